@@ -1,0 +1,28 @@
+#pragma once
+// Hashes that are equal on every run and platform.
+#include <bit>
+#include <cstdint>
+#include <string_view>
+
+namespace regraft {
+
+/// Finaliser with full avalanche (splitmix64).
+inline uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+/// Order-dependent combination.
+inline uint64_t combine(uint64_t seed, uint64_t value) {
+  return mix(std::rotl(seed, 23) * 0x632be59bd9b4e019ULL + value);
+}
+
+inline uint64_t hash_text(std::string_view text) {
+  uint64_t h = 0xcbf29ce484222325ULL;
+  for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return mix(h ^ text.size());
+}
+
+}  // namespace regraft

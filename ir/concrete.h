@@ -1,0 +1,252 @@
+#pragma once
+// The algebras with integer indices: Reals, Field, Terms, Counting.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "base/hash.h"
+#include "ir/algebra.h"
+
+namespace regraft {
+
+/// A dense row-major view; does not own `data`.
+template <class S>
+struct NumTensor {
+  std::array<int64_t, kMaxRank> dims{}, strides{};
+  int nd = 0;
+  const S* data = nullptr;
+  NumTensor() = default;
+  NumTensor(std::span<const int64_t> shape, const S* elements) : data(elements) {
+    CHECK(shape.size() <= kMaxRank);
+    nd = static_cast<int>(shape.size());
+    int64_t n = 1;
+    for (int k = nd; k-- > 0;) {
+      dims[static_cast<size_t>(k)] = shape[static_cast<size_t>(k)];
+      strides[static_cast<size_t>(k)] = n;
+      n *= shape[static_cast<size_t>(k)];
+    }
+  }
+  int64_t dim(int k) const { return dims[static_cast<size_t>(k)]; }
+  int rank() const { return nd; }
+};
+
+/// What the algebras over integer indices share.
+template <class Derived, class S>
+struct Concrete {
+  using Index = int64_t;
+  using Bool = bool;
+  using Scalar = S;
+  using Tensor = NumTensor<S>;
+  bool ok = true;  ///< every requirement so far held
+  void require(bool b) { ok = ok && b; }
+  int64_t floordiv(int64_t a, int64_t b) {
+    if (b < 1) {
+      ok = false;
+      return 0;
+    }
+    return regraft::floordiv(a, b);
+  }
+  template <class T, class E>
+  S select(bool c, T&& then, E&& otherwise) {
+    return c ? then() : otherwise();
+  }
+  template <class F>
+  S sum(int64_t n, F&& f) {
+    S total = self().constant(0);
+    for (int64_t k = 0; k < n; ++k) total = total + f(k);
+    return total;
+  }
+  S read(const Tensor& t, std::span<const int64_t> i) {
+    int64_t offset = 0;
+    for (size_t k = 0; k < i.size(); ++k) offset += i[k] * t.strides[k];
+    return t.data[offset];
+  }
+  int64_t lookup(const std::vector<int64_t>& table, int64_t i, int64_t bound) {
+    if (i < 0 || i >= static_cast<int64_t>(table.size())) return ok = false, 0;
+    int64_t value = table[static_cast<size_t>(i)];
+    if (value < 0 || value >= bound) return ok = false, 0;
+    return value;
+  }
+  template <class P, class F>
+  S max_over(std::span<const int64_t> extents, P&& valid, F&& body) {
+    std::vector<S> values;
+    Indices<int64_t> k;
+    for (int64_t e : extents) {
+      if (e < 1) return ok = false, self().constant(0);
+      k.push_back(0);
+    }
+    for (;;) {
+      if (valid(std::span<const int64_t>(k))) values.push_back(body(std::span<const int64_t>(k)));
+      int d = k.size() - 1;
+      while (d >= 0 && ++k[d] == extents[static_cast<size_t>(d)]) k[d--] = 0;
+      if (d < 0) break;
+    }
+    return self().maximum(values);
+  }
+  Derived& self() { return static_cast<Derived&>(*this); }
+};
+
+/// IEEE doubles: what a model computes.
+struct Reals : Concrete<Reals, double> {
+  double constant(int64_t n, int64_t d = 1) { return static_cast<double>(n) / static_cast<double>(d); }
+  double real(Real r) { return r.value; }
+  double recip(int64_t n) { return 1.0 / static_cast<double>(n); }
+  double to_scalar(int64_t n) { return static_cast<double>(n); }
+  double apply(Fn f, double x) {
+    switch (f) {
+      case Fn::Relu: return x > 0 || std::isnan(x) ? x : 0;
+      case Fn::Clip: break;
+      case Fn::Sigmoid: return 1 / (1 + std::exp(-x));
+      case Fn::Tanh: return std::tanh(x);
+      case Fn::Exp: return std::exp(x);
+      case Fn::Sqrt: return std::sqrt(x);
+      case Fn::Erf: return std::erf(x);
+      case Fn::Recip: return 1 / x;
+    }
+    CHECK(f != Fn::Clip);
+    return x;
+  }
+  double clip(double x, Real low, Real high) { return std::min(std::max(x, low.value), high.value); }
+  double maximum(const std::vector<double>& v) {
+    double m = -std::numeric_limits<double>::infinity();
+    for (double x : v) m = std::max(m, x);
+    return m;
+  }
+};
+
+/// A residue modulo the prime 2^61 - 1.
+struct Residue {
+  static constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
+  uint64_t v = 0;
+  friend Residue operator+(Residue a, Residue b) {
+    uint64_t s = a.v + b.v;
+    return {s >= kPrime ? s - kPrime : s};
+  }
+  friend Residue operator*(Residue a, Residue b) {
+    unsigned __int128 m = static_cast<unsigned __int128>(a.v) * b.v;
+    uint64_t s = static_cast<uint64_t>(m & kPrime) + static_cast<uint64_t>(m >> 61);
+    return {s >= kPrime ? s - kPrime : s};
+  }
+  bool operator==(const Residue&) const = default;
+};
+Residue residue_of(int64_t n);
+/// The exact residue of a finite double (a dyadic rational).
+Residue residue_of(double x);
+Residue inverse(Residue x);  ///< 1/x, and 0 for 0
+
+/// Exact arithmetic modulo a prime. A function that is not polynomial is a keyed random function
+/// with the facts of `facts(Fn)`; two formulas that differ agree by chance with probability about
+/// degree / 2^61 per element (2^-20 where an idempotent function is applied).
+struct Field : Concrete<Field, Residue> {
+  uint64_t key;
+  explicit Field(uint64_t k = 1) : key(k) {}
+  Residue constant(int64_t n, int64_t d = 1) {
+    return d == 1 ? residue_of(n) : residue_of(n) * inverse(residue_of(d));
+  }
+  Residue real(Real r) { return residue_of(r.value); }
+  Residue recip(int64_t n) { return inverse(residue_of(n)); }
+  Residue to_scalar(int64_t n) { return residue_of(n); }
+  Residue apply(Fn f, Residue x);
+  Residue clip(Residue x, Real low, Real high);
+  Residue maximum(std::vector<Residue> v);  ///< a keyed function of the set of values
+ private:
+  Residue image(uint64_t tag, Residue x) const;
+};
+
+/// Exact rational number; throws PolyOverflow beyond int64.
+struct Rational {
+  int64_t n = 0, d = 1;
+  static Rational make(int64_t n, int64_t d);
+  friend Rational operator+(Rational a, Rational b);
+  friend Rational operator*(Rational a, Rational b);
+  auto operator<=>(const Rational&) const = default;
+};
+
+class TermStore;
+/// A polynomial over opaque atoms, hash-consed: equal ids of one store mean equal polynomials.
+struct Term {
+  int32_t id = 0;
+  TermStore* store = nullptr;
+  friend Term operator+(Term a, Term b);
+  friend Term operator*(Term a, Term b);
+  bool operator==(const Term& o) const { return id == o.id; }
+};
+/// Owner of terms. Not thread-safe.
+class TermStore {
+ public:
+  using Mono = std::vector<int32_t>;  ///< atoms, sorted
+  using Body = std::map<Mono, Rational>;
+  Term intern(Body body);
+  Term atom(std::vector<int64_t> key);
+  /// The key of the atom that t consists of; empty when t is not a single atom.
+  std::vector<int64_t> atom_key(Term t) const;
+  const Body& body(Term t) const { return *bodies_[static_cast<size_t>(t.id)]; }
+
+ private:
+  std::map<Body, int32_t> ids_;
+  std::vector<const Body*> bodies_;
+  std::map<std::vector<int64_t>, int32_t> atoms_;
+  std::vector<const std::vector<int64_t>*> keys_;
+};
+
+/// Exact polynomials over the elements of the inputs, functions opaque: a proof at given shapes.
+struct Terms : Concrete<Terms, Term> {
+  TermStore& store;
+  explicit Terms(TermStore& s) : store(s) {}
+  Term constant(int64_t n, int64_t d = 1);
+  Term real(Real r);
+  Term recip(int64_t n) { return constant(1, n); }
+  Term to_scalar(int64_t n) { return constant(n); }
+  Term element(int tensor, int64_t flat) { return store.atom({0, tensor, flat}); }
+  Term apply(Fn f, Term x);
+  Term clip(Term x, Real low, Real high);
+  Term maximum(const std::vector<Term>& v);
+};
+
+/// The number of floating point operations of one element. Sums are counted at their middle, so
+/// borders of padded windows count as inside.
+struct Counting {
+  using Index = int64_t;
+  using Bool = bool;
+  struct Scalar {
+    double flops = 0;
+    friend Scalar operator+(Scalar a, Scalar b) { return {a.flops + b.flops + 1}; }
+    friend Scalar operator*(Scalar a, Scalar b) { return {a.flops + b.flops + 1}; }
+  };
+  struct Tensor {
+    std::vector<int64_t> shape;
+    int64_t dim(int k) const { return shape[static_cast<size_t>(k)]; }
+    int rank() const { return static_cast<int>(shape.size()); }
+  };
+  void require(bool) {}
+  int64_t floordiv(int64_t a, int64_t b) { return b < 1 ? 0 : regraft::floordiv(a, b); }
+  Scalar constant(int64_t, int64_t = 1) { return {}; }
+  Scalar real(Real) { return {}; }
+  Scalar recip(int64_t) { return {}; }
+  Scalar to_scalar(int64_t) { return {}; }
+  Scalar apply(Fn f, Scalar x) { return {x.flops + facts(f).flops}; }
+  Scalar clip(Scalar x, Real, Real) { return {x.flops + facts(Fn::Clip).flops}; }
+  template <class T, class E>
+  Scalar select(bool c, T&& then, E&& otherwise) {
+    return c ? then() : otherwise();
+  }
+  template <class F>
+  Scalar sum(int64_t n, F&& f) {
+    return n < 1 ? Scalar{} : Scalar{static_cast<double>(n) * (f(n / 2).flops + 1)};
+  }
+  template <class P, class F>
+  Scalar max_over(std::span<const int64_t> extents, P&&, F&& body) {
+    Indices<int64_t> k;
+    double n = 1;
+    for (int64_t e : extents) k.push_back(e / 2), n *= static_cast<double>(e);
+    return {n * (body(std::span<const int64_t>(k)).flops + 1)};
+  }
+  Scalar read(const Tensor&, std::span<const int64_t>) { return {}; }
+  int64_t lookup(const std::vector<int64_t>&, int64_t, int64_t) { return 0; }
+};
+
+static_assert(Algebra<Reals> && Algebra<Field> && Algebra<Terms> && Algebra<Counting>);
+
+}  // namespace regraft

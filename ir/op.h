@@ -1,0 +1,164 @@
+#pragma once
+// The registry of operators. An operator is one struct in ir/ops/<op>.cpp: its name, its
+// attributes, its shape rule and its formula; ir/ops/ops.def lists them all.
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ir/algebra.h"
+#include "ir/concrete.h"
+#include "ir/symbolic.h"
+#include "ir/tensor.h"
+
+namespace regraft {
+
+/// How many numbers an integer attribute has; "spatial" axes are those of operand 0 after N and C.
+enum class Length : uint8_t { One, Spatial, TwiceSpatial, Rank, TwiceRank, Any };
+
+/// An attribute made of integers.
+struct IntAttr {
+  std::string_view name;
+  Length length = Length::One;
+  std::optional<int64_t> fallback;  ///< each number when the attribute is left out; nullopt: required
+  bool structural = false;          ///< axes, permutations, modes: a number in every rule
+};
+/// An attribute that is a real number.
+struct RealAttr {
+  std::string_view name;
+  double fallback = 0;
+};
+
+/// An operator's meaning in one algebra.
+template <class A>
+struct Semantics {
+  using I = typename A::Index;
+  /// Shapes of the outputs. Structural mistakes (arity, rank, axis) are Errors; what sizes must
+  /// satisfy goes to alg.require.
+  Result<Shapes<A>> (*infer)(A& alg, const Shapes<A>& in, const Attrs<I>& at);
+  /// The element of output `out` at position i.
+  typename A::Scalar (*element)(A& alg, Tensors<A> in, const Attrs<I>& at, Position<A> i, int out);
+};
+/// Elements first .. first+values.size()-1 (row-major) of output `out` of the given shape.
+template <class A>
+using Fill = void (*)(A& alg, Tensors<A> in, const Attrs<int64_t>& at,
+                      std::span<const int64_t> shape, int out, int64_t first,
+                      std::span<typename A::Scalar> values);
+
+/// A node of an ONNX model as operator files see it, free of protobuf.
+struct OnnxAttr {
+  std::vector<int64_t> ints;
+  std::vector<double> floats;
+  std::string text;
+  bool opaque = false;  ///< a tensor, graph or type: not readable here
+};
+struct OnnxInput {
+  bool present = false;
+  TensorType type;
+  std::shared_ptr<const Constant> constant;  ///< when it is one
+};
+struct OnnxNode {
+  std::string type;
+  int opset = 0;  ///< version of the default domain
+  std::map<std::string, OnnxAttr> attrs;
+  std::vector<OnnxInput> inputs;
+  int outputs = 1;
+  const std::vector<int64_t>* ints(std::string_view name) const;
+  int64_t integer(std::string_view name, int64_t fallback) const;
+  double real(std::string_view name, double fallback) const;
+  std::string text(std::string_view name, std::string_view fallback) const;
+  bool has(std::string_view name) const { return attrs.count(std::string(name)) > 0; }
+  /// Numbers of a constant integer input; nullopt when absent or not constant.
+  std::optional<std::vector<int64_t>> constant_ints(size_t input) const;
+  std::optional<double> constant_real(size_t input) const;  ///< of a one-element constant
+};
+/// How an ONNX node is an operator call: its attributes, and which inputs are its operands.
+struct OnnxImport {
+  Attrs<Poly> attrs;
+  std::vector<int> operands;
+};
+/// What to write for an operator call.
+struct OnnxExport {
+  std::string type;
+  std::map<std::string, OnnxAttr> attrs;
+  /// Each input: an operand, a constant to be created, or (both empty) an absent optional input.
+  struct Input {
+    std::optional<int> operand;
+    std::shared_ptr<const Constant> constant;
+  };
+  std::vector<Input> inputs;
+  bool real_constants_as_operand0 = false;  ///< F32 constants above take operand 0's element type
+};
+
+/// One use of the operator for tests: shapes of the operands, attributes.
+struct Sample {
+  std::vector<std::vector<int64_t>> shapes;
+  Attrs<int64_t> attrs;
+};
+
+/// A row of the registry. Static lifetime; identity is the address.
+struct OpDef {
+  std::string_view name;                    ///< in rules and graphs: "matmul"
+  std::span<const std::string_view> onnx;   ///< ONNX types it is imported from; empty: none
+  int min_arity = 1, max_arity = 1;
+  int outputs = 1;                          ///< 0: as many as ints[outputs_attr] has numbers
+  int outputs_attr = -1;
+  bool commutative = false;                 ///< in its first two operands
+  std::span<const IntAttr> ints;
+  std::span<const RealAttr> reals;
+  Semantics<Reals> reals_semantics;
+  Semantics<Field> field_semantics;
+  Semantics<Terms> terms_semantics;
+  Semantics<Symbolic> symbolic_semantics;
+  Semantics<Counting> counting_semantics;
+  Fill<Reals> fill_reals;
+  Fill<Field> fill_field;
+  Fill<Terms> fill_terms;
+  /// nullopt: this form of the ONNX node is not expressible; it stays opaque.
+  std::optional<OnnxImport> (*from_onnx)(const OnnxNode& node);
+  /// Error: this call has no ONNX form at that opset (a constant maker is folded instead).
+  Result<OnnxExport> (*to_onnx)(const Attrs<Poly>& at, const std::vector<TensorType>& operands, int opset);
+  std::vector<Sample> (*samples)();
+
+  template <class A>
+  const Semantics<A>& semantics() const;
+  template <class A>
+  Fill<A> fill() const;
+  int int_attr(std::string_view attr) const;   ///< index, or -1
+  int real_attr(std::string_view attr) const;  ///< index, or -1
+};
+template <> inline const Semantics<Reals>& OpDef::semantics() const { return reals_semantics; }
+template <> inline const Semantics<Field>& OpDef::semantics() const { return field_semantics; }
+template <> inline const Semantics<Terms>& OpDef::semantics() const { return terms_semantics; }
+template <> inline const Semantics<Symbolic>& OpDef::semantics() const { return symbolic_semantics; }
+template <> inline const Semantics<Counting>& OpDef::semantics() const { return counting_semantics; }
+template <> inline Fill<Reals> OpDef::fill() const { return fill_reals; }
+template <> inline Fill<Field> OpDef::fill() const { return fill_field; }
+template <> inline Fill<Terms> OpDef::fill() const { return fill_terms; }
+
+/// All operators, in the order of ops.def.
+std::span<const OpDef* const> all_ops();
+/// The operator of that name, or nullptr.
+const OpDef* find_op(std::string_view name);
+/// The operators that an ONNX type may be imported as.
+std::span<const OpDef* const> ops_for_onnx(std::string_view onnx_type);
+/// Hash of all names, attributes and arities: stamps rule files and caches.
+uint64_t op_set_hash();
+/// How many numbers attribute `attr` has for operand 0 of this rank; nullopt for Length::Any.
+std::optional<size_t> attr_length(const IntAttr& attr, int rank_of_operand0);
+/// All attributes at their fallbacks. REQUIRES: every attribute has one.
+Attrs<Poly> default_attrs(const OpDef& op, int rank_of_operand0);
+/// Number of outputs of a call.
+int output_count(const OpDef& op, const Attrs<Poly>& at);
+bool same(const Attrs<Poly>& a, const Attrs<Poly>& b);
+uint64_t hash(const Attrs<Poly>& at);
+/// Attributes as numbers. Unknown reals get a fixed value that depends on their symbol.
+Attrs<int64_t> evaluate(const Attrs<Poly>& at, const Valuation& values);
+/// nullopt when an attribute is not a number.
+std::optional<Attrs<int64_t>> numeric(const Attrs<Poly>& at);
+Attrs<Poly> symbolic(const Attrs<int64_t>& at);
+Attrs<Poly> substitute(const Attrs<Poly>& at, const Substitution& s);
+
+}  // namespace regraft

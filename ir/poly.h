@@ -1,0 +1,143 @@
+#pragma once
+// Symbolic integers: polynomials with integer coefficients over symbols (sizes, positions, quotients).
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace regraft {
+
+class Poly;
+class SymbolPool;
+struct Formula;
+
+/// What a symbol stands for.
+enum class SymbolKind : uint8_t {
+  Size,      ///< a dimension or an index attribute: any integer >= Symbol::min
+  Position,  ///< an index of the output element under consideration
+  Bound,     ///< the variable of a sum or of a maximum
+  Quotient,  ///< floor(numerator / denominator)
+  Lookup,    ///< table[numerator], an integer in 0 .. denominator-1
+};
+
+/// One immutable symbol; lives as long as its pool.
+struct Symbol {
+  uint32_t id;
+  SymbolKind kind;
+  std::string name;
+  int64_t min;
+  std::unique_ptr<const Poly> numerator, denominator;  ///< Quotient and Lookup only
+  uint64_t table;                                      ///< Lookup only: which table
+  SymbolPool* pool;
+};
+using Var = const Symbol*;
+
+/// Product of symbols, sorted by id, repetition = power. Empty = 1.
+using Monomial = std::vector<Var>;
+
+/// A polynomial in normal form; structural equality (`same`) is equality of polynomials.
+/// The operators < <= == build Formulas. Symbols of two pools must not be mixed.
+/// Throws PolyOverflow when a coefficient leaves int64.
+class Poly {
+ public:
+  struct Term {
+    Monomial monomial;
+    int64_t coefficient;
+  };
+  Poly(int64_t constant = 0) : constant_(constant) {}  // NOLINT: implicit by design
+  static Poly symbol(Var v);
+  static Poly product(Monomial monomial, int64_t coefficient);
+
+  bool is_constant() const { return terms_.empty(); }
+  bool is_zero() const { return terms_.empty() && constant_ == 0; }
+  /// The constant term.
+  int64_t constant() const { return constant_; }
+  /// The other terms, sorted, none with coefficient 0.
+  std::span<const Term> terms() const { return terms_; }
+
+  static Poly linear(const Poly& a, int64_t ca, const Poly& b, int64_t cb);
+  friend Poly operator+(const Poly& a, const Poly& b) { return linear(a, 1, b, 1); }
+  friend Poly operator-(const Poly& a, const Poly& b) { return linear(a, 1, b, -1); }
+  friend Poly operator*(const Poly& a, const Poly& b);
+  friend Formula operator<(const Poly& a, const Poly& b);
+  friend Formula operator<=(const Poly& a, const Poly& b);
+  friend Formula operator==(const Poly& a, const Poly& b);
+
+ private:
+  int64_t constant_;
+  std::vector<Term> terms_;
+};
+
+/// Coefficients left int64; caught where a proof or an inference starts.
+struct PolyOverflow {};
+
+/// Total order; 0 means the same polynomial.
+int compare(const Poly& a, const Poly& b);
+inline bool same(const Poly& a, const Poly& b) { return compare(a, b) == 0; }
+uint64_t hash(const Poly& p);
+
+/// Owner of symbols. Symbols may be made and read from several threads.
+class SymbolPool {
+ public:
+  SymbolPool() = default;
+  SymbolPool(const SymbolPool&) = delete;
+  SymbolPool& operator=(const SymbolPool&) = delete;
+  /// A new symbol, distinct from all others.
+  Var fresh(std::string name, SymbolKind kind, int64_t min = 0);
+  /// The Size symbol of that name: the same for the same name. `min` counts on first use.
+  Var named(std::string_view name, int64_t min = 1);
+  /// floor(n / d) for d >= 1, simplified where exact, else a hash-consed Quotient.
+  /// REQUIRES: d is not a constant below 1.
+  Poly floordiv(const Poly& n, const Poly& d);
+  /// table[i], known to lie in 0 .. bound-1; equal tables and positions give the same symbol.
+  Poly lookup(uint64_t table, const Poly& i, const Poly& bound);
+
+ private:
+  struct Less {
+    bool operator()(const std::pair<Poly, Poly>& a, const std::pair<Poly, Poly>& b) const;
+  };
+  Var add(std::string name, SymbolKind kind, int64_t min, const Poly* n, const Poly* d, uint64_t t);
+  std::mutex mutex_;
+  std::deque<Symbol> symbols_;
+  std::map<std::string, Var, std::less<>> names_;
+  std::map<std::pair<Poly, Poly>, Var, Less> quotients_;
+  std::map<std::pair<uint64_t, std::pair<Poly, Poly>>, Var,
+           bool (*)(const std::pair<uint64_t, std::pair<Poly, Poly>>&,
+                    const std::pair<uint64_t, std::pair<Poly, Poly>>&)>
+      lookups_{[](const auto& a, const auto& b) {
+        if (a.first != b.first) return a.first < b.first;
+        return Less{}(a.second, b.second);
+      }};
+};
+
+/// Replacements for symbols.
+struct SymbolLess {
+  bool operator()(Var a, Var b) const { return a->id < b->id; }
+};
+using Substitution = std::map<Var, Poly, SymbolLess>;
+using Valuation = std::map<Var, int64_t, SymbolLess>;
+
+bool mentions(const Poly& p, Var v);
+/// Simultaneous replacement; goes through quotients and lookups.
+Poly substitute(const Poly& p, const Substitution& s);
+/// The value of p; quotients are evaluated, denominators below 1 count as 1.
+/// REQUIRES: every other symbol of p is in `values`.
+int64_t evaluate(const Poly& p, const Valuation& values);
+/// Solves p == 0 for v when v occurs once, linearly, with coefficient +1 or -1.
+bool solve_for(const Poly& p, Var v, Poly& solution);
+/// Readable text, stable between runs: "2*h*d+1".
+std::string to_string(const Poly& p);
+
+/// floor(a / b) on integers. REQUIRES: b >= 1.
+inline int64_t floordiv(int64_t a, int64_t b) {
+  int64_t q = a / b;
+  return a % b != 0 && a < 0 ? q - 1 : q;
+}
+
+}  // namespace regraft

@@ -1,0 +1,82 @@
+#pragma once
+// A substitution: two patterns over the same variables, the shapes it holds for, and its verdict.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace regraft {
+
+/// In a pattern: an output of a pattern node, or (node < 0) variable number ~node.
+using PatternRef = Value;
+inline PatternRef variable_ref(int variable) { return {~variable, 0}; }
+inline bool is_variable(PatternRef r) { return r.node < 0; }
+inline int variable_of(PatternRef r) { return ~r.node; }
+
+/// An operator call in a pattern. Integer attributes are polynomials over symbols of the rule's
+/// pool: attribute variables "?e" (one number) and sizes of tensor variables "x.0", "x.-1".
+struct PatternNode {
+  const OpDef* op = nullptr;
+  Attrs<Poly> attrs;
+  std::vector<std::string> list_vars;  ///< for each integer attribute: "s" when it is the list ?s
+  std::vector<std::string> real_vars;  ///< for each real attribute: "e" when it is ?e
+  std::vector<PatternRef> inputs;
+};
+struct Pattern {
+  std::vector<PatternNode> nodes;    ///< operands first, no two equal
+  std::vector<PatternRef> outputs;
+};
+
+/// Shapes of the variables that a rule is meant or proved for: for each variable a word over {n, 1},
+/// a letter for each axis: any size, or exactly 1 (broadcast). A scalar (rank 0) is "-".
+using Signature = std::vector<std::string>;
+
+enum class VerdictKind : uint8_t { Unknown, Refuted, Tested, ProvedBounded, ProvedAllSizes };
+/// A prover's answer. The scope is real arithmetic.
+struct Verdict {
+  VerdictKind kind = VerdictKind::Unknown;
+  std::string detail;  ///< Unknown: the reason. Refuted: the counterexample. ProvedBounded: the shapes.
+};
+std::string to_string(VerdictKind k);  ///< "proved:all-sizes", "proved:bounded", "tested", ...
+std::optional<VerdictKind> verdict_kind_of(std::string_view text);
+
+struct Rule {
+  std::string name;
+  std::shared_ptr<SymbolPool> pool = std::make_shared<SymbolPool>();
+  std::vector<std::string> variables;  ///< tensor variables in order of first use on the left
+  Pattern lhs, rhs;
+  std::vector<Signature> domain;       ///< empty in a candidate: the verifier finds it
+  Verdict verdict;
+  std::string origin = "generated";    ///< or "hand"
+};
+
+/// A rule at one signature: two graphs over the same symbols with inputs = the rule's variables.
+struct RuleInstance {
+  Graph lhs, rhs;                       ///< share a pool
+  Conjunction requires_lhs;             ///< what the left side's well-formedness says of the sizes
+  std::vector<Formula> requires_rhs;    ///< what the right side needs, to be implied by the former
+  std::map<std::string, std::vector<Var>> list_symbols;  ///< symbols of each list variable
+  std::map<std::string, Var> real_symbols;
+  std::vector<std::vector<std::optional<Var>>> sizes;  ///< symbol of variable v, axis d; nullopt = 1
+  std::vector<int32_t> lhs_ids;         ///< graph node of each pattern node of the left side
+  std::vector<int32_t> rhs_ids;
+};
+
+/// Builds both graphs. An Error when a side has no such form (rank, axis, arity): the signature
+/// does not apply to the rule.
+Result<RuleInstance> instantiate(const Rule& rule, const Signature& signature);
+
+/// What every rule must satisfy, proved or not: known operators, arity, acyclic, as many outputs on
+/// both sides, every variable of the right bound on the left.
+Status validate(const Rule& rule);
+/// Text that is equal exactly for rules equal up to names of variables, commuted operands
+/// and the order of outputs. Direction matters.
+std::string canonical_key(const Rule& rule);
+/// Canonical names ?a ?b ... for tensors, in order of first use; keeps everything else.
+Rule renamed(const Rule& rule);
+/// Number of calls on a side.
+inline size_t size(const Pattern& p) { return p.nodes.size(); }
+
+}  // namespace regraft

@@ -1,0 +1,122 @@
+#pragma once
+// The algebra of proofs for all sizes: an element of a tensor as a sum of guarded products over
+// symbolic indices.
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/algebra.h"
+#include "ir/concrete.h"
+
+namespace regraft {
+
+struct Sum;
+
+/// A factor that is not a number.
+struct Atom {
+  enum Kind : uint8_t {
+    Read,    ///< element `positions` of input tensor `head`
+    Recip,   ///< 1 / positions[0]
+    Number,  ///< positions[0] as a number
+    Apply,   ///< Fn(head) of `argument`
+    Clip,    ///< argument clipped to reals[0] .. reals[1]
+    Max,     ///< maximum of `argument` over `bound` where `guard` holds
+    Opaque,  ///< the unknown or inexact real reals[0]
+  } kind = Read;
+  int head = 0;
+  std::vector<Poly> positions;
+  std::vector<Real> reals;
+  std::shared_ptr<const Sum> argument;
+  std::vector<Var> bound;
+  Conjunction guard;
+};
+
+/// coefficient * sum over `bound` where `guard` holds (ranges included) of the product of `atoms`.
+struct Product {
+  Rational coefficient{1, 1};
+  std::vector<Var> bound;
+  Conjunction guard;
+  std::vector<Atom> atoms;
+};
+
+/// The scalar of the algebra: a sum of products. Products may share bound variables by name;
+/// operations rename them apart where that matters.
+struct Sum {
+  std::vector<Product> products;
+};
+
+Sum operator+(Sum a, const Sum& b);
+Sum operator*(const Sum& a, const Sum& b);
+Atom substitute(Atom a, const Substitution& s);
+Product substitute(Product p, const Substitution& s);
+Sum substitute(const Sum& sum, const Substitution& s);
+bool mentions(const Sum& sum, Var v);
+bool same_real(const Real& a, const Real& b);
+std::string to_string(const Sum& sum);
+
+/// A tensor given by its element at a position.
+struct SymbolicTensor {
+  ShapeOf<Poly> shape;
+  std::function<Sum(std::span<const Poly>)> at;
+  const Poly& dim(int k) const { return shape[static_cast<size_t>(k)]; }
+  int rank() const { return static_cast<int>(shape.size()); }
+};
+
+/// Requirements go to `on_require`: assumed for a left side, to be proved for a right side.
+struct Symbolic {
+  using Index = Poly;
+  using Bool = Formula;
+  using Scalar = Sum;
+  using Tensor = SymbolicTensor;
+  SymbolPool& pool;
+  std::function<void(const Formula&)> on_require = [](const Formula&) {};
+  explicit Symbolic(SymbolPool& p) : pool(p) {}
+
+  void require(const Formula& f) { on_require(f); }
+  Poly floordiv(const Poly& a, const Poly& b);
+  Sum constant(int64_t n, int64_t d = 1);
+  Sum real(Real r);
+  Sum recip(const Poly& n);
+  Sum to_scalar(const Poly& n);
+  Sum element(int tensor, std::span<const Poly> i);  ///< of an input tensor
+  Sum apply(Fn f, Sum x);
+  Sum clip(Sum x, Real low, Real high);
+  template <class T, class E>
+  Sum select(const Formula& c, T&& then, E&& otherwise) {
+    if (c.kind == Formula::True) return then();
+    if (c.kind == Formula::False) return otherwise();
+    Sum x = then(), y = otherwise();
+    guard_all(x, c);
+    guard_all(y, negate(c));
+    return std::move(x) + y;
+  }
+  template <class F>
+  Sum sum(const Poly& n, F&& f) {
+    if (is_one(n)) return f(Poly(0));
+    Var k = pool.fresh("k", SymbolKind::Bound);
+    Sum s = f(Poly::symbol(k));
+    bind(s, k, n);
+    return s;
+  }
+  template <class P, class F>
+  Sum max_over(std::span<const Poly> extents, P&& valid, F&& body) {
+    Indices<Poly> k;
+    Atom m = max_atom(extents, k);
+    add(m.guard, valid(std::span<const Poly>(k)));
+    m.argument = std::make_shared<Sum>(body(std::span<const Poly>(k)));
+    return of_atom(std::move(m));
+  }
+  Sum read(const SymbolicTensor& t, std::span<const Poly> i) { return t.at(i); }
+  Poly lookup(const std::vector<Poly>& table, const Poly& i, const Poly& bound);
+
+ private:
+  static Sum of_atom(Atom a);
+  static void guard_all(Sum& s, const Formula& g);
+  static void bind(Sum& s, Var k, const Poly& n);
+  Atom max_atom(std::span<const Poly> extents, Indices<Poly>& k);
+};
+
+static_assert(Algebra<Symbolic>);
+
+}  // namespace regraft
