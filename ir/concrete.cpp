@@ -190,4 +190,27 @@ Term Terms::maximum(const std::vector<Term>& v) {
   return store.atom(std::move(key));
 }
 
+void Counting::Scalar::charge(uint64_t at_loops, double flops) {
+  auto it = std::lower_bound(work.begin(), work.end(), at_loops,
+                             [](const auto& entry, uint64_t l) { return entry.first < l; });
+  if (it != work.end() && it->first == at_loops)
+    it->second += flops;
+  else
+    work.insert(it, {at_loops, flops});
+}
+
+Counting::Scalar Counting::Scalar::both(Scalar a, const Scalar& b) {
+  for (const auto& [loops, flops] : b.work) a.charge(loops, flops);
+  a.loops |= b.loops;
+  a.charge(a.loops, 1);
+  return a;
+}
+
+Counting::Scalar Counting::leave(Scalar x, uint64_t loop, double n) {
+  Scalar r;
+  r.loops = x.loops & ~loop;
+  for (const auto& [loops, flops] : x.work) r.charge(loops & ~loop, loops & loop ? flops * n : flops);
+  return r;
+}
+
 }  // namespace regraft

@@ -205,46 +205,93 @@ struct Terms : Concrete<Terms, Term> {
   Term maximum(const std::vector<Term>& v);
 };
 
-/// The number of floating point operations of one element. Sums are counted at their middle, so
-/// borders of padded windows count as inside.
+/// An index that knows which loops it depends on: output axes (bits 0..7) and bound variables.
+struct CountIndex {
+  int64_t value = 0;
+  uint64_t loops = 0;
+  CountIndex(int64_t v = 0, uint64_t l = 0) : value(v), loops(l) {}  // NOLINT: implicit by design
+  friend CountIndex operator+(CountIndex a, CountIndex b) { return {a.value + b.value, a.loops | b.loops}; }
+  friend CountIndex operator-(CountIndex a, CountIndex b) { return {a.value - b.value, a.loops | b.loops}; }
+  friend CountIndex operator*(CountIndex a, CountIndex b) { return {a.value * b.value, a.loops | b.loops}; }
+  friend bool operator<(CountIndex a, CountIndex b) { return a.value < b.value; }
+  friend bool operator<=(CountIndex a, CountIndex b) { return a.value <= b.value; }
+  friend bool operator==(CountIndex a, CountIndex b) { return a.value == b.value; }
+};
+inline bool is_one(CountIndex n) { return n.value == 1; }
+inline int64_t fixed(CountIndex n) { return n.value; }
+
+/// Counts floating point operations, with every loop-invariant part counted once: a scalar says how
+/// many operations it costs for each combination of the loops it depends on. Sums are looked at in
+/// their middle, so padded borders count as inside. Use operation_count() in ir/op.h.
 struct Counting {
-  using Index = int64_t;
+  using Index = CountIndex;
   using Bool = bool;
   struct Scalar {
-    double flops = 0;
-    friend Scalar operator+(Scalar a, Scalar b) { return {a.flops + b.flops + 1}; }
-    friend Scalar operator*(Scalar a, Scalar b) { return {a.flops + b.flops + 1}; }
+    uint64_t loops = 0;                              ///< what the value depends on
+    std::vector<std::pair<uint64_t, double>> work;   ///< (loops, operations), sorted by loops
+    void charge(uint64_t at_loops, double flops);
+    friend Scalar operator+(Scalar a, const Scalar& b) { return both(std::move(a), b); }
+    friend Scalar operator*(Scalar a, const Scalar& b) { return both(std::move(a), b); }
+    static Scalar both(Scalar a, const Scalar& b);
   };
   struct Tensor {
-    std::vector<int64_t> shape;
-    int64_t dim(int k) const { return shape[static_cast<size_t>(k)]; }
+    std::vector<CountIndex> shape;
+    CountIndex dim(int k) const { return shape[static_cast<size_t>(k)]; }
     int rank() const { return static_cast<int>(shape.size()); }
   };
+  int bound = kMaxRank;  ///< loops given away so far
   void require(bool) {}
-  int64_t floordiv(int64_t a, int64_t b) { return b < 1 ? 0 : regraft::floordiv(a, b); }
+  CountIndex floordiv(CountIndex a, CountIndex b) {
+    return {b.value < 1 ? 0 : regraft::floordiv(a.value, b.value), a.loops | b.loops};
+  }
   Scalar constant(int64_t, int64_t = 1) { return {}; }
   Scalar real(Real) { return {}; }
-  Scalar recip(int64_t) { return {}; }
-  Scalar to_scalar(int64_t) { return {}; }
-  Scalar apply(Fn f, Scalar x) { return {x.flops + facts(f).flops}; }
-  Scalar clip(Scalar x, Real, Real) { return {x.flops + facts(Fn::Clip).flops}; }
+  Scalar recip(CountIndex) { return {}; }
+  Scalar to_scalar(CountIndex i) { return {i.loops, {}}; }
+  Scalar apply(Fn f, Scalar x) {
+    x.charge(x.loops, facts(f).flops);
+    return x;
+  }
+  Scalar clip(Scalar x, Real, Real) { return apply(Fn::Clip, std::move(x)); }
   template <class T, class E>
   Scalar select(bool c, T&& then, E&& otherwise) {
     return c ? then() : otherwise();
   }
   template <class F>
-  Scalar sum(int64_t n, F&& f) {
-    return n < 1 ? Scalar{} : Scalar{static_cast<double>(n) * (f(n / 2).flops + 1)};
+  Scalar sum(CountIndex n, F&& f) {
+    uint64_t loop = fresh_loop();
+    Scalar x = f(CountIndex(n.value / 2, loop | n.loops));
+    if (is_one(n)) return leave(std::move(x), loop, 1);
+    x.charge(x.loops | loop, 1);
+    return leave(std::move(x), loop, static_cast<double>(n.value));
   }
   template <class P, class F>
-  Scalar max_over(std::span<const int64_t> extents, P&&, F&& body) {
-    Indices<int64_t> k;
-    double n = 1;
-    for (int64_t e : extents) k.push_back(e / 2), n *= static_cast<double>(e);
-    return {n * (body(std::span<const int64_t>(k)).flops + 1)};
+  Scalar max_over(std::span<const CountIndex> extents, P&&, F&& body) {
+    Indices<CountIndex> k;
+    std::vector<uint64_t> loops;
+    for (CountIndex e : extents) loops.push_back(fresh_loop()), k.push_back({e.value / 2, loops.back()});
+    Scalar x = body(std::span<const CountIndex>(k));
+    uint64_t all = x.loops;
+    for (uint64_t loop : loops) all |= loop;
+    x.charge(all, 1);
+    for (size_t d = 0; d < loops.size(); ++d)
+      x = leave(std::move(x), loops[d], static_cast<double>(extents[d].value));
+    return x;
   }
-  Scalar read(const Tensor&, std::span<const int64_t>) { return {}; }
-  int64_t lookup(const std::vector<int64_t>&, int64_t, int64_t) { return 0; }
+  Scalar read(const Tensor&, std::span<const CountIndex> i) {
+    Scalar x;
+    for (CountIndex k : i) x.loops |= k.loops;
+    return x;
+  }
+  CountIndex lookup(const std::vector<CountIndex>&, CountIndex i, CountIndex) { return {0, i.loops}; }
+
+ private:
+  uint64_t fresh_loop() {
+    CHECK(bound < 63);
+    return uint64_t{1} << bound++;
+  }
+  /// Leaves a loop of n rounds: what depends on it costs n times as much.
+  static Scalar leave(Scalar x, uint64_t loop, double n);
 };
 
 static_assert(Algebra<Reals> && Algebra<Field> && Algebra<Terms> && Algebra<Counting>);

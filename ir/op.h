@@ -112,7 +112,7 @@ struct OpDef {
   Semantics<Field> field_semantics;
   Semantics<Terms> terms_semantics;
   Semantics<Symbolic> symbolic_semantics;
-  Semantics<Counting> counting_semantics;
+  Semantics<Counting> counting_semantics;  ///< behind operation_count()
   Fill<Reals> fill_reals;
   Fill<Field> fill_field;
   Fill<Terms> fill_terms;
@@ -138,6 +138,10 @@ template <> inline Fill<Reals> OpDef::fill() const { return fill_reals; }
 template <> inline Fill<Field> OpDef::fill() const { return fill_field; }
 template <> inline Fill<Terms> OpDef::fill() const { return fill_terms; }
 
+/// Floating point operations of a call, from the operator's formula, each loop-invariant part counted
+/// once; 0 when the shapes do not fit.
+double operation_count(const OpDef& op, const std::vector<std::vector<int64_t>>& operand_shapes,
+                       const Attrs<int64_t>& at);
 /// All operators, in the order of ops.def.
 std::span<const OpDef* const> all_ops();
 /// The operator of that name, or nullptr.
