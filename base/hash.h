@@ -6,6 +6,9 @@
 
 namespace regraft {
 
+/// For the upper half of a product of two words.
+__extension__ typedef unsigned __int128 uint128_t;
+
 /// Finaliser with full avalanche (splitmix64).
 inline uint64_t mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;

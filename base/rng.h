@@ -13,7 +13,7 @@ class Rng {
   uint64_t next() { return mix(state_++); }
   /// Uniform in [0, n). REQUIRES: n > 0.
   uint64_t below(uint64_t n) {
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
+    return static_cast<uint64_t>((static_cast<uint128_t>(next()) * n) >> 64);
   }
   /// Uniform in [low, high].
   int64_t between(int64_t low, int64_t high) {

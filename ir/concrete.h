@@ -125,7 +125,7 @@ struct Residue {
     return {s >= kPrime ? s - kPrime : s};
   }
   friend Residue operator*(Residue a, Residue b) {
-    unsigned __int128 m = static_cast<unsigned __int128>(a.v) * b.v;
+    uint128_t m = static_cast<uint128_t>(a.v) * b.v;
     uint64_t s = static_cast<uint64_t>(m & kPrime) + static_cast<uint64_t>(m >> 61);
     return {s >= kPrime ? s - kPrime : s};
   }
