@@ -169,6 +169,11 @@ Term Terms::real(Real r) {
 
 Term Terms::apply(Fn f, Term x) {
   if (store.body(x).empty() && facts(f).zero_at_zero) return x;
+  if (const auto& b = store.body(x); b.size() == 1 && b.begin()->first.empty()) {  // a number
+    Rational c = b.begin()->second;
+    if (f == Fn::Relu) return c.n >= 0 ? x : constant(0);
+    if (f == Fn::Recip) return constant(c.d, c.n);
+  }
   if (facts(f).idempotent) {  // f(f(y)) = f(y)
     std::vector<int64_t> key = store.atom_key(x);
     if (key.size() == 3 && key[0] == 1 && key[1] == static_cast<int64_t>(f)) return x;

@@ -40,6 +40,19 @@ bool mentions(const Sum& sum, Var v) {
   return false;
 }
 
+Sum rename_bound(Sum sum) {
+  for (auto& p : sum.products) {
+    Substitution rename;
+    for (Var& v : p.bound) {
+      Var w = v->pool->fresh(v->name, SymbolKind::Bound);
+      rename[v] = Poly::symbol(w);
+      v = w;
+    }
+    if (!rename.empty()) p = substitute(std::move(p), rename);
+  }
+  return sum;
+}
+
 bool same_real(const Real& a, const Real& b) {
   return a.symbol == b.symbol &&
          (a.symbol || std::bit_cast<int64_t>(a.value) == std::bit_cast<int64_t>(b.value));
@@ -203,7 +216,7 @@ Sum Symbolic::apply(Fn f, Sum x) {
   Atom a;
   a.kind = Atom::Apply;
   a.head = static_cast<int>(f);
-  a.argument = std::make_shared<Sum>(std::move(x));
+  a.argument = std::make_shared<Sum>(rename_bound(std::move(x)));
   return of_atom(std::move(a));
 }
 
@@ -211,7 +224,7 @@ Sum Symbolic::clip(Sum x, Real low, Real high) {
   Atom a;
   a.kind = Atom::Clip;
   a.reals = {low, high};
-  a.argument = std::make_shared<Sum>(std::move(x));
+  a.argument = std::make_shared<Sum>(rename_bound(std::move(x)));
   return of_atom(std::move(a));
 }
 

@@ -52,6 +52,9 @@ Atom substitute(Atom a, const Substitution& s);
 Product substitute(Product p, const Substitution& s);
 Sum substitute(const Sum& sum, const Substitution& s);
 bool mentions(const Sum& sum, Var v);
+/// The same sum with new bound variables, so that it may stand inside another one: substitution
+/// knows no scopes, and no variable may be bound both outside and inside an argument.
+Sum rename_bound(Sum sum);
 bool same_real(const Real& a, const Real& b);
 std::string to_string(const Sum& sum);
 
@@ -104,7 +107,7 @@ struct Symbolic {
     Indices<Poly> k;
     Atom m = max_atom(extents, k);
     add(m.guard, valid(std::span<const Poly>(k)));
-    m.argument = std::make_shared<Sum>(body(std::span<const Poly>(k)));
+    m.argument = std::make_shared<Sum>(rename_bound(body(std::span<const Poly>(k))));
     return of_atom(std::move(m));
   }
   Sum read(const SymbolicTensor& t, std::span<const Poly> i) { return t.at(i); }
