@@ -1,0 +1,366 @@
+#include "ir/op.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "ir/ops/define.h"
+#include "ir/ops/window.h"
+
+namespace regraft {
+
+#define REGRAFT_OP(function) \
+  namespace ops { const OpDef& function(); }
+#include "ir/ops/ops.def"
+#undef REGRAFT_OP
+
+std::span<const OpDef* const> all_ops() {
+  static const std::vector<const OpDef*> table = {
+#define REGRAFT_OP(function) &ops::function(),
+#include "ir/ops/ops.def"
+#undef REGRAFT_OP
+  };
+  return table;
+}
+
+const OpDef* find_op(std::string_view name) {
+  static const std::map<std::string_view, const OpDef*> table = [] {
+    std::map<std::string_view, const OpDef*> m;
+    for (const OpDef* op : all_ops()) CHECK(m.emplace(op->name, op).second);
+    return m;
+  }();
+  auto it = table.find(name);
+  return it == table.end() ? nullptr : it->second;
+}
+
+std::span<const OpDef* const> ops_for_onnx(std::string_view onnx_type) {
+  static const std::map<std::string_view, std::vector<const OpDef*>> table = [] {
+    std::map<std::string_view, std::vector<const OpDef*>> m;
+    for (const OpDef* op : all_ops())
+      for (std::string_view type : op->onnx) m[type].push_back(op);
+    return m;
+  }();
+  auto it = table.find(onnx_type);
+  return it == table.end() ? std::span<const OpDef* const>{} : it->second;
+}
+
+uint64_t op_set_hash() {
+  uint64_t h = 1;
+  for (const OpDef* op : all_ops()) {
+    h = combine(h, hash_text(op->name));
+    h = combine(h, static_cast<uint64_t>(op->min_arity * 100 + op->max_arity));
+    for (const auto& a : op->ints) h = combine(h, hash_text(a.name));
+    for (const auto& a : op->reals) h = combine(h, hash_text(a.name));
+  }
+  return h;
+}
+
+int OpDef::int_attr(std::string_view attr) const {
+  for (size_t k = 0; k < ints.size(); ++k)
+    if (ints[k].name == attr) return static_cast<int>(k);
+  return -1;
+}
+int OpDef::real_attr(std::string_view attr) const {
+  for (size_t k = 0; k < reals.size(); ++k)
+    if (reals[k].name == attr) return static_cast<int>(k);
+  return -1;
+}
+
+std::optional<size_t> attr_length(const IntAttr& attr, int rank) {
+  auto spatial = static_cast<size_t>(std::max(0, rank - 2)), all = static_cast<size_t>(std::max(0, rank));
+  switch (attr.length) {
+    case Length::One: return 1;
+    case Length::Spatial: return spatial;
+    case Length::TwiceSpatial: return 2 * spatial;
+    case Length::Rank: return all;
+    case Length::TwiceRank: return 2 * all;
+    case Length::Any: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Attrs<Poly> default_attrs(const OpDef& op, int rank) {
+  Attrs<Poly> at;
+  for (const auto& a : op.ints) {
+    CHECK(a.fallback.has_value());
+    at.ints.emplace_back(attr_length(a, rank).value_or(0), Poly(*a.fallback));
+  }
+  for (const auto& a : op.reals) at.reals.push_back({a.fallback, nullptr});
+  return at;
+}
+
+int output_count(const OpDef& op, const Attrs<Poly>& at) {
+  return op.outputs_attr < 0 ? op.outputs
+                             : static_cast<int>(at.ints[static_cast<size_t>(op.outputs_attr)].size());
+}
+
+bool same(const Attrs<Poly>& a, const Attrs<Poly>& b) {
+  if (a.ints.size() != b.ints.size() || a.reals.size() != b.reals.size()) return false;
+  for (size_t k = 0; k < a.ints.size(); ++k)
+    if (!std::equal(a.ints[k].begin(), a.ints[k].end(), b.ints[k].begin(), b.ints[k].end(),
+                    [](const Poly& x, const Poly& y) { return same(x, y); }))
+      return false;
+  for (size_t k = 0; k < a.reals.size(); ++k)
+    if (!same_real(a.reals[k], b.reals[k])) return false;
+  return true;
+}
+
+uint64_t hash(const Attrs<Poly>& at) {
+  uint64_t h = at.ints.size();
+  for (const auto& v : at.ints) {
+    h = combine(h, v.size());
+    for (const Poly& p : v) h = combine(h, hash(p));
+  }
+  for (const Real& r : at.reals)
+    h = combine(h, r.symbol ? r.symbol->id + 1 : std::bit_cast<uint64_t>(r.value));
+  return h;
+}
+
+Attrs<int64_t> evaluate(const Attrs<Poly>& at, const Valuation& values) {
+  Attrs<int64_t> r;
+  for (const auto& v : at.ints) {
+    r.ints.emplace_back();
+    for (const Poly& p : v) r.ints.back().push_back(evaluate(p, values));
+  }
+  for (const Real& x : at.reals)  // an unknown real: any fixed number that few others share
+    r.reals.push_back({x.symbol ? 0.25 + static_cast<double>(hash_text(x.symbol->name) % 97) / 64 : x.value, nullptr});
+  return r;
+}
+
+std::optional<Attrs<int64_t>> numeric(const Attrs<Poly>& at) {
+  Attrs<int64_t> r;
+  for (const auto& v : at.ints) {
+    r.ints.emplace_back();
+    for (const Poly& p : v) {
+      if (!p.is_constant()) return std::nullopt;
+      r.ints.back().push_back(p.constant());
+    }
+  }
+  for (const Real& x : at.reals)
+    if (x.symbol) return std::nullopt;
+  r.reals = at.reals;
+  return r;
+}
+
+Attrs<Poly> symbolic(const Attrs<int64_t>& at) {
+  Attrs<Poly> r;
+  for (const auto& v : at.ints) r.ints.emplace_back(v.begin(), v.end());
+  r.reals = at.reals;
+  return r;
+}
+
+Attrs<Poly> substitute(const Attrs<Poly>& at, const Substitution& s) {
+  Attrs<Poly> r = at;
+  for (auto& v : r.ints)
+    for (Poly& p : v) p = substitute(p, s);
+  return r;
+}
+
+double operation_count(const OpDef& op, const std::vector<std::vector<int64_t>>& operand_shapes,
+                       const Attrs<int64_t>& at) {
+  Counting alg;
+  Shapes<Counting> in;
+  std::vector<Counting::Tensor> tensors;
+  for (const auto& s : operand_shapes) {
+    in.emplace_back(s.begin(), s.end());
+    tensors.push_back({in.back()});
+  }
+  Attrs<CountIndex> counted;
+  for (const auto& v : at.ints) counted.ints.emplace_back(v.begin(), v.end());
+  counted.reals = at.reals;
+  auto shapes = op.counting_semantics.infer(alg, in, counted);
+  if (!shapes) return 0;
+  double total = 0;
+  for (size_t o = 0; o < shapes->size(); ++o) {
+    const auto& shape = (*shapes)[o];
+    Indices<CountIndex> i;
+    for (size_t d = 0; d < shape.size(); ++d)
+      i.push_back({shape[d].value / 2, uint64_t{1} << d});
+    alg.bound = kMaxRank;
+    auto element = op.counting_semantics.element(alg, tensors, counted,
+                                                 std::span<const CountIndex>(i), static_cast<int>(o));
+    for (const auto& [loops, flops] : element.work) {
+      double rounds = 1;
+      for (size_t d = 0; d < shape.size(); ++d)
+        if (loops >> d & 1) rounds *= static_cast<double>(shape[d].value);
+      total += rounds * flops;
+    }
+  }
+  return total;
+}
+
+// --- ONNX views ---
+
+const std::vector<int64_t>* OnnxNode::ints(std::string_view name) const {
+  auto it = attrs.find(std::string(name));
+  return it == attrs.end() || it->second.opaque ? nullptr : &it->second.ints;
+}
+int64_t OnnxNode::integer(std::string_view name, int64_t fallback) const {
+  const auto* v = ints(name);
+  return v && v->size() == 1 ? (*v)[0] : fallback;
+}
+double OnnxNode::real(std::string_view name, double fallback) const {
+  auto it = attrs.find(std::string(name));
+  return it == attrs.end() || it->second.floats.size() != 1 ? fallback : it->second.floats[0];
+}
+std::string OnnxNode::text(std::string_view name, std::string_view fallback) const {
+  auto it = attrs.find(std::string(name));
+  return it == attrs.end() ? std::string(fallback) : it->second.text;
+}
+std::optional<std::vector<int64_t>> OnnxNode::constant_ints(size_t input) const {
+  if (input >= inputs.size() || !inputs[input].present || !inputs[input].constant) return std::nullopt;
+  auto v = inputs[input].constant->integers();
+  if (!v) return std::nullopt;
+  return *std::move(v);
+}
+std::optional<double> OnnxNode::constant_real(size_t input) const {
+  if (input >= inputs.size() || !inputs[input].present || !inputs[input].constant) return std::nullopt;
+  if (inputs[input].constant->count() != 1) return std::nullopt;
+  auto v = inputs[input].constant->reals();
+  if (!v) return std::nullopt;
+  return (*v)[0];
+}
+
+namespace ops {
+
+std::optional<OnnxImport> import_by_name(const OpDef& op, const OnnxNode& node) {
+  OnnxImport r;
+  for (const auto& [name, value] : node.attrs)
+    if (value.opaque || (op.int_attr(name) < 0 && op.real_attr(name) < 0)) return std::nullopt;
+  int rank = rank_of(node, 0).value_or(0);
+  for (const auto& a : op.ints) {
+    const auto* given = node.ints(a.name);
+    auto length = attr_length(a, rank);
+    if (given)
+      r.attrs.ints.push_back(polys(*given));
+    else if (a.fallback && length)
+      r.attrs.ints.emplace_back(*length, Poly(*a.fallback));
+    else
+      return std::nullopt;
+    if (length && r.attrs.ints.back().size() != *length) return std::nullopt;
+  }
+  for (const auto& a : op.reals) r.attrs.reals.push_back({node.real(a.name, a.fallback), nullptr});
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    if (!node.inputs[k].present) return std::nullopt;
+    r.operands.push_back(static_cast<int>(k));
+  }
+  int n = static_cast<int>(r.operands.size());
+  if (n < op.min_arity || n > op.max_arity) return std::nullopt;
+  return r;
+}
+
+Result<OnnxExport> export_by_name(const OpDef& op, const Attrs<Poly>& at,
+                                  const std::vector<TensorType>& operands, int) {
+  if (op.onnx.empty()) return error(std::string(op.name) + " has no ONNX form; fold it into a constant");
+  OnnxExport r;
+  r.type = op.onnx[0];
+  for (size_t k = 0; k < op.ints.size(); ++k) {
+    ASSIGN_OR_RETURN(auto v, numbers(op.ints[k].name, at.ints[k]));
+    r.attrs[std::string(op.ints[k].name)] = ints_attr(std::move(v));
+  }
+  for (size_t k = 0; k < op.reals.size(); ++k) {
+    OnnxAttr a;
+    a.floats = {at.reals[k].value};
+    r.attrs[std::string(op.reals[k].name)] = a;
+  }
+  r.inputs = operand_inputs(static_cast<int>(operands.size()));
+  return r;
+}
+
+std::vector<OnnxExport::Input> operand_inputs(int operands) {
+  std::vector<OnnxExport::Input> r;
+  for (int k = 0; k < operands; ++k) r.push_back({k, nullptr});
+  return r;
+}
+OnnxExport::Input int_input(std::vector<int64_t> v) {
+  auto n = static_cast<int64_t>(v.size());
+  return {std::nullopt, Constant::of_ints({n}, v)};
+}
+OnnxExport::Input real_input(double v) {
+  return {std::nullopt, Constant::of_floats({}, {static_cast<float>(v)})};
+}
+
+Result<std::vector<int64_t>> numbers(std::string_view what, const std::vector<Poly>& v) {
+  std::vector<int64_t> r;
+  for (const Poly& p : v) {
+    if (!p.is_constant())
+      return error(std::string(what) + " is " + to_string(p) + ", not a number: no ONNX form");
+    r.push_back(p.constant());
+  }
+  return r;
+}
+
+Status check_call(const OpDef& op, size_t arity, const std::vector<int>& ranks,
+                  const std::vector<size_t>& int_sizes, size_t reals) {
+  std::string name(op.name);
+  if (arity < static_cast<size_t>(op.min_arity) || arity > static_cast<size_t>(op.max_arity))
+    return error(name + ": " + std::to_string(arity) + " operands");
+  for (int r : ranks)
+    if (r > kMaxRank) return error(name + ": rank above " + std::to_string(kMaxRank));
+  if (int_sizes.size() != op.ints.size() || reals != op.reals.size())
+    return error(name + ": wrong number of attributes");
+  for (size_t k = 0; k < int_sizes.size(); ++k) {
+    auto length = attr_length(op.ints[k], ranks.empty() ? 0 : ranks[0]);
+    if (length && *length != int_sizes[k])
+      return error(name + ": attribute " + std::string(op.ints[k].name) + " has " +
+                   std::to_string(int_sizes[k]) + " numbers, not " + std::to_string(*length));
+  }
+  return {};
+}
+
+namespace {
+
+struct Axis {
+  int64_t size, kernel, stride, dilation, begin, end;
+  int64_t reach() const { return dilation * (kernel - 1) + 1; }
+};
+
+/// End pads that make the floor formula give what ceil_mode gives.
+void ceil_to_end_pad(Axis& a) {
+  int64_t room = a.size + a.begin + a.end - a.reach();
+  if (room < 0) return;
+  int64_t count = (room + a.stride - 1) / a.stride + 1;
+  if ((count - 1) * a.stride >= a.size + a.begin) --count;  // a window may not start in the end pad
+  a.end = std::max(a.end, (count - 1) * a.stride + a.reach() - a.size - a.begin);
+}
+
+void same_pad(Axis& a, bool upper) {
+  int64_t count = (a.size + a.stride - 1) / a.stride;
+  int64_t total = std::max<int64_t>(0, (count - 1) * a.stride + a.reach() - a.size);
+  a.begin = upper ? total / 2 : total - total / 2;
+  a.end = total - a.begin;
+}
+
+}  // namespace
+
+std::optional<OnnxWindow> onnx_window(const OnnxNode& node, const std::vector<int64_t>& kernel,
+                                      CeilMode ceil) {
+  size_t n = kernel.size();
+  std::vector<int64_t> ones(n, 1), zeros(2 * n, 0);
+  auto get = [&](const char* name, const std::vector<int64_t>& fallback) {
+    const auto* v = node.ints(name);
+    return v ? *v : fallback;
+  };
+  auto strides = get("strides", ones), dilations = get("dilations", ones), pads = get("pads", zeros);
+  if (strides.size() != n || dilations.size() != n || pads.size() != 2 * n) return std::nullopt;
+  std::string mode = node.text("auto_pad", "NOTSET");
+  bool same_mode = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  if (!same_mode && mode != "NOTSET" && mode != "VALID") return std::nullopt;
+  if (mode == "VALID") pads = zeros;
+  bool by_ceil = node.integer("ceil_mode", 0) != 0 && ceil != CeilMode::Ignore && !same_mode;
+  const auto& shape = node.inputs[0].type.shape;
+  if (!shape || shape->size() != n + 2) return std::nullopt;
+  for (size_t d = 0; d < n && (same_mode || by_ceil); ++d) {
+    const Poly& size = (*shape)[d + 2];
+    if (!size.is_constant() || strides[d] < 1) return std::nullopt;
+    Axis a{size.constant(), kernel[d], strides[d], dilations[d], pads[d], pads[d + n]};
+    if (same_mode) same_pad(a, mode == "SAME_UPPER");
+    if (by_ceil) ceil_to_end_pad(a);
+    if (by_ceil && a.end != pads[d + n] && ceil == CeilMode::Refuse) return std::nullopt;
+    pads[d] = a.begin;
+    pads[d + n] = a.end;
+  }
+  return OnnxWindow{polys(strides), polys(pads), polys(dilations)};
+}
+
+}  // namespace ops
+}  // namespace regraft

@@ -1,0 +1,195 @@
+#pragma once
+// Turns an operator's struct into a row of the registry. Included by ir/ops/*.cpp only.
+// A struct has: name, onnx (types, may be empty), arity (or min_arity and max_arity), and may have
+// ints, reals, commutative, outputs, outputs_attr, from_onnx, to_onnx; and the templates
+// OP_SHAPES {..} and OP_ELEMENT {..}, and samples().
+#include <algorithm>
+#include <array>
+
+#include "base/result.h"
+#include "ir/op.h"
+
+#define OP_SHAPES                                                                  \
+  template <Algebra A>                                                             \
+  static Result<Shapes<A>> infer([[maybe_unused]] A& alg, [[maybe_unused]] const Shapes<A>& in, \
+                                 [[maybe_unused]] const Attrs<typename A::Index>& at)
+#define OP_ELEMENT                                                                 \
+  template <Algebra A>                                                             \
+  static typename A::Scalar element([[maybe_unused]] A& alg, [[maybe_unused]] Tensors<A> in, \
+                                    [[maybe_unused]] const Attrs<typename A::Index>& at,     \
+                                    [[maybe_unused]] Position<A> i, [[maybe_unused]] int out)
+
+namespace regraft::ops {
+
+// --- what formulas share ---
+
+/// An axis attribute, counted from the front.
+inline int axis_of(int64_t axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
+inline bool axis_fits(int64_t axis, int rank) { return axis >= -rank && axis < rank; }
+
+/// One output dimension of NumPy broadcasting. Symbolic sizes broadcast only where one is the number 1.
+template <Algebra A, class I = typename A::Index>
+I broadcast_dim(A& alg, const I& a, const I& b) {
+  if (is_one(a)) return b;
+  if (is_one(b)) return a;
+  alg.require(a == b);
+  return a;
+}
+
+/// Broadcast of two shapes, aligned at the end.
+template <Algebra A, class S = ShapeOf<typename A::Index>>
+S broadcast(A& alg, const S& a, const S& b) {
+  const S &big = a.size() >= b.size() ? a : b, &small = a.size() >= b.size() ? b : a;
+  S r = big;
+  for (size_t d = 0; d < small.size(); ++d) {
+    size_t k = big.size() - small.size() + d;
+    r[k] = broadcast_dim(alg, big[k], small[d]);
+  }
+  return r;
+}
+
+/// Element of an operand that is broadcast to the rank of i.
+template <Algebra A>
+typename A::Scalar read_broadcast(A& alg, const typename A::Tensor& t, Position<A> i) {
+  Indices<typename A::Index> j;
+  int skip = static_cast<int>(i.size()) - t.rank();
+  for (int d = 0; d < t.rank(); ++d)
+    j.push_back(is_one(t.dim(d)) ? typename A::Index(0) : i[static_cast<size_t>(d + skip)]);
+  return alg.read(t, j);
+}
+
+/// A copy of position i with axis d replaced.
+template <class I>
+Indices<I> with(std::span<const I> i, int d, I x) {
+  Indices<I> j(i);
+  j[d] = std::move(x);
+  return j;
+}
+
+template <Algebra A>
+typename A::Scalar zero(A& alg) { return alg.constant(0); }
+template <Algebra A>
+typename A::Scalar minus(A& alg, const typename A::Scalar& a, const typename A::Scalar& b) {
+  return a + alg.constant(-1) * b;
+}
+
+// --- ONNX ---
+
+/// The attributes and inputs as they stand, when their names are the operator's own and no others occur.
+std::optional<OnnxImport> import_by_name(const OpDef& op, const OnnxNode& node);
+Result<OnnxExport> export_by_name(const OpDef& op, const Attrs<Poly>& at,
+                                  const std::vector<TensorType>& operands, int opset);
+inline std::vector<Poly> polys(const std::vector<int64_t>& v) { return {v.begin(), v.end()}; }
+inline std::optional<int> rank_of(const OnnxNode& n, size_t input) {
+  if (input >= n.inputs.size() || !n.inputs[input].type.shape) return std::nullopt;
+  return static_cast<int>(n.inputs[input].type.shape->size());
+}
+inline OnnxAttr ints_attr(std::vector<int64_t> v) {
+  OnnxAttr a;
+  a.ints = std::move(v);
+  return a;
+}
+inline OnnxAttr text_attr(std::string s) {
+  OnnxAttr a;
+  a.text = std::move(s);
+  return a;
+}
+/// `operands` operands, in order.
+std::vector<OnnxExport::Input> operand_inputs(int operands);
+OnnxExport::Input int_input(std::vector<int64_t> v);     ///< a 1-D int64 constant
+OnnxExport::Input real_input(double v);                  ///< a scalar constant
+/// The numbers of an attribute, or an Error that names it.
+Result<std::vector<int64_t>> numbers(std::string_view what, const std::vector<Poly>& v);
+/// A single int, by the ONNX convention an attribute of one number.
+inline OnnxAttr int_attr(int64_t v) { return ints_attr({v}); }
+
+// --- the registry row ---
+
+Status check_call(const OpDef& op, size_t arity, const std::vector<int>& ranks,
+                  const std::vector<size_t>& int_sizes, size_t reals);
+
+template <class Op>
+const OpDef& define();
+
+template <class Op, class A>
+Result<Shapes<A>> checked_infer(A& alg, const Shapes<A>& in, const Attrs<typename A::Index>& at) {
+  std::vector<int> ranks;
+  for (const auto& s : in) ranks.push_back(static_cast<int>(s.size()));
+  std::vector<size_t> sizes;
+  for (const auto& v : at.ints) sizes.push_back(v.size());
+  RETURN_IF_ERROR(check_call(define<Op>(), in.size(), ranks, sizes, at.reals.size()));
+  if constexpr (std::is_same_v<typename A::Index, Poly>)
+    for (size_t k = 0; k < at.ints.size(); ++k)
+      for (const Poly& p : at.ints[k])
+        if (define<Op>().ints[k].structural && !p.is_constant())
+          return error(std::string(Op::name) + ": attribute " +
+                       std::string(define<Op>().ints[k].name) + " must be a number");
+  return Op::template infer<A>(alg, in, at);
+}
+
+template <class Op, class A>
+void fill_range(A& alg, Tensors<A> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
+                int out, int64_t first, std::span<typename A::Scalar> values) {
+  Indices<int64_t> i;
+  int64_t rest = first, block = 1;
+  for (int64_t d : shape) block *= d;
+  for (int64_t d : shape) {
+    block = d == 0 ? 0 : block / d;
+    i.push_back(block == 0 ? 0 : rest / block);
+    rest = block == 0 ? 0 : rest % block;
+  }
+  for (auto& x : values) {
+    x = Op::template element<A>(alg, in, at, std::span<const int64_t>(i), out);
+    for (int d = i.size(); d-- > 0;) {
+      if (++i[d] < shape[static_cast<size_t>(d)]) break;
+      i[d] = 0;
+    }
+  }
+}
+
+template <class Op, class A>
+constexpr Semantics<A> semantics_of() {
+  return {&checked_infer<Op, A>, &Op::template element<A>};
+}
+
+template <class Op>
+const OpDef& define() {
+  static const OpDef def = [] {
+    OpDef d{};
+    d.name = Op::name;
+    d.onnx = Op::onnx;
+    if constexpr (requires { Op::arity; }) d.min_arity = d.max_arity = Op::arity;
+    if constexpr (requires { Op::min_arity; }) d.min_arity = Op::min_arity, d.max_arity = Op::max_arity;
+    if constexpr (requires { Op::outputs_attr; }) d.outputs = 0, d.outputs_attr = Op::outputs_attr;
+    if constexpr (requires { Op::commutative; }) d.commutative = Op::commutative;
+    if constexpr (requires { Op::ints; }) d.ints = Op::ints;
+    if constexpr (requires { Op::reals; }) d.reals = Op::reals;
+    d.reals_semantics = semantics_of<Op, Reals>();
+    d.field_semantics = semantics_of<Op, Field>();
+    d.terms_semantics = semantics_of<Op, Terms>();
+    d.symbolic_semantics = semantics_of<Op, Symbolic>();
+    d.counting_semantics = semantics_of<Op, Counting>();
+    d.fill_reals = &fill_range<Op, Reals>;
+    d.fill_field = &fill_range<Op, Field>;
+    d.fill_terms = &fill_range<Op, Terms>;
+    if constexpr (requires { &Op::from_onnx; })
+      d.from_onnx = &Op::from_onnx;
+    else
+      d.from_onnx = [](const OnnxNode& n) { return import_by_name(define<Op>(), n); };
+    if constexpr (requires { &Op::to_onnx; })
+      d.to_onnx = &Op::to_onnx;
+    else
+      d.to_onnx = [](const Attrs<Poly>& at, const std::vector<TensorType>& operands, int opset) {
+        return export_by_name(define<Op>(), at, operands, opset);
+      };
+    d.samples = &Op::samples;
+    return d;
+  }();
+  return def;
+}
+
+}  // namespace regraft::ops
+
+/// The function that ops.def lists.
+#define REGRAFT_DEFINE(function, Struct) \
+  namespace regraft::ops { const OpDef& function() { return define<Struct>(); } }

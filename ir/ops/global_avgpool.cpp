@@ -1,0 +1,35 @@
+#include "ir/ops/define.h"
+
+namespace regraft::ops {
+
+// out[n, c, 0..] = mean over p.. of x[n, c, p..]
+struct GlobalAvgPool {
+  static constexpr std::string_view name = "global-avgpool";
+  static constexpr std::string_view onnx[] = {"GlobalAveragePool"};
+  static constexpr int arity = 1;
+  OP_SHAPES {
+    if (in[0].size() < 3) return error("global-avgpool: no spatial axis");
+    auto out = in[0];
+    for (size_t d = 2; d < out.size(); ++d) out[d] = typename A::Index(1);
+    return Shapes<A>{out};
+  }
+  OP_ELEMENT {
+    using I = typename A::Index;
+    Indices<I> extents;
+    I count(1);
+    for (int d = 2; d < in[0].rank(); ++d) {
+      extents.push_back(in[0].dim(d));
+      count = count * in[0].dim(d);
+    }
+    auto total = sum_over(alg, std::span<const I>(extents), [&](std::span<const I> k) {
+      Indices<I> from(i);
+      for (size_t d = 0; d < k.size(); ++d) from[static_cast<int>(d) + 2] = k[d];
+      return alg.read(in[0], from);
+    });
+    return total * alg.recip(count);
+  }
+  static std::vector<Sample> samples() { return {{{{2, 3, 4, 5}}, {}}, {{{1, 2, 3}}, {}}}; }
+};
+
+}  // namespace regraft::ops
+REGRAFT_DEFINE(global_avgpool, GlobalAvgPool)

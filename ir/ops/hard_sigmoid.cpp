@@ -1,0 +1,20 @@
+#include "ir/ops/elementwise.h"
+
+namespace regraft::ops {
+
+// out[i] = min(max(alpha * x[i] + beta, 0), 1)
+struct HardSigmoid : Elementwise<Fn::Relu> {
+  static constexpr std::string_view name = "hard-sigmoid";
+  static constexpr std::string_view onnx[] = {"HardSigmoid"};
+  static constexpr RealAttr reals[] = {{"alpha", 0.2}, {"beta", 0.5}};
+  OP_ELEMENT {
+    auto linear = alg.real(at.reals[0]) * alg.read(in[0], i) + alg.real(at.reals[1]);
+    return alg.clip(linear, Real{0, nullptr}, Real{1, nullptr});
+  }
+  static std::vector<Sample> samples() {
+    return {{{{2, 3}}, {{}, {{0.2, nullptr}, {0.5, nullptr}}}}, {{{5}}, {{}, {{0.25, nullptr}, {0.5, nullptr}}}}};
+  }
+};
+
+}  // namespace regraft::ops
+REGRAFT_DEFINE(hard_sigmoid, HardSigmoid)

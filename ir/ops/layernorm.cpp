@@ -1,0 +1,63 @@
+#include "ir/ops/define.h"
+
+namespace regraft::ops {
+
+// out[b.., i..] = (x[b.., i..] - mean) / sqrt(variance + epsilon) * scale[i..] + bias[i..]
+// with mean and variance over the axes from `axis` on; operands: x, scale, and maybe bias
+struct LayerNorm {
+  static constexpr std::string_view name = "layernorm";
+  static constexpr std::string_view onnx[] = {"LayerNormalization"};
+  static constexpr int min_arity = 2, max_arity = 3;
+  static constexpr IntAttr ints[] = {{"axis", Length::One, -1, true}};
+  static constexpr RealAttr reals[] = {{"epsilon", 1e-5}};
+  OP_SHAPES {
+    const auto& x = in[0];
+    if (!axis_fits(fixed(at.ints[0][0]), static_cast<int>(x.size()))) return error("layernorm: no such axis");
+    for (size_t k = 1; k < in.size(); ++k) {
+      if (in[k].size() > x.size()) return error("layernorm: scale or bias has a higher rank than the data");
+      for (size_t d = 1; d <= in[k].size(); ++d) {
+        const auto& size = in[k][in[k].size() - d];
+        if (!is_one(size)) alg.require(size == x[x.size() - d]);
+      }
+    }
+    return Shapes<A>{x};
+  }
+  OP_ELEMENT {
+    using I = typename A::Index;
+    const auto& x = in[0];
+    int axis = axis_of(fixed(at.ints[0][0]), x.rank());
+    Indices<I> extents;
+    I count(1);
+    for (int d = axis; d < x.rank(); ++d) {
+      extents.push_back(x.dim(d));
+      count = count * x.dim(d);
+    }
+    auto mean_of = [&](auto&& value) {
+      return sum_over(alg, std::span<const I>(extents), [&](std::span<const I> k) {
+        Indices<I> from(i);
+        for (size_t d = 0; d < k.size(); ++d) from[axis + static_cast<int>(d)] = k[d];
+        return value(alg.read(x, from));
+      }) * alg.recip(count);
+    };
+    auto mean = mean_of([](const auto& v) { return v; });
+    auto variance = mean_of([&](const auto& v) {
+      auto d = minus(alg, v, mean);
+      return d * d;
+    });
+    auto scale = alg.apply(Fn::Recip, alg.apply(Fn::Sqrt, variance + alg.real(at.reals[0])));
+    auto y = minus(alg, alg.read(x, i), mean) * scale * read_broadcast(alg, in[1], i);
+    return in.size() < 3 ? y : y + read_broadcast(alg, in[2], i);
+  }
+  static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
+    if (n.outputs != 1 || n.integer("stash_type", 1) != 1 || n.inputs.size() < 2) return std::nullopt;
+    OnnxImport r{{{{Poly(n.integer("axis", -1))}}, {{n.real("epsilon", 1e-5), nullptr}}}, {0, 1}};
+    if (n.inputs.size() > 2 && n.inputs[2].present) r.operands.push_back(2);
+    return r;
+  }
+  static std::vector<Sample> samples() {
+    return {{{{2, 4}, {4}, {4}}, {{{-1}}, {{0.01, nullptr}}}}, {{{2, 2, 3}, {2, 3}}, {{{1}}, {{1, nullptr}}}}};
+  }
+};
+
+}  // namespace regraft::ops
+REGRAFT_DEFINE(layernorm, LayerNorm)

@@ -1,0 +1,67 @@
+#include "ir/ops/window.h"
+
+namespace regraft::ops {
+
+// out[n, c, p..] = max over k.. of x[n, c, p * stride + k * dilation - pad], inside x only
+struct MaxPool {
+  static constexpr std::string_view name = "maxpool";
+  static constexpr std::string_view onnx[] = {"MaxPool"};
+  static constexpr int arity = 1;
+  static constexpr IntAttr ints[] = {{"kernel", Length::Spatial, std::nullopt},
+                                     {"strides", Length::Spatial, 1},
+                                     {"pads", Length::TwiceSpatial, 0},
+                                     {"dilations", Length::Spatial, 1}};
+  template <class I>
+  static Window<I> window(const Attrs<I>& at) { return {at.ints[1], at.ints[2], at.ints[3]}; }
+  OP_SHAPES {
+    if (in[0].size() < 3) return error("maxpool: no spatial axis");
+    auto out = in[0];
+    for (size_t d = 0; d + 2 < out.size(); ++d) out[d + 2] = window_size(alg, window(at), d, in[0][d + 2], at.ints[0][d]);
+    return Shapes<A>{out};
+  }
+  OP_ELEMENT {
+    using I = typename A::Index;
+    const auto& x = in[0];
+    auto position = [&](std::span<const I> k) {
+      Indices<I> from(i);
+      for (size_t d = 0; d < k.size(); ++d) from[static_cast<int>(d) + 2] = window_position(window(at), d, i[d + 2], k[d]);
+      return from;
+    };
+    auto inside = [&](std::span<const I> k) {
+      auto from = position(k);
+      auto yes = I(0) <= from[2] && from[2] < x.dim(2);
+      for (int d = 3; d < x.rank(); ++d) yes = yes && I(0) <= from[d] && from[d] < x.dim(d);
+      return yes;
+    };
+    return alg.max_over(std::span<const I>(at.ints[0]), inside,
+                        [&](std::span<const I> k) { return alg.read(x, position(k)); });
+  }
+  static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
+    const auto* kernel = n.ints("kernel_shape");
+    if (!kernel || n.integer("storage_order", 0) != 0) return std::nullopt;
+    auto window = onnx_window(n, *kernel, CeilMode::AsEndPads);
+    if (!window) return std::nullopt;
+    return OnnxImport{{{polys(*kernel), window->strides, window->pads, window->dilations}, {}}, {0}};
+  }
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int opset) {
+    OnnxExport r;
+    r.type = "MaxPool";
+    r.inputs = operand_inputs(1);
+    const char* names[] = {"kernel_shape", "strides", "pads", "dilations"};
+    for (size_t k = 0; k < 4; ++k) {
+      ASSIGN_OR_RETURN(auto v, numbers(names[k], at.ints[k]));
+      bool ones = std::all_of(v.begin(), v.end(), [](int64_t x) { return x == 1; });
+      if (k == 3 && ones) continue;
+      if (k == 3 && opset < 10) return error("maxpool with dilations needs opset 10");
+      r.attrs[names[k]] = ints_attr(v);
+    }
+    return r;
+  }
+  static std::vector<Sample> samples() {
+    return {{{{1, 2, 4, 5}}, {{{3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}}, {}}},
+            {{{2, 1, 6, 5}}, {{{2, 2}, {2, 1}, {0, 1, 1, 0}, {2, 1}}, {}}}};
+  }
+};
+
+}  // namespace regraft::ops
+REGRAFT_DEFINE(maxpool, MaxPool)

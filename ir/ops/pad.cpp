@@ -1,0 +1,82 @@
+#include "ir/ops/define.h"
+
+namespace regraft::ops {
+
+// out[i] = x[i - begins] inside x, else value; also puts a kernel into a larger one
+struct Pad {
+  static constexpr std::string_view name = "pad";
+  static constexpr std::string_view onnx[] = {"Pad"};
+  static constexpr int arity = 1;
+  static constexpr IntAttr ints[] = {{"pads", Length::TwiceRank, std::nullopt}};  // begins, then ends
+  static constexpr RealAttr reals[] = {{"value", 0}};
+  OP_SHAPES {
+    auto out = in[0];
+    using I = typename A::Index;
+    for (size_t d = 0; d < out.size(); ++d) {
+      const auto &begin = at.ints[0][d], &end = at.ints[0][d + out.size()];
+      alg.require(I(0) <= begin);
+      alg.require(I(0) <= end);
+      out[d] = out[d] + begin + end;
+    }
+    return Shapes<A>{out};
+  }
+  OP_ELEMENT {
+    using I = typename A::Index;
+    Indices<I> from;
+    auto inside = I(0) <= I(0);
+    for (size_t d = 0; d < i.size(); ++d) {
+      from.push_back(i[d] - at.ints[0][d]);
+      inside = inside && I(0) <= from[static_cast<int>(d)] && from[static_cast<int>(d)] < in[0].dim(static_cast<int>(d));
+    }
+    return alg.select(inside, [&] { return alg.read(in[0], from); }, [&] { return alg.real(at.reals[0]); });
+  }
+  // pads and value are attributes before opset 11, then inputs; opset 18 adds axes.
+  static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
+    auto rank = rank_of(n, 0);
+    if (!rank || n.text("mode", "constant") != "constant") return std::nullopt;
+    auto pads = n.opset >= 11 ? n.constant_ints(1) : std::nullopt;
+    if (const auto* attr = n.ints("pads")) pads = *attr;
+    double value = n.real("value", 0);
+    if (n.inputs.size() > 2 && n.inputs[2].present) {
+      auto v = n.constant_real(2);
+      if (!v) return std::nullopt;
+      value = *v;
+    }
+    bool some_axes = n.inputs.size() > 3 && n.inputs[3].present;
+    auto axes = some_axes ? n.constant_ints(3) : std::nullopt;
+    if (!pads || (some_axes && !axes)) return std::nullopt;
+    auto r = static_cast<size_t>(*rank);
+    std::vector<int64_t> full(2 * r, 0);
+    size_t count = axes ? axes->size() : r;
+    if (pads->size() != 2 * count) return std::nullopt;
+    for (size_t k = 0; k < count; ++k) {
+      int64_t axis = axes ? (*axes)[k] : static_cast<int64_t>(k);
+      if (!axis_fits(axis, *rank) || (*pads)[k] < 0 || (*pads)[k + count] < 0) return std::nullopt;
+      full[static_cast<size_t>(axis_of(axis, *rank))] = (*pads)[k];
+      full[static_cast<size_t>(axis_of(axis, *rank)) + r] = (*pads)[k + count];
+    }
+    return OnnxImport{{{polys(full)}, {{value, nullptr}}}, {0}};
+  }
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int opset) {
+    ASSIGN_OR_RETURN(auto pads, numbers("pads", at.ints[0]));
+    OnnxExport r;
+    r.type = "Pad";
+    r.attrs["mode"] = text_attr("constant");
+    r.inputs = operand_inputs(1);
+    r.real_constants_as_operand0 = true;
+    if (opset >= 11) {
+      r.inputs.push_back(int_input(pads));
+      r.inputs.push_back(real_input(at.reals[0].value));
+    } else {
+      r.attrs["pads"] = ints_attr(pads);
+      r.attrs["value"].floats = {at.reals[0].value};
+    }
+    return r;
+  }
+  static std::vector<Sample> samples() {
+    return {{{{2, 3}}, {{{1, 0, 0, 2}}, {{0, nullptr}}}}, {{{2}}, {{{1, 1}}, {{2.5, nullptr}}}}};
+  }
+};
+
+}  // namespace regraft::ops
+REGRAFT_DEFINE(pad, Pad)

@@ -1,0 +1,48 @@
+#include "ir/ops/define.h"
+
+namespace regraft::ops {
+
+// out[i] = exp(x[i]) / sum over k of exp(x[i with k on the axis])
+struct Softmax {
+  static constexpr std::string_view name = "softmax";
+  static constexpr std::string_view onnx[] = {"Softmax"};
+  static constexpr int arity = 1;
+  static constexpr IntAttr ints[] = {{"axis", Length::One, -1, true}};
+  OP_SHAPES {
+    if (!axis_fits(fixed(at.ints[0][0]), static_cast<int>(in[0].size()))) return error("softmax: no such axis");
+    return Shapes<A>{in[0]};
+  }
+  OP_ELEMENT {
+    int axis = axis_of(fixed(at.ints[0][0]), in[0].rank());
+    auto e = [&](const auto& k) { return alg.apply(Fn::Exp, alg.read(in[0], with(i, axis, k))); };
+    return e(i[static_cast<size_t>(axis)]) * alg.apply(Fn::Recip, alg.sum(in[0].dim(axis), e));
+  }
+  // Before opset 13 the axes from `axis` on are one; that is ours only when it is the last.
+  static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
+    auto rank = rank_of(n, 0);
+    if (!rank) return std::nullopt;
+    int64_t axis = n.integer("axis", n.opset >= 13 ? -1 : 1);
+    if (!axis_fits(axis, *rank)) return std::nullopt;
+    if (n.opset < 13 && axis_of(axis, *rank) != *rank - 1) return std::nullopt;
+    return OnnxImport{{{{Poly(axis)}}, {}}, {0}};
+  }
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in, int opset) {
+    int64_t axis = fixed(at.ints[0][0]);
+    int rank = static_cast<int>(in[0].shape->size());
+    if (opset < 13) {
+      axis = axis_of(axis, rank);
+      if (axis != rank - 1) return error("softmax on an inner axis needs opset 13");
+    }
+    OnnxExport r;
+    r.type = "Softmax";
+    r.attrs["axis"] = int_attr(axis);
+    r.inputs = operand_inputs(1);
+    return r;
+  }
+  static std::vector<Sample> samples() {
+    return {{{{2, 3}}, {{{-1}}, {}}}, {{{2, 3, 2}}, {{{1}}, {}}}};
+  }
+};
+
+}  // namespace regraft::ops
+REGRAFT_DEFINE(softmax, Softmax)
