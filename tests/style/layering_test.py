@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Checks the source tree against the architecture of docs/design.md: which room may include which,
+which room may use which third party, sizes, and that every test is registered.
+
+  python3 tests/style/layering_test.py [SOURCE_DIR]
+
+Plain Python. First proves on made-up trees that each check can fail.
+"""
+import pathlib
+import re
+import statistics
+import sys
+import tempfile
+
+LOWER = {"base", "ir"}
+MAY_INCLUDE = {
+    "base": set(),
+    "ir": {"base"},
+    "io": LOWER,
+    "gen": LOWER,
+    "verify": LOWER,
+    "substitutions": LOWER,
+    "cost": LOWER,
+    "rewrite": LOWER | {"substitutions", "cost"},
+    "rl": LOWER | {"rewrite", "cost", "substitutions"},
+}
+ROOMS = [*MAY_INCLUDE, "cli", "python"]
+# Start of an included header -> files (path prefixes) that may include it.
+THIRD_PARTY = {
+    "z3": ["verify/"],
+    "onnx": ["io/"],
+    "google/protobuf": ["io/"],
+    "tbb/": ["base/parallel."],
+    "oneapi/tbb": ["base/parallel."],
+    "CLI/": ["cli/"],
+    "spdlog/": ["base/log.", "cli/"],
+    "nlohmann/": ["cli/", "cost/"],
+    "oneapi/dnnl": ["cost/cpu/"],
+    "dnnl": ["cost/cpu/"],
+    "cuda": ["cost/cuda/"],
+    "cudnn": ["cost/cuda/"],
+    "cublas": ["cost/cuda/"],
+    "Eigen/": ["rl/"],
+    "pybind11/": ["python/"],
+    "gtest/": ["tests/"],
+}
+MAX_LINES = 700          # of any file
+MAX_P90_LINES = 400      # of nine files in ten
+MAX_MEDIAN_LINES = 200
+MAX_COLUMNS = 100
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+SUFFIXES = {".h", ".cpp", ".cu", ".cuh"}
+
+
+def sources(root):
+    for room in [*ROOMS, "tests"]:
+        for path in sorted((root / room).rglob("*")):
+            if path.suffix in SUFFIXES:
+                yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+
+
+def include_problems(name, text):
+    room = name.split("/")[0]
+    for bracket, header in INCLUDE.findall(text):
+        for start, places in THIRD_PARTY.items():
+            if header.startswith(start) and not name.startswith(tuple(places)):
+                yield f"{name}: includes <{header}>, which only {' '.join(places)} may"
+        target = header.split("/")[0]
+        if bracket != '"' or room == "tests" or header.startswith(tuple(THIRD_PARTY)):
+            continue
+        if target not in ROOMS:
+            yield f'{name}: includes "{header}", which is not a path from the root of the sources'
+        elif room in MAY_INCLUDE and target != room and target not in MAY_INCLUDE[room]:
+            yield f"{name}: includes {header}, but {room} may not see {target}"
+
+
+def operator_names(root):
+    listing = root / "ir/ops/ops.def"
+    if not listing.exists():
+        return set()
+    return set(re.findall(r"^REGRAFT_OP\((\w+)", listing.read_text(), re.M))
+
+
+def naming_problems(name, text, operators):
+    """The verifier works for operators it has never heard of."""
+    if not name.startswith("verify/"):
+        return
+    for literal in re.findall(r'"([a-z0-9_]+)"', text):
+        if literal in operators:
+            yield f'{name}: names the operator "{literal}"; the verifier must not know any'
+
+
+def line_problems(name, text):
+    if text.startswith("#pragma once") != name.endswith((".h", ".cuh")):
+        yield f"{name}: #pragma once belongs on the first line of headers only"
+    lines = text.split("\n")
+    if len(lines) > MAX_LINES:
+        yield f"{name}: {len(lines)} lines; the limit is {MAX_LINES}"
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_COLUMNS:
+            yield f"{name}:{number}: {len(line)} columns; the limit is {MAX_COLUMNS}"
+        if re.match(r"\s*using namespace", line):
+            yield f"{name}:{number}: using namespace"
+
+
+def size_problems(lengths):
+    if len(lengths) < 10:
+        return
+    p90, median = statistics.quantiles(lengths, n=10)[8], statistics.median(lengths)
+    if p90 > MAX_P90_LINES:
+        yield f"one file in ten has more than {p90:.0f} lines; the limit is {MAX_P90_LINES}"
+    if median > MAX_MEDIAN_LINES:
+        yield f"half of the files have more than {median:.0f} lines; the limit is {MAX_MEDIAN_LINES}"
+
+
+def registration_problems(root):
+    tests = root / "tests"
+    for path in sorted([*tests.rglob("*_test.cpp"), *tests.rglob("*_test.py")]):
+        listing = path.parent / "CMakeLists.txt"
+        if not listing.exists() or path.name not in listing.read_text():
+            yield f"{path.relative_to(root).as_posix()}: not registered in its CMakeLists.txt"
+    registered = (tests / "CMakeLists.txt").read_text() if tests.exists() else ""
+    for listing in sorted(tests.glob("*/CMakeLists.txt")):
+        if listing.parent.name not in re.findall(r"\w+", registered):
+            yield f"tests/{listing.parent.name}: not in the list of tests/CMakeLists.txt"
+
+
+def problems(root):
+    found, lengths, operators = [], [], operator_names(root)
+    for name, text in sources(root):
+        found += include_problems(name, text)
+        found += naming_problems(name, text, operators)
+        found += line_problems(name, text)
+        lengths.append(text.count("\n"))
+    return found + list(size_problems(lengths)) + list(registration_problems(root))
+
+
+GOOD_TREE = {
+    "ir/graph.h": '#pragma once\n#include "base/result.h"\n#include <vector>\n',
+    "ir/ops/ops.def": "REGRAFT_OP(matmul)\n",
+    "verify/prove.cpp": '#include <z3++.h>\n#include "ir/graph.h"\n',
+    "tests/CMakeLists.txt": "foreach(room ir)\n",
+    "tests/ir/CMakeLists.txt": "regraft_test(ir SOURCES graph_test.cpp)\n",
+    "tests/ir/graph_test.cpp": '#include <gtest/gtest.h>\n#include "ir/graph.h"\n',
+}
+# One fault each, and a word that the message about it must have.
+FAULTS = [
+    ("ir/bad.cpp", '#include "verify/prover.h"\n', "may not see verify"),
+    ("gen/bad.cpp", '#include "verify/prover.h"\n', "may not see verify"),
+    ("rewrite/bad.cpp", '#include "rl/env.h"\n', "may not see rl"),
+    ("gen/bad.cpp", "#include <z3++.h>\n", "<z3++.h>"),
+    ("cli/bad.cpp", '#include "onnx/onnx_pb.h"\n', "onnx/onnx_pb.h"),
+    ("rewrite/bad.cpp", "#include <tbb/parallel_for.h>\n", "<tbb/parallel_for.h>"),
+    ("io/bad.cpp", "#include <CLI/CLI.hpp>\n", "<CLI/CLI.hpp>"),
+    ("base/bad.cpp", "#include <spdlog/spdlog.h>\n", "<spdlog/spdlog.h>"),
+    ("ir/bad.cpp", '#include "graph.h"\n', "not a path from the root"),
+    ("verify/bad.cpp", 'auto op = find_op("matmul");\n', "names the operator"),
+    ("ir/bad.h", "int x;\n", "#pragma once"),
+    ("ir/bad.cpp", "int x;\n" * (MAX_LINES + 1), "lines; the limit"),
+    ("ir/bad.cpp", "int " + "x" * MAX_COLUMNS + ";\n", "columns; the limit"),
+    ("ir/bad.cpp", "using namespace std;\n", "using namespace"),
+    ("tests/ir/lost_test.cpp", "int x;\n", "not registered"),
+    ("tests/lost/CMakeLists.txt", "", "not in the list"),
+]
+
+
+def write_tree(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        write_tree(root, GOOD_TREE)
+        assert problems(root) == [], problems(root)
+    for name, text, word in FAULTS:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            write_tree(root, GOOD_TREE | {name: text})
+            found = problems(root)
+            assert len(found) == 1 and word in found[0], f"{name} ({word}): found {found}"
+    assert list(size_problems([MAX_P90_LINES + 50] * 3 + [10] * 17))
+    assert list(size_problems([MAX_MEDIAN_LINES + 1] * 20))
+
+
+def main():
+    self_test()
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
+    found = problems(root)
+    for problem in found:
+        print(problem)
+    print(f"{len(list(sources(root)))} files, {len(found)} problems, {len(FAULTS)} planted faults found")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
