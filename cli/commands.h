@@ -1,0 +1,75 @@
+#pragma once
+// The subcommands: what main.cpp reads from the command line, and one function for each.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "base/result.h"
+
+namespace regraft::cli {
+
+/// Exit codes.
+enum Exit : int { kDone = 0, kFailed = 1, kUsage = 2, kBadInput = 3, kInternal = 4 };
+
+struct Common {
+  Verbosity verbosity = Verbosity::Normal;
+  int threads = 0;  ///< 0: all cores
+  uint64_t seed = 7;
+  double seconds = 0;  ///< 0: no limit
+  std::string json;    ///< where to write the report; "-": stdout; empty: nowhere
+};
+
+struct GenerateFlags {
+  Common common;
+  std::string ops = "core", out;
+  int max_size = 3;
+};
+struct VerifyFlags {
+  Common common;
+  std::string in, out;
+};
+struct OptimizeFlags {
+  Common common;
+  std::string in, out;
+  std::vector<std::string> rules;  ///< empty: the shipped ones
+  std::vector<std::string> disabled;
+  std::string search = "backtracking", cost = "roofline";
+  double alpha = 1.05;
+  uint64_t budget = 10000;
+  int check = 1;
+  bool bounded = false;
+};
+struct CheckFlags {
+  Common common;
+  std::string a, b;
+  int runs = 1;
+};
+struct RulesFlags {
+  Common common;
+  std::string file;
+};
+struct EvalFlags {
+  Common common;
+  std::string model, inputs, outputs, list;
+};
+
+int run_generate(const GenerateFlags& flags);
+int run_verify(const VerifyFlags& flags);
+int run_optimize(const OptimizeFlags& flags);
+int run_check(const CheckFlags& flags);
+int run_rules_show(const RulesFlags& flags);
+int run_rules_stats(const RulesFlags& flags);
+int run_eval(const EvalFlags& flags);
+int run_roundtrip(const CheckFlags& flags);
+
+/// Prints the one line of an Error on stderr; returns kBadInput.
+int bad_input(const Error& e);
+/// `threads`, or the number of cores.
+int thread_count(const Common& common);
+/// The folder of shipped rule files: $REGRAFT_RULES, beside the sources, or ../share/regraft/substitutions.
+std::string shipped_rules_folder();
+/// Highest memory use of this process so far, in bytes.
+int64_t peak_bytes();
+
+}  // namespace regraft::cli

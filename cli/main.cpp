@@ -1,0 +1,123 @@
+// The command line. The only file that includes CLI11.
+#include <CLI/CLI.hpp>
+
+#include "base/parallel.h"
+#include "cli/commands.h"
+
+namespace {
+
+using namespace regraft::cli;
+
+void add_common(CLI::App& app, Common& c) {
+  app.add_flag_callback("-q,--quiet", [&c] { c.verbosity = regraft::Verbosity::Quiet; }, "no progress, no table");
+  app.add_option("--threads", c.threads, "threads; 0: all cores")->check(CLI::Range(0, 1024))->capture_default_str();
+  app.add_option("--seed", c.seed, "seed of everything random")->capture_default_str();
+  app.add_option("--json", c.json, "write a report for machines to this file (-: stdout)");
+}
+
+void add_time(CLI::App& app, Common& c) {
+  app.add_option("--time", c.seconds, "stop after so many seconds; 0: no limit")->check(CLI::NonNegativeNumber);
+}
+
+void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
+  auto* app = root.add_subcommand("generate", "enumerate operator subgraphs and pair those that compute the same");
+  app->add_option("--ops", f.ops, "operator set")->capture_default_str();
+  app->add_option("--max-size", f.max_size, "operators on a side")->check(CLI::Range(1, 5))->capture_default_str();
+  app->add_option("-o,--out", f.out, "file of candidate rules")->required();
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_generate(f); });
+}
+
+void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
+  auto* app = root.add_subcommand("verify", "prove or refute the rules of a file, whatever it claims of them");
+  app->add_option("rules", f.in, "rule file")->required();
+  app->add_option("-o,--out", f.out, "file of the proved rules");
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_verify(f); });
+}
+
+void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
+  auto* app = root.add_subcommand("optimize", "rewrite a model with proved rules so that it costs less");
+  app->add_option("model", f.in, "ONNX model")->required();
+  app->add_option("-o,--out", f.out, "where to write the optimised model")->required();
+  app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
+  app->add_option("--disable-rule", f.disabled, "names of rules to leave out");
+  app->add_option("--search", f.search, "searcher")->check(CLI::IsMember({"backtracking", "greedy"}))->capture_default_str();
+  app->add_option("--alpha", f.alpha, "backtracking: keep graphs that cost up to alpha times the best")
+      ->check(CLI::Range(1.0, 100.0))->capture_default_str();
+  app->add_option("--budget", f.budget, "candidate graphs to evaluate")->capture_default_str();
+  app->add_option("--cost", f.cost, "cost model")->check(CLI::IsMember({"roofline"}))->capture_default_str();
+  app->add_option("--check", f.check, "compare both models on so many random inputs before writing")
+      ->check(CLI::Range(0, 1000000))->capture_default_str();
+  app->add_flag("--bounded", f.bounded, "also use rules proved at some shapes only");
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_optimize(f); });
+}
+
+void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
+  auto* app = root.add_subcommand("check", "compare two models on random inputs");
+  app->add_option("a", f.a, "ONNX model")->required();
+  app->add_option("b", f.b, "ONNX model")->required();
+  app->add_option("--runs", f.runs, "random inputs to try")->check(CLI::Range(1, 1000000))->capture_default_str();
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_check(f); });
+  auto* trip = root.add_subcommand("roundtrip", "read a model and write it back")->group("");
+  trip->add_option("in", round.a)->required();
+  trip->add_option("out", round.b)->required();
+  trip->callback([&] { code = run_roundtrip(round); });
+}
+
+void add_rules(CLI::App& root, RulesFlags& f, int& code) {
+  auto* app = root.add_subcommand("rules", "look into a rule file")->require_subcommand(1);
+  auto* show = app->add_subcommand("show", "print its rules");
+  show->add_option("file", f.file, "rule file")->required();
+  show->callback([&] { code = run_rules_show(f); });
+  auto* stats = app->add_subcommand("stats", "count its rules");
+  stats->add_option("file", f.file, "rule file")->required();
+  stats->add_option("--json", f.common.json, "write the counts to this file (-: stdout)");
+  stats->callback([&] { code = run_rules_stats(f); });
+}
+
+void add_eval(CLI::App& root, EvalFlags& f, int& code) {
+  auto* app = root.add_subcommand("eval", "compute a model's outputs from the operators' formulas")->group("");
+  app->add_option("model", f.model);
+  app->add_option("--inputs", f.inputs);
+  app->add_option("--outputs", f.outputs);
+  app->add_option("--list", f.list, "lines of model, inputs, outputs, separated by tabs");
+  app->callback([&] { code = run_eval(f); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("regraft: optimises ONNX models with proved graph substitutions", "regraft");
+  app.set_version_flag("--version", "regraft " REGRAFT_VERSION);
+  app.require_subcommand(1);
+  regraft::install_interrupt_handler();
+  int code = kDone;
+  GenerateFlags generate;
+  VerifyFlags verify;
+  OptimizeFlags optimize;
+  CheckFlags check, round;
+  RulesFlags rules;
+  EvalFlags eval;
+  add_generate(app, generate, code);
+  add_verify(app, verify, code);
+  add_optimize(app, optimize, code);
+  add_check(app, check, round, code);
+  add_rules(app, rules, code);
+  add_eval(app, eval, code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? kDone : kUsage;
+  } catch (const std::exception& e) {
+    fprintf(stderr, "regraft: internal error: %s\n", e.what());
+    return kInternal;
+  }
+  return code;
+}

@@ -1,0 +1,112 @@
+#include "cli/report.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/parallel.h"
+#include "cli/commands.h"
+
+namespace regraft::cli {
+namespace {
+
+std::string scaled(double x, double base, const char* const* units, int count) {
+  int k = 0;
+  while (k + 1 < count && x >= base) x /= base, ++k;
+  return fmt::format("{:.{}f}{}", x, k == 0 ? 0 : 1, units[k]);
+}
+
+double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); }
+
+}  // namespace
+
+std::string to_string(const Table& table) {
+  std::vector<size_t> widths;
+  for (const auto& row : table.rows)
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (c == widths.size()) widths.push_back(0);
+      widths[c] = std::max(widths[c], row[c].size());
+    }
+  std::string text;
+  size_t total = widths.empty() ? 0 : 2 * (widths.size() - 1);
+  for (size_t w : widths) total += w;
+  for (size_t r = 0; r < table.rows.size(); ++r) {
+    const auto& row = table.rows[r];
+    std::string line;
+    for (size_t c = 0; c < row.size(); ++c)
+      line += c == 0 ? fmt::format("{:<{}}", row[c], widths[c]) : fmt::format("  {:>{}}", row[c], widths[c]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += (row.empty() ? std::string(total, '-') : line) + "\n";
+    if (r == 0) text += std::string(total, '-') + "\n";
+  }
+  return text;
+}
+
+Status write_text(const std::string& path, const std::string& text) {
+  if (path.empty()) return {};
+  if (path == "-") {
+    std::fputs(text.c_str(), stdout);
+    return {};
+  }
+  std::string temporary = path + ".tmp" + std::to_string(getpid());
+  {
+    std::ofstream file(temporary, std::ios::binary);
+    file << text;
+    if (!file.flush()) {
+      std::remove(temporary.c_str());
+      return error(path + ": cannot be written");
+    }
+  }
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    std::remove(temporary.c_str());
+    return error(path + ": cannot be written");
+  }
+  return {};
+}
+
+std::string human_bytes(double bytes) {
+  static const char* const units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+  return scaled(bytes, 1024, units, 5);
+}
+
+std::string human_count(double n) {
+  static const char* const units[] = {"", " k", " M", " G", " T"};
+  return scaled(n, 1000, units, 5);
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+int64_t peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<int64_t>(usage.ru_maxrss) * 1024;
+}
+
+int bad_input(const Error& e) {
+  fmt::print(stderr, "regraft: {}\n", e.message);
+  return kBadInput;
+}
+
+int thread_count(const Common& common) {
+  return common.threads > 0 ? common.threads : default_threads();
+}
+
+std::string shipped_rules_folder() {
+  if (const char* set = std::getenv("REGRAFT_RULES")) return set;
+  std::error_code ignored;
+  auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  auto installed = program.parent_path() / ".." / "share" / "regraft" / "substitutions";
+  if (!ignored && std::filesystem::is_directory(installed, ignored)) return installed.string();
+  return REGRAFT_SUBSTITUTIONS;
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,26 @@
+#pragma once
+// What the subcommands share: tables on stdout, JSON reports, totals.
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace regraft::cli {
+
+/// Rows of cells, printed with aligned columns: the first to the left, the others to the right.
+struct Table {
+  std::vector<std::vector<std::string>> rows;  ///< rows[0] is the header; an empty row is a line
+};
+std::string to_string(const Table& table);
+
+/// Writes text to a file (temporary file, then renamed), or to stdout for "-"; nothing for "".
+Status write_text(const std::string& path, const std::string& text);
+
+/// "12.3 MiB", "4.1 G", ...
+std::string human_bytes(double bytes);
+std::string human_count(double n);
+
+/// User and system time of this process so far, in seconds.
+double cpu_seconds();
+
+}  // namespace regraft::cli
