@@ -1,0 +1,36 @@
+// Compares two models on random inputs; writes a model back.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/parallel.h"
+#include "cli/commands.h"
+#include "cli/report.h"
+#include "io/model.h"
+#include "rewrite/check.h"
+
+namespace regraft::cli {
+
+int run_check(const CheckFlags& flags) {
+  auto a = io::load(flags.a);
+  if (!a) return bad_input(a.error());
+  auto b = io::load(flags.b);
+  if (!b) return bad_input(b.error());
+  Stop stop(flags.common.seconds);
+  auto report = rewrite::compare(a->graph, b->graph, flags.runs, flags.common.seed, stop);
+  if (!report) return bad_input(error(flags.b + ": " + report.error().message));
+  fmt::print("{}\n", rewrite::to_string(*report));
+  nlohmann::json json = {{"passed", report->passed}, {"runs", report->runs},
+                         {"max_absolute", report->max_absolute}, {"max_relative", report->max_relative}};
+  if (auto status = write_text(flags.common.json, json.dump(2) + "\n"); !status) return bad_input(status.error());
+  return report->passed ? kDone : kFailed;
+}
+
+int run_roundtrip(const CheckFlags& flags) {
+  auto imported = io::load(flags.a);
+  if (!imported) return bad_input(imported.error());
+  if (auto status = io::save(*imported, imported->graph, flags.b); !status) return bad_input(status.error());
+  return kDone;
+}
+
+}  // namespace regraft::cli
