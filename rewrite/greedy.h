@@ -1,0 +1,14 @@
+#pragma once
+// Greedy descent.
+#include "rewrite/searcher.h"
+
+namespace regraft::rewrite {
+
+/// Applies the match that saves most, again and again, until none saves anything. alpha is unused.
+class Greedy final : public Searcher {
+ public:
+  SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
+                      const SearchOptions& options, const Stop& stop) const override;
+};
+
+}  // namespace regraft::rewrite

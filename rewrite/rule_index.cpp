@@ -1,0 +1,67 @@
+#include "rewrite/rule_index.h"
+
+#include <algorithm>
+
+namespace regraft::rewrite {
+
+namespace {
+
+Status admit(const Rule& rule, Scope scope) {
+  auto refuse = [&](std::string why) { return error("rule " + rule.name + ": " + std::move(why)); };
+  auto kind = rule.verdict.kind;
+  bool proved = kind == VerdictKind::ProvedAllSizes ||
+                (scope == Scope::Proved && kind == VerdictKind::ProvedBounded);
+  if (!proved) return refuse("its verdict is " + to_string(kind) + ", only proved rules are applied");
+  if (auto valid = validate(rule); !valid) return valid;
+  if (rule.domain.empty()) return refuse("it names no shapes that it is proved for");
+  if (rule.lhs.outputs.empty()) return refuse("its left side has no output");
+  bool bare = std::any_of(rule.lhs.outputs.begin(), rule.lhs.outputs.end(), is_variable);
+  if (bare) return refuse("an output of its left side is a bare variable");
+  return {};
+}
+
+void mark_needs(const Pattern& side, PatternRef ref, std::vector<char>& needs) {
+  if (is_variable(ref)) {
+    needs[static_cast<size_t>(variable_of(ref))] = 1;
+    return;
+  }
+  for (PatternRef r : side.nodes[static_cast<size_t>(ref.node)].inputs) mark_needs(side, r, needs);
+}
+
+Result<CompiledRule> compile(Rule rule) {
+  CompiledRule compiled;
+  for (const Signature& signature : rule.domain) {
+    auto instance = instantiate(rule, signature);
+    if (!instance) return error("rule " + rule.name + ": " + instance.error().message);
+    std::vector<int> ranks;
+    for (const auto& sizes : instance->sizes) ranks.push_back(static_cast<int>(sizes.size()));
+    compiled.by_ranks[ranks].push_back(static_cast<int>(compiled.instances.size()));
+    compiled.instances.push_back(*std::move(instance));
+  }
+  for (PatternRef out : rule.rhs.outputs)
+    mark_needs(rule.rhs, out, compiled.rhs_needs.emplace_back(rule.variables.size(), 0));
+  compiled.rule = std::move(rule);
+  return compiled;
+}
+
+}  // namespace
+
+Result<RuleIndex> RuleIndex::build(std::vector<Rule> rules, Scope scope) {
+  RuleIndex index;
+  for (Rule& rule : rules) {
+    RETURN_IF_ERROR(admit(rule, scope));
+    ASSIGN_OR_RETURN(CompiledRule compiled, compile(std::move(rule)));
+    const Pattern& lhs = compiled.rule.lhs;
+    const OpDef* root = lhs.nodes[static_cast<size_t>(lhs.outputs[0].node)].op;
+    index.by_root_[root].push_back(static_cast<int>(index.rules_.size()));
+    index.rules_.push_back(std::move(compiled));
+  }
+  return index;
+}
+
+const std::vector<int>& RuleIndex::rooted_at(const OpDef* op) const {
+  auto it = by_root_.find(op);
+  return it == by_root_.end() ? none_ : it->second;
+}
+
+}  // namespace regraft::rewrite

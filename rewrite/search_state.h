@@ -1,0 +1,63 @@
+#pragma once
+// What searchers share: graphs with their cost, identity and history, and their successors.
+#include <chrono>
+
+#include "rewrite/match.h"
+#include "rewrite/searcher.h"
+
+namespace regraft::rewrite {
+
+/// The rules that led to a graph, newest first.
+struct Step {
+  std::shared_ptr<const Step> before;
+  int rule = 0;
+};
+
+/// Identity of a graph: two independent 64-bit digests of what its nodes compute. Equal for graphs
+/// that are equal up to ids, order and commuted operands.
+struct Identity {
+  uint64_t outputs = 0, nodes = 0;
+  auto operator<=>(const Identity&) const = default;
+};
+Identity identity(const Graph& g);
+
+struct State {
+  Graph graph;
+  double cost = 0;
+  Identity id;
+  std::shared_ptr<const Step> path;
+};
+
+/// Differences below this part of the cost are rounding.
+constexpr double kRelativeRounding = 1e-9;
+inline bool cheaper(double a, double b) { return a < b - kRelativeRounding * b; }
+
+/// The graphs behind matches[0 .. n-1] whose predicted cost is below `limit`, in order; built on
+/// `threads` threads. The same for any number of threads.
+std::vector<State> successors(const GraphView& view, const State& from,
+                              const std::vector<Match>& matches, double limit,
+                              const cost::CostModel& model, int threads);
+
+/// Names of the rules from the original graph on.
+std::vector<std::string> names(const RuleIndex& rules, const std::shared_ptr<const Step>& path);
+
+/// Keeps a report and its clock.
+class Reporter {
+ public:
+  Reporter(const Graph& original, const RuleIndex& rules, const cost::CostModel& model);
+  SearchReport report;
+  const State& best() const { return best_; }
+  /// Takes s when it is cheaper than the best so far.
+  void offer(const State& s);
+  SearchReport finish(StopReason reason) &&;
+
+ private:
+  double seconds() const;
+  const RuleIndex& rules_;
+  State best_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+/// Set when the work must end now.
+std::optional<StopReason> stopped(const Stop& stop);
+
+}  // namespace regraft::rewrite
