@@ -1,0 +1,46 @@
+#pragma once
+// Work limits of one proof, counted and never timed: the same rule gets the same answer everywhere.
+#include <cstdint>
+
+#include "base/parallel.h"
+
+namespace regraft::verify {
+
+/// Limits of one proof.
+struct Limits {
+  int64_t steps = 30'000;          ///< products simplified, pairings tried, questions asked
+  int64_t splits = 120;            ///< case distinctions
+  int64_t solver_runs = 1'500;     ///< questions that reach the solver
+  int64_t solver_work = 12'000'000;  ///< in units of Z3's rlimit, all runs together
+  int64_t run_linear = 300'000;    ///< rlimit of one run where products are opaque
+  int64_t run_nonlinear = 1'000'000;  ///< rlimit of one run with products
+  int64_t depth = 24;              ///< nesting of functions and of case distinctions
+};
+/// The default limits times `effort`.
+Limits limits_for(uint64_t effort);
+
+/// Thrown when a proof has used up a limit or was asked to stop; caught where the proof started.
+struct OutOfBudget {
+  const char* what;
+};
+
+/// What is left of the limits of one proof. Not thread-safe.
+class Budget {
+ public:
+  explicit Budget(const Limits& limits, const Stop* stop = nullptr) : left_(limits), stop_(stop) {}
+  /// Counts one step.
+  void step();
+  /// Counts a case distinction; false when there are none left.
+  bool split();
+  /// Counts a solver run before it starts.
+  void run();
+  /// Counts the work of a run.
+  void work(int64_t units) { left_.solver_work -= units; }
+  const Limits& left() const { return left_; }
+
+ private:
+  Limits left_;
+  const Stop* stop_;
+};
+
+}  // namespace regraft::verify

@@ -1,0 +1,121 @@
+#include "verify/prover.h"
+
+#include "verify/lowering.h"
+#include "verify/matching.h"
+
+namespace regraft::verify {
+namespace {
+
+/// A Size symbol that an equality of the domain expresses by others.
+std::optional<std::pair<Var, Poly>> solvable(const Conjunction& domain) {
+  for (const auto& f : domain) {
+    if (f.kind != Formula::Zero) continue;
+    Poly e;
+    for (const auto& [m, c] : f.poly.terms())
+      if (m.size() == 1 && m[0]->kind == SymbolKind::Size && solve_for(f.poly, m[0], e))
+        return std::pair{m[0], e};
+  }
+  return std::nullopt;
+}
+
+Verdict unknown(std::string reason) { return {VerdictKind::Unknown, std::move(reason)}; }
+
+/// The proof of one instance.
+class Proof {
+ public:
+  Proof(const RuleInstance& instance, Budget& budget)
+      : instance_(instance), budget_(budget), oracle_(budget) {}
+  Verdict run();
+  const OracleStats& stats() const { return oracle_.stats(); }
+
+ private:
+  Verdict prove_output(size_t k);
+  Sum lower(const Graph& g, Value v, std::span<const Poly> position);
+
+  const RuleInstance& instance_;
+  Budget& budget_;
+  Oracle oracle_;
+  Conjunction domain_;
+  std::optional<Formula> unmet_;  ///< a requirement of a formula that the domain does not imply
+};
+
+Sum Proof::lower(const Graph& g, Value v, std::span<const Poly> position) {
+  Symbolic algebra(g.pool());
+  algebra.on_require = [&](const Formula& f) {
+    if (!unmet_ && !oracle_.implies(domain_, f)) unmet_ = f;
+  };
+  return Lowering(g, algebra).element(v, position);
+}
+
+Verdict Proof::run() {
+  const Graph &left = instance_.lhs, &right = instance_.rhs;
+  Symbolic algebra(left.pool());
+  if (!Lowering(left, algebra).supported() || !Lowering(right, algebra).supported())
+    return unknown("a node has no formula");
+  if (left.outputs().size() != right.outputs().size()) return unknown("number of outputs");
+  domain_ = instance_.requires_lhs;
+  if (oracle_.refuted(domain_)) return unknown("empty domain");
+  for (const auto& f : instance_.requires_rhs)
+    if (!oracle_.implies(domain_, f)) return unknown("not implied: " + to_string(f));
+  for (size_t k = 0; k < left.outputs().size(); ++k)
+    if (Verdict v = prove_output(k); v.kind != VerdictKind::ProvedAllSizes) return v;
+  return {VerdictKind::ProvedAllSizes, {}};
+}
+
+Verdict Proof::prove_output(size_t k) {
+  const Graph &left = instance_.lhs, &right = instance_.rhs;
+  const Shape &a = left.shape(left.outputs()[k]), &b = right.shape(right.outputs()[k]);
+  if (a.size() != b.size()) return unknown("ranks differ");
+  Conjunction domain = domain_;
+  std::vector<Poly> position;
+  for (size_t d = 0; d < a.size(); ++d) {
+    if (!oracle_.implies(domain_, a[d] == b[d]))
+      return unknown("shapes differ: " + to_string(a[d]) + " and " + to_string(b[d]));
+    Var i = left.pool().fresh("i" + std::to_string(d), SymbolKind::Position);
+    position.push_back(Poly::symbol(i));
+    add(domain, Poly(0) <= position.back() && position.back() < a[d]);
+  }
+  Sum sum = lower(left, left.outputs()[k], position);
+  for (Product p : lower(right, right.outputs()[k], position).products) {
+    p.coefficient = p.coefficient * Rational{-1, 1};
+    sum.products.push_back(std::move(p));
+  }
+  if (unmet_) return unknown("not implied: " + to_string(*unmet_));
+  SolvedDomain solved = solve_sizes(domain);
+  Matcher matcher(oracle_, budget_);
+  if (matcher.proves_zero(substitute(sum, solved.sizes), solved.domain))
+    return {VerdictKind::ProvedAllSizes, {}};
+  return unknown("stuck at" + matcher.stuck_at().substr(0, 200));
+}
+
+}  // namespace
+
+SolvedDomain solve_sizes(const Conjunction& domain) {
+  SolvedDomain r{{}, domain};
+  while (auto found = solvable(r.domain)) {
+    const auto& [v, e] = *found;
+    Substitution s{{v, e}};
+    for (auto& [x, old] : r.sizes) old = substitute(old, s);
+    r.sizes[v] = e;
+    r.domain = substitute(r.domain, s);
+    add(r.domain, Poly(v->min) <= e);
+  }
+  return r;
+}
+
+Verdict SymbolicProver::prove(const RuleInstance& instance) {
+  Budget budget(limits_, stop_);
+  Proof proof(instance, budget);
+  Verdict v;
+  try {
+    v = proof.run();
+  } catch (const PolyOverflow&) {
+    v = unknown("integers too large");
+  } catch (const OutOfBudget& e) {
+    v = unknown(e.what);
+  }
+  stats_ += proof.stats();
+  return v;
+}
+
+}  // namespace regraft::verify

@@ -1,0 +1,167 @@
+#include "verify/sampling.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/rng.h"
+#include "verify/prover.h"
+
+namespace regraft::verify {
+namespace {
+
+using Symbols = std::set<Var, SymbolLess>;
+
+void collect(const Poly& p, Symbols& out) {
+  for (const auto& [m, c] : p.terms())
+    for (Var v : m) {
+      if (v->numerator) {
+        collect(*v->numerator, out);
+        collect(*v->denominator, out);
+      }
+      if (v->kind != SymbolKind::Quotient) out.insert(v);
+    }
+}
+void collect(const Formula& f, Symbols& out) {
+  collect(f.poly, out);
+  for (const auto& p : f.parts) collect(p, out);
+}
+void collect(const Graph& g, Symbols& out) {
+  for (int32_t id = 0; id < g.id_bound(); ++id) {
+    if (!g.contains(id)) continue;
+    const Node& n = g.node(id);
+    for (const auto& t : n.types)
+      if (t.shape)
+        for (const Poly& d : *t.shape) collect(d, out);
+    for (const auto& list : n.attrs.ints)
+      for (const Poly& p : list) collect(p, out);
+    for (const Real& r : n.attrs.reals)
+      if (r.symbol) out.insert(r.symbol);
+  }
+}
+
+Symbols symbols_of(const RuleInstance& instance) {
+  Symbols all;
+  collect(instance.lhs, all);
+  collect(instance.rhs, all);
+  for (const auto& f : instance.requires_lhs) collect(f, all);
+  for (const auto& f : instance.requires_rhs) collect(f, all);
+  return all;
+}
+
+int64_t elements(const Graph& g, const Valuation& sizes) {
+  int64_t total = 0;
+  for (int32_t id = 0; id < g.id_bound(); ++id) {
+    if (!g.contains(id)) continue;
+    for (const auto& t : g.node(id).types) {
+      int64_t n = 1;
+      for (const Poly& d : *t.shape) {
+        int64_t e = evaluate(d, sizes);
+        if (e < 1 || e > 4096) return -1;
+        n *= e;
+        if (n > (1 << 20)) return -1;
+      }
+      total += n;
+    }
+  }
+  return total;
+}
+
+/// One draw of a size; `round` sets the mixture.
+int64_t draw(Rng& rng, Var v, uint64_t round, int64_t spread, std::set<int64_t>& used) {
+  int64_t low = v->min;
+  if (round % 3 == 2) return low + static_cast<int64_t>(rng.below(static_cast<uint64_t>(spread)));
+  if (round % 3 == 0) low = std::max<int64_t>(low, v->min >= 1 ? 2 : 0);
+  int64_t x = rng.between(low, low + spread);
+  if (round % 3 == 0 && v->min >= 1)
+    for (int tries = 0; tries < 4 && used.count(x); ++tries) x = rng.between(low, low + spread);
+  used.insert(x);
+  return x;
+}
+
+class Sampler {
+ public:
+  Sampler(const RuleInstance& instance, uint64_t seed)
+      : instance_(instance), solved_(solve_sizes(instance.requires_lhs)), rng_(seed) {
+    for (Var v : symbols_of(instance)) {
+      usable_ = usable_ && v->kind == SymbolKind::Size;
+      (solved_.sizes.count(v) ? dependent_ : free_).push_back(v);
+    }
+  }
+  bool usable() const { return usable_; }
+
+  /// One try; nullopt when it violates a requirement.
+  std::optional<Valuation> draw_all(uint64_t round, int64_t spread) {
+    Valuation sizes;
+    std::set<int64_t> used;
+    for (Var v : free_) sizes[v] = draw(rng_, v, round, spread, used);
+    for (Var v : dependent_) {
+      int64_t x = evaluate(solved_.sizes.at(v), sizes);
+      if (x < v->min || x > 4096) return std::nullopt;
+      sizes[v] = x;
+    }
+    if (!evaluate(instance_.requires_lhs, sizes)) return std::nullopt;
+    return sizes;
+  }
+
+ private:
+  const RuleInstance& instance_;
+  SolvedDomain solved_;
+  Rng rng_;
+  std::vector<Var> free_, dependent_;
+  bool usable_ = true;
+};
+
+}  // namespace
+
+int64_t total_elements(const RuleInstance& instance, const Valuation& sizes) {
+  int64_t a = elements(instance.lhs, sizes), b = elements(instance.rhs, sizes);
+  return a < 0 || b < 0 ? -1 : a + b;
+}
+
+std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count) {
+  struct Found {
+    int64_t elements;
+    Valuation sizes;
+  };
+  std::vector<Found> found;
+  try {
+    Sampler sampler(instance, seed);
+    if (!sampler.usable()) return {};
+    for (uint64_t tries = 0; tries < 3000 && found.size() < count; ++tries) {
+      auto sizes = sampler.draw_all(tries, 2 + static_cast<int64_t>(tries / 300));
+      if (!sizes) continue;
+      int64_t n = elements(instance.lhs, *sizes);
+      if (n < 0 || n > 6000) continue;
+      bool fresh = std::none_of(found.begin(), found.end(), [&](auto& f) { return f.sizes == *sizes; });
+      if (fresh) found.push_back({n, *std::move(sizes)});
+    }
+  } catch (const PolyOverflow&) {
+  }
+  std::stable_sort(found.begin(), found.end(), [](auto& a, auto& b) { return a.elements < b.elements; });
+  std::vector<Valuation> r;
+  for (auto& f : found) r.push_back(std::move(f.sizes));
+  return r;
+}
+
+std::string describe(const RuleInstance& instance, const Valuation& sizes) {
+  std::string text;
+  Symbols shown;
+  for (Value in : instance.lhs.inputs()) {
+    const Node& n = instance.lhs.node(in.node);
+    text += (text.empty() ? "" : " ") + (n.names.empty() ? "x" : n.names[0]) + "=[";
+    const Shape& shape = *n.types[0].shape;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      text += (d ? "," : "") + std::to_string(evaluate(shape[d], sizes));
+      collect(shape[d], shown);
+    }
+    text += "]";
+  }
+  for (const auto& [v, x] : sizes) {
+    bool real = std::any_of(instance.real_symbols.begin(), instance.real_symbols.end(),
+                            [&](auto& r) { return r.second == v; });
+    if (!shown.count(v) && !real) text += " " + v->name + "=" + std::to_string(x);
+  }
+  return text;
+}
+
+}  // namespace regraft::verify

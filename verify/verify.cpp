@@ -1,0 +1,226 @@
+#include "verify/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <set>
+
+#include "verify/bounded.h"
+#include "verify/prover.h"
+#include "verify/refute.h"
+#include "verify/signatures.h"
+
+namespace regraft::verify {
+namespace {
+
+constexpr size_t kFieldTrials = 8;
+constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
+constexpr size_t kUnknownBeforeGivingUp = 4;
+
+/// What is known of one rule so far.
+struct Judgement {
+  Rule rule;
+  VerifyCounters counters;
+};
+
+class RuleVerifier {
+ public:
+  RuleVerifier(const Rule& candidate, const VerifyOptions& options, const Stop* stop)
+      : options_(options), stop_(stop), symbolic_(limits_for(options.effort), stop) {
+    out_.rule = candidate;
+    out_.rule.domain.clear();
+    out_.rule.verdict = {};
+  }
+
+  Judgement run(const std::vector<Signature>& wanted) {
+    std::vector<Candidate> candidates = instances(wanted);
+    for (const Candidate& c : candidates) {
+      if (stop_ && stop_->requested()) break;
+      if (proved_.empty() && refuted_ >= kRefutedBeforeGivingUp) break;
+      if (proved_.empty() && unknown_ >= kUnknownBeforeGivingUp) break;
+      judge(c);
+    }
+    conclude(candidates.empty());
+    out_.counters.oracle = symbolic_.stats();
+    return std::move(out_);
+  }
+
+ private:
+  std::vector<Candidate> instances(const std::vector<Signature>& wanted) {
+    if (wanted.empty()) return candidate_signatures(out_.rule, options_.signatures);
+    std::vector<Candidate> r;
+    for (const Signature& s : wanted) {
+      auto instance = instantiate(out_.rule, s);
+      if (instance)
+        r.push_back({s, *std::move(instance)});
+      else
+        reason_ = instance.error().message;
+    }
+    return r;
+  }
+
+  /// Field, then the proof for all sizes, then the second prover.
+  void judge(const Candidate& c) {
+    ++out_.counters.instances;
+    std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
+    FieldCheck field = check_in_field(c.instance, sizes, options_.seed);
+    if (field.counterexample) {
+      ++refuted_;
+      if (counterexample_.empty()) counterexample_ = *field.counterexample;
+      return;
+    }
+    Verdict all = symbolic_.prove(c.instance);
+    if (all.kind == VerdictKind::ProvedAllSizes) {
+      if (confirmed(c, sizes)) {
+        ++out_.counters.proofs;
+        proved_.push_back(c.signature);
+      }
+      return;
+    }
+    ++unknown_;
+    if (reason_.empty()) reason_ = all.detail;
+    if (field.trials == 0) return;
+    tested_ = true;
+    Verdict some = TermsProver(options_.seed).prove(c.instance);
+    if (some.kind != VerdictKind::ProvedBounded) return;
+    if (bounded_.empty()) shapes_ = some.detail;
+    bounded_.push_back(c.signature);
+  }
+
+  /// No small shape at which the polynomials differ.
+  bool confirmed(const Candidate& c, const std::vector<Valuation>& sizes) {
+    int compared = 0;
+    for (const Valuation& v : sizes) {
+      TermsAnswer answer = compare_terms(c.instance, v);
+      if (answer == TermsAnswer::Different) {
+        ++unknown_;
+        ++out_.counters.disagreements;
+        reason_ = "provers disagree at " + describe(c.instance, v);
+        fmt::print(stderr, "regraft: warning: rule {}: {}\n", out_.rule.name, reason_);
+        return false;
+      }
+      if (answer == TermsAnswer::Equal && ++compared == 2) break;
+    }
+    return true;
+  }
+
+  void conclude(bool nothing_fits) {
+    Rule& r = out_.rule;
+    if (!proved_.empty()) {
+      r.domain = proved_;
+      r.verdict = {VerdictKind::ProvedAllSizes, {}};
+    } else if (!bounded_.empty()) {
+      r.domain = bounded_;
+      r.verdict = {VerdictKind::ProvedBounded, shapes_};
+    } else if (refuted_ > 0 && unknown_ == 0) {
+      r.verdict = {VerdictKind::Refuted, counterexample_};
+    } else if (stop_ && stop_->requested()) {
+      r.verdict = {VerdictKind::Unknown, "interrupted"};
+    } else if (nothing_fits) {
+      r.verdict = {VerdictKind::Unknown, reason_.empty() ? "no signature fits" : reason_};
+    } else {
+      r.verdict = {VerdictKind::Unknown, reason_ + (tested_ ? " (no difference found in tests)" : "")};
+    }
+  }
+
+  const VerifyOptions& options_;
+  const Stop* stop_;
+  SymbolicProver symbolic_;
+  Judgement out_;
+  std::vector<Signature> proved_, bounded_;
+  size_t refuted_ = 0, unknown_ = 0;
+  bool tested_ = false;
+  std::string counterexample_, reason_, shapes_;
+};
+
+Judgement judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
+  if (Status s = validate(candidate); !s) {
+    Judgement j{candidate, {}};
+    j.rule.domain.clear();
+    j.rule.verdict = {VerdictKind::Unknown, s.error().message};
+    return j;
+  }
+  return RuleVerifier(candidate, options, stop).run(candidate.domain);
+}
+
+void count_verdict(VerifyCounters& c, VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::ProvedAllSizes: ++c.proved; return;
+    case VerdictKind::ProvedBounded: ++c.bounded; return;
+    case VerdictKind::Tested: ++c.tested; return;
+    case VerdictKind::Refuted: ++c.refuted; return;
+    case VerdictKind::Unknown: ++c.unknown; return;
+  }
+}
+
+/// The two sides are the same text.
+bool trivial(const Rule& rule) {
+  Rule same = rule;
+  same.rhs = rule.lhs;
+  return canonical_key(same) == canonical_key(rule);
+}
+
+/// Candidates worth looking at, each once.
+std::vector<Rule> distinct(std::span<const Rule> candidates, VerifyCounters& counters) {
+  std::vector<Rule> kept;
+  std::set<std::string> seen;
+  for (const Rule& r : candidates) {
+    if (!validate(r)) {
+      kept.push_back(r);
+    } else if (trivial(r)) {
+      ++counters.trivial;
+    } else if (!seen.insert(canonical_key(r)).second) {
+      ++counters.duplicates;
+    } else {
+      kept.push_back(r);
+    }
+  }
+  return kept;
+}
+
+void add_counters(VerifyCounters& total, const VerifyCounters& c) {
+  total.instances += c.instances;
+  total.proofs += c.proofs;
+  total.disagreements += c.disagreements;
+  total.oracle += c.oracle;
+}
+
+double cpu_now() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+}  // namespace
+
+Rule verify_rule(const Rule& candidate, const VerifyOptions& options) {
+  return judge_rule(candidate, options, nullptr).rule;
+}
+
+VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions& options,
+                          const Stop& stop) {
+  auto start = std::chrono::steady_clock::now();
+  double cpu = cpu_now();
+  VerifyReport report;
+  report.counters.candidates = candidates.size();
+  std::vector<Rule> rules = distinct(candidates, report.counters);
+  std::vector<Judgement> judged(rules.size());
+  Progress progress("verify", "rules", rules.size(), options.verbosity);
+  std::atomic<uint64_t> proved{0};
+  int threads = options.threads > 0 ? options.threads : default_threads();
+  parallel_for(rules.size(), threads, [&](size_t k) {
+    judged[k] = judge_rule(rules[k], options, &stop);
+    proved += judged[k].rule.verdict.kind == VerdictKind::ProvedAllSizes;
+    progress.note(fmt::format("{} proved", proved.load()));
+    progress.add();
+  });
+  for (Judgement& j : judged) {
+    add_counters(report.counters, j.counters);
+    count_verdict(report.counters, j.rule.verdict.kind);
+    report.rules.push_back(std::move(j.rule));
+  }
+  report.interrupted = stop.requested();
+  report.counters.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.counters.cpu_seconds = cpu_now() - cpu;
+  return report;
+}
+
+}  // namespace regraft::verify

@@ -1,0 +1,49 @@
+#pragma once
+// Judging candidate rules: at which signatures they hold, and the verdict.
+#include <span>
+#include <vector>
+
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "ir/rule.h"
+#include "verify/oracle.h"
+
+namespace regraft::verify {
+
+struct VerifyOptions {
+  uint64_t seed = 7;     ///< of the numeric checks
+  int threads = 0;       ///< 0: as many as the machine has
+  uint64_t effort = 1;   ///< multiplies the limits of each proof
+  size_t signatures = 40;  ///< how many signatures of a rule are tried
+  Verbosity verbosity = Verbosity::Normal;
+};
+
+/// What happened; sums over rules.
+struct VerifyCounters {
+  uint64_t candidates = 0, duplicates = 0, trivial = 0;
+  uint64_t proved = 0, bounded = 0, tested = 0, refuted = 0, unknown = 0;
+  uint64_t instances = 0;    ///< rules at one signature that were looked at
+  uint64_t proofs = 0;       ///< of them, proved for all sizes
+  uint64_t disagreements = 0;  ///< proofs that the second prover did not confirm
+  OracleStats oracle;
+  double seconds = 0, cpu_seconds = 0;
+};
+
+struct VerifyReport {
+  /// The candidates without duplicates and trivial ones, in their order, with verdict and domain.
+  std::vector<Rule> rules;
+  VerifyCounters counters;
+  bool interrupted = false;  ///< rules that were not reached are Unknown "interrupted"
+};
+
+/// Tries the rule's own domain, or else the usual signatures. ProvedAllSizes: `domain` has the
+/// signatures proved for all sizes, at least one; ProvedBounded: those proved at sample shapes.
+/// Signatures that are refuted or unknown are left out. Refuted: no signature held, with a
+/// counterexample. Deterministic for given options (threads do not matter).
+Rule verify_rule(const Rule& candidate, const VerifyOptions& options);
+
+/// All rules, in parallel, with progress on stderr.
+VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions& options,
+                          const Stop& stop);
+
+}  // namespace regraft::verify
