@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""Every operator against independent oracles.
+
+  python oracle_test.py random REGRAFT [--cases N] [--seed N] [--type T]
+  python oracle_test.py stored REGRAFT [--data DIR]
+
+random: one-node models with random shapes and attributes at many opsets, against ONNX's reference
+evaluator, or onnxruntime where that one cannot run the version or differs. stored: the models and outputs that
+ONNX distributes for its backends. Both fail on wrong numbers, and when an ONNX type that regraft
+lists is never understood.
+"""
+import argparse
+import collections
+import itertools
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import venv  # noqa: E402
+
+venv.use()
+
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+import onnxruntime  # noqa: E402
+from onnx import helper, numpy_helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+import cases  # noqa: E402
+
+# Largest error allowed, over the largest magnitude of the output (at least 1).
+TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5, np.dtype(np.float16): 4e-3}
+STORED_TOLERANCE = 1e-4
+onnxruntime.set_default_logger_severity(4)
+DEFAULT_DATA = "/usr/share/libonnx-testdata/data"
+
+
+def listed_types():
+    """The ONNX types that the operator files say they are imported from."""
+    types = set()
+    for path in sorted((venv.ROOT / "ir/ops").glob("*")):
+        for names in re.findall(r"onnx\[\] = \{([^}]*)\}", path.read_text()):
+            types |= set(re.findall(r'"(\w+)"', names))
+    assert len(types) > 20, "the operator files are not written as expected"
+    return types
+
+
+def evaluate(regraft, jobs):
+    """Runs `regraft eval` over (model, inputs, outputs) triples; returns its line for each."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
+        listing.writelines("\t".join(map(str, job)) + "\n" for job in jobs)
+        listing.flush()
+        run = subprocess.run([regraft, "eval", "--list", listing.name], capture_output=True,
+                             text=True, timeout=500)
+    lines = run.stdout.splitlines()
+    if run.returncode != 0 or len(lines) != len(jobs):
+        sys.exit(f"regraft eval: exit {run.returncode}, {len(lines)} lines for {len(jobs)} models\n"
+                 + run.stderr[-2000:])
+    return lines
+
+
+def write_tensors(folder, stem, arrays):
+    folder.mkdir(parents=True)
+    for k, array in enumerate(arrays):
+        (folder / f"{stem}_{k}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+
+
+def read_tensor(path):
+    tensor = onnx.TensorProto()
+    tensor.ParseFromString(path.read_bytes())
+    return numpy_helper.to_array(tensor)
+
+
+def difference(actual, expected, tolerance):
+    """None when equal within the tolerance, else what is wrong, in words."""
+    if actual.shape != expected.shape:
+        return f"shape {list(actual.shape)}, expected {list(expected.shape)}"
+    if actual.dtype != expected.dtype:
+        return f"type {actual.dtype}, expected {expected.dtype}"
+    if expected.size == 0:
+        return None
+    actual, expected = actual.astype(np.float64), expected.astype(np.float64)
+    if not np.array_equal(np.isfinite(actual), np.isfinite(expected)):
+        return "infinite or undefined in different places"
+    finite = np.isfinite(expected)
+    if not np.array_equal(actual[~finite], expected[~finite], equal_nan=True):
+        return "different infinities"
+    if not finite.any():
+        return None
+    actual, expected = actual[finite], expected[finite]
+    error = np.abs(actual - expected).max() / max(1.0, np.abs(expected).max())
+    return None if error <= tolerance else f"relative error {error:.2e}"
+
+
+def self_test():
+    """The comparison itself must see each kind of fault."""
+    one = np.ones((2, 3), np.float32)
+    assert difference(one, one, 1e-5) is None
+    for fault in (one + np.float32(1e-4), one[:1], one.astype(np.float64), one * np.inf, one * np.nan):
+        assert difference(fault, one, 1e-5), fault
+    assert difference(-one * np.inf, one * np.inf, 1e-5)
+
+
+# Random cases.
+
+def one_node_model(kind, made, opset):
+    names = ["" if x is None else f"x{k}" for k, x in enumerate(made.inputs)]
+    outputs = [f"y{k}" for k in range(made.outputs)]
+    typed = {name: x for name, x in zip(names, made.inputs) if x is not None}
+    constants = {f"x{k}" for k in made.constants}
+    info = lambda name, x: helper.make_tensor_value_info(
+        name, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
+    element = helper.np_dtype_to_tensor_dtype(made.inputs[0].dtype)
+    graph = helper.make_graph(
+        [helper.make_node(kind, names, outputs, **made.attributes)], kind,
+        [info(n, x) for n, x in typed.items() if n not in constants],
+        [helper.make_tensor_value_info(name, element, None) for name in outputs],
+        [numpy_helper.from_array(x, n) for n, x in typed.items() if n in constants])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    model.ir_version = 8
+    return onnx.shape_inference.infer_shapes(model)
+
+
+def reference_outputs(model, feeds):
+    """Of ONNX's reference evaluator; None when it cannot run the model."""
+    try:
+        return ReferenceEvaluator(model).run(None, feeds)
+    except Exception:
+        return None
+
+
+def runtime_outputs(model, feeds):
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(),
+                                               providers=["CPUExecutionProvider"])
+        return session.run(None, feeds)
+    except Exception:
+        return None
+
+
+def make_case(kind, number, seed):
+    function, first, last = cases.CASES[kind]
+    rng = np.random.default_rng([seed, number, *kind.encode()])
+    opset = int(rng.choice([o for o in cases.OPSETS if first <= o <= last]))
+    made = function(rng, opset)
+    element = np.float64 if rng.random() < 0.5 else np.float32
+    keep = made.constants if kind in ("Resize", "Upsample") else ()  # scales are float32 always
+    made.inputs = [x.astype(element) if x is not None and x.dtype == np.float64 and k not in keep
+                   else x for k, x in enumerate(made.inputs)]
+    return made, opset
+
+
+def random_test(args):
+    listed = listed_types()
+    missing = listed - cases.CASES.keys()
+    problems = [f"{t}: tests/oracle/cases.py has no cases for it" for t in sorted(missing)]
+    kinds = [args.type] if args.type else sorted(cases.CASES)
+    with tempfile.TemporaryDirectory() as folder:
+        root, made = pathlib.Path(folder), {}
+        for kind, number in itertools.product(kinds, range(args.cases)):
+            case, opset = make_case(kind, number, args.seed)
+            model = one_node_model(kind, case, opset)
+            where = root / f"{kind}_{number}"
+            feeds = {f"x{k}": x for k, x in enumerate(case.inputs)
+                     if x is not None and k not in case.constants}
+            write_tensors(where / "in", "input", feeds.values())
+            (where / "model.onnx").write_bytes(model.SerializeToString())
+            made[kind, number] = (where, model, feeds, opset, case)
+        lines = evaluate(args.regraft, [(w / "model.onnx", w / "in", w / "out")
+                                        for w, *_ in made.values()])
+        tally = collections.defaultdict(collections.Counter)
+        for key, line in zip(made, lines):
+            verdict, problem = judge(line, *made[key])
+            tally[key[0]][verdict] += 1
+            if problem:
+                problems.append(f"{key[0]} case {key[1]} seed {args.seed}: {problem}")
+    for kind in kinds:
+        counts = tally[kind]
+        print(f"{kind:20} " + "  ".join(f"{counts[v]} {v}" for v in
+              ("reference", "onnxruntime", "opaque", "no oracle", "wrong") if counts[v]))
+        if counts["reference"] + counts["onnxruntime"] == 0 and kind in listed:
+            problems.append(f"{kind}: listed, but not understood in any of {args.cases} cases")
+    agreed = sum(c["reference"] + c["onnxruntime"] for c in tally.values())
+    print(f"{agreed} of {len(made)} cases agree, {len(problems)} problems, seed {args.seed}")
+    return problems
+
+
+def judge(line, where, model, feeds, opset, case):
+    """(oracle or reason, problem or None) for one case. Where the two oracles differ with each
+    other (the reference evaluator is wrong for some old versions), agreeing with onnxruntime counts,
+    and is shown as such."""
+    if line.startswith("opaque"):
+        return "opaque", None
+    expected = {"reference": reference_outputs(model, feeds)}
+    wrong = mismatch(line, where, expected["reference"])
+    if wrong:
+        expected["onnxruntime"] = runtime_outputs(model, feeds)
+        if all(outputs is None for outputs in expected.values()):
+            return "no oracle", None
+        if not mismatch(line, where, expected["onnxruntime"]):
+            return "onnxruntime", None
+        described = f"opset {opset}, {case.attributes}, shapes " + str(
+            [None if x is None else list(x.shape) for x in case.inputs])
+        return "wrong", f"{wrong}; {described}"
+    return "reference", None
+
+
+def mismatch(line, where, expected):
+    """None when what was written equals `expected`, else what is wrong."""
+    if not line.startswith("ok"):
+        return line
+    if expected is None:
+        return "no expected outputs"
+    for k, value in enumerate(np.asarray(v) for v in expected):
+        path = where / f"out/output_{k}.pb"
+        if not path.exists():
+            return f"output {k} was not written"
+        wrong = difference(read_tensor(path), value, TOLERANCE[value.dtype])
+        if wrong:
+            return f"output {k}: {wrong}"
+    return None
+
+
+# Stored models and outputs.
+
+def with_constant_inputs(model, inputs):
+    """The model with all graph inputs but the first, and shape-like first ones, as initialisers."""
+    fixed = onnx.ModelProto()
+    fixed.CopyFrom(model)
+    given = {i.name for i in fixed.graph.initializer}
+    free = [i for i in fixed.graph.input if i.name not in given]
+    keep = []
+    for k, (info, array) in enumerate(zip(free, inputs)):
+        if k == 0:
+            keep.append(array)
+            continue
+        fixed.graph.initializer.append(numpy_helper.from_array(array, info.name))
+        fixed.graph.input.remove(info)
+    return fixed, keep
+
+
+def stored_jobs(data, root):
+    """Each model with its first data set as it is, and with all inputs but the first constant."""
+    for path in sorted(data.glob("*/*/model.onnx")):
+        sets = sorted(path.parent.glob("test_data_set_*"))
+        if not sets:
+            continue
+        yield path, path, sets[0], sets[0]
+        try:
+            model = onnx.load(path)
+            files = sorted(sets[0].glob("input_*.pb"), key=lambda p: int(re.findall(r"\d+", p.name)[0]))
+            arrays = [read_tensor(p) for p in files]
+            fixed, kept = with_constant_inputs(model, arrays)
+        except Exception:  # sequences, optionals, files without data
+            continue
+        if len(arrays) < 2:
+            continue
+        where = root / f"{path.parent.parent.name}_{path.parent.name}"
+        write_tensors(where / "in", "input", kept)
+        (where / "model.onnx").write_bytes(fixed.SerializeToString())
+        yield path, where / "model.onnx", where / "in", sets[0]
+
+
+def compare_stored(expected_folder, out):
+    for path in sorted(expected_folder.glob("output_*.pb")):
+        actual = out / path.name
+        if not actual.exists():
+            return f"{path.name} was not written"
+        try:
+            wrong = difference(read_tensor(actual), read_tensor(path), STORED_TOLERANCE)
+        except ValueError:
+            wrong = "does not hold a tensor"
+        if wrong:
+            return f"{path.name}: {wrong}"
+    return None
+
+
+def stored_test(args):
+    data = pathlib.Path(args.data)
+    if not data.exists():
+        print(f"skipped: no {data}; install libonnx-testdata")
+        sys.exit(venv.SKIP)
+    listed, problems = listed_types(), []
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        jobs = list(stored_jobs(data, root))
+        outputs = [root / f"out_{k}" for k in range(len(jobs))]
+        lines = evaluate(args.regraft, [(model, inputs, out) for (_, model, inputs, _), out
+                                        in zip(jobs, outputs)])
+        covered, touched, types_covered = set(), set(), collections.Counter()
+        for (path, model, _, expected), out, line in zip(jobs, outputs, lines):
+            kinds = {n.op_type for n in onnx.load(path, load_external_data=False).graph.node}
+            if kinds and kinds <= listed:
+                touched.add(path)
+            if not line.startswith("ok") or line.split()[1] == "0":
+                continue
+            wrong = compare_stored(expected, out)
+            if wrong:
+                problems.append(f"{path.relative_to(data)}: {wrong}")
+            elif path not in covered:
+                covered.add(path)
+                types_covered.update(kinds)
+    total = len({path for path, *_ in jobs})
+    for kind, count in sorted(types_covered.items()):
+        print(f"{kind:20} {count} models")
+    print(f"covered {len(covered)} of {total} models; {len(covered & touched)} of the "
+          f"{len(touched)} whose node types are all listed; {len(problems)} problems")
+    if os.environ.get("REGRAFT_ORACLE_UNCOVERED"):
+        for path in sorted(touched - covered):
+            print("not covered:", path.relative_to(data))
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("part", choices=["random", "stored"])
+    parser.add_argument("regraft")
+    parser.add_argument("--cases", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--type")
+    parser.add_argument("--data", default=DEFAULT_DATA)
+    args = parser.parse_args()
+    self_test()
+    problems = random_test(args) if args.part == "random" else stored_test(args)
+    for problem in problems[:60]:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+"""Runs a test under the Python environment that has onnx, or skips it."""
+import os
+import pathlib
+import sys
+
+SKIP = 77  # ctest's SKIP_RETURN_CODE
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def use():
+    """Returns when onnx can be imported; otherwise starts the script again under $REGRAFT_PYTHON or
+    .venv, or exits with SKIP when neither is there."""
+    try:
+        import onnx  # noqa: F401
+        return
+    except ImportError:
+        pass
+    for python in (os.environ.get("REGRAFT_PYTHON"), str(ROOT / ".venv/bin/python")):
+        if python and os.path.exists(python) and os.environ.get("REGRAFT_REEXEC") != python:
+            os.environ["REGRAFT_REEXEC"] = python
+            os.execv(python, [python, *sys.argv])
+    print("skipped: no Python with onnx; run scripts/python-env")
+    sys.exit(SKIP)
