@@ -54,16 +54,6 @@ Result<std::vector<int32_t>> order_from(const Graph& g, const std::vector<int32_
   return order;
 }
 
-/// Every node that exists, operands first.
-std::vector<int32_t> full_order(const Graph& g) {
-  std::vector<int32_t> roots;
-  for (int32_t id = 0; id < g.id_bound(); ++id)
-    if (g.contains(id)) roots.push_back(id);
-  auto order = order_from(g, roots);
-  CHECK(order);
-  return *std::move(order);
-}
-
 /// For each id its position among the graph inputs, or -1.
 std::vector<int32_t> input_positions(const Graph& g) {
   std::vector<int32_t> positions(static_cast<size_t>(g.id_bound()), -1);
@@ -273,6 +263,15 @@ Result<std::vector<int32_t>> topological_order(const Graph& g) {
     roots.push_back(v.node);
   }
   return order_from(g, roots);
+}
+
+std::vector<int32_t> full_order(const Graph& g) {
+  std::vector<int32_t> roots;
+  for (int32_t id = 0; id < g.id_bound(); ++id)
+    if (g.contains(id)) roots.push_back(id);
+  auto order = order_from(g, roots);
+  CHECK(order);
+  return *std::move(order);
 }
 
 std::vector<std::vector<std::pair<int32_t, int32_t>>> consumers(const Graph& g) {

@@ -88,6 +88,8 @@ Result<std::vector<TensorType>> infer_call(SymbolPool& pool, const OpDef& op,
 /// Live nodes (those the outputs or opaque side effects need, and all graph inputs), operands first;
 /// deterministic for a given graph. An Error when the graph has a cycle.
 Result<std::vector<int32_t>> topological_order(const Graph& g);
+/// Every node that exists, dead or alive, operands first, otherwise by id. REQUIRES: no cycle.
+std::vector<int32_t> full_order(const Graph& g);
 /// For each id: the (consumer id, operand index) pairs, in id order.
 std::vector<std::vector<std::pair<int32_t, int32_t>>> consumers(const Graph& g);
 /// Drops dead nodes (never inputs).

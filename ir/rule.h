@@ -9,6 +9,15 @@
 
 namespace regraft {
 
+/// What a symbol of a rule's pool stands for, told by its name: "?e" is the attribute variable e,
+/// "x.-1" is the size of tensor variable x at axis -1.
+struct SizeName {
+  std::string variable;
+  int axis = 0;
+};
+std::optional<SizeName> size_name(const Symbol& s);
+std::optional<std::string> number_name(const Symbol& s);  ///< "e" of "?e"
+
 /// In a pattern: an output of a pattern node, or (node < 0) variable number ~node.
 using PatternRef = Value;
 inline PatternRef variable_ref(int variable) { return {~variable, 0}; }

@@ -20,8 +20,13 @@ class PolyReader {
     if (depth > kMaxDepth) return in_.error_here("nested too deep");
     Poly total;
     for (bool first = true;; first = false) {
+      size_t start = in_.position();
       bool negative = in_.eat("-");
       if (!negative && !in_.eat("+") && !first) return total;
+      if (negative && is_digit(in_.peek())) {  // so that the least integer can be read
+        in_.rewind(start);
+        negative = false;
+      }
       ASSIGN_OR_RETURN(Poly term, product(depth));
       total = negative ? total - term : total + term;
     }
@@ -39,7 +44,7 @@ class PolyReader {
 
   Result<Poly> factor(int depth) {
     size_t start = in_.position();
-    if (is_digit(in_.peek())) {
+    if (is_digit(in_.peek()) || in_.peek() == '-') {
       ASSIGN_OR_RETURN(int64_t n, in_.integer());
       return Poly(n);
     }

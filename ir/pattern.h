@@ -1,0 +1,34 @@
+#pragma once
+// Inside ir: walking over the names that a rule's patterns use.
+#include <functional>
+
+#include "ir/rule.h"
+
+namespace regraft {
+
+/// The list variable of integer attribute k, or "".
+const std::string& list_variable(const PatternNode& n, size_t k);
+/// The real variable of real attribute k, or "".
+const std::string& real_variable(const PatternNode& n, size_t k);
+/// Calls `visit` for each symbol of p, also those inside quotients and lookups.
+void for_each_symbol(const Poly& p, const std::function<void(Var)>& visit);
+/// p over another pool; `symbol` gives the value of each symbol that is no quotient. nullopt when a
+/// divisor becomes a constant below 1. Throws PolyOverflow.
+std::optional<Poly> moved(const Poly& p, SymbolPool& pool, const std::function<Poly(Var)>& symbol);
+/// Number of outputs of a pattern node, or nullopt when a list variable decides it.
+std::optional<int> known_outputs(const PatternNode& n);
+bool same(const PatternNode& a, const PatternNode& b);
+/// Error unless the node at `position` is a well-formed call of earlier nodes.
+Status check_pattern_node(const Rule& rule, const Pattern& side, size_t position);
+
+/// How pattern text names variables and orders the operands of commutative operators.
+struct PatternStyle {
+  enum Operands : uint8_t { AsTheyAre, Sorted } operands = AsTheyAre;  ///< Sorted: by their text
+  std::vector<char> swapped;  ///< AsTheyAre: nodes whose first two operands are exchanged
+  std::map<std::string, std::string> names;  ///< new names of variables; the others keep theirs
+};
+/// "(matmul ?a ?b)": the text of one value of a side, as parse_rule reads it.
+std::string pattern_text(const Rule& rule, const Pattern& side, PatternRef value,
+                         const PatternStyle& style);
+
+}  // namespace regraft
