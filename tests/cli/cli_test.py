@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""The command line: exit codes, one-line errors that name the place, nothing written on failure.
+
+  python cli_test.py REGRAFT [TestClass[.test]]
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import venv  # noqa: E402
+
+venv.use()
+sys.path.insert(0, str(venv.ROOT / "bench/models"))
+
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+
+import bad_models  # noqa: E402
+import build_models  # noqa: E402
+
+DONE, FAILED, USAGE, BAD_INPUT = 0, 1, 2, 3
+REGRAFT = ""
+
+
+def regraft(*arguments):
+    return subprocess.run([REGRAFT, *map(str, arguments)], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=300)
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.keep = tempfile.TemporaryDirectory()
+        self.addCleanup(self.keep.cleanup)
+        self.folder = os.path.join(self.keep.name, "models")
+        self.out_folder = os.path.join(self.keep.name, "out")
+        os.mkdir(self.folder)
+        os.mkdir(self.out_folder)
+        self.out = os.path.join(self.out_folder, "out.onnx")
+
+    def tiny(self, name):
+        path = os.path.join(self.folder, name + ".onnx")
+        onnx.save(build_models.MODELS[name](0), path)
+        return path
+
+    def assert_exit(self, run, code):
+        self.assertEqual(run.returncode, code, f"{run.args}\n{run.stdout}{run.stderr}")
+
+    def assert_refused(self, run, place):
+        """Exit 3, one line on stderr that names the place, no file left in the output folder."""
+        self.assert_exit(run, BAD_INPUT)
+        self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+        self.assertRegex(run.stderr, place)
+        self.assertEqual(os.listdir(self.out_folder), [])
+
+
+class Usage(CommandLine):
+    def test_version_and_help(self):
+        run = regraft("--version")
+        self.assert_exit(run, DONE)
+        self.assertRegex(run.stdout, r"^regraft \d+\.\d+\.\d+")
+        self.assert_exit(regraft("--help"), DONE)
+        self.assert_exit(regraft("optimize", "--help"), DONE)
+
+    def test_wrong_use_is_exit_2(self):
+        model = bad_models.good(self.folder)
+        for arguments in ([], ["frobnicate"], ["optimize"], ["optimize", model],
+                          ["optimize", model, "-o", self.out, "--search", "magic"],
+                          ["optimize", model, "-o", self.out, "--cost", "magic"],
+                          ["optimize", model, "-o", self.out, "--budget", "many"],
+                          ["optimize", model, "-o", self.out, "--nonsense"],
+                          ["generate", "--max-size", "-1", "-o", self.out],
+                          ["rules"], ["check", model]):
+            with self.subTest(arguments=arguments):
+                self.assert_exit(regraft(*arguments), USAGE)
+        self.assertEqual(os.listdir(self.out_folder), [])
+
+    def test_unknown_operator_set_is_refused_by_name(self):
+        run = regraft("generate", "--ops", "nosuchset", "--max-size", "1", "-o", self.out)
+        self.assertIn(run.returncode, (USAGE, BAD_INPUT))
+        self.assertIn("nosuchset", run.stderr)
+        self.assertEqual(os.listdir(self.out_folder), [])
+
+
+class BadModels(CommandLine):
+    """One test for each fault is added below."""
+
+
+def add_bad_model_test(make):
+    def test(self):
+        path, place = make(self.folder)
+        self.assert_refused(regraft("optimize", path, "-o", self.out, "--quiet"), place)
+        if os.path.isfile(path):
+            sound = bad_models.good(self.folder)
+            self.assert_refused(regraft("check", path, sound, "--quiet"), place)
+    setattr(BadModels, f"test_{make.__name__}", test)
+
+
+for fault in bad_models.ALL:
+    add_bad_model_test(fault)
+
+
+class BadRules(CommandLine):
+    """Rule files with one bad line after a good header."""
+    header = None
+
+    def rules(self, line):
+        if BadRules.header is None:
+            path = os.path.join(self.folder, "cand.rules")
+            self.assert_exit(regraft("generate", "--max-size", "1", "-o", path, "--quiet"), DONE)
+            BadRules.header = pathlib.Path(path).read_text().splitlines()[0]
+        path = os.path.join(self.folder, "bad.rules")
+        pathlib.Path(path).write_text(BadRules.header + "\n" + line + "\n")
+        return path
+
+    def assert_rules_refused(self, line, place=r"bad\.rules:2"):
+        rules = self.rules(line)
+        model = bad_models.good(self.folder)
+        run = regraft("optimize", model, "-o", self.out, "--rules", rules, "--quiet")
+        self.assert_refused(run, place)
+
+    def test_unknown_operator(self):
+        line = "r (frobnicate ?a) => ?a for a:nn proved:all-sizes"
+        self.assert_rules_refused(line)
+        self.assert_rules_refused(line, "frobnicate")
+
+    def test_wrong_arity(self):
+        self.assert_rules_refused("r (relu ?a ?b) => (relu ?a) for a:nn b:nn proved:all-sizes")
+
+    def test_free_variable(self):
+        self.assert_rules_refused("r (relu ?a) => (relu ?b) for a:nn b:nn proved:all-sizes")
+
+    def test_unbalanced_parenthesis(self):
+        self.assert_rules_refused("r (relu (relu ?a) => (relu ?a) for a:nn proved:all-sizes")
+
+    def test_unknown_verdict(self):
+        self.assert_rules_refused("r (relu (relu ?a)) => (relu ?a) for a:nn proved:by-me")
+
+    def test_forged_verdict(self):
+        self.assert_rules_refused("r (relu (add ?a ?b)) => (add (relu ?a) (relu ?b))  "
+                                  "for a:nn b:nn  proved:all-sizes")
+
+    def test_missing_header(self):
+        path = os.path.join(self.folder, "bad.rules")
+        pathlib.Path(path).write_text("r (relu (relu ?a)) => (relu ?a) for a:nn proved:all-sizes\n")
+        model = bad_models.good(self.folder)
+        self.assert_refused(regraft("optimize", model, "-o", self.out, "--rules", path, "--quiet"),
+                            r"bad\.rules:1")
+
+    def test_missing_file(self):
+        model = bad_models.good(self.folder)
+        for run in (regraft("optimize", model, "-o", self.out, "--rules", "/nowhere.rules", "-q"),
+                    regraft("verify", "/nowhere.rules", "-o", self.out, "-q"),
+                    regraft("rules", "stats", "/nowhere.rules"),
+                    regraft("rules", "show", "/nowhere.rules")):
+            self.assert_refused(run, "nowhere.rules")
+
+    def test_verify_reports_the_line(self):
+        rules = self.rules("r (frobnicate ?a) => ?a  unknown")
+        self.assert_refused(regraft("verify", rules, "-o", self.out, "-q"), r"bad\.rules:2")
+
+    def test_verify_does_not_keep_a_false_rule(self):
+        rules = self.rules("r  (relu (add ?a ?b)) => (add (relu ?a) (relu ?b))  proved:all-sizes")
+        out = os.path.join(self.out_folder, "proved.rules")
+        run = regraft("verify", rules, "-o", out, "-q")
+        self.assertIn(run.returncode, (DONE, FAILED), run.stderr)
+        if os.path.exists(out):
+            self.assertNotIn("(relu (add", pathlib.Path(out).read_text())
+
+
+class MainJob(CommandLine):
+    def test_generate_verify_optimize_check(self):
+        candidates = os.path.join(self.folder, "cand.rules")
+        rules = os.path.join(self.folder, "core.rules")
+        self.assert_exit(regraft("generate", "--ops", "core", "--max-size", "2", "-o", candidates), DONE)
+        self.assert_exit(regraft("verify", candidates, "-o", rules), DONE)
+        proved = [line for line in pathlib.Path(rules).read_text().splitlines() if "=>" in line]
+        self.assertGreater(len(proved), 10)
+        for line in proved:
+            self.assertRegex(line, r"\bproved:(all-sizes|bounded)")
+        self.assertIn(str(len(proved)), regraft("rules", "stats", rules).stdout)
+        model = self.tiny("tiny_mobileone")
+        report = os.path.join(self.folder, "report.json")
+        run = regraft("optimize", model, "-o", self.out, "--rules", rules, "--json", report)
+        self.assert_exit(run, DONE)
+        self.assertRegex(run.stdout.lower(), r"operators")
+        self.assertTrue(json.loads(pathlib.Path(report).read_text()))
+        self.assert_exit(regraft("check", model, self.out), DONE)
+
+    def test_every_tiny_model_with_the_shipped_rules(self):
+        import onnxruntime
+        session = lambda path: onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        for name in (n for n in build_models.MODELS if n.startswith("tiny_")):
+            with self.subTest(model=name):
+                model = self.tiny(name)
+                self.assert_exit(regraft("optimize", model, "-o", self.out, "--time", "10", "-q"), DONE)
+                onnx.checker.check_model(onnx.load(self.out), full_check=True)
+                before, after = session(model), session(self.out)
+                feeds = random_feeds(before)
+                for a, b in zip(before.run(None, feeds), after.run(None, feeds)):
+                    self.assertLessEqual(np.abs(a - b).max(), 1e-4 * max(1.0, np.abs(a).max()))
+
+    def test_same_seed_same_bytes(self):
+        model = self.tiny("tiny_inception")
+        results = []
+        for threads in (1, 1, 2):
+            self.assert_exit(regraft("optimize", model, "-o", self.out, "--seed", "3", "--budget",
+                                     "200", "--threads", threads, "-q"), DONE)
+            results.append(pathlib.Path(self.out).read_bytes())
+        self.assertEqual(results[0], results[1])
+        self.assertEqual(results[0], results[2])
+
+    def test_quiet_is_quiet(self):
+        run = regraft("optimize", bad_models.good(self.folder), "-o", self.out, "--quiet")
+        self.assert_exit(run, DONE)
+        self.assertEqual(run.stderr, "")
+
+    def test_check_finds_a_difference(self):
+        model = bad_models.good(self.folder)
+        changed = onnx.load(model)
+        weight = onnx.numpy_helper.to_array(changed.graph.initializer[0]) * np.float32(1.01)
+        changed.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(weight, "w"))
+        other = os.path.join(self.folder, "other.onnx")
+        onnx.save(changed, other)
+        self.assert_exit(regraft("check", model, model), DONE)
+        self.assert_exit(regraft("check", model, other), FAILED)
+
+    def test_unwritable_output(self):
+        model = bad_models.good(self.folder)
+        out = os.path.join(self.out_folder, "no/such/folder/out.onnx")
+        self.assert_refused(regraft("optimize", model, "-o", out, "--quiet"), "no/such/folder")
+
+
+def random_feeds(session):
+    rng = np.random.default_rng(5)
+    feeds = {}
+    for value in session.get_inputs():
+        shape = [d if isinstance(d, int) else 2 for d in value.shape]
+        feeds[value.name] = rng.standard_normal(shape).astype(np.float32) \
+            if "float" in value.type else rng.integers(0, 2, shape)
+    return feeds
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or not re.search(r"regraft", sys.argv[1]):
+        sys.exit("usage: cli_test.py REGRAFT [TestClass[.test]]")
+    REGRAFT = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
