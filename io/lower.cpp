@@ -1,0 +1,469 @@
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+#include "io/attributes.h"
+#include "io/proto.h"
+#include "io/tensors.h"
+#include "io/types.h"
+
+namespace regraft::io {
+namespace {
+
+constexpr int kFirstOpset = 7, kLastOpset = 26;
+constexpr int64_t kMaxMadeBytes = int64_t{1} << 36;  // of a constant that a node makes from its shape
+
+TensorType type_of(const onnx::ValueInfoProto& info, SymbolPool& pool) {
+  TensorType type;
+  if (!info.type().has_tensor_type()) return type;
+  const auto& tensor = info.type().tensor_type();
+  type.dtype = static_cast<DType>(tensor.elem_type());
+  if (!tensor.has_shape()) return type;
+  type.shape = Shape{};
+  for (const auto& d : tensor.shape().dim()) {
+    if (d.has_dim_value() && d.dim_value() >= 0) {
+      type.shape->emplace_back(d.dim_value());
+    } else if (d.has_dim_param() && !d.dim_param().empty()) {
+      type.shape->push_back(Poly::symbol(pool.named(d.dim_param())));
+    } else {
+      type.shape->push_back(Poly::symbol(pool.fresh("d", SymbolKind::Size, 1)));
+    }
+  }
+  return type;
+}
+
+bool is_empty(const Shape& shape) {
+  return std::any_of(shape.begin(), shape.end(), [](const Poly& d) { return d.is_zero(); });
+}
+
+/// Nodes with each after those it reads; in file order where that is one.
+Result<std::vector<size_t>> schedule(const Model& model) {
+  std::unordered_map<std::string_view, size_t> maker;
+  for (size_t k = 0; k < model.nodes.size(); ++k) {
+    for (const auto& name : model.nodes[k]->output()) maker.emplace(name, k);
+  }
+  std::vector<std::vector<size_t>> readers(model.nodes.size());
+  std::vector<int> missing(model.nodes.size(), 0);
+  for (size_t k = 0; k < model.nodes.size(); ++k) {
+    std::unordered_set<size_t> from;
+    auto note = [&](const std::string& name) {
+      if (auto m = maker.find(name); !name.empty() && m != maker.end()) from.insert(m->second);
+    };
+    for (const auto& name : model.nodes[k]->input()) note(name);
+    for (const auto& name : model.imprints[k].captured) note(name);
+    for (size_t m : from) readers[m].push_back(k);
+    missing[k] = static_cast<int>(from.size());
+  }
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
+  for (size_t k = 0; k < missing.size(); ++k) {
+    if (missing[k] == 0) ready.push(k);
+  }
+  std::vector<size_t> order;
+  while (!ready.empty()) {
+    order.push_back(ready.top());
+    ready.pop();
+    for (size_t r : readers[order.back()]) {
+      if (--missing[r] == 0) ready.push(r);
+    }
+  }
+  for (size_t k = 0; k < missing.size(); ++k) {
+    if (missing[k] > 0) return error(describe(*model.nodes[k], k) + " is part of a cycle, or reads one");
+  }
+  return order;
+}
+
+class Lowering {
+ public:
+  explicit Lowering(const std::shared_ptr<Model>& model) : owner_(model), model_(*model) {}
+  Result<Graph> run();
+
+ private:
+  void note_uses();
+  void add_inputs();
+  void add_initialisers();
+  Status add_node(size_t index);
+  Status add_outputs();
+  OnnxNode neutral_node(size_t index) const;
+  bool add_known_constant(size_t index, const OnnxNode& node);
+  bool add_call(size_t index, const OnnxNode& node);
+  bool try_call(size_t index, const OnnxNode& node, const OpDef& op);
+  void add_opaque(size_t index, const OnnxNode& node);
+  std::shared_ptr<const Constant> value_of(const OnnxNode& node, size_t index) const;
+  std::vector<TensorType> registry_types(const OnnxNode& node);
+  std::vector<TensorType> output_types(const OnnxNode& node, bool standard);
+  std::vector<std::string> output_names(size_t index, size_t count) const;
+  void define(size_t index, int32_t id, size_t outputs);
+  Value absent();
+  int32_t add(Node node, int32_t origin, std::string name);
+  bool is_used(const std::string& name) const { return uses_.count(name) > 0; }
+
+  std::shared_ptr<Model> owner_;
+  Model& model_;
+  Graph graph_;
+  std::unordered_map<std::string, Value> values_;
+  std::unordered_map<std::string_view, const onnx::ValueInfoProto*> infos_;
+  std::unordered_set<std::string_view> uses_;
+  std::unordered_set<std::string> functions_;  // local functions of the default domain
+  Value absent_;
+};
+
+Result<Graph> Lowering::run() {
+  size_t sparse = static_cast<size_t>(model_.shell.graph().sparse_initializer_size());
+  size_t origins = model_.nodes.size() + model_.initialisers.size() + sparse;
+  model_.ids.assign(origins, -1);
+  model_.imprints.resize(model_.nodes.size());
+  for (size_t k = 0; k < model_.nodes.size(); ++k) {
+    model_.imprints[k].captured = captured_names(*model_.nodes[k]);
+  }
+  const auto& g = model_.shell.graph();
+  for (const auto& v : g.output()) infos_.emplace(v.name(), &v);
+  for (const auto& v : g.value_info()) infos_.emplace(v.name(), &v);
+  for (const auto& f : model_.shell.functions()) {
+    if (is_default_domain(f.domain())) functions_.insert(f.name());
+  }
+  note_uses();
+  add_inputs();
+  add_initialisers();
+  ASSIGN_OR_RETURN(std::vector<size_t> order, schedule(model_));
+  for (size_t index : order) RETURN_IF_ERROR(add_node(index));
+  RETURN_IF_ERROR(add_outputs());
+  return graph_;
+}
+
+void Lowering::note_uses() {
+  for (const auto& v : model_.shell.graph().output()) uses_.insert(v.name());
+  for (size_t k = 0; k < model_.nodes.size(); ++k) {
+    for (const auto& name : model_.nodes[k]->input()) uses_.insert(name);
+    for (const auto& name : model_.imprints[k].captured) uses_.insert(name);
+  }
+  uses_.erase("");
+  size_t n = model_.nodes.size();
+  model_.used.assign(model_.origins(), 0);
+  for (size_t k = 0; k < n; ++k) {
+    for (const auto& name : model_.nodes[k]->output()) model_.used[k] |= is_used(name);
+  }
+  for (size_t k = 0; k < model_.initialisers.size(); ++k) {
+    model_.used[n + k] = is_used(model_.initialisers[k]->name());
+  }
+}
+
+void Lowering::add_inputs() {
+  std::unordered_set<std::string_view> fixed;
+  if (model_.ir_version < 4) {
+    for (const auto& t : model_.initialisers) fixed.insert(t->name());
+  }
+  for (const auto& v : model_.shell.graph().input()) {
+    if (fixed.count(v.name()) > 0) continue;
+    values_[v.name()] = graph_.add_input(type_of(v, graph_.pool()), v.name());
+  }
+}
+
+int32_t Lowering::add(Node node, int32_t origin, std::string name) {
+  node.origin = origin;
+  node.names = {name};
+  int32_t id = graph_.add_node(std::move(node));
+  model_.ids[static_cast<size_t>(origin)] = id;
+  values_[std::move(name)] = {id, 0};
+  return id;
+}
+
+Node constant_node(std::shared_ptr<const Constant> data) {
+  Node node;
+  node.kind = NodeKind::Constant;
+  Shape shape(data->dims().begin(), data->dims().end());
+  node.types = {{data->dtype(), std::move(shape)}};
+  node.constant = std::move(data);
+  return node;
+}
+
+/// Data that the graph carries without reading it: text, 4-bit and sparse tensors.
+Node carried_node(int32_t type, std::optional<Shape> shape, uint64_t key) {
+  Node node;
+  node.kind = NodeKind::Opaque;
+  node.types = {{static_cast<DType>(type), std::move(shape)}};
+  node.opaque_key = mix(key) | 1;
+  return node;
+}
+
+void Lowering::add_initialisers() {
+  size_t origin = model_.nodes.size();
+  for (const auto& t : model_.initialisers) {
+    auto at = static_cast<int32_t>(origin++);
+    if (values_.count(t->name()) > 0) continue;  // an input with a default
+    auto data = constant_of(*t, owner_);
+    Shape shape(t->dims().begin(), t->dims().end());
+    uint64_t key = hash_text(t->name());
+    add(data ? constant_node(data) : carried_node(t->data_type(), shape, key), at, t->name());
+  }
+  for (const auto& t : model_.shell.graph().sparse_initializer()) {
+    auto at = static_cast<int32_t>(origin++);
+    if (values_.count(t.values().name()) > 0) continue;
+    Shape shape(t.dims().begin(), t.dims().end());
+    uint64_t key = hash_text(t.values().name());
+    add(carried_node(t.values().data_type(), shape, key), at, t.values().name());
+  }
+}
+
+OnnxNode Lowering::neutral_node(size_t index) const {
+  const auto& proto = *model_.nodes[index];
+  OnnxNode node;
+  node.type = proto.op_type();
+  node.opset = model_.opset;
+  node.outputs = proto.output_size();
+  for (const auto& a : proto.attribute()) node.attrs[a.name()] = neutral(a);
+  for (Value v : model_.imprints[index].inputs) {
+    OnnxInput in;
+    in.present = v.node >= 0;
+    if (in.present) in.type = graph_.type(v);
+    if (in.present) in.constant = graph_.node(v.node).constant;
+    node.inputs.push_back(std::move(in));
+  }
+  return node;
+}
+
+Status Lowering::add_node(size_t index) {
+  const auto& proto = *model_.nodes[index];
+  Imprint& imprint = model_.imprints[index];
+  for (const auto& name : proto.input()) {
+    auto v = values_.find(name);
+    if (!name.empty() && v == values_.end()) {
+      return error(fmt::format("{} reads '{}', which nothing makes", describe(proto, index), name));
+    }
+    imprint.inputs.push_back(name.empty() ? Value{} : v->second);
+  }
+  for (const auto& name : imprint.captured) {
+    if (values_.count(name) == 0) {
+      return error(fmt::format("a body of {} reads '{}', which nothing makes", describe(proto, index), name));
+    }
+  }
+  OnnxNode node = neutral_node(index);
+  bool standard = is_default_domain(proto.domain()) && functions_.count(proto.op_type()) == 0 &&
+                  model_.opset >= kFirstOpset && model_.opset <= kLastOpset && imprint.captured.empty() &&
+                  bodies(proto).empty();
+  if (standard && (add_known_constant(index, node) || add_call(index, node))) return {};
+  add_opaque(index, node);
+  return {};
+}
+
+const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, std::string_view name) {
+  for (const auto& a : node.attribute()) {
+    if (a.name() == name && !a.has_ref_attr_name()) return &a;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const Constant> listed_constant(const onnx::NodeProto& node) {
+  auto count = [](int n) { return std::vector<int64_t>{n}; };
+  if (const auto* a = find_attribute(node, "value_float")) return Constant::of_floats({}, {a->f()});
+  if (const auto* a = find_attribute(node, "value_int")) return Constant::of_ints({}, {a->i()});
+  if (const auto* a = find_attribute(node, "value_floats")) {
+    return Constant::of_floats(count(a->floats_size()), {a->floats().begin(), a->floats().end()});
+  }
+  if (const auto* a = find_attribute(node, "value_ints")) {
+    return Constant::of_ints(count(a->ints_size()), {a->ints().begin(), a->ints().end()});
+  }
+  return nullptr;
+}
+
+/// A constant filled with one value, made when it is asked for.
+std::shared_ptr<const Constant> filled(const onnx::NodeProto& node, const std::vector<int64_t>& dims,
+                                       const std::shared_ptr<const Model>& owner) {
+  const auto* a = find_attribute(node, "value");
+  auto one = a != nullptr && a->has_t() ? constant_of(a->t(), owner) : Constant::of_floats({1}, {0});
+  if (!one || one->count() != 1) return nullptr;
+  auto element = one->bytes();
+  if (!element) return nullptr;
+  int64_t bytes = static_cast<int64_t>(element->size());
+  uint64_t identity = combine(one->hash(), hash_text("filled"));
+  for (int64_t d : dims) {
+    identity = combine(identity, static_cast<uint64_t>(d));
+    if (d <= 0 || bytes > kMaxMadeBytes / d) return nullptr;
+    bytes *= d;
+  }
+  auto load = [pattern = *element, bytes]() -> Result<std::vector<std::byte>> {
+    std::vector<std::byte> out(static_cast<size_t>(bytes));
+    for (size_t k = 0; k < out.size(); ++k) out[k] = pattern[k % pattern.size()];
+    return out;
+  };
+  return std::make_shared<Constant>(one->dtype(), dims, load, identity);
+}
+
+std::shared_ptr<const Constant> Lowering::value_of(const OnnxNode& node, size_t index) const {
+  const auto& proto = *model_.nodes[index];
+  if (node.type == "Constant" && node.inputs.empty()) {
+    const auto* a = find_attribute(proto, "value");
+    return a != nullptr && a->has_t() ? constant_of(a->t(), owner_) : listed_constant(proto);
+  }
+  if (node.type == "Identity" && node.inputs.size() == 1) return node.inputs[0].constant;
+  if (node.type == "ConstantOfShape" && node.inputs.size() == 1) {
+    if (auto dims = node.constant_ints(0)) return filled(proto, *dims, owner_);
+  }
+  return nullptr;
+}
+
+bool Lowering::add_known_constant(size_t index, const OnnxNode& node) {
+  auto data = value_of(node, index);
+  const auto& proto = *model_.nodes[index];
+  if (!data || proto.output_size() != 1 || proto.output(0).empty()) return false;
+  add(constant_node(std::move(data)), static_cast<int32_t>(index), proto.output(0));
+  return true;
+}
+
+/// Outputs up to the last one that is read, at least one.
+int trimmed_outputs(const onnx::NodeProto& node, const std::unordered_set<std::string_view>& uses) {
+  int n = node.output_size();
+  while (n > 1 && uses.count(node.output(n - 1)) == 0) --n;
+  return n;
+}
+
+bool Lowering::add_call(size_t index, const OnnxNode& node) {
+  for (const OpDef* op : ops_for_onnx(node.type)) {
+    OnnxNode form = node;
+    if (op->outputs != 0) form.outputs = trimmed_outputs(*model_.nodes[index], uses_);
+    try {
+      if (try_call(index, form, *op)) return true;
+    } catch (const PolyOverflow&) {
+      // Sizes beyond 64 bits: leave the node alone.
+    }
+  }
+  return false;
+}
+
+/// Operands are real, of one type and of known, non-empty shapes; every other input is constant.
+bool fits(const OnnxNode& node, const std::vector<int>& operands) {
+  std::vector<char> is_operand(node.inputs.size(), 0);
+  for (int k : operands) {
+    if (k < 0 || static_cast<size_t>(k) >= node.inputs.size()) return false;
+    const OnnxInput& in = node.inputs[static_cast<size_t>(k)];
+    if (!in.present || !is_real(in.type.dtype) || !in.type.shape || is_empty(*in.type.shape)) return false;
+    if (in.type.shape->size() > kMaxRank) return false;
+    if (in.type.dtype != node.inputs[static_cast<size_t>(operands[0])].type.dtype) return false;
+    is_operand[static_cast<size_t>(k)] = 1;
+  }
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    if (node.inputs[k].present && !is_operand[k] && !node.inputs[k].constant) return false;
+  }
+  return !operands.empty();
+}
+
+bool Lowering::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
+  auto import = op.from_onnx(node);
+  if (!import || !fits(node, import->operands)) return false;
+  if (output_count(op, import->attrs) != node.outputs) return false;
+  std::vector<Value> operands;
+  for (int k : import->operands) {
+    operands.push_back(model_.imprints[index].inputs[static_cast<size_t>(k)]);
+  }
+  auto id = graph_.add_call(op, std::move(operands), std::move(import->attrs));
+  if (!id) return false;
+  Node call = graph_.node(*id);
+  call.origin = static_cast<int32_t>(index);
+  call.names = output_names(index, call.types.size());
+  model_.imprints[index].operands = import->operands;
+  size_t outputs = call.types.size();
+  graph_.replace_node(*id, std::move(call));
+  define(index, *id, outputs);
+  return true;
+}
+
+std::vector<std::string> Lowering::output_names(size_t index, size_t count) const {
+  const auto& outputs = model_.nodes[index]->output();
+  return {outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+void Lowering::define(size_t index, int32_t id, size_t outputs) {
+  model_.ids[index] = id;
+  for (size_t k = 0; k < outputs; ++k) {
+    const std::string& name = model_.nodes[index]->output(static_cast<int>(k));
+    if (!name.empty()) values_[name] = {id, static_cast<int32_t>(k)};
+  }
+}
+
+/// Shapes by the registry's rules for a node whose elements are not real numbers.
+std::vector<TensorType> Lowering::registry_types(const OnnxNode& node) {
+  for (const OpDef* op : ops_for_onnx(node.type)) {
+    auto import = op->from_onnx(node);
+    if (!import || import->operands.empty()) continue;
+    std::vector<TensorType> operands;
+    for (int k : import->operands) {
+      if (k < 0 || static_cast<size_t>(k) >= node.inputs.size()) break;
+      const OnnxInput& in = node.inputs[static_cast<size_t>(k)];
+      if (!in.type.shape || is_empty(*in.type.shape) || in.type.shape->size() > kMaxRank) break;
+      operands.push_back({DType::F32, in.type.shape});
+    }
+    if (operands.size() != import->operands.size()) continue;
+    auto types = infer_call(graph_.pool(), *op, operands, import->attrs);
+    if (!types) continue;
+    DType dtype = node.inputs[static_cast<size_t>(import->operands[0])].type.dtype;
+    for (TensorType& t : *types) t.dtype = dtype;
+    return *types;
+  }
+  return {};
+}
+
+std::vector<TensorType> Lowering::output_types(const OnnxNode& node, bool standard) {
+  std::vector<TensorType> types(static_cast<size_t>(node.outputs));
+  if (!standard) return types;
+  try {
+    std::vector<TensorType> known = registry_types(node), tabled = foreign_types(node, graph_.pool());
+    known.resize(types.size());
+    for (size_t k = 0; k < types.size(); ++k) types[k] = merge(known[k], tabled[k]);
+  } catch (const PolyOverflow&) {
+    return std::vector<TensorType>(static_cast<size_t>(node.outputs));
+  }
+  return types;
+}
+
+Value Lowering::absent() {
+  if (absent_.node < 0) {
+    Node node;
+    node.kind = NodeKind::Absent;
+    node.types = {TensorType{}};
+    absent_ = {graph_.add_node(std::move(node)), 0};
+  }
+  return absent_;
+}
+
+void Lowering::add_opaque(size_t index, const OnnxNode& node) {
+  const auto& proto = *model_.nodes[index];
+  bool standard = is_default_domain(proto.domain()) && functions_.count(proto.op_type()) == 0 &&
+                  model_.opset >= kFirstOpset && model_.opset <= kLastOpset;
+  Node opaque;
+  opaque.kind = NodeKind::Opaque;
+  for (Value v : model_.imprints[index].inputs) opaque.inputs.push_back(v.node < 0 ? absent() : v);
+  for (const auto& name : model_.imprints[index].captured) opaque.inputs.push_back(values_.at(name));
+  opaque.types = output_types(node, standard);
+  for (size_t k = 0; k < opaque.types.size(); ++k) {
+    auto info = infos_.find(proto.output(static_cast<int>(k)));
+    if (info != infos_.end()) {
+      opaque.types[k] = merge(opaque.types[k], type_of(*info->second, graph_.pool()));
+    }
+  }
+  opaque.opaque_key = functions_.count(proto.op_type()) > 0 ? 0 : opaque_key(proto, model_.opset);
+  opaque.origin = static_cast<int32_t>(index);
+  opaque.names = output_names(index, opaque.types.size());
+  size_t outputs = opaque.types.size();
+  define(index, graph_.add_node(std::move(opaque)), outputs);
+}
+
+Status Lowering::add_outputs() {
+  std::vector<Value> outputs;
+  for (const auto& v : model_.shell.graph().output()) {
+    auto value = values_.find(v.name());
+    if (value == values_.end()) return error(fmt::format("nothing makes the graph output '{}'", v.name()));
+    outputs.push_back(value->second);
+  }
+  graph_.set_outputs(std::move(outputs));
+  return {};
+}
+
+}  // namespace
+
+Result<Graph> lower(const std::shared_ptr<Model>& model) { return Lowering(model).run(); }
+
+}  // namespace regraft::io

@@ -1,0 +1,58 @@
+#pragma once
+// ONNX in and out. The only room that knows protobuf; this header does not.
+//
+// What is read: opsets 7 to 26 of the default domain, any IR version. An operator that the registry
+// does not know, or whose form it cannot express, becomes an opaque node. Models of other opsets are
+// carried whole as opaque nodes. Source of the format: onnx/onnx.proto and its IR.md.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "ir/graph.h"
+
+namespace regraft::io {
+
+/// The parsed file: all that is needed to write it back. Immutable, thread-safe.
+struct Model;
+
+/// A model and its graph. In the graph, `origin` counts the nodes of the file, then its
+/// initialisers, then its sparse initialisers.
+/// Initialisers that are also graph inputs are inputs, which a caller may override; in files before
+/// IR version 4, which have no other way to declare an initialiser, they are constants.
+struct Imported {
+  std::shared_ptr<const Model> model;
+  Graph graph;
+};
+
+/// Parses, validates and lowers a file. External data is read lazily, from the model's own folder
+/// only. An Error is one line that names the file and the node or tensor.
+Result<Imported> load(const std::string& path);
+/// The same from memory; external data is refused. `name` stands for the file in messages.
+Result<Imported> parse(std::string_view bytes, const std::string& name);
+
+struct SaveOptions {
+  /// Above this size of the file, tensors move to a data file beside it (protobuf's own limit).
+  int64_t inline_limit = (int64_t{1} << 31) - 1;
+};
+/// Writes `optimised`, a graph that was made from `original.graph`, to `path`. Nodes that no rewrite
+/// touched leave as they came in. Both files (the model, and "<name>.data" when there is external
+/// data) are written beside their targets and renamed at the end; a failure leaves nothing behind.
+/// An Error when a call has no form at the model's opset.
+Status save(const Imported& original, const Graph& optimised, const std::string& path,
+            const SaveOptions& options = {});
+/// The file as bytes. An Error when it needs external data.
+Result<std::string> serialise(const Imported& original, const Graph& optimised);
+
+/// What a model consists of, as it would be written.
+struct Summary {
+  std::map<std::string, int> operators;  ///< nodes of the main graph by type ("domain:Type" if foreign)
+  int64_t parameters = 0;                ///< elements of initialisers and constants of the main graph
+  int64_t bytes = 0;                     ///< of all files; 0 when the graph cannot be written
+  int opset = 0;                         ///< of the default domain; 0: not imported
+};
+Summary summarise(const Imported& original, const Graph& optimised);
+
+}  // namespace regraft::io

@@ -1,0 +1,89 @@
+#pragma once
+// Inside io/ only: the parsed file, and what is read off protobuf messages.
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <onnx/onnx_pb.h>
+
+#include "io/model.h"
+
+namespace regraft::io {
+
+/// What the import remembers of one ONNX node.
+struct Imprint {
+  std::vector<Value> inputs;          ///< of each ONNX input, in the imported graph; node < 0: omitted
+  std::vector<std::string> captured;  ///< outer names its bodies read; follow `inputs` in Node::inputs
+  std::vector<int> operands;          ///< of a call: which ONNX inputs its operands are
+};
+
+struct Model {
+  std::string name;    ///< the path as given, for messages
+  std::string folder;  ///< where external data may lie; empty: nowhere
+  int64_t file_bytes = 0;
+  int64_t ir_version = 0;
+  int opset = 0;                                             ///< of the default domain; 0: none
+  onnx::ModelProto shell;                                    ///< all but the two lists that follow
+  std::vector<std::unique_ptr<onnx::NodeProto>> nodes;       ///< of the main graph
+  std::vector<std::unique_ptr<onnx::TensorProto>> initialisers;
+  std::vector<Imprint> imprints;                             ///< of each node
+  std::vector<int32_t> ids;         ///< imported graph node of each origin; -1: an input stands for it
+  std::vector<char> used;           ///< of each origin: something in the file reads it
+  bool external = false;            ///< some tensor lies in another file
+
+  size_t origins() const { return ids.size(); }
+  bool is_node(int32_t origin) const { return static_cast<size_t>(origin) < nodes.size(); }
+};
+
+/// "node 3 'conv1' (Conv)".
+std::string describe(const onnx::NodeProto& node, size_t index);
+bool is_default_domain(std::string_view domain);
+/// The sub-graphs in a node's attributes.
+std::vector<const onnx::GraphProto*> bodies(const onnx::NodeProto& node);
+/// Names that a body reads from outside, each once, in order of first use.
+std::vector<std::string> free_names(const onnx::GraphProto& body);
+/// Names that the node's bodies read from outside.
+std::vector<std::string> captured_names(const onnx::NodeProto& node);
+/// Names of values and nodes that the bodies of a node define.
+std::vector<std::string> inner_names(const onnx::NodeProto& node);
+
+using TensorVisitor = std::function<Status(onnx::TensorProto&, const std::string& where)>;
+/// Every tensor in attributes, bodies included. Stops at the first Error.
+Status visit_tensors(onnx::NodeProto& node, const std::string& where, const TensorVisitor& visit);
+/// Every tensor of the shell: sparse initialisers, functions, training information.
+Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit);
+
+/// Builds the graph of a parsed, validated model and fills in its imprints.
+Result<Graph> lower(const std::shared_ptr<Model>& model);
+
+/// A model that is ready to be written but for the data of its new constants.
+/// The initialisers in `proto` are borrowed from the original model or from `made`.
+class Draft {
+ public:
+  struct Pending {
+    onnx::TensorProto* tensor;  ///< part of the message, still without data
+    std::shared_ptr<const Constant> data;
+  };
+  Draft() = default;
+  Draft(Draft&&) = default;
+  Draft& operator=(Draft&&) = delete;
+  ~Draft();
+  void borrow_initialiser(const onnx::TensorProto& tensor);
+  /// Replaces initialiser k by a private copy and returns it; `made` ones are returned as they are.
+  onnx::TensorProto* own_initialiser(int k);
+  /// A new initialiser without a name.
+  onnx::TensorProto* make_initialiser(std::shared_ptr<const Constant> data);
+  /// Makes `tensor`, part of `proto`, hold the constant.
+  void fill(onnx::TensorProto& tensor, std::shared_ptr<const Constant> data);
+
+  onnx::ModelProto proto;
+  std::vector<Pending> pending;
+
+ private:
+  std::vector<std::unique_ptr<onnx::TensorProto>> made_;
+};
+/// Turns a graph back into a model.
+Result<Draft> raise(const Imported& original, const Graph& optimised);
+
+}  // namespace regraft::io

@@ -1,0 +1,459 @@
+// Back to ONNX. Nodes that no rewrite touched are copied; the rest is written anew. Three steps: which
+// nodes are needed and in what order, what every value is called, and the messages themselves.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "io/attributes.h"
+#include "io/proto.h"
+
+namespace regraft::io {
+namespace {
+
+class Raising {
+ public:
+  Raising(const Imported& original, const Graph& optimised)
+      : model_(*original.model), imported_(original.graph), g_(optimised) {}
+  Result<Draft> run();
+
+ private:
+  // Which nodes, in what order.
+  void index_origins();
+  bool is_untouched(const Node& node) const;
+  int32_t keep(int32_t origin);
+  Value translate(Value imported);
+  std::vector<Value> compute_inputs(int32_t id);
+  const std::vector<Value>& inputs_of(int32_t id);
+  void order_from(int32_t root);
+  void order_all();
+  // Names.
+  void reserve_names();
+  bool is_fixed(Value v) const;
+  std::string own_name(Value v) const;
+  void name_fixed();
+  Status name_required();
+  void name_rest();
+  std::string fresh(std::string_view stem);
+  // Messages.
+  Status write_node(int32_t id);
+  Status write_call(int32_t id);
+  void write_copy(int32_t id);
+  void write_constant(const std::shared_ptr<const Constant>& data, const std::string& as);
+  void write_identities(int32_t id);
+  std::string constant_input(const std::shared_ptr<const Constant>& data);
+  void write_initialisers();
+  void drop_stale();
+
+  const onnx::NodeProto* source(int32_t id) const;
+  const std::string& name(Value v) const { return names_.at(v); }
+  onnx::GraphProto& graph() { return *draft_.proto.mutable_graph(); }
+  onnx::NodeProto& add_node(std::string_view type, const std::string& name);
+
+  struct Identity {
+    Value from;
+    std::string to;
+  };
+  const Model& model_;
+  const Graph& imported_;
+  Graph g_;
+  Draft draft_;
+  std::vector<int32_t> kept_;    // graph node of each origin; -1: gone
+  std::vector<char> copied_;     // of each id: leaves as it came in
+  std::unordered_map<int32_t, std::vector<Value>> inputs_;
+  std::vector<int32_t> order_;
+  std::unordered_set<int32_t> ordered_;
+  std::unordered_set<std::string> reserved_, taken_;
+  std::map<Value, std::string> names_;
+  std::vector<Identity> identities_;
+  std::unordered_map<uint64_t, std::string> constants_;  // new constant inputs by content
+  std::map<std::string, int, std::less<>> counters_;
+};
+
+/// Is the node what the import made, but for what its operands are?
+bool Raising::is_untouched(const Node& node) const {
+  if (node.origin < 0 || static_cast<size_t>(node.origin) >= model_.origins()) return false;
+  int32_t id = model_.ids[static_cast<size_t>(node.origin)];
+  if (id < 0) return false;
+  const Node& was = imported_.node(id);
+  if (node.kind != was.kind || node.op != was.op || node.inputs.size() != was.inputs.size()) return false;
+  if (node.kind == NodeKind::Constant) return node.constant == was.constant || node.constant->hash() == was.constant->hash();
+  return node.kind != NodeKind::Call || same(node.attrs, was.attrs);
+}
+
+void Raising::index_origins() {
+  kept_.assign(model_.origins(), -1);
+  copied_.assign(static_cast<size_t>(g_.id_bound()), 0);
+  for (int32_t id = 0; id < g_.id_bound(); ++id) {
+    if (!g_.contains(id) || !is_untouched(g_.node(id))) continue;
+    int32_t& slot = kept_[static_cast<size_t>(g_.node(id).origin)];
+    bool first = slot < 0;
+    if (first) slot = id;
+    copied_[static_cast<size_t>(id)] = first || g_.node(id).kind == NodeKind::Opaque;
+  }
+}
+
+/// The node of an origin that a copied node still reads; put back if a rewrite dropped it.
+int32_t Raising::keep(int32_t origin) {
+  int32_t& slot = kept_[static_cast<size_t>(origin)];
+  if (slot >= 0) return slot;
+  slot = g_.add_node(imported_.node(model_.ids[static_cast<size_t>(origin)]));
+  copied_.resize(static_cast<size_t>(g_.id_bound()), 0);
+  copied_[static_cast<size_t>(slot)] = 1;
+  return slot;
+}
+
+Value Raising::translate(Value imported) {
+  if (imported.node < 0) return imported;
+  const Node& node = imported_.node(imported.node);
+  CHECK(node.origin >= 0);  // an input that is no operand is a constant
+  return {keep(node.origin), imported.output};
+}
+
+/// What a node reads: one value for each ONNX input (node < 0: omitted), then what its bodies capture.
+std::vector<Value> Raising::compute_inputs(int32_t id) {
+  const Node node = g_.node(id);  // a copy: translate may add nodes
+  if (!copied_[static_cast<size_t>(id)] || !model_.is_node(node.origin)) return node.inputs;
+  if (node.kind == NodeKind::Opaque) {
+    std::vector<Value> inputs = node.inputs;
+    for (Value& v : inputs) {
+      if (g_.node(v.node).kind == NodeKind::Absent) v = Value{};
+    }
+    return inputs;
+  }
+  const Imprint& imprint = model_.imprints[static_cast<size_t>(node.origin)];
+  std::vector<Value> inputs(imprint.inputs.size());
+  std::vector<char> done(inputs.size(), 0);
+  if (node.kind == NodeKind::Call) {
+    for (size_t k = 0; k < imprint.operands.size(); ++k) {
+      auto at = static_cast<size_t>(imprint.operands[k]);
+      inputs[at] = node.inputs[k];
+      done[at] = 1;
+    }
+  }
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (!done[k]) inputs[k] = translate(imprint.inputs[k]);
+  }
+  return inputs;
+}
+
+const std::vector<Value>& Raising::inputs_of(int32_t id) {
+  auto known = inputs_.find(id);
+  if (known == inputs_.end()) known = inputs_.emplace(id, compute_inputs(id)).first;
+  return known->second;
+}
+
+/// Appends what `root` needs, operands first, then itself.
+void Raising::order_from(int32_t root) {
+  if (!ordered_.insert(root).second) return;
+  std::vector<std::pair<int32_t, size_t>> stack{{root, 0}};
+  while (!stack.empty()) {
+    int32_t id = stack.back().first;
+    const auto& inputs = inputs_of(id);
+    if (stack.back().second == inputs.size()) {
+      order_.push_back(id);
+      stack.pop_back();
+      continue;
+    }
+    Value next = inputs[stack.back().second++];
+    if (next.node >= 0 && ordered_.insert(next.node).second) stack.emplace_back(next.node, 0);
+  }
+}
+
+/// Needed nodes, operands first; those of the file in the file's order as far as possible. What nothing
+/// read in the file either is kept.
+void Raising::order_all() {
+  for (Value v : g_.outputs()) order_from(v.node);
+  for (size_t k = 0; k < model_.nodes.size(); ++k) {
+    if (!model_.used[k] && kept_[k] >= 0) order_from(kept_[k]);
+  }
+  std::vector<int32_t> needed = order_;
+  order_.clear();
+  ordered_.clear();
+  std::vector<int32_t> originals;
+  for (int32_t id : needed) {
+    if (copied_[static_cast<size_t>(id)] && model_.is_node(g_.node(id).origin)) originals.push_back(id);
+  }
+  std::sort(originals.begin(), originals.end(), [&](int32_t a, int32_t b) {
+    return std::pair(g_.node(a).origin, a) < std::pair(g_.node(b).origin, b);
+  });
+  for (int32_t id : originals) order_from(id);
+  for (int32_t id : needed) order_from(id);
+}
+
+const onnx::NodeProto* Raising::source(int32_t id) const {
+  const Node& node = g_.node(id);
+  bool copied = copied_[static_cast<size_t>(id)] && model_.is_node(node.origin);
+  return copied ? model_.nodes[static_cast<size_t>(node.origin)].get() : nullptr;
+}
+
+void Raising::reserve_names() {
+  const auto& graph = model_.shell.graph();
+  for (const auto& v : graph.input()) reserved_.insert(v.name());
+  for (const auto& v : graph.output()) reserved_.insert(v.name());
+  for (const auto& t : model_.initialisers) reserved_.insert(t->name());
+  for (const auto& t : graph.sparse_initializer()) reserved_.insert(t.values().name());
+  for (const auto& node : model_.nodes) {
+    reserved_.insert(node->name());
+    reserved_.insert(node->output().begin(), node->output().end());
+    for (auto& inner : inner_names(*node)) reserved_.insert(std::move(inner));
+  }
+}
+
+/// Graph inputs and the tensors of the file cannot be renamed.
+bool Raising::is_fixed(Value v) const {
+  const Node& node = g_.node(v.node);
+  if (node.kind == NodeKind::Input) return true;
+  return copied_[static_cast<size_t>(v.node)] && !model_.is_node(node.origin);
+}
+
+std::string Raising::own_name(Value v) const {
+  if (const auto* proto = source(v.node)) return proto->output(v.output);
+  const auto& names = g_.node(v.node).names;
+  return static_cast<size_t>(v.output) < names.size() ? names[static_cast<size_t>(v.output)] : "";
+}
+
+void Raising::name_fixed() {
+  auto fix = [&](Value v) {
+    names_[v] = own_name(v);
+    taken_.insert(names_[v]);
+  };
+  for (Value v : g_.inputs()) fix(v);
+  for (int32_t id : order_) {
+    if (is_fixed({id, 0})) fix({id, 0});
+  }
+}
+
+/// Graph outputs and what bodies read have names that must not change.
+Status Raising::name_required() {
+  std::vector<std::pair<std::string, Value>> wanted;
+  for (size_t k = 0; k < g_.outputs().size(); ++k) {
+    wanted.emplace_back(model_.shell.graph().output(static_cast<int>(k)).name(), g_.outputs()[k]);
+  }
+  for (int32_t id : order_) {
+    if (source(id) == nullptr || g_.node(id).kind != NodeKind::Opaque) continue;
+    const Imprint& imprint = model_.imprints[static_cast<size_t>(g_.node(id).origin)];
+    for (size_t k = 0; k < imprint.captured.size(); ++k) {
+      wanted.emplace_back(imprint.captured[k], inputs_of(id)[imprint.inputs.size() + k]);
+    }
+  }
+  std::map<std::string, Value> meaning;
+  for (const auto& [required, value] : wanted) {
+    if (meaning.emplace(required, value).first->second != value) {
+      return error(fmt::format("two values must be named '{}'", required));
+    }
+  }
+  for (const auto& [required, value] : wanted) {
+    if (!names_.count(value) && own_name(value) == required) {
+      names_[value] = required;
+      taken_.insert(required);
+    }
+  }
+  for (const auto& [required, value] : wanted) {
+    if (names_.count(value) && name(value) == required) continue;
+    bool first = taken_.insert(required).second;
+    bool repeated = std::any_of(identities_.begin(), identities_.end(),
+                                [&, &n = required](const Identity& i) { return i.to == n; });
+    if (repeated) continue;
+    if (!first) return error(fmt::format("the name '{}' is needed twice", required));
+    if (!names_.count(value)) names_[value] = required;
+    else identities_.push_back({value, required});
+  }
+  return {};
+}
+
+void Raising::name_rest() {
+  std::unordered_set<int32_t> read;
+  for (int32_t id : order_) {
+    for (Value v : inputs_of(id)) read.insert(v.node);
+  }
+  // First what keeps the name it had, so that no new value takes it.
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int32_t id : order_) {
+      const Node& node = g_.node(id);
+      bool copied = source(id) != nullptr;
+      if (copied != (pass == 0)) continue;
+      std::string_view stem = node.kind == NodeKind::Call ? node.op->name : "value";
+      for (int32_t k = 0; k < static_cast<int32_t>(node.types.size()); ++k) {
+        Value v{id, k};
+        if (names_.count(v)) continue;
+        std::string own = own_name(v);
+        bool omitted = copied && own.empty() && read.count(id) == 0;
+        bool free = !own.empty() && taken_.insert(own).second;
+        names_[v] = omitted || free ? own : fresh(stem);
+      }
+    }
+  }
+}
+
+std::string Raising::fresh(std::string_view stem) {
+  int& n = counters_[std::string(stem)];
+  for (;;) {
+    std::string name = fmt::format("regraft_{}_{}", stem, n++);
+    if (reserved_.count(name) == 0 && taken_.insert(name).second) return name;
+  }
+}
+
+onnx::NodeProto& Raising::add_node(std::string_view type, const std::string& node_name) {
+  onnx::NodeProto& node = *graph().add_node();
+  node.set_op_type(std::string(type));
+  node.set_name(node_name);
+  return node;
+}
+
+void Raising::write_copy(int32_t id) {
+  onnx::NodeProto& node = *graph().add_node();
+  node = *source(id);
+  const auto& inputs = inputs_of(id);
+  for (int k = 0; k < node.input_size(); ++k) {
+    Value v = inputs[static_cast<size_t>(k)];
+    const std::string& now = v.node < 0 ? std::string() : name(v);
+    if (node.input(k) != now) node.set_input(k, now);
+  }
+  for (int k = 0; k < static_cast<int>(g_.node(id).types.size()); ++k) {
+    const std::string& now = name({id, k});
+    if (node.output(k) != now) node.set_output(k, now);
+  }
+}
+
+/// The initialiser that holds a constant which an operator wants as an input.
+std::string Raising::constant_input(const std::shared_ptr<const Constant>& data) {
+  auto [known, is_new] = constants_.emplace(data->hash(), "");
+  if (!is_new) return known->second;
+  known->second = fresh("constant");
+  write_constant(data, known->second);
+  return known->second;
+}
+
+Result<std::shared_ptr<const Constant>> adapted(const std::shared_ptr<const Constant>& data,
+                                                DType type, const OnnxExport& form) {
+  if (!form.real_constants_as_operand0 || data->dtype() != DType::F32 || type == DType::F32) return data;
+  ASSIGN_OR_RETURN(std::vector<double> values, data->reals());
+  return make_constant(type, data->dims(), values);
+}
+
+Status Raising::write_call(int32_t id) {
+  const Node& call = g_.node(id);
+  std::vector<TensorType> operands;
+  for (Value v : call.inputs) operands.push_back(g_.type(v));
+  auto form = call.op->to_onnx(call.attrs, operands, model_.opset);
+  if (!form) return error(fmt::format("cannot write {}: {}", call.op->name, form.error().message));
+  std::vector<std::string> inputs;
+  for (const auto& in : form->inputs) {
+    inputs.emplace_back();
+    if (in.operand) {
+      inputs.back() = name(call.inputs[static_cast<size_t>(*in.operand)]);
+    } else if (in.constant) {
+      DType type = operands.empty() ? DType::F32 : operands[0].dtype;
+      ASSIGN_OR_RETURN(auto data, adapted(in.constant, type, *form));
+      inputs.back() = constant_input(data);
+    }
+  }
+  while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
+  onnx::NodeProto& node = add_node(form->type, fresh(call.op->name));
+  for (const auto& in : inputs) node.add_input(in);
+  for (const auto& [key, value] : form->attrs) *node.add_attribute() = attribute_proto(key, value);
+  for (int k = 0; k < static_cast<int>(call.types.size()); ++k) node.add_output(name({id, k}));
+  return {};
+}
+
+void Raising::write_constant(const std::shared_ptr<const Constant>& data, const std::string& as) {
+  if (model_.ir_version >= 4) {
+    draft_.make_initialiser(data)->set_name(as);
+    return;
+  }
+  // Before IR version 4 an initialiser had to be a graph input too.
+  onnx::NodeProto& node = add_node("Constant", fresh("constant"));
+  node.add_output(as);
+  onnx::AttributeProto& value = *node.add_attribute();
+  value.set_name("value");
+  value.set_type(onnx::AttributeProto::TENSOR);
+  draft_.fill(*value.mutable_t(), data);
+}
+
+void Raising::write_identities(int32_t id) {
+  for (const Identity& i : identities_) {
+    if (i.from.node != id) continue;
+    onnx::NodeProto& node = add_node("Identity", fresh("identity"));
+    node.add_input(name(i.from));
+    node.add_output(i.to);
+  }
+}
+
+Status Raising::write_node(int32_t id) {
+  const Node& node = g_.node(id);
+  if (source(id) != nullptr) write_copy(id);
+  else if (node.kind == NodeKind::Opaque && !is_fixed({id, 0})) return error("a foreign node is not of this model");
+  else if (node.kind == NodeKind::Call) RETURN_IF_ERROR(write_call(id));
+  else if (node.kind == NodeKind::Constant && !is_fixed({id, 0})) write_constant(node.constant, name({id, 0}));
+  write_identities(id);
+  return {};
+}
+
+/// Tensors of the file that are still read, were never read, or are defaults of inputs.
+void Raising::write_initialisers() {
+  std::unordered_set<std::string_view> dropped;
+  bool training = model_.shell.training_info_size() > 0;  // its graphs may read any of them
+  for (size_t k = 0; k < model_.initialisers.size(); ++k) {
+    size_t origin = model_.nodes.size() + k;
+    bool is_default = model_.ids[origin] < 0;
+    bool read = kept_[origin] >= 0 && ordered_.count(kept_[origin]) > 0;
+    if (read || is_default || !model_.used[origin] || training) draft_.borrow_initialiser(*model_.initialisers[k]);
+    else dropped.insert(model_.initialisers[k]->name());
+  }
+  if (model_.ir_version >= 4 || dropped.empty()) return;
+  auto* inputs = graph().mutable_input();  // there, an input only declares its initialiser
+  auto stale = [&](const onnx::ValueInfoProto& v) { return dropped.count(v.name()) > 0; };
+  inputs->erase(std::remove_if(inputs->begin(), inputs->end(), stale), inputs->end());
+}
+
+/// Drops what the file says of values that no longer exist.
+void Raising::drop_stale() {
+  std::unordered_set<std::string_view> present;
+  for (const auto& v : graph().input()) present.insert(v.name());
+  for (const auto& t : graph().initializer()) present.insert(t.name());
+  for (const auto& t : graph().sparse_initializer()) present.insert(t.values().name());
+  for (const auto& node : graph().node()) present.insert(node.output().begin(), node.output().end());
+  std::unordered_set<std::string_view> before;
+  for (const auto& t : model_.initialisers) before.insert(t->name());
+  for (const auto& node : model_.nodes) before.insert(node->output().begin(), node->output().end());
+  auto gone = [&](const std::string& name) { return before.count(name) > 0 && present.count(name) == 0; };
+  auto* infos = graph().mutable_value_info();
+  auto stale = [&](const onnx::ValueInfoProto& v) { return gone(v.name()); };
+  infos->erase(std::remove_if(infos->begin(), infos->end(), stale), infos->end());
+  auto* notes = graph().mutable_quantization_annotation();
+  auto stale_note = [&](const onnx::TensorAnnotation& a) { return gone(a.tensor_name()); };
+  notes->erase(std::remove_if(notes->begin(), notes->end(), stale_note), notes->end());
+}
+
+Result<Draft> Raising::run() {
+  if (g_.outputs().size() != imported_.outputs().size() || g_.inputs().size() != imported_.inputs().size()) {
+    return error("the graph does not have the inputs and outputs of its model");
+  }
+  if (auto acyclic = topological_order(g_); !acyclic) return acyclic.error();
+  index_origins();
+  order_all();
+  reserve_names();
+  name_fixed();
+  RETURN_IF_ERROR(name_required());
+  name_rest();
+  draft_.proto = model_.shell;
+  write_initialisers();
+  for (Value v : g_.inputs()) {
+    if (ordered_.count(v.node) == 0) write_identities(v.node);
+  }
+  for (int32_t id : order_) RETURN_IF_ERROR(write_node(id));
+  drop_stale();
+  return std::move(draft_);
+}
+
+}  // namespace
+
+Result<Draft> raise(const Imported& original, const Graph& optimised) {
+  return Raising(original, optimised).run();
+}
+
+}  // namespace regraft::io
