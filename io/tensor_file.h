@@ -1,5 +1,5 @@
 #pragma once
-// Single tensors in files: the test vectors of ONNX (serialised TensorProto messages).
+// Single tensors in files of their own: ONNX's TensorProto, the form of its stored test data.
 #include <memory>
 #include <string>
 
@@ -8,9 +8,9 @@
 
 namespace regraft::io {
 
-/// A file that holds one TensorProto with inline data. An Error names the file.
+/// An Error when the file is no tensor, or of a type without a fixed number of bytes.
 Result<std::shared_ptr<const Constant>> read_tensor(const std::string& path);
-/// Writes a tensor as a TensorProto.
-Status write_tensor(const std::string& path, const Constant& tensor);
+/// Replaces the file. The element type of `data` is kept.
+Status write_tensor(const std::string& path, const Constant& data);
 
 }  // namespace regraft::io
