@@ -61,7 +61,7 @@ class Indices {
     for (const I& x : from) push_back(x);
   }
   void push_back(const I& x) {
-    CHECK(size_ < kMaxRank);
+    CHECK(size_ < kMaxRank);  // ranks are checked before formulas run
     items_[static_cast<size_t>(size_++)] = x;
   }
   I& operator[](int d) { return items_[static_cast<size_t>(d)]; }
@@ -70,7 +70,7 @@ class Indices {
   operator std::span<const I>() const { return {items_.data(), static_cast<size_t>(size_)}; }
 
  private:
-  std::array<I, kMaxRank> items_{};
+  std::array<I, kMaxRank> items_;  // the first size_ are meaningful
   int size_ = 0;
 };
 
@@ -129,20 +129,21 @@ concept Algebra = requires(A& a, const typename A::Index& i, const typename A::S
   a.require(b);
 };
 
-/// Sum over a box of any rank, innermost axis last.
+/// Sum over a box of any rank, innermost axis last. The position that `body` sees is overwritten by
+/// the next round.
 template <Algebra A, class F>
 typename A::Scalar sum_over(A& a, std::span<const typename A::Index> extents, F&& body) {
   using I = typename A::Index;
-  auto go = [&](auto& self, Indices<I> k) -> typename A::Scalar {
-    size_t d = static_cast<size_t>(k.size());
+  Indices<I> k;
+  for (size_t d = 0; d < extents.size(); ++d) k.push_back(I(0));
+  auto go = [&](auto& self, size_t d) -> typename A::Scalar {
     if (d == extents.size()) return body(std::span<const I>(k));
     return a.sum(extents[d], [&](const I& x) {
-      Indices<I> next = k;
-      next.push_back(x);
-      return self(self, next);
+      k[static_cast<int>(d)] = x;
+      return self(self, d + 1);
     });
   };
-  return go(go, Indices<I>{});
+  return go(go, 0);
 }
 
 }  // namespace regraft

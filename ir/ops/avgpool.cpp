@@ -32,23 +32,23 @@ struct AvgPool {
     using I = typename A::Index;
     const auto& x = in[0];
     std::span<const I> kernel(at.ints[0]);
+    Indices<I> from(i);
     auto over_window = [&](auto&& value) {
       return sum_over(alg, kernel, [&](std::span<const I> k) {
-        Indices<I> from(i);
         auto inside = I(0) <= k[0];
         for (size_t d = 0; d < k.size(); ++d) {
           int axis = static_cast<int>(d) + 2;
           from[axis] = window_position(window(at), d, i[d + 2], k[d]);
           inside = inside && I(0) <= from[axis] && from[axis] < x.dim(axis);
         }
-        return alg.select(inside, [&] { return value(from); }, [&] { return zero(alg); });
+        return alg.select(inside, [&] { return value(); }, [&] { return zero(alg); });
       });
     };
-    auto total = over_window([&](const Indices<I>& from) { return alg.read(x, from); });
+    auto total = over_window([&] { return alg.read(x, from); });
     bool whole = fixed(at.ints[4][0]) != 0 ||
                  std::all_of(at.ints[2].begin(), at.ints[2].end(), [](const I& p) { return plainly_zero(p); });
     if (!whole)
-      return total * alg.apply(Fn::Recip, over_window([&](const Indices<I>&) { return alg.constant(1); }));
+      return total * alg.apply(Fn::Recip, over_window([&] { return alg.constant(1); }));
     I count(1);
     for (const I& k : kernel) count = count * k;
     return total * alg.recip(count);

@@ -33,18 +33,17 @@ struct Conv {
     if (!is_one(group)) first = alg.floordiv(i[1], alg.floordiv(w.dim(0), group)) * w.dim(1);
     Indices<I> extents;
     for (int d = 1; d < w.rank(); ++d) extents.push_back(w.dim(d));
+    Indices<I> from(i), weight(i);
+    weight[0] = i[1];
     auto total = sum_over(alg, std::span<const I>(extents), [&](std::span<const I> k) {
-      Indices<I> from, weight;
-      from.push_back(i[0]);
-      from.push_back(first + k[0]);
-      weight.push_back(i[1]);
-      weight.push_back(k[0]);
+      from[1] = first + k[0];
+      weight[1] = k[0];
       auto inside = I(0) <= k[0];
-      for (size_t d = 0; d + 2 < i.size(); ++d) {
-        I p = window_position(window(at), d, i[d + 2], k[d + 1]);
-        inside = inside && I(0) <= p && p < x.dim(static_cast<int>(d) + 2);
-        from.push_back(p);
-        weight.push_back(k[d + 1]);
+      for (int d = 2; d < x.rank(); ++d) {
+        auto axis = static_cast<size_t>(d) - 2;
+        from[d] = window_position(window(at), axis, i[axis + 2], k[axis + 1]);
+        weight[d] = k[axis + 1];
+        inside = inside && I(0) <= from[d] && from[d] < x.dim(d);
       }
       return alg.select(inside, [&] { return alg.read(x, from) * alg.read(w, weight); },
                         [&] { return zero(alg); });

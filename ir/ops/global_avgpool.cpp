@@ -21,8 +21,8 @@ struct GlobalAvgPool {
       extents.push_back(in[0].dim(d));
       count = count * in[0].dim(d);
     }
+    Indices<I> from(i);
     auto total = sum_over(alg, std::span<const I>(extents), [&](std::span<const I> k) {
-      Indices<I> from(i);
       for (size_t d = 0; d < k.size(); ++d) from[static_cast<int>(d) + 2] = k[d];
       return alg.read(in[0], from);
     });

@@ -32,9 +32,9 @@ struct LayerNorm {
       extents.push_back(x.dim(d));
       count = count * x.dim(d);
     }
+    Indices<I> from(i);
     auto mean_of = [&](auto&& value) {
       return sum_over(alg, std::span<const I>(extents), [&](std::span<const I> k) {
-        Indices<I> from(i);
         for (size_t d = 0; d < k.size(); ++d) from[axis + static_cast<int>(d)] = k[d];
         return value(alg.read(x, from));
       }) * alg.recip(count);

@@ -18,22 +18,23 @@ struct MatMul {
     return Shapes<A>{batch};
   }
   OP_ELEMENT {
+    using I = typename A::Index;
     const auto &x = in[0], &y = in[1];
-    int r = static_cast<int>(i.size());
-    return alg.sum(x.dim(x.rank() - 1), [&](const auto& k) {
-      auto left = with(i, r - 1, k), right = with(i, r - 2, k);
-      return read_broadcast_inner(alg, x, left) * read_broadcast_inner(alg, y, right);
+    auto row = operand_position(x, i), column = operand_position(y, i);
+    return alg.sum(x.dim(x.rank() - 1), [&](const I& k) {
+      row[x.rank() - 1] = k;
+      column[y.rank() - 2] = k;
+      return alg.read(x, row) * alg.read(y, column);
     });
   }
-  /// Like read_broadcast, but the two matrix axes are never broadcast.
-  template <Algebra A>
-  static typename A::Scalar read_broadcast_inner(A& alg, const typename A::Tensor& t,
-                                                 const Indices<typename A::Index>& i) {
-    Indices<typename A::Index> j;
-    int skip = i.size() - t.rank();
+  /// The batch axes broadcast, the two matrix axes as in i.
+  template <class T, class I>
+  static Indices<I> operand_position(const T& t, std::span<const I> i) {
+    Indices<I> j;
+    size_t skip = i.size() - static_cast<size_t>(t.rank());
     for (int d = 0; d < t.rank(); ++d)
-      j.push_back(d < t.rank() - 2 && is_one(t.dim(d)) ? typename A::Index(0) : i[d + skip]);
-    return alg.read(t, j);
+      j.push_back(d < t.rank() - 2 && is_one(t.dim(d)) ? I(0) : i[static_cast<size_t>(d) + skip]);
+    return j;
   }
   static std::vector<Sample> samples() {
     return {{{{2, 3}, {3, 4}}, {}}, {{{2, 2, 3}, {3, 2}}, {}}, {{{2, 1, 2, 3}, {3, 3, 2}}, {}}};

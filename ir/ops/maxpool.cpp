@@ -22,19 +22,21 @@ struct MaxPool {
   OP_ELEMENT {
     using I = typename A::Index;
     const auto& x = in[0];
-    auto position = [&](std::span<const I> k) {
-      Indices<I> from(i);
+    Indices<I> from(i);
+    auto move_to = [&](std::span<const I> k) {
       for (size_t d = 0; d < k.size(); ++d) from[static_cast<int>(d) + 2] = window_position(window(at), d, i[d + 2], k[d]);
-      return from;
     };
     auto inside = [&](std::span<const I> k) {
-      auto from = position(k);
+      move_to(k);
       auto yes = I(0) <= from[2] && from[2] < x.dim(2);
       for (int d = 3; d < x.rank(); ++d) yes = yes && I(0) <= from[d] && from[d] < x.dim(d);
       return yes;
     };
     return alg.max_over(std::span<const I>(at.ints[0]), inside,
-                        [&](std::span<const I> k) { return alg.read(x, position(k)); });
+                        [&](std::span<const I> k) {
+                          move_to(k);
+                          return alg.read(x, from);
+                        });
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     const auto* kernel = n.ints("kernel_shape");

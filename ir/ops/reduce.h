@@ -44,10 +44,10 @@ struct Reduction {
         }
       }
     }
-    Indices<I> at_offset(std::span<const I> k) const {
-      Indices<I> from = base;
-      for (size_t d = 0; d < k.size(); ++d) from[axes[d]] = k[d];
-      return from;
+    /// The position k further along the reduced axes; overwritten by the next call.
+    const Indices<I>& at_offset(std::span<const I> k) {
+      for (size_t d = 0; d < k.size(); ++d) base[axes[d]] = k[d];
+      return base;
     }
     I count() const {
       I n(1);

@@ -14,7 +14,11 @@ struct Softmax {
   }
   OP_ELEMENT {
     int axis = axis_of(fixed(at.ints[0][0]), in[0].rank());
-    auto e = [&](const auto& k) { return alg.apply(Fn::Exp, alg.read(in[0], with(i, axis, k))); };
+    Indices<typename A::Index> from(i);
+    auto e = [&](const auto& k) {
+      from[axis] = k;
+      return alg.apply(Fn::Exp, alg.read(in[0], from));
+    };
     return e(i[static_cast<size_t>(axis)]) * alg.apply(Fn::Recip, alg.sum(in[0].dim(axis), e));
   }
   // Before opset 13 the axes from `axis` on are one; that is ours only when it is the last.
