@@ -1,0 +1,156 @@
+#include "gen/generate.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "gen/enumerate.h"
+#include "gen/merge.h"
+#include "gen/pair.h"
+#include "gen/prune.h"
+
+namespace regraft::gen {
+namespace {
+
+double cpu_now() {
+  rusage r{};
+  getrusage(RUSAGE_SELF, &r);
+  auto seconds = [](timeval t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  return seconds(r.ru_utime) + seconds(r.ru_stime);
+}
+
+uint64_t peak_bytes() {
+  rusage r{};
+  getrusage(RUSAGE_SELF, &r);
+  return static_cast<uint64_t>(r.ru_maxrss) * 1024;
+}
+
+std::string joined_ops(const Pattern& p) {
+  std::string s;
+  for (const PatternNode& n : p.nodes) s += (s.empty() ? "" : "-") + std::string(n.op->name);
+  return s.empty() ? "id" : s;
+}
+
+std::string hex_digits(uint64_t h, int digits) {
+  std::string s;
+  for (int k = 0; k < digits; ++k) s += "0123456789abcdef"[h >> (60 - 4 * k) & 15];
+  return s;
+}
+
+/// Collects rules that differ, with names that differ.
+class Collector {
+ public:
+  explicit Collector(GenerateReport& report) : report_(report) {}
+  bool add(const Rule& rule, const Signature& signature) {
+    if (auto status = validate(rule); !status) return false;
+    std::string key = canonical_key(rule);
+    if (!keys_.insert(key).second) {
+      ++report_.removed_duplicate;
+      return false;
+    }
+    Rule r = rule;
+    r.domain = {signature};
+    r = renamed(r);
+    std::string base = joined_ops(r.lhs) + "=" + joined_ops(r.rhs) + ".";
+    for (int digits = 4; digits <= 16; ++digits) {
+      r.name = base + hex_digits(hash_text(key), digits);
+      if (names_.insert(r.name).second) break;
+    }
+    report_.candidates.push_back(std::move(r));
+    return true;
+  }
+
+ private:
+  GenerateReport& report_;
+  std::set<std::string> keys_, names_;
+};
+
+/// A rule may be read from left to right when the left side binds everything.
+bool is_directed(const Bank& bank, TermId lhs, TermId rhs) {
+  if (bank.node(lhs).is_leaf()) return false;
+  std::set<TermId> l = bank.leaves(lhs), r = bank.leaves(rhs);
+  return std::includes(l.begin(), l.end(), r.begin(), r.end());
+}
+
+/// Generalises pairs one after the other, smallest first, against the rules kept so far.
+class Distiller {
+ public:
+  Distiller(Bank& bank, uint64_t seed, GenerateReport& report)
+      : bank_(bank), seed_(seed), report_(report), kept_(bank), collector_(report) {}
+  void take(Pair p) {
+    switch (kept_.judge(p)) {
+      case Redundancy::Instance: ++report_.removed_instance; return;
+      case Redundancy::Derivable: ++report_.removed_derivable; return;
+      case Redundancy::None: break;
+    }
+    bool holds = direct(p.lhs, p.rhs);
+    holds = direct(p.rhs, p.lhs) || holds;
+    if (!holds) ++report_.removed_other_shapes;
+  }
+
+ private:
+  bool direct(TermId lhs, TermId rhs) {
+    if (!is_directed(bank_, lhs, rhs)) return false;
+    auto g = generalise(bank_, lhs, rhs, seed_);
+    if (!g) return false;
+    kept_.add(g->pair);
+    if (!collector_.add(g->rule, g->signature)) return true;
+    if (auto merge = merge_of(*g, seed_); merge && collector_.add(*merge, g->signature))
+      ++report_.merges;
+    return true;
+  }
+  Bank& bank_;
+  uint64_t seed_;
+  GenerateReport& report_;
+  KeptRules kept_;
+  Collector collector_;
+};
+
+void distill(Bank& bank, const std::vector<Pair>& pairs, const GenerateOptions& options,
+             GenerateReport& report, const Stop& stop) {
+  Progress progress("generalise", "pairs", pairs.size(), options.verbosity);
+  Distiller distiller(bank, mix(options.seed + 1), report);
+  for (const Pair& p : pairs) {
+    if (stop.requested()) {
+      report.stopped = true;
+      return;
+    }
+    distiller.take(p);
+    progress.add();
+  }
+}
+
+}  // namespace
+
+Result<GenerateReport> generate(const GenerateOptions& options, const Stop& stop) {
+  const OpSet* set = find_op_set(options.ops);
+  if (!set) {
+    std::string known;
+    for (std::string_view name : op_set_names()) known += " " + std::string(name);
+    return error("--ops " + options.ops + ": no such op set; there are:" + known);
+  }
+  double cpu = cpu_now();
+  auto start = std::chrono::steady_clock::now();
+  GenerateReport report;
+  Bank bank(options.seed);
+  int threads = options.threads > 0 ? options.threads : default_threads();
+  ASSIGN_OR_RETURN(Enumeration found, enumerate(*set, {options.max_size, options.seed, threads,
+                                                       options.verbosity}, bank, stop));
+  PairCounts counts;
+  std::vector<Pair> pairs = reduce_pairs(bank, found.pairs, counts);
+  report.applications = found.counts.applications;
+  report.evaluations = found.counts.evaluations;
+  report.classes = found.counts.classes;
+  report.raw_pairs = counts.raw;
+  report.removed_renaming = counts.renaming;
+  report.removed_trivial = counts.trivial;
+  report.removed_common = counts.common_subgraph;
+  report.stopped = found.stopped;
+  distill(bank, pairs, options, report, stop);
+  report.cpu_seconds = cpu_now() - cpu;
+  report.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.peak_bytes = peak_bytes();
+  return report;
+}
+
+}  // namespace regraft::gen

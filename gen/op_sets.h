@@ -1,0 +1,61 @@
+#pragma once
+// What is enumerated: tables of leaves (variables with their witness shapes) and operator instances.
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/op.h"
+
+namespace regraft::gen {
+
+/// Variables of one kind. Witness shapes of different kinds have different extents where they can,
+/// so that what is equal is equal for a reason.
+struct LeafKind {
+  std::string_view name;
+  std::vector<int64_t> shape;
+  int count = 1;
+};
+
+/// What an instance is applied to.
+enum class Scope : uint8_t { Values, Leaves };
+
+/// An operator with attributes. In the attributes "a=1,2" is a given number, which generalisation
+/// may replace by a variable; "a~1,2" is a number that stems from the witness shapes, which it
+/// replaces by an expression in sizes. What is left out is at its fallback.
+/// An operand is described by a letter for each axis: a digit is that extent, '.' any extent, equal
+/// letters are equal extents; "-" is a scalar.
+struct Instance {
+  std::string_view op;
+  std::string_view attrs;
+  std::vector<std::string_view> operands;
+  Scope scope = Scope::Values;
+};
+
+struct OpSet {
+  std::string_view name;
+  std::vector<LeafKind> leaves;
+  std::vector<Instance> instances;
+};
+
+/// All tables; static lifetime.
+std::span<const OpSet> op_sets();
+/// Their names: "core", ...
+std::span<const std::string_view> op_set_names();
+const OpSet* find_op_set(std::string_view name);
+
+/// An operator with numbers for attributes; `sized[k]` marks integer attribute k as written with '~'.
+struct Label {
+  const OpDef* op = nullptr;
+  Attrs<int64_t> attrs;
+  std::vector<char> sized;
+  int outputs = 1;
+};
+/// The attributes of an instance read from its text. An Error names the instance and the attribute.
+Result<Label> label_of(const Instance& instance);
+/// True when shapes fit the descriptions of the first shapes.size() operands.
+bool fits(const Instance& instance, std::span<const std::vector<int64_t>* const> shapes);
+
+}  // namespace regraft::gen

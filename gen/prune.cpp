@@ -1,0 +1,179 @@
+#include "gen/prune.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace regraft::gen {
+namespace {
+
+/// What a rule's variables stand for.
+struct Binding {
+  std::map<TermId, TermId> leaves;
+  std::map<AttrKey, std::vector<int64_t>> attrs;
+};
+
+/// Matches patterns against terms; commutative operators in both orders.
+class TermMatcher {
+ public:
+  TermMatcher(Bank& bank, const Plan& plan) : bank_(bank), plan_(plan) {}
+  using Next = std::function<bool()>;
+
+  /// Calls `next` for each way to match until it returns true.
+  bool match(TermId pattern, TermId subject, const Next& next) {
+    const TermNode p = bank_.node(pattern), s = bank_.node(subject);
+    if (p.is_leaf()) return bind_leaf(pattern, subject, next);
+    if (s.is_leaf() || p.output != s.output || p.operands.size() != s.operands.size()) return false;
+    Binding saved = binding;
+    if (!bind_label(bank_.label(p.label), bank_.label(s.label))) {
+      binding = std::move(saved);
+      return false;
+    }
+    if (operands(p.operands, s.operands, 0, next)) return true;
+    if (bank_.label(p.label).op->commutative &&
+        operands(p.operands, {s.operands[1], s.operands[0]}, 0, next))
+      return true;
+    binding = std::move(saved);
+    return false;
+  }
+  Binding binding;
+
+ private:
+  bool bind_leaf(TermId pattern, TermId subject, const Next& next) {
+    auto it = binding.leaves.find(pattern);
+    if (it != binding.leaves.end()) return it->second == subject && next();
+    const auto* value = bank_.value(subject);
+    if (!value || value->shape.size() != bank_.node(pattern).shape.size()) return false;
+    binding.leaves[pattern] = subject;
+    if (next()) return true;
+    binding.leaves.erase(pattern);
+    return false;
+  }
+  bool bind_label(const Label& p, const Label& s) {
+    if (p.op != s.op) return false;
+    for (size_t k = 0; k < p.attrs.ints.size(); ++k) {
+      const auto& given = s.attrs.ints[k];
+      auto it = plan_.find(attr_key(p, k));
+      bool open = it != plan_.end() && !p.op->ints[k].structural;
+      if (!open) {
+        if (p.attrs.ints[k] != given) return false;
+      } else if (p.attrs.ints[k].size() != given.size()) {
+        return false;
+      } else if (binding.attrs.try_emplace(it->first, given).first->second != given) {
+        return false;
+      }
+    }
+    for (size_t k = 0; k < p.attrs.reals.size(); ++k)
+      if (!same_real(p.attrs.reals[k], s.attrs.reals[k])) return false;
+    return true;
+  }
+  bool operands(const std::vector<TermId>& p, const std::vector<TermId>& s, size_t k,
+                const Next& next) {
+    if (k == p.size()) return next();
+    return match(p[k], s[k], [&] { return operands(p, s, k + 1, next); });
+  }
+  Bank& bank_;
+  const Plan& plan_;
+};
+
+/// The right side under a binding; -1 when an attribute is not determined.
+class Builder {
+ public:
+  Builder(Bank& bank, const GeneralPair& rule, const Binding& binding)
+      : bank_(bank), rule_(rule), binding_(binding) {}
+  TermId build(TermId t) {
+    const TermNode n = bank_.node(t);
+    if (n.is_leaf()) {
+      auto it = binding_.leaves.find(t);
+      return it == binding_.leaves.end() ? -1 : it->second;
+    }
+    std::vector<TermId> operands;
+    for (TermId o : n.operands) {
+      operands.push_back(build(o));
+      if (operands.back() < 0) return -1;
+    }
+    Label label = bank_.label(n.label);
+    for (size_t k = 0; k < label.attrs.ints.size(); ++k)
+      if (!fill(label, k)) return -1;
+    return bank_.call(bank_.add_label(label), std::move(operands), n.output);
+  }
+
+ private:
+  bool fill(Label& label, size_t k) {
+    auto it = rule_.plan.find(attr_key(label, k));
+    if (it == rule_.plan.end() || label.op->ints[k].structural) return true;
+    if (auto bound = binding_.attrs.find(it->first); bound != binding_.attrs.end()) {
+      label.attrs.ints[k] = bound->second;
+      return true;
+    }
+    if (it->second.numbers.size() != label.attrs.ints[k].size()) return false;
+    for (size_t i = 0; i < it->second.numbers.size(); ++i) {
+      const Number& x = it->second.numbers[i];
+      if (x.kind == Number::Free) return false;
+      if (x.kind == Number::Size) {
+        const auto* value = bank_.value(binding_.leaves.at(x.leaf));
+        label.attrs.ints[k][i] = value->shape[static_cast<size_t>(x.axis)];
+      }
+    }
+    return true;
+  }
+  Bank& bank_;
+  const GeneralPair& rule_;
+  const Binding& binding_;
+};
+
+std::pair<std::string_view, int> root_of(const Bank& bank, TermId t) {
+  const TermNode& n = bank.node(t);
+  return {bank.label(n.label).op->name, n.output};
+}
+
+}  // namespace
+
+void KeptRules::add(const GeneralPair& pair) {
+  if (bank_.node(pair.lhs).is_leaf()) return;
+  by_root_[root_of(bank_, pair.lhs)].push_back(rules_.size());
+  rules_.push_back(pair);
+}
+
+std::vector<TermId> KeptRules::at_top(TermId t) {
+  std::vector<TermId> r;
+  if (bank_.node(t).is_leaf()) return r;
+  auto it = by_root_.find(root_of(bank_, t));
+  if (it == by_root_.end()) return r;
+  for (size_t index : it->second) {
+    const GeneralPair& rule = rules_[index];
+    TermMatcher m(bank_, rule.plan);
+    m.match(rule.lhs, t, [&] {
+      TermId u = Builder(bank_, rule, m.binding).build(rule.rhs);
+      if (u >= 0 && u != t && bank_.same_value(t, u)) r.push_back(u);
+      return false;
+    });
+  }
+  return r;
+}
+
+std::vector<TermId> KeptRules::anywhere(TermId t) {
+  if (memo_rules_ != rules_.size()) memo_.clear();
+  memo_rules_ = rules_.size();
+  if (auto it = memo_.find(t); it != memo_.end()) return it->second;
+  std::vector<TermId> r;
+  for (TermId part : bank_.subterms(t))
+    for (TermId u : at_top(part)) r.push_back(bank_.replace(t, {{part, u}}));
+  std::sort(r.begin(), r.end());
+  r.erase(std::unique(r.begin(), r.end()), r.end());
+  return memo_[t] = r;
+}
+
+Redundancy KeptRules::judge(Pair p) {
+  for (auto [from, to] : {std::pair{p.lhs, p.rhs}, std::pair{p.rhs, p.lhs}})
+    for (TermId t : at_top(from))
+      if (t == to) return Redundancy::Instance;
+  std::vector<TermId> left = anywhere(p.lhs), right = anywhere(p.rhs);
+  left.push_back(p.lhs);
+  right.push_back(p.rhs);
+  std::set<TermId> meet(right.begin(), right.end());
+  for (TermId t : left)
+    if (meet.count(t) > 0) return Redundancy::Derivable;
+  return Redundancy::None;
+}
+
+}  // namespace regraft::gen

@@ -1,0 +1,189 @@
+#include "gen/terms.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/rng.h"
+
+namespace regraft::gen {
+
+int Bank::add_label(const Label& label) {
+  std::string text(label.op->name);
+  for (const auto& list : label.attrs.ints) {
+    text += ' ';
+    for (int64_t n : list) text += std::to_string(n) + ',';
+  }
+  for (const Real& r : label.attrs.reals) text += ' ' + std::to_string(std::bit_cast<uint64_t>(r.value));
+  auto [it, fresh] = label_ids_.try_emplace(std::move(text), static_cast<int>(labels_.size()));
+  if (fresh) labels_.push_back(label);
+  return it->second;
+}
+
+TermId Bank::leaf(const std::vector<int64_t>& shape, int number) {
+  std::vector<int64_t> key = {-1, number};
+  key.insert(key.end(), shape.begin(), shape.end());
+  auto [it, fresh] = ids_.try_emplace(std::move(key), static_cast<TermId>(nodes_.size()));
+  if (!fresh) return it->second;
+  TermNode n;
+  n.shape = shape;
+  nodes_.push_back(std::move(n));
+  blind_.push_back(mix(shape.size()));
+  Rng rng(combine(combine(seed_, hash_text("leaf")), static_cast<uint64_t>(number)));
+  Array<Residue> data{shape, {}};
+  int64_t count = 1;
+  uint64_t salt = 0;
+  for (int64_t d : shape) count *= d, salt = combine(salt, static_cast<uint64_t>(d));
+  for (int64_t k = 0; k < count; ++k)
+    data.data.push_back({mix(rng.next() ^ salt) % Residue::kPrime});
+  values_.emplace(it->second, std::move(data));
+  return it->second;
+}
+
+TermId Bank::call(int label, std::vector<TermId> operands, int output) {
+  if (labels_[static_cast<size_t>(label)].op->commutative && operands[0] > operands[1])
+    std::swap(operands[0], operands[1]);
+  std::vector<int64_t> key = {label};
+  key.insert(key.end(), operands.begin(), operands.end());
+  int call = calls_.try_emplace(key, static_cast<int>(calls_.size())).first->second;
+  key.push_back(-2 - output);
+  auto [it, fresh] = ids_.try_emplace(std::move(key), static_cast<TermId>(nodes_.size()));
+  if (!fresh) return it->second;
+  const Label& l = labels_[static_cast<size_t>(label)];
+  std::vector<uint64_t> parts;
+  for (TermId t : operands) parts.push_back(blind_[static_cast<size_t>(t)]);
+  if (l.op->commutative && parts[0] > parts[1]) std::swap(parts[0], parts[1]);
+  uint64_t h = combine(static_cast<uint64_t>(label) + 1000, static_cast<uint64_t>(output));
+  for (uint64_t p : parts) h = combine(h, p);
+  blind_.push_back(h);
+  TermNode n;
+  n.label = label;
+  n.output = output;
+  n.call = call;
+  n.operands = std::move(operands);
+  nodes_.push_back(std::move(n));
+  return it->second;
+}
+
+void Bank::compute(TermId t) {
+  TermNode n = node(t);
+  std::vector<const Array<Residue>*> operands;
+  for (TermId o : n.operands) {
+    operands.push_back(value(o));
+    if (!operands.back()) {
+      values_.emplace(t, std::nullopt);
+      return;
+    }
+  }
+  const Label& l = label(n.label);
+  algebra_.ok = true;
+  auto outputs = evaluate_call(algebra_, *l.op, operands, l.attrs, 4096);
+  if (!outputs || static_cast<size_t>(n.output) >= outputs->size()) {
+    values_.emplace(t, std::nullopt);
+    return;
+  }
+  values_.emplace(t, std::move((*outputs)[static_cast<size_t>(n.output)]));
+}
+
+const Array<Residue>* Bank::value(TermId t) {
+  auto it = values_.find(t);
+  if (it == values_.end()) {
+    compute(t);
+    it = values_.find(t);
+  }
+  return it->second ? &*it->second : nullptr;
+}
+
+bool Bank::same_value(TermId a, TermId b) {
+  if (a == b) return true;
+  const auto* x = value(a);
+  const auto* y = value(b);
+  return x && y && x->shape == y->shape && x->data == y->data;
+}
+
+std::set<TermId> Bank::subterms(TermId t) const {
+  std::set<TermId> r;
+  auto visit = [&](auto& self, TermId u) -> void {
+    if (!r.insert(u).second) return;
+    for (TermId o : node(u).operands) self(self, o);
+  };
+  visit(visit, t);
+  return r;
+}
+
+std::set<TermId> Bank::leaves(TermId t) const {
+  std::set<TermId> r;
+  for (TermId u : subterms(t))
+    if (node(u).is_leaf()) r.insert(u);
+  return r;
+}
+
+size_t Bank::size(TermId t) const {
+  std::set<int> calls;
+  for (TermId u : subterms(t))
+    if (!node(u).is_leaf()) calls.insert(node(u).call);
+  return calls.size();
+}
+
+TermId Bank::replace(TermId t, const std::map<TermId, TermId>& by) {
+  if (auto it = by.find(t); it != by.end()) return it->second;
+  TermNode n = node(t);
+  if (n.is_leaf()) return t;
+  for (TermId& o : n.operands) o = replace(o, by);
+  return call(n.label, n.operands, n.output);
+}
+
+uint64_t Bank::blind_hash(TermId t) const { return blind_[static_cast<size_t>(t)]; }
+
+namespace {
+
+/// Serialises terms with leaves named in order of first use; `swaps` decides between operands that
+/// commute and look alike.
+struct Writer {
+  const Bank& bank;
+  uint32_t swaps = 0;
+  int ties = 0;
+  std::vector<int64_t> out = {};
+  std::map<TermId, int64_t> names = {};
+
+  void write(TermId t) {
+    const TermNode& n = bank.node(t);
+    if (n.is_leaf()) {
+      auto name = names.try_emplace(t, static_cast<int64_t>(names.size())).first->second;
+      out.push_back(-1 - name);
+      out.push_back(static_cast<int64_t>(n.shape.size()));
+      return;
+    }
+    out.push_back(n.label);
+    out.push_back(n.output);
+    std::vector<TermId> operands = n.operands;
+    if (bank.label(n.label).op->commutative) order(operands);
+    for (TermId o : operands) write(o);
+  }
+  void order(std::vector<TermId>& operands) {
+    uint64_t a = bank.blind_hash(operands[0]), b = bank.blind_hash(operands[1]);
+    bool swap = a > b;
+    if (a == b && operands[0] != operands[1]) swap = ties < 10 && (swaps >> ties++ & 1);
+    if (swap) std::swap(operands[0], operands[1]);
+  }
+};
+
+}  // namespace
+
+std::vector<int64_t> directed_key(const Bank& bank, TermId lhs, TermId rhs) {
+  std::vector<int64_t> best;
+  for (uint32_t swaps = 0, end = 1; swaps < end; ++swaps) {
+    Writer w{bank, swaps};
+    w.write(lhs);
+    w.out.push_back(INT64_MIN);
+    w.write(rhs);
+    end = uint32_t{1} << w.ties;
+    if (best.empty() || w.out < best) best = std::move(w.out);
+  }
+  return best;
+}
+
+std::vector<int64_t> renaming_key(const Bank& bank, Pair p) {
+  return std::min(directed_key(bank, p.lhs, p.rhs), directed_key(bank, p.rhs, p.lhs));
+}
+
+}  // namespace regraft::gen

@@ -1,0 +1,78 @@
+#pragma once
+// Terms over labels and leaves, hash-consed, with their values on the witness inputs.
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "gen/op_sets.h"
+#include "ir/eval.h"
+
+namespace regraft::gen {
+
+using TermId = int32_t;
+
+/// A leaf (a variable with a witness shape), or one output of an operator call.
+struct TermNode {
+  int label = -1;  ///< index of the label; -1: a leaf
+  int output = 0;
+  int call = -1;   ///< the same for all outputs of one call; -1 for a leaf
+  std::vector<TermId> operands;
+  std::vector<int64_t> shape;  ///< of a leaf
+  bool is_leaf() const { return label < 0; }
+};
+
+/// Two terms that have the same value.
+struct Pair {
+  TermId lhs = -1, rhs = -1;
+  auto operator<=>(const Pair&) const = default;
+};
+
+/// Owner of terms: equal ids mean equal terms. Operands of commutative operators are sorted.
+/// Not thread-safe.
+class Bank {
+ public:
+  explicit Bank(uint64_t seed) : seed_(seed), algebra_(mix(seed)) {}
+  /// The number of a label; equal labels have one number.
+  int add_label(const Label& label);
+  const Label& label(int id) const { return labels_[static_cast<size_t>(id)]; }
+  /// Leaf number `number` of that shape.
+  TermId leaf(const std::vector<int64_t>& shape, int number);
+  TermId call(int label, std::vector<TermId> operands, int output = 0);
+  const TermNode& node(TermId t) const { return nodes_[static_cast<size_t>(t)]; }
+
+  /// The value on the witness inputs; nullptr when some call of the term is not well-formed.
+  const Array<Residue>* value(TermId t);
+  bool same_value(TermId a, TermId b);
+
+  /// Number of calls.
+  size_t size(TermId t) const;
+  std::set<TermId> leaves(TermId t) const;
+  /// All sub-terms, t itself included.
+  std::set<TermId> subterms(TermId t) const;
+  /// t with sub-terms replaced.
+  TermId replace(TermId t, const std::map<TermId, TermId>& by);
+  /// Hash that does not see which leaf is which.
+  uint64_t blind_hash(TermId t) const;
+
+ private:
+  void compute(TermId t);
+  uint64_t seed_;
+  Field algebra_;
+  std::vector<Label> labels_;
+  std::map<std::string, int> label_ids_;
+  std::vector<TermNode> nodes_;
+  std::map<std::vector<int64_t>, TermId> ids_;
+  std::map<std::vector<int64_t>, int> calls_;
+  std::vector<uint64_t> blind_;
+  std::unordered_map<TermId, std::optional<Array<Residue>>> values_;
+};
+
+/// A number for each: equal exactly for pairs that are equal up to names of leaves, the order of
+/// commuted operands and of the two sides. Extents of leaves do not count, ranks do.
+std::vector<int64_t> renaming_key(const Bank& bank, Pair p);
+/// The same without exchanging the sides.
+std::vector<int64_t> directed_key(const Bank& bank, TermId lhs, TermId rhs);
+
+}  // namespace regraft::gen
