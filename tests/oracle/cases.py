@@ -1,8 +1,10 @@
 """Random uses of ONNX operators: for each node type a function of (random generator, opset) that
-returns a Case. Shapes are small and attributes cover what the specification allows."""
+returns a Case. Shapes are small and attributes cover what the specification allows. A type that has
+no function here is tried with default attributes on random tensors of one shape."""
 import dataclasses
 
 import numpy as np
+import onnx
 
 OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23]
 CASES = {}   # node type -> (function, first opset, last opset)
@@ -407,3 +409,18 @@ def upsample(rng, opset):
     if opset < 9:
         return Case([data(rng, shape)], attributes | {"scales": factors})
     return Case([data(rng, shape), np.array(factors, dtype=np.float32)], attributes, (1,))
+
+
+def register_by_schema(kind):
+    """Cases for an operator without required attributes; False when it has some."""
+    schema = onnx.defs.get_schema(kind)
+    if any(attribute.required for attribute in schema.attributes.values()):
+        return False
+    first = min(s.since_version for s in onnx.defs.get_all_schemas_with_history()
+                if s.name == kind and s.domain == "")
+
+    def same_shapes(rng, opset):
+        shape = shape_of(rng)
+        return Case([data(rng, shape) for _ in range(schema.min_input)])
+    case(kind, first=max(first, 7))(same_shapes)
+    return True
