@@ -11,6 +11,7 @@
 
 #include "base/parallel.h"
 #include "cli/commands.h"
+#include "rewrite/check.h"
 
 namespace regraft::cli {
 namespace {
@@ -77,6 +78,15 @@ std::string human_bytes(double bytes) {
 std::string human_count(double n) {
   static const char* const units[] = {"", " k", " M", " G", " T"};
   return scaled(n, 1000, units, 5);
+}
+
+std::string describe(const rewrite::CheckReport& r) {
+  std::string s = fmt::format("{}; largest difference {:.2g} absolute, {:.2g} relative{} in {} run{}", r.agrees ? "the models agree" : "THE MODELS DIFFER",
+                              r.max_absolute, r.max_relative, r.worst.empty() ? "" : " (" + r.worst + ")", r.runs, r.runs == 1 ? "" : "s");
+  s += fmt::format("; {} values run, {} of them shared", r.values_run, r.values_shared);
+  if (r.values_not_run > 0) s += fmt::format(", {} behind operators of unknown shape not run", r.values_not_run);
+  if (r.outputs_not_compared > 0) s += fmt::format(", {} outputs NOT COMPARED", r.outputs_not_compared);
+  return s;
 }
 
 double cpu_seconds() {

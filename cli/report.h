@@ -5,6 +5,10 @@
 
 #include "base/result.h"
 
+namespace regraft::rewrite {
+struct CheckReport;
+}
+
 namespace regraft::cli {
 
 /// Rows of cells, printed with aligned columns: the first to the left, the others to the right.
@@ -19,6 +23,9 @@ Status write_text(const std::string& path, const std::string& text);
 /// "12.3 MiB", "4.1 G", ...
 std::string human_bytes(double bytes);
 std::string human_count(double n);
+
+/// The result of a comparison of two models, in one line.
+std::string describe(const rewrite::CheckReport& r);
 
 /// User and system time of this process so far, in seconds.
 double cpu_seconds();
