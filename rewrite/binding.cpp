@@ -88,6 +88,13 @@ std::optional<Attrs<Poly>> translate(const Attrs<Poly>& at, const Binding& b, Sy
   return result;
 }
 
+std::vector<Poly> normal_axes(const IntAttr& attr, std::vector<Poly> numbers, int rank) {
+  if (attr.name != "axis" && attr.name != "axes") return numbers;
+  for (Poly& p : numbers)
+    if (p.is_constant() && p.constant() < 0) p = p + Poly(rank);
+  return numbers;
+}
+
 bool holds(const Formula& f) {
   switch (f.kind) {
     case Formula::True: return true;

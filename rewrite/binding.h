@@ -22,6 +22,9 @@ std::optional<Poly> translate(const Poly& p, const Substitution& s, SymbolPool& 
 std::optional<Formula> translate(const Formula& f, const Substitution& s, SymbolPool& target);
 std::optional<Attrs<Poly>> translate(const Attrs<Poly>& at, const Binding& b, SymbolPool& target);
 
+/// The integer attribute with axes counted from the front: "axis" and "axes" are modulo `rank`.
+std::vector<Poly> normal_axes(const IntAttr& attr, std::vector<Poly> numbers, int rank);
+
 /// Sound, not complete: f holds for all sizes >= their minimum.
 bool holds(const Formula& f);
 

@@ -115,22 +115,31 @@ bool bind_shape(const std::vector<std::optional<Var>>& sizes, const Shape& shape
   return true;
 }
 
-/// A symbol alone is bound; anything else is compared once all symbols are.
-bool bind_attrs(const Attrs<Poly>& pattern, const Attrs<Poly>& actual, Binding& b,
-                std::vector<std::pair<const Poly*, const Poly*>>& later) {
-  for (size_t k = 0; k < pattern.ints.size(); ++k) {
-    if (pattern.ints[k].size() != actual.ints[k].size()) return false;
-    for (size_t i = 0; i < pattern.ints[k].size(); ++i) {
-      const Poly &want = pattern.ints[k][i], &have = actual.ints[k][i];
-      bool symbol = want.terms().size() == 1 && want.constant() == 0 && want.terms()[0].coefficient == 1 &&
-                    want.terms()[0].monomial.size() == 1 && !want.terms()[0].monomial[0]->numerator;
-      if (want.is_constant() ? !same(want, have) : symbol && !b.bind(want.terms()[0].monomial[0], have))
-        return false;
-      if (!want.is_constant() && !symbol) later.push_back({&want, &have});
-    }
+/// What can be compared only once all symbols are bound: a pattern's size and the actual one.
+using Later = std::vector<std::pair<Poly, Poly>>;
+
+/// A symbol alone is bound or compared.
+bool bind_number(const Poly& want, const Poly& have, Binding& b, Later& later) {
+  if (want.is_constant()) return same(want, have);
+  auto terms = want.terms();
+  bool symbol = terms.size() == 1 && want.constant() == 0 && terms[0].coefficient == 1 &&
+                terms[0].monomial.size() == 1 && !terms[0].monomial[0]->numerator;
+  if (symbol) return b.bind(terms[0].monomial[0], have);
+  later.push_back({want, have});
+  return true;
+}
+
+bool bind_attrs(const Node& form, const Node& node, int rank, Binding& b, Later& later) {
+  for (size_t k = 0; k < form.attrs.ints.size(); ++k) {
+    const IntAttr& attr = form.op->ints[k];
+    auto want = normal_axes(attr, form.attrs.ints[k], rank);
+    auto have = normal_axes(attr, node.attrs.ints[k], rank);
+    if (want.size() != have.size()) return false;
+    for (size_t i = 0; i < want.size(); ++i)
+      if (!bind_number(want[i], have[i], b, later)) return false;
   }
-  for (size_t k = 0; k < pattern.reals.size(); ++k) {
-    const Real &want = pattern.reals[k], &have = actual.reals[k];
+  for (size_t k = 0; k < form.attrs.reals.size(); ++k) {
+    const Real &want = form.attrs.reals[k], &have = node.attrs.reals[k];
     if (want.symbol ? !b.bind(want.symbol, have.value) : want.value != have.value) return false;
   }
   return true;
@@ -149,14 +158,15 @@ std::optional<Binding> bind_instance(const GraphView& view, const CompiledRule& 
   SymbolPool& pool = view.graph.pool();
   for (size_t v = 0; v < s.variables.size(); ++v)
     if (!bind_shape(instance.sizes[v], view.graph.shape(s.variables[v]), b)) return std::nullopt;
-  std::vector<std::pair<const Poly*, const Poly*>> later;
+  Later later;
   for (size_t j = 0; j < rule.rule.lhs.nodes.size(); ++j) {
-    const Node& form = instance.lhs.node(instance.lhs_ids[j]);
-    if (!bind_attrs(form.attrs, view.node(s.nodes[j]).attrs, b, later)) return std::nullopt;
+    const Node& node = view.node(s.nodes[j]);
+    int rank = node.inputs.empty() ? 0 : static_cast<int>(view.graph.shape(node.inputs[0]).size());
+    if (!bind_attrs(instance.lhs.node(instance.lhs_ids[j]), node, rank, b, later)) return std::nullopt;
   }
-  for (auto [want, have] : later) {
-    auto value = translate(*want, b.sizes, pool);
-    if (!value || !same(*value, *have)) return std::nullopt;
+  for (const auto& [want, have] : later) {
+    auto value = translate(want, b.sizes, pool);
+    if (!value || !same(*value, have)) return std::nullopt;
   }
   if (!in_range(b)) return std::nullopt;
   for (const Formula& f : instance.requires_lhs) {

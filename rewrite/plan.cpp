@@ -48,6 +48,9 @@ class Planner {
         call.inputs.push_back(place_of(r));
         call.constant = call.constant && constant(call.inputs.back());
       }
+      int rank = call.inputs.empty() ? 0 : static_cast<int>(type(call.inputs[0]).shape->size());
+      for (size_t k = 0; k < call.attrs.ints.size(); ++k)
+        call.attrs.ints[k] = normal_axes(call.op->ints[k], std::move(call.attrs.ints[k]), rank);
       if (!infer(call)) return false;
       auto id = place(std::move(call));
       if (!id) return false;

@@ -1,0 +1,151 @@
+#include "rewrite/check.h"
+
+#include "tests/rewrite/support.h"
+
+namespace regraft::rewrite {
+namespace {
+
+CheckReport check(const Graph& a, const Graph& b, int runs = 1) {
+  auto r = compare(a, b, runs, 5, Stop());
+  EXPECT_TRUE(r.has_value()) << r.error().message;
+  return r ? *r : CheckReport{};
+}
+
+Graph sum(const std::string& op, const Shape& shape) {
+  Graph g;
+  Value x = input(g, shape), y = input(g, shape);
+  g.set_outputs({call(g, "relu", {call(g, op, {call(g, "tanh", {x}), y})})});
+  return g;
+}
+
+TEST(Compare, CatchesAWrongRewrite) {
+  CheckReport r = check(sum("add", {2, 3}), sum("sub", {2, 3}));
+  EXPECT_FALSE(r.agrees);
+  EXPECT_GT(r.max_relative, 0.1);
+  EXPECT_EQ(r.worst, "output 0");
+  EXPECT_EQ(r.values_shared, 3);  // two inputs and the tanh
+  EXPECT_EQ(r.values_run, 7);
+}
+
+TEST(Compare, CatchesASmallError) {
+  Graph a, b;
+  for (Graph* g : {&a, &b}) {
+    Value x = input(*g, {4});
+    float bias = g == &a ? 1.0F : 1.001F;
+    Value c = g->add_constant(Constant::of_floats({1}, {bias}));
+    g->set_outputs({call(*g, "add", {x, c})});
+  }
+  CheckReport r = check(a, b);
+  EXPECT_FALSE(r.agrees);
+  EXPECT_NEAR(r.max_absolute, 0.001, 1e-6);
+}
+
+TEST(Compare, AcceptsRounding) {
+  Graph a, b;
+  Value x = input(a, {2, 3}), y = input(a, {2, 3}), z = input(a, {2, 3});
+  a.set_outputs({call(a, "add", {call(a, "add", {x, y}), z})});
+  x = input(b, {2, 3}), y = input(b, {2, 3}), z = input(b, {2, 3});
+  b.set_outputs({call(b, "add", {x, call(b, "add", {y, z})})});
+  CheckReport r = check(a, b, 3);
+  EXPECT_TRUE(r.agrees);
+  EXPECT_EQ(r.runs, 3);
+  EXPECT_LT(r.max_relative, 1e-12);
+}
+
+TEST(Compare, EqualGraphsNeedNoRun) {
+  CheckReport r = check(sum("add", {2, 3}), sum("add", {2, 3}));
+  EXPECT_TRUE(r.agrees);
+  EXPECT_EQ(r.values_run, 0);
+}
+
+TEST(Compare, RefusesOtherInterfaces) {
+  EXPECT_FALSE(compare(sum("add", {2, 3}), sum("add", {2, 4}), 1, 1, Stop()).has_value());
+  Graph one;
+  one.set_outputs({input(one, {2, 3})});
+  EXPECT_FALSE(compare(sum("add", {2, 3}), one, 1, 1, Stop()).has_value());
+}
+
+Graph symbolic_sum(const std::string& op) {
+  Graph g;
+  Poly n = Poly::symbol(g.pool().named("batch")), m = Poly::symbol(g.pool().named("length"));
+  Value x = input(g, {n, m}), y = input(g, {n, m});
+  g.set_outputs({call(g, op, {x, y})});
+  return g;
+}
+
+TEST(Compare, GivesSymbolsTheSameNumbersInBothGraphs) {
+  EXPECT_FALSE(check(symbolic_sum("add"), symbolic_sum("sub")).agrees);
+  Graph a = symbolic_sum("add"), b = symbolic_sum("add");
+  b.set_outputs({call(b, "neg", {call(b, "neg", {b.outputs()[0]})})});
+  CheckReport r = check(a, b);
+  EXPECT_TRUE(r.agrees);
+  EXPECT_GT(r.values_run, 0);
+}
+
+TEST(Compare, FindsSizesThatLeaveRoomForWindows) {
+  Graph graphs[2];
+  for (Graph& g : graphs) {
+    Poly side = Poly::symbol(g.pool().named("side"));
+    Value x = input(g, {1, 1, side, side});
+    Value y = call(g, "conv", {x, weight(g, {1, 1, 5, 5})});
+    g.set_outputs({&g == &graphs[0] ? y : call(g, "relu", {y})});
+  }
+  EXPECT_FALSE(check(graphs[0], graphs[1]).agrees);
+}
+
+/// relu, then a foreign node, then `op` of its output and the input.
+Graph with_foreign(const std::string& before, const std::string& after, bool known_shape) {
+  Graph g;
+  Value x = input(g, {2, 2});
+  Node foreign;
+  foreign.kind = NodeKind::Opaque;
+  foreign.opaque_key = 9;
+  foreign.origin = 4;
+  foreign.inputs = {call(g, before, {x})};
+  foreign.types = {{DType::F32, known_shape ? std::optional<Shape>(Shape{2, 2}) : std::nullopt}};
+  Value y{g.add_node(foreign), 0};
+  g.set_outputs({y, known_shape ? call(g, after, {y, x}) : y});
+  return g;
+}
+
+TEST(Compare, LooksAtOperandsOfForeignNodesAndBehindThem) {
+  EXPECT_TRUE(check(with_foreign("relu", "add", true), with_foreign("relu", "add", true)).agrees);
+  CheckReport before = check(with_foreign("relu", "add", true), with_foreign("tanh", "add", true));
+  EXPECT_FALSE(before.agrees);
+  EXPECT_NE(before.worst.find("operand 0"), std::string::npos);
+  CheckReport after = check(with_foreign("relu", "add", true), with_foreign("relu", "sub", true));
+  EXPECT_FALSE(after.agrees);
+  EXPECT_EQ(after.worst, "output 1");
+}
+
+TEST(Compare, SaysWhatItCouldNotRun) {
+  Graph a = with_foreign("relu", "add", false), b = with_foreign("relu", "add", false);
+  EXPECT_EQ(check(a, b).outputs_not_compared, 0);
+  Node foreign = b.node(b.outputs()[0].node);
+  foreign.inputs = {b.outputs()[0]};
+  foreign.origin = 5;
+  b.set_outputs({{b.add_node(foreign), 0}, b.outputs()[1]});
+  EXPECT_EQ(check(a, b).outputs_not_compared, 1);
+}
+
+TEST(Compare, ReadsLazyConstantsAndReportsBrokenOnes) {
+  Graph a, b;
+  for (Graph* g : {&a, &b}) {
+    Value x = input(*g, {1});
+    auto load = []() -> Result<std::vector<std::byte>> { return error("weights.bin: cannot be read"); };
+    Value c = g->add_constant(std::make_shared<Constant>(DType::F32, std::vector<int64_t>{1}, load, 3));
+    g->set_outputs({call(*g, g == &a ? "add" : "sub", {x, c})});
+  }
+  auto r = compare(a, b, 1, 1, Stop());
+  ASSERT_FALSE(r.has_value());
+  EXPECT_NE(r.error().message.find("weights.bin"), std::string::npos);
+}
+
+TEST(Compare, CanBeStopped) {
+  Stop stop;
+  stop.request();
+  EXPECT_FALSE(compare(sum("add", {2, 3}), sum("sub", {2, 3}), 1, 1, stop).has_value());
+}
+
+}  // namespace
+}  // namespace regraft::rewrite

@@ -1,0 +1,87 @@
+#include "rewrite/fold.h"
+
+#include "rewrite/check.h"
+#include "tests/rewrite/support.h"
+
+namespace regraft::rewrite {
+namespace {
+
+TEST(Fold, ReplacesACallOnConstantsByItsValue) {
+  Graph g;
+  Value x = input(g, {2, 2});
+  Value w = call(g, "add", {weight(g, {2, 2}, 1), call(g, "relu", {weight(g, {2, 2}, 2)})});
+  g.set_outputs({call(g, "matmul", {x, w})});
+  auto r = fold(g);
+  ASSERT_TRUE(r.has_value());
+  EXPECT_EQ(r->calls_folded, 1);
+  EXPECT_EQ(r->graph.node(w.node).kind, NodeKind::Constant);
+  EXPECT_EQ(r->graph.node_count(), 3);
+  auto same = compare(g, r->graph, 1, 1, Stop());
+  ASSERT_TRUE(same.has_value());
+  EXPECT_TRUE(same->agrees);
+}
+
+TEST(Fold, LeavesWhatWouldGrow) {
+  Graph g;
+  Value x = input(g, {8, 8});
+  Value row = weight(g, {1, 8}), column = weight(g, {8, 1});
+  Value grown = call(g, "add", {call(g, "relu", {row}), column});
+  g.set_outputs({call(g, "add", {x, grown})});
+  auto r = fold(g, 64);  // 8 x 8 floats are 256 bytes, both operands 64
+  ASSERT_TRUE(r.has_value());
+  EXPECT_EQ(r->graph.node(grown.node).kind, NodeKind::Call);
+  EXPECT_EQ(r->graph.node(r->graph.node(grown.node).inputs[0].node).kind, NodeKind::Constant);
+  EXPECT_EQ(fold(g, 256)->graph.node(grown.node).kind, NodeKind::Constant);
+}
+
+TEST(Fold, MakersOfConstantsAlwaysFold) {
+  Graph g;
+  Value x = input(g, {8, 8});
+  Value ones = call(g, "full", {}, {{8, 8}});
+  g.set_outputs({call(g, "add", {x, ones})});
+  EXPECT_EQ(fold(g, 1)->graph.node(ones.node).kind, NodeKind::Constant);
+}
+
+TEST(Fold, EveryOutputOfASplit) {
+  Graph g;
+  Value x = input(g, {2, 2});
+  Value parts = call(g, "split", {weight(g, {4, 2})}, {{0}, {2, 2}});
+  g.set_outputs({call(g, "add", {call(g, "add", {x, parts}), Value{parts.node, 1}})});
+  auto r = fold(g);
+  ASSERT_TRUE(r.has_value());
+  EXPECT_EQ(cost::graph_cost(cost::Roofline(), r->graph).calls_by_op,
+            (std::map<std::string, int64_t>{{"add", 2}}));
+  auto same = compare(g, r->graph, 1, 1, Stop());
+  ASSERT_TRUE(same.has_value());
+  EXPECT_TRUE(same->agrees);
+}
+
+TEST(Fold, KeepsNamesAndForeignNodes) {
+  Graph g;
+  Value w = call(g, "relu", {weight(g, {2, 2})});
+  Node named = g.node(w.node);
+  named.names = {"clean"};
+  g.replace_node(w.node, named);
+  Node foreign;
+  foreign.kind = NodeKind::Opaque;
+  foreign.inputs = {w};
+  foreign.types = {{DType::F32, std::nullopt}};
+  g.set_outputs({{g.add_node(foreign), 0}});
+  auto r = fold(g);
+  ASSERT_TRUE(r.has_value());
+  EXPECT_EQ(r->graph.node(w.node).names, std::vector<std::string>{"clean"});
+  EXPECT_EQ(r->graph.node(r->graph.outputs()[0].node).kind, NodeKind::Opaque);
+}
+
+TEST(Fold, ReportsDataThatCannotBeRead) {
+  Graph g;
+  auto load = []() -> Result<std::vector<std::byte>> { return error("weights.bin: cannot be read"); };
+  Value c = g.add_constant(std::make_shared<Constant>(DType::F32, std::vector<int64_t>{1}, load, 3));
+  g.set_outputs({call(g, "relu", {c})});
+  auto r = fold(g);
+  ASSERT_FALSE(r.has_value());
+  EXPECT_NE(r.error().message.find("weights.bin"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace regraft::rewrite

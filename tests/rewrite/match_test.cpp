@@ -1,0 +1,243 @@
+#include <set>
+
+#include "tests/rewrite/support.h"
+
+namespace regraft::rewrite {
+namespace {
+
+std::vector<Match> matches_of(const Graph& g, const std::vector<std::string>& rules,
+                              std::function<void(const GraphView&, const Match&)> visit = {}) {
+  static std::vector<std::unique_ptr<RuleIndex>> kept;  // matches point into the index
+  kept.push_back(std::make_unique<RuleIndex>(index_of(rules)));
+  cost::Roofline model;
+  GraphView view = make_view(g, model);
+  auto matches = find_matches(view, *kept.back(), model);
+  for (const Match& m : matches) {
+    EXPECT_NE(sides_agree(m.found), std::optional<bool>(false)) << m.found.rule->rule.name;
+    Graph result = apply(view, m);
+    auto valid = validate(result);
+    EXPECT_TRUE(valid.ok()) << valid.error().message;
+    EXPECT_TRUE(same_fingerprints(view.graph, result)) << m.found.rule->rule.name << "\n"
+                                                       << to_string(view.graph) << to_string(result);
+    Graph swept = result;
+    remove_dead(swept);
+    EXPECT_EQ(swept.node_count(), result.node_count());
+    double before = cost::graph_cost(model, view.graph).total.microseconds;
+    double after = cost::graph_cost(model, result).total.microseconds;
+    if (!m.plan.exposes_constant) {
+      EXPECT_NEAR(after - before, m.plan.cost_change, 1e-6);
+    }
+    if (visit) visit(view, m);
+  }
+  return matches;
+}
+
+TEST(Match, FindsAChainAndKeepsItsMeaning) {
+  Graph g;
+  Value a = input(g, {2, 3}), b = input(g, {3, 4}), c = input(g, {4, 5});
+  g.set_outputs({call(g, "matmul", {call(g, "matmul", {a, b}), c})});
+  EXPECT_EQ(matches_of(g, {kAssociate}).size(), 1u);
+}
+
+TEST(Match, TriesCommutedOperands) {
+  Graph g;
+  Value a = input(g, {2, 3}), b = input(g, {3, 4}), c = input(g, {3, 4}), d = input(g, {2, 4});
+  g.set_outputs({call(g, "add", {d, call(g, "add", {call(g, "matmul", {a, b}), call(g, "matmul", {a, c})})})});
+  EXPECT_EQ(matches_of(g, {kFactor}).size(), 2u);  // b + c and c + b
+  EXPECT_EQ(matches_of(g, {kAddAssociate}).size(), 2u);
+}
+
+TEST(Match, RefusesABroadcastWhereTheRuleSaysEqual) {
+  Graph g;
+  Value a = input(g, {2, 3}), b = input(g, {3, 4}), c = input(g, {3, 1});
+  g.set_outputs({call(g, "add", {call(g, "matmul", {a, b}), call(g, "matmul", {a, c})})});
+  EXPECT_TRUE(matches_of(g, {kFactor}).empty());
+}
+
+TEST(Match, ChoosesTheSignatureThatFits) {
+  Graph g;
+  Value a = input(g, {2, 3}), d = input(g, {2, 3}), row = input(g, {1, 3}), scalar = input(g, {1, 1});
+  g.set_outputs({call(g, "add", {call(g, "add", {a, row}), d}),
+                 call(g, "add", {call(g, "add", {a, scalar}), d})});
+  auto matches = matches_of(g, {kAddAssociate});
+  ASSERT_EQ(matches.size(), 1u);  // a:nn b:1n c:nn; the scalar fits no signature
+  EXPECT_EQ(matches[0].found.variables[1], row);
+}
+
+TEST(Match, ComparesRanks) {
+  Graph g;
+  Value a = input(g, {2, 3, 4}), b = input(g, {4, 5}), c = input(g, {5, 2});
+  g.set_outputs({call(g, "matmul", {call(g, "matmul", {a, b}), c}), call(g, "relu", {call(g, "relu", {a})})});
+  auto matches = matches_of(g, {kAssociate, kReluTwice});
+  ASSERT_EQ(matches.size(), 1u);
+  EXPECT_EQ(matches[0].found.rule->rule.name, "relu-twice");
+}
+
+TEST(Match, SymbolicSizesNeedConditionsThatHoldForAll) {
+  Graph g;
+  Poly n = Poly::symbol(g.pool().named("n")), m = Poly::symbol(g.pool().named("m"));
+  Value a = input(g, {n, 3}), b = input(g, {3, m}), c = input(g, {3, m});
+  g.set_outputs({call(g, "add", {call(g, "matmul", {a, b}), call(g, "matmul", {a, c})})});
+  cost::Roofline model;
+  RuleIndex rules = index_of({kFactor});
+  EXPECT_EQ(find_matches(make_view(g, model), rules, model).size(), 2u);
+  Graph h;
+  Value x = input(h, {2, 3}), y = input(h, {3, Poly::symbol(h.pool().named("k"))});
+  Value z = input(h, {3, Poly::symbol(h.pool().named("l"))});
+  h.set_outputs({call(h, "add", {call(h, "matmul", {x, y}), call(h, "matmul", {x, z})})});
+  EXPECT_TRUE(find_matches(make_view(h, model), rules, model).empty());  // k == l is not known
+}
+
+TEST(Match, AttributeVariablesMustAgree) {
+  const std::string merge =
+      "conv-add (add (conv ?x ?w strides=?s pads=?p dilations=?d group=?g) "
+      "(conv ?x ?v strides=?s pads=?p dilations=?d group=?g)) => "
+      "(conv ?x (add ?w ?v) strides=?s pads=?p dilations=?d group=?g) "
+      "for x:nnnn w:nnnn v:nnnn proved:all-sizes";
+  Graph g;
+  Value x = input(g, {1, 4, 5, 5});
+  Value w = input(g, {4, 4, 1, 1}), u = input(g, {4, 4, 1, 1}), depthwise = input(g, {4, 1, 1, 1});
+  std::vector<std::vector<int64_t>> plain{{1, 1}, {0, 0, 0, 0}, {1, 1}, {1}}, grouped = plain;
+  grouped[3] = {4};
+  Value p = call(g, "conv", {x, w}, plain), q = call(g, "conv", {x, depthwise}, grouped);
+  g.set_outputs({call(g, "add", {p, q})});
+  EXPECT_TRUE(matches_of(g, {merge}).empty());
+  g.set_outputs({call(g, "add", {p, call(g, "conv", {x, u}, plain)})});
+  EXPECT_EQ(matches_of(g, {merge}).size(), 2u);
+}
+
+TEST(Match, MergesTwoOutputs) {
+  Graph g;
+  Value a = input(g, {2, 3}), b = input(g, {3, 4}), c = input(g, {3, 5});
+  g.set_outputs({call(g, "relu", {call(g, "matmul", {a, b})}), call(g, "matmul", {a, c})});
+  auto matches = matches_of(g, {kMerge}, [](const GraphView& view, const Match& m) {
+    Graph result = apply(view, m);
+    cost::GraphCost sum = cost::graph_cost(cost::Roofline(), result);
+    EXPECT_EQ(sum.calls_by_op.at("matmul"), 1);
+    EXPECT_EQ(sum.calls_by_op.at("split"), 1);
+  });
+  EXPECT_EQ(matches.size(), 2u);  // b before c and c before b
+}
+
+TEST(Match, RefusesAMergeThatWouldMakeACycle) {
+  Graph g;
+  Value a = input(g, {3, 3}), b = input(g, {3, 3});
+  Value first = call(g, "matmul", {a, b});
+  Value second = call(g, "matmul", {a, call(g, "relu", {first})});
+  g.set_outputs({second});
+  EXPECT_TRUE(matches_of(g, {kMerge}).empty());
+}
+
+TEST(Match, DistinctPatternNodesAreDistinctNodes) {
+  Graph g;
+  Value a = input(g, {3, 3}), b = input(g, {3, 3});
+  g.set_outputs({call(g, "matmul", {a, b})});
+  EXPECT_TRUE(matches_of(g, {kMerge}).empty());
+}
+
+TEST(Match, InteriorNodesMayHaveOtherUses) {
+  Graph g;
+  Value a = input(g, {2, 3}), b = input(g, {3, 4}), c = input(g, {4, 5});
+  Value ab = call(g, "matmul", {a, b});
+  g.set_outputs({call(g, "matmul", {ab, c}), ab});
+  auto matches = matches_of(g, {kAssociate});
+  ASSERT_EQ(matches.size(), 1u);
+  EXPECT_EQ(matches[0].plan.removed.size(), 1u);
+  EXPECT_GT(matches[0].plan.cost_change, 0);
+}
+
+TEST(Match, LeavesConstantsAlone) {
+  Graph g;
+  Value a = weight(g, {2, 3}), b = weight(g, {3, 4}), c = weight(g, {4, 5}), x = input(g, {2, 5});
+  g.set_outputs({call(g, "add", {x, call(g, "matmul", {call(g, "matmul", {a, b}), c})})});
+  cost::Roofline model;
+  EXPECT_TRUE(find_matches(make_view(g, model), index_of({kAssociate}), model).empty());
+}
+
+TEST(Apply, SharesEqualCallsAndMovesNames) {
+  Graph g;
+  Value a = input(g, {2, 3}), b = input(g, {3, 4}), c = input(g, {4, 5});
+  Value bc = call(g, "matmul", {b, c});
+  Value abc = call(g, "matmul", {call(g, "matmul", {a, b}), c});
+  Node named = g.node(abc.node);
+  named.names = {"logits"};
+  named.origin = 7;
+  g.replace_node(abc.node, named);
+  Value y = call(g, "relu", {abc});
+  named = g.node(y.node);
+  named.origin = 8;
+  g.replace_node(y.node, named);
+  g.set_outputs({y, bc});
+  cost::Roofline model;
+  RuleIndex rules = index_of({kAssociate});
+  GraphView view = make_view(g, model);
+  auto matches = find_matches(view, rules, model);
+  ASSERT_EQ(matches.size(), 1u);
+  EXPECT_EQ(matches[0].plan.calls.size(), 1u);  // b c is there already
+  Graph result = apply(view, matches[0]);
+  const Node& consumer = result.node(result.outputs()[0].node);
+  EXPECT_EQ(consumer.origin, 8);
+  const Node& made = result.node(consumer.inputs[0].node);
+  EXPECT_EQ(made.origin, -1);
+  EXPECT_EQ(made.names, std::vector<std::string>{"logits"});
+}
+
+TEST(Apply, ReplacesAnOutputByAnInput) {
+  Graph g;
+  Value a = input(g, {2, 3});
+  g.set_outputs({call(g, "transpose", {call(g, "transpose", {a}, {{1, 0}})}, {{1, 0}})});
+  matches_of(g, {kTransposeTwice}, [&](const GraphView& view, const Match& m) {
+    Graph result = apply(view, m);
+    EXPECT_EQ(result.node_count(), 1);
+    EXPECT_EQ(result.outputs()[0], a);
+  });
+}
+
+TEST(RuleIndex, AdmitsProvedRulesOnly) {
+  Rule rule = rule_of(kFactor);
+  rule.verdict.kind = VerdictKind::Tested;
+  auto refused = RuleIndex::build({rule});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("matmul-factor"), std::string::npos);
+  rule.verdict.kind = VerdictKind::ProvedBounded;
+  EXPECT_FALSE(RuleIndex::build({rule}).has_value());
+  EXPECT_TRUE(RuleIndex::build({rule}, Scope::Proved).has_value());
+}
+
+/// A random program over 3x3 matrices and rows.
+Graph random_graph(uint64_t seed) {
+  Rng rng(seed);
+  Graph g;
+  std::vector<Value> full{input(g, {3, 3}), input(g, {3, 3}), input(g, {3, 3})}, row{input(g, {1, 3})};
+  auto any = [&](const std::vector<Value>& from) { return from[rng.below(from.size())]; };
+  for (int k = 0; k < 9; ++k) {
+    Value left = any(full);
+    switch (rng.below(7)) {
+      case 0: full.push_back(call(g, "add", {any(full), any(full)})); break;
+      case 1: full.push_back(call(g, "add", {any(full), any(row)})); break;
+      case 2: row.push_back(call(g, "relu", {any(row)})); break;
+      case 3: full.push_back(call(g, "transpose", {any(full)}, {{1, 0}})); break;
+      case 4: full.push_back(call(g, "relu", {any(full)})); break;
+      case 5:
+        full.push_back(call(g, "add", {call(g, "matmul", {left, any(full)}),
+                                       call(g, "matmul", {left, any(full)})}));
+        break;
+      default: full.push_back(call(g, "matmul", {any(full), any(full)})); break;
+    }
+  }
+  g.set_outputs({full.back(), full[full.size() - 2], row.back()});
+  return g;
+}
+
+TEST(Property, EveryMatchAppliesAndKeepsFingerprints) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seed < 100; ++seed)
+    for (const Match& m : matches_of(random_graph(seed),
+                                     {kAssociate, kFactor, kMerge, kAddAssociate, kAddCommute,
+                                      kReluTwice, kTransposeTwice, kTransposeAdd}))
+      seen.insert(m.found.rule->rule.name);
+  EXPECT_EQ(seen.size(), 8u) << ::testing::PrintToString(seen);
+}
+
+}  // namespace
+}  // namespace regraft::rewrite
