@@ -1,0 +1,171 @@
+// External data: where it may lie, that it is read late, and how it is written.
+#include "tests/io/models.h"
+
+#include <fstream>
+#include <numeric>
+
+namespace regraft::io::test {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int64_t kRows = 64, kColumns = 32;
+constexpr int64_t kBytes = kRows * kColumns * 4;
+
+std::vector<float> weights() {
+  std::vector<float> w(kRows * kColumns);
+  std::iota(w.begin(), w.end(), 1.0F);
+  return w;
+}
+
+/// x[1,64] times w[64,32], where w lies at `offset` of `location`.
+onnx::ModelProto external_model(const std::string& location, int64_t offset, int64_t length) {
+  auto m = empty_model();
+  auto& g = *m.mutable_graph();
+  *g.add_input() = value("x", {"1", "64"});
+  *g.add_output() = value("y", {"1", "32"});
+  add_node(g, "MatMul", {"x", "w"}, {"y"});
+  auto& w = *g.add_initializer();
+  w = floats("w", {kRows, kColumns}, {});
+  w.clear_raw_data();
+  add_external(w, "location", location);
+  add_external(w, "offset", std::to_string(offset));
+  if (length >= 0) add_external(w, "length", std::to_string(length));
+  return m;
+}
+
+void write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::string weight_bytes() {
+  auto w = weights();
+  return {reinterpret_cast<const char*>(w.data()), w.size() * sizeof(float)};
+}
+
+class External : public Folder {
+ protected:
+  Result<Imported> load_with(const std::string& location, int64_t offset = 128, int64_t length = kBytes) {
+    write_file(path("m.onnx"), external_model(location, offset, length).SerializeAsString());
+    return load(path("m.onnx"));
+  }
+  void expect_refused(const Result<Imported>& m, const std::string& why) {
+    ASSERT_FALSE(m);
+    EXPECT_NE(m.error().message.find("'w'"), std::string::npos) << m.error().message;
+    EXPECT_NE(m.error().message.find(why), std::string::npos) << m.error().message;
+    EXPECT_EQ(m.error().message.find('\n'), std::string::npos);
+  }
+};
+
+TEST_F(External, IsReadWhenAskedAndCopiedOnSave) {
+  write_file(path("w.bin"), std::string(128, 'x') + weight_bytes());
+  auto m = load_with("w.bin");
+  ASSERT_TRUE(m) << m.error().message;
+  auto data = m->graph.node(find(m->graph, "w")).constant;
+  EXPECT_EQ(data->reals()->at(5), 6.0);
+  fs::create_directories(path("out"));
+  auto saved = save(*m, m->graph, path("out/copy.onnx"));
+  ASSERT_TRUE(saved) << saved.error().message;
+  auto again = load(path("out/copy.onnx"));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again->graph.node(find(again->graph, "w")).constant->bytes(), *data->bytes());
+  EXPECT_TRUE(fs::exists(path("out/copy.onnx.data")));
+  EXPECT_EQ(summarise(*m, m->graph).parameters, kRows * kColumns);
+  EXPECT_GT(summarise(*m, m->graph).bytes, kBytes);
+}
+
+TEST_F(External, CanBeSavedInPlace) {
+  write_file(path("m.onnx.data"), std::string(128, 'x') + weight_bytes());
+  auto m = load_with("m.onnx.data");
+  ASSERT_TRUE(m) << m.error().message;
+  ASSERT_TRUE(save(*m, m->graph, path("m.onnx")));
+  auto data = m->graph.node(find(m->graph, "w")).constant;
+  EXPECT_EQ(data->reals()->at(7), 8.0);  // the source is still there
+  auto again = load(path("m.onnx"));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->graph.node(find(again->graph, "w")).constant->reals()->at(7), 8.0);
+}
+
+TEST_F(External, DroppedTensorsAreNotCopied) {
+  write_file(path("w.bin"), weight_bytes());
+  auto m = load_with("w.bin", 0);
+  Graph g = m->graph;
+  g.set_outputs({g.add_constant(Constant::of_floats({1, 32}, std::vector<float>(32, 2.0F)))});
+  ASSERT_TRUE(save(*m, g, path("out.onnx")));
+  EXPECT_FALSE(fs::exists(path("out.onnx.data")));
+}
+
+TEST_F(External, LargeNewConstantsGoToTheDataFile) {
+  write_file(path("w.bin"), weight_bytes());
+  auto m = load_with("w.bin", 0);
+  Graph g = m->graph;
+  auto sum = g.add_call(*find_op("add"), {{find(g, "w"), 0}, g.add_constant(Constant::of_floats({kRows, kColumns}, weights()))}, {});
+  ASSERT_TRUE(sum);
+  auto product = g.add_call(*find_op("matmul"), {g.inputs()[0], {*sum, 0}}, {});
+  ASSERT_TRUE(product);
+  g.set_outputs({{*product, 0}});
+  ASSERT_TRUE(save(*m, g, path("out.onnx")));
+  EXPECT_GE(fs::file_size(path("out.onnx.data")), static_cast<uintmax_t>(2 * kBytes));
+  EXPECT_LT(fs::file_size(path("out.onnx")), 2000U);
+  EXPECT_TRUE(load(path("out.onnx")));
+}
+
+TEST_F(External, ModelsOverTheLimitMoveToADataFile) {
+  auto proto = dense();
+  *proto.mutable_graph()->mutable_initializer(0) = floats("w", {4, 300}, std::vector<float>(1200, 0.25F));
+  proto.mutable_graph()->mutable_initializer(1)->set_dims(0, 1);
+  proto.mutable_graph()->mutable_initializer(1)->set_raw_data(std::string(4, '\0'));
+  auto m = import(proto);
+  ASSERT_TRUE(m) << m.error().message;
+  ASSERT_TRUE(save(*m, m->graph, path("big.onnx"), {.inline_limit = 4000}));
+  EXPECT_EQ(fs::file_size(path("big.onnx.data")), 4800U);
+  auto again = load(path("big.onnx"));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->graph.node(find(again->graph, "w")).constant->reals()->at(1199), 0.25);
+}
+
+TEST_F(External, PathsOutsideTheFolderAreRefused) {
+  write_file(path("w.bin"), weight_bytes());
+  fs::create_directories(path("model"));
+  fs::create_symlink(path("w.bin"), path("model/link.bin"));
+  fs::create_directory_symlink(folder_, path("model/up"));
+  auto refused = [&](const std::string& location, const std::string& why) {
+    write_file(path("model/m.onnx"), external_model(location, 0, kBytes).SerializeAsString());
+    expect_refused(load(path("model/m.onnx")), why);
+  };
+  refused("../w.bin", "outside");
+  refused("a/../../w.bin", "outside");
+  refused(path("w.bin"), "absolute");
+  refused("link.bin", "leaves");
+  refused("up/w.bin", "leaves");
+  refused("", "names no file");
+  refused(".", "missing");
+}
+
+TEST_F(External, MissingAndShortFilesAreRefused) {
+  expect_refused(load_with("nowhere.bin"), "missing");
+  write_file(path("w.bin"), weight_bytes());
+  expect_refused(load_with("w.bin", 4), "needs");
+  expect_refused(load_with("w.bin", int64_t{1} << 62), "needs");
+  expect_refused(load_with("w.bin", -4), "offset");
+  expect_refused(load_with("w.bin", 0, kBytes - 4), "bytes");
+  EXPECT_TRUE(load_with("w.bin", 0, -1));
+}
+
+TEST_F(External, FromMemoryIsRefused) {
+  expect_refused(import(external_model("w.bin", 0, kBytes)), "no folder");
+}
+
+TEST_F(External, FailureLeavesNothingBehind) {
+  write_file(path("w.bin"), weight_bytes());
+  auto m = load_with("w.bin", 0);
+  ASSERT_TRUE(m);
+  fs::create_directories(path("out/dir.onnx"));
+  EXPECT_FALSE(save(*m, m->graph, path("out/dir.onnx")));
+  EXPECT_FALSE(save(*m, m->graph, path("nowhere/x.onnx")));
+  fs::remove(path("w.bin"));
+  EXPECT_FALSE(save(*m, m->graph, path("out/x.onnx")));
+  EXPECT_EQ(std::distance(fs::directory_iterator(path("out")), fs::directory_iterator()), 1);
+}
+
+}  // namespace
+}  // namespace regraft::io::test
