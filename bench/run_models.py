@@ -119,13 +119,15 @@ def run(name, path, args):
 def cells(row):
     if not row.report:
         return [row.name] + [""] * 8 + [row.problem]
-    r, arrow = row.report, lambda key, form: f"{form(r['before'][key])} → {form(r['after'][key])}"
-    cost = [r[side]["cost_us"] for side in ("before", "after")]
-    return [row.name, arrow("operators", str), arrow("cost_us", lambda c: f"{c / 1000:.2f}"),
-            f"{100 * (1 - cost[1] / cost[0]):.1f} %" if cost[0] else "",
-            arrow("parameters", lambda n: f"{n / 1e6:.2f}"),
-            f"{r['check']['max_relative']:.1e}", f"{row.runtime_error:.1e}",
-            f"{r['seconds']:.1f}", f"{r['peak_bytes'] / 2 ** 20:.0f}", row.problem or "ok"]
+    before, after = row.report["before"], row.report["after"]
+    change = lambda form: f"{form(before)} → {form(after)}"
+    saved = 100 * (1 - after["cost"] / before["cost"]) if before["cost"] else 0
+    return [row.name, change(lambda side: sum(side["operators"].values())),
+            change(lambda side: f"{side['cost'] / 1000:.2f}"), f"{saved:.1f} %",
+            change(lambda side: f"{side['parameters'] / 1e6:.2f}"),
+            f"{row.report['check']['max_relative']:.1e}", f"{row.runtime_error:.1e}",
+            f"{row.report['seconds']:.1f}", f"{row.report['peak_bytes'] / 2 ** 20:.0f}",
+            row.problem or "ok"]
 
 
 def table(rows, args):

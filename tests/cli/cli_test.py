@@ -189,8 +189,21 @@ class MainJob(CommandLine):
         run = regraft("optimize", model, "-o", self.out, "--rules", rules, "--json", report)
         self.assert_exit(run, DONE)
         self.assertRegex(run.stdout.lower(), r"operators")
-        self.assertTrue(json.loads(pathlib.Path(report).read_text()))
+        self.assert_report(json.loads(pathlib.Path(report).read_text()))
         self.assert_exit(regraft("check", model, self.out), DONE)
+
+    def assert_report(self, report):
+        before, after = report["before"], report["after"]
+        self.assertLess(after["cost"], before["cost"])
+        self.assertLess(sum(after["operators"].values()), sum(before["operators"].values()))
+        self.assertTrue(report["applied"])
+        self.assertTrue(report["check"]["passed"])
+        for key in ("parameters", "flops", "bytes"):
+            self.assertGreater(after[key], 0)
+        for key in ("candidates", "expanded", "stop_reason"):
+            self.assertIn(key, report["search"])
+        self.assertGreater(report["seconds"], 0)
+        self.assertGreater(report["peak_bytes"], 0)
 
     def test_every_tiny_model_with_the_shipped_rules(self):
         import onnxruntime
