@@ -1,12 +1,15 @@
 #include "gen/check.h"
 
+#include <algorithm>
+
 #include "base/rng.h"
 #include "ir/eval.h"
 
 namespace regraft::gen {
 namespace {
 
-constexpr int kAttempts = 400;         // assignments tried for each trial
+constexpr int kAlignedAttempts = 300;  // assignments tried for each trial
+constexpr int kApartAttempts = 60;
 constexpr int64_t kMaxExtent = 40;
 constexpr int64_t kMaxElements = 20'000;
 
@@ -57,6 +60,13 @@ Substitution solved(const Conjunction& domain) {
   return s;
 }
 
+/// How extents of different variables are drawn.
+enum class Extents : uint8_t {
+  Aligned,  ///< the same for the same axis of variables of the same rank
+  Apart,
+};
+
+/// Draws assignments that satisfy the left side.
 class Sampler {
  public:
   explicit Sampler(const RuleInstance& instance) : instance_(instance) {
@@ -65,24 +75,36 @@ class Sampler {
     collect(instance.rhs, all);
     solved_ = solved(instance.requires_lhs);
     for (const auto& sizes : instance.sizes)
-      for (const auto& v : sizes)
-        if (v) sizes_[*v] = 1;
+      for (size_t d = 0; d < sizes.size(); ++d)
+        if (sizes[d]) axis_of_[*sizes[d]] = static_cast<int>(sizes.size() * kMaxRank + d);
     for (const auto& [v, unused] : all)
       if (solved_.count(v) == 0) free_.push_back(v);
   }
-  std::optional<Valuation> draw(Rng& rng) const {
-    for (int attempt = 0; attempt < kAttempts; ++attempt)
-      if (auto v = attempt_one(rng)) return v;
+  std::optional<Valuation> draw(Rng& rng, Extents extents) const {
+    int attempts = extents == Extents::Aligned ? kAlignedAttempts : kApartAttempts;
+    for (int attempt = 0; attempt < attempts; ++attempt)
+      if (auto v = attempt_one(rng, extents)) return v;
     return std::nullopt;
+  }
+  /// Every free symbol had two values.
+  bool covered(const std::vector<Valuation>& drawn) const {
+    return std::all_of(free_.begin(), free_.end(), [&](Var v) {
+      return std::any_of(drawn.begin(), drawn.end(),
+                         [&](const Valuation& x) { return x.at(v) != drawn[0].at(v); });
+    });
   }
 
  private:
-  std::optional<Valuation> attempt_one(Rng& rng) const {
+  int64_t value_for(Var v, Rng& rng, uint64_t round, Extents extents) const {
+    auto axis = axis_of_.find(v);
+    if (axis == axis_of_.end()) return v->min + rng.between(0, 2);
+    if (extents == Extents::Apart) return v->min + rng.between(0, 6);
+    return v->min + Rng(combine(round, static_cast<uint64_t>(axis->second))).between(0, 6);
+  }
+  std::optional<Valuation> attempt_one(Rng& rng, Extents extents) const {
     Valuation values;
-    for (Var v : free_) {
-      int64_t spread = sizes_.count(v) > 0 ? 5 : 2;
-      values[v] = v->min + rng.between(0, spread);
-    }
+    uint64_t round = rng.next();
+    for (Var v : free_) values[v] = value_for(v, rng, round, extents);
     Valuation all = values;
     for (const auto& [v, expression] : solved_) {
       int64_t x = evaluate(expression, values);
@@ -94,7 +116,7 @@ class Sampler {
   }
   const RuleInstance& instance_;
   Substitution solved_;
-  SymbolSet sizes_;
+  std::map<Var, int, SymbolLess> axis_of_;
   std::vector<Var> free_;
 };
 
@@ -121,23 +143,41 @@ Evidence compare(const RuleInstance& instance, const Valuation& values, uint64_t
 
 }  // namespace
 
+namespace {
+
+/// Trials on extents that are drawn apart, where that finds any, and aligned in turn.
+Evidence run_trials(const RuleInstance& instance, Rng& rng, int trials) {
+  Sampler sampler(instance);
+  std::vector<Valuation> held;
+  bool apart = true;
+  for (int round = 0; round < 3 * trials; ++round) {
+    std::optional<Valuation> values;
+    if (apart && round % 2 == 0) {
+      values = sampler.draw(rng, Extents::Apart);
+      apart = values.has_value();
+    }
+    if (!values) values = sampler.draw(rng, Extents::Aligned);
+    if (!values) return Evidence::Unusable;
+    Evidence e = compare(instance, *values, rng.next());
+    if (e == Evidence::Fails) return e;
+    if (e == Evidence::Holds) held.push_back(*std::move(values));
+    if (static_cast<int>(held.size()) >= trials && (trials == 1 || sampler.covered(held)))
+      return Evidence::Holds;
+  }
+  return Evidence::Unusable;
+}
+
+}  // namespace
+
 Evidence check(const Rule& rule, const Signature& signature, uint64_t seed, int trials) {
   auto instance = instantiate(rule, signature);
   if (!instance) return Evidence::Unusable;
   try {
-    Sampler sampler(*instance);
     Rng rng(seed);
-    for (int held = 0, missed = 0; held < trials;) {
-      auto values = sampler.draw(rng);
-      if (!values || missed > trials) return Evidence::Unusable;
-      Evidence e = compare(*instance, *values, rng.next());
-      if (e == Evidence::Fails) return e;
-      e == Evidence::Holds ? ++held : ++missed;
-    }
+    return run_trials(*instance, rng, trials);
   } catch (const PolyOverflow&) {
     return Evidence::Unusable;
   }
-  return Evidence::Holds;
 }
 
 }  // namespace regraft::gen

@@ -54,38 +54,31 @@ class Generaliser {
     pair_.lhs = lhs;
     pair_.rhs = rhs;
   }
-  std::optional<Generalised> run() {
-    std::vector<OpenAttr> attrs = open_attrs(bank_, pair_.lhs, pair_.rhs);
-    std::vector<OpenAttr> sized;
+  /// The most general form where extents of 1 from axis `ones_from` on stay 1.
+  std::optional<Generalised> run(int ones_from) {
+    std::vector<OpenAttr> attrs = open_attrs(bank_, pair_.lhs, pair_.rhs), sized;
     for (const OpenAttr& a : attrs)
       if (a.sized) sized.push_back(a);
-    if (!choose_signature(sized)) return std::nullopt;
+    signature_ = signature_of(bank_, pair_, ones_from);
+    if (!choose_sizes(sized)) return std::nullopt;
+    int closed = 0;
     for (const OpenAttr& a : attrs)
-      if (!a.sized && a.on_left) open(a);
-    if (!holds(pair_, kShapes)) return std::nullopt;
-    return Generalised{pair_, to_rule(bank_, pair_), signature_};
+      if (!a.sized && a.on_left) closed += open(a) ? 0 : 1;
+    return Generalised{pair_, to_rule(bank_, pair_), signature_, closed};
   }
 
  private:
   bool holds(const GeneralPair& p, int trials) const {
     return check(to_rule(bank_, p), signature_, seed_, trials) == Evidence::Holds;
   }
-  /// Extents of 1 stay 1 only where they must.
-  bool choose_signature(const std::vector<OpenAttr>& sized) {
-    Signature last;
-    for (int ones_from : {kMaxRank, 2, 0}) {
-      signature_ = signature_of(bank_, pair_, ones_from);
-      if (signature_ == last) continue;
-      last = signature_;
-      if (choose_sizes(sized)) return true;
-    }
-    return false;
-  }
   /// Finds numbers for the attributes that stem from the witness shapes.
   bool choose_sizes(const std::vector<OpenAttr>& sized) {
     std::vector<std::vector<Number>> options;
     for (const OpenAttr& a : sized)
-      for (size_t k = 0; k < a.key.second.size(); ++k) options.push_back(numbers_for(a, k));
+      for (size_t k = 0; k < a.key.second.size(); ++k) {
+        options.push_back(numbers_for(a, k));
+        if (options.back().empty()) return false;
+      }
     std::vector<size_t> choice(options.size(), 0);
     for (int tried = 0; tried < kMaxCombinations; ++tried) {
       GeneralPair p = with_sizes(sized, options, choice);
@@ -109,7 +102,6 @@ class Generaliser {
       for (size_t d = 0; d < shape.size(); ++d)
         if (shape[d] == value) r.push_back({Number::Size, 0, leaf, static_cast<int>(d), {}});
     }
-    r.push_back({Number::Given, value, -1, 0, {}});
     return r;
   }
   GeneralPair with_sizes(const std::vector<OpenAttr>& sized,
@@ -126,8 +118,8 @@ class Generaliser {
     }
     return p;
   }
-  /// A list variable, else a variable for each number, else as it is.
-  void open(const OpenAttr& a) {
+  /// A list variable, else a variable for each number; false when it stays as it is.
+  bool open(const OpenAttr& a) {
     GeneralPair p = pair_;
     p.plan[a.key] = {letter(a), {}};
     if (!holds(p, kShapes)) {
@@ -135,19 +127,19 @@ class Generaliser {
       for (size_t k = 0; k < a.key.second.size(); ++k)
         form.numbers.push_back({Number::Free, 0, -1, 0, letter(a) + std::to_string(k + 1)});
       p.plan[a.key] = std::move(form);
-      if (!holds(p, kShapes)) return;
+      if (!holds(p, kShapes)) return false;
     }
     pair_ = std::move(p);
+    return true;
   }
-  /// A variable name: the first letter of the attribute, told apart by a number.
+  /// A variable name: the first letter of the attribute, repeated to tell attributes apart.
   std::string letter(const OpenAttr& a) const {
-    std::string name(1, a.key.first[0]);
-    int same = 0;
+    size_t same = 1;
     for (const OpenAttr& other : open_attrs(bank_, pair_.lhs, pair_.rhs)) {
       if (other.key == a.key) break;
       same += other.key.first[0] == a.key.first[0] ? 1 : 0;
     }
-    return same == 0 ? name : name + std::string(static_cast<size_t>(same), '_');
+    return std::string(same, a.key.first[0]);
   }
 
   const Bank& bank_;
@@ -158,8 +150,15 @@ class Generaliser {
 
 }  // namespace
 
-std::optional<Generalised> generalise(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed) {
-  return Generaliser(bank, lhs, rhs, seed).run();
+std::vector<Generalised> generalise(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed) {
+  std::vector<Generalised> r;
+  for (int ones_from : {kMaxRank, 2, 0}) {  // extents of 1 stay 1 only where they must
+    if (ones_from == 0 && !r.empty()) break;
+    auto g = Generaliser(bank, lhs, rhs, seed).run(ones_from);
+    if (g && (r.empty() || (g->signature != r[0].signature && g->closed < r[0].closed)))
+      r.push_back(*std::move(g));
+  }
+  return r;
 }
 
 }  // namespace regraft::gen

@@ -10,12 +10,14 @@ struct Generalised {
   GeneralPair pair;
   Rule rule;
   Signature signature;  ///< at which it was checked
+  int closed = 0;       ///< attributes of the left side that stayed numbers
 };
 
-constexpr int kShapes = 4;  ///< other shapes that a candidate must hold at
+constexpr int kShapes = 8;  ///< other shapes that a candidate must hold at
 
-/// lhs => rhs in the most general form that holds at kShapes random shapes; nullopt when not even
-/// the form with the witness' numbers does. REQUIRES: leaves of rhs occur in lhs, lhs is a call.
-std::optional<Generalised> generalise(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed);
+/// lhs => rhs in its most general form that holds at kShapes random shapes. A second form is added
+/// when spatial extents of 1 (1x1 kernels) free more attributes. Empty when the equality is false at
+/// other shapes. REQUIRES: leaves of rhs occur in lhs, lhs is a call.
+std::vector<Generalised> generalise(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed);
 
 }  // namespace regraft::gen

@@ -42,14 +42,16 @@ class Collector {
  public:
   explicit Collector(GenerateReport& report) : report_(report) {}
   bool add(const Rule& rule, const Signature& signature) {
-    if (auto status = validate(rule); !status) return false;
+    if (!validate(rule)) return false;
     std::string key = canonical_key(rule);
     if (!keys_.insert(key).second) {
       ++report_.removed_duplicate;
       return false;
     }
     Rule r = rule;
-    r.domain = {signature};
+    // Restricted shapes are part of the rule; all others are for the verifier to find.
+    auto has_one = [](const std::string& word) { return word.find('1') != std::string::npos; };
+    if (std::any_of(signature.begin(), signature.end(), has_one)) r.domain = {signature};
     r = renamed(r);
     std::string base = joined_ops(r.lhs) + "=" + joined_ops(r.rhs) + ".";
     for (int digits = 4; digits <= 16; ++digits) {
@@ -77,27 +79,40 @@ class Distiller {
  public:
   Distiller(Bank& bank, uint64_t seed, GenerateReport& report)
       : bank_(bank), seed_(seed), report_(report), kept_(bank), collector_(report) {}
+  /// Judges a pair and collects the rules that it gives.
   void take(Pair p) {
     switch (kept_.judge(p)) {
       case Redundancy::Instance: ++report_.removed_instance; return;
       case Redundancy::Derivable: ++report_.removed_derivable; return;
       case Redundancy::None: break;
     }
-    bool holds = direct(p.lhs, p.rhs);
-    holds = direct(p.rhs, p.lhs) || holds;
-    if (!holds) ++report_.removed_other_shapes;
+    bool constant = bank_.leaves(p.lhs).empty() && bank_.leaves(p.rhs).empty();
+    if (constant) ++report_.removed_trivial;
+    bool holds = direct(p.lhs, p.rhs, constant);
+    holds = direct(p.rhs, p.lhs, constant) || holds;
+    if (!holds && !constant) ++report_.removed_other_shapes;
   }
 
  private:
-  bool direct(TermId lhs, TermId rhs) {
+  /// Facts about constants only help to prune; constants are folded anyway.
+  bool direct(TermId lhs, TermId rhs, bool constant) {
     if (!is_directed(bank_, lhs, rhs)) return false;
-    auto g = generalise(bank_, lhs, rhs, seed_);
-    if (!g) return false;
-    kept_.add(g->pair);
-    if (!collector_.add(g->rule, g->signature)) return true;
-    if (auto merge = merge_of(*g, seed_); merge && collector_.add(*merge, g->signature))
+    bool holds = false;
+    for (const Generalised& g : generalise(bank_, lhs, rhs, seed_)) {
+      if (!holds) kept_.add(g.pair);
+      holds = true;
+      if (!constant) collect(lhs, rhs, g);
+    }
+    return holds;
+  }
+  void collect(TermId lhs, TermId rhs, const Generalised& g) {
+    if (bank_.subterms(rhs).count(lhs) > 0) {
+      ++report_.removed_direction;
+      return;
+    }
+    if (!collector_.add(g.rule, g.signature)) return;
+    if (auto merge = merge_of(g, seed_); merge && collector_.add(*merge, g.signature))
       ++report_.merges;
-    return true;
   }
   Bank& bank_;
   uint64_t seed_;

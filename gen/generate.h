@@ -27,11 +27,12 @@ struct GenerateReport {
   uint64_t classes = 0;
   uint64_t raw_pairs = 0;
   uint64_t removed_renaming = 0;      ///< pairs equal to another up to names
-  uint64_t removed_trivial = 0;       ///< equal up to commuted operands; no variables
+  uint64_t removed_trivial = 0;       ///< equal up to commuted operands; facts about constants
   uint64_t removed_common = 0;        ///< equal operands under the same operator
   uint64_t removed_instance = 0;      ///< instances of a kept rule
   uint64_t removed_derivable = 0;     ///< sides that kept rules make equal
   uint64_t removed_other_shapes = 0;  ///< false at other shapes
+  uint64_t removed_direction = 0;     ///< directions that bind too little, or put the left side in the right
   uint64_t removed_duplicate = 0;     ///< the same rule after generalisation
   uint64_t merges = 0;                ///< candidates with several outputs
   double cpu_seconds = 0, wall_seconds = 0;

@@ -13,11 +13,21 @@ std::set<int> variables_below(const Pattern& p, PatternRef r) {
   return all;
 }
 
+/// a is b or needs b.
+bool depends(const Pattern& p, PatternRef a, PatternRef b) {
+  if (is_variable(a)) return false;
+  if (a.node == b.node) return true;
+  const auto& inputs = p.nodes[static_cast<size_t>(a.node)].inputs;
+  return std::any_of(inputs.begin(), inputs.end(), [&](PatternRef r) { return depends(p, r, b); });
+}
+
 bool is_merge(const Pattern& lhs) {
   if (lhs.outputs.size() != 1 || is_variable(lhs.outputs[0])) return false;
   const PatternNode& root = lhs.nodes[static_cast<size_t>(lhs.outputs[0].node)];
   if (root.op->name != "concat" || root.inputs.size() != 2) return false;
   if (is_variable(root.inputs[0]) || is_variable(root.inputs[1])) return false;
+  if (depends(lhs, root.inputs[0], root.inputs[1]) || depends(lhs, root.inputs[1], root.inputs[0]))
+    return false;
   std::set<int> a = variables_below(lhs, root.inputs[0]), b = variables_below(lhs, root.inputs[1]);
   return std::any_of(a.begin(), a.end(), [&](int v) { return b.count(v) > 0; });
 }

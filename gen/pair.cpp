@@ -81,8 +81,7 @@ std::vector<Pair> reduce_pairs(Bank& bank, const std::vector<Pair>& raw, PairCou
       continue;
     }
     p = without_common_subterms(bank, p);
-    if (directed_key(bank, p.lhs, p.lhs) == directed_key(bank, p.lhs, p.rhs) ||
-        bank.leaves(p.lhs).empty() || bank.leaves(p.rhs).empty())
+    if (directed_key(bank, p.lhs, p.lhs) == directed_key(bank, p.lhs, p.rhs))
       ++counts.trivial;
     else if (follows_by_congruence(bank, p))
       ++counts.common_subgraph;

@@ -6,7 +6,7 @@ namespace regraft::gen {
 
 struct PairCounts {
   uint64_t raw = 0;
-  uint64_t trivial = 0;          ///< equal up to commuted operands, or without variables
+  uint64_t trivial = 0;          ///< equal up to commuted operands
   uint64_t renaming = 0;         ///< another pair up to names of variables
   uint64_t common_subgraph = 0;  ///< equal parts under the same operator
 };

@@ -121,6 +121,10 @@ class Builder {
   const Binding& binding_;
 };
 
+bool meet(const std::set<TermId>& a, const std::set<TermId>& b) {
+  return std::any_of(a.begin(), a.end(), [&](TermId t) { return b.count(t) > 0; });
+}
+
 std::pair<std::string_view, int> root_of(const Bank& bank, TermId t) {
   const TermNode& n = bank.node(t);
   return {bank.label(n.label).op->name, n.output};
@@ -163,17 +167,31 @@ std::vector<TermId> KeptRules::anywhere(TermId t) {
   return memo_[t] = r;
 }
 
+std::set<TermId> KeptRules::near(TermId t) {
+  std::vector<TermId> steps = anywhere(t);
+  std::set<TermId> r(steps.begin(), steps.end());
+  r.insert(t);
+  return r;
+}
+
+std::set<TermId> KeptRules::beyond(Pair p, const std::set<TermId>& terms) {
+  constexpr size_t kMaxTerms = 60;
+  size_t limit = std::max(bank_.size(p.lhs), bank_.size(p.rhs)) + 1;
+  std::set<TermId> r = terms;
+  size_t expanded = 0;
+  for (TermId t : terms)
+    if (bank_.size(t) <= limit && ++expanded <= kMaxTerms) r.merge(near(t));
+  return r;
+}
+
 Redundancy KeptRules::judge(Pair p) {
   for (auto [from, to] : {std::pair{p.lhs, p.rhs}, std::pair{p.rhs, p.lhs}})
     for (TermId t : at_top(from))
       if (t == to) return Redundancy::Instance;
-  std::vector<TermId> left = anywhere(p.lhs), right = anywhere(p.rhs);
-  left.push_back(p.lhs);
-  right.push_back(p.rhs);
-  std::set<TermId> meet(right.begin(), right.end());
-  for (TermId t : left)
-    if (meet.count(t) > 0) return Redundancy::Derivable;
-  return Redundancy::None;
+  std::set<TermId> left = near(p.lhs), right = near(p.rhs);
+  if (meet(left, right)) return Redundancy::Derivable;
+  return meet(beyond(p, left), right) || meet(left, beyond(p, right)) ? Redundancy::Derivable
+                                                                     : Redundancy::None;
 }
 
 }  // namespace regraft::gen

@@ -7,7 +7,7 @@ namespace regraft::gen {
 enum class Redundancy : uint8_t {
   None,
   Instance,   ///< one kept rule, applied at the top, makes the sides equal
-  Derivable,  ///< a few applications of kept rules make the sides equal
+  Derivable,  ///< up to three applications of kept rules make the sides equal
 };
 
 /// Kept rules, indexed for matching. Not thread-safe.
@@ -22,6 +22,10 @@ class KeptRules {
  private:
   std::vector<TermId> at_top(TermId t);
   std::vector<TermId> anywhere(TermId t);
+  /// t and what one application makes of it.
+  std::set<TermId> near(TermId t);
+  /// One application more, for terms not much larger than p's.
+  std::set<TermId> beyond(Pair p, const std::set<TermId>& terms);
   Bank& bank_;
   std::vector<GeneralPair> rules_;
   std::map<std::pair<std::string_view, int>, std::vector<size_t>> by_root_;  ///< operator, output
