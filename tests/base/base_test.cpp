@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/result.h"
+#include "base/rng.h"
+
+namespace regraft {
+namespace {
+
+Result<int> half(int x) {
+  if (x % 2) return error("odd");
+  return x / 2;
+}
+Result<int> quarter(int x) {
+  ASSIGN_OR_RETURN(int h, half(x));
+  return half(h);
+}
+Status require_even(int x) { return x % 2 ? Status(error("odd")) : Status(); }
+Status require_all_even(const std::vector<int>& v) {
+  for (int x : v) RETURN_IF_ERROR(require_even(x));
+  return {};
+}
+
+TEST(Result, CarriesAValueOrAnError) {
+  ASSERT_TRUE(quarter(12));
+  EXPECT_EQ(*quarter(12), 3);
+  ASSERT_FALSE(quarter(6));
+  EXPECT_EQ(quarter(6).error().message, "odd");
+  EXPECT_FALSE(quarter(7));
+  EXPECT_TRUE(require_all_even({2, 4}));
+  EXPECT_EQ(require_all_even({2, 3}).error().message, "odd");
+}
+
+TEST(Result, HoldsMoveOnlyValues) {
+  auto make = []() -> Result<std::unique_ptr<int>> { return std::make_unique<int>(5); };
+  auto take = [&]() -> Result<int> {
+    ASSIGN_OR_RETURN(std::unique_ptr<int> p, make());
+    return *p;
+  };
+  EXPECT_EQ(*take(), 5);
+}
+
+TEST(Hash, MixesEveryBit) {
+  for (int bit = 0; bit < 64; ++bit) {
+    int changed = std::popcount(mix(12345) ^ mix(12345 ^ (uint64_t{1} << bit)));
+    EXPECT_GT(changed, 10) << bit;
+    EXPECT_LT(changed, 54) << bit;
+  }
+  EXPECT_NE(combine(1, 2), combine(2, 1));
+  EXPECT_NE(hash_text("a"), hash_text(std::string_view("a\0", 2)));
+}
+
+TEST(Rng, IsSeededAndInRange) {
+  Rng a(7), b(7), c(8);
+  EXPECT_EQ(a.next(), b.next());
+  EXPECT_NE(a.next(), c.next());
+  std::vector<int> counts(5, 0);
+  for (int i = 0; i < 5000; ++i) {
+    int64_t x = a.between(-2, 2);
+    ASSERT_GE(x, -2);
+    ASSERT_LE(x, 2);
+    ++counts[static_cast<size_t>(x + 2)];
+    double u = a.unit();
+    ASSERT_GE(u, 0);
+    ASSERT_LT(u, 1);
+  }
+  for (int n : counts) EXPECT_NEAR(n, 1000, 150);
+}
+
+TEST(Parallel, RunsEachIndexOnce) {
+  for (int threads : {1, 2, 4})
+    for (size_t n : {size_t{0}, size_t{1}, size_t{1000}})
+      for (size_t grain : {size_t{1}, size_t{64}}) {
+        std::vector<std::atomic<int>> hits(n);
+        parallel_for(n, threads, [&](size_t i) { ++hits[i]; }, grain);
+        for (size_t i = 0; i < n; ++i) ASSERT_EQ(hits[i], 1) << i;
+      }
+  EXPECT_GE(default_threads(), 1);
+}
+
+TEST(Stop, IsRequestedOrOutOfTime) {
+  Stop never(0);
+  EXPECT_FALSE(never.requested());
+  EXPECT_FALSE(never.out_of_time());
+  never.request();
+  EXPECT_TRUE(never.requested());
+  Stop soon(1e-6);
+  while (!soon.out_of_time()) {
+  }
+  EXPECT_FALSE(soon.requested());  // nobody asked
+}
+
+TEST(Progress, CountsFromSeveralThreads) {
+  Progress progress("test", "steps", 100, Verbosity::Quiet);
+  parallel_for(100, 4, [&](size_t) { progress.add(); });
+  EXPECT_EQ(progress.done(), 100u);
+}
+
+}  // namespace
+}  // namespace regraft

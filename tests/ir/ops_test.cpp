@@ -1,0 +1,218 @@
+// What every operator of the registry must satisfy, on its own samples.
+#include <cmath>
+#include <set>
+
+#include "tests/ir/graphs.h"
+#include "tests/ir/sum_value.h"
+
+namespace regraft {
+namespace {
+
+struct Ops : ::testing::TestWithParam<const OpDef*> {
+  const OpDef& op = *GetParam();
+  std::vector<Sample> samples = op.samples();
+
+  static std::vector<Array<Residue>> residues(const Sample& s) {
+    std::vector<Array<Residue>> r;
+    for (size_t k = 0; k < s.shapes.size(); ++k)
+      r.push_back(random_residues(static_cast<int>(k), s.shapes[k], 99));
+    return r;
+  }
+  template <class S>
+  static std::vector<const Array<S>*> pointers(const std::vector<Array<S>>& arrays) {
+    std::vector<const Array<S>*> r;
+    for (const auto& a : arrays) r.push_back(&a);
+    return r;
+  }
+  auto field_values(const Sample& s) {
+    Field field(99);
+    auto operands = residues(s);
+    return evaluate_call(field, op, pointers(operands), s.attrs);
+  }
+};
+
+TEST_P(Ops, HasSamplesAndAConsistentRow) {
+  EXPECT_FALSE(samples.empty());
+  EXPECT_EQ(find_op(op.name), &op);
+  EXPECT_LE(op.min_arity, op.max_arity);
+  EXPECT_TRUE(op.outputs > 0 || op.outputs_attr >= 0);
+  if (op.commutative) {
+    EXPECT_GE(op.min_arity, 2);
+  }
+  std::set<std::string_view> names;
+  for (const auto& a : op.ints) EXPECT_TRUE(names.insert(a.name).second) << a.name;
+  for (const auto& a : op.reals) EXPECT_TRUE(names.insert(a.name).second) << a.name;
+  for (std::string_view type : op.onnx) {
+    auto imported = ops_for_onnx(type);
+    EXPECT_NE(std::find(imported.begin(), imported.end(), &op), imported.end());
+  }
+}
+
+TEST_P(Ops, EvaluatesItsSamples) {
+  for (const Sample& s : samples) {
+    Rng rng(5);
+    std::vector<Array<double>> operands;
+    for (const auto& shape : s.shapes) {
+      Array<double> a{shape, {}};
+      for (size_t n = random_residues(0, shape, 1).data.size(); n-- > 0;) a.data.push_back(rng.unit() + 0.1);
+      operands.push_back(std::move(a));
+    }
+    auto x = evaluate_reals(op, pointers(operands), s.attrs);
+    ASSERT_TRUE(x) << x.error().message;
+    EXPECT_EQ(static_cast<int>(x->size()), output_count(op, symbolic(s.attrs)));
+    for (const auto& a : *x)
+      for (double v : a.data) EXPECT_TRUE(std::isfinite(v));
+    auto y = field_values(s);
+    ASSERT_TRUE(y);
+    for (size_t k = 0; k < x->size(); ++k) EXPECT_EQ((*x)[k].shape, (*y)[k].shape);
+  }
+}
+
+TEST_P(Ops, InfersTheSameShapesFromSymbols) {
+  for (const Sample& s : samples) {
+    auto expected = field_values(s);
+    ASSERT_TRUE(expected);
+    SymbolPool pool;
+    std::vector<TensorType> operands;
+    for (const auto& shape : s.shapes) operands.push_back({DType::F32, shape_of(shape)});
+    auto types = infer_call(pool, op, operands, symbolic(s.attrs));
+    ASSERT_TRUE(types) << types.error().message;
+    ASSERT_EQ(types->size(), expected->size());
+    for (size_t k = 0; k < types->size(); ++k)
+      EXPECT_EQ(numeric(*(*types)[k].shape), (*expected)[k].shape);
+  }
+}
+
+TEST_P(Ops, SymbolicElementHasTheValueOfTheFieldElement) {
+  for (const Sample& s : samples) {
+    auto expected = field_values(s);
+    ASSERT_TRUE(expected);
+    auto inputs = residues(s);
+    SymbolPool pool;
+    Symbolic alg(pool);
+    Valuation sizes;  // every size above 1 is a symbol
+    Shapes<Symbolic> shapes;
+    std::vector<SymbolicTensor> tensors;
+    int64_t extent = 2;
+    for (size_t k = 0; k < s.shapes.size(); ++k) {
+      shapes.emplace_back();
+      for (size_t d = 0; d < s.shapes[k].size(); ++d) {
+        int64_t n = s.shapes[k][d];
+        extent = std::max(extent, n + 1);
+        Var v = pool.named("t" + std::to_string(k) + "." + std::to_string(d));
+        sizes[v] = n;
+        shapes.back().push_back(n == 1 ? Poly(1) : Poly::symbol(v));
+      }
+      tensors.push_back(input_tensor(alg, static_cast<int>(k), shapes.back()));
+    }
+    for (const auto& list : s.attrs.ints)
+      for (int64_t n : list) extent = std::max(extent, n + 1);
+    Attrs<Poly> attrs = symbolic(s.attrs);
+    std::vector<Formula> required;
+    alg.on_require = [&](const Formula& f) { required.push_back(f); };
+    auto inferred = op.symbolic_semantics.infer(alg, shapes, attrs);
+    ASSERT_TRUE(inferred) << inferred.error().message;
+    for (const Formula& f : required) EXPECT_TRUE(evaluate(f, sizes)) << to_string(f);
+    Field field(99);
+    SumValue value{field, inputs, extent};
+    for (size_t out = 0; out < inferred->size(); ++out) {
+      const auto& shape = (*expected)[out].shape;
+      for (size_t d = 0; d < shape.size(); ++d) EXPECT_EQ(evaluate((*inferred)[out][d], sizes), shape[d]);
+      size_t count = (*expected)[out].data.size();
+      for (size_t flat : std::set<size_t>{0, count / 3, count / 2, count - 1}) {
+        std::vector<Poly> at(shape.size());
+        auto rest = static_cast<int64_t>(flat);
+        for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) at[d] = Poly(rest % shape[d]);
+        Sum element = op.symbolic_semantics.element(alg, tensors, attrs, at, static_cast<int>(out));
+        EXPECT_EQ(value.of(element, sizes), (*expected)[out].data[flat]) << "element " << flat;
+      }
+    }
+  }
+}
+
+TEST_P(Ops, TermsAgreeWithTheFieldWherePolynomial) {
+  for (const Sample& s : samples) {
+    auto expected = field_values(s);
+    auto inputs = residues(s);
+    TermStore store;
+    Terms terms(store);
+    std::map<int32_t, Residue> value_of_atom;
+    std::vector<Array<Term>> operands;
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      operands.push_back({inputs[k].shape, {}});
+      for (size_t i = 0; i < inputs[k].data.size(); ++i) {
+        Term x = terms.element(static_cast<int>(k), static_cast<int64_t>(i));
+        operands.back().data.push_back(x);
+        value_of_atom[store.body(x).begin()->first[0]] = inputs[k].data[i];
+      }
+    }
+    auto results = evaluate_call(terms, op, pointers(operands), s.attrs);
+    ASSERT_TRUE(results && expected);
+    for (size_t out = 0; out < results->size(); ++out)
+      for (size_t i = 0; i < (*results)[out].data.size(); ++i) {
+        Residue total{0};
+        bool polynomial = true;
+        for (const auto& [mono, c] : store.body((*results)[out].data[i])) {
+          Residue product = residue_of(c.n) * inverse(residue_of(c.d));
+          for (int32_t atom : mono) {
+            polynomial = polynomial && value_of_atom.count(atom);
+            if (polynomial) product = product * value_of_atom[atom];
+          }
+          total = total + product;
+        }
+        if (polynomial) {
+          ASSERT_EQ(total, (*expected)[out].data[i]);
+        }
+      }
+  }
+}
+
+TEST_P(Ops, CountsItsWork) {
+  for (const Sample& s : samples) {
+    double flops = operation_count(op, s.shapes, s.attrs);
+    EXPECT_TRUE(std::isfinite(flops));
+    EXPECT_GE(flops, 0);
+  }
+}
+
+TEST_P(Ops, TextRoundTrips) {
+  for (const Sample& s : samples) {
+    Graph g;
+    std::vector<Value> operands;
+    for (const auto& shape : s.shapes) operands.push_back(g.add_input({DType::F32, shape_of(shape)}));
+    auto id = g.add_call(op, operands, symbolic(s.attrs));
+    ASSERT_TRUE(id) << id.error().message;
+    std::vector<Value> outputs;
+    for (int k = 0; k < output_count(op, symbolic(s.attrs)); ++k) outputs.push_back({*id, k});
+    g.set_outputs(outputs);
+    auto h = parse_graph(to_string(g));
+    ASSERT_TRUE(h) << to_string(g) << h.error().message;
+    EXPECT_EQ(to_string(*h), to_string(g));
+    EXPECT_TRUE(structurally_equal(g, *h));
+  }
+}
+
+TEST_P(Ops, CommutesExactlyWhereDeclared) {
+  bool commutes = op.min_arity >= 2;
+  for (const Sample& s : samples) {
+    if (s.shapes.size() < 2) continue;
+    auto operands = residues(s);
+    Field field(99);
+    auto x = evaluate_call(field, op, pointers(operands), s.attrs);
+    std::swap(operands[0], operands[1]);
+    auto y = evaluate_call(field, op, pointers(operands), s.attrs);
+    ASSERT_TRUE(x);
+    commutes = commutes && y && equal(*x, *y);
+  }
+  EXPECT_EQ(op.commutative, commutes);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Ops, ::testing::ValuesIn(all_ops().begin(), all_ops().end()),
+                         [](const auto& i) {
+                           std::string name(i.param->name);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace regraft

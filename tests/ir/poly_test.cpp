@@ -1,0 +1,160 @@
+// Polynomials and formulas against plain integer arithmetic on random values.
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "ir/formula.h"
+
+namespace regraft {
+namespace {
+
+struct World {
+  SymbolPool pool;
+  std::vector<Var> symbols;
+  Rng rng{42};
+  World() {
+    for (int k = 0; k < 4; ++k) symbols.push_back(pool.named("s" + std::to_string(k)));
+  }
+  Valuation values(int64_t low, int64_t high) {
+    Valuation v;
+    for (Var s : symbols) v[s] = rng.between(low, high);
+    return v;
+  }
+};
+
+/// A random expression together with how plain integers compute it.
+struct Expression {
+  Poly poly;
+  std::function<int64_t(const Valuation&)> value;
+};
+Expression random_expression(World& w, int depth) {
+  if (depth == 0 || w.rng.below(5) == 0) {
+    if (w.rng.below(3) == 0) {
+      int64_t c = w.rng.between(-5, 5);
+      return {Poly(c), [c](const Valuation&) { return c; }};
+    }
+    Var s = w.symbols[w.rng.below(w.symbols.size())];
+    return {Poly::symbol(s), [s](const Valuation& v) { return v.at(s); }};
+  }
+  Expression a = random_expression(w, depth - 1), b = random_expression(w, depth - 1);
+  switch (w.rng.below(4)) {
+    case 0:
+      return {a.poly + b.poly, [=](const Valuation& v) { return a.value(v) + b.value(v); }};
+    case 1:
+      return {a.poly - b.poly, [=](const Valuation& v) { return a.value(v) - b.value(v); }};
+    case 2:
+      return {a.poly * b.poly, [=](const Valuation& v) { return a.value(v) * b.value(v); }};
+    default: break;
+  }
+  Var s = w.symbols[w.rng.below(w.symbols.size())];
+  int64_t scale = w.rng.between(1, 3);
+  Poly divisor = w.rng.below(2) ? Poly(scale) : Poly(scale) * Poly::symbol(s);
+  bool fixed = divisor.is_constant();
+  return {w.pool.floordiv(a.poly, divisor), [=](const Valuation& v) {
+            return floordiv(a.value(v), fixed ? scale : scale * v.at(s));
+          }};
+}
+
+TEST(Poly, AgreesWithIntegers) {
+  World w;
+  for (int round = 0; round < 2000; ++round) {
+    Expression e = random_expression(w, 3);
+    for (int k = 0; k < 4; ++k) {
+      Valuation v = w.values(1, 9);
+      ASSERT_EQ(evaluate(e.poly, v), e.value(v)) << to_string(e.poly);
+    }
+  }
+}
+
+TEST(Poly, NormalFormIsUnique) {
+  World w;
+  for (int round = 0; round < 500; ++round) {
+    Poly a = random_expression(w, 2).poly, b = random_expression(w, 2).poly,
+         c = random_expression(w, 2).poly;
+    EXPECT_TRUE(same((a + b) * c, c * b + a * c));
+    EXPECT_TRUE(same(a - a, Poly(0)));
+    EXPECT_EQ(hash((a + b) * c), hash(c * b + a * c));
+    EXPECT_EQ(compare(a, b), -compare(b, a));
+  }
+}
+
+TEST(Poly, SubstitutesSimultaneously) {
+  World w;
+  for (int round = 0; round < 500; ++round) {
+    Expression e = random_expression(w, 3), x = random_expression(w, 1), y = random_expression(w, 1);
+    Poly positive = x.poly * x.poly + Poly(1);
+    Substitution s{{w.symbols[0], positive}, {w.symbols[1], Poly::symbol(w.symbols[0])}};
+    Valuation v = w.values(1, 5), moved = v;
+    moved[w.symbols[0]] = evaluate(positive, v);
+    moved[w.symbols[1]] = v[w.symbols[0]];
+    ASSERT_EQ(evaluate(substitute(e.poly, s), v), evaluate(e.poly, moved)) << to_string(e.poly);
+  }
+}
+
+TEST(Poly, FloorDivisionSimplifies) {
+  World w;
+  Poly n = Poly::symbol(w.symbols[0]), m = Poly::symbol(w.symbols[1]);
+  EXPECT_TRUE(same(w.pool.floordiv(Poly(6) * n * m, Poly(2) * m), Poly(3) * n));
+  EXPECT_TRUE(same(w.pool.floordiv(Poly(4) * n + Poly(7), Poly(4)), n + Poly(1)));
+  EXPECT_TRUE(same(w.pool.floordiv(n, m), w.pool.floordiv(n, m)));
+  EXPECT_FALSE(same(w.pool.floordiv(n, m), w.pool.floordiv(n + Poly(1), m)));
+}
+
+TEST(Poly, SolvesForAUnitOccurrence) {
+  World w;
+  Poly x = Poly::symbol(w.symbols[0]), y = Poly::symbol(w.symbols[1]), solution;
+  ASSERT_TRUE(solve_for(x - Poly(2) * y + Poly(3), w.symbols[0], solution));
+  EXPECT_TRUE(same(solution, Poly(2) * y - Poly(3)));
+  EXPECT_FALSE(solve_for(x - Poly(2) * y, w.symbols[1], solution));
+  EXPECT_FALSE(solve_for(x * x - x, w.symbols[0], solution));
+}
+
+TEST(Poly, OverflowThrows) {
+  World w;
+  Poly big = Poly(INT64_MAX) * Poly::symbol(w.symbols[0]);
+  EXPECT_THROW(big + big, PolyOverflow);
+  EXPECT_THROW(big * Poly(2), PolyOverflow);
+}
+
+Formula random_formula(World& w, int depth) {
+  if (depth == 0) {
+    Poly p = random_expression(w, 2).poly;
+    return w.rng.below(3) == 0 ? is_zero(p) : non_negative(p);
+  }
+  Formula a = random_formula(w, depth - 1), b = random_formula(w, depth - 1);
+  return w.rng.below(2) ? a && b : a || b;
+}
+
+TEST(Formula, ConnectivesAgreeWithBooleans) {
+  World w;
+  for (int round = 0; round < 500; ++round) {
+    Formula a = random_formula(w, 1), b = random_formula(w, 1);
+    Valuation v = w.values(1, 4);
+    bool x = evaluate(a, v), y = evaluate(b, v);
+    ASSERT_EQ(evaluate(a && b, v), x && y);
+    ASSERT_EQ(evaluate(a || b, v), x || y);
+    ASSERT_EQ(evaluate(negate(a), v), !x) << to_string(a);
+    Conjunction c;
+    add(c, a);
+    add(c, b);
+    ASSERT_EQ(evaluate(c, v), x && y);
+    if (plainly_false(c)) {
+      ASSERT_FALSE(x && y);
+    }
+    if (plainly_implies({a}, b) && x) {
+      ASSERT_TRUE(y) << to_string(a) << " => " << to_string(b);
+    }
+  }
+}
+
+TEST(Formula, ComparisonsFoldOnNumbers) {
+  EXPECT_EQ((Poly(2) < Poly(3)).kind, Formula::True);
+  EXPECT_EQ((Poly(3) <= Poly(2)).kind, Formula::False);
+  World w;
+  Poly x = Poly::symbol(w.symbols[0]);
+  EXPECT_EQ((x == x).kind, Formula::True);
+  EXPECT_TRUE(plainly_false({x < Poly(3), Poly(3) <= x}));
+  EXPECT_EQ(compare(Poly(2) * x < Poly(7), x <= Poly(3)), 0);  // tightened to integers
+}
+
+}  // namespace
+}  // namespace regraft

@@ -1,0 +1,232 @@
+// Rules: their text, what is refused, renaming and the canonical key.
+#include <algorithm>
+
+#include "ir/pattern.h"
+#include "tests/ir/graphs.h"
+
+namespace regraft {
+namespace {
+
+const std::vector<std::string> kRules = {
+    "assoc  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))",
+    "assoc  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))  for a:nn b:nn c:nn | a:nnn b:nnn c:nnn  proved:all-sizes",
+    "neutral  (matmul ?x (identity-matrix size=x.-1)) => ?x  for x:nn  proved:all-sizes  origin:hand",
+    "scalar  (mul ?x ?s) => (mul ?s ?x)  for x:n1n s:-  tested",
+    "split-concat  (concat (split ?x axis=1 sizes=?m,?k) (split ?x axis=1 sizes=?m,?k)#1 axis=1) => ?x",
+    "two  (split (concat ?x ?y axis=0) axis=0 sizes=x.0,y.0) ; (split (concat ?x ?y axis=0) axis=0 sizes=x.0,y.0)#1 => ?x ; ?y",
+    "conv-merge  (concat (conv ?x ?w strides=?s pads=?p dilations=?d group=1) (conv ?x ?v strides=?s pads=?p dilations=?d group=1) axis=1) => (conv ?x (concat ?w ?v axis=0) strides=?s pads=?p dilations=?d group=1)",
+    "relu  (relu (relu ?x)) => (relu ?x)  for x:nnnn  proved:bounded[x:2,2,2,2]",
+    "clip  (clip (clip ?x min=?l max=?h) min=?l max=?h) => (clip ?x min=?l max=?h)  unknown[timeout]",
+    "full  (add ?x (full shape=x.0,2*x.1-1)) => ?x  refuted[x=[1\\]; \\\\ and\\na line]",
+    "six  (hard-sigmoid ?x alpha=0.16666667 beta=-1e-30) => (hard-sigmoid ?x alpha=0.16666667 beta=-1e-30)",
+    "reshape  (reshape (reshape ?x shape=floor(x.0*x.1/2),2) shape=x.0,x.1) => ?x  for x:nn",
+    "one  (reshape ?x shape=?e+0) => (reshape ?x shape=?e+0)",
+    "all  (reduce-sum ?x axes=-1 keepdims=0) => (reduce-sum ?x axes=-1 keepdims=0)",
+};
+
+TEST(RuleText, RoundTrips) {
+  for (const std::string& line : kRules) {
+    auto r = parse_rule(line);
+    if (!r) {
+      // The list names an operator or attribute that the registry spells differently.
+      ADD_FAILURE() << line << "\n" << r.error().message;
+      continue;
+    }
+    EXPECT_EQ(to_string(*r), line);
+    EXPECT_TRUE(validate(*r));
+  }
+}
+
+TEST(RuleText, ReadsEveryPart) {
+  Rule r = rule("n1  (matmul ?x ?w) => (matmul ?x ?w)  for x:nn w:n1 | w:nn x:1n  refuted[x = 3]  origin:hand");
+  EXPECT_EQ(r.name, "n1");
+  EXPECT_EQ(r.variables, (std::vector<std::string>{"x", "w"}));
+  EXPECT_EQ(r.domain, (std::vector<Signature>{{"nn", "n1"}, {"1n", "nn"}}));
+  EXPECT_EQ(r.verdict.kind, VerdictKind::Refuted);
+  EXPECT_EQ(r.verdict.detail, "x = 3");
+  EXPECT_EQ(r.origin, "hand");
+}
+
+TEST(RuleText, EqualExpressionsAreOneNode) {
+  Rule r = rule("d  (add (relu ?x) (relu ?x)) => (relu (add ?x ?x))");
+  EXPECT_EQ(r.lhs.nodes.size(), 2u);
+  EXPECT_EQ(r.lhs.nodes[1].inputs[0], r.lhs.nodes[1].inputs[1]);
+}
+
+TEST(RuleText, RefusesBadLines) {
+  const std::vector<std::pair<std::string, std::string>> bad = {
+      {"", "column 1: "},
+      {"a", "column 2: "},
+      {"a  (matmul ?x ?y)", "expected '=>'"},
+      {"a  (matmull ?x ?y) => ?x", "column 4: unknown operator 'matmull'"},
+      {"a  (matmul ?x) => ?x", "column 4: matmul"},
+      {"a  (relu ?x ?y) => ?x", "column 4: relu"},
+      {"a  (relu ?x) => ?y", "column 17: the variable ?y is not bound"},
+      {"a  (relu ?x) => (relu ?x", "expected ')'"},
+      {"a  (relu ?x)) => ?x", "expected '=>'"},
+      {"a  (relu ?x size=3) => ?x", "column 13: relu has no attribute 'size'"},
+      {"a  (softmax ?x axis=1 axis=1) => ?x", "given twice"},
+      {"a  (softmax ?x axis=) => ?x", "expected a number"},
+      {"a  (softmax ?x axis=1,2) => ?x", "one number"},
+      {"a  (softmax ?x axis=?k) => ?x", "must be a number"},
+      {"a  (softmax ?x axis=99999999999999999999) => ?x", "too large"},
+      {"a  (conv ?x ?w strides=?s) => (conv ?x ?w pads=?p)", "?p is not bound"},
+      {"a  (conv ?x ?w strides=?x) => ?x", "two kinds"},
+      {"a  (clip ?x min=?l) => (clip ?x min=?h)", "?h is not bound"},
+      {"a  (clip ?x min=1e999) => ?x", "out of range"},
+      {"a  (reshape ?x shape=z.0) => ?x", "'z' is no tensor"},
+      {"a  (relu ?x) => (reshape ?x shape=z.0)", "?z is not bound"},
+      {"a  (reshape ?x shape=x.99) => ?x", "expected a number, ?name or name.axis"},
+      {"a  (reshape ?x shape=floor(x.0/0)) => ?x", "must be positive"},
+      {"a  (reshape ?x shape=9223372036854775807*2*x.0) => ?x", "too large"},
+      {"a  (split ?x axis=0 sizes=1,2)#2 => ?x", "has no output 2"},
+      {"a  ?x => ?x", "bare variable"},
+      {"a  (relu ?x) ; (neg ?x) => ?x", "outputs"},
+      {"a  (relu ?x) => ?x  for", "name:word"},
+      {"a  (relu ?x) => ?x  for x:nz", "name:word"},
+      {"a  (relu ?x) => ?x  for y:nn", "name:word"},
+      {"a  (add ?x ?y) => ?x  for x:nn", "name:word"},
+      {"a  (relu ?x) => ?x  for x:nnnnnnnnn", "name:word"},
+      {"a  (relu ?x) => ?x  proved", "'proved' is no verdict"},
+      {"a  (relu ?x) => ?x  proved:always", "'proved:always' is no verdict"},
+      {"a  (relu ?x) => ?x  proved:all-sizes proved:all-sizes", "end of the line"},
+      {"a  (relu ?x) => ?x  unknown[never closed", "expected ']'"},
+      {"a  (relu ?x) => ?x  origin:", "where the rule comes from"},
+  };
+  for (const auto& [line, message] : bad) {
+    auto r = parse_rule(line);
+    ASSERT_FALSE(r) << line;
+    EXPECT_NE(r.error().message.find(message), std::string::npos) << line << "\n" << r.error().message;
+    EXPECT_EQ(r.error().message.rfind("column ", 0), 0u) << r.error().message;
+    EXPECT_EQ(r.error().message.find('\n'), std::string::npos);
+  }
+}
+
+TEST(RuleText, RefusesDeepNesting) {
+  auto nested = [](int depth) {
+    std::string s = "deep  ";
+    for (int k = 0; k < depth; ++k) s += k % 2 ? "(neg " : "(relu ";
+    return s + "?x" + std::string(static_cast<size_t>(depth), ')') + " => ?x";
+  };
+  EXPECT_TRUE(parse_rule(nested(150)));
+  ASSERT_FALSE(parse_rule(nested(100000)));
+  EXPECT_NE(parse_rule(nested(100000)).error().message.find("too deep"), std::string::npos);
+  std::string floors = "f  (reshape ?x shape=";
+  for (int k = 0; k < 100000; ++k) floors += "floor(";
+  EXPECT_FALSE(parse_rule(floors));
+}
+
+TEST(RuleText, SurvivesGarbage) {
+  Rng rng(11);
+  const std::string alphabet = "()?#=,;:.-+*/[]|\\ \t01nxsaw\"";
+  int accepted = 0;
+  for (int round = 0; round < 30000; ++round) {
+    std::string line = kRules[rng.below(kRules.size())];
+    for (uint64_t edits = rng.between(1, 4); edits-- > 0;) {
+      size_t at = rng.below(line.size());
+      char c = alphabet[rng.below(alphabet.size())];
+      switch (rng.below(4)) {
+        case 0: line[at] = c; break;
+        case 1: line.insert(at, 1, c); break;
+        case 2: line.erase(at, rng.below(6) + 1); break;
+        default: line.insert(at, line.substr(rng.below(line.size()), rng.below(20))); break;
+      }
+      if (line.empty()) line = "x";
+    }
+    auto r = parse_rule(line);
+    if (!r) {
+      ASSERT_FALSE(r.error().message.empty());
+      continue;
+    }
+    ++accepted;
+    auto again = parse_rule(to_string(*r));
+    ASSERT_TRUE(again) << line << "\n" << to_string(*r) << "\n" << again.error().message;
+    ASSERT_EQ(to_string(*again), to_string(*r));
+    ASSERT_TRUE(validate(*r));
+  }
+  EXPECT_GT(accepted, 500);
+}
+
+TEST(RuleValidate, RefusesWhatTextCannotSay) {
+  Rule good = rule("a  (add (relu ?x) ?y) => (add ?y (relu ?x))");
+  Rule unreachable = good;
+  PatternNode extra = good.rhs.nodes[0];
+  extra.op = find_op("neg");
+  unreachable.rhs.nodes.push_back(extra);
+  EXPECT_FALSE(validate(unreachable));
+  Rule forward = good;
+  std::swap(forward.lhs.nodes[0], forward.lhs.nodes[1]);
+  EXPECT_FALSE(validate(forward));
+  Rule unused = good;
+  unused.variables.push_back("z");
+  EXPECT_FALSE(validate(unused));
+  Rule short_signature = good;
+  short_signature.domain = {{"nn"}};
+  EXPECT_FALSE(validate(short_signature));
+  Rule foreign = rule("a  (reshape ?x shape=x.0) => (reshape ?x shape=x.0)");
+  foreign.rhs.nodes[0].attrs.ints[0][0] = Poly::symbol(foreign.pool->fresh("q", SymbolKind::Size));
+  EXPECT_FALSE(validate(foreign));
+}
+
+TEST(RuleRenamed, UsesLettersInOrderOfUse) {
+  Rule r = rule("k  (add (matmul ?p ?q) (reshape ?z shape=p.0,?n)) => (add (reshape ?z shape=p.0,?n) (matmul ?p ?q))  for p:nn q:nn z:n");
+  EXPECT_EQ(to_string(renamed(r)),
+            "k  (add (matmul ?a ?b) (reshape ?c shape=a.0,?n)) => (add (reshape ?c shape=a.0,?n) (matmul ?a ?b))  for a:nn b:nn c:n");
+  Rule clash = rule("k  (conv ?p ?q strides=?a) => (conv ?p ?q strides=?a)");
+  EXPECT_EQ(to_string(renamed(clash)), "k  (conv ?b ?c strides=?a) => (conv ?b ?c strides=?a)");
+  for (const std::string& line : kRules) {
+    Rule once = renamed(rule(line));
+    EXPECT_TRUE(validate(once));
+    EXPECT_EQ(to_string(renamed(once)), to_string(once));
+    EXPECT_EQ(canonical_key(once), canonical_key(rule(line)));
+  }
+}
+
+TEST(RuleKey, IgnoresNamesCommutationAndOutputOrder) {
+  auto key = [](const std::string& text) { return canonical_key(rule("r  " + text)); };
+  EXPECT_EQ(key("(add ?a (mul ?b ?c)) => (add (mul ?c ?b) ?a)"),
+            key("(add (mul ?y ?z) ?x) => (add ?x (mul ?y ?z))"));
+  EXPECT_EQ(key("(relu ?a) ; (neg ?b) => (exp ?a) ; (tanh ?b)"),
+            key("(neg ?p) ; (relu ?q) => (tanh ?p) ; (exp ?q)"));
+  EXPECT_EQ(key("(conv ?a ?b strides=?s pads=?t) => (conv ?a ?b strides=?s pads=?t)"),
+            key("(conv ?x ?w pads=?q strides=?p) => (conv ?x ?w pads=?q strides=?p)"));
+  EXPECT_EQ(key("(softmax ?x axis=-1) => ?x"), key("(softmax ?x) => ?x"));
+  EXPECT_NE(key("(relu ?a) => (neg ?a)"), key("(neg ?a) => (relu ?a)"));
+  EXPECT_NE(key("(sub ?a ?b) => (neg (sub ?b ?a))"), key("(sub ?a ?b) => (neg (sub ?a ?b))"));
+  EXPECT_NE(key("(conv ?a ?b strides=?s pads=?t) => ?a"), key("(conv ?a ?b strides=?s) => ?a"));
+  EXPECT_NE(key("(add ?a ?b) => ?a"), key("(add ?a ?a) => ?a"));
+  EXPECT_NE(key("(split ?x axis=0 sizes=1,2) => ?x"), key("(split ?x axis=0 sizes=1,2)#1 => ?x"));
+  EXPECT_NE(key("(relu ?a) ; (neg ?b) => (exp ?a) ; (tanh ?b)"),
+            key("(relu ?a) ; (neg ?b) => (tanh ?b) ; (exp ?a)"));
+}
+
+/// A random sum of products and one of its rewritings by commutation.
+std::string random_tree(Rng& shape, Rng& flips, const std::vector<std::string>& names, int depth) {
+  if (depth == 0 || shape.below(4) == 0) return "?" + names[shape.below(names.size())];
+  bool commutes = shape.below(3) != 0;
+  std::string op = commutes ? (shape.below(2) ? "add" : "mul") : "sub";
+  std::string x = random_tree(shape, flips, names, depth - 1);
+  std::string y = random_tree(shape, flips, names, depth - 1);
+  if (commutes && flips.below(2)) std::swap(x, y);
+  return "(" + op + " " + x + " " + y + ")";
+}
+
+TEST(RuleKey, IsInvariantOnRandomRules) {
+  std::map<std::string, std::string> text_of_key;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    std::string key;
+    for (uint64_t variant = 0; variant < 4; ++variant) {
+      Rng shape(seed), flips(seed * 7 + variant);
+      std::vector<std::string> names = {"a", "b", "c"};
+      if (variant) names = {"z" + std::to_string(variant), "q", "a"};
+      std::string l = random_tree(shape, flips, names, 3), r = random_tree(shape, flips, names, 3);
+      auto parsed = parse_rule("r  " + l + " => " + r);
+      if (!parsed) break;  // a bare or an unbound variable
+      if (variant == 0) key = canonical_key(*parsed);
+      ASSERT_EQ(canonical_key(*parsed), key) << l << " => " << r;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace regraft
