@@ -110,7 +110,10 @@ Sum difference(Sum a, const Sum& b) {
 
 bool Matcher::proves_zero(const Sum& sum, const Conjunction& domain) {
   simplifier_.set_small_loops(SmallLoops::Keep);
-  if (is_zero(sum, domain)) return true;
+  for (Products p : {Products::Opaque, Products::Exact}) {
+    simplifier_.set_products(p);
+    if (is_zero(sum, domain)) return true;
+  }
   std::string first = stuck_at_;
   simplifier_.set_small_loops(SmallLoops::Unroll);
   uint64_t before = simplifier_.unrolled();

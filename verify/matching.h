@@ -13,8 +13,8 @@ class Matcher {
  public:
   Matcher(Oracle& oracle, Budget& budget)
       : oracle_(oracle), budget_(budget), simplifier_(oracle, budget) {}
-  /// `sum` is 0 for all values of the symbols that satisfy `domain`; loops over few numbers are
-  /// unrolled in a second attempt.
+  /// `sum` is 0 for all values of the symbols that satisfy `domain`; cheap attempts come first, loops
+  /// over few numbers are unrolled in the last.
   bool proves_zero(const Sum& sum, const Conjunction& domain);
   /// The product at which the last attempt ended, for messages.
   const std::string& stuck_at() const { return stuck_at_; }

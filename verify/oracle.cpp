@@ -88,12 +88,15 @@ Conjunction with_facts(const Conjunction& facts, bool& products) {
   }
 }
 
+/// What earlier questions showed of a conjunction.
+enum class Known : uint8_t { Nothing, Refuted, NotShownLinear, NotShown };
+
 }  // namespace
 
 struct Oracle::Solver {
   z3::context context;
   std::map<Monomial, z3::expr, MonomialLess> opaque;
-  std::unordered_map<std::string, bool> memo;
+  std::unordered_map<std::string, Known> memo;
   uint64_t work_before = 0;
 
   z3::expr integer(const Monomial& m) {
@@ -173,7 +176,19 @@ OracleStats& OracleStats::operator+=(const OracleStats& o) {
 Oracle::Oracle(Budget& budget) : budget_(budget), solver_(std::make_unique<Solver>()) {}
 Oracle::~Oracle() = default;
 
-bool Oracle::refuted(const Conjunction& facts) {
+bool Oracle::ask(const Conjunction& all, Products products) {
+  bool exact = products == Products::Exact;
+  budget_.run();
+  ++(exact ? stats_.nonlinear : stats_.linear);
+  auto limit = exact ? budget_.left().run_nonlinear : budget_.left().run_linear;
+  z3::check_result r = solver_->run(all, exact, limit);
+  budget_.work(static_cast<int64_t>(solver_->spent));
+  stats_.work += solver_->spent;
+  if (r == z3::unknown) ++stats_.undecided;
+  return r == z3::unsat;
+}
+
+bool Oracle::refuted(const Conjunction& facts, Products products) {
   budget_.step();
   ++stats_.asked;
   if (plainly_false(facts)) {
@@ -182,47 +197,43 @@ bool Oracle::refuted(const Conjunction& facts) {
   }
   std::string key;
   for (const auto& f : facts) append(key, f);
-  if (auto it = solver_->memo.find(key); it != solver_->memo.end()) {
+  auto [memo, fresh] = solver_->memo.try_emplace(std::move(key), Known::Nothing);
+  if (memo->second == Known::Refuted || memo->second == Known::NotShown ||
+      (memo->second == Known::NotShownLinear && products == Products::Opaque)) {
     ++stats_.remembered;
-    return it->second;
+    return memo->second == Known::Refuted;
   }
-  bool products = false;
-  Conjunction all = with_facts(facts, products);
-  auto unsatisfiable = [&](bool nonlinear) {
-    budget_.run();
-    ++(nonlinear ? stats_.nonlinear : stats_.linear);
-    auto limit = nonlinear ? budget_.left().run_nonlinear : budget_.left().run_linear;
-    z3::check_result r = solver_->run(all, nonlinear, limit);
-    budget_.work(static_cast<int64_t>(solver_->spent));
-    stats_.work += solver_->spent;
-    if (r == z3::unknown) ++stats_.undecided;
-    return r == z3::unsat;
-  };
-  bool answer = unsatisfiable(false) || (products && unsatisfiable(true));
-  solver_->memo.emplace(std::move(key), answer);
+  bool has_products = false;
+  Conjunction all = with_facts(facts, has_products);
+  bool answer = memo->second == Known::Nothing && ask(all, Products::Opaque);
+  bool think = !answer && has_products && products == Products::Exact;
+  if (think) answer = ask(all, Products::Exact);
+  memo->second = answer                  ? Known::Refuted
+                 : think || !has_products ? Known::NotShown
+                                          : Known::NotShownLinear;
   return answer;
 }
 
-bool Oracle::implies(const Conjunction& facts, const Formula& f) {
+bool Oracle::implies(const Conjunction& facts, const Formula& f, Products products) {
   if (plainly_implies(facts, f)) {
     ++stats_.asked;
     ++stats_.plain;
     return true;
   }
-  if (f.kind == Formula::And) return implies(facts, f.parts);
+  if (f.kind == Formula::And) return implies(facts, f.parts, products);
   Conjunction both = facts;
   add(both, negate(f));
-  return refuted(both);
+  return refuted(both, products);
 }
 
-bool Oracle::implies(const Conjunction& facts, const Conjunction& all) {
+bool Oracle::implies(const Conjunction& facts, const Conjunction& all, Products products) {
   for (const auto& f : all)
-    if (!implies(facts, f)) return false;
+    if (!implies(facts, f, products)) return false;
   return true;
 }
 
-bool Oracle::decides(const Conjunction& facts, const Formula& f) {
-  return implies(facts, f) || implies(facts, negate(f));
+bool Oracle::decides(const Conjunction& facts, const Formula& f, Products products) {
+  return implies(facts, f, products) || implies(facts, negate(f), products);
 }
 
 bool Oracle::balanced_from(const Conjunction& facts, std::span<const Weighted> terms, int64_t sum) {

@@ -22,6 +22,10 @@ struct OracleStats {
   OracleStats& operator+=(const OracleStats& o);
 };
 
+/// How hard to think: with a product of symbols as one more integer, which is linear arithmetic, or,
+/// where that shows nothing, with what products are.
+enum class Products : uint8_t { Opaque, Exact };
+
 /// Answers are sound in one direction: true is a proof, false means "not shown". Knows that a Size
 /// is >= its minimum, what a Quotient is (when its denominator is >= 1; nothing otherwise) and the
 /// range of a Lookup. Deterministic. All symbols must be of one pool that outlives the oracle.
@@ -34,12 +38,13 @@ class Oracle {
   Oracle& operator=(const Oracle&) = delete;
 
   /// No integers satisfy all of `facts`.
-  bool refuted(const Conjunction& facts);
+  bool refuted(const Conjunction& facts, Products products = Products::Exact);
   /// Whatever satisfies `facts` satisfies `f`.
-  bool implies(const Conjunction& facts, const Formula& f);
-  bool implies(const Conjunction& facts, const Conjunction& all);
+  bool implies(const Conjunction& facts, const Formula& f, Products products = Products::Exact);
+  bool implies(const Conjunction& facts, const Conjunction& all,
+               Products products = Products::Exact);
   /// Whatever satisfies `facts` satisfies `f`, or nothing of it does.
-  bool decides(const Conjunction& facts, const Formula& f);
+  bool decides(const Conjunction& facts, const Formula& f, Products products = Products::Exact);
   /// A coefficient that counts where its formula holds.
   using Weighted = std::pair<int64_t, Formula>;
   /// The coefficients whose formulas hold add up to 0 wherever `facts` hold.
@@ -48,6 +53,7 @@ class Oracle {
 
  private:
   struct Solver;
+  bool ask(const Conjunction& all, Products products);
   bool balanced_from(const Conjunction& facts, std::span<const Weighted> terms, int64_t sum);
   Budget& budget_;
   OracleStats stats_;

@@ -1,27 +1,38 @@
 #include "verify/refute.h"
 
-#include "base/hash.h"
+#include <cmath>
+
+#include "base/rng.h"
 #include "ir/eval.h"
 
 namespace regraft::verify {
 namespace {
 
 constexpr int64_t kMaxElements = 1 << 16;
-using Outputs = std::optional<std::vector<Array<Residue>>>;
 
-Outputs evaluate_side(const Graph& g, const Valuation& sizes, uint64_t key) {
-  Field field(key);
+template <class S>
+using Outputs = std::optional<std::vector<Array<S>>>;
+
+Residue random_element(Field*, Rng& rng, int) { return {rng.next() % Residue::kPrime}; }
+/// Every other trial has positive inputs only, so that square roots are defined.
+double random_element(Reals*, Rng& rng, int trial) {
+  return trial % 2 ? 0.1 + 2 * rng.unit() : 4 * rng.unit() - 2;
+}
+
+template <class A>
+Outputs<typename A::Scalar> evaluate_side(A algebra, const Graph& g, const Valuation& sizes,
+                                          uint64_t key, int trial) {
   auto input = [&](int k, const std::vector<int64_t>& shape) {
-    Array<Residue> a{shape, {}};
+    Array<typename A::Scalar> a{shape, {}};
     int64_t n = 1;
     for (int64_t d : shape) n *= d;
-    uint64_t stream = combine(key, static_cast<uint64_t>(k));
+    Rng rng(combine(key, static_cast<uint64_t>(k)));
     for (int64_t e = 0; e < n; ++e)
-      a.data.push_back({combine(stream, static_cast<uint64_t>(e)) % Residue::kPrime});
+      a.data.push_back(random_element(static_cast<A*>(nullptr), rng, trial));
     return a;
   };
   try {
-    return evaluate_graph(field, g, sizes, input, kMaxElements);
+    return evaluate_graph(algebra, g, sizes, input, kMaxElements);
   } catch (const PolyOverflow&) {
     return std::nullopt;
   }
@@ -39,15 +50,24 @@ std::vector<int64_t> position_of(int64_t flat, const std::vector<int64_t>& shape
   return position;
 }
 
+bool agree(Residue a, Residue b) { return a == b; }
+/// Where the left side is no finite number nothing is claimed.
+bool agree(double a, double b) {
+  if (!std::isfinite(a)) return true;
+  return std::abs(a - b) <= 1e-6 * (1 + std::max(std::abs(a), std::abs(b)));
+}
+
 /// Where the outputs differ, in words.
-std::optional<std::string> difference(const std::vector<Array<Residue>>& a,
-                                      const std::vector<Array<Residue>>& b) {
+template <class S>
+std::optional<std::string> difference(const std::vector<Array<S>>& a, const Outputs<S>& right) {
+  if (!right) return "the right side is ill formed";
+  const auto& b = *right;
   for (size_t k = 0; k < a.size(); ++k) {
     if (a[k].shape != b[k].shape)
       return "output " + std::to_string(k) + " has shape " + numbers(a[k].shape) + " on the left, " +
              numbers(b[k].shape) + " on the right";
     for (size_t e = 0; e < a[k].data.size(); ++e)
-      if (!(a[k].data[e] == b[k].data[e]))
+      if (!agree(a[k].data[e], b[k].data[e]))
         return "output " + std::to_string(k) + " differs at " +
                numbers(position_of(static_cast<int64_t>(e), a[k].shape));
   }
@@ -56,20 +76,27 @@ std::optional<std::string> difference(const std::vector<Array<Residue>>& a,
 
 }  // namespace
 
-FieldCheck check_in_field(const RuleInstance& instance, const std::vector<Valuation>& sizes,
-                          uint64_t seed) {
-  FieldCheck r;
+NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valuation>& sizes,
+                           uint64_t seed) {
+  NumericCheck r;
+  auto report = [&](const Valuation& v, const std::string& problem) {
+    return describe(instance, v) + ": " + problem + ", seed " + std::to_string(seed);
+  };
   for (const Valuation& v : sizes) {
-    uint64_t key = mix(seed + static_cast<uint64_t>(r.trials));
-    Outputs a = evaluate_side(instance.lhs, v, key);
-    if (!a) continue;
+    int trial = r.trials;
+    uint64_t key = mix(seed + static_cast<uint64_t>(trial));
+    auto left = evaluate_side(Field(key), instance.lhs, v, key, trial);
+    if (!left) continue;
     ++r.trials;
-    Outputs b = evaluate_side(instance.rhs, v, key);
-    std::optional<std::string> problem =
-        b ? difference(*a, *b) : std::optional<std::string>("the right side is ill formed");
-    if (!problem) continue;
-    r.counterexample = describe(instance, v) + ": " + *problem + ", seed " + std::to_string(seed);
-    return r;
+    auto right = evaluate_side(Field(key), instance.rhs, v, key, trial);
+    auto formulas = difference(*left, right);
+    auto a = evaluate_side(Reals(), instance.lhs, v, key, trial);
+    auto values = a ? difference(*a, evaluate_side(Reals(), instance.rhs, v, key, trial)) : formulas;
+    if (values) {
+      r.counterexample = report(v, *values);
+      return r;
+    }
+    if (formulas && !r.suspicion) r.suspicion = report(v, *formulas);
   }
   return r;
 }

@@ -237,7 +237,7 @@ Var Simplifier::small_quotient(const Product& p, const Conjunction& context) {
   };
   for_each_poly(p, [&](const Poly& e) { visit(visit, e); });
   for (Var v : found)
-    if (oracle_.implies(context, Poly(0) <= *v->numerator && *v->numerator < *v->denominator))
+    if (oracle_.implies(context, Poly(0) <= *v->numerator && *v->numerator < *v->denominator, products_))
       return v;
   return nullptr;
 }
@@ -293,7 +293,7 @@ std::optional<Poly> Simplifier::loop_length(Product& p, Var v, const Conjunction
     Conjunction others = domain;
     for (size_t j = 0; j < p.guard.size(); ++j)
       if (j != i) add(others, p.guard[j]);
-    if (mentions(p.guard[i], v) && oracle_.implies(others, p.guard[i]))
+    if (mentions(p.guard[i], v) && oracle_.implies(others, p.guard[i], products_))
       p.guard.erase(p.guard.begin() + static_cast<std::ptrdiff_t>(i));
     else
       ++i;
@@ -348,7 +348,7 @@ std::optional<Formula> Simplifier::foreign_literal(const Atom& a, const Conjunct
     std::vector<Var> in = inner;
     in.insert(in.end(), p.bound.begin(), p.bound.end());
     for (const auto& g : p.guard)
-      if (!mentions_any(g, in) && !oracle_.decides(context, g)) return g;
+      if (!mentions_any(g, in) && !oracle_.decides(context, g, products_)) return g;
     for (const auto& b : p.atoms)
       if (auto g = foreign_literal(b, context, in)) return g;
   }
@@ -362,7 +362,7 @@ Sum Simplifier::simplify_argument(const Atom& a, const Conjunction& context) {
     Conjunction keep;
     for (const auto& f : x.guard) {
       bool own = mentions_any(f, x.bound) || mentions_any(f, a.bound);
-      if (own || !oracle_.implies(context, f)) add(keep, f);
+      if (own || !oracle_.implies(context, f, products_)) add(keep, f);
     }
     x.guard = std::move(keep);
   }
@@ -411,7 +411,7 @@ Sum Simplifier::simplify(Product p, const Conjunction& domain) {
     if (auto s = unroll(p)) return simplify_all(*s, domain);
   if (plainly_false(p.guard)) return {};
   Conjunction context = both(domain, p.guard);
-  if (oracle_.refuted(context)) return {};
+  if (oracle_.refuted(context, products_)) return {};
   if (Var q = small_quotient(p, context)) return simplify(without_quotient(std::move(p), q), domain);
   tidy_reciprocals(p);
   if (auto s = expand_number(p)) return simplify_all(*s, domain);

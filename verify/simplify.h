@@ -23,6 +23,8 @@ class Simplifier {
   /// A sum that is equal to `sum` for all values of the symbols that satisfy `domain`.
   Sum normal_form(const Sum& sum, const Conjunction& domain);
   void set_small_loops(SmallLoops s) { loops_ = s; }
+  /// How hard to think about what may be dropped or split.
+  void set_products(Products p) { products_ = p; }
   uint64_t unrolled() const { return unrolled_; }
 
  private:
@@ -42,6 +44,7 @@ class Simplifier {
   Oracle& oracle_;
   Budget& budget_;
   SmallLoops loops_ = SmallLoops::Keep;
+  Products products_ = Products::Exact;
   uint64_t unrolled_ = 0;
   int depth_ = 0;
 };

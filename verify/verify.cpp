@@ -61,14 +61,19 @@ class RuleVerifier {
     return r;
   }
 
-  /// Field, then the proof for all sizes, then the second prover.
+  /// Numbers, then the proof for all sizes, then the second prover.
   void judge(const Candidate& c) {
     ++out_.counters.instances;
     std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
-    FieldCheck field = check_in_field(c.instance, sizes, options_.seed);
-    if (field.counterexample) {
+    NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed);
+    if (numbers.counterexample) {
       ++refuted_;
-      if (counterexample_.empty()) counterexample_ = *field.counterexample;
+      if (counterexample_.empty()) counterexample_ = *numbers.counterexample;
+      return;
+    }
+    if (numbers.suspicion) {  // true of numbers, if at all, only by what the functions are
+      ++unknown_;
+      if (reason_.empty()) reason_ = "the formulas differ, the numbers agree: " + *numbers.suspicion;
       return;
     }
     Verdict all = symbolic_.prove(c.instance);
@@ -81,7 +86,7 @@ class RuleVerifier {
     }
     ++unknown_;
     if (reason_.empty()) reason_ = all.detail;
-    if (field.trials == 0) return;
+    if (numbers.trials == 0) return;
     tested_ = true;
     Verdict some = TermsProver(options_.seed).prove(c.instance);
     if (some.kind != VerdictKind::ProvedBounded) return;
