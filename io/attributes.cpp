@@ -8,14 +8,15 @@
 namespace regraft::io {
 namespace {
 
-/// Attributes that are lists even when they have one number; in ONNX a name has one kind throughout.
+/// Attributes that are lists even when they have one number; in ONNX a name has one kind
+/// throughout.
 constexpr std::array<std::string_view, 17> kLists = {
-    "axes",   "border",         "dilations",    "ends",   "kernel_shape", "output_padding",
-    "output_shape", "pads",     "perm",         "repeats", "scales",      "shape",
-    "sizes",  "split",          "starts",       "steps",  "strides"};
+    "axes",         "border", "dilations", "ends",    "kernel_shape", "output_padding",
+    "output_shape", "pads",   "perm",      "repeats", "scales",       "shape",
+    "sizes",        "split",  "starts",    "steps",   "strides"};
 constexpr std::array<std::string_view, 7> kRandom = {
-    "Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
-    "RandomUniformLike"};
+    "Bernoulli",        "Dropout",       "Multinomial",      "RandomNormal",
+    "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 
 bool is_list(std::string_view name) {
   return std::find(kLists.begin(), kLists.end(), name) != kLists.end();
@@ -31,7 +32,8 @@ bool is_random(const onnx::NodeProto& node) {
 OnnxAttr neutral(const onnx::AttributeProto& a) {
   OnnxAttr out;
   bool numbers = a.has_i() || a.has_f() || a.has_s() || a.ints_size() > 0 || a.floats_size() > 0;
-  bool empty_list = a.type() == onnx::AttributeProto::INTS || a.type() == onnx::AttributeProto::FLOATS;
+  bool empty_list =
+      a.type() == onnx::AttributeProto::INTS || a.type() == onnx::AttributeProto::FLOATS;
   if (a.has_ref_attr_name() || !(numbers || empty_list)) {
     // An integer, a number or a text at its default value may be left out of the message.
     out.opaque = a.has_ref_attr_name() || a.type() != onnx::AttributeProto::STRING;

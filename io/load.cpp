@@ -59,7 +59,8 @@ Status read_file(const std::string& path, Model& model) {
 
 Status read_bytes(std::string_view bytes, Model& model) {
   if (bytes.empty()) return error("is empty");
-  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max())) return error("is larger than 2 GB");
+  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
+    return error("is larger than 2 GB");
   model.file_bytes = static_cast<int64_t>(bytes.size());
   pb::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   if (!parse_stream(model.shell, stream)) return error(kDamaged);
@@ -80,8 +81,11 @@ Status take_apart(Model& model) {
   if (!model.shell.has_graph()) return error("has no graph: not an ONNX model");
   for (const auto& import : model.shell.opset_import()) {
     bool sane = import.version() >= 0 && import.version() <= std::numeric_limits<int>::max();
-    if (!sane) return error(fmt::format("imports the operator set '{}' at version {}", import.domain(), import.version()));
-    if (import.domain().empty() || import.domain() == "ai.onnx") model.opset = static_cast<int>(import.version());
+    if (!sane)
+      return error(fmt::format("imports the operator set '{}' at version {}", import.domain(),
+                               import.version()));
+    if (import.domain().empty() || import.domain() == "ai.onnx")
+      model.opset = static_cast<int>(import.version());
   }
   model.ir_version = model.shell.ir_version();
   auto& graph = *model.shell.mutable_graph();
@@ -100,7 +104,8 @@ Status check_names(const Model& model) {
   std::unordered_map<std::string_view, char> tensors;
   auto define_tensor = [&](const std::string& name) -> Status {
     if (name.empty()) return error("has an initialiser without a name");
-    if (!tensors.emplace(name, 1).second) return error(fmt::format("has two initialisers named '{}'", name));
+    if (!tensors.emplace(name, 1).second)
+      return error(fmt::format("has two initialisers named '{}'", name));
     makers.emplace(name, fmt::format("initialiser '{}'", name));
     return {};
   };
@@ -110,7 +115,8 @@ Status check_names(const Model& model) {
     RETURN_IF_ERROR(define(v.name(), fmt::format("graph input '{}'", v.name())));
   }
   for (const auto& t : model.initialisers) RETURN_IF_ERROR(define_tensor(t->name()));
-  for (const auto& t : graph.sparse_initializer()) RETURN_IF_ERROR(define_tensor(t.values().name()));
+  for (const auto& t : graph.sparse_initializer())
+    RETURN_IF_ERROR(define_tensor(t.values().name()));
   for (size_t k = 0; k < model.nodes.size(); ++k) {
     for (const auto& name : model.nodes[k]->output()) {
       if (!name.empty()) RETURN_IF_ERROR(define(name, describe(*model.nodes[k], k)));

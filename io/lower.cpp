@@ -16,7 +16,8 @@ namespace regraft::io {
 namespace {
 
 constexpr int kFirstOpset = 7, kLastOpset = 26;
-constexpr int64_t kMaxMadeBytes = int64_t{1} << 36;  // of a constant that a node makes from its shape
+constexpr int64_t kMaxMadeBytes = int64_t{1}
+                                  << 36;  // of a constant that a node makes from its shape
 
 TensorType type_of(const onnx::ValueInfoProto& info, SymbolPool& pool) {
   TensorType type;
@@ -72,7 +73,8 @@ Result<std::vector<size_t>> schedule(const Model& model) {
     }
   }
   for (size_t k = 0; k < missing.size(); ++k) {
-    if (missing[k] > 0) return error(describe(*model.nodes[k], k) + " is part of a cycle, or reads one");
+    if (missing[k] > 0)
+      return error(describe(*model.nodes[k], k) + " is part of a cycle, or reads one");
   }
   return order;
 }
@@ -238,13 +240,14 @@ Status Lowering::add_node(size_t index) {
   }
   for (const auto& name : imprint.captured) {
     if (values_.count(name) == 0) {
-      return error(fmt::format("a body of {} reads '{}', which nothing makes", describe(proto, index), name));
+      return error(fmt::format("a body of {} reads '{}', which nothing makes",
+                               describe(proto, index), name));
     }
   }
   OnnxNode node = neutral_node(index);
   bool standard = is_default_domain(proto.domain()) && functions_.count(proto.op_type()) == 0 &&
-                  model_.opset >= kFirstOpset && model_.opset <= kLastOpset && imprint.captured.empty() &&
-                  bodies(proto).empty();
+                  model_.opset >= kFirstOpset && model_.opset <= kLastOpset &&
+                  imprint.captured.empty() && bodies(proto).empty();
   if (standard && (add_known_constant(index, node) || add_call(index, node))) return {};
   add_opaque(index, node);
   return {};
@@ -271,10 +274,12 @@ std::shared_ptr<const Constant> listed_constant(const onnx::NodeProto& node) {
 }
 
 /// A constant filled with one value, made when it is asked for.
-std::shared_ptr<const Constant> filled(const onnx::NodeProto& node, const std::vector<int64_t>& dims,
+std::shared_ptr<const Constant> filled(const onnx::NodeProto& node,
+                                       const std::vector<int64_t>& dims,
                                        const std::shared_ptr<const Model>& owner) {
   const auto* a = find_attribute(node, "value");
-  auto one = a != nullptr && a->has_t() ? constant_of(a->t(), owner) : Constant::of_floats({1}, {0});
+  auto one =
+      a != nullptr && a->has_t() ? constant_of(a->t(), owner) : Constant::of_floats({1}, {0});
   if (!one || one->count() != 1) return nullptr;
   auto element = one->bytes();
   if (!element) return nullptr;
@@ -321,8 +326,18 @@ int trimmed_outputs(const onnx::NodeProto& node, const std::unordered_set<std::s
   return n;
 }
 
+/// What operators may take for granted of their first inputs: present, of a small known rank.
+bool is_readable(const OnnxNode& node, const OpDef& op) {
+  auto arity = static_cast<size_t>(std::max(op.min_arity, 1));
+  if (node.inputs.size() < arity) return false;
+  const OnnxInput& first = node.inputs[0];
+  return first.present && first.type.shape && first.type.shape->size() <= kMaxRank &&
+         !is_empty(*first.type.shape);
+}
+
 bool Lowering::add_call(size_t index, const OnnxNode& node) {
   for (const OpDef* op : ops_for_onnx(node.type)) {
+    if (!is_readable(node, *op)) continue;
     OnnxNode form = node;
     if (op->outputs != 0) form.outputs = trimmed_outputs(*model_.nodes[index], uses_);
     try {
@@ -340,7 +355,8 @@ bool fits(const OnnxNode& node, const std::vector<int>& operands) {
   for (int k : operands) {
     if (k < 0 || static_cast<size_t>(k) >= node.inputs.size()) return false;
     const OnnxInput& in = node.inputs[static_cast<size_t>(k)];
-    if (!in.present || !is_real(in.type.dtype) || !in.type.shape || is_empty(*in.type.shape)) return false;
+    if (!in.present || !is_real(in.type.dtype) || !in.type.shape || is_empty(*in.type.shape))
+      return false;
     if (in.type.shape->size() > kMaxRank) return false;
     if (in.type.dtype != node.inputs[static_cast<size_t>(operands[0])].type.dtype) return false;
     is_operand[static_cast<size_t>(k)] = 1;
@@ -351,6 +367,13 @@ bool fits(const OnnxNode& node, const std::vector<int>& operands) {
   return !operands.empty();
 }
 
+/// Is it left open whether two sizes are equal? Then the model may rely on broadcasting of a size
+/// that is 1 at run time, which formulas do not express.
+bool asks_equality(const Formula& f) {
+  if (f.kind == Formula::Zero) return true;
+  return std::any_of(f.parts.begin(), f.parts.end(), asks_equality);
+}
+
 bool Lowering::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
   auto import = op.from_onnx(node);
   if (!import || !fits(node, import->operands)) return false;
@@ -359,15 +382,24 @@ bool Lowering::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
   for (int k : import->operands) {
     operands.push_back(model_.imprints[index].inputs[static_cast<size_t>(k)]);
   }
-  auto id = graph_.add_call(op, std::move(operands), std::move(import->attrs));
-  if (!id) return false;
-  Node call = graph_.node(*id);
+  bool fits_plainly = true;
+  auto on_require = [&](const Formula& f) {
+    fits_plainly = fits_plainly && f.kind != Formula::False && !asks_equality(f);
+  };
+  std::vector<TensorType> operand_types;
+  for (Value v : operands) operand_types.push_back(graph_.type(v));
+  auto types = infer_call(graph_.pool(), op, operand_types, import->attrs, on_require);
+  if (!types || !fits_plainly) return false;
+  Node call;
+  call.op = &op;
+  call.attrs = std::move(import->attrs);
+  call.inputs = std::move(operands);
+  call.types = std::move(*types);
   call.origin = static_cast<int32_t>(index);
   call.names = output_names(index, call.types.size());
-  model_.imprints[index].operands = import->operands;
   size_t outputs = call.types.size();
-  graph_.replace_node(*id, std::move(call));
-  define(index, *id, outputs);
+  model_.imprints[index].operands = import->operands;
+  define(index, graph_.add_node(std::move(call)), outputs);
   return true;
 }
 
@@ -387,6 +419,7 @@ void Lowering::define(size_t index, int32_t id, size_t outputs) {
 /// Shapes by the registry's rules for a node whose elements are not real numbers.
 std::vector<TensorType> Lowering::registry_types(const OnnxNode& node) {
   for (const OpDef* op : ops_for_onnx(node.type)) {
+    if (!is_readable(node, *op)) continue;
     auto import = op->from_onnx(node);
     if (!import || import->operands.empty()) continue;
     std::vector<TensorType> operands;
@@ -410,7 +443,8 @@ std::vector<TensorType> Lowering::output_types(const OnnxNode& node, bool standa
   std::vector<TensorType> types(static_cast<size_t>(node.outputs));
   if (!standard) return types;
   try {
-    std::vector<TensorType> known = registry_types(node), tabled = foreign_types(node, graph_.pool());
+    std::vector<TensorType> known = registry_types(node),
+                            tabled = foreign_types(node, graph_.pool());
     known.resize(types.size());
     for (size_t k = 0; k < types.size(); ++k) types[k] = merge(known[k], tabled[k]);
   } catch (const PolyOverflow&) {
@@ -436,7 +470,8 @@ void Lowering::add_opaque(size_t index, const OnnxNode& node) {
   Node opaque;
   opaque.kind = NodeKind::Opaque;
   for (Value v : model_.imprints[index].inputs) opaque.inputs.push_back(v.node < 0 ? absent() : v);
-  for (const auto& name : model_.imprints[index].captured) opaque.inputs.push_back(values_.at(name));
+  for (const auto& name : model_.imprints[index].captured)
+    opaque.inputs.push_back(values_.at(name));
   opaque.types = output_types(node, standard);
   for (size_t k = 0; k < opaque.types.size(); ++k) {
     auto info = infos_.find(proto.output(static_cast<int>(k)));
@@ -455,7 +490,8 @@ Status Lowering::add_outputs() {
   std::vector<Value> outputs;
   for (const auto& v : model_.shell.graph().output()) {
     auto value = values_.find(v.name());
-    if (value == values_.end()) return error(fmt::format("nothing makes the graph output '{}'", v.name()));
+    if (value == values_.end())
+      return error(fmt::format("nothing makes the graph output '{}'", v.name()));
     outputs.push_back(value->second);
   }
   graph_.set_outputs(std::move(outputs));

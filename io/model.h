@@ -2,8 +2,8 @@
 // ONNX in and out. The only room that knows protobuf; this header does not.
 //
 // What is read: opsets 7 to 26 of the default domain, any IR version. An operator that the registry
-// does not know, or whose form it cannot express, becomes an opaque node. Models of other opsets are
-// carried whole as opaque nodes. Source of the format: onnx/onnx.proto and its IR.md.
+// does not know, or whose form it cannot express, becomes an opaque node. Models of other opsets
+// are carried whole as opaque nodes. Source of the format: onnx/onnx.proto and its IR.md.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -37,10 +37,10 @@ struct SaveOptions {
   /// Above this size of the file, tensors move to a data file beside it (protobuf's own limit).
   int64_t inline_limit = (int64_t{1} << 31) - 1;
 };
-/// Writes `optimised`, a graph that was made from `original.graph`, to `path`. Nodes that no rewrite
-/// touched leave as they came in. Both files (the model, and "<name>.data" when there is external
-/// data) are written beside their targets and renamed at the end; a failure leaves nothing behind.
-/// An Error when a call has no form at the model's opset.
+/// Writes `optimised`, a graph that was made from `original.graph`, to `path`. Nodes that no
+/// rewrite touched leave as they came in. Both files (the model, and "<name>.data" when there is
+/// external data) are written beside their targets and renamed at the end; a failure leaves nothing
+/// behind. An Error when a call has no form at the model's opset.
 Status save(const Imported& original, const Graph& optimised, const std::string& path,
             const SaveOptions& options = {});
 /// The file as bytes. An Error when it needs external data.
@@ -48,10 +48,11 @@ Result<std::string> serialise(const Imported& original, const Graph& optimised);
 
 /// What a model consists of, as it would be written.
 struct Summary {
-  std::map<std::string, int> operators;  ///< nodes of the main graph by type ("domain:Type" if foreign)
-  int64_t parameters = 0;                ///< elements of initialisers and constants of the main graph
-  int64_t bytes = 0;                     ///< of all files; 0 when the graph cannot be written
-  int opset = 0;                         ///< of the default domain; 0: not imported
+  std::map<std::string, int>
+      operators;           ///< nodes of the main graph by type ("domain:Type" if foreign)
+  int64_t parameters = 0;  ///< elements of initialisers and constants of the main graph
+  int64_t bytes = 0;       ///< of all files; 0 when the graph cannot be written
+  int opset = 0;           ///< of the default domain; 0: not imported
 };
 Summary summarise(const Imported& original, const Graph& optimised);
 

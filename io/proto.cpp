@@ -80,7 +80,8 @@ std::vector<std::string> inner_names(const onnx::NodeProto& node) {
 
 namespace {
 
-Status visit_sparse(onnx::SparseTensorProto& t, const std::string& where, const TensorVisitor& visit) {
+Status visit_sparse(onnx::SparseTensorProto& t, const std::string& where,
+                    const TensorVisitor& visit) {
   if (t.has_values()) RETURN_IF_ERROR(visit(*t.mutable_values(), where));
   if (t.has_indices()) RETURN_IF_ERROR(visit(*t.mutable_indices(), where));
   return {};
@@ -101,10 +102,12 @@ Status visit_graph(onnx::GraphProto& graph, const std::string& where, const Tens
   return {};
 }
 
-Status visit_attribute(onnx::AttributeProto& a, const std::string& where, const TensorVisitor& visit) {
+Status visit_attribute(onnx::AttributeProto& a, const std::string& where,
+                       const TensorVisitor& visit) {
   if (a.has_t()) RETURN_IF_ERROR(visit(*a.mutable_t(), where));
   for (auto& t : *a.mutable_tensors()) RETURN_IF_ERROR(visit(t, where));
-  if (a.has_sparse_tensor()) RETURN_IF_ERROR(visit_sparse(*a.mutable_sparse_tensor(), where, visit));
+  if (a.has_sparse_tensor())
+    RETURN_IF_ERROR(visit_sparse(*a.mutable_sparse_tensor(), where, visit));
   for (auto& t : *a.mutable_sparse_tensors()) RETURN_IF_ERROR(visit_sparse(t, where, visit));
   if (a.has_g()) RETURN_IF_ERROR(visit_graph(*a.mutable_g(), "in " + where, visit));
   for (auto& g : *a.mutable_graphs()) RETURN_IF_ERROR(visit_graph(g, "in " + where, visit));
@@ -115,14 +118,16 @@ Status visit_attribute(onnx::AttributeProto& a, const std::string& where, const 
 
 Status visit_tensors(onnx::NodeProto& node, const std::string& where, const TensorVisitor& visit) {
   for (auto& a : *node.mutable_attribute()) {
-    RETURN_IF_ERROR(visit_attribute(a, fmt::format("attribute '{}' of {}", a.name(), where), visit));
+    RETURN_IF_ERROR(
+        visit_attribute(a, fmt::format("attribute '{}' of {}", a.name(), where), visit));
   }
   return {};
 }
 
 Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit) {
   for (auto& t : *shell.mutable_graph()->mutable_sparse_initializer()) {
-    RETURN_IF_ERROR(visit_sparse(t, fmt::format("sparse initialiser '{}'", t.values().name()), visit));
+    RETURN_IF_ERROR(
+        visit_sparse(t, fmt::format("sparse initialiser '{}'", t.values().name()), visit));
   }
   for (auto& f : *shell.mutable_functions()) {
     for (auto& node : *f.mutable_node()) {
@@ -132,7 +137,8 @@ Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit) {
   }
   for (auto& t : *shell.mutable_training_info()) {
     if (t.has_initialization()) {
-      RETURN_IF_ERROR(visit_graph(*t.mutable_initialization(), "of the training initialisation", visit));
+      RETURN_IF_ERROR(
+          visit_graph(*t.mutable_initialization(), "of the training initialisation", visit));
     }
     if (t.has_algorithm()) {
       RETURN_IF_ERROR(visit_graph(*t.mutable_algorithm(), "of the training algorithm", visit));

@@ -13,9 +13,10 @@ namespace regraft::io {
 
 /// What the import remembers of one ONNX node.
 struct Imprint {
-  std::vector<Value> inputs;          ///< of each ONNX input, in the imported graph; node < 0: omitted
-  std::vector<std::string> captured;  ///< outer names its bodies read; follow `inputs` in Node::inputs
-  std::vector<int> operands;          ///< of a call: which ONNX inputs its operands are
+  std::vector<Value> inputs;  ///< of each ONNX input, in the imported graph; node < 0: omitted
+  std::vector<std::string>
+      captured;               ///< outer names its bodies read; follow `inputs` in Node::inputs
+  std::vector<int> operands;  ///< of a call: which ONNX inputs its operands are
 };
 
 struct Model {
@@ -23,14 +24,14 @@ struct Model {
   std::string folder;  ///< where external data may lie; empty: nowhere
   int64_t file_bytes = 0;
   int64_t ir_version = 0;
-  int opset = 0;                                             ///< of the default domain; 0: none
-  onnx::ModelProto shell;                                    ///< all but the two lists that follow
-  std::vector<std::unique_ptr<onnx::NodeProto>> nodes;       ///< of the main graph
+  int opset = 0;                                        ///< of the default domain; 0: none
+  onnx::ModelProto shell;                               ///< all but the two lists that follow
+  std::vector<std::unique_ptr<onnx::NodeProto>> nodes;  ///< of the main graph
   std::vector<std::unique_ptr<onnx::TensorProto>> initialisers;
-  std::vector<Imprint> imprints;                             ///< of each node
-  std::vector<int32_t> ids;         ///< imported graph node of each origin; -1: an input stands for it
-  std::vector<char> used;           ///< of each origin: something in the file reads it
-  bool external = false;            ///< some tensor lies in another file
+  std::vector<Imprint> imprints;  ///< of each node
+  std::vector<int32_t> ids;  ///< imported graph node of each origin; -1: an input stands for it
+  std::vector<char> used;    ///< of each origin: something in the file reads it
+  bool external = false;     ///< some tensor lies in another file
 
   size_t origins() const { return ids.size(); }
   bool is_node(int32_t origin) const { return static_cast<size_t>(origin) < nodes.size(); }

@@ -1,5 +1,6 @@
-// Back to ONNX. Nodes that no rewrite touched are copied; the rest is written anew. Three steps: which
-// nodes are needed and in what order, what every value is called, and the messages themselves.
+// Back to ONNX. Nodes that no rewrite touched are copied; the rest is written anew. Three steps:
+// which nodes are needed and in what order, what every value is called, and the messages
+// themselves.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,6 +8,7 @@
 #include <unordered_set>
 
 #include <fmt/format.h>
+#include <onnx/defs/schema.h>
 
 #include "io/attributes.h"
 #include "io/proto.h"
@@ -61,8 +63,8 @@ class Raising {
   const Graph& imported_;
   Graph g_;
   Draft draft_;
-  std::vector<int32_t> kept_;    // graph node of each origin; -1: gone
-  std::vector<char> copied_;     // of each id: leaves as it came in
+  std::vector<int32_t> kept_;  // graph node of each origin; -1: gone
+  std::vector<char> copied_;   // of each id: leaves as it came in
   std::unordered_map<int32_t, std::vector<Value>> inputs_;
   std::vector<int32_t> order_;
   std::unordered_set<int32_t> ordered_;
@@ -79,8 +81,10 @@ bool Raising::is_untouched(const Node& node) const {
   int32_t id = model_.ids[static_cast<size_t>(node.origin)];
   if (id < 0) return false;
   const Node& was = imported_.node(id);
-  if (node.kind != was.kind || node.op != was.op || node.inputs.size() != was.inputs.size()) return false;
-  if (node.kind == NodeKind::Constant) return node.constant == was.constant || node.constant->hash() == was.constant->hash();
+  if (node.kind != was.kind || node.op != was.op || node.inputs.size() != was.inputs.size())
+    return false;
+  if (node.kind == NodeKind::Constant)
+    return node.constant == was.constant || node.constant->hash() == was.constant->hash();
   return node.kind != NodeKind::Call || same(node.attrs, was.attrs);
 }
 
@@ -113,7 +117,8 @@ Value Raising::translate(Value imported) {
   return {keep(node.origin), imported.output};
 }
 
-/// What a node reads: one value for each ONNX input (node < 0: omitted), then what its bodies capture.
+/// What a node reads: one value for each ONNX input (node < 0: omitted), then what its bodies
+/// capture.
 std::vector<Value> Raising::compute_inputs(int32_t id) {
   const Node node = g_.node(id);  // a copy: translate may add nodes
   if (!copied_[static_cast<size_t>(id)] || !model_.is_node(node.origin)) return node.inputs;
@@ -163,8 +168,8 @@ void Raising::order_from(int32_t root) {
   }
 }
 
-/// Needed nodes, operands first; those of the file in the file's order as far as possible. What nothing
-/// read in the file either is kept.
+/// Needed nodes, operands first; those of the file in the file's order as far as possible. What
+/// nothing read in the file either is kept.
 void Raising::order_all() {
   for (Value v : g_.outputs()) order_from(v.node);
   for (size_t k = 0; k < model_.nodes.size(); ++k) {
@@ -175,7 +180,8 @@ void Raising::order_all() {
   ordered_.clear();
   std::vector<int32_t> originals;
   for (int32_t id : needed) {
-    if (copied_[static_cast<size_t>(id)] && model_.is_node(g_.node(id).origin)) originals.push_back(id);
+    if (copied_[static_cast<size_t>(id)] && model_.is_node(g_.node(id).origin))
+      originals.push_back(id);
   }
   std::sort(originals.begin(), originals.end(), [&](int32_t a, int32_t b) {
     return std::pair(g_.node(a).origin, a) < std::pair(g_.node(b).origin, b);
@@ -259,8 +265,10 @@ Status Raising::name_required() {
                                 [&, &n = required](const Identity& i) { return i.to == n; });
     if (repeated) continue;
     if (!first) return error(fmt::format("the name '{}' is needed twice", required));
-    if (!names_.count(value)) names_[value] = required;
-    else identities_.push_back({value, required});
+    if (!names_.count(value))
+      names_[value] = required;
+    else
+      identities_.push_back({value, required});
   }
   return {};
 }
@@ -330,9 +338,17 @@ std::string Raising::constant_input(const std::shared_ptr<const Constant>& data)
 
 Result<std::shared_ptr<const Constant>> adapted(const std::shared_ptr<const Constant>& data,
                                                 DType type, const OnnxExport& form) {
-  if (!form.real_constants_as_operand0 || data->dtype() != DType::F32 || type == DType::F32) return data;
+  if (!form.real_constants_as_operand0 || data->dtype() != DType::F32 || type == DType::F32)
+    return data;
   ASSIGN_OR_RETURN(std::vector<double> values, data->reals());
   return make_constant(type, data->dims(), values);
+}
+
+/// An Error when the system's schemas, which end at opset 17, say that the operator is newer.
+Status check_age(const std::string& type, int opset) {
+  const auto* newest = onnx::OpSchemaRegistry::Schema(type);
+  if (newest == nullptr || onnx::OpSchemaRegistry::Schema(type, opset) != nullptr) return {};
+  return error(fmt::format("{} is newer than the model's opset {}", type, opset));
 }
 
 Status Raising::write_call(int32_t id) {
@@ -341,6 +357,8 @@ Status Raising::write_call(int32_t id) {
   for (Value v : call.inputs) operands.push_back(g_.type(v));
   auto form = call.op->to_onnx(call.attrs, operands, model_.opset);
   if (!form) return error(fmt::format("cannot write {}: {}", call.op->name, form.error().message));
+  auto age = check_age(form->type, model_.opset);
+  if (!age) return error(fmt::format("cannot write {}: {}", call.op->name, age.error().message));
   std::vector<std::string> inputs;
   for (const auto& in : form->inputs) {
     inputs.emplace_back();
@@ -385,10 +403,14 @@ void Raising::write_identities(int32_t id) {
 
 Status Raising::write_node(int32_t id) {
   const Node& node = g_.node(id);
-  if (source(id) != nullptr) write_copy(id);
-  else if (node.kind == NodeKind::Opaque && !is_fixed({id, 0})) return error("a foreign node is not of this model");
-  else if (node.kind == NodeKind::Call) RETURN_IF_ERROR(write_call(id));
-  else if (node.kind == NodeKind::Constant && !is_fixed({id, 0})) write_constant(node.constant, name({id, 0}));
+  if (source(id) != nullptr)
+    write_copy(id);
+  else if (node.kind == NodeKind::Opaque && !is_fixed({id, 0}))
+    return error("a foreign node is not of this model");
+  else if (node.kind == NodeKind::Call)
+    RETURN_IF_ERROR(write_call(id));
+  else if (node.kind == NodeKind::Constant && !is_fixed({id, 0}))
+    write_constant(node.constant, name({id, 0}));
   write_identities(id);
   return {};
 }
@@ -401,8 +423,10 @@ void Raising::write_initialisers() {
     size_t origin = model_.nodes.size() + k;
     bool is_default = model_.ids[origin] < 0;
     bool read = kept_[origin] >= 0 && ordered_.count(kept_[origin]) > 0;
-    if (read || is_default || !model_.used[origin] || training) draft_.borrow_initialiser(*model_.initialisers[k]);
-    else dropped.insert(model_.initialisers[k]->name());
+    if (read || is_default || !model_.used[origin] || training)
+      draft_.borrow_initialiser(*model_.initialisers[k]);
+    else
+      dropped.insert(model_.initialisers[k]->name());
   }
   if (model_.ir_version >= 4 || dropped.empty()) return;
   auto* inputs = graph().mutable_input();  // there, an input only declares its initialiser
@@ -416,11 +440,14 @@ void Raising::drop_stale() {
   for (const auto& v : graph().input()) present.insert(v.name());
   for (const auto& t : graph().initializer()) present.insert(t.name());
   for (const auto& t : graph().sparse_initializer()) present.insert(t.values().name());
-  for (const auto& node : graph().node()) present.insert(node.output().begin(), node.output().end());
+  for (const auto& node : graph().node())
+    present.insert(node.output().begin(), node.output().end());
   std::unordered_set<std::string_view> before;
   for (const auto& t : model_.initialisers) before.insert(t->name());
   for (const auto& node : model_.nodes) before.insert(node->output().begin(), node->output().end());
-  auto gone = [&](const std::string& name) { return before.count(name) > 0 && present.count(name) == 0; };
+  auto gone = [&](const std::string& name) {
+    return before.count(name) > 0 && present.count(name) == 0;
+  };
   auto* infos = graph().mutable_value_info();
   auto stale = [&](const onnx::ValueInfoProto& v) { return gone(v.name()); };
   infos->erase(std::remove_if(infos->begin(), infos->end(), stale), infos->end());
@@ -430,7 +457,8 @@ void Raising::drop_stale() {
 }
 
 Result<Draft> Raising::run() {
-  if (g_.outputs().size() != imported_.outputs().size() || g_.inputs().size() != imported_.inputs().size()) {
+  if (g_.outputs().size() != imported_.outputs().size() ||
+      g_.inputs().size() != imported_.inputs().size()) {
     return error("the graph does not have the inputs and outputs of its model");
   }
   if (auto acyclic = topological_order(g_); !acyclic) return acyclic.error();

@@ -68,7 +68,9 @@ class Temporary {
   int fd() const { return fd_; }
   bool is_open() const { return fd_ >= 0; }
   const std::string& target() const { return target_; }
-  Error failed() const { return error(fmt::format("cannot write '{}': {}", target_, system_error())); }
+  Error failed() const {
+    return error(fmt::format("cannot write '{}': {}", target_, system_error()));
+  }
 
  private:
   std::string target_, path_;
@@ -76,7 +78,8 @@ class Temporary {
   bool exists_ = false;
 };
 
-/// The data file of the written model: tensors one after the other, aligned so that they can be mapped.
+/// The data file of the written model: tensors one after the other, aligned so that they can be
+/// mapped.
 class DataFile {
  public:
   explicit DataFile(const std::string& target)
@@ -189,7 +192,8 @@ Status externalise(Draft& draft, const std::string& folder, DataFile& data, int6
     const auto& t = initialisers[k];
     if (pending.count(&t) > 0) continue;
     if (is_external(t)) {
-      RETURN_IF_ERROR(relocate(*draft.own_initialiser(k), fmt::format("initialiser '{}'", t.name())));
+      RETURN_IF_ERROR(
+          relocate(*draft.own_initialiser(k), fmt::format("initialiser '{}'", t.name())));
     } else if (static_cast<int64_t>(t.ByteSizeLong()) >= from && t.string_data_size() == 0) {
       std::vector<std::byte> bytes = inline_bytes(t);
       if (static_cast<int64_t>(bytes.size()) < from) continue;
@@ -284,7 +288,8 @@ int64_t elements(const onnx::NodeProto& node) {
   if (node.op_type() != "Constant" || !is_default_domain(node.domain())) return n;
   for (const auto& a : node.attribute()) {
     if (a.has_t()) n += elements(a.t());
-    n += a.floats_size() + a.ints_size() + a.strings_size() + (a.has_f() || a.has_i() || a.has_s() ? 1 : 0);
+    n += a.floats_size() + a.ints_size() + a.strings_size() +
+         (a.has_f() || a.has_i() || a.has_s() ? 1 : 0);
   }
   return n;
 }
@@ -315,7 +320,8 @@ Summary summarise_graph(const Model& model, const Graph& g) {
     if (!g.contains(id)) continue;
     const Node& node = g.node(id);
     if (node.kind == NodeKind::Constant) s.parameters += node.constant->count();
-    if (node.kind == NodeKind::Call) ++s.operators[std::string(node.op->onnx.empty() ? node.op->name : node.op->onnx[0])];
+    if (node.kind == NodeKind::Call)
+      ++s.operators[std::string(node.op->onnx.empty() ? node.op->name : node.op->onnx[0])];
     if (node.kind == NodeKind::Opaque && node.origin >= 0 && model.is_node(node.origin)) {
       ++s.operators[type_name(*model.nodes[static_cast<size_t>(node.origin)])];
     }
@@ -337,7 +343,8 @@ Status save(const Imported& original, const Graph& optimised, const std::string&
 Result<std::string> serialise(const Imported& original, const Graph& optimised) {
   ASSIGN_OR_RETURN(Draft draft, raise(original, optimised));
   if (original.model->external || inline_size(draft) > kProtobufLimit) {
-    return error(fmt::format("{}: needs external data, so a file to write to", original.model->name));
+    return error(
+        fmt::format("{}: needs external data, so a file to write to", original.model->name));
   }
   for (const auto& p : draft.pending) RETURN_IF_ERROR(fill_inline(p));
   return draft.proto.SerializeAsString();

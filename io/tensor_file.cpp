@@ -18,11 +18,13 @@ Result<std::shared_ptr<const Constant>> read_tensor(const std::string& path) {
     return error(fmt::format("{}: the tensor {}", path, status.error().message));
   }
   DType type = static_cast<DType>(tensor.data_type());
-  if (tensor.data_type() > static_cast<int32_t>(DType::BF16) || size_of(type) == 0 || tensor.has_segment()) {
+  if (tensor.data_type() > static_cast<int32_t>(DType::BF16) || size_of(type) == 0 ||
+      tensor.has_segment()) {
     return error(fmt::format("{}: has an element type that cannot be read", path));
   }
   std::vector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
-  return std::shared_ptr<const Constant>(std::make_shared<Constant>(type, std::move(dims), inline_bytes(tensor)));
+  return std::shared_ptr<const Constant>(
+      std::make_shared<Constant>(type, std::move(dims), inline_bytes(tensor)));
 }
 
 Status write_tensor(const std::string& path, const Constant& data) {

@@ -21,28 +21,42 @@ Field field_of(int32_t type) {
   using T = onnx::TensorProto;
   switch (type) {
     case T::FLOAT:
-    case T::COMPLEX64: return Field::Floats;
+    case T::COMPLEX64:
+      return Field::Floats;
     case T::DOUBLE:
-    case T::COMPLEX128: return Field::Doubles;
-    case T::INT64: return Field::Int64s;
+    case T::COMPLEX128:
+      return Field::Doubles;
+    case T::INT64:
+      return Field::Int64s;
     case T::UINT32:
-    case T::UINT64: return Field::Uint64s;
-    case T::STRING: return Field::Texts;
-    case T::UNDEFINED: return Field::None;
-    default: return Field::Int32s;
+    case T::UINT64:
+      return Field::Uint64s;
+    case T::STRING:
+      return Field::Texts;
+    case T::UNDEFINED:
+      return Field::None;
+    default:
+      return Field::Int32s;
   }
 }
 
 /// Entries of the typed field that belongs to the element type.
 int64_t typed_entries(const onnx::TensorProto& t) {
   switch (field_of(t.data_type())) {
-    case Field::Floats: return t.float_data_size();
-    case Field::Doubles: return t.double_data_size();
-    case Field::Int32s: return t.int32_data_size();
-    case Field::Int64s: return t.int64_data_size();
-    case Field::Uint64s: return t.uint64_data_size();
-    case Field::Texts: return t.string_data_size();
-    case Field::None: break;
+    case Field::Floats:
+      return t.float_data_size();
+    case Field::Doubles:
+      return t.double_data_size();
+    case Field::Int32s:
+      return t.int32_data_size();
+    case Field::Int64s:
+      return t.int64_data_size();
+    case Field::Uint64s:
+      return t.uint64_data_size();
+    case Field::Texts:
+      return t.string_data_size();
+    case Field::None:
+      break;
   }
   return 0;
 }
@@ -51,10 +65,10 @@ int64_t typed_entries(const onnx::TensorProto& t) {
 int bits_of(int32_t type) {
   DType known = static_cast<DType>(type);
   if (size_t bytes = type <= 16 ? size_of(known) : 0; bytes > 0) return static_cast<int>(8 * bytes);
-  if (type >= 17 && type <= 20) return 8;                // float8 e4m3fn, e4m3fnuz, e5m2, e5m2fnuz
-  if (type >= 21 && type <= 23) return 4;                // uint4, int4, float4e2m1
-  if (type == 24) return 8;                              // float8e8m0
-  if (type == 25 || type == 26) return 2;                // uint2, int2
+  if (type >= 17 && type <= 20) return 8;  // float8 e4m3fn, e4m3fnuz, e5m2, e5m2fnuz
+  if (type >= 21 && type <= 23) return 4;  // uint4, int4, float4e2m1
+  if (type == 24) return 8;                // float8e8m0
+  if (type == 25 || type == 26) return 2;  // uint2, int2
   return 0;
 }
 
@@ -139,7 +153,8 @@ Result<std::string> inside(const std::string& folder, const std::string& locatio
   if (folder.empty()) return error(quoted + "but the model has no folder");
   if (location.find('\0') != std::string::npos) return error(quoted + "which is no path");
   fs::path relative(location);
-  if (relative.is_absolute()) return error(quoted + "an absolute path: external data must be in the model's folder");
+  if (relative.is_absolute())
+    return error(quoted + "an absolute path: external data must be in the model's folder");
   for (const auto& part : relative) {
     if (part == "..") return error(quoted + "outside the model's folder");
   }
@@ -164,11 +179,14 @@ Status check_inline(const onnx::TensorProto& t, int64_t count) {
                              t.raw_data().size(), *bytes));
   }
   int64_t needed = count;
-  if (t.data_type() == onnx::TensorProto::COMPLEX64 || t.data_type() == onnx::TensorProto::COMPLEX128) {
+  if (t.data_type() == onnx::TensorProto::COMPLEX64 ||
+      t.data_type() == onnx::TensorProto::COMPLEX128) {
     needed = 2 * count;
   }
-  if (entries == needed || (bits_of(t.data_type()) < 8 && entries == bytes.value_or(entries))) return {};
-  return error(fmt::format("has {} elements of data of its type, its dimensions need {}", entries, needed));
+  if (entries == needed || (bits_of(t.data_type()) < 8 && entries == bytes.value_or(entries)))
+    return {};
+  return error(
+      fmt::format("has {} elements of data of its type, its dimensions need {}", entries, needed));
 }
 
 }  // namespace
@@ -187,19 +205,27 @@ std::vector<std::byte> inline_bytes(const onnx::TensorProto& t) {
   }
   DType type = static_cast<DType>(t.data_type());
   switch (field_of(t.data_type())) {
-    case Field::Floats: return narrowed<float>(t.float_data());
-    case Field::Doubles: return narrowed<double>(t.double_data());
-    case Field::Int64s: return narrowed<int64_t>(t.int64_data());
+    case Field::Floats:
+      return narrowed<float>(t.float_data());
+    case Field::Doubles:
+      return narrowed<double>(t.double_data());
+    case Field::Int64s:
+      return narrowed<int64_t>(t.int64_data());
     case Field::Uint64s:
-      return type == DType::U32 ? narrowed<uint32_t>(t.uint64_data()) : narrowed<uint64_t>(t.uint64_data());
+      return type == DType::U32 ? narrowed<uint32_t>(t.uint64_data())
+                                : narrowed<uint64_t>(t.uint64_data());
     case Field::Int32s:
       switch (size_of(type)) {
-        case 1: return narrowed<uint8_t>(t.int32_data());
-        case 2: return narrowed<uint16_t>(t.int32_data());
-        default: return narrowed<int32_t>(t.int32_data());
+        case 1:
+          return narrowed<uint8_t>(t.int32_data());
+        case 2:
+          return narrowed<uint16_t>(t.int32_data());
+        default:
+          return narrowed<int32_t>(t.int32_data());
       }
     case Field::Texts:
-    case Field::None: break;
+    case Field::None:
+      break;
   }
   return {};
 }
@@ -218,10 +244,12 @@ Result<Place> locate(const onnx::TensorProto& t, const std::string& folder) {
   int64_t rest = e.offset > size ? -1 : size - e.offset;
   int64_t length = e.length.value_or(stored_bytes(t.data_type(), count).value_or(rest));
   if (auto bytes = stored_bytes(t.data_type(), count); bytes && *bytes != length) {
-    return error(fmt::format("has {} bytes of external data, its dimensions and type need {}", length, *bytes));
+    return error(fmt::format("has {} bytes of external data, its dimensions and type need {}",
+                             length, *bytes));
   }
   if (rest < 0 || length > rest) {
-    return error(fmt::format("needs {} bytes at {} of '{}', which has {}", length, e.offset, e.location, size));
+    return error(fmt::format("needs {} bytes at {} of '{}', which has {}", length, e.offset,
+                             e.location, size));
   }
   return Place{file, e.offset, length};
 }
@@ -229,18 +257,21 @@ Result<Place> locate(const onnx::TensorProto& t, const std::string& folder) {
 Status check_tensor(const onnx::TensorProto& t, const std::string& folder) {
   ASSIGN_OR_RETURN(int64_t count, checked_count(t));
   if (is_external(t)) {
-    if (field_of(t.data_type()) == Field::Texts) return error("is text, which cannot be external data");
+    if (field_of(t.data_type()) == Field::Texts)
+      return error("is text, which cannot be external data");
     auto place = locate(t, folder);
     if (!place) return place.error();
     return {};
   }
-  if (t.has_segment() || (bits_of(t.data_type()) == 0 && field_of(t.data_type()) != Field::Texts)) return {};
+  if (t.has_segment() || (bits_of(t.data_type()) == 0 && field_of(t.data_type()) != Field::Texts))
+    return {};
   return check_inline(t, count);
 }
 
 std::shared_ptr<const Constant> constant_of(const onnx::TensorProto& t,
                                             const std::shared_ptr<const Model>& owner) {
-  if (t.data_type() > 16 || size_of(static_cast<DType>(t.data_type())) == 0 || t.has_segment()) return nullptr;
+  if (t.data_type() > 16 || size_of(static_cast<DType>(t.data_type())) == 0 || t.has_segment())
+    return nullptr;
   DType type = static_cast<DType>(t.data_type());
   std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
   if (is_external(t)) {
@@ -248,14 +279,15 @@ std::shared_ptr<const Constant> constant_of(const onnx::TensorProto& t,
     if (!place) return nullptr;
     uint64_t where = combine(combine(hash_text(place->file), static_cast<uint64_t>(place->offset)),
                              static_cast<uint64_t>(place->length));
-    return std::make_shared<Constant>(type, std::move(dims),
-                                      [at = *place] { return read_place(at); }, identity(t, where));
+    return std::make_shared<Constant>(
+        type, std::move(dims), [at = *place] { return read_place(at); }, identity(t, where));
   }
   if (t.raw_data().size() < kKeepInMessage) {
     return std::make_shared<Constant>(type, std::move(dims), inline_bytes(t));
   }
   auto load = [owner, &t]() -> Result<std::vector<std::byte>> { return inline_bytes(t); };
-  return std::make_shared<Constant>(type, std::move(dims), load, identity(t, hash_bytes(t.raw_data())));
+  return std::make_shared<Constant>(type, std::move(dims), load,
+                                    identity(t, hash_bytes(t.raw_data())));
 }
 
 Result<std::vector<std::byte>> read_place(const Place& place) {
@@ -264,7 +296,8 @@ Result<std::vector<std::byte>> read_place(const Place& place) {
   file.seekg(place.offset);
   file.read(reinterpret_cast<char*>(bytes.data()), place.length);
   if (!file || file.gcount() != place.length) {
-    return error(fmt::format("cannot read {} bytes at {} of '{}'", place.length, place.offset, place.file));
+    return error(
+        fmt::format("cannot read {} bytes at {} of '{}'", place.length, place.offset, place.file));
   }
   return bytes;
 }

@@ -8,7 +8,8 @@
 
 namespace regraft::io {
 
-/// Bytes of `count` elements as stored in raw data; nullopt for text and types that have no number here.
+/// Bytes of `count` elements as stored in raw data; nullopt for text and types that have no number
+/// here.
 std::optional<int64_t> stored_bytes(int32_t type, int64_t count);
 
 /// A range of a file.

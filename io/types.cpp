@@ -26,6 +26,8 @@ std::optional<size_t> axis_of(int64_t axis, size_t rank) {
 
 Types like_first(const OnnxNode& n, SymbolPool&) { return {input(n, 0)}; }
 
+Types first_dtype(const OnnxNode& n, SymbolPool&) { return {{input(n, 0).dtype, std::nullopt}}; }
+
 Types like_first_bool(const OnnxNode& n, SymbolPool&) { return {{DType::Bool, input(n, 0).shape}}; }
 
 Types dropout(const OnnxNode& n, SymbolPool&) {
@@ -53,7 +55,8 @@ std::optional<Shape> broadcast(const OnnxNode& n, size_t first, SymbolPool& pool
     Shape s = *n.inputs[k].type.shape;
     if (s.size() > out.size()) std::swap(s, out);
     size_t shift = out.size() - s.size();
-    for (size_t d = 0; d < s.size(); ++d) out[d + shift] = broadcast_size(out[d + shift], s[d], pool);
+    for (size_t d = 0; d < s.size(); ++d)
+      out[d + shift] = broadcast_size(out[d + shift], s[d], pool);
   }
   return out;
 }
@@ -61,8 +64,12 @@ std::optional<Shape> broadcast(const OnnxNode& n, size_t first, SymbolPool& pool
 Types elementwise(const OnnxNode& n, SymbolPool& pool) {
   return {{input(n, 0).dtype, broadcast(n, 0, pool)}};
 }
-Types comparison(const OnnxNode& n, SymbolPool& pool) { return {{DType::Bool, broadcast(n, 0, pool)}}; }
-Types where(const OnnxNode& n, SymbolPool& pool) { return {{input(n, 1).dtype, broadcast(n, 0, pool)}}; }
+Types comparison(const OnnxNode& n, SymbolPool& pool) {
+  return {{DType::Bool, broadcast(n, 0, pool)}};
+}
+Types where(const OnnxNode& n, SymbolPool& pool) {
+  return {{input(n, 1).dtype, broadcast(n, 0, pool)}};
+}
 
 Types shape_of(const OnnxNode& n, SymbolPool& pool) {
   if (!has_shape(n, 0)) return {{DType::I64, Shape{unknown(pool)}}};
@@ -113,7 +120,9 @@ Types gather(const OnnxNode& n, SymbolPool&) {
   return {out};
 }
 
-Types gather_elements(const OnnxNode& n, SymbolPool&) { return {{input(n, 0).dtype, input(n, 1).shape}}; }
+Types gather_elements(const OnnxNode& n, SymbolPool&) {
+  return {{input(n, 0).dtype, input(n, 1).shape}};
+}
 
 /// Axes as an attribute, or from opset 13 or 18 on as a constant input; nullopt: not constant.
 std::optional<std::vector<int64_t>> axes_of(const OnnxNode& n) {
@@ -135,8 +144,10 @@ std::optional<std::vector<char>> marked(const std::vector<int64_t>& axes, size_t
 Shape reduced(const Shape& s, const std::vector<char>& gone, int64_t keep) {
   Shape out;
   for (size_t d = 0; d < s.size(); ++d) {
-    if (!gone[d]) out.push_back(s[d]);
-    else if (keep != 0) out.emplace_back(1);
+    if (!gone[d])
+      out.push_back(s[d]);
+    else if (keep != 0)
+      out.emplace_back(1);
   }
   return out;
 }
@@ -201,7 +212,9 @@ Types nonzero(const OnnxNode& n, SymbolPool& pool) {
   return {{DType::I64, Shape{Poly(rank), unknown(pool)}}};
 }
 
-Types range(const OnnxNode& n, SymbolPool& pool) { return {{input(n, 0).dtype, Shape{unknown(pool)}}}; }
+Types range(const OnnxNode& n, SymbolPool& pool) {
+  return {{input(n, 0).dtype, Shape{unknown(pool)}}};
+}
 
 Types constant_of_shape(const OnnxNode& n, SymbolPool&) {
   auto sizes = n.constant_ints(0);
@@ -214,7 +227,9 @@ Types quantize(const OnnxNode& n, SymbolPool&) {
   if (int64_t asked = n.integer("output_dtype", 0); asked != 0) type = static_cast<DType>(asked);
   return {{type, input(n, 0).shape}};
 }
-Types dequantize(const OnnxNode& n, SymbolPool&) { return {{input(n, 1).dtype, input(n, 0).shape}}; }
+Types dequantize(const OnnxNode& n, SymbolPool&) {
+  return {{input(n, 1).dtype, input(n, 0).shape}};
+}
 
 Types gemm(const OnnxNode& n, SymbolPool&) {
   TensorType out{input(n, 0).dtype, std::nullopt};
@@ -227,30 +242,104 @@ Types gemm(const OnnxNode& n, SymbolPool&) {
 
 const std::unordered_map<std::string_view, TypeRule>& rules() {
   static const auto* table = [] {
-    auto* t = new std::unordered_map<std::string_view, TypeRule>{
-        {"Cast", cast},           {"CastLike", cast_like},   {"Dropout", dropout},
-        {"Where", where},         {"Shape", shape_of},       {"Size", size_scalar},
-        {"Expand", expand},       {"Tile", tile},            {"Gather", gather},
-        {"TopK", top_k},          {"NonZero", nonzero},      {"Range", range},
-        {"ArgMax", arg_reduce},   {"ArgMin", arg_reduce},    {"GatherElements", gather_elements},
-        {"Squeeze", squeeze},     {"Unsqueeze", unsqueeze},  {"ConstantOfShape", constant_of_shape},
-        {"IsNaN", like_first_bool}, {"IsInf", like_first_bool}, {"QuantizeLinear", quantize},
-        {"DequantizeLinear", dequantize}, {"Gemm", gemm}};
-    for (std::string_view name :
-         {"Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BatchNormalization", "BitwiseNot",
-          "Ceil", "Celu", "Clip", "Cos", "Cosh", "CumSum", "Elu", "Erf", "Exp", "Floor", "Gelu",
-          "GroupNormalization", "HardSigmoid", "HardSwish", "Hardmax", "Identity",
-          "InstanceNormalization", "LRN", "LayerNormalization", "LeakyRelu", "Log", "LogSoftmax",
-          "LpNormalization", "MeanVarianceNormalization", "Mish", "Neg", "Not", "PRelu",
-          "RMSNormalization", "RandomNormalLike", "RandomUniformLike", "Reciprocal", "Relu",
-          "ReverseSequence", "Round", "ScatterElements", "ScatterND", "Selu", "Shrink", "Sigmoid",
-          "Sign", "Sin", "Sinh", "Softmax", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh",
-          "ThresholdedRelu", "Trilu"}) {
+    auto* t =
+        new std::unordered_map<std::string_view, TypeRule>{{"Cast", cast},
+                                                           {"CastLike", cast_like},
+                                                           {"Dropout", dropout},
+                                                           {"Where", where},
+                                                           {"Shape", shape_of},
+                                                           {"Size", size_scalar},
+                                                           {"Expand", expand},
+                                                           {"Tile", tile},
+                                                           {"Gather", gather},
+                                                           {"TopK", top_k},
+                                                           {"NonZero", nonzero},
+                                                           {"Range", range},
+                                                           {"ArgMax", arg_reduce},
+                                                           {"ArgMin", arg_reduce},
+                                                           {"GatherElements", gather_elements},
+                                                           {"Squeeze", squeeze},
+                                                           {"Unsqueeze", unsqueeze},
+                                                           {"ConstantOfShape", constant_of_shape},
+                                                           {"IsNaN", like_first_bool},
+                                                           {"IsInf", like_first_bool},
+                                                           {"QuantizeLinear", quantize},
+                                                           {"DequantizeLinear", dequantize},
+                                                           {"Gemm", gemm}};
+    for (std::string_view name : {"Abs",
+                                  "Acos",
+                                  "Acosh",
+                                  "Asin",
+                                  "Asinh",
+                                  "Atan",
+                                  "Atanh",
+                                  "BatchNormalization",
+                                  "BitwiseNot",
+                                  "Ceil",
+                                  "Celu",
+                                  "Clip",
+                                  "Cos",
+                                  "Cosh",
+                                  "CumSum",
+                                  "Elu",
+                                  "Erf",
+                                  "Exp",
+                                  "Floor",
+                                  "Gelu",
+                                  "GroupNormalization",
+                                  "HardSigmoid",
+                                  "HardSwish",
+                                  "Hardmax",
+                                  "Identity",
+                                  "InstanceNormalization",
+                                  "LRN",
+                                  "LayerNormalization",
+                                  "LeakyRelu",
+                                  "Log",
+                                  "LogSoftmax",
+                                  "LpNormalization",
+                                  "MeanVarianceNormalization",
+                                  "Mish",
+                                  "Neg",
+                                  "Not",
+                                  "PRelu",
+                                  "RMSNormalization",
+                                  "RandomNormalLike",
+                                  "RandomUniformLike",
+                                  "Reciprocal",
+                                  "Relu",
+                                  "ReverseSequence",
+                                  "Round",
+                                  "ScatterElements",
+                                  "ScatterND",
+                                  "Selu",
+                                  "Shrink",
+                                  "Sigmoid",
+                                  "Sign",
+                                  "Sin",
+                                  "Sinh",
+                                  "Softmax",
+                                  "Softplus",
+                                  "Softsign",
+                                  "Sqrt",
+                                  "Swish",
+                                  "Tan",
+                                  "Tanh",
+                                  "ThresholdedRelu",
+                                  "Trilu"}) {
       t->emplace(name, like_first);
     }
-    for (std::string_view name : {"Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
-                                  "Div", "Max", "Mean", "Min", "Mod", "Mul", "Or", "Pow", "Sub",
-                                  "Sum", "Xor"}) {
+    for (std::string_view name :
+         {"AveragePool",   "Compress",   "Concat",   "Conv",     "ConvTranspose",
+          "DepthToSpace",  "Einsum",     "Flatten",  "GatherND", "GlobalAveragePool",
+          "GlobalMaxPool", "GridSample", "MatMul",   "MaxPool",  "Pad",
+          "Reshape",       "Resize",     "RoiAlign", "Slice",    "SpaceToDepth",
+          "Transpose",     "Upsample"}) {
+      t->emplace(name, first_dtype);
+    }
+    for (std::string_view name :
+         {"Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Max", "Mean",
+          "Min", "Mod", "Mul", "Or", "Pow", "Sub", "Sum", "Xor"}) {
       t->emplace(name, elementwise);
     }
     for (std::string_view name : {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}) {

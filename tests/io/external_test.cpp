@@ -44,7 +44,8 @@ std::string weight_bytes() {
 
 class External : public Folder {
  protected:
-  Result<Imported> load_with(const std::string& location, int64_t offset = 128, int64_t length = kBytes) {
+  Result<Imported> load_with(const std::string& location, int64_t offset = 128,
+                             int64_t length = kBytes) {
     write_file(path("m.onnx"), external_model(location, offset, length).SerializeAsString());
     return load(path("m.onnx"));
   }
@@ -98,7 +99,9 @@ TEST_F(External, LargeNewConstantsGoToTheDataFile) {
   write_file(path("w.bin"), weight_bytes());
   auto m = load_with("w.bin", 0);
   Graph g = m->graph;
-  auto sum = g.add_call(*find_op("add"), {{find(g, "w"), 0}, g.add_constant(Constant::of_floats({kRows, kColumns}, weights()))}, {});
+  auto sum = g.add_call(
+      *find_op("add"),
+      {{find(g, "w"), 0}, g.add_constant(Constant::of_floats({kRows, kColumns}, weights()))}, {});
   ASSERT_TRUE(sum);
   auto product = g.add_call(*find_op("matmul"), {g.inputs()[0], {*sum, 0}}, {});
   ASSERT_TRUE(product);
@@ -111,7 +114,8 @@ TEST_F(External, LargeNewConstantsGoToTheDataFile) {
 
 TEST_F(External, ModelsOverTheLimitMoveToADataFile) {
   auto proto = dense();
-  *proto.mutable_graph()->mutable_initializer(0) = floats("w", {4, 300}, std::vector<float>(1200, 0.25F));
+  *proto.mutable_graph()->mutable_initializer(0) =
+      floats("w", {4, 300}, std::vector<float>(1200, 0.25F));
   proto.mutable_graph()->mutable_initializer(1)->set_dims(0, 1);
   proto.mutable_graph()->mutable_initializer(1)->set_raw_data(std::string(4, '\0'));
   auto m = import(proto);

@@ -4,7 +4,9 @@
 namespace regraft::io::test {
 namespace {
 
-NodeKind kind(const Imported& m, const std::string& name) { return m.graph.node(find(m.graph, name)).kind; }
+NodeKind kind(const Imported& m, const std::string& name) {
+  return m.graph.node(find(m.graph, name)).kind;
+}
 
 TEST(Import, UnderstandsKnownOperators) {
   auto m = import(dense());
@@ -22,7 +24,8 @@ TEST(Import, OpsetsOutsideTheRangeStayForeign) {
     ASSERT_TRUE(m) << m.error().message;
     EXPECT_EQ(kind(*m, "h"), NodeKind::Opaque) << opset;
   }
-  for (int opset : {7, 13, 26}) EXPECT_EQ(kind(*import(dense(opset)), "h"), NodeKind::Call) << opset;
+  for (int opset : {7, 13, 26})
+    EXPECT_EQ(kind(*import(dense(opset)), "h"), NodeKind::Call) << opset;
 }
 
 TEST(Import, LocalFunctionHidesTheOperatorOfItsName) {
@@ -111,7 +114,9 @@ TEST(Import, ForeignNodesHaveTypes) {
   add_node(g, "Mystery", {"x"}, {"y"});
   auto m = import(proto);
   ASSERT_TRUE(m) << m.error().message;
-  auto type = [&](const std::string& name) { return to_string(m->graph.type({find(m->graph, name), 0})); };
+  auto type = [&](const std::string& name) {
+    return to_string(m->graph.type({find(m->graph, name), 0}));
+  };
   EXPECT_EQ(type("a"), "float32[N,6]");
   EXPECT_EQ(type("b"), "float32[5,6]");
   EXPECT_EQ(type("c"), "int64[1,5]");
@@ -140,7 +145,9 @@ TEST(Import, EqualForeignNodesHaveEqualKeys) {
   alpha(add_node(g, "LeakyRelu", {"x"}, {"c"}), 0.25F);
   add_node(g, "RandomNormalLike", {"x"}, {"r"});
   auto m = import(proto);
-  auto key = [&](const std::string& name) { return m->graph.node(find(m->graph, name)).opaque_key; };
+  auto key = [&](const std::string& name) {
+    return m->graph.node(find(m->graph, name)).opaque_key;
+  };
   EXPECT_NE(key("a"), 0U);
   EXPECT_EQ(key("a"), key("b"));
   EXPECT_NE(key("a"), key("c"));

@@ -31,14 +31,16 @@ inline onnx::ValueInfoProto value(const std::string& name, const Strings& dims, 
   for (const auto& d : dims) {
     auto* dim = tensor->mutable_shape()->add_dim();
     bool number = !d.empty() && d.find_first_not_of("0123456789") == std::string::npos;
-    if (number) dim->set_dim_value(std::stoll(d));
-    else if (!d.empty()) dim->set_dim_param(d);
+    if (number)
+      dim->set_dim_value(std::stoll(d));
+    else if (!d.empty())
+      dim->set_dim_param(d);
   }
   return v;
 }
 
-inline onnx::NodeProto& add_node(onnx::GraphProto& g, const std::string& type, const Strings& inputs,
-                                 const Strings& outputs) {
+inline onnx::NodeProto& add_node(onnx::GraphProto& g, const std::string& type,
+                                 const Strings& inputs, const Strings& outputs) {
   auto& node = *g.add_node();
   node.set_op_type(type);
   node.set_name(type + "_" + outputs[0]);
@@ -47,7 +49,8 @@ inline onnx::NodeProto& add_node(onnx::GraphProto& g, const std::string& type, c
   return node;
 }
 
-inline void add_ints(onnx::NodeProto& node, const std::string& name, const std::vector<int64_t>& values) {
+inline void add_ints(onnx::NodeProto& node, const std::string& name,
+                     const std::vector<int64_t>& values) {
   auto& a = *node.add_attribute();
   a.set_name(name);
   a.set_type(onnx::AttributeProto::INTS);
@@ -127,7 +130,9 @@ inline onnx::ModelProto with_bodies() {
   return m;
 }
 
-inline Result<Imported> import(const onnx::ModelProto& m) { return parse(m.SerializeAsString(), "test"); }
+inline Result<Imported> import(const onnx::ModelProto& m) {
+  return parse(m.SerializeAsString(), "test");
+}
 
 /// Parses what serialise makes of the graph.
 inline onnx::ModelProto written(const Imported& original, const Graph& g) {
@@ -152,7 +157,8 @@ class Folder : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(::testing::TempDir()) / (std::string("regraft_io_") + test->name());
+    folder_ =
+        std::filesystem::path(::testing::TempDir()) / (std::string("regraft_io_") + test->name());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }

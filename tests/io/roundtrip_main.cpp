@@ -1,5 +1,5 @@
-// io_roundtrip IN OUT [IN OUT ...]: reads and writes each model without rewriting it; prints for each
-// how many nodes became calls, or the Error. Exit code 3 when one failed.
+// io_roundtrip IN OUT [IN OUT ...]: reads and writes each model without rewriting it; prints for
+// each how many nodes became calls, or the Error. Exit code 3 when one failed.
 #include <cstdio>
 
 #include "io/model.h"
@@ -11,10 +11,17 @@ regraft::Status roundtrip(const std::string& in, const std::string& out) {
   int calls = 0, foreign = 0, constants = 0;
   for (int32_t id = 0; id < imported.graph.id_bound(); ++id) {
     switch (imported.graph.node(id).kind) {
-      case regraft::NodeKind::Call: ++calls; break;
-      case regraft::NodeKind::Opaque: ++foreign; break;
-      case regraft::NodeKind::Constant: ++constants; break;
-      default: break;
+      case regraft::NodeKind::Call:
+        ++calls;
+        break;
+      case regraft::NodeKind::Opaque:
+        ++foreign;
+        break;
+      case regraft::NodeKind::Constant:
+        ++constants;
+        break;
+      default:
+        break;
     }
   }
   RETURN_IF_ERROR(regraft::io::save(imported, imported.graph, out));
