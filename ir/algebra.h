@@ -70,7 +70,7 @@ class Indices {
   operator std::span<const I>() const { return {items_.data(), static_cast<size_t>(size_)}; }
 
  private:
-  std::array<I, kMaxRank> items_;  // the first size_ are meaningful
+  std::array<I, kMaxRank> items_{};
   int size_ = 0;
 };
 

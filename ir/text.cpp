@@ -21,7 +21,7 @@ class RuleParser {
 
   Result<Rule> run() {
     in_.skip_space();
-    rule_.name = in_.word("-.:/+");
+    rule_.name = in_.word("-.:/+=");
     if (rule_.name.empty()) return in_.error_here("expected the name of the rule");
     in_.skip_space();
     size_t start = in_.position();
@@ -34,7 +34,8 @@ class RuleParser {
     RETURN_IF_ERROR(verdict());
     RETURN_IF_ERROR(origin());
     if (!in_.at_end()) return in_.error_here("expected the end of the line");
-    if (auto valid = validate(rule_); !valid) return Scanner::error_at(start, valid.error().message);
+    if (auto valid = validate(rule_); !valid)
+      return Scanner::error_at(start, valid.error().message);
     return std::move(rule_);
   }
 
@@ -69,10 +70,12 @@ class RuleParser {
   Status use(const std::string& name, Role role, size_t position) {
     auto it = roles_.find(name);
     if (it == roles_.end() && right_)
-      return Scanner::error_at(position, "the variable ?" + name + " is not bound on the left side");
+      return Scanner::error_at(position,
+                               "the variable ?" + name + " is not bound on the left side");
     if (it == roles_.end()) it = roles_.emplace(name, role).first;
     if (it->second != role)
-      return Scanner::error_at(position, "the variable ?" + name + " stands for two kinds of things");
+      return Scanner::error_at(position,
+                               "the variable ?" + name + " stands for two kinds of things");
     return {};
   }
 
@@ -129,8 +132,8 @@ class RuleParser {
       if (name.empty()) return {};
       int as_int = n.op->int_attr(name), as_real = n.op->real_attr(name);
       if (as_int < 0 && as_real < 0)
-        return Scanner::error_at(start, std::string(n.op->name) + " has no attribute '" +
-                                            name.substr(0, 40) + "'");
+        return Scanner::error_at(
+            start, std::string(n.op->name) + " has no attribute '" + name.substr(0, 40) + "'");
       if (std::find(seen.begin(), seen.end(), name) != seen.end())
         return Scanner::error_at(start, "the attribute '" + name + "' is given twice");
       seen.push_back(name);
@@ -147,18 +150,19 @@ class RuleParser {
     const IntAttr& a = n.op->ints[k];
     if (in_.peek() == '?' && a.length != Length::One) {
       ASSIGN_OR_RETURN(std::string name, variable(start));
-      if (std::string_view("+-*,").find(in_.peek()) == std::string_view::npos || in_.peek() == '\0') {
+      if (std::string_view("+-*,").find(in_.peek()) == std::string_view::npos ||
+          in_.peek() == '\0') {
         n.list_vars[k] = name;
         return use(name, Role::List, start);
       }
       in_.rewind(start);
     }
     int64_t least = a.name == "pads" ? 0 : 1;
-    ASSIGN_OR_RETURN(n.attrs.ints[k],
-                     text::read_polys(in_, *rule_.pool,
-                                      [&](const std::string& name, size_t position) {
-                                        return symbol(name, least, position);
-                                      }));
+    ASSIGN_OR_RETURN(
+        n.attrs.ints[k],
+        text::read_polys(in_, *rule_.pool, [&](const std::string& name, size_t position) {
+          return symbol(name, least, position);
+        }));
     if (a.length == Length::One && n.attrs.ints[k].size() != 1)
       return Scanner::error_at(start, std::string(a.name) + " is one number");
     return {};
