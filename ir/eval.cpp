@@ -29,9 +29,9 @@ std::vector<typename A::Tensor> views_of(
 }
 
 template <class A>
-std::optional<Shapes<A>> infer_numeric(A& alg, const OpDef& op,
-                                       const std::vector<const Array<typename A::Scalar>*>& operands,
-                                       const Attrs<int64_t>& attrs) {
+std::optional<Shapes<A>> infer_numeric(
+    A& alg, const OpDef& op, const std::vector<const Array<typename A::Scalar>*>& operands,
+    const Attrs<int64_t>& attrs) {
   Shapes<A> in;
   in.reserve(operands.size());
   for (const auto* a : operands) in.push_back(a->shape);
@@ -76,7 +76,10 @@ class Evaluation {
   using Input = std::function<Tensor(int, const std::vector<int64_t>&)>;
 
   Evaluation(A& alg, const Graph& g, const Valuation& sizes, int64_t max_elements)
-      : alg_(alg), g_(g), sizes_(sizes), max_elements_(max_elements),
+      : alg_(alg),
+        g_(g),
+        sizes_(sizes),
+        max_elements_(max_elements),
         values_(static_cast<size_t>(g.id_bound())) {}
 
   std::optional<std::vector<Tensor>> run(const Input& input) {
@@ -147,12 +150,12 @@ std::optional<std::vector<Array<typename A::Scalar>>> evaluate_graph(
   }
 }
 
-#define REGRAFT_INSTANTIATE(A)                                                                    \
-  template std::optional<std::vector<Array<A::Scalar>>> evaluate_call<A>(                         \
-      A&, const OpDef&, const std::vector<const Array<A::Scalar>*>&, const Attrs<int64_t>&,       \
-      int64_t);                                                                                   \
-  template std::optional<std::vector<Array<A::Scalar>>> evaluate_graph<A>(                        \
-      A&, const Graph&, const Valuation&,                                                         \
+#define REGRAFT_INSTANTIATE(A)                                                              \
+  template std::optional<std::vector<Array<A::Scalar>>> evaluate_call<A>(                   \
+      A&, const OpDef&, const std::vector<const Array<A::Scalar>*>&, const Attrs<int64_t>&, \
+      int64_t);                                                                             \
+  template std::optional<std::vector<Array<A::Scalar>>> evaluate_graph<A>(                  \
+      A&, const Graph&, const Valuation&,                                                   \
       const std::function<Array<A::Scalar>(int, const std::vector<int64_t>&)>&, int64_t);
 REGRAFT_INSTANTIATE(Reals)
 REGRAFT_INSTANTIATE(Field)

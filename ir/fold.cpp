@@ -10,7 +10,9 @@ namespace {
 class Folder {
  public:
   Folder(const Graph& g, int64_t max_bytes)
-      : g_(g), max_bytes_(max_bytes), values_(static_cast<size_t>(g.id_bound())),
+      : g_(g),
+        max_bytes_(max_bytes),
+        values_(static_cast<size_t>(g.id_bound())),
         uses_left_(static_cast<size_t>(g.id_bound()), 0) {}
 
   Result<Graph> run() {
@@ -53,9 +55,10 @@ class Folder {
     std::vector<const Array<double>*> operands;
     for (Value v : n.inputs) {
       auto it = loaded.find(v.node);
-      operands.push_back(it != loaded.end() ? &it->second
-                                            : &values_[static_cast<size_t>(v.node)]
-                                                      [static_cast<size_t>(v.output)]);
+      operands.push_back(
+          it != loaded.end()
+              ? &it->second
+              : &values_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]);
     }
     auto results = evaluate_reals(*n.op, operands, *numeric(n.attrs));
     if (!results) return {};  // not well-formed at these numbers: stays as it is
@@ -70,7 +73,8 @@ class Folder {
     return make_constant(g_.type(v).dtype, a.shape, a.data);
   }
 
-  /// Folded calls that something else still uses become constants: in place, or one for each output.
+  /// Folded calls that something else still uses become constants: in place, or one for each
+  /// output.
   Graph with_constants() {
     Graph r = g_;
     std::map<Value, Value> moved;
@@ -124,6 +128,8 @@ class Folder {
 
 }  // namespace
 
-Result<Graph> fold_constants(const Graph& g, int64_t max_bytes) { return Folder(g, max_bytes).run(); }
+Result<Graph> fold_constants(const Graph& g, int64_t max_bytes) {
+  return Folder(g, max_bytes).run();
+}
 
 }  // namespace regraft

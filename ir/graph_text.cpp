@@ -30,8 +30,8 @@ bool at_fallback(const IntAttr& a, const std::vector<Poly>& list, int rank) {
   auto length = attr_length(a, rank);
   if (list.size() != length.value_or(0)) return false;
   return list.empty() || (a.fallback && std::all_of(list.begin(), list.end(), [&](const Poly& p) {
-           return same(p, Poly(*a.fallback));
-         }));
+                            return same(p, Poly(*a.fallback));
+                          }));
 }
 
 std::string attrs_text(const Node& n, int rank) {
@@ -52,11 +52,21 @@ std::string node_text(const Graph& g, int32_t id) {
   const Node& n = g.node(id);
   std::string s = "%" + std::to_string(id) + " = ";
   switch (n.kind) {
-    case NodeKind::Input: s += "input"; break;
-    case NodeKind::Constant: s += "constant hash=" + hexadecimal(n.constant->hash()); break;
-    case NodeKind::Call: s += n.op->name; break;
-    case NodeKind::Opaque: s += "opaque key=" + hexadecimal(n.opaque_key); break;
-    case NodeKind::Absent: s += "absent"; break;
+    case NodeKind::Input:
+      s += "input";
+      break;
+    case NodeKind::Constant:
+      s += "constant hash=" + hexadecimal(n.constant->hash());
+      break;
+    case NodeKind::Call:
+      s += n.op->name;
+      break;
+    case NodeKind::Opaque:
+      s += "opaque key=" + hexadecimal(n.opaque_key);
+      break;
+    case NodeKind::Absent:
+      s += "absent";
+      break;
   }
   bool named = n.kind == NodeKind::Input || n.kind == NodeKind::Constant;
   if (named && !n.names.empty()) s += " " + text::quoted(n.names[0]);
@@ -93,7 +103,8 @@ class GraphParser {
     std::vector<std::pair<size_t, std::string_view>> lines;
     for (size_t number = 1; !all.empty(); ++number) {
       size_t end = std::min(all.find('\n'), all.size());
-      if (Scanner in(all.substr(0, end)); !in.at_end()) lines.push_back({number, all.substr(0, end)});
+      if (Scanner in(all.substr(0, end)); !in.at_end())
+        lines.push_back({number, all.substr(0, end)});
       all.remove_prefix(std::min(end + 1, all.size()));
     }
     return lines;
@@ -103,7 +114,8 @@ class GraphParser {
     size_t start = in.position();
     if (!in.eat("%")) return in.error_here("expected '%' and a number");
     ASSIGN_OR_RETURN(int64_t id, in.integer());
-    if (id < 0 || id > kMaxLabel) return Scanner::error_at(start, "the node number is out of range");
+    if (id < 0 || id > kMaxLabel)
+      return Scanner::error_at(start, "the node number is out of range");
     return static_cast<int32_t>(id);
   }
 
@@ -162,8 +174,8 @@ class GraphParser {
     size_t start = in.position();
     std::string_view word = in.word("-");
     if (word == "constant" || word == "opaque" || word == "absent")
-      return Scanner::error_at(start, "a node of kind '" + std::string(word) +
-                                          "' cannot be made from text");
+      return Scanner::error_at(
+          start, "a node of kind '" + std::string(word) + "' cannot be made from text");
     const OpDef* op = find_op(word);
     if (word != "input" && !op)
       return Scanner::error_at(start, "unknown operator '" + std::string(word.substr(0, 40)) + "'");
@@ -199,7 +211,8 @@ class GraphParser {
       operands.push_back(g_.type(v));
     }
     bool known = !operands.empty() && operands[0].shape.has_value();
-    ASSIGN_OR_RETURN(n.attrs, attributes(in, op, known ? static_cast<int>(operands[0].shape->size()) : 0));
+    ASSIGN_OR_RETURN(n.attrs,
+                     attributes(in, op, known ? static_cast<int>(operands[0].shape->size()) : 0));
     auto types = infer_call(g_.pool(), op, operands, n.attrs);
     if (!types) return Scanner::error_at(start, types.error().message);
     n.types = *std::move(types);
@@ -216,8 +229,8 @@ class GraphParser {
       size_t start = in.position();
       ASSIGN_OR_RETURN(TensorType t, type(in));
       if (k >= types.size() || !same(t, types[k]))
-        return Scanner::error_at(start, "the type is " + (k < types.size() ? type_text(types[k])
-                                                                           : "of no output"));
+        return Scanner::error_at(
+            start, "the type is " + (k < types.size() ? type_text(types[k]) : "of no output"));
       in.skip_space();
     }
     return {};
@@ -231,7 +244,8 @@ class GraphParser {
       ASSIGN_OR_RETURN(output, in.integer());
     }
     bool defined = static_cast<size_t>(id) < defined_.size() && defined_[static_cast<size_t>(id)];
-    if (!defined) return Scanner::error_at(start, "node " + std::to_string(id) + " is not defined yet");
+    if (!defined)
+      return Scanner::error_at(start, "node " + std::to_string(id) + " is not defined yet");
     if (output < 0 || output >= static_cast<int64_t>(g_.node(id).types.size()))
       return Scanner::error_at(start, "there is no output " + std::to_string(output));
     return Value{id, static_cast<int32_t>(output)};
@@ -241,15 +255,17 @@ class GraphParser {
     Attrs<Poly> at;
     for (const RealAttr& a : op.reals) at.reals.push_back({a.fallback, nullptr});
     std::vector<std::optional<std::vector<Poly>>> ints(op.ints.size());
-    auto symbol = [&](const std::string& name, size_t) -> Result<Var> { return g_.pool().named(name); };
+    auto symbol = [&](const std::string& name, size_t) -> Result<Var> {
+      return g_.pool().named(name);
+    };
     for (in.skip_space();; in.skip_space()) {
       size_t start = in.position();
       std::string name(in.identifier());
       if (name.empty()) break;
       int as_int = op.int_attr(name), as_real = op.real_attr(name);
       if (as_int < 0 && as_real < 0)
-        return Scanner::error_at(start, std::string(op.name) + " has no attribute '" +
-                                            name.substr(0, 40) + "'");
+        return Scanner::error_at(
+            start, std::string(op.name) + " has no attribute '" + name.substr(0, 40) + "'");
       if (!in.eat("=")) return in.error_here("expected '='");
       if (as_int < 0) {
         ASSIGN_OR_RETURN(at.reals[static_cast<size_t>(as_real)], real(in));
@@ -261,7 +277,8 @@ class GraphParser {
       const IntAttr& a = op.ints[k];
       size_t length = attr_length(a, rank).value_or(0);
       if (!ints[k] && length > 0 && !a.fallback)
-        return in.error_here(std::string(op.name) + " needs the attribute '" + std::string(a.name) + "'");
+        return in.error_here(std::string(op.name) + " needs the attribute '" + std::string(a.name) +
+                             "'");
       at.ints.push_back(ints[k] ? *std::move(ints[k])
                                 : std::vector<Poly>(length, Poly(a.fallback.value_or(0))));
     }

@@ -94,7 +94,8 @@ class Instantiator {
       }
       int rank = operands.empty() ? 0 : static_cast<int>(g.shape(operands[0]).size());
       ASSIGN_OR_RETURN(Attrs<Poly> attrs, attributes(n, rank));
-      ASSIGN_OR_RETURN(int32_t id, g.add_call(*n.op, std::move(operands), std::move(attrs), on_require));
+      ASSIGN_OR_RETURN(int32_t id,
+                       g.add_call(*n.op, std::move(operands), std::move(attrs), on_require));
       ids.push_back(id);
     }
     std::vector<Value> outputs;

@@ -130,7 +130,8 @@ class Namer {
 std::string side_text(const Rule& rule, const Pattern& side, const std::vector<size_t>& order,
                       const PatternStyle& style) {
   std::string s;
-  for (size_t k : order) s += (s.empty() ? "" : " ; ") + pattern_text(rule, side, side.outputs[k], style);
+  for (size_t k : order)
+    s += (s.empty() ? "" : " ; ") + pattern_text(rule, side, side.outputs[k], style);
   return s;
 }
 
@@ -141,7 +142,8 @@ Rule without_fallbacks(Rule rule) {
       for (size_t k = 0; k < n.op->ints.size(); ++k) {
         const IntAttr& a = n.op->ints[k];
         auto& list = n.attrs.ints[k];
-        if (a.length == Length::One && a.fallback && list.size() == 1 && same(list[0], Poly(*a.fallback)))
+        if (a.length == Length::One && a.fallback && list.size() == 1 &&
+            same(list[0], Poly(*a.fallback)))
           list.clear();
       }
   return rule;
@@ -176,7 +178,8 @@ std::string canonical_key(const Rule& original) {
       std::string left = side_text(rule, rule.lhs, order, style);
       if (!best.first.empty() && left > best.first) continue;
       style.operands = PatternStyle::Sorted;
-      std::pair<std::string, std::string> key(std::move(left), side_text(rule, rule.rhs, order, style));
+      std::pair<std::string, std::string> key(std::move(left),
+                                              side_text(rule, rule.rhs, order, style));
       if (best.first.empty() || key < best) best = std::move(key);
     }
   } while (order.size() <= kMaxPermuted && std::next_permutation(order.begin(), order.end()));

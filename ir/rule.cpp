@@ -15,7 +15,8 @@ constexpr std::array<std::string_view, 5> kVerdicts = {"unknown", "refuted", "te
 
 /// The variables that a side uses, by role.
 struct Names {
-  std::set<std::string> tensors, lists, numbers, reals, sizes;  ///< sizes: tensors whose sizes occur
+  std::set<std::string> tensors, lists, numbers, reals,
+      sizes;  ///< sizes: tensors whose sizes occur
 };
 
 void add_symbols(Names& names, const Poly& p, std::string& unknown) {
@@ -91,8 +92,7 @@ Status check_reachable(const Pattern& side) {
 
 Status check_side(const Rule& rule, const Pattern& side) {
   if (side.outputs.empty()) return error("a side has no output");
-  for (size_t k = 0; k < side.nodes.size(); ++k)
-    RETURN_IF_ERROR(check_pattern_node(rule, side, k));
+  for (size_t k = 0; k < side.nodes.size(); ++k) RETURN_IF_ERROR(check_pattern_node(rule, side, k));
   for (PatternRef r : side.outputs)
     if (!ref_fits(rule, side, r, side.nodes.size())) return error("an output does not exist");
   return check_reachable(side);
@@ -174,7 +174,8 @@ std::optional<Poly> moved(const Poly& p, SymbolPool& pool, const std::function<P
       }
       auto n = moved(*v->numerator, pool, symbol), d = moved(*v->denominator, pool, symbol);
       if (!n || !d || (d->is_constant() && d->constant() < 1)) return std::nullopt;
-      x = x * (v->kind == SymbolKind::Lookup ? pool.lookup(v->table, *n, *d) : pool.floordiv(*n, *d));
+      x = x *
+          (v->kind == SymbolKind::Lookup ? pool.lookup(v->table, *n, *d) : pool.floordiv(*n, *d));
     }
     r = r + x;
   }
@@ -208,9 +209,9 @@ Status check_pattern_node(const Rule& rule, const Pattern& side, size_t position
   if (n.attrs.ints.size() != n.op->ints.size() || n.attrs.reals.size() != n.op->reals.size())
     return error(name + ": has the attributes of another operator");
   for (size_t k = 0; k < n.op->ints.size(); ++k) {
-    bool open = !list_variable(n, k).empty() ||
-                std::any_of(n.attrs.ints[k].begin(), n.attrs.ints[k].end(),
-                            [](const Poly& p) { return !p.is_constant(); });
+    bool open =
+        !list_variable(n, k).empty() || std::any_of(n.attrs.ints[k].begin(), n.attrs.ints[k].end(),
+                                                    [](const Poly& p) { return !p.is_constant(); });
     if (open && n.op->ints[k].structural)
       return error(name + ": " + std::string(n.op->ints[k].name) + " must be a number");
   }
@@ -258,7 +259,8 @@ std::vector<int> first_uses(const Rule& rule) {
     char& seen = visited[static_cast<size_t>(r.node)];
     if (seen) return;
     seen = 1;
-    for (PatternRef operand : rule.lhs.nodes[static_cast<size_t>(r.node)].inputs) self(self, operand);
+    for (PatternRef operand : rule.lhs.nodes[static_cast<size_t>(r.node)].inputs)
+      self(self, operand);
   };
   for (PatternRef r : rule.lhs.outputs) walk(walk, r);
   return order;

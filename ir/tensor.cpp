@@ -21,9 +21,23 @@ struct DTypeFacts {
   size_t size;
 };
 constexpr std::array<DTypeFacts, 17> kTypes = {{
-    {"undefined", 0}, {"float32", 4}, {"uint8", 1},   {"int8", 1},      {"uint16", 2},  {"int16", 2},
-    {"int32", 4},     {"int64", 8},   {"string", 0},  {"bool", 1},      {"float16", 2}, {"float64", 8},
-    {"uint32", 4},    {"uint64", 8},  {"complex64", 8}, {"complex128", 16}, {"bfloat16", 2},
+    {"undefined", 0},
+    {"float32", 4},
+    {"uint8", 1},
+    {"int8", 1},
+    {"uint16", 2},
+    {"int16", 2},
+    {"int32", 4},
+    {"int64", 8},
+    {"string", 0},
+    {"bool", 1},
+    {"float16", 2},
+    {"float64", 8},
+    {"uint32", 4},
+    {"uint64", 8},
+    {"complex64", 8},
+    {"complex128", 16},
+    {"bfloat16", 2},
 }};
 constexpr std::string_view kUnnamed = "type";
 
@@ -89,16 +103,47 @@ template <class T>
 std::optional<std::vector<T>> from_integers(DType t, const std::vector<std::byte>& bytes) {
   switch (t) {
     case DType::Bool:
-    case DType::U8: return converted<T, uint8_t>(bytes);
-    case DType::I8: return converted<T, int8_t>(bytes);
-    case DType::U16: return converted<T, uint16_t>(bytes);
-    case DType::I16: return converted<T, int16_t>(bytes);
-    case DType::U32: return converted<T, uint32_t>(bytes);
-    case DType::I32: return converted<T, int32_t>(bytes);
-    case DType::U64: return converted<T, uint64_t>(bytes);
-    case DType::I64: return converted<T, int64_t>(bytes);
-    default: return std::nullopt;
+    case DType::U8:
+      return converted<T, uint8_t>(bytes);
+    case DType::I8:
+      return converted<T, int8_t>(bytes);
+    case DType::U16:
+      return converted<T, uint16_t>(bytes);
+    case DType::I16:
+      return converted<T, int16_t>(bytes);
+    case DType::U32:
+      return converted<T, uint32_t>(bytes);
+    case DType::I32:
+      return converted<T, int32_t>(bytes);
+    case DType::U64:
+      return converted<T, uint64_t>(bytes);
+    case DType::I64:
+      return converted<T, int64_t>(bytes);
+    default:
+      return std::nullopt;
   }
+}
+
+Result<std::vector<double>> as_reals(DType t, const std::vector<std::byte>& data) {
+  switch (t) {
+    case DType::F32:
+      return converted<double, float>(data);
+    case DType::F64:
+      return converted<double, double>(data);
+    case DType::F16:
+      return decoded(data, kHalf);
+    case DType::BF16:
+      return decoded(data, kBrain);
+    default:
+      break;
+  }
+  if (auto r = from_integers<double>(t, data)) return *std::move(r);
+  return error("a constant of type " + to_string(t) + " cannot be read as real numbers");
+}
+
+Result<std::vector<int64_t>> as_integers(DType t, const std::vector<std::byte>& data) {
+  if (auto r = from_integers<int64_t>(t, data)) return *std::move(r);
+  return error("a constant of type " + to_string(t) + " cannot be read as integers");
 }
 
 /// Four independent lanes of eight bytes: as fast as memory.
@@ -237,22 +282,15 @@ Result<std::vector<std::byte>> Constant::bytes() const {
 }
 
 Result<std::vector<double>> Constant::reals() const {
+  if (!load_) return as_reals(dtype_, bytes_);
   ASSIGN_OR_RETURN(std::vector<std::byte> data, bytes());
-  switch (dtype_) {
-    case DType::F32: return converted<double, float>(data);
-    case DType::F64: return converted<double, double>(data);
-    case DType::F16: return decoded(data, kHalf);
-    case DType::BF16: return decoded(data, kBrain);
-    default: break;
-  }
-  if (auto r = from_integers<double>(dtype_, data)) return *std::move(r);
-  return error("a constant of type " + to_string(dtype_) + " cannot be read as real numbers");
+  return as_reals(dtype_, data);
 }
 
 Result<std::vector<int64_t>> Constant::integers() const {
+  if (!load_) return as_integers(dtype_, bytes_);
   ASSIGN_OR_RETURN(std::vector<std::byte> data, bytes());
-  if (auto r = from_integers<int64_t>(dtype_, data)) return *std::move(r);
-  return error("a constant of type " + to_string(dtype_) + " cannot be read as integers");
+  return as_integers(dtype_, data);
 }
 
 std::shared_ptr<const Constant> make_constant(DType type, std::vector<int64_t> dims,

@@ -80,7 +80,8 @@ TEST(Parallel, RunsEachIndexOnce) {
     for (size_t n : {size_t{0}, size_t{1}, size_t{1000}})
       for (size_t grain : {size_t{1}, size_t{64}}) {
         std::vector<std::atomic<int>> hits(n);
-        parallel_for(n, threads, [&](size_t i) { ++hits[i]; }, grain);
+        parallel_for(
+            n, threads, [&](size_t i) { ++hits[i]; }, grain);
         for (size_t i = 0; i < n; ++i) ASSERT_EQ(hits[i], 1) << i;
       }
   EXPECT_GE(default_threads(), 1);

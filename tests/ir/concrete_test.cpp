@@ -12,7 +12,8 @@ namespace {
 TEST(Field, IsAField) {
   Rng rng(1);
   for (int k = 0; k < 500; ++k) {
-    Residue a{rng.below(Residue::kPrime)}, b{rng.below(Residue::kPrime)}, c{rng.below(Residue::kPrime)};
+    Residue a{rng.below(Residue::kPrime)}, b{rng.below(Residue::kPrime)},
+        c{rng.below(Residue::kPrime)};
     EXPECT_EQ((a + b) * c, a * c + b * c);
     EXPECT_EQ((a * b) * c, a * (b * c));
     if (a.v != 0) {

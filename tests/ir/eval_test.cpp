@@ -41,7 +41,9 @@ TEST(Evaluate, GraphOverTwoAlgebras) {
 TEST(Evaluate, StopsAtTheLimitAndAtMisfits) {
   Graph g = graph("%0 = input : float32[N,N]\n%1 = matmul %0 %0\noutputs %1\n");
   Field field;
-  auto input = [](int k, const std::vector<int64_t>& shape) { return random_residues(k, shape, 1); };
+  auto input = [](int k, const std::vector<int64_t>& shape) {
+    return random_residues(k, shape, 1);
+  };
   EXPECT_TRUE(evaluate_graph<Field>(field, g, {{g.pool().named("N"), 4}}, input, 16));
   EXPECT_FALSE(evaluate_graph<Field>(field, g, {{g.pool().named("N"), 5}}, input, 16));
   Array<Residue> a = random_residues(0, {2, 3}, 1);
@@ -100,7 +102,8 @@ TEST_F(Folding, RoundsOnceAtTheEnd) {
   auto f = fold_constants(g);
   ASSERT_TRUE(f);
   auto v = data(*f, back);
-  for (size_t k = 0; k < 4; ++k) EXPECT_EQ(v[k], static_cast<double>(k + 1));  // 1/5 was not rounded
+  for (size_t k = 0; k < 4; ++k)
+    EXPECT_EQ(v[k], static_cast<double>(k + 1));  // 1/5 was not rounded
 }
 
 TEST_F(Folding, GivesEachUsedOutputAConstant) {
@@ -128,7 +131,8 @@ TEST_F(Folding, KeepsResultsAboveTheLimit) {
 
 TEST_F(Folding, ReportsDataThatCannotBeRead) {
   auto fail = []() -> Result<std::vector<std::byte>> { return error("weights.bin is missing"); };
-  Value lazy = g.add_constant(std::make_shared<Constant>(DType::F32, std::vector<int64_t>{2, 2}, fail, 1));
+  Value lazy =
+      g.add_constant(std::make_shared<Constant>(DType::F32, std::vector<int64_t>{2, 2}, fail, 1));
   g.set_outputs({call("add", {lazy, c})});
   auto f = fold_constants(g);
   ASSERT_FALSE(f);

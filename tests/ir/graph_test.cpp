@@ -25,8 +25,9 @@ Graph sample_graph(int order, int exchanged) {
   int32_t a = -1, b = -1;
   if (order == 0) a = call(g, "mul", first()), b = call(g, "mul", second());
   if (order == 1) b = call(g, "mul", second()), call(g, "exp", {x}), a = call(g, "mul", first());
-  int32_t s = call(g, "add", exchanged & 4 ? std::vector<Value>{{b, 0}, {a, 0}}
-                                           : std::vector<Value>{{a, 0}, {b, 0}});
+  int32_t s =
+      call(g, "add",
+           exchanged & 4 ? std::vector<Value>{{b, 0}, {a, 0}} : std::vector<Value>{{a, 0}, {b, 0}});
   g.set_outputs({{call(g, "relu", {{s, 0}}), 0}});
   return g;
 }
@@ -51,8 +52,10 @@ TEST(Graph, HashSeesEveryDifference) {
       "%0 = input : float32[4,4]\n%1 = input : float32[4,4]\n%2 = add %1 %0\noutputs %2 %2",
       "%0 = input : float32[4,4]\n%1 = input : float32[4,4]\n%2 = softmax %0 axis=0\noutputs %2",
       "%0 = input : float32[4,4]\n%1 = input : float32[4,4]\n%2 = softmax %0 axis=1\noutputs %2",
-      "%0 = input : float32[4,4]\n%1 = input : float32[4,4]\n%2 = split %0 axis=0 sizes=1,3\noutputs %2",
-      "%0 = input : float32[4,4]\n%1 = input : float32[4,4]\n%2 = split %0 axis=0 sizes=1,3\noutputs %2#1",
+      "%0 = input : float32[4,4]\n%1 = input : float32[4,4]\n%2 = split %0 axis=0 "
+      "sizes=1,3\noutputs %2",
+      "%0 = input : float32[4,4]\n%1 = input : float32[4,4]\n%2 = split %0 axis=0 "
+      "sizes=1,3\noutputs %2#1",
       "%0 = input : float32[4,4]\n%1 = input : float32[4,4]\n%2 = clip %0 max=1\noutputs %2",
       "%0 = input : float32[4,4]\n%1 = input : float32[4,4]\n%2 = clip %0 max=2\noutputs %2",
       "%0 = input : float16[4,4]\n%1 = input : float16[4,4]\n%2 = sub %0 %1\noutputs %2"};
@@ -222,8 +225,9 @@ TEST(InferCall, CollectsRequirements) {
   SymbolPool pool;
   Poly a = Poly::symbol(pool.named("a")), b = Poly::symbol(pool.named("b"));
   std::vector<Formula> required;
-  auto r = infer_call(pool, *find_op("matmul"), {{DType::F32, Shape{2, a}}, {DType::F32, Shape{b, 3}}},
-                      {}, [&](const Formula& f) { required.push_back(f); });
+  auto r =
+      infer_call(pool, *find_op("matmul"), {{DType::F32, Shape{2, a}}, {DType::F32, Shape{b, 3}}},
+                 {}, [&](const Formula& f) { required.push_back(f); });
   ASSERT_TRUE(r);
   EXPECT_TRUE(same((*r)[0], f32({2, 3})));
   ASSERT_EQ(required.size(), 1u);

@@ -7,7 +7,8 @@ const std::string kText =
     "%0 = input \"data \\\"x\\\"\" : float32[N,3,2*H+1,W]\n"
     "%1 = input : float32[8,3,3,3]\n"
     "%2 = conv %0 %1 strides=2,2 pads=1,1,1,1 : float32[N,8,H+1,floor(-1+W/2)+1]\n"
-    "%3 = split %2 axis=1 sizes=3,5 : float32[N,3,H+1,floor(-1+W/2)+1] ; float32[N,5,H+1,floor(-1+W/2)+1]\n"
+    "%3 = split %2 axis=1 sizes=3,5 : float32[N,3,H+1,floor(-1+W/2)+1] ; "
+    "float32[N,5,H+1,floor(-1+W/2)+1]\n"
     "%5 = concat %3#1 %3 axis=1 : float32[N,8,H+1,floor(-1+W/2)+1]\n"
     "%6 = clip %5 min=0 max=6 : float32[N,8,H+1,floor(-1+W/2)+1]\n"
     "%7 = identity-matrix size=N : float32[N,N]\n"
@@ -33,7 +34,8 @@ TEST(GraphText, TypesMayBeLeftOut) {
 
 TEST(GraphText, OperandsMayHaveLargerNumbers) {
   std::string text =
-      "%0 = input : float32[2,2]\n%4 = exp %0 : float32[2,2]\n%2 = relu %4 : float32[2,2]\noutputs %2\n";
+      "%0 = input : float32[2,2]\n%4 = exp %0 : float32[2,2]\n%2 = relu %4 : float32[2,2]\noutputs "
+      "%2\n";
   EXPECT_EQ(to_string(graph(text)), text);
 }
 
@@ -64,15 +66,19 @@ TEST(GraphText, RefusesBadText) {
   const std::vector<std::pair<std::string, std::string>> bad = {
       {"", "no line 'outputs'"},
       {"outputs %0", "line 1, column 9: node 0 is not defined"},
-      {"%0 = input : float32[2]\n%0 = input : float32[2]\noutputs %0", "line 2, column 1: node 0 is defined twice"},
+      {"%0 = input : float32[2]\n%0 = input : float32[2]\noutputs %0",
+       "line 2, column 1: node 0 is defined twice"},
       {"%0 = input : float33[2]\noutputs %0", "line 1, column 14: expected an element type"},
       {"%0 = input : float32[2\noutputs %0", "expected ']'"},
-      {"%0 = input : float32[2]\n%1 = relu %2\n%2 = relu %1\noutputs %1", "line 2, column 11: node 2 is not defined yet"},
-      {"%0 = input : float32[2]\n%1 = rely %0\noutputs %1", "line 2, column 6: unknown operator 'rely'"},
+      {"%0 = input : float32[2]\n%1 = relu %2\n%2 = relu %1\noutputs %1",
+       "line 2, column 11: node 2 is not defined yet"},
+      {"%0 = input : float32[2]\n%1 = rely %0\noutputs %1",
+       "line 2, column 6: unknown operator 'rely'"},
       {"%0 = input : float32[2]\n%1 = relu %0 %0\noutputs %1", "line 2, column 6: relu"},
       {"%0 = input : float32[2]\n%1 = relu %0#1\noutputs %1", "there is no output 1"},
       {"%0 = input : float32[2]\n%1 = relu %0 : float32[3]\noutputs %1", "the type is float32[2]"},
-      {"%0 = input : float32[2]\n%1 = relu %0 : float32[2] ; float32[2]\noutputs %1", "of no output"},
+      {"%0 = input : float32[2]\n%1 = relu %0 : float32[2] ; float32[2]\noutputs %1",
+       "of no output"},
       {"%0 = input : float32[2]\n%1 = concat %0 %0\noutputs %1", "needs the attribute 'axis'"},
       {"%0 = input : float32[2]\n%1 = relu %0 k=1\noutputs %1", "has no attribute 'k'"},
       {"%0 = input : int64[2]\n%1 = relu %0\noutputs %1", "operand 0 is of type int64"},
@@ -84,7 +90,8 @@ TEST(GraphText, RefusesBadText) {
   for (const auto& [text, message] : bad) {
     auto g = parse_graph(text);
     ASSERT_FALSE(g) << text;
-    EXPECT_NE(g.error().message.find(message), std::string::npos) << text << "\n" << g.error().message;
+    EXPECT_NE(g.error().message.find(message), std::string::npos) << text << "\n"
+                                                                  << g.error().message;
   }
 }
 
@@ -97,9 +104,12 @@ TEST(GraphText, SurvivesGarbage) {
     for (uint64_t edits = rng.between(1, 3); edits-- > 0;) {
       size_t at = rng.below(text.size());
       char c = alphabet[rng.below(alphabet.size())];
-      if (rng.below(2)) text[at] = c;
-      else if (rng.below(2)) text.insert(at, 1, c);
-      else text.erase(at, rng.below(5) + 1);
+      if (rng.below(2))
+        text[at] = c;
+      else if (rng.below(2))
+        text.insert(at, 1, c);
+      else
+        text.erase(at, rng.below(5) + 1);
     }
     auto g = parse_graph(text);
     if (!g) continue;

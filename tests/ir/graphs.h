@@ -33,8 +33,9 @@ inline Array<Residue> random_residues(int k, const std::vector<int64_t>& shape, 
 }
 
 /// The outputs over the field at random inputs.
-inline std::optional<std::vector<Array<Residue>>> field_outputs(const Graph& g, const Valuation& sizes,
-                                                               uint64_t seed) {
+inline std::optional<std::vector<Array<Residue>>> field_outputs(const Graph& g,
+                                                                const Valuation& sizes,
+                                                                uint64_t seed) {
   Field field(seed);
   return evaluate_graph<Field>(field, g, sizes, [&](int k, const std::vector<int64_t>& shape) {
     return random_residues(k, shape, seed);

@@ -34,13 +34,20 @@ const std::vector<Case> kTrueRules = {
     {"r  (matmul ?x (add ?y ?z)) => (add (matmul ?x ?y) (matmul ?x ?z))", {"nn", "nn", "nn"}},
     {"r  (mul ?x (full shape=x.-1 value=1)) => ?x", {"nnn"}},
     {"r  (add ?x ?s) => (add ?s ?x)", {"n1n", "-"}},
-    {"r  (concat (matmul ?a ?b) (matmul ?a ?c) axis=-1) => (matmul ?a (concat ?b ?c axis=-1))", {"nn", "nn", "nn"}},
-    {"r  (split (concat ?x ?y axis=1) axis=1 sizes=x.1,y.1) ; (split (concat ?x ?y axis=1) axis=1 sizes=x.1,y.1)#1 => ?x ; ?y",
+    {"r  (concat (matmul ?a ?b) (matmul ?a ?c) axis=-1) => (matmul ?a (concat ?b ?c axis=-1))",
+     {"nn", "nn", "nn"}},
+    {"r  (split (concat ?x ?y axis=1) axis=1 sizes=x.1,y.1) ; (split (concat ?x ?y axis=1) axis=1 "
+     "sizes=x.1,y.1)#1 => ?x ; ?y",
      {"nnn", "nnn"}},
-    {"r  (concat (split ?x axis=0 sizes=?m,?k) (split ?x axis=0 sizes=?m,?k)#1 axis=0) => ?x", {"nn"}, {"m", "k"}},
-    {"r  (concat (conv ?x ?w pads=?p dilations=?d) (conv ?x ?v pads=?p dilations=?d) axis=1) => (conv ?x (concat ?w ?v axis=0) pads=?p dilations=?d)",
+    {"r  (concat (split ?x axis=0 sizes=?m,?k) (split ?x axis=0 sizes=?m,?k)#1 axis=0) => ?x",
+     {"nn"},
+     {"m", "k"}},
+    {"r  (concat (conv ?x ?w pads=?p dilations=?d) (conv ?x ?v pads=?p dilations=?d) axis=1) => "
+     "(conv ?x (concat ?w ?v axis=0) pads=?p dilations=?d)",
      {"nnn", "nnn", "nnn"}},
-    {"r  (conv ?x ?w strides=?s pads=?p group=?g) => (conv ?x ?w strides=?s pads=?p group=?g)", {"nnn", "nnn"}, {"g"}},
+    {"r  (conv ?x ?w strides=?s pads=?p group=?g) => (conv ?x ?w strides=?s pads=?p group=?g)",
+     {"nnn", "nnn"},
+     {"g"}},
     {"r  (reshape ?x shape=x.0*x.1) => (reshape ?x shape=x.0*x.-1)", {"nn"}},
     {"r  (clip (relu ?x) min=?l max=?h) => (clip (relu ?x) min=?l max=?h)", {"nn"}},
     {"r  (relu (transpose ?x perm=1,0)) => (transpose (relu ?x) perm=1,0)", {"n1"}},
@@ -61,7 +68,8 @@ TEST(Instantiate, SidesOfTrueRulesAgree) {
       auto sizes = random_sizes(*instance, rng, c.numbers);
       ASSERT_TRUE(sizes) << c.text;
       for (const Formula& f : instance->requires_rhs) EXPECT_TRUE(evaluate(f, *sizes)) << c.text;
-      auto x = field_outputs(instance->lhs, *sizes, trial), y = field_outputs(instance->rhs, *sizes, trial);
+      auto x = field_outputs(instance->lhs, *sizes, trial),
+           y = field_outputs(instance->rhs, *sizes, trial);
       ASSERT_TRUE(x && y) << c.text;
       EXPECT_TRUE(equal(*x, *y)) << c.text;
     }
@@ -117,7 +125,7 @@ TEST(Instantiate, RefusesSignaturesThatDoNotFit) {
   EXPECT_NE(refused("(matmul ?a ?b) => (matmul ?a ?b)", {"nn", "n"}), "");
   EXPECT_NE(refused("(matmul ?a ?b) => (matmul ?a ?b)", {"nn", "nx"}), "");
   EXPECT_NE(refused("(matmul ?a ?b) => (matmul ?a ?b)", {"nn", ""}), "");
-  EXPECT_NE(refused("(add ?a ?b) => ?a", {"nn", "nnn"}), "");                      // another rank
+  EXPECT_NE(refused("(add ?a ?b) => ?a", {"nn", "nnn"}), "");  // another rank
   EXPECT_NE(refused("(transpose ?x perm=1,0) => (transpose ?x perm=1,0)", {"nnn"}), "");
   EXPECT_NE(refused("(reshape ?x shape=x.2) => (reshape ?x shape=x.2)", {"nn"}), "");
   EXPECT_NE(refused("(reshape ?x shape=?s) => (reshape ?x shape=?s)", {"nn"}), "");  // how many?
@@ -128,7 +136,9 @@ TEST(Instantiate, RefusesSignaturesThatDoNotFit) {
 }
 
 TEST(Instantiate, DividesSizes) {
-  auto i = instantiate(rule("r  (reshape ?x shape=floor(x.0/2),2,x.-1) => (reshape ?x shape=floor(x.0/2),2,x.1)"), {"nn"});
+  auto i = instantiate(
+      rule("r  (reshape ?x shape=floor(x.0/2),2,x.-1) => (reshape ?x shape=floor(x.0/2),2,x.1)"),
+      {"nn"});
   ASSERT_TRUE(i) << i.error().message;
   auto x = field_outputs(i->lhs, {{*i->sizes[0][0], 6}, {*i->sizes[0][1], 5}}, 1);
   ASSERT_TRUE(x);

@@ -54,7 +54,8 @@ TEST_P(Ops, EvaluatesItsSamples) {
     std::vector<Array<double>> operands;
     for (const auto& shape : s.shapes) {
       Array<double> a{shape, {}};
-      for (size_t n = random_residues(0, shape, 1).data.size(); n-- > 0;) a.data.push_back(rng.unit() + 0.1);
+      for (size_t n = random_residues(0, shape, 1).data.size(); n-- > 0;)
+        a.data.push_back(rng.unit() + 0.1);
       operands.push_back(std::move(a));
     }
     auto x = evaluate_reals(op, pointers(operands), s.attrs);
@@ -117,7 +118,8 @@ TEST_P(Ops, SymbolicElementHasTheValueOfTheFieldElement) {
     SumValue value{field, inputs, extent};
     for (size_t out = 0; out < inferred->size(); ++out) {
       const auto& shape = (*expected)[out].shape;
-      for (size_t d = 0; d < shape.size(); ++d) EXPECT_EQ(evaluate((*inferred)[out][d], sizes), shape[d]);
+      for (size_t d = 0; d < shape.size(); ++d)
+        EXPECT_EQ(evaluate((*inferred)[out][d], sizes), shape[d]);
       size_t count = (*expected)[out].data.size();
       for (size_t flat : std::set<size_t>{0, count / 3, count / 2, count - 1}) {
         std::vector<Poly> at(shape.size());
@@ -179,7 +181,8 @@ TEST_P(Ops, TextRoundTrips) {
   for (const Sample& s : samples) {
     Graph g;
     std::vector<Value> operands;
-    for (const auto& shape : s.shapes) operands.push_back(g.add_input({DType::F32, shape_of(shape)}));
+    for (const auto& shape : s.shapes)
+      operands.push_back(g.add_input({DType::F32, shape_of(shape)}));
     auto id = g.add_call(op, operands, symbolic(s.attrs));
     ASSERT_TRUE(id) << id.error().message;
     std::vector<Value> outputs;

@@ -43,7 +43,8 @@ Expression random_expression(World& w, int depth) {
       return {a.poly - b.poly, [=](const Valuation& v) { return a.value(v) - b.value(v); }};
     case 2:
       return {a.poly * b.poly, [=](const Valuation& v) { return a.value(v) * b.value(v); }};
-    default: break;
+    default:
+      break;
   }
   Var s = w.symbols[w.rng.below(w.symbols.size())];
   int64_t scale = w.rng.between(1, 3);
@@ -80,7 +81,8 @@ TEST(Poly, NormalFormIsUnique) {
 TEST(Poly, SubstitutesSimultaneously) {
   World w;
   for (int round = 0; round < 500; ++round) {
-    Expression e = random_expression(w, 3), x = random_expression(w, 1), y = random_expression(w, 1);
+    Expression e = random_expression(w, 3), x = random_expression(w, 1),
+               y = random_expression(w, 1);
     Poly positive = x.poly * x.poly + Poly(1);
     Substitution s{{w.symbols[0], positive}, {w.symbols[1], Poly::symbol(w.symbols[0])}};
     Valuation v = w.values(1, 5), moved = v;

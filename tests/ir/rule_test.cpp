@@ -9,16 +9,24 @@ namespace {
 
 const std::vector<std::string> kRules = {
     "assoc  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))",
-    "assoc  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))  for a:nn b:nn c:nn | a:nnn b:nnn c:nnn  proved:all-sizes",
-    "neutral  (matmul ?x (identity-matrix size=x.-1)) => ?x  for x:nn  proved:all-sizes  origin:hand",
+    "assoc  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))  for a:nn b:nn c:nn | a:nnn "
+    "b:nnn c:nnn  proved:all-sizes",
+    "neutral  (matmul ?x (identity-matrix size=x.-1)) => ?x  for x:nn  proved:all-sizes  "
+    "origin:hand",
     "scalar  (mul ?x ?s) => (mul ?s ?x)  for x:n1n s:-  tested",
-    "split-concat  (concat (split ?x axis=1 sizes=?m,?k) (split ?x axis=1 sizes=?m,?k)#1 axis=1) => ?x",
-    "two  (split (concat ?x ?y axis=0) axis=0 sizes=x.0,y.0) ; (split (concat ?x ?y axis=0) axis=0 sizes=x.0,y.0)#1 => ?x ; ?y",
-    "conv-merge  (concat (conv ?x ?w strides=?s pads=?p dilations=?d group=1) (conv ?x ?v strides=?s pads=?p dilations=?d group=1) axis=1) => (conv ?x (concat ?w ?v axis=0) strides=?s pads=?p dilations=?d group=1)",
+    "split-concat  (concat (split ?x axis=1 sizes=?m,?k) (split ?x axis=1 sizes=?m,?k)#1 axis=1) "
+    "=> ?x",
+    "two  (split (concat ?x ?y axis=0) axis=0 sizes=x.0,y.0) ; (split (concat ?x ?y axis=0) axis=0 "
+    "sizes=x.0,y.0)#1 => ?x ; ?y",
+    "conv-merge  (concat (conv ?x ?w strides=?s pads=?p dilations=?d group=1) (conv ?x ?v "
+    "strides=?s pads=?p dilations=?d group=1) axis=1) => (conv ?x (concat ?w ?v axis=0) strides=?s "
+    "pads=?p dilations=?d group=1)",
     "relu  (relu (relu ?x)) => (relu ?x)  for x:nnnn  proved:bounded[x:2,2,2,2]",
-    "clip  (clip (clip ?x min=?l max=?h) min=?l max=?h) => (clip ?x min=?l max=?h)  unknown[timeout]",
+    "clip  (clip (clip ?x min=?l max=?h) min=?l max=?h) => (clip ?x min=?l max=?h)  "
+    "unknown[timeout]",
     "full  (add ?x (full shape=x.0,2*x.1-1)) => ?x  refuted[x=[1\\]; \\\\ and\\na line]",
-    "six  (hard-sigmoid ?x alpha=0.16666667 beta=-1e-30) => (hard-sigmoid ?x alpha=0.16666667 beta=-1e-30)",
+    "six  (hard-sigmoid ?x alpha=0.16666667 beta=-1e-30) => (hard-sigmoid ?x alpha=0.16666667 "
+    "beta=-1e-30)",
     "reshape  (reshape (reshape ?x shape=floor(x.0*x.1/2),2) shape=x.0,x.1) => ?x  for x:nn",
     "one  (reshape ?x shape=?e+0) => (reshape ?x shape=?e+0)",
     "all  (reduce-sum ?x axes=-1 keepdims=0) => (reduce-sum ?x axes=-1 keepdims=0)",
@@ -38,7 +46,9 @@ TEST(RuleText, RoundTrips) {
 }
 
 TEST(RuleText, ReadsEveryPart) {
-  Rule r = rule("n1  (matmul ?x ?w) => (matmul ?x ?w)  for x:nn w:n1 | w:nn x:1n  refuted[x = 3]  origin:hand");
+  Rule r = rule(
+      "n1  (matmul ?x ?w) => (matmul ?x ?w)  for x:nn w:n1 | w:nn x:1n  refuted[x = 3]  "
+      "origin:hand");
   EXPECT_EQ(r.name, "n1");
   EXPECT_EQ(r.variables, (std::vector<std::string>{"x", "w"}));
   EXPECT_EQ(r.domain, (std::vector<Signature>{{"nn", "n1"}, {"1n", "nn"}}));
@@ -96,7 +106,8 @@ TEST(RuleText, RefusesBadLines) {
   for (const auto& [line, message] : bad) {
     auto r = parse_rule(line);
     ASSERT_FALSE(r) << line;
-    EXPECT_NE(r.error().message.find(message), std::string::npos) << line << "\n" << r.error().message;
+    EXPECT_NE(r.error().message.find(message), std::string::npos) << line << "\n"
+                                                                  << r.error().message;
     EXPECT_EQ(r.error().message.rfind("column ", 0), 0u) << r.error().message;
     EXPECT_EQ(r.error().message.find('\n'), std::string::npos);
   }
@@ -126,10 +137,18 @@ TEST(RuleText, SurvivesGarbage) {
       size_t at = rng.below(line.size());
       char c = alphabet[rng.below(alphabet.size())];
       switch (rng.below(4)) {
-        case 0: line[at] = c; break;
-        case 1: line.insert(at, 1, c); break;
-        case 2: line.erase(at, rng.below(6) + 1); break;
-        default: line.insert(at, line.substr(rng.below(line.size()), rng.below(20))); break;
+        case 0:
+          line[at] = c;
+          break;
+        case 1:
+          line.insert(at, 1, c);
+          break;
+        case 2:
+          line.erase(at, rng.below(6) + 1);
+          break;
+        default:
+          line.insert(at, line.substr(rng.below(line.size()), rng.below(20)));
+          break;
       }
       if (line.empty()) line = "x";
     }
@@ -169,9 +188,12 @@ TEST(RuleValidate, RefusesWhatTextCannotSay) {
 }
 
 TEST(RuleRenamed, UsesLettersInOrderOfUse) {
-  Rule r = rule("k  (add (matmul ?p ?q) (reshape ?z shape=p.0,?n)) => (add (reshape ?z shape=p.0,?n) (matmul ?p ?q))  for p:nn q:nn z:n");
+  Rule r = rule(
+      "k  (add (matmul ?p ?q) (reshape ?z shape=p.0,?n)) => (add (reshape ?z shape=p.0,?n) (matmul "
+      "?p ?q))  for p:nn q:nn z:n");
   EXPECT_EQ(to_string(renamed(r)),
-            "k  (add (matmul ?a ?b) (reshape ?c shape=a.0,?n)) => (add (reshape ?c shape=a.0,?n) (matmul ?a ?b))  for a:nn b:nn c:n");
+            "k  (add (matmul ?a ?b) (reshape ?c shape=a.0,?n)) => (add (reshape ?c shape=a.0,?n) "
+            "(matmul ?a ?b))  for a:nn b:nn c:n");
   Rule clash = rule("k  (conv ?p ?q strides=?a) => (conv ?p ?q strides=?a)");
   EXPECT_EQ(to_string(renamed(clash)), "k  (conv ?b ?c strides=?a) => (conv ?b ?c strides=?a)");
   for (const std::string& line : kRules) {

@@ -16,11 +16,11 @@ struct SumValue {
     Residue total{0};
     for (const Product& p : sum.products)
       total = total + over(p.bound, 0, values, [&](const Valuation& v) -> std::optional<Residue> {
-        if (!evaluate(p.guard, v)) return std::nullopt;
-        Residue x = field.constant(p.coefficient.n, p.coefficient.d);
-        for (const Atom& a : p.atoms) x = x * of(a, v);
-        return x;
-      });
+                if (!evaluate(p.guard, v)) return std::nullopt;
+                Residue x = field.constant(p.coefficient.n, p.coefficient.d);
+                for (const Atom& a : p.atoms) x = x * of(a, v);
+                return x;
+              });
     return total;
   }
 
@@ -39,13 +39,20 @@ struct SumValue {
 
   Residue of(const Atom& a, const Valuation& v) {
     switch (a.kind) {
-      case Atom::Read: return read(a, v);
-      case Atom::Recip: return field.recip(evaluate(a.positions[0], v));
-      case Atom::Number: return residue_of(evaluate(a.positions[0], v));
-      case Atom::Apply: return field.apply(static_cast<Fn>(a.head), of(*a.argument, v));
-      case Atom::Clip: return field.clip(of(*a.argument, v), a.reals[0], a.reals[1]);
-      case Atom::Opaque: return field.real(a.reals[0]);
-      case Atom::Max: break;
+      case Atom::Read:
+        return read(a, v);
+      case Atom::Recip:
+        return field.recip(evaluate(a.positions[0], v));
+      case Atom::Number:
+        return residue_of(evaluate(a.positions[0], v));
+      case Atom::Apply:
+        return field.apply(static_cast<Fn>(a.head), of(*a.argument, v));
+      case Atom::Clip:
+        return field.clip(of(*a.argument, v), a.reals[0], a.reals[1]);
+      case Atom::Opaque:
+        return field.real(a.reals[0]);
+      case Atom::Max:
+        break;
     }
     std::vector<Residue> seen;
     over(a.bound, 0, v, [&](const Valuation& w) -> std::optional<Residue> {
@@ -69,7 +76,8 @@ struct SumValue {
 
 /// An input tensor of the symbolic algebra.
 inline SymbolicTensor input_tensor(Symbolic& alg, int number, Shape shape) {
-  return {std::move(shape), [&alg, number](std::span<const Poly> i) { return alg.element(number, i); }};
+  return {std::move(shape),
+          [&alg, number](std::span<const Poly> i) { return alg.element(number, i); }};
 }
 
 }  // namespace regraft

@@ -30,12 +30,15 @@ TEST_F(SymbolicTest, ProductsOfSumsRenameTheirVariables) {
 
 TEST_F(SymbolicTest, SelectSplitsByItsCondition) {
   auto chosen = [&](const Poly& at) {
-    return alg.select(at < Poly::symbol(n) - Poly(2), [&] { return read(0, at); },
-                      [&] { return read(1, at); });
+    return alg.select(
+        at < Poly::symbol(n) - Poly(2), [&] { return read(0, at); }, [&] { return read(1, at); });
   };
   EXPECT_EQ(value(chosen(1)), tensors[0].data[1]);
   EXPECT_EQ(value(chosen(2)), tensors[1].data[2]);
-  EXPECT_EQ(alg.select(Poly(1) < Poly(0), [&] { return read(0, 0); }, [&] { return Sum{}; }).products.size(), 0u);
+  EXPECT_EQ(alg.select(
+                   Poly(1) < Poly(0), [&] { return read(0, 0); }, [&] { return Sum{}; })
+                .products.size(),
+            0u);
 }
 
 TEST_F(SymbolicTest, SubstitutionReachesEveryPart) {
