@@ -13,12 +13,12 @@ def value(name, shape=(2, 3), dtype=FLOAT):
     return helper.make_tensor_value_info(name, dtype, shape)
 
 
-def save(folder, nodes, initializers=(), inputs=None, outputs=None):
+def save(folder, nodes, initializers=(), inputs=None, outputs=None, name="bad.onnx"):
     graph = helper.make_graph(nodes, "g", inputs or [value("x")], outputs or [value("y")],
                               list(initializers))
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     model.ir_version = 8
-    path = os.path.join(folder, "bad.onnx")
+    path = os.path.join(folder, name)
     with open(path, "wb") as file:
         file.write(model.SerializeToString())
     return path
@@ -29,11 +29,9 @@ def good(folder):
     rng = np.random.default_rng(0)
     weight = numpy_helper.from_array(rng.standard_normal((3, 3)).astype(np.float32), "w")
     bias = numpy_helper.from_array(rng.standard_normal(3).astype(np.float32), "b")
-    path = save(folder, [helper.make_node("MatMul", ["x", "w"], ["t"], name="mm"),
-                         helper.make_node("Add", ["t", "b"], ["y"], name="plus")], [weight, bias])
-    sound = os.path.join(folder, "good.onnx")
-    os.replace(path, sound)
-    return sound
+    return save(folder, [helper.make_node("MatMul", ["x", "w"], ["t"], name="mm"),
+                         helper.make_node("Add", ["t", "b"], ["y"], name="plus")],
+                [weight, bias], name="good.onnx")
 
 
 def write(folder, data):
