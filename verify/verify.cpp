@@ -25,6 +25,25 @@ struct Judgement {
   VerifyCounters counters;
 };
 
+/// True when the size n of `wide` covers what `narrow` says: same ranks, and every 1 of narrow is a 1
+/// or an n of wide, which asks no more of the sizes than narrow does.
+bool covers(const Candidate& wide, const Candidate& narrow) {
+  Substitution ones;
+  for (size_t v = 0; v < wide.signature.size(); ++v) {
+    const std::string &w = wide.signature[v], &n = narrow.signature[v];
+    if (w.size() != n.size() || (w == "-") != (n == "-")) return false;
+    for (size_t d = 0; d < w.size(); ++d) {
+      if (w[d] == n[d]) continue;
+      if (w[d] != 'n') return false;
+      ones[*wide.instance.sizes[v][d]] = Poly(1);
+    }
+  }
+  std::set<std::string> said;
+  for (const Formula& f : narrow.instance.requires_lhs) said.insert(to_string(f));
+  Conjunction asked = substitute(wide.instance.requires_lhs, ones);
+  return std::all_of(asked.begin(), asked.end(), [&](auto& f) { return said.count(to_string(f)) > 0; });
+}
+
 class RuleVerifier {
  public:
   RuleVerifier(const Rule& candidate, const VerifyOptions& options, const Stop* stop)
@@ -36,18 +55,26 @@ class RuleVerifier {
 
   Judgement run(const std::vector<Signature>& wanted) {
     std::vector<Candidate> candidates = instances(wanted);
-    for (const Candidate& c : candidates) {
-      if (stop_ && stop_->requested()) break;
-      if (proved_.empty() && refuted_ >= kRefutedBeforeGivingUp) break;
-      if (proved_.empty() && unknown_ >= kUnknownBeforeGivingUp) break;
-      judge(c);
-    }
-    conclude(candidates.empty());
+    judge_all(candidates);
+    bool nothing_fits = candidates.empty();
+    bool all_proved = proved_.size() == wanted.size();
+    if (!wanted.empty() && all_proved && options_.domains == Domains::Widened)
+      judge_all(candidate_signatures(out_.rule, options_.signatures));
+    conclude(nothing_fits);
     out_.counters.oracle = symbolic_.stats();
     return std::move(out_);
   }
 
  private:
+  void judge_all(const std::vector<Candidate>& candidates) {
+    for (const Candidate& c : candidates) {
+      if (stop_ && stop_->requested()) return;
+      if (proved_.empty() && refuted_ >= kRefutedBeforeGivingUp) return;
+      if (unknown_ >= kUnknownBeforeGivingUp) return;
+      bool known = std::any_of(proved_.begin(), proved_.end(), [&](auto& p) { return covers(p, c); });
+      if (!known) judge(c);
+    }
+  }
   std::vector<Candidate> instances(const std::vector<Signature>& wanted) {
     if (wanted.empty()) return candidate_signatures(out_.rule, options_.signatures);
     std::vector<Candidate> r;
@@ -80,7 +107,7 @@ class RuleVerifier {
     if (all.kind == VerdictKind::ProvedAllSizes) {
       if (confirmed(c, sizes)) {
         ++out_.counters.proofs;
-        proved_.push_back(c.signature);
+        proved_.push_back(c);
       }
       return;
     }
@@ -114,7 +141,7 @@ class RuleVerifier {
   void conclude(bool nothing_fits) {
     Rule& r = out_.rule;
     if (!proved_.empty()) {
-      r.domain = proved_;
+      for (const Candidate& c : proved_) r.domain.push_back(c.signature);
       r.verdict = {VerdictKind::ProvedAllSizes, {}};
     } else if (!bounded_.empty()) {
       r.domain = bounded_;
@@ -134,7 +161,8 @@ class RuleVerifier {
   const Stop* stop_;
   SymbolicProver symbolic_;
   Judgement out_;
-  std::vector<Signature> proved_, bounded_;
+  std::vector<Candidate> proved_;
+  std::vector<Signature> bounded_;
   size_t refuted_ = 0, unknown_ = 0;
   bool tested_ = false;
   std::string counterexample_, reason_, shapes_;

@@ -10,11 +10,18 @@
 
 namespace regraft::verify {
 
+/// What to do with a candidate that says for which signatures it is meant.
+enum class Domains : uint8_t {
+  Given,    ///< try those only
+  Widened,  ///< when all of them are proved, try the usual ones as well
+};
+
 struct VerifyOptions {
   uint64_t seed = 7;     ///< of the numeric checks
   int threads = 0;       ///< 0: as many as the machine has
   uint64_t effort = 1;   ///< multiplies the limits of each proof
-  size_t signatures = 40;  ///< how many signatures of a rule are tried
+  size_t signatures = 32;  ///< how many signatures of a rule are tried
+  Domains domains = Domains::Widened;
   Verbosity verbosity = Verbosity::Normal;
 };
 
@@ -36,8 +43,9 @@ struct VerifyReport {
   bool interrupted = false;  ///< rules that were not reached are Unknown "interrupted"
 };
 
-/// Tries the rule's own domain, or else the usual signatures. ProvedAllSizes: `domain` has the
-/// signatures proved for all sizes, at least one; ProvedBounded: those proved at sample shapes.
+/// Tries the rule's own domain, or else the usual signatures; a signature that a proved one covers
+/// (1 is a size) is not listed. ProvedAllSizes: `domain` has the signatures proved for all sizes, at
+/// least one; ProvedBounded: those proved at sample shapes.
 /// Signatures that are refuted or unknown are left out. Refuted: no signature held, with a
 /// counterexample. Deterministic for given options (threads do not matter).
 Rule verify_rule(const Rule& candidate, const VerifyOptions& options);

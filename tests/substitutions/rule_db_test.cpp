@@ -1,0 +1,113 @@
+#include "substitutions/rule_db.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "ir/text.h"
+
+namespace regraft::substitutions {
+namespace {
+
+Rule proved_rule(const std::string& line) {
+  auto r = parse_rule(line);
+  EXPECT_TRUE(r) << (r ? "" : r.error().message);
+  return *std::move(r);
+}
+
+RuleFile sample() {
+  RuleFile f;
+  f.generator = "test size<=2";
+  f.prover = "regraft test";
+  f.rules.push_back(proved_rule("relu-twice (relu (relu ?x)) => (relu ?x) for x:nn | x:nnn proved:all-sizes"));
+  f.rules.push_back(proved_rule("assoc (add (add ?a ?b) ?c) => (add ?a (add ?b ?c)) for a:n b:n c:n proved:all-sizes origin:hand"));
+  f.rules.push_back(proved_rule("some (neg (neg ?x)) => ?x for x:n proved:bounded[x=[2]; x=[3]]"));
+  f.rules.push_back(proved_rule("open (exp ?x) => (exp (neg (neg ?x))) unknown[no time]"));
+  return f;
+}
+
+std::string message(const std::string& text, Admit admit = Admit::AllSizes) {
+  auto r = parse_rules(text, "f.rules", admit);
+  EXPECT_FALSE(r);
+  return r ? "" : r.error().message;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+TEST(RuleDb, RoundTripSortedAndSealed) {
+  std::string text = to_text(sample());
+  auto file = parse_rules(text, "f.rules", Admit::AllSizes);
+  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_EQ(file->rules.size(), 2u);
+  EXPECT_EQ(file->left_out, 2u);
+  EXPECT_EQ(file->rules[0].name, "assoc");
+  EXPECT_EQ(file->rules[0].origin, "hand");
+  EXPECT_EQ(file->rules[1].domain.size(), 2u);
+  EXPECT_EQ(file->generator, "test size<=2");
+  EXPECT_EQ(file->prover, "regraft test");
+  EXPECT_EQ(parse_rules(text, "f.rules", Admit::Bounded)->rules.size(), 3u);
+  auto all = parse_rules(text, "f.rules", Admit::Candidates);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->rules.size(), 4u);
+  EXPECT_EQ(to_text(*all), text);
+}
+
+TEST(RuleDb, ForgedProofsAreRefused) {
+  std::string text = to_text(sample());
+  EXPECT_NE(message(replaced(text, "(relu (relu ?x)) => (relu ?x)", "(relu (relu ?x)) => ?x")).find("seal"),
+            std::string::npos);
+  EXPECT_NE(message(replaced(text, "x:nn | x:nnn", "x:nn | x:nnnn")).find("seal"), std::string::npos);
+  EXPECT_NE(message(replaced(text, "unknown[no time]", "proved:all-sizes")).find("without a seal"),
+            std::string::npos);
+  EXPECT_NE(message(replaced(text, "proved:bounded", "proved:all-sizes")).find("seal"), std::string::npos);
+  EXPECT_NE(message(replaced(text, "ops=", "ops=0123456789abcdef  was=")).find("another operator set"),
+            std::string::npos);
+  EXPECT_NE(message(text.substr(text.find('\n') + 1)).find("no header"), std::string::npos);
+  EXPECT_TRUE(parse_rules(replaced(text, "=> (relu ?x)", "=> ?x"), "f.rules", Admit::Candidates));
+}
+
+TEST(RuleDb, BadLinesNameTheirPlace) {
+  std::string head = to_text(RuleFile{});
+  EXPECT_TRUE(message(head + "# fine\nr (frobnicate ?x) => ?x\n").starts_with("f.rules:3:3: "));
+  EXPECT_TRUE(message(head + "r (relu ?x) => (add ?x ?y)\n").starts_with("f.rules:2:"));
+  EXPECT_NE(message(head + "r (relu ?x) => (add ?x ?y)\n").find("?y"), std::string::npos);
+  EXPECT_TRUE(message(head + "r (relu ?x ?y) => ?x\n").starts_with("f.rules:2:"));
+  EXPECT_NE(message(head + "r (relu ?x) => ?x  proven\n").find("proven"), std::string::npos);
+  EXPECT_NE(message(head + "r (relu ?x) => ?x\nr (neg ?x) => ?x\n").find("line 2"), std::string::npos);
+  EXPECT_NE(message("#regraft-rules 2  ops=0123456789abcdef\n").find("version"), std::string::npos);
+  EXPECT_NE(message("#regraft-rules 1  ops=12\n").find("ops="), std::string::npos);
+  EXPECT_EQ(message(head + "r (relu ?x => ?x\n").find('\n'), std::string::npos);
+}
+
+TEST(RuleDb, TruncatedFilesGiveAnErrorOrFewerRules) {
+  std::string text = to_text(sample());
+  for (size_t n = 0; n < text.size(); ++n) {
+    auto r = parse_rules(text.substr(0, n), "f.rules", Admit::AllSizes);
+    if (r) EXPECT_LE(r->rules.size(), 2u);
+  }
+}
+
+TEST(RuleDb, WritesBesideAndRenames) {
+  auto folder = std::filesystem::path(testing::TempDir()) / "rule_db";
+  std::filesystem::create_directories(folder);
+  std::string path = (folder / "x.rules").string();
+  ASSERT_TRUE(write_rules(path, sample()));
+  ASSERT_TRUE(write_rules(path, sample()));
+  EXPECT_TRUE(read_rules(path));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  RuleFile twice = sample();
+  twice.rules.push_back(twice.rules[0]);
+  EXPECT_FALSE(write_rules(path, twice));
+  EXPECT_FALSE(write_rules((folder / "none" / "x.rules").string(), sample()));
+  EXPECT_FALSE(read_rules((folder / "missing.rules").string()));
+  EXPECT_FALSE(read_rules(folder.string()));
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace regraft::substitutions

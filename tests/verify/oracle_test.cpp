@@ -1,0 +1,114 @@
+#include "verify/oracle.h"
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+
+namespace regraft::verify {
+namespace {
+
+TEST(Oracle, KnowsWhatSizesAndQuotientsAre) {
+  SymbolPool pool;
+  Budget budget{Limits{}};
+  Oracle oracle(budget);
+  Poly n = Poly::symbol(pool.named("n")), d = Poly::symbol(pool.named("d"));
+  Poly q = pool.floordiv(n, d);
+  EXPECT_TRUE(oracle.implies({}, Poly(1) <= n));
+  EXPECT_TRUE(oracle.implies({}, q * d <= n));
+  EXPECT_TRUE(oracle.implies({n < d}, q == Poly(0)));
+  EXPECT_FALSE(oracle.implies({}, q == Poly(0)));
+  EXPECT_FALSE(oracle.refuted({}));
+}
+
+TEST(Oracle, QuotientWithDivisorBelowOneProvesNothing) {
+  SymbolPool pool;
+  Budget budget{Limits{}};
+  Oracle oracle(budget);
+  Poly n = Poly::symbol(pool.named("n", 0));
+  Poly d = Poly::symbol(pool.fresh("d", SymbolKind::Size, -5));
+  Conjunction facts{pool.floordiv(n, d) == Poly(7), d == Poly(0)};
+  EXPECT_FALSE(oracle.refuted(facts));
+}
+
+TEST(Oracle, LookupStaysInItsRange) {
+  SymbolPool pool;
+  Budget budget{Limits{}};
+  Oracle oracle(budget);
+  Poly m = Poly::symbol(pool.named("m")), i = Poly::symbol(pool.named("i", 0));
+  Poly t = pool.lookup(17, i, m);
+  EXPECT_TRUE(oracle.implies({}, Poly(0) <= t && t < m));
+  EXPECT_FALSE(oracle.implies({}, t == Poly(0)));
+}
+
+TEST(Oracle, BalancedCountsEveryCase) {
+  SymbolPool pool;
+  Budget budget{Limits{}};
+  Oracle oracle(budget);
+  Poly x = Poly::symbol(pool.named("x", 0));
+  std::vector<Oracle::Weighted> halves{{1, x < Poly(5)}, {1, Poly(5) <= x}, {-1, Formula{}}};
+  EXPECT_TRUE(oracle.balanced({}, halves));
+  std::vector<Oracle::Weighted> gap{{1, x < Poly(5)}, {1, Poly(6) <= x}, {-1, Formula{}}};
+  EXPECT_FALSE(oracle.balanced({}, gap));
+}
+
+TEST(Oracle, StopsWhenTheBudgetIsUsedUp) {
+  SymbolPool pool;
+  Limits limits;
+  limits.solver_runs = 1;
+  Budget budget{limits};
+  Oracle oracle(budget);
+  Poly x = Poly::symbol(pool.named("x")), y = Poly::symbol(pool.named("y"));
+  EXPECT_TRUE(oracle.refuted({x + y < Poly(2)}));
+  EXPECT_THROW(static_cast<void>(oracle.refuted({x + x + y < Poly(3)})), OutOfBudget);
+}
+
+/// A random polynomial of degree at most 2 in the symbols.
+Poly random_poly(Rng& rng, const std::vector<Poly>& symbols) {
+  Poly p(rng.between(-4, 4));
+  for (int terms = 0; terms < 3; ++terms) {
+    Poly t(rng.between(-3, 3));
+    for (int factors = 0; factors < 1 + static_cast<int>(rng.below(2)); ++factors)
+      t = t * symbols[rng.below(symbols.size())];
+    p = p + t;
+  }
+  return p;
+}
+
+/// "Refuted" is never said of a conjunction that numbers satisfy.
+TEST(Oracle, AgreesWithBruteForceOnRandomConjunctions) {
+  Rng rng(11);
+  int refuted = 0, satisfiable = 0;
+  for (int round = 0; round < 250; ++round) {
+    SymbolPool pool;
+    Limits limits;
+    limits.run_nonlinear = 50'000;
+    Budget budget{limits};
+    Oracle oracle(budget);
+    std::vector<Var> free{pool.named("x", 0), pool.named("y", 1), pool.named("z", 1)};
+    std::vector<Poly> symbols;
+    for (Var v : free) symbols.push_back(Poly::symbol(v));
+    symbols.push_back(pool.floordiv(random_poly(rng, symbols), symbols[1 + rng.below(2)]));
+    Conjunction facts;
+    for (int k = 0; k < 2 + static_cast<int>(rng.below(4)); ++k) {
+      Formula f = rng.below(4) ? non_negative(random_poly(rng, symbols)) : is_zero(random_poly(rng, symbols));
+      if (rng.below(5) == 0) f = f || non_negative(random_poly(rng, symbols));
+      add(facts, f);
+    }
+    bool found = false;
+    for (int64_t x = 0; x < 9 && !found; ++x)
+      for (int64_t y = 1; y < 9 && !found; ++y)
+        for (int64_t z = 1; z < 9 && !found; ++z)
+          found = evaluate(facts, {{free[0], x}, {free[1], y}, {free[2], z}});
+    bool answer = oracle.refuted(facts);
+    EXPECT_EQ(answer, oracle.refuted(facts)) << "the memory differs from the answer";
+    EXPECT_FALSE(answer && found) << "round " << round;
+    refuted += answer;
+    satisfiable += found;
+  }
+  std::printf("refuted %d, satisfied by small numbers %d of 250\n", refuted, satisfiable);
+  EXPECT_GT(refuted, 20);
+  EXPECT_GT(satisfiable, 20);
+}
+
+}  // namespace
+}  // namespace regraft::verify

@@ -1,0 +1,136 @@
+#include "verify/prover.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/text.h"
+#include "verify/bounded.h"
+#include "verify/refute.h"
+#include "verify/signatures.h"
+#include "verify/simplify.h"
+
+namespace regraft::verify {
+namespace {
+
+RuleInstance instance_of(const std::string& text, const Signature& signature) {
+  auto rule = parse_rule(text);
+  EXPECT_TRUE(rule) << (rule ? "" : rule.error().message);
+  auto instance = instantiate(*rule, signature);
+  EXPECT_TRUE(instance) << (instance ? "" : instance.error().message);
+  return *std::move(instance);
+}
+
+TEST(Prover, ProvesForAllSizesAndNotWhatIsFalse) {
+  SymbolicProver prover;
+  auto good = instance_of("r (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))", {"nn", "nn", "nn"});
+  EXPECT_EQ(prover.prove(good).kind, VerdictKind::ProvedAllSizes);
+  auto bad = instance_of("r (matmul ?a ?b) => (matmul ?b ?a)", {"nn", "nn"});
+  EXPECT_EQ(prover.prove(bad).kind, VerdictKind::Unknown);
+}
+
+TEST(Prover, UnsatisfiableLeftSideIsNoProof) {
+  auto empty = instance_of(
+      "r (add (slice ?x begins=1+0 sizes=x.0) ?x) => (sub (slice ?x begins=1+0 sizes=x.0) ?x)", {"n"});
+  Verdict v = SymbolicProver().prove(empty);
+  EXPECT_EQ(v.kind, VerdictKind::Unknown);
+  EXPECT_EQ(v.detail, "empty domain");
+}
+
+TEST(Prover, RightSideMustBeWellFormedWhereverTheLeftIs) {
+  auto partial = instance_of("r (concat ?a ?b axis=0) => (concat (split (concat ?a ?b axis=0) axis=0 "
+                             "sizes=a.0,b.0)#0 (split (concat ?a ?b axis=0) axis=0 sizes=a.0,b.0)#1 axis=0)",
+                             {"nn", "nn"});
+  EXPECT_EQ(SymbolicProver().prove(partial).kind, VerdictKind::ProvedAllSizes);
+  auto demanding = instance_of("r (relu ?x) => (slice (pad (relu ?x) pads=1,0) begins=1+0 sizes=2+0)", {"n"});
+  Verdict v = SymbolicProver().prove(demanding);
+  EXPECT_EQ(v.kind, VerdictKind::Unknown);
+  EXPECT_NE(v.detail.find("not implied"), std::string::npos) << v.detail;
+}
+
+TEST(Prover, SmallBudgetIsUnknownNeverWrong) {
+  Limits limits;
+  limits.steps = 20;
+  auto good = instance_of("r (matmul ?a (add ?b ?c)) => (add (matmul ?a ?b) (matmul ?a ?c))", {"nn", "nn", "nn"});
+  EXPECT_EQ(SymbolicProver(limits).prove(good).kind, VerdictKind::Unknown);
+}
+
+TEST(Prover, StoppedProofIsUnknown) {
+  Stop stop;
+  stop.request();
+  auto good = instance_of("r (relu (relu ?x)) => (relu ?x)", {"nn"});
+  EXPECT_EQ(SymbolicProver({}, &stop).prove(good).kind, VerdictKind::Unknown);
+}
+
+/// The guard that makes a quotient 0 must not vanish with it.
+TEST(Simplifier, QuotientsKeepTheirReason) {
+  SymbolPool pool;
+  Budget budget{Limits{}};
+  Oracle oracle(budget);
+  Poly n = Poly::symbol(pool.named("n"));
+  Symbolic algebra(pool);
+  Poly d(5);
+  auto one = [&] { return algebra.constant(1); };
+  Sum counted = algebra.sum(n, [&](const Poly& k) {
+    return algebra.select(pool.floordiv(k, d) == Poly(0), one, [] { return Sum{}; });
+  });
+  Simplifier simplifier(oracle, budget);
+  Sum few = simplifier.normal_form(counted, {Poly(9) <= n});
+  ASSERT_EQ(few.products.size(), 1u);
+  EXPECT_TRUE(few.products[0].bound.empty() && few.products[0].guard.empty() && few.products[0].atoms.empty())
+      << to_string(few);
+  EXPECT_EQ(few.products[0].coefficient, (Rational{5, 1})) << to_string(few);
+}
+
+TEST(TermsProver, ProvesAtShapesAndNamesThem) {
+  auto good = instance_of("r (matmul ?a (add ?b ?c)) => (add (matmul ?a ?b) (matmul ?a ?c))", {"nn", "nn", "nn"});
+  Verdict v = TermsProver(3).prove(good);
+  EXPECT_EQ(v.kind, VerdictKind::ProvedBounded);
+  EXPECT_NE(v.detail.find("a=["), std::string::npos) << v.detail;
+  auto bad = instance_of("r (matmul ?a ?b) => (matmul ?b ?a)", {"nn", "nn"});
+  EXPECT_EQ(TermsProver(3).prove(bad).kind, VerdictKind::Unknown);
+}
+
+TEST(Numbers, RefuteWithSizesAndPosition) {
+  auto bad = instance_of("r (relu (add ?a ?b)) => (add (relu ?a) (relu ?b))", {"nn", "nn"});
+  auto sizes = sample_sizes(bad, 7, 6);
+  ASSERT_EQ(sizes.size(), 6u);
+  NumericCheck c = check_numbers(bad, sizes, 7);
+  ASSERT_TRUE(c.counterexample);
+  EXPECT_NE(c.counterexample->find("output 0 differs at ["), std::string::npos) << *c.counterexample;
+}
+
+TEST(Numbers, KnowWhatFunctionsAre) {
+  auto clipped = instance_of("r (clip (relu ?x) min=-1 max=1) => (clip ?x min=-1 max=1)", {"nn"});
+  EXPECT_TRUE(check_numbers(clipped, sample_sizes(clipped, 7, 6), 7).counterexample);
+  auto same = instance_of("r (relu (clip ?x min=0 max=6)) => (clip ?x min=0 max=6)", {"nn"});
+  NumericCheck c = check_numbers(same, sample_sizes(same, 7, 6), 7);
+  EXPECT_FALSE(c.counterexample);
+}
+
+TEST(Sampling, SatisfiesTheLeftSide) {
+  auto i = instance_of("r (conv ?x ?w strides=?s pads=?p group=?g) => (conv ?x ?w strides=?s pads=?p group=?g)",
+                       {"nnnn", "nnnn"});
+  auto sizes = sample_sizes(i, 5, 8);
+  ASSERT_GE(sizes.size(), 4u);
+  for (const auto& v : sizes) {
+    EXPECT_TRUE(evaluate(i.requires_lhs, v));
+    EXPECT_GT(total_elements(i, v), 0);
+  }
+}
+
+TEST(Signatures, CoverWhatModelsContain) {
+  auto linear = parse_rule("r (add (matmul ?x ?w) ?b) => (add ?b (matmul ?x ?w))");
+  ASSERT_TRUE(linear);
+  auto has = [](const std::vector<Candidate>& all, const Signature& s) {
+    return std::any_of(all.begin(), all.end(), [&](auto& c) { return c.signature == s; });
+  };
+  auto all = candidate_signatures(*linear, 60);
+  EXPECT_TRUE(has(all, {"nn", "nn", "n"}));
+  EXPECT_TRUE(has(all, {"nnn", "nn", "n"}));
+  EXPECT_TRUE(has(all, {"nnnn", "nnnn", "nnnn"}));
+  auto conv = parse_rule("r (mul (conv ?x ?w ?b) ?s) => (mul ?s (conv ?x ?w ?b))");
+  ASSERT_TRUE(conv);
+  EXPECT_TRUE(has(candidate_signatures(*conv, 60), {"nnnn", "nnnn", "n", "1n11"}));
+}
+
+}  // namespace
+}  // namespace regraft::verify
