@@ -86,6 +86,17 @@ class Sampler {
       if (auto v = attempt_one(rng, extents)) return v;
     return std::nullopt;
   }
+  /// The assignments next to one: one extent larger by 1, where the left side allows it.
+  std::vector<Valuation> neighbours(const Valuation& base) const {
+    std::vector<Valuation> r;
+    for (Var v : free_) {
+      if (axis_of_.count(v) == 0) continue;
+      Valuation values;
+      for (Var w : free_) values[w] = base.at(w) + (w == v ? 1 : 0);
+      if (auto all = completed(std::move(values))) r.push_back(*std::move(all));
+    }
+    return r;
+  }
   /// Every free symbol had two values.
   bool covered(const std::vector<Valuation>& drawn) const {
     return std::all_of(free_.begin(), free_.end(), [&](Var v) {
@@ -105,6 +116,10 @@ class Sampler {
     Valuation values;
     uint64_t round = rng.next();
     for (Var v : free_) values[v] = value_for(v, rng, round, extents);
+    return completed(std::move(values));
+  }
+  /// Adds the solved symbols; nullopt when the left side is not well-formed.
+  std::optional<Valuation> completed(Valuation values) const {
     Valuation all = values;
     for (const auto& [v, expression] : solved_) {
       int64_t x = evaluate(expression, values);
@@ -145,6 +160,19 @@ Evidence compare(const RuleInstance& instance, const Valuation& values, uint64_t
 
 namespace {
 
+/// The right side is well-formed and has the left side's shapes.
+bool shapes_agree(const RuleInstance& instance, const Valuation& values) {
+  for (const Formula& f : instance.requires_rhs)
+    if (!evaluate(f, values)) return false;
+  for (size_t k = 0; k < instance.lhs.outputs().size(); ++k) {
+    const Shape& a = instance.lhs.shape(instance.lhs.outputs()[k]);
+    const Shape& b = instance.rhs.shape(instance.rhs.outputs()[k]);
+    for (size_t d = 0; d < a.size(); ++d)
+      if (evaluate(a[d], values) != evaluate(b[d], values)) return false;
+  }
+  return true;
+}
+
 /// Trials on extents that are drawn apart, where that finds any, and aligned in turn.
 Evidence run_trials(const RuleInstance& instance, Rng& rng, int trials) {
   Sampler sampler(instance);
@@ -158,6 +186,9 @@ Evidence run_trials(const RuleInstance& instance, Rng& rng, int trials) {
     }
     if (!values) values = sampler.draw(rng, Extents::Aligned);
     if (!values) return Evidence::Unusable;
+    if (round % 2 == 1)
+      for (const Valuation& near : sampler.neighbours(*values))
+        if (!shapes_agree(instance, near)) return Evidence::Fails;
     Evidence e = compare(instance, *values, rng.next());
     if (e == Evidence::Fails) return e;
     if (e == Evidence::Holds) held.push_back(*std::move(values));

@@ -271,6 +271,7 @@ void add_leaves(State& s) {
   int bit = 0;
   for (size_t kind = 0; kind < s.set.leaves.size(); ++kind) {
     const LeafKind& k = s.set.leaves[kind];
+    if (k.role == Role::Kernel) s.bank.add_kernel_extents({k.shape.begin() + 2, k.shape.end()});
     s.kinds.push_back(((uint64_t{1} << k.count) - 1) << bit);
     for (int n = 0; n < k.count; ++n, ++bit) {
       Class c;

@@ -14,14 +14,24 @@ struct OpenAttr {
   bool sized = false;
 };
 
-/// The words of the variables' witness shapes; extents of 1 from axis `ones_from` on stay 1.
-Signature signature_of(const Bank& bank, const GeneralPair& pair, int ones_from) {
+/// Which extents are exactly 1 in a signature.
+enum class Ones : uint8_t {
+  None,
+  Kernels,  ///< all spatial extents of kernels
+  Spatial,  ///< spatial extents that are 1 in the witness
+  Witness,  ///< all that are 1 in the witness
+};
+
+Signature signature_of(const Bank& bank, const GeneralPair& pair, Ones ones) {
   Signature s;
   for (TermId leaf : rule_leaves(bank, pair)) {
     const auto& shape = bank.node(leaf).shape;
     std::string word;
-    for (size_t d = 0; d < shape.size(); ++d)
-      word += shape[d] == 1 && static_cast<int>(d) >= ones_from ? '1' : 'n';
+    for (size_t d = 0; d < shape.size(); ++d) {
+      bool one = shape[d] == 1 && (ones == Ones::Witness || (ones == Ones::Spatial && d >= 2));
+      one = one || (ones == Ones::Kernels && d >= 2 && bank.is_kernel(leaf));
+      word += one ? '1' : 'n';
+    }
     s.push_back(word.empty() ? "-" : word);
   }
   return s;
@@ -50,16 +60,16 @@ std::vector<OpenAttr> open_attrs(const Bank& bank, TermId lhs, TermId rhs) {
 /// Tries forms against random shapes.
 class Generaliser {
  public:
-  Generaliser(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed) : bank_(bank), seed_(seed) {
+  Generaliser(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed, int shapes)
+      : bank_(bank), seed_(seed), shapes_(shapes) {
     pair_.lhs = lhs;
     pair_.rhs = rhs;
   }
-  /// The most general form where extents of 1 from axis `ones_from` on stay 1.
-  std::optional<Generalised> run(int ones_from) {
+  std::optional<Generalised> run(Ones ones) {
     std::vector<OpenAttr> attrs = open_attrs(bank_, pair_.lhs, pair_.rhs), sized;
     for (const OpenAttr& a : attrs)
       if (a.sized) sized.push_back(a);
-    signature_ = signature_of(bank_, pair_, ones_from);
+    signature_ = signature_of(bank_, pair_, ones);
     if (!choose_sizes(sized)) return std::nullopt;
     int closed = 0;
     for (const OpenAttr& a : attrs)
@@ -82,7 +92,7 @@ class Generaliser {
     std::vector<size_t> choice(options.size(), 0);
     for (int tried = 0; tried < kMaxCombinations; ++tried) {
       GeneralPair p = with_sizes(sized, options, choice);
-      if (holds(p, 1) && holds(p, kShapes)) {
+      if (holds(p, 1) && holds(p, shapes_)) {
         pair_ = p;
         return true;
       }
@@ -122,12 +132,12 @@ class Generaliser {
   bool open(const OpenAttr& a) {
     GeneralPair p = pair_;
     p.plan[a.key] = {letter(a), {}};
-    if (!holds(p, kShapes)) {
+    if (!holds(p, shapes_)) {
       Form form;
       for (size_t k = 0; k < a.key.second.size(); ++k)
         form.numbers.push_back({Number::Free, 0, -1, 0, letter(a) + std::to_string(k + 1)});
       p.plan[a.key] = std::move(form);
-      if (!holds(p, kShapes)) return false;
+      if (!holds(p, shapes_)) return false;
     }
     pair_ = std::move(p);
     return true;
@@ -144,17 +154,33 @@ class Generaliser {
 
   const Bank& bank_;
   uint64_t seed_;
+  int shapes_;
   GeneralPair pair_;
   Signature signature_;
 };
 
 }  // namespace
 
+namespace {
+
+/// Few shapes decide which forms to try, many confirm the result; where they do not, many decide.
+std::optional<Generalised> confirmed(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed, Ones ones) {
+  for (int shapes : {kShapes, kManyShapes}) {
+    auto g = Generaliser(bank, lhs, rhs, seed, shapes).run(ones);
+    if (!g) return std::nullopt;
+    if (check(g->rule, g->signature, mix(seed), kManyShapes) == Evidence::Holds) return g;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::vector<Generalised> generalise(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed) {
   std::vector<Generalised> r;
-  for (int ones_from : {kMaxRank, 2, 0}) {  // extents of 1 stay 1 only where they must
-    if (ones_from == 0 && !r.empty()) break;
-    auto g = Generaliser(bank, lhs, rhs, seed).run(ones_from);
+  for (Ones ones : {Ones::None, Ones::Kernels, Ones::Spatial, Ones::Witness}) {
+    bool fallback = ones == Ones::Spatial || ones == Ones::Witness;
+    if (!r.empty() && (fallback || r[0].closed == 0)) break;
+    auto g = confirmed(bank, lhs, rhs, seed, ones);
     if (g && (r.empty() || (g->signature != r[0].signature && g->closed < r[0].closed)))
       r.push_back(*std::move(g));
   }

@@ -12,6 +12,8 @@
 namespace regraft::gen {
 namespace {
 
+constexpr uint64_t kShapeSeed = 20;  // of the other shapes: one stream for all runs
+
 double cpu_now() {
   rusage r{};
   getrusage(RUSAGE_SELF, &r);
@@ -124,7 +126,7 @@ class Distiller {
 void distill(Bank& bank, const std::vector<Pair>& pairs, const GenerateOptions& options,
              GenerateReport& report, const Stop& stop) {
   Progress progress("generalise", "pairs", pairs.size(), options.verbosity);
-  Distiller distiller(bank, mix(options.seed + 1), report);
+  Distiller distiller(bank, kShapeSeed, report);
   for (const Pair& p : pairs) {
     if (stop.requested()) {
       report.stopped = true;
@@ -138,18 +140,19 @@ void distill(Bank& bank, const std::vector<Pair>& pairs, const GenerateOptions& 
 }  // namespace
 
 Result<GenerateReport> generate(const GenerateOptions& options, const Stop& stop) {
-  const OpSet* set = find_op_set(options.ops);
-  if (!set) {
-    std::string known;
-    for (std::string_view name : op_set_names()) known += " " + std::string(name);
-    return error("--ops " + options.ops + ": no such op set; there are:" + known);
-  }
+  if (const OpSet* set = find_op_set(options.ops)) return generate(*set, options, stop);
+  std::string known;
+  for (std::string_view name : op_set_names()) known += " " + std::string(name);
+  return error("--ops " + options.ops + ": no such op set; there are:" + known);
+}
+
+Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options, const Stop& stop) {
   double cpu = cpu_now();
   auto start = std::chrono::steady_clock::now();
   GenerateReport report;
   Bank bank(options.seed);
   int threads = options.threads > 0 ? options.threads : default_threads();
-  ASSIGN_OR_RETURN(Enumeration found, enumerate(*set, {options.max_size, options.seed, threads,
+  ASSIGN_OR_RETURN(Enumeration found, enumerate(set, {options.max_size, options.seed, threads,
                                                        options.verbosity}, bank, stop));
   PairCounts counts;
   std::vector<Pair> pairs = reduce_pairs(bank, found.pairs, counts);

@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "gen/op_sets.h"
 #include "ir/rule.h"
 
 namespace regraft::gen {
@@ -14,7 +15,7 @@ namespace regraft::gen {
 struct GenerateOptions {
   std::string ops = "core";  ///< an op set of op_set_names()
   int max_size = 3;          ///< calls on each side
-  uint64_t seed = 7;         ///< of the inputs; the candidates do not depend on it
+  uint64_t seed = 7;         ///< of the witness inputs; the candidates do not depend on it
   int threads = 0;           ///< 0: default_threads(); the candidates do not depend on it
   Verbosity verbosity = Verbosity::Normal;
 };
@@ -43,6 +44,7 @@ struct GenerateReport {
 /// Deterministic in ops and max_size. An Error names the option.
 Result<GenerateReport> generate(const GenerateOptions& options, const Stop& stop);
 
-std::span<const std::string_view> op_set_names();
+/// The same over a table of the caller's; options.ops is not used.
+Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options, const Stop& stop);
 
 }  // namespace regraft::gen

@@ -88,7 +88,7 @@ std::optional<Rule> merge_of(const Generalised& g, uint64_t seed) {
   auto node = static_cast<int32_t>(r.rhs.nodes.size());
   r.rhs.nodes.push_back(std::move(split));
   r.rhs.outputs = {{node, 0}, {node, 1}};
-  if (!validate(r) || check(r, g.signature, seed, kShapes) != Evidence::Holds) return std::nullopt;
+  if (!validate(r) || check(r, g.signature, seed, kManyShapes) != Evidence::Holds) return std::nullopt;
   return r;
 }
 

@@ -28,8 +28,14 @@ const std::vector<Instance> kMatrixInstances = {
 };
 
 const std::vector<LeafKind> kImages = {
-    {"i", {1, 2, 3, 4}, 3}, {"k", {2, 2, 3, 3}, 3}, {"p", {2, 2, 1, 1}, 2}, {"h", {2, 2, 1, 3}, 2},
-    {"v", {2, 2, 3, 1}, 2}, {"d", {2, 1, 3, 3}, 2}, {"b", {2}, 2},          {"r", {3}, 2},
+    {"i", {1, 2, 3, 4}, 3},
+    {"k", {2, 2, 3, 3}, 3, Role::Kernel},
+    {"p", {2, 2, 1, 1}, 2, Role::Kernel},
+    {"h", {2, 2, 1, 3}, 2, Role::Kernel},
+    {"v", {2, 2, 3, 1}, 2, Role::Kernel},
+    {"d", {2, 1, 3, 3}, 2, Role::Kernel},
+    {"b", {2}, 2},
+    {"r", {3}, 2},
 };
 
 const std::vector<Instance> kImageInstances = {

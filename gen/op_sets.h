@@ -11,12 +11,15 @@
 
 namespace regraft::gen {
 
+enum class Role : uint8_t { Data, Kernel };  ///< Kernel: its axes from 2 on may well be 1x1
+
 /// Variables of one kind. Witness shapes of different kinds have different extents where they can,
 /// so that what is equal is equal for a reason.
 struct LeafKind {
   std::string_view name;
   std::vector<int64_t> shape;
   int count = 1;
+  Role role = Role::Data;
 };
 
 /// What an instance is applied to.

@@ -39,6 +39,11 @@ TermId Bank::leaf(const std::vector<int64_t>& shape, int number) {
   return it->second;
 }
 
+bool Bank::is_kernel(TermId leaf) const {
+  const auto& shape = node(leaf).shape;
+  return shape.size() > 2 && kernels_.count({shape.begin() + 2, shape.end()}) > 0;
+}
+
 TermId Bank::call(int label, std::vector<TermId> operands, int output) {
   if (labels_[static_cast<size_t>(label)].op->commutative && operands[0] > operands[1])
     std::swap(operands[0], operands[1]);

@@ -39,6 +39,9 @@ class Bank {
   const Label& label(int id) const { return labels_[static_cast<size_t>(id)]; }
   /// Leaf number `number` of that shape.
   TermId leaf(const std::vector<int64_t>& shape, int number);
+  /// Tensors with these extents from axis 2 on are kernels.
+  void add_kernel_extents(std::vector<int64_t> extents) { kernels_.insert(std::move(extents)); }
+  bool is_kernel(TermId leaf) const;
   TermId call(int label, std::vector<TermId> operands, int output = 0);
   const TermNode& node(TermId t) const { return nodes_[static_cast<size_t>(t)]; }
 
@@ -61,6 +64,7 @@ class Bank {
   uint64_t seed_;
   Field algebra_;
   std::vector<Label> labels_;
+  std::set<std::vector<int64_t>> kernels_;
   std::map<std::string, int> label_ids_;
   std::vector<TermNode> nodes_;
   std::map<std::vector<int64_t>, TermId> ids_;

@@ -1,0 +1,149 @@
+// The whole stage: known rules are found, false ones are not, seeds and threads do not matter.
+#include "gen/generate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ir/text.h"
+
+namespace regraft::gen {
+namespace {
+
+GenerateReport run(const std::string& ops, int size, uint64_t seed = 7, int threads = 1) {
+  Stop stop;
+  auto report = generate({ops, size, seed, threads, Verbosity::Quiet}, stop);
+  EXPECT_TRUE(report) << (report ? "" : report.error().message);
+  return report ? *std::move(report) : GenerateReport{};
+}
+
+std::vector<std::string> texts(const GenerateReport& r) {
+  std::vector<std::string> lines;
+  for (const Rule& rule : r.candidates) lines.push_back(to_string(rule));
+  return lines;
+}
+
+bool has(const GenerateReport& r, const std::string& text) {
+  auto wanted = parse_rule("wanted  " + text);
+  EXPECT_TRUE(wanted) << text << ": " << (wanted ? "" : wanted.error().message);
+  if (!wanted) return false;
+  std::string key = canonical_key(*wanted);
+  return std::any_of(r.candidates.begin(), r.candidates.end(),
+                     [&](const Rule& rule) { return canonical_key(rule) == key; });
+}
+
+const GenerateReport& core3() {
+  static const GenerateReport report = run("core", 3, 7, 2);
+  return report;
+}
+
+TEST(Generate, CandidatesAreValidAndSurviveText) {
+  for (const Rule& rule : core3().candidates) {
+    EXPECT_TRUE(validate(rule)) << to_string(rule);
+    EXPECT_EQ(rule.verdict.kind, VerdictKind::Unknown);
+    auto again = parse_rule(to_string(rule));
+    ASSERT_TRUE(again) << to_string(rule) << ": " << again.error().message;
+    EXPECT_EQ(to_string(*again), to_string(rule));
+    EXPECT_EQ(canonical_key(*again), canonical_key(rule));
+  }
+}
+
+TEST(Generate, NamesAndRulesAreDistinct) {
+  std::vector<std::string> names, keys;
+  for (const Rule& rule : core3().candidates) {
+    names.push_back(rule.name);
+    keys.push_back(canonical_key(rule));
+  }
+  for (auto* list : {&names, &keys}) {
+    std::sort(list->begin(), list->end());
+    EXPECT_EQ(std::adjacent_find(list->begin(), list->end()), list->end());
+  }
+}
+
+TEST(Generate, FindsTheFactsOfMatrices) {
+  const GenerateReport& r = core3();
+  for (const char* text : {
+           "(matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))",
+           "(add (matmul ?a ?b) (matmul ?a ?c)) => (matmul ?a (add ?b ?c))",
+           "(add (matmul ?a ?b) (matmul ?c ?b)) => (matmul (add ?a ?c) ?b)",
+           "(mul ?a (add ?b ?c)) => (add (mul ?a ?b) (mul ?a ?c))",
+           "(concat (matmul ?a ?b) (matmul ?a ?c) axis=-1) => (matmul ?a (concat ?b ?c axis=-1))",
+           "(matmul ?a (identity-matrix size=?s1)) => ?a",
+           "(transpose (transpose ?a perm=1,0) perm=1,0) => ?a",
+           "(transpose (concat ?a ?b axis=-1) perm=1,0) => (concat (transpose ?a perm=1,0) (transpose ?b perm=1,0) axis=-2)",
+           "(concat (relu ?a) (relu ?b) axis=-1) => (relu (concat ?a ?b axis=-1))",
+           "(add (matmul ?a ?b) (matmul ?c ?d)) => (matmul (concat ?a ?c axis=-1) (concat ?b ?d axis=-2))",
+           "(matmul ?a ?b) ; (matmul ?a ?c) => (split (matmul ?a (concat ?b ?c axis=-1)) axis=-1 sizes=b.-1,c.-1) ; "
+           "(split (matmul ?a (concat ?b ?c axis=-1)) axis=-1 sizes=b.-1,c.-1)#1",
+       })
+    EXPECT_TRUE(has(r, text)) << text;
+}
+
+TEST(Generate, FindsTheFactsOfConvolutions) {
+  const GenerateReport& r = core3();
+  const std::string open = " strides=?s pads=?p dilations=?d group=?g)";
+  const std::string dense = " strides=?s pads=?p dilations=?d group=1)";
+  for (const std::string& text : std::vector<std::string>{
+           "(conv ?a (add ?b ?c)" + open + " => (add (conv ?a ?b" + open + " (conv ?a ?c" + open + ")",
+           "(conv (add ?a ?b) ?c" + open + " => (add (conv ?a ?c" + open + " (conv ?b ?c" + open + ")",
+           "(mul ?a (conv ?b ?c" + open + ") => (conv ?b (mul ?a ?c)" + open,
+           "(concat (conv ?a ?b" + dense + " (conv ?a ?c" + dense + " axis=1) => (conv ?a (concat ?b ?c axis=0)" + dense,
+           "(conv ?a ?b" + dense + " ; (conv ?a ?c" + dense + " => (split (conv ?a (concat ?b ?c axis=0)" + dense +
+               " axis=1 sizes=b.0,c.0) ; (split (conv ?a (concat ?b ?c axis=0)" + dense + " axis=1 sizes=b.0,c.0)#1",
+           "(conv ?a ?b strides=?s pads=0,0,0,0 dilations=1,1 group=?g) => "
+           "(conv ?a (pad ?b pads=0,0,1,1,0,0,1,1) strides=?s pads=1,1,1,1 dilations=1,1 group=?g)",
+           "(avgpool ?a kernel=?k strides=?s pads=?p dilations=?d include_pad=1) => "
+           "(conv ?a (average-kernel channels=a.1 kernel=?k) strides=?s pads=?p dilations=?d group=a.1)",
+           "(maxpool (concat ?a ?b axis=1) kernel=?k strides=?s pads=?p dilations=?d) => (concat "
+           "(maxpool ?a kernel=?k strides=?s pads=?p dilations=?d) (maxpool ?b kernel=?k strides=?s pads=?p dilations=?d) axis=1)",
+       })
+    EXPECT_TRUE(has(r, text)) << text;
+}
+
+TEST(Generate, CountersAddUp) {
+  const GenerateReport& r = core3();
+  EXPECT_GE(r.candidates.size(), 100u);
+  EXPECT_GT(r.removed_renaming, 0u);
+  EXPECT_GT(r.removed_instance, 0u);
+  EXPECT_GT(r.removed_derivable, 0u);
+  EXPECT_GE(r.raw_pairs, r.removed_renaming + r.removed_trivial + r.removed_common + r.removed_instance +
+                             r.removed_derivable + r.removed_other_shapes);
+  EXPECT_FALSE(r.stopped);
+}
+
+TEST(Generate, SeedsAndThreadsDoNotMatter) {
+  auto first = texts(run("matrix", 3, 7, 1));
+  EXPECT_FALSE(first.empty());
+  EXPECT_EQ(texts(run("matrix", 3, 7, 3)), first);
+  for (uint64_t seed : {1u, 2u, 12345u}) EXPECT_EQ(texts(run("matrix", 3, seed, 1)), first) << seed;
+  EXPECT_EQ(texts(run("core", 2, 5, 2)), texts(run("core", 2, 6, 1)));
+}
+
+TEST(Generate, WhatIsTrueAtTheWitnessOnlyIsDropped) {
+  const OpSet set = {"coincidence",
+                     {{"i", {3, 5, 2, 2}}},
+                     {{"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..22"}},
+                      {"global-avgpool", "", {"..22"}}}};
+  Stop stop;
+  auto report = generate(set, {"", 1, 7, 1, Verbosity::Quiet}, stop);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->raw_pairs, 1u);
+  EXPECT_EQ(report->removed_other_shapes, 1u);
+  EXPECT_TRUE(report->candidates.empty());
+}
+
+TEST(Generate, UnknownSetsAndStopsAreReported) {
+  Stop stop;
+  auto unknown = generate({"no-such-set", 2, 7, 1, Verbosity::Quiet}, stop);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("no-such-set"), std::string::npos);
+  EXPECT_NE(unknown.error().message.find("core"), std::string::npos);
+  stop.request();
+  auto stopped = generate({"core", 3, 7, 1, Verbosity::Quiet}, stop);
+  ASSERT_TRUE(stopped);
+  EXPECT_TRUE(stopped->stopped);
+  EXPECT_TRUE(stopped->candidates.empty());
+}
+
+}  // namespace
+}  // namespace regraft::gen
