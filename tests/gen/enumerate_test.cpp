@@ -99,7 +99,8 @@ TEST(Enumerate, RefusesSizesItCannotDo) {
 TEST(Supports, SmallestUnionSharesCalls) {
   Support a = Support{}.with(1).with(2), b = Support{}.with(2).with(3), c = Support{}.with(9);
   EXPECT_EQ(union_size(a, b), 3);
-  EXPECT_EQ(smallest_union({a, c}, {b}), 2);
+  EXPECT_EQ(smallest_union({a, c}, {b}), 3);
+  EXPECT_EQ(smallest_union({a, c}, {b, a.without(1)}), 2);
   std::vector<Support> list = {a};
   add_irredundant(list, a.with(7));
   EXPECT_EQ(list.size(), 1u);
