@@ -69,6 +69,47 @@ const std::vector<Instance> kImageInstances = {
     {"average-kernel", "channels~2 kernel=3,3", {}},
 };
 
+const std::vector<LeafKind> kNetwork = {
+    {"x", {2, 3}, 2},       {"w", {3, 3}, 2}, {"s", {}}, {"i", {1, 2, 3, 4}, 2},
+    {"k", {2, 2, 3, 3}, 1, Role::Kernel},     {"p", {2, 2, 1, 1}, 1, Role::Kernel},
+};
+
+const std::vector<Instance> kNetworkInstances = {
+    {"matmul", "", {"ab", "bc"}},
+    {"add", "", {"ab", "ab"}},
+    {"add", "", {"abcd", "abcd"}},
+    {"sub", "", {"ab", "ab"}},
+    {"sub", "", {"ab", "a1"}},
+    {"sub", "", {"abcd", "abcd"}},
+    {"mul", "", {"ab", "ab"}},
+    {"mul", "", {"ab", "a1"}},
+    {"mul", "", {"ab", "-"}},
+    {"mul", "", {"abcd", "-"}},
+    {"div", "", {"ab", "ab"}},
+    {"div", "", {"ab", "a1"}},
+    {"div", "", {"ab", "-"}},
+    {"div", "", {"abcd", "-"}},
+    {"neg", "", {".."}},
+    {"neg", "", {"...."}},
+    {"relu", "", {".."}},
+    {"relu", "", {"..34"}},
+    {"sigmoid", "", {".."}},
+    {"tanh", "", {".."}},
+    {"exp", "", {".."}},
+    {"softmax", "axis=-1", {".."}},
+    {"transpose", "perm=1,0", {".."}},
+    {"concat", "axis=-1", {"ab", "ac"}},
+    {"concat", "axis=-2", {"ba", "ca"}},
+    {"concat", "axis=1", {"abcd", "aecd"}},
+    {"reduce-sum", "axes=-1 keepdims=1", {".."}},
+    {"reduce-mean", "axes=-1 keepdims=1", {".."}},
+    {"reduce-max", "axes=-1 keepdims=1", {".."}},
+    {"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", ".a33"}},
+    {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a34", ".a11"}},
+    {"avgpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1 include_pad=1", {"..34"}},
+    {"global-avgpool", "", {"..34"}},
+};
+
 template <class T>
 std::vector<T> joined(std::vector<T> a, const std::vector<T>& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -121,6 +162,7 @@ std::span<const OpSet> op_sets() {
   static const std::vector<OpSet> sets = {
       {"core", joined(kMatrices, kImages), joined(kMatrixInstances, kImageInstances)},
       {"matrix", kMatrices, kMatrixInstances},
+      {"nn", kNetwork, kNetworkInstances},
   };
   return sets;
 }
