@@ -13,7 +13,7 @@ struct Limits {
   int64_t solver_runs = 1'500;     ///< questions that reach the solver
   int64_t solver_work = 4'000'000;  ///< in units of Z3's rlimit, all runs together
   int64_t run_linear = 200'000;    ///< rlimit of one run where products are opaque
-  int64_t run_nonlinear = 150'000;  ///< rlimit of one run with products
+  int64_t run_nonlinear = 400'000;  ///< rlimit of one run with products
   int64_t depth = 24;              ///< nesting of functions and of case distinctions
 };
 /// The default limits times `effort`.

@@ -30,19 +30,23 @@ class Proof {
 
  private:
   Verdict prove_output(size_t k);
+  /// Follows from what the left side requires; equal sizes are one symbol there.
+  bool implied(const Formula& f) {
+    return oracle_.implies(solved_.domain, substitute(f, solved_.sizes));
+  }
   Sum lower(const Graph& g, Value v, std::span<const Poly> position);
 
   const RuleInstance& instance_;
   Budget& budget_;
   Oracle oracle_;
-  Conjunction domain_;
+  SolvedDomain solved_;  ///< what the left side requires
   std::optional<Formula> unmet_;  ///< a requirement of a formula that the domain does not imply
 };
 
 Sum Proof::lower(const Graph& g, Value v, std::span<const Poly> position) {
   Symbolic algebra(g.pool());
   algebra.on_require = [&](const Formula& f) {
-    if (!unmet_ && !oracle_.implies(domain_, f)) unmet_ = f;
+    if (!unmet_ && !implied(f)) unmet_ = f;
   };
   return Lowering(g, algebra).element(v, position);
 }
@@ -53,10 +57,10 @@ Verdict Proof::run() {
   if (!Lowering(left, algebra).supported() || !Lowering(right, algebra).supported())
     return unknown("a node has no formula");
   if (left.outputs().size() != right.outputs().size()) return unknown("number of outputs");
-  domain_ = instance_.requires_lhs;
-  if (oracle_.refuted(domain_)) return unknown("empty domain");
+  solved_ = solve_sizes(instance_.requires_lhs);
+  if (oracle_.refuted(solved_.domain)) return unknown("empty domain");
   for (const auto& f : instance_.requires_rhs)
-    if (!oracle_.implies(domain_, f)) return unknown("not implied: " + to_string(f));
+    if (!implied(f)) return unknown("not implied: " + to_string(f));
   for (size_t k = 0; k < left.outputs().size(); ++k)
     if (Verdict v = prove_output(k); v.kind != VerdictKind::ProvedAllSizes) return v;
   return {VerdictKind::ProvedAllSizes, {}};
@@ -66,14 +70,14 @@ Verdict Proof::prove_output(size_t k) {
   const Graph &left = instance_.lhs, &right = instance_.rhs;
   const Shape &a = left.shape(left.outputs()[k]), &b = right.shape(right.outputs()[k]);
   if (a.size() != b.size()) return unknown("ranks differ");
-  Conjunction domain = domain_;
+  Conjunction domain = solved_.domain;
   std::vector<Poly> position;
   for (size_t d = 0; d < a.size(); ++d) {
-    if (!oracle_.implies(domain_, a[d] == b[d]))
+    if (!implied(a[d] == b[d]))
       return unknown("shapes differ: " + to_string(a[d]) + " and " + to_string(b[d]));
     Var i = left.pool().fresh("i" + std::to_string(d), SymbolKind::Position);
     position.push_back(Poly::symbol(i));
-    add(domain, Poly(0) <= position.back() && position.back() < a[d]);
+    add(domain, Poly(0) <= position.back() && position.back() < substitute(a[d], solved_.sizes));
   }
   Sum sum = lower(left, left.outputs()[k], position);
   for (Product p : lower(right, right.outputs()[k], position).products) {
@@ -81,9 +85,8 @@ Verdict Proof::prove_output(size_t k) {
     sum.products.push_back(std::move(p));
   }
   if (unmet_) return unknown("not implied: " + to_string(*unmet_));
-  SolvedDomain solved = solve_sizes(domain);
   Matcher matcher(oracle_, budget_);
-  if (matcher.proves_zero(substitute(sum, solved.sizes), solved.domain))
+  if (matcher.proves_zero(substitute(sum, solved_.sizes), domain))
     return {VerdictKind::ProvedAllSizes, {}};
   return unknown("stuck at" + matcher.stuck_at().substr(0, 200));
 }
