@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "ir/text.h"
 
@@ -107,6 +107,14 @@ TEST(RuleDb, WritesBesideAndRenames) {
   EXPECT_FALSE(read_rules((folder / "missing.rules").string()));
   EXPECT_FALSE(read_rules(folder.string()));
   std::filesystem::remove_all(folder);
+}
+
+TEST(RuleDb, ShippedRulesAreProvedForThisOperatorSet) {
+  const char* root = std::getenv("REGRAFT_SOURCE_DIR");
+  auto file = read_rules(std::string(root ? root : ".") + "/substitutions/hand.rules");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_GE(file->rules.size(), 50u);
+  EXPECT_EQ(file->left_out, 0u);
 }
 
 }  // namespace
