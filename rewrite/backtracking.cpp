@@ -65,12 +65,27 @@ class Run {
     report.candidates += matches.size();
     ++report.expanded;
     progress_.add(matches.size());
+    leap(view, state, matches);
     std::vector<State> next = successors(view, state, matches, limit(), model_, options_.threads);
     report.rejected += matches.size() - next.size();
     for (State& s : next) consider(std::move(s));
     report.peak_queue = std::max(report.peak_queue, queue_.size());
     progress_.note(
         fmt::format("best {:.1f} us, {} graphs queued", reporter_.best().cost, queue_.size()));
+  }
+
+  /// All improvements at once.
+  void leap(const GraphView& view, const State& state, const std::vector<Match>& matches) {
+    SearchReport& report = reporter_.report;
+    auto improving = std::count_if(matches.begin(), matches.end(),
+                                   [](const Match& m) { return m.plan.cost_change < 0; });
+    uint64_t budget = options_.budget - report.candidates;
+    if (improving < 2 || budget == 0) return;
+    auto d = descend(view, state, matches, rules_, model_, {options_.opset}, budget);
+    if (!d) return;
+    report.candidates += d->candidates;
+    progress_.add(d->candidates);
+    consider(std::move(d->state));
   }
 
   void consider(State s) {

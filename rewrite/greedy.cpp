@@ -2,34 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "rewrite/apply.h"
 #include "rewrite/search_state.h"
 
 namespace regraft::rewrite {
-
-namespace {
-
-/// The cheapest strictly improving successor; nothing when there is none.
-std::optional<State> best_successor(const GraphView& view, const State& from,
-                                    std::vector<Match> matches, const cost::CostModel& model) {
-  std::stable_sort(matches.begin(), matches.end(), [](const Match& a, const Match& b) {
-    return a.plan.cost_change < b.plan.cost_change;
-  });
-  // The cost of a match that exposes constants is known only when it is applied.
-  std::vector<Match> tried;
-  for (Match& m : matches)
-    if (m.plan.exposes_constant || tried.empty() || tried[0].plan.exposes_constant)
-      tried.push_back(std::move(m));
-  std::vector<State> built = successors(view, from, tried, from.cost, model, 1);
-  auto best = std::min_element(built.begin(), built.end(),
-                               [](const State& a, const State& b) { return a.cost < b.cost; });
-  if (best == built.end() || !cheaper(best->cost, from.cost)) return std::nullopt;
-  return std::move(*best);
-}
-
-}  // namespace
 
 SearchReport Greedy::search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                             const SearchOptions& options, const Stop& stop) const {
@@ -47,9 +22,12 @@ SearchReport Greedy::search(const Graph& g, const RuleIndex& rules, const cost::
     report.candidates += matches.size();
     ++report.expanded;
     progress.add(matches.size());
-    auto next = best_successor(view, reporter.best(), std::move(matches), model);
+    auto next = descend(view, reporter.best(), matches, rules, model, {options.opset},
+                        options.budget - report.candidates);
     if (!next) break;
-    reporter.offer(*next);
+    report.candidates += next->candidates;
+    progress.add(next->candidates);
+    reporter.offer(next->state);
     progress.note(fmt::format("best {:.1f} us", reporter.best().cost));
   }
   bool cut = report.candidates >= options.budget;

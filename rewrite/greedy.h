@@ -4,7 +4,8 @@
 
 namespace regraft::rewrite {
 
-/// Applies the match that saves most, again and again, until none saves anything. alpha is unused.
+/// In rounds: lists the matches, applies those that save, the largest saving first, as long as they
+/// still apply and still save. Ends when a round saves nothing. alpha is unused.
 class Greedy final : public Searcher {
  public:
   SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,

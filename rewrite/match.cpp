@@ -1,6 +1,7 @@
 #include "rewrite/match.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/check.h"
 
@@ -225,18 +226,26 @@ void add_match(const GraphView& view, int number, const CompiledRule& rule, cons
 
 }  // namespace
 
+std::vector<Match> find_matches_at(const GraphView& view, const RuleIndex& rules, int number,
+                                   int32_t root, const cost::CostModel& model,
+                                   const PlanOptions& options) {
+  std::vector<Match> matches;
+  std::vector<State> places;
+  const CompiledRule& rule = rules.rules()[static_cast<size_t>(number)];
+  Matcher(view, rule, places).run(root);
+  for (const State& s : places) add_match(view, number, rule, s, model, options, matches);
+  return matches;
+}
+
 std::vector<Match> find_matches(const GraphView& view, const RuleIndex& rules,
                                 const cost::CostModel& model, const PlanOptions& options) {
   std::vector<Match> matches;
-  std::vector<State> places;
   for (int32_t id : view.order) {
     const Node& node = view.node(id);
     if (node.kind != NodeKind::Call) continue;
     for (int number : rules.rooted_at(node.op)) {
-      const CompiledRule& rule = rules.rules()[static_cast<size_t>(number)];
-      places.clear();
-      Matcher(view, rule, places).run(id);
-      for (const State& s : places) add_match(view, number, rule, s, model, options, matches);
+      auto here = find_matches_at(view, rules, number, id, model, options);
+      std::move(here.begin(), here.end(), std::back_inserter(matches));
     }
   }
   return matches;

@@ -18,4 +18,9 @@ struct Match {
 std::vector<Match> find_matches(const GraphView& view, const RuleIndex& rules,
                                 const cost::CostModel& model, const PlanOptions& options = {});
 
+/// Those of one rule whose first output is node `root`.
+std::vector<Match> find_matches_at(const GraphView& view, const RuleIndex& rules, int rule,
+                                   int32_t root, const cost::CostModel& model,
+                                   const PlanOptions& options = {});
+
 }  // namespace regraft::rewrite

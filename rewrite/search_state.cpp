@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -66,6 +67,55 @@ std::vector<State> successors(const GraphView& view, const State& from,
       [&](size_t k) { built[k] = successor(view, from, *wanted[k], model); }, 4);
   std::erase_if(built, [&](const State& s) { return s.cost >= limit; });
   return built;
+}
+
+namespace {
+
+int32_t root_of(const Match& m) {
+  return m.found.nodes[static_cast<size_t>(m.found.rule->rule.lhs.outputs[0].node)];
+}
+
+/// (rule, root) of the matches that may improve, the largest saving first, each once.
+std::vector<std::pair<int, int32_t>> improving_places(const std::vector<Match>& matches) {
+  std::vector<const Match*> improving;
+  for (const Match& m : matches)
+    if (m.plan.cost_change < 0 || m.plan.exposes_constant) improving.push_back(&m);
+  std::stable_sort(improving.begin(), improving.end(), [](const Match* a, const Match* b) {
+    return a->plan.cost_change < b->plan.cost_change;
+  });
+  std::vector<std::pair<int, int32_t>> places;
+  std::set<std::pair<int, int32_t>> seen;
+  for (const Match* m : improving)
+    if (seen.emplace(m->rule, root_of(*m)).second) places.emplace_back(m->rule, root_of(*m));
+  return places;
+}
+
+}  // namespace
+
+std::optional<Descent> descend(const GraphView& view, const State& from,
+                               const std::vector<Match>& matches, const RuleIndex& rules,
+                               const cost::CostModel& model, const PlanOptions& options,
+                               uint64_t budget) {
+  Descent d{from, 0};
+  GraphView current = view;
+  for (auto [rule, root] : improving_places(matches)) {
+    if (!current.graph.contains(root)) continue;
+    auto here = find_matches_at(current, rules, rule, root, model, options);
+    d.candidates += here.size();
+    if (here.empty()) continue;
+    if (d.candidates > budget) break;
+    auto best = std::min_element(here.begin(), here.end(), [](const Match& a, const Match& b) {
+      return a.plan.cost_change < b.plan.cost_change;
+    });
+    if (best->plan.cost_change >= 0 && !best->plan.exposes_constant) continue;
+    State next = successor(current, d.state, *best, model);
+    if (!cheaper(next.cost, d.state.cost)) continue;
+    d.state = std::move(next);
+    current = make_view(d.state.graph, model);
+  }
+  d.candidates = std::min(d.candidates, budget);
+  if (!cheaper(d.state.cost, from.cost)) return std::nullopt;
+  return d;
 }
 
 std::vector<std::string> names(const RuleIndex& rules, const std::shared_ptr<const Step>& path) {

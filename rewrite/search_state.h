@@ -38,6 +38,19 @@ std::vector<State> successors(const GraphView& view, const State& from,
                               const std::vector<Match>& matches, double limit,
                               const cost::CostModel& model, int threads);
 
+/// A graph after several matches at once, and how many candidates that took.
+struct Descent {
+  State state;
+  uint64_t candidates = 0;
+};
+/// Applies the improving ones of `matches` one after the other, those that save most first, each looked
+/// up anew in the graph that the others left, with at most `budget` look-ups. nullopt when none
+/// improves. Matches far apart thus need no expansion each.
+std::optional<Descent> descend(const GraphView& view, const State& from,
+                               const std::vector<Match>& matches, const RuleIndex& rules,
+                               const cost::CostModel& model, const PlanOptions& options,
+                               uint64_t budget);
+
 /// Names of the rules from the original graph on.
 std::vector<std::string> names(const RuleIndex& rules, const std::shared_ptr<const Step>& path);
 

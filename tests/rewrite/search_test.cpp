@@ -155,6 +155,18 @@ TEST(Optimize, MergesBranchesAndFoldsTheirWeights) {
   EXPECT_GT(check->values_run, 0);
 }
 
+TEST(Search, TakesImprovementsFarApartInOneStep) {
+  Graph g;
+  Value v = input(g, {8, 8});
+  for (int k = 0; k < 40; ++k) v = call(g, "tanh", {call(g, "relu", {call(g, "relu", {v})})});
+  g.set_outputs({v});
+  SearchReport greedy = search(Greedy(), g, {kReluTwice}), back = search(Backtracking(), g, {kReluTwice});
+  for (const SearchReport* r : {&greedy, &back}) {
+    EXPECT_EQ(r->applied, (std::map<std::string, int64_t>{{"relu-twice", 40}}));
+    EXPECT_LE(r->candidates, 200u);
+  }
+}
+
 TEST(Optimize, DoesNotMergeWhereTheConditionFails) {
   Graph g;
   Value x = input(g, {1, 4, 6, 6});
