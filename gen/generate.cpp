@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gen/domain.h"
 #include "gen/enumerate.h"
 #include "gen/merge.h"
 #include "gen/pair.h"
@@ -51,9 +52,7 @@ class Collector {
       return false;
     }
     Rule r = rule;
-    // Restricted shapes are part of the rule; all others are for the verifier to find.
-    auto has_one = [](const std::string& word) { return word.find('1') != std::string::npos; };
-    if (std::any_of(signature.begin(), signature.end(), has_one)) r.domain = {signature};
+    r.domain = domain_of(rule, signature, kShapeSeed);
     r = renamed(r);
     std::string base = joined_ops(r.lhs) + "=" + joined_ops(r.rhs) + ".";
     for (int digits = 4; digits <= 16; ++digits) {

@@ -1,0 +1,55 @@
+#include "gen/domain.h"
+
+#include <algorithm>
+
+namespace regraft::gen {
+namespace {
+
+constexpr size_t kMaxSignatures = 12;
+
+bool is_plain(const Signature& s) {
+  bool general = s.empty() || s[0].find_first_not_of('n') == std::string::npos;
+  return general && std::all_of(s.begin(), s.end(), [&](const std::string& w) { return w == s[0]; });
+}
+
+/// Every tensor that is not a scalar of rank `rank`.
+Signature of_rank(Signature s, size_t rank) {
+  for (std::string& word : s)
+    if (word != "-") word = std::string(rank, 'n');
+  return s;
+}
+
+/// Matrices with up to two batch axes in front, each variable on its own.
+std::vector<Signature> batched(const Signature& s) {
+  std::vector<Signature> r = {{}};
+  for (const std::string& word : s) {
+    std::vector<Signature> next;
+    for (const Signature& prefix : r)
+      for (size_t batch = 0; batch <= (word == "nn" ? 2u : 0u); ++batch) {
+        next.push_back(prefix);
+        next.back().push_back(std::string(batch, 'n') + word);
+      }
+    r = std::move(next);
+  }
+  return r;
+}
+
+}  // namespace
+
+std::vector<Signature> domain_of(const Rule& rule, const Signature& signature, uint64_t seed) {
+  if (is_plain(signature)) return {};
+  std::vector<Signature> domain = {signature}, tried = batched(signature);
+  bool restricted = std::any_of(signature.begin(), signature.end(), [](const std::string& w) {
+    return w.find('1') != std::string::npos;
+  });
+  for (size_t rank = 1; !restricted && rank <= 4; ++rank) tried.push_back(of_rank(signature, rank));
+  for (const Signature& s : tried) {
+    if (domain.size() >= kMaxSignatures) break;
+    if (std::find(domain.begin(), domain.end(), s) == domain.end() &&
+        check(rule, s, seed, kShapes) == Evidence::Holds)
+      domain.push_back(s);
+  }
+  return domain;
+}
+
+}  // namespace regraft::gen

@@ -1,0 +1,12 @@
+#pragma once
+// Shapes that a candidate names because nobody would guess them.
+#include "gen/generalise.h"
+
+namespace regraft::gen {
+
+/// Empty when all variables have the same general shape: finding ranks is then the verifier's work.
+/// Otherwise (scalars, biases, extents of 1) the signature itself and those like it, of other ranks
+/// and with batches of matrices, that hold at random shapes.
+std::vector<Signature> domain_of(const Rule& rule, const Signature& signature, uint64_t seed);
+
+}  // namespace regraft::gen
