@@ -95,7 +95,7 @@ class Worker {
   void from(int32_t a, std::vector<Found>& out) {
     out_ = &out;
     if (s_.at(a).level == level_ - 1) unary(a);
-    for (int32_t b : s_.index.partners(a, s_.at(a).supports, level_ - 1))
+    for (int32_t b : s_.index.partners(s_.at(a).supports, level_ - 1))
       if (b != a) binary(a, b);
   }
   void collect(std::vector<Found>& out) { out_ = &out; }

@@ -114,8 +114,7 @@ void SupportIndex::add(int32_t value, const std::vector<Support>& supports) {
   }
 }
 
-std::vector<int32_t> SupportIndex::partners(int32_t, const std::vector<Support>& supports,
-                                            int limit) const {
+std::vector<int32_t> SupportIndex::partners(const std::vector<Support>& supports, int limit) const {
   std::vector<int32_t> r;
   for (const Support& s : supports) {
     for (int m = 0; m <= limit - s.size && m < static_cast<int>(by_size_.size()); ++m) {

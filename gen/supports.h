@@ -36,8 +36,9 @@ void add_irredundant(std::vector<Support>& list, const Support& s);
 class SupportIndex {
  public:
   void add(int32_t value, const std::vector<Support>& supports);
-  /// At least all values b such that some union of a support of each has at most `limit` calls; sorted.
-  std::vector<int32_t> partners(int32_t a, const std::vector<Support>& supports, int limit) const;
+  /// At least all values of which some support has a union with one of `supports` of at most
+  /// `limit` calls; sorted.
+  std::vector<int32_t> partners(const std::vector<Support>& supports, int limit) const;
 
  private:
   struct Entry {
