@@ -75,7 +75,8 @@ int32_t root_of(const Match& m) {
   return m.found.nodes[static_cast<size_t>(m.found.rule->rule.lhs.outputs[0].node)];
 }
 
-/// (rule, root) of the matches that may improve, the largest saving first, each once.
+/// (rule, root) of the matches that may improve, the largest saving first, each once; only those of the
+/// rule with the largest saving: what others save often depends on whether it was applied.
 std::vector<std::pair<int, int32_t>> improving_places(const std::vector<Match>& matches) {
   std::vector<const Match*> improving;
   for (const Match& m : matches)
@@ -86,7 +87,8 @@ std::vector<std::pair<int, int32_t>> improving_places(const std::vector<Match>& 
   std::vector<std::pair<int, int32_t>> places;
   std::set<std::pair<int, int32_t>> seen;
   for (const Match* m : improving)
-    if (seen.emplace(m->rule, root_of(*m)).second) places.emplace_back(m->rule, root_of(*m));
+    if (m->rule == improving[0]->rule && seen.emplace(m->rule, root_of(*m)).second)
+      places.emplace_back(m->rule, root_of(*m));
   return places;
 }
 
