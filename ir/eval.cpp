@@ -198,7 +198,9 @@ Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
     if (!n) return error(std::string(op.name) + ": output " + std::to_string(k) + " is empty");
     results[k].shape = std::move((*shapes)[k]);
     results[k].data.resize(static_cast<size_t>(*n));
-    if (!fill_in_parallel(op, views, attrs, static_cast<int>(k), results[k]))
+    if (op.dense && k == 0)
+      op.dense(views, attrs, results[k].shape, results[k].data);
+    else if (!fill_in_parallel(op, views, attrs, static_cast<int>(k), results[k]))
       return error(std::string(op.name) + ": the operands do not fit");
   }
   return results;

@@ -98,6 +98,11 @@ struct Sample {
   Attrs<int64_t> attrs;
 };
 
+/// All elements of output 0 over doubles, faster than the formula gives them one by one, on all cores.
+/// It must agree with the formula up to rounding: the operators' contract test compares the two.
+using DenseKernel = void (*)(Tensors<Reals> in, const Attrs<int64_t>& at,
+                             std::span<const int64_t> shape, std::span<double> out);
+
 /// A row of the registry. Static lifetime; identity is the address.
 struct OpDef {
   std::string_view name;                    ///< in rules and graphs: "matmul"
@@ -116,6 +121,7 @@ struct OpDef {
   Fill<Reals> fill_reals;
   Fill<Field> fill_field;
   Fill<Terms> fill_terms;
+  DenseKernel dense = nullptr;  ///< nullptr: the formula is fast enough
   /// nullopt: this form of the ONNX node is not expressible; it stays opaque.
   std::optional<OnnxImport> (*from_onnx)(const OnnxNode& node);
   /// Error: this call has no ONNX form at that opset (a constant maker is folded instead).

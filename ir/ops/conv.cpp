@@ -1,3 +1,5 @@
+#include "base/parallel.h"
+#include "ir/ops/dense.h"
 #include "ir/ops/window.h"
 
 namespace regraft::ops {
@@ -50,6 +52,50 @@ struct Conv {
     });
     if (in.size() < 3) return total;
     return total + alg.read(in[2], i.subspan(1, 1));
+  }
+  /// Patches of the input as columns, times the weights as a matrix; a block of columns at a time.
+  static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape, std::span<double> out) {
+    const auto &x = in[0], &w = in[1];
+    int64_t groups = at.ints[3][0], width = w.dim(0) / groups, taps = 1, places = 1;
+    for (int d = 1; d < w.rank(); ++d) taps *= w.dim(d);
+    for (size_t d = 2; d < shape.size(); ++d) places *= shape[d];
+    constexpr int64_t kPlaces = 256;  // a block of work
+    int64_t blocks = (places + kPlaces - 1) / kPlaces;
+    parallel_for(static_cast<size_t>(shape[0] * groups * blocks), default_threads(), [&](size_t task) {
+      auto t = static_cast<int64_t>(task);
+      int64_t first = t % blocks * kPlaces, group = t / blocks % groups, n = t / blocks / groups;
+      int64_t count = std::min(kPlaces, places - first);
+      std::vector<double> patches(static_cast<size_t>(taps * count));
+      for (int64_t tap = 0; tap < taps; ++tap)
+        gather_row(x, w, at, shape, n, group * w.dim(1), tap, first, {patches.data() + tap * count, static_cast<size_t>(count)});
+      double* result = out.data() + (n * w.dim(0) + group * width) * places + first;
+      multiply(w.data + group * width * taps, taps, patches.data(), count, result, places, width, taps, count);
+      if (in.size() == 3)
+        for (int64_t o = 0; o < width; ++o)
+          for (int64_t p = 0; p < count; ++p) result[o * places + p] += in[2].data[group * width + o];
+    });
+  }
+  /// What the weights' element `tap` meets at each of the places from `first` on.
+  static void gather_row(const NumTensor<double>& x, const NumTensor<double>& w, const Attrs<int64_t>& at, std::span<const int64_t> shape,
+                         int64_t n, int64_t channel, int64_t tap, int64_t first, std::span<double> row) {
+    Indices<int64_t> k, from;
+    for (int d = 1; d < w.rank(); ++d) k.push_back(tap / w.strides[static_cast<size_t>(d)] % w.dim(d));
+    for (int d = 0; d < x.rank(); ++d) from.push_back(0);
+    from[0] = n;
+    from[1] = channel + k[0];
+    for (size_t p = 0; p < row.size(); ++p) {
+      int64_t rest = first + static_cast<int64_t>(p);
+      bool inside = true;
+      for (int d = x.rank() - 1; d >= 2; --d) {
+        auto axis = static_cast<size_t>(d) - 2;
+        from[d] = window_position(window(at), axis, rest % shape[static_cast<size_t>(d)], k[d - 1]);
+        rest /= shape[static_cast<size_t>(d)];
+        inside = inside && from[d] >= 0 && from[d] < x.dim(d);
+      }
+      int64_t offset = 0;
+      for (int d = 0; d < x.rank(); ++d) offset += from[d] * x.strides[static_cast<size_t>(d)];
+      row[p] = inside ? x.data[offset] : 0;
+    }
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     auto rank = rank_of(n, 1);

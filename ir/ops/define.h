@@ -1,7 +1,7 @@
 #pragma once
 // Turns an operator's struct into a row of the registry. Included by ir/ops/*.cpp only.
 // A struct has: name, onnx (types, may be empty), arity (or min_arity and max_arity), and may have
-// ints, reals, commutative, outputs, outputs_attr, from_onnx, to_onnx; and the templates
+// ints, reals, commutative, outputs, outputs_attr, from_onnx, to_onnx, dense; and the templates
 // OP_SHAPES {..} and OP_ELEMENT {..}, and samples().
 #include <algorithm>
 #include <array>
@@ -172,6 +172,7 @@ const OpDef& define() {
     d.fill_reals = &fill_range<Op, Reals>;
     d.fill_field = &fill_range<Op, Field>;
     d.fill_terms = &fill_range<Op, Terms>;
+    if constexpr (requires { &Op::dense; }) d.dense = &Op::dense;
     if constexpr (requires { &Op::from_onnx; })
       d.from_onnx = &Op::from_onnx;
     else

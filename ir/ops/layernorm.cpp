@@ -1,3 +1,6 @@
+#include <cmath>
+
+#include "base/parallel.h"
 #include "ir/ops/define.h"
 
 namespace regraft::ops {
@@ -47,6 +50,33 @@ struct LayerNorm {
     auto scale = alg.apply(Fn::Recip, alg.apply(Fn::Sqrt, variance + alg.real(at.reals[0])));
     auto y = minus(alg, alg.read(x, i), mean) * scale * read_broadcast(alg, in[1], i);
     return in.size() < 3 ? y : y + read_broadcast(alg, in[2], i);
+  }
+  static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape, std::span<double> out) {
+    const auto& x = in[0];
+    int axis = axis_of(at.ints[0][0], x.rank());
+    int64_t size = 1;
+    for (int d = axis; d < x.rank(); ++d) size *= x.dim(d);
+    auto broadcast_element = [&](const NumTensor<double>& t, int64_t k) {  // of scale or bias, at k in the normalised part
+      int64_t offset = 0;
+      for (int d = x.rank() - 1, e = t.rank() - 1; e >= 0 && d >= axis; --d, --e) {
+        if (t.dim(e) != 1) offset += k % shape[static_cast<size_t>(d)] * t.strides[static_cast<size_t>(e)];
+        k /= shape[static_cast<size_t>(d)];
+      }
+      return t.data[offset];
+    };
+    if (size == 0) return;
+    parallel_for(out.size() / static_cast<size_t>(size), default_threads(), [&](size_t line) {
+      const double* row = x.data + static_cast<int64_t>(line) * size;
+      double mean = 0, variance = 0;
+      for (int64_t k = 0; k < size; ++k) mean += row[k];
+      mean /= static_cast<double>(size);
+      for (int64_t k = 0; k < size; ++k) variance += (row[k] - mean) * (row[k] - mean);
+      double scale = 1 / std::sqrt(variance / static_cast<double>(size) + at.reals[0].value);
+      for (int64_t k = 0; k < size; ++k) {
+        double y = (row[k] - mean) * scale * broadcast_element(in[1], k);
+        out[line * static_cast<size_t>(size) + static_cast<size_t>(k)] = in.size() < 3 ? y : y + broadcast_element(in[2], k);
+      }
+    }, 16);
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     if (n.outputs != 1 || n.integer("stash_type", 1) != 1 || n.inputs.size() < 2) return std::nullopt;

@@ -1,3 +1,6 @@
+#include <cmath>
+
+#include "base/parallel.h"
 #include "ir/ops/define.h"
 
 namespace regraft::ops {
@@ -20,6 +23,20 @@ struct Softmax {
       return alg.apply(Fn::Exp, alg.read(in[0], from));
     };
     return e(i[static_cast<size_t>(axis)]) * alg.apply(Fn::Recip, alg.sum(in[0].dim(axis), e));
+  }
+  static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape, std::span<double> out) {
+    auto axis = static_cast<size_t>(axis_of(at.ints[0][0], in[0].rank()));
+    int64_t size = shape[axis], step = in[0].strides[axis];
+    if (size == 0) return;
+    parallel_for(out.size() / static_cast<size_t>(size), default_threads(), [&](size_t line) {
+      auto l = static_cast<int64_t>(line);
+      int64_t first = l / step * step * size + l % step;
+      double total = 0, largest = in[0].data[first];
+      for (int64_t k = 0; k < size; ++k) largest = std::max(largest, in[0].data[first + k * step]);
+      for (int64_t k = 0; k < size; ++k)
+        total += out[static_cast<size_t>(first + k * step)] = std::exp(in[0].data[first + k * step] - largest);
+      for (int64_t k = 0; k < size; ++k) out[static_cast<size_t>(first + k * step)] /= total;
+    }, 64);
   }
   // Before opset 13 the axes from `axis` on are one; that is ours only when it is the last.
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
