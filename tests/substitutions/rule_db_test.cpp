@@ -22,7 +22,7 @@ RuleFile sample() {
   f.prover = "regraft test";
   f.rules.push_back(proved_rule("relu-twice (relu (relu ?x)) => (relu ?x) for x:nn | x:nnn proved:all-sizes"));
   f.rules.push_back(proved_rule("assoc (add (add ?a ?b) ?c) => (add ?a (add ?b ?c)) for a:n b:n c:n proved:all-sizes origin:hand"));
-  f.rules.push_back(proved_rule("some (neg (neg ?x)) => ?x for x:n proved:bounded[x=[2]; x=[3]]"));
+  f.rules.push_back(proved_rule("some (neg (neg ?x)) => ?x for x:n proved:bounded[x=[2\\]; x=[3\\]]"));
   f.rules.push_back(proved_rule("open (exp ?x) => (exp (neg (neg ?x))) unknown[no time]"));
   return f;
 }
