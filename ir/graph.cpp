@@ -58,7 +58,11 @@ Status check_call(const Graph& g, int32_t id) {
   auto types = infer_call(g.pool(), *n.op, operands, n.attrs);
   if (!types) return error(place(g, id) + ": " + types.error().message);
   bool equal = types->size() == n.types.size();
-  for (size_t k = 0; equal && k < types->size(); ++k) equal = same((*types)[k], n.types[k]);
+  for (size_t k = 0; equal && k < types->size(); ++k) {
+    // A maker of constants has no operand to take its element type from.
+    if (n.inputs.empty() && is_real(n.types[k].dtype)) (*types)[k].dtype = n.types[k].dtype;
+    equal = same((*types)[k], n.types[k]);
+  }
   if (!equal) return error(place(g, id) + " has types that differ from the inferred ones");
   return {};
 }

@@ -193,6 +193,21 @@ TEST(Apply, ReplacesAnOutputByAnInput) {
   });
 }
 
+TEST(Apply, MakersOfConstantsTakeTheElementTypeOfTheMatch) {
+  Graph g;
+  Value a = g.add_input({DType::F16, Shape{2, 3}});
+  g.set_outputs({call(g, "relu", {call(g, "sub", {a, a})})});
+  cost::Roofline model;
+  RuleIndex rules =
+      index_of({"sub-self (sub ?a ?a) => (full shape=a.0,a.1) for a:nn proved:all-sizes"});
+  GraphView view = make_view(g, model);
+  auto matches = find_matches(view, rules, model);
+  ASSERT_EQ(matches.size(), 1u);
+  Graph result = apply(view, matches[0]);
+  EXPECT_TRUE(validate(result).ok());
+  EXPECT_EQ(result.type(result.node(result.outputs()[0].node).inputs[0]).dtype, DType::F16);
+}
+
 TEST(RuleIndex, AdmitsProvedRulesOnly) {
   Rule rule = rule_of(kFactor);
   rule.verdict.kind = VerdictKind::Tested;
