@@ -117,9 +117,16 @@ std::vector<Candidate> candidate_signatures(const Rule& rule, size_t limit) {
   const Words bases{"nnnn", "nnn", "nn", "nnnnn", "n"};
   for (const auto& base : bases) search.over(base, {});
   if (rule.variables.empty()) return search.take();
-  for (size_t rank = 0; rank < 12; ++rank)
-    for (const auto& base : bases)
-      if (Words w = companions(base); rank < w.size()) search.over(base, {w[rank]});
+  auto alone = [&](size_t from, size_t to) {
+    for (size_t rank = from; rank < to; ++rank)
+      for (const auto& base : bases)
+        if (Words w = companions(base); rank < w.size()) search.over(base, {w[rank]});
+  };
+  alone(0, 1);
+  search.over("nnn", {"nn", "n"});  // a linear layer with its bias
+  search.over("nnnn", {"nn", "n"});
+  search.over("nnnn", {"n", "1n11"});  // a convolution with its bias, then a scale
+  alone(1, 12);
   for (const auto& base : bases) {
     Words w = companions(base);
     if (w.size() > 4) w.resize(4);
