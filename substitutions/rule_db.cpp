@@ -35,7 +35,8 @@ std::optional<uint64_t> unhex(std::string_view s) {
 }
 
 bool proved(const Rule& r) {
-  return r.verdict.kind == VerdictKind::ProvedAllSizes || r.verdict.kind == VerdictKind::ProvedBounded;
+  return r.verdict.kind == VerdictKind::ProvedAllSizes ||
+         r.verdict.kind == VerdictKind::ProvedBounded;
 }
 
 Error at(const std::string& file, size_t line, size_t column, const std::string& what) {
@@ -56,7 +57,8 @@ Error located(const std::string& file, size_t line, size_t indent, const std::st
 }
 
 std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r')) s.remove_suffix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r'))
+    s.remove_suffix(1);
   return s;
 }
 
@@ -91,7 +93,8 @@ struct SealedLine {
 };
 SealedLine without_seal(std::string_view line) {
   size_t start = line.rfind(' ');
-  if (start == std::string_view::npos || !line.substr(start + 1).starts_with(kSeal)) return {line, {}};
+  if (start == std::string_view::npos || !line.substr(start + 1).starts_with(kSeal))
+    return {line, {}};
   return {trimmed(line.substr(0, start)), line.substr(start + 1 + kSeal.size())};
 }
 
@@ -100,20 +103,24 @@ Status check_claim(const Rule& rule, std::string_view seal, uint64_t file_ops) {
   if (!proved(rule)) return {};
   if (file_ops == 0) return error("claims a proof, but the file has no header");
   if (file_ops != op_set_hash())
-    return error("was proved for another operator set (ops=" + hex(file_ops) + ", this program has " +
-                 hex(op_set_hash()) + "); verify the file again");
+    return error("was proved for another operator set (ops=" + hex(file_ops) +
+                 ", this program has " + hex(op_set_hash()) + "); verify the file again");
   if (seal.empty()) return error("claims a proof without a seal; verify the file again");
   if (unhex(seal) != seal_of(rule, file_ops))
-    return error("the seal does not fit the rule, it was edited after the proof; verify the file again");
+    return error(
+        "the seal does not fit the rule, it was edited after the proof; verify the file again");
   if (rule.domain.empty()) return error("claims a proof without saying for which shapes");
   return {};
 }
 
 bool admitted(const Rule& rule, Admit admit) {
   switch (admit) {
-    case Admit::Candidates: return true;
-    case Admit::Bounded: return proved(rule);
-    case Admit::AllSizes: return rule.verdict.kind == VerdictKind::ProvedAllSizes;
+    case Admit::Candidates:
+      return true;
+    case Admit::Bounded:
+      return proved(rule);
+    case Admit::AllSizes:
+      return rule.verdict.kind == VerdictKind::ProvedAllSizes;
   }
   return false;
 }
@@ -155,8 +162,7 @@ Result<RuleFile> parse_rules(std::string_view text, const std::string& name, Adm
 
 Result<RuleFile> read_rules(const std::string& path, Admit admit) {
   std::error_code problem;
-  if (!std::filesystem::is_regular_file(path, problem))
-    return error(path + ": no such rule file");
+  if (!std::filesystem::is_regular_file(path, problem)) return error(path + ": no such rule file");
   if (std::filesystem::file_size(path, problem) > kMaxBytes)
     return error(path + ": larger than a rule file may be (1 GiB)");
   std::ifstream in(path, std::ios::binary);
@@ -171,8 +177,8 @@ Result<RuleFile> read_candidates(const std::string& path) {
 
 std::string to_text(const RuleFile& file) {
   uint64_t ops = op_set_hash();
-  std::string text = std::string(kMagic) + "1  ops=" + hex(ops) + "  generator=\"" + file.generator +
-                     "\"  prover=\"" + file.prover + "\"\n";
+  std::string text = std::string(kMagic) + "1  ops=" + hex(ops) + "  generator=\"" +
+                     file.generator + "\"  prover=\"" + file.prover + "\"\n";
   std::vector<const Rule*> sorted;
   for (const Rule& r : file.rules) sorted.push_back(&r);
   std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->name < b->name; });

@@ -12,11 +12,11 @@ namespace regraft::substitutions {
 
 /// What a file says and holds.
 struct RuleFile {
-  uint64_t ops_hash = 0;   ///< of the operator set that the verdicts are about; 0: no header
-  std::string generator;   ///< how the candidates were made
-  std::string prover;      ///< who proved them: "regraft 0.1 z3 4.8.12"
-  std::vector<Rule> rules; ///< in the order of the file
-  size_t left_out = 0;     ///< rules that were well formed but not admitted
+  uint64_t ops_hash = 0;    ///< of the operator set that the verdicts are about; 0: no header
+  std::string generator;    ///< how the candidates were made
+  std::string prover;       ///< who proved them: "regraft 0.1 z3 4.8.12"
+  std::vector<Rule> rules;  ///< in the order of the file
+  size_t left_out = 0;      ///< rules that were well formed but not admitted
 };
 
 /// Which rules a reader takes.
@@ -26,10 +26,10 @@ enum class Admit : uint8_t {
   Candidates,  ///< all; verdicts are claims that nothing was done to check
 };
 
-/// Reads rules to use. An Error names file:line:column: a rule that does not parse or is not valid, a
-/// name that occurs twice, and (unless candidates are read) a proved rule whose seal does not fit its
-/// text, or that was proved for another operator set. Seals guard against accidents and edits by
-/// hand, not against an adversary: verification anew is what re-proves a file.
+/// Reads rules to use. An Error names file:line:column: a rule that does not parse or is not valid,
+/// a name that occurs twice, and (unless candidates are read) a proved rule whose seal does not fit
+/// its text, or that was proved for another operator set. Seals guard against accidents and edits
+/// by hand, not against an adversary: verification anew is what re-proves a file.
 Result<RuleFile> read_rules(const std::string& path, Admit admit = Admit::AllSizes);
 /// read_rules with Admit::Candidates: rules to verify, print or count. A header is not needed.
 Result<RuleFile> read_candidates(const std::string& path);

@@ -29,7 +29,8 @@ TermsAnswer compare_terms(const RuleInstance& instance, const Valuation& sizes) 
     if (!a) return TermsAnswer::TooLarge;
     if (!b || a->size() != b->size()) return TermsAnswer::Different;
     for (size_t k = 0; k < a->size(); ++k)
-      if ((*a)[k].shape != (*b)[k].shape || (*a)[k].data != (*b)[k].data) return TermsAnswer::Different;
+      if ((*a)[k].shape != (*b)[k].shape || (*a)[k].data != (*b)[k].data)
+        return TermsAnswer::Different;
   } catch (const PolyOverflow&) {
     return TermsAnswer::TooLarge;
   }

@@ -6,8 +6,8 @@
 
 namespace regraft::verify {
 
-/// Proves equality at a few sampled shapes: ProvedBounded with the shapes, or Unknown (also where the
-/// polynomials differ, since functions in them are opaque).
+/// Proves equality at a few sampled shapes: ProvedBounded with the shapes, or Unknown (also where
+/// the polynomials differ, since functions in them are opaque).
 class TermsProver final : public Prover {
  public:
   explicit TermsProver(uint64_t seed, size_t shapes = 2) : seed_(seed), shapes_(shapes) {}

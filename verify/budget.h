@@ -8,13 +8,13 @@ namespace regraft::verify {
 
 /// Limits of one proof.
 struct Limits {
-  int64_t steps = 20'000;          ///< products simplified, pairings tried, questions asked
-  int64_t splits = 120;            ///< case distinctions
-  int64_t solver_runs = 1'500;     ///< questions that reach the solver
+  int64_t steps = 20'000;           ///< products simplified, pairings tried, questions asked
+  int64_t splits = 120;             ///< case distinctions
+  int64_t solver_runs = 1'500;      ///< questions that reach the solver
   int64_t solver_work = 4'000'000;  ///< in units of Z3's rlimit, all runs together
-  int64_t run_linear = 200'000;    ///< rlimit of one run where products are opaque
+  int64_t run_linear = 200'000;     ///< rlimit of one run where products are opaque
   int64_t run_nonlinear = 400'000;  ///< rlimit of one run with products
-  int64_t depth = 24;              ///< nesting of functions and of case distinctions
+  int64_t depth = 24;               ///< nesting of functions and of case distinctions
 };
 /// The default limits times `effort`.
 Limits limits_for(uint64_t effort);

@@ -6,7 +6,8 @@
 
 namespace regraft::verify {
 
-/// Lazily composes the operators' formulas. The graph must outlive it and consist of inputs and calls.
+/// Lazily composes the operators' formulas. The graph must outlive it and consist of inputs and
+/// calls.
 class Lowering {
  public:
   /// Requirements that the formulas state on the way go to `algebra.on_require`.

@@ -39,7 +39,8 @@ std::vector<Poly> equations(const Atom& a, const Atom& b, int hint) {
     for (const auto& q : b.argument->products) {
       if (!same_signature(p, q) || hint-- > 0) continue;
       std::vector<Var> inner = a.bound;
-      for (const auto* vs : {&b.bound, &p.bound, &q.bound}) inner.insert(inner.end(), vs->begin(), vs->end());
+      for (const auto* vs : {&b.bound, &p.bound, &q.bound})
+        inner.insert(inner.end(), vs->begin(), vs->end());
       for (size_t i = 0; i < p.atoms.size(); ++i)
         for (auto& e : equations(p.atoms[i], q.atoms[i], 0))
           if (std::none_of(inner.begin(), inner.end(), [&](Var v) { return mentions(e, v); }))
@@ -155,14 +156,16 @@ bool Matcher::balance(std::vector<Product> rest, const Conjunction& domain) {
   while (!rest.empty()) {
     Product p = std::move(rest.back());
     rest.pop_back();
-    std::vector<std::pair<Rational, Formula>> group{{p.coefficient, junction(Formula::And, p.guard)}};
+    std::vector<std::pair<Rational, Formula>> group{
+        {p.coefficient, junction(Formula::And, p.guard)}};
     for (size_t i = rest.size(); i-- > 0;)
       if (auto guard = match(p, rest[i], domain, Domains::Any)) {
         group.emplace_back(rest[i].coefficient, junction(Formula::And, *guard));
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
       }
     int64_t scale = 1;
-    for (const auto& [c, f] : group) scale = (Rational::make(scale, 1) * Rational::make(c.d / std::gcd(scale, c.d), 1)).n;
+    for (const auto& [c, f] : group)
+      scale = (Rational::make(scale, 1) * Rational::make(c.d / std::gcd(scale, c.d), 1)).n;
     std::vector<Oracle::Weighted> terms;
     for (const auto& [c, f] : group) terms.emplace_back((c * Rational::make(scale, 1)).n, f);
     if (group.size() < 2 || !oracle_.balanced(domain, terms)) {

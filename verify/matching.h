@@ -13,8 +13,8 @@ class Matcher {
  public:
   Matcher(Oracle& oracle, Budget& budget)
       : oracle_(oracle), budget_(budget), simplifier_(oracle, budget) {}
-  /// `sum` is 0 for all values of the symbols that satisfy `domain`; cheap attempts come first, loops
-  /// over few numbers are unrolled in the last.
+  /// `sum` is 0 for all values of the symbols that satisfy `domain`; cheap attempts come first,
+  /// loops over few numbers are unrolled in the last.
   bool proves_zero(const Sum& sum, const Conjunction& domain);
   /// The product at which the last attempt ended, for messages.
   const std::string& stuck_at() const { return stuck_at_; }
@@ -34,9 +34,10 @@ class Matcher {
                                         const Conjunction& domain, Domains domains);
   std::optional<Conjunction> try_pairing(const Product& p, const Product& q, const Pairing& pairing,
                                          int hint, const Conjunction& domain, Domains domains);
-  std::optional<Conjunction> try_bijection(const Product& p, const Product& q, const Pairing& pairing,
-                                           const Substitution& to, const Substitution& back,
-                                           const Conjunction& domain, Domains domains);
+  std::optional<Conjunction> try_bijection(const Product& p, const Product& q,
+                                           const Pairing& pairing, const Substitution& to,
+                                           const Substitution& back, const Conjunction& domain,
+                                           Domains domains);
   bool same_atom(const Atom& a, const Atom& b, const Conjunction& context);
   bool same_maximum(const Atom& a, const Atom& b, const Conjunction& context);
   bool same_argument(const Sum& a, const Sum& b, const Conjunction& context);

@@ -123,12 +123,17 @@ struct Oracle::Solver {
   }
   z3::expr formula(const Formula& f, bool products) {
     switch (f.kind) {
-      case Formula::True: return context.bool_val(true);
-      case Formula::False: return context.bool_val(false);
-      case Formula::NonNegative: return poly(f.poly, products) >= 0;
-      case Formula::Zero: return poly(f.poly, products) == 0;
+      case Formula::True:
+        return context.bool_val(true);
+      case Formula::False:
+        return context.bool_val(false);
+      case Formula::NonNegative:
+        return poly(f.poly, products) >= 0;
+      case Formula::Zero:
+        return poly(f.poly, products) == 0;
       case Formula::And:
-      case Formula::Or: break;
+      case Formula::Or:
+        break;
     }
     z3::expr_vector parts(context);
     for (const auto& p : f.parts) parts.push_back(formula(p, products));
@@ -208,7 +213,7 @@ bool Oracle::refuted(const Conjunction& facts, Products products) {
   bool answer = memo->second == Known::Nothing && ask(all, Products::Opaque);
   bool think = !answer && has_products && products == Products::Exact;
   if (think) answer = ask(all, Products::Exact);
-  memo->second = answer                  ? Known::Refuted
+  memo->second = answer                   ? Known::Refuted
                  : think || !has_products ? Known::NotShown
                                           : Known::NotShownLinear;
   return answer;

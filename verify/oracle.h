@@ -12,18 +12,18 @@
 namespace regraft::verify {
 
 struct OracleStats {
-  uint64_t asked = 0;      ///< questions
-  uint64_t plain = 0;      ///< answered by looking at the literals
-  uint64_t remembered = 0; ///< asked before
-  uint64_t linear = 0;     ///< solver runs with each product of symbols as one integer
-  uint64_t nonlinear = 0;  ///< solver runs with true products
-  uint64_t undecided = 0;  ///< runs that ended without an answer
-  uint64_t work = 0;       ///< rlimit units of all runs
+  uint64_t asked = 0;       ///< questions
+  uint64_t plain = 0;       ///< answered by looking at the literals
+  uint64_t remembered = 0;  ///< asked before
+  uint64_t linear = 0;      ///< solver runs with each product of symbols as one integer
+  uint64_t nonlinear = 0;   ///< solver runs with true products
+  uint64_t undecided = 0;   ///< runs that ended without an answer
+  uint64_t work = 0;        ///< rlimit units of all runs
   OracleStats& operator+=(const OracleStats& o);
 };
 
-/// How hard to think: with a product of symbols as one more integer, which is linear arithmetic, or,
-/// where that shows nothing, with what products are.
+/// How hard to think: with a product of symbols as one more integer, which is linear arithmetic,
+/// or, where that shows nothing, with what products are.
 enum class Products : uint8_t { Opaque, Exact };
 
 /// Answers are sound in one direction: true is a proof, false means "not shown". Knows that a Size

@@ -39,7 +39,7 @@ class Proof {
   const RuleInstance& instance_;
   Budget& budget_;
   Oracle oracle_;
-  SolvedDomain solved_;  ///< what the left side requires
+  SolvedDomain solved_;           ///< what the left side requires
   std::optional<Formula> unmet_;  ///< a requirement of a formula that the domain does not imply
 };
 

@@ -5,8 +5,8 @@
 
 namespace regraft::verify {
 
-/// Answers are sound: ProvedAllSizes means that wherever the left side is well formed, the right side
-/// is too, has the same shapes, and computes the same real numbers. Scope: real arithmetic.
+/// Answers are sound: ProvedAllSizes means that wherever the left side is well formed, the right
+/// side is too, has the same shapes, and computes the same real numbers. Scope: real arithmetic.
 struct Prover {
   virtual ~Prover() = default;
   virtual Verdict prove(const RuleInstance& instance) = 0;

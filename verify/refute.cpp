@@ -64,8 +64,8 @@ std::optional<std::string> difference(const std::vector<Array<S>>& a, const Outp
   const auto& b = *right;
   for (size_t k = 0; k < a.size(); ++k) {
     if (a[k].shape != b[k].shape)
-      return "output " + std::to_string(k) + " has shape " + numbers(a[k].shape) + " on the left, " +
-             numbers(b[k].shape) + " on the right";
+      return "output " + std::to_string(k) + " has shape " + numbers(a[k].shape) +
+             " on the left, " + numbers(b[k].shape) + " on the right";
     for (size_t e = 0; e < a[k].data.size(); ++e)
       if (!agree(a[k].data[e], b[k].data[e]))
         return "output " + std::to_string(k) + " differs at " +
@@ -91,7 +91,8 @@ NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valua
     auto right = evaluate_side(Field(key), instance.rhs, v, key, trial);
     auto formulas = difference(*left, right);
     auto a = evaluate_side(Reals(), instance.lhs, v, key, trial);
-    auto values = a ? difference(*a, evaluate_side(Reals(), instance.rhs, v, key, trial)) : formulas;
+    auto values =
+        a ? difference(*a, evaluate_side(Reals(), instance.rhs, v, key, trial)) : formulas;
     if (values) {
       r.counterexample = report(v, *values);
       return r;

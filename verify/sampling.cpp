@@ -132,12 +132,14 @@ std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed,
       if (!sizes) continue;
       int64_t n = elements(instance.lhs, *sizes);
       if (n < 0 || n > 6000) continue;
-      bool fresh = std::none_of(found.begin(), found.end(), [&](auto& f) { return f.sizes == *sizes; });
+      bool fresh =
+          std::none_of(found.begin(), found.end(), [&](auto& f) { return f.sizes == *sizes; });
       if (fresh) found.push_back({n, *std::move(sizes)});
     }
   } catch (const PolyOverflow&) {
   }
-  std::stable_sort(found.begin(), found.end(), [](auto& a, auto& b) { return a.elements < b.elements; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](auto& a, auto& b) { return a.elements < b.elements; });
   std::vector<Valuation> r;
   for (auto& f : found) r.push_back(std::move(f.sizes));
   return r;

@@ -9,20 +9,23 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Words that stand beside a base word: smaller ranks, then broadcast forms, by how common they are.
+/// Words that stand beside a base word: smaller ranks, then broadcast forms, by how common they
+/// are.
 Words companions(const std::string& base) {
-  if (base == "nnnn") return {"n", "nn", "-", "1n11", "n11", "nnn", "nnn1", "n11n", "11nn", "nn11", "1", "1nn"};
+  if (base == "nnnn")
+    return {"n", "nn", "-", "1n11", "n11", "nnn", "nnn1", "n11n", "11nn", "nn11", "1", "1nn"};
   if (base == "nnn") return {"nn", "n", "-", "nn1", "1nn", "1", "11n"};
   if (base == "nn") return {"n", "-", "1n", "n1", "1", "11"};
   if (base == "nnnnn") return {"n", "-", "1n111", "n111", "1"};
   return {"-", "1"};
 }
 
-/// The rule's left side up to the nodes whose variables are among the first `count`, as a rule of its
-/// own: when it has no form, no signature that begins so has one.
+/// The rule's left side up to the nodes whose variables are among the first `count`, as a rule of
+/// its own: when it has no form, no signature that begins so has one.
 Rule prefix_of(const Rule& rule, size_t count) {
   Rule prefix;
-  prefix.variables.assign(rule.variables.begin(), rule.variables.begin() + static_cast<std::ptrdiff_t>(count));
+  prefix.variables.assign(rule.variables.begin(),
+                          rule.variables.begin() + static_cast<std::ptrdiff_t>(count));
   std::vector<int> moved(rule.lhs.nodes.size(), -1);
   auto known_sizes = [&](const PatternNode& n) {
     for (const auto& list : n.attrs.ints)

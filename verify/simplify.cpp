@@ -81,7 +81,8 @@ Atom integer_atom(Atom::Kind kind, Poly p) {
 void tidy_reciprocals(Product& p) {
   std::vector<Atom> atoms;
   for (auto& a : p.atoms) {
-    bool constant = a.kind == Atom::Recip && a.positions[0].is_constant() && !a.positions[0].is_zero();
+    bool constant =
+        a.kind == Atom::Recip && a.positions[0].is_constant() && !a.positions[0].is_zero();
     if (constant) {
       p.coefficient = p.coefficient * Rational::make(1, a.positions[0].constant());
     } else if (a.kind == Atom::Recip && one_term(a.positions[0])) {
@@ -165,10 +166,11 @@ Formula without_remainder(const Formula& f, Var w, const Poly& d) {
   return f;
 }
 
-/// p with 0 for a quotient that its context makes 0. Where the guard itself may have been the reason,
-/// the reason stays.
+/// p with 0 for a quotient that its context makes 0. Where the guard itself may have been the
+/// reason, the reason stays.
 Product without_quotient(Product p, Var q) {
-  bool reason = std::any_of(p.guard.begin(), p.guard.end(), [&](auto& g) { return mentions(g, q); });
+  bool reason =
+      std::any_of(p.guard.begin(), p.guard.end(), [&](auto& g) { return mentions(g, q); });
   Formula range = Poly(0) <= *q->numerator && *q->numerator < *q->denominator;
   p = substitute(std::move(p), {{q, Poly(0)}});
   if (reason) add(p.guard, range);
@@ -237,7 +239,8 @@ Var Simplifier::small_quotient(const Product& p, const Conjunction& context) {
   };
   for_each_poly(p, [&](const Poly& e) { visit(visit, e); });
   for (Var v : found)
-    if (oracle_.implies(context, Poly(0) <= *v->numerator && *v->numerator < *v->denominator, products_))
+    if (oracle_.implies(context, Poly(0) <= *v->numerator && *v->numerator < *v->denominator,
+                        products_))
       return v;
   return nullptr;
 }
@@ -387,7 +390,8 @@ std::optional<Sum> Simplifier::simplify_atom(Product& p, size_t k, const Conjunc
     if (argument.products.size() == 1 && bare(argument.products[0])) {
       const Product& x = argument.products[0];
       bool plain = x.atoms.size() == 1 && x.coefficient == Rational{1, 1};
-      if (plain && facts(fn).idempotent && x.atoms[0].kind == Atom::Apply && x.atoms[0].head == a.head)
+      if (plain && facts(fn).idempotent && x.atoms[0].kind == Atom::Apply &&
+          x.atoms[0].head == a.head)
         return single(without()) * rename_bound(argument);
       if (x.atoms.empty() && fn == Fn::Relu && x.coefficient.n >= 0)
         return single(without()) * rename_bound(argument);
@@ -412,7 +416,8 @@ Sum Simplifier::simplify(Product p, const Conjunction& domain) {
   if (plainly_false(p.guard)) return {};
   Conjunction context = both(domain, p.guard);
   if (oracle_.refuted(context, products_)) return {};
-  if (Var q = small_quotient(p, context)) return simplify(without_quotient(std::move(p), q), domain);
+  if (Var q = small_quotient(p, context))
+    return simplify(without_quotient(std::move(p), q), domain);
   tidy_reciprocals(p);
   if (auto s = expand_number(p)) return simplify_all(*s, domain);
   if (cancel(p, context) || split_loop(p, context) || count_loop(p, domain))

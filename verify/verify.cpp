@@ -25,8 +25,8 @@ struct Judgement {
   VerifyCounters counters;
 };
 
-/// True when the size n of `wide` covers what `narrow` says: same ranks, and every 1 of narrow is a 1
-/// or an n of wide, which asks no more of the sizes than narrow does.
+/// True when the size n of `wide` covers what `narrow` says: same ranks, and every 1 of narrow is a
+/// 1 or an n of wide, which asks no more of the sizes than narrow does.
 bool covers(const Candidate& wide, const Candidate& narrow) {
   Substitution ones;
   for (size_t v = 0; v < wide.signature.size(); ++v) {
@@ -41,7 +41,8 @@ bool covers(const Candidate& wide, const Candidate& narrow) {
   std::set<std::string> said;
   for (const Formula& f : narrow.instance.requires_lhs) said.insert(to_string(f));
   Conjunction asked = substitute(wide.instance.requires_lhs, ones);
-  return std::all_of(asked.begin(), asked.end(), [&](auto& f) { return said.count(to_string(f)) > 0; });
+  return std::all_of(asked.begin(), asked.end(),
+                     [&](auto& f) { return said.count(to_string(f)) > 0; });
 }
 
 class RuleVerifier {
@@ -71,7 +72,8 @@ class RuleVerifier {
       if (stop_ && stop_->requested()) return;
       if (proved_.empty() && refuted_ >= kRefutedBeforeGivingUp) return;
       if (unknown_ >= kUnknownBeforeGivingUp) return;
-      bool known = std::any_of(proved_.begin(), proved_.end(), [&](auto& p) { return covers(p, c); });
+      bool known =
+          std::any_of(proved_.begin(), proved_.end(), [&](auto& p) { return covers(p, c); });
       if (!known) judge(c);
     }
   }
@@ -100,7 +102,8 @@ class RuleVerifier {
     }
     if (numbers.suspicion) {  // true of numbers, if at all, only by what the functions are
       ++unknown_;
-      if (reason_.empty()) reason_ = "the formulas differ, the numbers agree: " + *numbers.suspicion;
+      if (reason_.empty())
+        reason_ = "the formulas differ, the numbers agree: " + *numbers.suspicion;
       return;
     }
     Verdict all = symbolic_.prove(c.instance);
@@ -153,7 +156,8 @@ class RuleVerifier {
     } else if (nothing_fits) {
       r.verdict = {VerdictKind::Unknown, reason_.empty() ? "no signature fits" : reason_};
     } else {
-      r.verdict = {VerdictKind::Unknown, reason_ + (tested_ ? " (no difference found in tests)" : "")};
+      r.verdict = {VerdictKind::Unknown,
+                   reason_ + (tested_ ? " (no difference found in tests)" : "")};
     }
   }
 
@@ -180,11 +184,21 @@ Judgement judge_rule(const Rule& candidate, const VerifyOptions& options, const 
 
 void count_verdict(VerifyCounters& c, VerdictKind kind) {
   switch (kind) {
-    case VerdictKind::ProvedAllSizes: ++c.proved; return;
-    case VerdictKind::ProvedBounded: ++c.bounded; return;
-    case VerdictKind::Tested: ++c.tested; return;
-    case VerdictKind::Refuted: ++c.refuted; return;
-    case VerdictKind::Unknown: ++c.unknown; return;
+    case VerdictKind::ProvedAllSizes:
+      ++c.proved;
+      return;
+    case VerdictKind::ProvedBounded:
+      ++c.bounded;
+      return;
+    case VerdictKind::Tested:
+      ++c.tested;
+      return;
+    case VerdictKind::Refuted:
+      ++c.refuted;
+      return;
+    case VerdictKind::Unknown:
+      ++c.unknown;
+      return;
   }
 }
 
@@ -251,7 +265,8 @@ VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions&
     report.rules.push_back(std::move(j.rule));
   }
   report.interrupted = stop.requested();
-  report.counters.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.counters.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.counters.cpu_seconds = cpu_now() - cpu;
   return report;
 }

@@ -17,9 +17,9 @@ enum class Domains : uint8_t {
 };
 
 struct VerifyOptions {
-  uint64_t seed = 7;     ///< of the numeric checks
-  int threads = 0;       ///< 0: as many as the machine has
-  uint64_t effort = 1;   ///< multiplies the limits of each proof
+  uint64_t seed = 7;       ///< of the numeric checks
+  int threads = 0;         ///< 0: as many as the machine has
+  uint64_t effort = 1;     ///< multiplies the limits of each proof
   size_t signatures = 32;  ///< how many signatures of a rule are tried
   Domains domains = Domains::Widened;
   Verbosity verbosity = Verbosity::Normal;
@@ -29,8 +29,8 @@ struct VerifyOptions {
 struct VerifyCounters {
   uint64_t candidates = 0, duplicates = 0, trivial = 0;
   uint64_t proved = 0, bounded = 0, tested = 0, refuted = 0, unknown = 0;
-  uint64_t instances = 0;    ///< rules at one signature that were looked at
-  uint64_t proofs = 0;       ///< of them, proved for all sizes
+  uint64_t instances = 0;      ///< rules at one signature that were looked at
+  uint64_t proofs = 0;         ///< of them, proved for all sizes
   uint64_t disagreements = 0;  ///< proofs that the second prover did not confirm
   OracleStats oracle;
   double seconds = 0, cpu_seconds = 0;
@@ -44,10 +44,10 @@ struct VerifyReport {
 };
 
 /// Tries the rule's own domain, or else the usual signatures; a signature that a proved one covers
-/// (1 is a size) is not listed. ProvedAllSizes: `domain` has the signatures proved for all sizes, at
-/// least one; ProvedBounded: those proved at sample shapes.
-/// Signatures that are refuted or unknown are left out. Refuted: no signature held, with a
-/// counterexample. Deterministic for given options (threads do not matter).
+/// (1 is a size) is not listed. ProvedAllSizes: `domain` has the signatures proved for all sizes,
+/// at least one; ProvedBounded: those proved at sample shapes. Signatures that are refuted or
+/// unknown are left out. Refuted: no signature held, with a counterexample. Deterministic for given
+/// options (threads do not matter).
 Rule verify_rule(const Rule& candidate, const VerifyOptions& options);
 
 /// All rules, in parallel, with progress on stderr.

@@ -20,9 +20,13 @@ RuleFile sample() {
   RuleFile f;
   f.generator = "test size<=2";
   f.prover = "regraft test";
-  f.rules.push_back(proved_rule("relu-twice (relu (relu ?x)) => (relu ?x) for x:nn | x:nnn proved:all-sizes"));
-  f.rules.push_back(proved_rule("assoc (add (add ?a ?b) ?c) => (add ?a (add ?b ?c)) for a:n b:n c:n proved:all-sizes origin:hand"));
-  f.rules.push_back(proved_rule("some (neg (neg ?x)) => ?x for x:n proved:bounded[x=[2\\]; x=[3\\]]"));
+  f.rules.push_back(
+      proved_rule("relu-twice (relu (relu ?x)) => (relu ?x) for x:nn | x:nnn proved:all-sizes"));
+  f.rules.push_back(
+      proved_rule("assoc (add (add ?a ?b) ?c) => (add ?a (add ?b ?c)) for a:n b:n c:n "
+                  "proved:all-sizes origin:hand"));
+  f.rules.push_back(
+      proved_rule("some (neg (neg ?x)) => ?x for x:n proved:bounded[x=[2\\]; x=[3\\]]"));
   f.rules.push_back(proved_rule("open (exp ?x) => (exp (neg (neg ?x))) unknown[no time]"));
   return f;
 }
@@ -59,14 +63,18 @@ TEST(RuleDb, RoundTripSortedAndSealed) {
 
 TEST(RuleDb, ForgedProofsAreRefused) {
   std::string text = to_text(sample());
-  EXPECT_NE(message(replaced(text, "(relu (relu ?x)) => (relu ?x)", "(relu (relu ?x)) => ?x")).find("seal"),
+  EXPECT_NE(message(replaced(text, "(relu (relu ?x)) => (relu ?x)", "(relu (relu ?x)) => ?x"))
+                .find("seal"),
             std::string::npos);
-  EXPECT_NE(message(replaced(text, "x:nn | x:nnn", "x:nn | x:nnnn")).find("seal"), std::string::npos);
+  EXPECT_NE(message(replaced(text, "x:nn | x:nnn", "x:nn | x:nnnn")).find("seal"),
+            std::string::npos);
   EXPECT_NE(message(replaced(text, "unknown[no time]", "proved:all-sizes")).find("without a seal"),
             std::string::npos);
-  EXPECT_NE(message(replaced(text, "proved:bounded", "proved:all-sizes")).find("seal"), std::string::npos);
-  EXPECT_NE(message(replaced(text, "ops=", "ops=0123456789abcdef  was=")).find("another operator set"),
+  EXPECT_NE(message(replaced(text, "proved:bounded", "proved:all-sizes")).find("seal"),
             std::string::npos);
+  EXPECT_NE(
+      message(replaced(text, "ops=", "ops=0123456789abcdef  was=")).find("another operator set"),
+      std::string::npos);
   EXPECT_NE(message(text.substr(text.find('\n') + 1)).find("no header"), std::string::npos);
   EXPECT_TRUE(parse_rules(replaced(text, "=> (relu ?x)", "=> ?x"), "f.rules", Admit::Candidates));
 }
@@ -78,7 +86,8 @@ TEST(RuleDb, BadLinesNameTheirPlace) {
   EXPECT_NE(message(head + "r (relu ?x) => (add ?x ?y)\n").find("?y"), std::string::npos);
   EXPECT_TRUE(message(head + "r (relu ?x ?y) => ?x\n").starts_with("f.rules:2:"));
   EXPECT_NE(message(head + "r (relu ?x) => ?x  proven\n").find("proven"), std::string::npos);
-  EXPECT_NE(message(head + "r (relu ?x) => ?x\nr (neg ?x) => ?x\n").find("line 2"), std::string::npos);
+  EXPECT_NE(message(head + "r (relu ?x) => ?x\nr (neg ?x) => ?x\n").find("line 2"),
+            std::string::npos);
   EXPECT_NE(message("#regraft-rules 2  ops=0123456789abcdef\n").find("version"), std::string::npos);
   EXPECT_NE(message("#regraft-rules 1  ops=12\n").find("ops="), std::string::npos);
   EXPECT_EQ(message(head + "r (relu ?x => ?x\n").find('\n'), std::string::npos);

@@ -91,7 +91,8 @@ TEST(Oracle, AgreesWithBruteForceOnRandomConjunctions) {
     symbols.push_back(pool.floordiv(random_poly(rng, symbols), symbols[1 + rng.below(2)]));
     Conjunction facts;
     for (int k = 0; k < 2 + static_cast<int>(rng.below(4)); ++k) {
-      Formula f = rng.below(4) ? non_negative(random_poly(rng, symbols)) : is_zero(random_poly(rng, symbols));
+      Formula f = rng.below(4) ? non_negative(random_poly(rng, symbols))
+                               : is_zero(random_poly(rng, symbols));
       if (rng.below(5) == 0) f = f || non_negative(random_poly(rng, symbols));
       add(facts, f);
     }

@@ -21,26 +21,29 @@ RuleInstance instance_of(const std::string& text, const Signature& signature) {
 
 TEST(Prover, ProvesForAllSizesAndNotWhatIsFalse) {
   SymbolicProver prover;
-  auto good = instance_of("r (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))", {"nn", "nn", "nn"});
+  auto good =
+      instance_of("r (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))", {"nn", "nn", "nn"});
   EXPECT_EQ(prover.prove(good).kind, VerdictKind::ProvedAllSizes);
   auto bad = instance_of("r (matmul ?a ?b) => (matmul ?b ?a)", {"nn", "nn"});
   EXPECT_EQ(prover.prove(bad).kind, VerdictKind::Unknown);
 }
 
 TEST(Prover, UnsatisfiableLeftSideIsNoProof) {
-  auto empty = instance_of(
-      "r (add (concat ?x ?y axis=0) ?x) => (sub (concat ?x ?y axis=0) ?x)", {"n", "n"});
+  auto empty =
+      instance_of("r (add (concat ?x ?y axis=0) ?x) => (sub (concat ?x ?y axis=0) ?x)", {"n", "n"});
   Verdict v = SymbolicProver().prove(empty);
   EXPECT_EQ(v.kind, VerdictKind::Unknown);
   EXPECT_EQ(v.detail, "empty domain");
 }
 
 TEST(Prover, RightSideMustBeWellFormedWhereverTheLeftIs) {
-  auto partial = instance_of("r (concat ?a ?b axis=0) => (concat (split (concat ?a ?b axis=0) axis=0 "
-                             "sizes=a.0,b.0)#0 (split (concat ?a ?b axis=0) axis=0 sizes=a.0,b.0)#1 axis=0)",
-                             {"nn", "nn"});
+  auto partial = instance_of(
+      "r (concat ?a ?b axis=0) => (concat (split (concat ?a ?b axis=0) axis=0 "
+      "sizes=a.0,b.0)#0 (split (concat ?a ?b axis=0) axis=0 sizes=a.0,b.0)#1 axis=0)",
+      {"nn", "nn"});
   EXPECT_EQ(SymbolicProver().prove(partial).kind, VerdictKind::ProvedAllSizes);
-  auto demanding = instance_of("r (relu ?x) => (slice (pad (relu ?x) pads=1,0) begins=1+0 sizes=2+0)", {"n"});
+  auto demanding =
+      instance_of("r (relu ?x) => (slice (pad (relu ?x) pads=1,0) begins=1+0 sizes=2+0)", {"n"});
   Verdict v = SymbolicProver().prove(demanding);
   EXPECT_EQ(v.kind, VerdictKind::Unknown);
   EXPECT_NE(v.detail.find("not implied"), std::string::npos) << v.detail;
@@ -49,7 +52,8 @@ TEST(Prover, RightSideMustBeWellFormedWhereverTheLeftIs) {
 TEST(Prover, SmallBudgetIsUnknownNeverWrong) {
   Limits limits;
   limits.steps = 4;
-  auto good = instance_of("r (matmul ?a (add ?b ?c)) => (add (matmul ?a ?b) (matmul ?a ?c))", {"nn", "nn", "nn"});
+  auto good = instance_of("r (matmul ?a (add ?b ?c)) => (add (matmul ?a ?b) (matmul ?a ?c))",
+                          {"nn", "nn", "nn"});
   EXPECT_EQ(SymbolicProver(limits).prove(good).kind, VerdictKind::Unknown);
 }
 
@@ -75,13 +79,15 @@ TEST(Simplifier, QuotientsKeepTheirReason) {
   Simplifier simplifier(oracle, budget);
   Sum few = simplifier.normal_form(counted, {Poly(9) <= n});
   ASSERT_EQ(few.products.size(), 1u);
-  EXPECT_TRUE(few.products[0].bound.empty() && few.products[0].guard.empty() && few.products[0].atoms.empty())
+  EXPECT_TRUE(few.products[0].bound.empty() && few.products[0].guard.empty() &&
+              few.products[0].atoms.empty())
       << to_string(few);
   EXPECT_EQ(few.products[0].coefficient, (Rational{5, 1})) << to_string(few);
 }
 
 TEST(TermsProver, ProvesAtShapesAndNamesThem) {
-  auto good = instance_of("r (matmul ?a (add ?b ?c)) => (add (matmul ?a ?b) (matmul ?a ?c))", {"nn", "nn", "nn"});
+  auto good = instance_of("r (matmul ?a (add ?b ?c)) => (add (matmul ?a ?b) (matmul ?a ?c))",
+                          {"nn", "nn", "nn"});
   Verdict v = TermsProver(3).prove(good);
   EXPECT_EQ(v.kind, VerdictKind::ProvedBounded);
   EXPECT_NE(v.detail.find("a=["), std::string::npos) << v.detail;
@@ -95,7 +101,8 @@ TEST(Numbers, RefuteWithSizesAndPosition) {
   ASSERT_EQ(sizes.size(), 6u);
   NumericCheck c = check_numbers(bad, sizes, 7);
   ASSERT_TRUE(c.counterexample);
-  EXPECT_NE(c.counterexample->find("output 0 differs at ["), std::string::npos) << *c.counterexample;
+  EXPECT_NE(c.counterexample->find("output 0 differs at ["), std::string::npos)
+      << *c.counterexample;
 }
 
 TEST(Numbers, KnowWhatFunctionsAre) {
@@ -107,8 +114,9 @@ TEST(Numbers, KnowWhatFunctionsAre) {
 }
 
 TEST(Sampling, SatisfiesTheLeftSide) {
-  auto i = instance_of("r (conv ?x ?w strides=?s pads=?p group=?g) => (conv ?x ?w strides=?s pads=?p group=?g)",
-                       {"nnnn", "nnnn"});
+  auto i = instance_of(
+      "r (conv ?x ?w strides=?s pads=?p group=?g) => (conv ?x ?w strides=?s pads=?p group=?g)",
+      {"nnnn", "nnnn"});
   auto sizes = sample_sizes(i, 5, 8);
   ASSERT_GE(sizes.size(), 4u);
   for (const auto& v : sizes) {

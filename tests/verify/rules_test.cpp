@@ -17,7 +17,8 @@ namespace {
 std::vector<Rule> corpus(const std::string& folder) {
   const char* root = std::getenv("REGRAFT_SOURCE_DIR");
   std::vector<Rule> rules;
-  std::filesystem::path base = std::filesystem::path(root ? root : ".") / "tests/data/rules" / folder;
+  std::filesystem::path base =
+      std::filesystem::path(root ? root : ".") / "tests/data/rules" / folder;
   for (const auto& entry : std::filesystem::directory_iterator(base)) {
     auto file = substitutions::read_candidates(entry.path().string());
     EXPECT_TRUE(file) << (file ? "" : file.error().message);
@@ -34,13 +35,15 @@ VerifyOptions quick() {
 }
 
 void print(const char* what, const VerifyCounters& c) {
-  std::printf("%s: %llu rules, %llu proved, %llu bounded, %llu refuted, %llu unknown; %llu instances, "
-              "%llu questions, %llu solver runs; %.1f s, %.1f s CPU\n", what,
-              static_cast<unsigned long long>(c.candidates), static_cast<unsigned long long>(c.proved),
-              static_cast<unsigned long long>(c.bounded), static_cast<unsigned long long>(c.refuted),
-              static_cast<unsigned long long>(c.unknown), static_cast<unsigned long long>(c.instances),
-              static_cast<unsigned long long>(c.oracle.asked),
-              static_cast<unsigned long long>(c.oracle.linear + c.oracle.nonlinear), c.seconds, c.cpu_seconds);
+  std::printf(
+      "%s: %llu rules, %llu proved, %llu bounded, %llu refuted, %llu unknown; %llu instances, "
+      "%llu questions, %llu solver runs; %.1f s, %.1f s CPU\n",
+      what, static_cast<unsigned long long>(c.candidates),
+      static_cast<unsigned long long>(c.proved), static_cast<unsigned long long>(c.bounded),
+      static_cast<unsigned long long>(c.refuted), static_cast<unsigned long long>(c.unknown),
+      static_cast<unsigned long long>(c.instances), static_cast<unsigned long long>(c.oracle.asked),
+      static_cast<unsigned long long>(c.oracle.linear + c.oracle.nonlinear), c.seconds,
+      c.cpu_seconds);
 }
 
 TEST(Rules, TrueOnesAreProvedForAllSizes) {
@@ -89,7 +92,8 @@ TEST(Rules, TheAnswerDoesNotDependOnThreads) {
   Stop stop;
   VerifyReport a = verify_rules(rules, one, stop), b = verify_rules(rules, two, stop);
   ASSERT_EQ(a.rules.size(), b.rules.size());
-  for (size_t k = 0; k < a.rules.size(); ++k) EXPECT_EQ(to_string(a.rules[k]), to_string(b.rules[k]));
+  for (size_t k = 0; k < a.rules.size(); ++k)
+    EXPECT_EQ(to_string(a.rules[k]), to_string(b.rules[k]));
 }
 
 TEST(Rules, VerdictsInTheInputAreIgnored) {
@@ -98,8 +102,8 @@ TEST(Rules, VerdictsInTheInputAreIgnored) {
   EXPECT_EQ(verify_rule(*claimed, quick()).verdict.kind, VerdictKind::Refuted);
 }
 
-/// One random edit of the right side: operands swapped, an attribute moved, another operator, another
-/// variable.
+/// One random edit of the right side: operands swapped, an attribute moved, another operator,
+/// another variable.
 bool mutate(Rule& r, Rng& rng) {
   if (r.rhs.nodes.empty()) return false;
   PatternNode& n = r.rhs.nodes[rng.below(r.rhs.nodes.size())];
@@ -128,7 +132,8 @@ bool mutate(Rule& r, Rng& rng) {
     }
     default:
       if (n.inputs.empty() || r.variables.size() < 2) return false;
-      n.inputs[rng.below(n.inputs.size())] = variable_ref(static_cast<int>(rng.below(r.variables.size())));
+      n.inputs[rng.below(n.inputs.size())] =
+          variable_ref(static_cast<int>(rng.below(r.variables.size())));
       return true;
   }
 }
@@ -157,8 +162,8 @@ TEST(Rules, NoMutantIsProvedThatNumbersRefute) {
     proved += claimed;
     unknown += !wrong && !claimed;
   }
-  std::printf("mutants: %d made, %d refuted, %d still true and proved, %d neither\n", made, refuted, proved,
-              unknown);
+  std::printf("mutants: %d made, %d refuted, %d still true and proved, %d neither\n", made, refuted,
+              proved, unknown);
   EXPECT_GE(made, 300);
   EXPECT_GT(refuted, 100);
   EXPECT_GT(proved, 10);
