@@ -21,6 +21,7 @@ Rows counters(const gen::GenerateReport& r) {
           {"pairs", r.raw_pairs},
           {"removed: renaming", r.removed_renaming},
           {"removed: trivial", r.removed_trivial},
+          {"removed: direction", r.removed_direction},
           {"removed: common subgraph", r.removed_common},
           {"removed: instance of another", r.removed_instance},
           {"removed: follows from others", r.removed_derivable},

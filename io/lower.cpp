@@ -228,6 +228,32 @@ OnnxNode Lowering::neutral_node(size_t index) const {
   return node;
 }
 
+/// What operators may take for granted of their first inputs: present, of a small known rank.
+bool is_readable(const OnnxNode& node, const OpDef& op) {
+  auto arity = static_cast<size_t>(std::max(op.min_arity, 1));
+  if (node.inputs.size() < arity) return false;
+  const OnnxInput& first = node.inputs[0];
+  return first.present && first.type.shape && first.type.shape->size() <= kMaxRank &&
+         !is_empty(*first.type.shape);
+}
+
+/// An operand of an operator we know that is no real number while operand 0 is, or the reverse.
+std::optional<size_t> mixed_operand(const OnnxNode& node) {
+  for (const OpDef* op : ops_for_onnx(node.type)) {
+    if (!is_readable(node, *op)) continue;
+    auto import = op->from_onnx(node);
+    if (!import || import->operands.empty() || import->operands[0] != 0) continue;
+    DType first = node.inputs[0].type.dtype;
+    for (int k : import->operands) {
+      if (static_cast<size_t>(k) >= node.inputs.size()) continue;
+      DType other = node.inputs[static_cast<size_t>(k)].type.dtype;
+      if (first != DType::Undefined && other != DType::Undefined && is_real(first) != is_real(other))
+        return static_cast<size_t>(k);
+    }
+  }
+  return std::nullopt;
+}
+
 Status Lowering::add_node(size_t index) {
   const auto& proto = *model_.nodes[index];
   Imprint& imprint = model_.imprints[index];
@@ -248,7 +274,13 @@ Status Lowering::add_node(size_t index) {
   bool standard = is_default_domain(proto.domain()) && functions_.count(proto.op_type()) == 0 &&
                   model_.opset >= kFirstOpset && model_.opset <= kLastOpset &&
                   imprint.captured.empty() && bodies(proto).empty();
-  if (standard && (add_known_constant(index, node) || add_call(index, node))) return {};
+  if (standard) {
+    if (auto place = mixed_operand(node)) {
+      return error(fmt::format("{}: input {} is {} where input 0 is {}", describe(proto, index), *place,
+                               to_string(node.inputs[*place].type.dtype), to_string(node.inputs[0].type.dtype)));
+    }
+    if (add_known_constant(index, node) || add_call(index, node)) return {};
+  }
   add_opaque(index, node);
   return {};
 }
@@ -324,15 +356,6 @@ int trimmed_outputs(const onnx::NodeProto& node, const std::unordered_set<std::s
   int n = node.output_size();
   while (n > 1 && uses.count(node.output(n - 1)) == 0) --n;
   return n;
-}
-
-/// What operators may take for granted of their first inputs: present, of a small known rank.
-bool is_readable(const OnnxNode& node, const OpDef& op) {
-  auto arity = static_cast<size_t>(std::max(op.min_arity, 1));
-  if (node.inputs.size() < arity) return false;
-  const OnnxInput& first = node.inputs[0];
-  return first.present && first.type.shape && first.type.shape->size() <= kMaxRank &&
-         !is_empty(*first.type.shape);
 }
 
 bool Lowering::add_call(size_t index, const OnnxNode& node) {

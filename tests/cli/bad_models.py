@@ -85,12 +85,6 @@ def mistyped_operands(folder):
     return save(folder, [helper.make_node("Add", ["x", "ids"], ["y"], name="plus")], [ids]), "plus"
 
 
-def impossible_shapes(folder):
-    weight = numpy_helper.from_array(np.ones((5, 4), np.float32), "w")
-    return save(folder, [helper.make_node("MatMul", ["x", "w"], ["y"], name="mm")], [weight],
-                outputs=[value("y", (2, 4))]), "mm"
-
-
 def mistyped_data(folder):
     weight = numpy_helper.from_array(np.ones((3, 3), np.float32), "w")
     weight.raw_data = weight.raw_data[:-4]
@@ -105,11 +99,6 @@ def oversized(folder):
 def negative_size(folder):
     weight = TensorProto(name="w", data_type=FLOAT, dims=[3, -3])
     return save(folder, [helper.make_node("MatMul", ["x", "w"], ["y"], name="mm")], [weight]), "w"
-
-
-def bad_attribute(folder):
-    return save(folder, [helper.make_node("Transpose", ["x"], ["y"], name="turn", perm=[0, 7])],
-                outputs=[value("y", None)]), "turn"
 
 
 def external(folder, location, **entries):
@@ -164,6 +153,6 @@ def external_bad_number(folder):
 
 
 ALL = [truncated, not_a_model, empty_file, missing_file, a_folder, cyclic, undefined_value,
-       defined_twice, mistyped_operands, impossible_shapes, mistyped_data, oversized, negative_size,
-       bad_attribute, external_missing, external_escaping, external_absolute, external_through_link,
+       defined_twice, mistyped_operands, mistyped_data, oversized, negative_size,
+       external_missing, external_escaping, external_absolute, external_through_link,
        external_short, external_outside_range, external_bad_number]
