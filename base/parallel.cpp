@@ -66,9 +66,7 @@ Stop::Stop(double seconds) {
                     std::chrono::duration<double>(seconds));
 }
 
-bool Stop::requested() const {
-  return requested_.load(std::memory_order_relaxed) || interrupted();
-}
+bool Stop::requested() const { return requested_.load(std::memory_order_relaxed) || interrupted(); }
 bool Stop::out_of_time() const { return std::chrono::steady_clock::now() >= deadline_; }
 bool Stop::interrupted() { return interrupt_count > 0; }
 

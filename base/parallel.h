@@ -10,8 +10,8 @@ namespace regraft {
 /// Number of threads to use when the user does not say.
 int default_threads();
 
-/// body(0) .. body(n-1), each once, on up to `threads` threads, in grains of `grain`; returns when all
-/// are done. The body must not throw.
+/// body(0) .. body(n-1), each once, on up to `threads` threads, in grains of `grain`; returns when
+/// all are done. The body must not throw.
 void parallel_for(size_t n, int threads, const std::function<void(size_t)>& body, size_t grain = 1);
 
 /// When long work must end: asked for (from any thread or a signal), or out of time.

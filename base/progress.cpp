@@ -14,8 +14,13 @@ double seconds_between(Clock::time_point a, Clock::time_point b) {
 }  // namespace
 
 Progress::Progress(std::string label, std::string unit, uint64_t total, Verbosity verbosity)
-    : label_(std::move(label)), unit_(std::move(unit)), total_(total), verbosity_(verbosity),
-      terminal_(isatty(STDERR_FILENO) != 0), start_(Clock::now()), last_(start_) {}
+    : label_(std::move(label)),
+      unit_(std::move(unit)),
+      total_(total),
+      verbosity_(verbosity),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      start_(Clock::now()),
+      last_(start_) {}
 
 Progress::~Progress() {
   std::lock_guard lock(mutex_);
@@ -28,7 +33,8 @@ void Progress::add(uint64_t steps) {
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   auto now = Clock::now();
-  if (seconds_between(last_, now) < (terminal_ ? 0.2 : 5.0) || seconds_between(start_, now) < 1) return;
+  if (seconds_between(last_, now) < (terminal_ ? 0.2 : 5.0) || seconds_between(start_, now) < 1)
+    return;
   last_ = now;
   draw(false);
 }
@@ -42,9 +48,12 @@ void Progress::draw(bool last) {
   double elapsed = seconds_between(start_, Clock::now());
   double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : 0;
   std::string line = label_ + ": " + fmt::format("{}", done_.load());
-  if (total_ > 0) line += fmt::format("/{} ({:.0f} %)", total_.load(), 100.0 * static_cast<double>(done_) / static_cast<double>(total_));
+  if (total_ > 0)
+    line += fmt::format("/{} ({:.0f} %)", total_.load(),
+                        100.0 * static_cast<double>(done_) / static_cast<double>(total_));
   line += fmt::format(" {}, {:.0f}/s", unit_, rate);
-  if (!last && total_ > done_ && rate > 0) line += fmt::format(", {:.0f} s left", static_cast<double>(total_ - done_) / rate);
+  if (!last && total_ > done_ && rate > 0)
+    line += fmt::format(", {:.0f} s left", static_cast<double>(total_ - done_) / rate);
   if (last) line += fmt::format(", {:.1f} s", elapsed);
   if (!note_.empty()) line += ", " + note_;
   fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", line, terminal_ && !last ? "" : "\n");

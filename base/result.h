@@ -18,8 +18,8 @@ inline Error error(std::string message) { return Error{std::move(message)}; }
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}             // NOLINT: implicit by design
-  Result(Error failure) : state_(std::move(failure)) {}     // NOLINT: implicit by design
+  Result(T value) : state_(std::move(value)) {}          // NOLINT: implicit by design
+  Result(Error failure) : state_(std::move(failure)) {}  // NOLINT: implicit by design
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
   /// REQUIRES: has_value().
@@ -42,7 +42,7 @@ class [[nodiscard]] Result {
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Error failure) : failure_(std::move(failure)) {}   // NOLINT: implicit by design
+  Status(Error failure) : failure_(std::move(failure)) {}  // NOLINT: implicit by design
   bool ok() const { return !failure_.has_value(); }
   explicit operator bool() const { return ok(); }
   const Error& error() const { return *failure_; }
@@ -56,12 +56,12 @@ class [[nodiscard]] Status {
 #define REGRAFT_CONCAT_(a, b) a##b
 #define REGRAFT_CONCAT(a, b) REGRAFT_CONCAT_(a, b)
 /// Declares `lhs` from a Result expression, or returns its Error from the enclosing function.
-#define ASSIGN_OR_RETURN(lhs, expression)                                    \
-  auto REGRAFT_CONCAT(result_, __LINE__) = (expression);                     \
+#define ASSIGN_OR_RETURN(lhs, expression)                                                   \
+  auto REGRAFT_CONCAT(result_, __LINE__) = (expression);                                    \
   if (!REGRAFT_CONCAT(result_, __LINE__)) return REGRAFT_CONCAT(result_, __LINE__).error(); \
   lhs = *std::move(REGRAFT_CONCAT(result_, __LINE__))
 /// Returns the Error of a Status expression from the enclosing function.
-#define RETURN_IF_ERROR(expression)                      \
-  do {                                                   \
+#define RETURN_IF_ERROR(expression)                                    \
+  do {                                                                 \
     if (auto status_ = (expression); !status_) return status_.error(); \
   } while (false)

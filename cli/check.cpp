@@ -20,17 +20,22 @@ int run_check(const CheckFlags& flags) {
   auto report = rewrite::compare(a->graph, b->graph, flags.runs, flags.common.seed, stop);
   if (!report) return bad_input(error(flags.b + ": " + report.error().message));
   fmt::print("{}\n", describe(*report));
-  nlohmann::json json = {{"passed", report->agrees}, {"runs", report->runs},
-                         {"max_absolute", report->max_absolute}, {"max_relative", report->max_relative},
-                         {"worst", report->worst}, {"outputs_not_compared", report->outputs_not_compared}};
-  if (auto status = write_text(flags.common.json, json.dump(2) + "\n"); !status) return bad_input(status.error());
+  nlohmann::json json = {{"passed", report->agrees},
+                         {"runs", report->runs},
+                         {"max_absolute", report->max_absolute},
+                         {"max_relative", report->max_relative},
+                         {"worst", report->worst},
+                         {"outputs_not_compared", report->outputs_not_compared}};
+  if (auto status = write_text(flags.common.json, json.dump(2) + "\n"); !status)
+    return bad_input(status.error());
   return report->agrees ? kDone : kFailed;
 }
 
 int run_roundtrip(const CheckFlags& flags) {
   auto imported = io::load(flags.a);
   if (!imported) return bad_input(imported.error());
-  if (auto status = io::save(*imported, imported->graph, flags.b); !status) return bad_input(status.error());
+  if (auto status = io::save(*imported, imported->graph, flags.b); !status)
+    return bad_input(status.error());
   return kDone;
 }
 

@@ -67,7 +67,8 @@ int run_roundtrip(const CheckFlags& flags);
 int bad_input(const Error& e);
 /// `threads`, or the number of cores.
 int thread_count(const Common& common);
-/// The folder of shipped rule files: $REGRAFT_RULES, beside the sources, or ../share/regraft/substitutions.
+/// The folder of shipped rule files: $REGRAFT_RULES, beside the sources, or
+/// ../share/regraft/substitutions.
 std::string shipped_rules_folder();
 /// Highest memory use of this process so far, in bytes.
 int64_t peak_bytes();

@@ -32,8 +32,10 @@ Rows counters(const gen::GenerateReport& r) {
 }
 
 nlohmann::json to_json(const gen::GenerateReport& r) {
-  nlohmann::json j = {{"cpu_seconds", r.cpu_seconds}, {"wall_seconds", r.wall_seconds},
-                      {"peak_bytes", r.peak_bytes}, {"stopped", r.stopped}};
+  nlohmann::json j = {{"cpu_seconds", r.cpu_seconds},
+                      {"wall_seconds", r.wall_seconds},
+                      {"peak_bytes", r.peak_bytes},
+                      {"stopped", r.stopped}};
   for (const auto& [name, n] : counters(r)) j[name] = n;
   return j;
 }
@@ -50,18 +52,22 @@ int run_generate(const GenerateFlags& flags) {
   Stop stop(flags.common.seconds);
   auto report = gen::generate(options, stop);
   if (!report) return bad_input(report.error());
-  if (report->stopped) fmt::print(stderr, "regraft: stopped early; the candidates are those found so far\n");
+  if (report->stopped)
+    fmt::print(stderr, "regraft: stopped early; the candidates are those found so far\n");
   substitutions::RuleFile file;
   file.generator = fmt::format("{} size<={}", flags.ops, flags.max_size);
   file.rules = report->candidates;
-  if (auto status = substitutions::write_rules(flags.out, file); !status) return bad_input(status.error());
+  if (auto status = substitutions::write_rules(flags.out, file); !status)
+    return bad_input(status.error());
   if (flags.common.verbosity == Verbosity::Normal) {
     Table table{{{"generate " + flags.ops, "count"}}};
-    for (const auto& [name, n] : counters(*report)) table.rows.push_back({name, fmt::format("{}", n)});
+    for (const auto& [name, n] : counters(*report))
+      table.rows.push_back({name, fmt::format("{}", n)});
     fmt::print("{}{:.1f} s, {:.1f} s of CPU, peak {}\n", to_string(table), report->wall_seconds,
                report->cpu_seconds, human_bytes(static_cast<double>(report->peak_bytes)));
   }
-  if (auto s = write_text(flags.common.json, to_json(*report).dump(2) + "\n"); !s) return bad_input(s.error());
+  if (auto s = write_text(flags.common.json, to_json(*report).dump(2) + "\n"); !s)
+    return bad_input(s.error());
   return kDone;
 }
 

@@ -9,20 +9,27 @@ namespace {
 using namespace regraft::cli;
 
 void add_common(CLI::App& app, Common& c) {
-  app.add_flag_callback("-q,--quiet", [&c] { c.verbosity = regraft::Verbosity::Quiet; }, "no progress, no table");
-  app.add_option("--threads", c.threads, "threads; 0: all cores")->check(CLI::Range(0, 1024))->capture_default_str();
+  app.add_flag_callback(
+      "-q,--quiet", [&c] { c.verbosity = regraft::Verbosity::Quiet; }, "no progress, no table");
+  app.add_option("--threads", c.threads, "threads; 0: all cores")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
   app.add_option("--seed", c.seed, "seed of everything random")->capture_default_str();
   app.add_option("--json", c.json, "write a report for machines to this file (-: stdout)");
 }
 
 void add_time(CLI::App& app, Common& c) {
-  app.add_option("--time", c.seconds, "stop after so many seconds; 0: no limit")->check(CLI::NonNegativeNumber);
+  app.add_option("--time", c.seconds, "stop after so many seconds; 0: no limit")
+      ->check(CLI::NonNegativeNumber);
 }
 
 void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
-  auto* app = root.add_subcommand("generate", "enumerate operator subgraphs and pair those that compute the same");
+  auto* app = root.add_subcommand(
+      "generate", "enumerate operator subgraphs and pair those that compute the same");
   app->add_option("--ops", f.ops, "operator set")->capture_default_str();
-  app->add_option("--max-size", f.max_size, "operators on a side")->check(CLI::Range(1, 5))->capture_default_str();
+  app->add_option("--max-size", f.max_size, "operators on a side")
+      ->check(CLI::Range(1, 5))
+      ->capture_default_str();
   app->add_option("-o,--out", f.out, "file of candidate rules")->required();
   add_common(*app, f.common);
   add_time(*app, f.common);
@@ -30,7 +37,8 @@ void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
 }
 
 void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
-  auto* app = root.add_subcommand("verify", "prove or refute the rules of a file, whatever it claims of them");
+  auto* app = root.add_subcommand(
+      "verify", "prove or refute the rules of a file, whatever it claims of them");
   app->add_option("rules", f.in, "rule file")->required();
   app->add_option("-o,--out", f.out, "file of the proved rules");
   add_common(*app, f.common);
@@ -39,18 +47,26 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
 }
 
 void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
-  auto* app = root.add_subcommand("optimize", "rewrite a model with proved rules so that it costs less");
+  auto* app =
+      root.add_subcommand("optimize", "rewrite a model with proved rules so that it costs less");
   app->add_option("model", f.in, "ONNX model")->required();
   app->add_option("-o,--out", f.out, "where to write the optimised model")->required();
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--disable-rule", f.disabled, "names of rules to leave out");
-  app->add_option("--search", f.search, "searcher")->check(CLI::IsMember({"backtracking", "greedy"}))->capture_default_str();
-  app->add_option("--alpha", f.alpha, "backtracking: keep graphs that cost up to alpha times the best")
-      ->check(CLI::Range(1.0, 100.0))->capture_default_str();
+  app->add_option("--search", f.search, "searcher")
+      ->check(CLI::IsMember({"backtracking", "greedy"}))
+      ->capture_default_str();
+  app->add_option("--alpha", f.alpha,
+                  "backtracking: keep graphs that cost up to alpha times the best")
+      ->check(CLI::Range(1.0, 100.0))
+      ->capture_default_str();
   app->add_option("--budget", f.budget, "candidate graphs to evaluate")->capture_default_str();
-  app->add_option("--cost", f.cost, "cost model")->check(CLI::IsMember({"roofline"}))->capture_default_str();
+  app->add_option("--cost", f.cost, "cost model")
+      ->check(CLI::IsMember({"roofline"}))
+      ->capture_default_str();
   app->add_option("--check", f.check, "compare both models on so many random inputs before writing")
-      ->check(CLI::Range(0, 1000000))->capture_default_str();
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
   app->add_flag("--bounded", f.bounded, "also use rules proved at some shapes only");
   add_common(*app, f.common);
   add_time(*app, f.common);
@@ -61,7 +77,9 @@ void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
   auto* app = root.add_subcommand("check", "compare two models on random inputs");
   app->add_option("a", f.a, "ONNX model")->required();
   app->add_option("b", f.b, "ONNX model")->required();
-  app->add_option("--runs", f.runs, "random inputs to try")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app->add_option("--runs", f.runs, "random inputs to try")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   add_common(*app, f.common);
   add_time(*app, f.common);
   app->callback([&] { code = run_check(f); });
@@ -83,7 +101,8 @@ void add_rules(CLI::App& root, RulesFlags& f, int& code) {
 }
 
 void add_eval(CLI::App& root, EvalFlags& f, int& code) {
-  auto* app = root.add_subcommand("eval", "compute a model's outputs from the operators' formulas")->group("");
+  auto* app = root.add_subcommand("eval", "compute a model's outputs from the operators' formulas")
+                  ->group("");
   app->add_option("model", f.model);
   app->add_option("--inputs", f.inputs);
   app->add_option("--outputs", f.outputs);

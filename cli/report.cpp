@@ -22,7 +22,9 @@ std::string scaled(double x, double base, const char* const* units, int count) {
   return fmt::format("{:.{}f}{}", x, k == 0 ? 0 : 1, units[k]);
 }
 
-double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); }
+double seconds(const timeval& t) {
+  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+}
 
 }  // namespace
 
@@ -40,7 +42,8 @@ std::string to_string(const Table& table) {
     const auto& row = table.rows[r];
     std::string line;
     for (size_t c = 0; c < row.size(); ++c)
-      line += c == 0 ? fmt::format("{:<{}}", row[c], widths[c]) : fmt::format("  {:>{}}", row[c], widths[c]);
+      line += c == 0 ? fmt::format("{:<{}}", row[c], widths[c])
+                     : fmt::format("  {:>{}}", row[c], widths[c]);
     line.erase(line.find_last_not_of(' ') + 1);
     text += (row.empty() ? std::string(total, '-') : line) + "\n";
     if (r == 0) text += std::string(total, '-') + "\n";
@@ -81,11 +84,15 @@ std::string human_count(double n) {
 }
 
 std::string describe(const rewrite::CheckReport& r) {
-  std::string s = fmt::format("{}; largest difference {:.2g} absolute, {:.2g} relative{} in {} run{}", r.agrees ? "the models agree" : "THE MODELS DIFFER",
-                              r.max_absolute, r.max_relative, r.worst.empty() ? "" : " (" + r.worst + ")", r.runs, r.runs == 1 ? "" : "s");
+  std::string s = fmt::format(
+      "{}; largest difference {:.2g} absolute, {:.2g} relative{} in {} run{}",
+      r.agrees ? "the models agree" : "THE MODELS DIFFER", r.max_absolute, r.max_relative,
+      r.worst.empty() ? "" : " (" + r.worst + ")", r.runs, r.runs == 1 ? "" : "s");
   s += fmt::format("; {} values run, {} of them shared", r.values_run, r.values_shared);
-  if (r.values_not_run > 0) s += fmt::format(", {} behind operators of unknown shape not run", r.values_not_run);
-  if (r.outputs_not_compared > 0) s += fmt::format(", {} outputs NOT COMPARED", r.outputs_not_compared);
+  if (r.values_not_run > 0)
+    s += fmt::format(", {} behind operators of unknown shape not run", r.values_not_run);
+  if (r.outputs_not_compared > 0)
+    s += fmt::format(", {} outputs NOT COMPARED", r.outputs_not_compared);
   return s;
 }
 

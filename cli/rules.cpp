@@ -12,7 +12,9 @@
 namespace regraft::cli {
 namespace {
 
-std::string sides(const Rule& rule) { return fmt::format("{} -> {}", size(rule.lhs), size(rule.rhs)); }
+std::string sides(const Rule& rule) {
+  return fmt::format("{} -> {}", size(rule.lhs), size(rule.rhs));
+}
 
 struct Counts {
   std::map<std::string, int> by_verdict, by_size, by_op, by_origin;
@@ -36,7 +38,8 @@ Counts count(const std::vector<Rule>& rules) {
 
 void append(Table& table, const char* title, const std::map<std::string, int>& counts) {
   table.rows.emplace_back();
-  for (const auto& [name, n] : counts) table.rows.push_back({fmt::format("{} {}", title, name), fmt::format("{}", n)});
+  for (const auto& [name, n] : counts)
+    table.rows.push_back({fmt::format("{} {}", title, name), fmt::format("{}", n)});
 }
 
 }  // namespace
@@ -60,9 +63,11 @@ int run_rules_stats(const RulesFlags& flags) {
   table.rows.emplace_back();
   table.rows.push_back({"shapes the rules are proved for", fmt::format("{}", c.signatures)});
   fmt::print("{}", to_string(table));
-  nlohmann::json report = {{"rules", file->rules.size()}, {"verdicts", c.by_verdict}, {"origins", c.by_origin},
-                           {"sizes", c.by_size}, {"operators", c.by_op}, {"signatures", c.signatures}};
-  if (auto status = write_text(flags.common.json, report.dump(2) + "\n"); !status) return bad_input(status.error());
+  nlohmann::json report = {{"rules", file->rules.size()}, {"verdicts", c.by_verdict},
+                           {"origins", c.by_origin},      {"sizes", c.by_size},
+                           {"operators", c.by_op},        {"signatures", c.signatures}};
+  if (auto status = write_text(flags.common.json, report.dump(2) + "\n"); !status)
+    return bad_input(status.error());
   return kDone;
 }
 

@@ -23,9 +23,10 @@ inline Cost operator+(const Cost& a, const Cost& b) {
 class CostModel {
  public:
   virtual ~CostModel() = default;
-  /// `operands` are the types of the node's inputs. Inputs, constants and absent values cost nothing;
-  /// whether a call depends only on constants, and so costs nothing at run time, is the caller's
-  /// knowledge (see constant_nodes). An opaque node has no operations, but its known bytes count.
+  /// `operands` are the types of the node's inputs. Inputs, constants and absent values cost
+  /// nothing; whether a call depends only on constants, and so costs nothing at run time, is the
+  /// caller's knowledge (see constant_nodes). An opaque node has no operations, but its known bytes
+  /// count.
   virtual Cost cost(const Node& node, std::span<const TensorType> operands) const = 0;
   /// The model and its parameters, in one line.
   virtual std::string description() const = 0;
@@ -37,7 +38,7 @@ std::vector<TensorType> operand_types(const Graph& g, const Node& node);
 /// Totals of a graph, without dead nodes and those that depend only on constants.
 struct GraphCost {
   Cost total;
-  int64_t calls = 0;  ///< operator calls at run time, opaque ones included
+  int64_t calls = 0;                           ///< operator calls at run time, opaque ones included
   std::map<std::string, int64_t> calls_by_op;  ///< opaque ones under "opaque"
 };
 /// REQUIRES: g is acyclic.

@@ -33,7 +33,8 @@ uint64_t hash_of(const TensorType& t) {
 
 uint64_t hash_of(const Node& node, std::span<const TensorType> operands) {
   uint64_t h = combine(static_cast<uint64_t>(node.kind), operands.size());
-  if (node.kind == NodeKind::Call) h = combine(combine(h, hash_text(node.op->name)), hash(node.attrs));
+  if (node.kind == NodeKind::Call)
+    h = combine(combine(h, hash_text(node.op->name)), hash(node.attrs));
   for (const auto& t : operands) h = combine(h, hash_of(t));
   for (const auto& t : node.types) h = combine(h, hash_of(t));
   return h;
@@ -69,7 +70,8 @@ double flops_of(const Node& node, std::span<const TensorType> operands, int64_t 
 }
 
 /// A formula without arithmetic copies: it reads no more than it writes.
-double traffic(const Node& node, std::span<const TensorType> operands, double flops, int64_t value) {
+double traffic(const Node& node, std::span<const TensorType> operands, double flops,
+               int64_t value) {
   double read = 0, written = 0;
   for (const auto& t : operands) read += bytes_of(t, value);
   for (const auto& t : node.types) written += bytes_of(t, value);

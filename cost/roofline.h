@@ -1,6 +1,7 @@
 #pragma once
-// The roofline model: an operator takes as long as its arithmetic or its memory traffic, whichever is
-// longer, plus a fixed time for each call. Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009.
+// The roofline model: an operator takes as long as its arithmetic or its memory traffic, whichever
+// is longer, plus a fixed time for each call. Williams, Waterman, Patterson, "Roofline", CACM
+// 52(4), 2009.
 #include <memory>
 #include <string>
 
@@ -9,19 +10,19 @@
 namespace regraft::cost {
 
 /// A machine. The defaults describe one core of a server CPU with AVX-512 at 2.5 GHz: two fused
-/// multiply-adds of 16 lanes a cycle, its share of the memory bandwidth, and the dispatch time of an
-/// ONNX runtime.
+/// multiply-adds of 16 lanes a cycle, its share of the memory bandwidth, and the dispatch time of
+/// an ONNX runtime.
 struct Machine {
   double peak_gflops = 160;
-  double bandwidth_gbytes = 12;       ///< 10^9 bytes a second
-  double launch_microseconds = 2;     ///< for each call
-  /// Fractions of the peak that real kernels reach. In between, the fraction grows linearly with the
-  /// arithmetic intensity (operations for each byte moved).
-  double low_efficiency = 0.1;        ///< up to low_intensity: elementwise, depthwise, pooling
-  double high_efficiency = 0.7;       ///< from high_intensity on: large contractions
+  double bandwidth_gbytes = 12;    ///< 10^9 bytes a second
+  double launch_microseconds = 2;  ///< for each call
+  /// Fractions of the peak that real kernels reach. In between, the fraction grows linearly with
+  /// the arithmetic intensity (operations for each byte moved).
+  double low_efficiency = 0.1;   ///< up to low_intensity: elementwise, depthwise, pooling
+  double high_efficiency = 0.7;  ///< from high_intensity on: large contractions
   double low_intensity = 2;
   double high_intensity = 16;
-  int64_t symbol_value = 8;           ///< stands for every size that is not a number
+  int64_t symbol_value = 8;  ///< stands for every size that is not a number
 };
 
 /// Operations are counted on the operator's own formula, so a new operator needs no entry here.

@@ -47,7 +47,8 @@ Substitution solved(const Conjunction& domain) {
       Poly p = substitute(f.poly, s), solution;
       SymbolSet symbols;
       for (const auto& term : p.terms())
-        if (term.monomial.size() == 1 && !term.monomial[0]->numerator) symbols[term.monomial[0]] = 1;
+        if (term.monomial.size() == 1 && !term.monomial[0]->numerator)
+          symbols[term.monomial[0]] = 1;
       for (const auto& [v, unused] : symbols) {
         if (!solve_for(p, v, solution)) continue;
         for (auto& [known, value] : s) value = substitute(value, {{v, solution}});
@@ -145,7 +146,9 @@ Array<Residue> random_input(uint64_t seed, int input, const std::vector<int64_t>
 }
 
 Evidence compare(const RuleInstance& instance, const Valuation& values, uint64_t seed) {
-  auto input = [&](int k, const std::vector<int64_t>& shape) { return random_input(seed, k, shape); };
+  auto input = [&](int k, const std::vector<int64_t>& shape) {
+    return random_input(seed, k, shape);
+  };
   Field left(seed), right(seed);
   auto a = evaluate_graph<Field>(left, instance.lhs, values, input, kMaxElements);
   if (!a) return Evidence::Unusable;

@@ -9,7 +9,8 @@ constexpr size_t kMaxSignatures = 12;
 
 bool is_plain(const Signature& s) {
   bool general = s.empty() || s[0].find_first_not_of('n') == std::string::npos;
-  return general && std::all_of(s.begin(), s.end(), [&](const std::string& w) { return w == s[0]; });
+  return general &&
+         std::all_of(s.begin(), s.end(), [&](const std::string& w) { return w == s[0]; });
 }
 
 /// Every tensor that is not a scalar of rank `rank`.

@@ -20,10 +20,10 @@ struct Application {
 
 struct Class {
   int shape = 0;
-  size_t offset = 0;      ///< of its elements
-  uint64_t leaves = 0;    ///< a bit for each leaf of its first term
-  int level = 0;          ///< size of its smallest term
-  TermId leaf = -1;       ///< when it is one
+  size_t offset = 0;    ///< of its elements
+  uint64_t leaves = 0;  ///< a bit for each leaf of its first term
+  int level = 0;        ///< size of its smallest term
+  TermId leaf = -1;     ///< when it is one
   std::vector<Support> supports;
   std::vector<std::pair<Application, uint32_t>> applications;  ///< with the token of the call
 };
@@ -52,7 +52,7 @@ struct State {
   std::vector<Dims> shapes;
   std::map<Dims, int> shape_ids;
   std::vector<std::vector<int32_t>> by_shape;
-  std::vector<uint64_t> kinds;  ///< bits of the leaves of each kind
+  std::vector<uint64_t> kinds;                       ///< bits of the leaves of each kind
   std::unordered_map<uint64_t, int32_t> known;       ///< key -> class
   std::unordered_map<uint64_t, int32_t> known_last;  ///< key -> index in `last`
   std::vector<Found> last;
@@ -328,7 +328,8 @@ TermId first_term(State& s, const Class& c) {
   return extract_application(s, a, operand_support(s, a));
 }
 
-/// The token of a call in supports: the class that it computes, or a number for calls of many outputs.
+/// The token of a call in supports: the class that it computes, or a number for calls of many
+/// outputs.
 uint32_t token_of(State& s, const Application& a, int32_t c) {
   if (s.label(a.instance).outputs == 1) return static_cast<uint32_t>(c);
   auto next = static_cast<uint32_t>(s.multi_tokens.size()) | uint32_t{1} << 30;

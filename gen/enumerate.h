@@ -8,7 +8,7 @@
 namespace regraft::gen {
 
 struct EnumerateOptions {
-  int max_size = 3;   ///< distinct calls of a term, 1 .. kMaxSize
+  int max_size = 3;  ///< distinct calls of a term, 1 .. kMaxSize
   uint64_t seed = 1;
   int threads = 1;
   Verbosity verbosity = Verbosity::Quiet;

@@ -164,7 +164,8 @@ class Generaliser {
 namespace {
 
 /// Few shapes decide which forms to try, many confirm the result; where they do not, many decide.
-std::optional<Generalised> confirmed(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed, Ones ones) {
+std::optional<Generalised> confirmed(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed,
+                                     Ones ones) {
   for (int shapes : {kShapes, kManyShapes}) {
     auto g = Generaliser(bank, lhs, rhs, seed, shapes).run(ones);
     if (!g) return std::nullopt;

@@ -18,7 +18,9 @@ constexpr uint64_t kShapeSeed = 20;  // of the other shapes: one stream for all 
 double cpu_now() {
   rusage r{};
   getrusage(RUSAGE_SELF, &r);
-  auto seconds = [](timeval t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  auto seconds = [](timeval t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(r.ru_utime) + seconds(r.ru_stime);
 }
 
@@ -83,9 +85,14 @@ class Distiller {
   /// Judges a pair and collects the rules that it gives.
   void take(Pair p) {
     switch (kept_.judge(p)) {
-      case Redundancy::Instance: ++report_.removed_instance; return;
-      case Redundancy::Derivable: ++report_.removed_derivable; return;
-      case Redundancy::None: break;
+      case Redundancy::Instance:
+        ++report_.removed_instance;
+        return;
+      case Redundancy::Derivable:
+        ++report_.removed_derivable;
+        return;
+      case Redundancy::None:
+        break;
     }
     bool constant = bank_.leaves(p.lhs).empty() && bank_.leaves(p.rhs).empty();
     if (constant) ++report_.removed_trivial;
@@ -145,14 +152,16 @@ Result<GenerateReport> generate(const GenerateOptions& options, const Stop& stop
   return error("--ops " + options.ops + ": no such op set; there are:" + known);
 }
 
-Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options, const Stop& stop) {
+Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options,
+                                const Stop& stop) {
   double cpu = cpu_now();
   auto start = std::chrono::steady_clock::now();
   GenerateReport report;
   Bank bank(options.seed);
   int threads = options.threads > 0 ? options.threads : default_threads();
-  ASSIGN_OR_RETURN(Enumeration found, enumerate(set, {options.max_size, options.seed, threads,
-                                                       options.verbosity}, bank, stop));
+  ASSIGN_OR_RETURN(
+      Enumeration found,
+      enumerate(set, {options.max_size, options.seed, threads, options.verbosity}, bank, stop));
   PairCounts counts;
   std::vector<Pair> pairs = reduce_pairs(bank, found.pairs, counts);
   report.applications = found.counts.applications;
@@ -165,7 +174,8 @@ Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options
   report.stopped = found.stopped;
   distill(bank, pairs, options, report, stop);
   report.cpu_seconds = cpu_now() - cpu;
-  report.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.peak_bytes = peak_bytes();
   return report;
 }

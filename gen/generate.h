@@ -22,9 +22,9 @@ struct GenerateOptions {
 
 /// Counters of one run. What a stage removed is counted there and nowhere else.
 struct GenerateReport {
-  std::vector<Rule> candidates;       ///< named, without verdict, in order of size
-  uint64_t applications = 0;          ///< of operators to classes of equal values
-  uint64_t evaluations = 0;           ///< of tensors while enumerating
+  std::vector<Rule> candidates;  ///< named, without verdict, in order of size
+  uint64_t applications = 0;     ///< of operators to classes of equal values
+  uint64_t evaluations = 0;      ///< of tensors while enumerating
   uint64_t classes = 0;
   uint64_t raw_pairs = 0;
   uint64_t removed_renaming = 0;      ///< pairs equal to another up to names
@@ -33,12 +33,13 @@ struct GenerateReport {
   uint64_t removed_instance = 0;      ///< instances of a kept rule
   uint64_t removed_derivable = 0;     ///< sides that kept rules make equal
   uint64_t removed_other_shapes = 0;  ///< false at other shapes
-  uint64_t removed_direction = 0;     ///< directions that bind too little, or put the left side in the right
-  uint64_t removed_duplicate = 0;     ///< the same rule after generalisation
-  uint64_t merges = 0;                ///< candidates with several outputs
+  uint64_t removed_direction =
+      0;  ///< directions that bind too little, or put the left side in the right
+  uint64_t removed_duplicate = 0;  ///< the same rule after generalisation
+  uint64_t merges = 0;             ///< candidates with several outputs
   double cpu_seconds = 0, wall_seconds = 0;
-  uint64_t peak_bytes = 0;            ///< of the process
-  bool stopped = false;               ///< `stop` ended the run; candidates are those found so far
+  uint64_t peak_bytes = 0;  ///< of the process
+  bool stopped = false;     ///< `stop` ended the run; candidates are those found so far
 };
 
 /// Deterministic in ops and max_size. An Error names the option.

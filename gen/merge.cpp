@@ -42,7 +42,8 @@ std::optional<Poly> in_rule(const Rule& rule, const Signature& signature, const 
       if (!size) return std::nullopt;
       auto index = std::find(rule.variables.begin(), rule.variables.end(), size->variable);
       if (index == rule.variables.end()) return std::nullopt;
-      auto rank = static_cast<int>(signature[static_cast<size_t>(index - rule.variables.begin())].size());
+      auto rank =
+          static_cast<int>(signature[static_cast<size_t>(index - rule.variables.begin())].size());
       int axis = rank <= 2 ? size->axis - rank : size->axis;
       x = x * Poly::symbol(rule.pool->named(size->variable + "." + std::to_string(axis)));
     }
@@ -61,7 +62,8 @@ std::optional<std::vector<Poly>> parts(const Generalised& g, int64_t axis) {
   for (Value v : root.inputs) {
     const Shape& shape = graph.shape(v);
     auto rank = static_cast<int64_t>(shape.size());
-    auto size = in_rule(g.rule, g.signature, shape[static_cast<size_t>(axis < 0 ? axis + rank : axis)]);
+    auto size =
+        in_rule(g.rule, g.signature, shape[static_cast<size_t>(axis < 0 ? axis + rank : axis)]);
     if (!size) return std::nullopt;
     sizes.push_back(*std::move(size));
   }
@@ -88,7 +90,8 @@ std::optional<Rule> merge_of(const Generalised& g, uint64_t seed) {
   auto node = static_cast<int32_t>(r.rhs.nodes.size());
   r.rhs.nodes.push_back(std::move(split));
   r.rhs.outputs = {{node, 0}, {node, 1}};
-  if (!validate(r) || check(r, g.signature, seed, kManyShapes) != Evidence::Holds) return std::nullopt;
+  if (!validate(r) || check(r, g.signature, seed, kManyShapes) != Evidence::Holds)
+    return std::nullopt;
   return r;
 }
 

@@ -70,8 +70,12 @@ const std::vector<Instance> kImageInstances = {
 };
 
 const std::vector<LeafKind> kNetwork = {
-    {"x", {2, 3}, 2},       {"w", {3, 3}, 2}, {"s", {}}, {"i", {1, 2, 3, 4}, 2},
-    {"k", {2, 2, 3, 3}, 1, Role::Kernel},     {"p", {2, 2, 1, 1}, 1, Role::Kernel},
+    {"x", {2, 3}, 2},
+    {"w", {3, 3}, 2},
+    {"s", {}},
+    {"i", {1, 2, 3, 4}, 2},
+    {"k", {2, 2, 3, 3}, 1, Role::Kernel},
+    {"p", {2, 2, 1, 1}, 1, Role::Kernel},
 };
 
 const std::vector<Instance> kNetworkInstances = {

@@ -1,5 +1,6 @@
 #pragma once
-// What is enumerated: tables of leaves (variables with their witness shapes) and operator instances.
+// What is enumerated: tables of leaves (variables with their witness shapes) and operator
+// instances.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -49,7 +50,8 @@ std::span<const OpSet> op_sets();
 std::span<const std::string_view> op_set_names();
 const OpSet* find_op_set(std::string_view name);
 
-/// An operator with numbers for attributes; `sized[k]` marks integer attribute k as written with '~'.
+/// An operator with numbers for attributes; `sized[k]` marks integer attribute k as written with
+/// '~'.
 struct Label {
   const OpDef* op = nullptr;
   Attrs<int64_t> attrs;

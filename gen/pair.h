@@ -11,8 +11,8 @@ struct PairCounts {
   uint64_t common_subgraph = 0;  ///< equal parts under the same operator
 };
 
-/// Pairs that are left, smallest first and the more general of equal size first. Sub-terms that both
-/// sides share and that may be anything become variables.
+/// Pairs that are left, smallest first and the more general of equal size first. Sub-terms that
+/// both sides share and that may be anything become variables.
 std::vector<Pair> reduce_pairs(Bank& bank, const std::vector<Pair>& raw, PairCounts& counts);
 
 /// The pair with shared sub-terms replaced by fresh variables where it still holds.

@@ -191,7 +191,7 @@ Redundancy KeptRules::judge(Pair p) {
   std::set<TermId> left = near(p.lhs), right = near(p.rhs);
   if (meet(left, right)) return Redundancy::Derivable;
   return meet(beyond(p, left), right) || meet(left, beyond(p, right)) ? Redundancy::Derivable
-                                                                     : Redundancy::None;
+                                                                      : Redundancy::None;
 }
 
 }  // namespace regraft::gen

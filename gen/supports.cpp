@@ -78,7 +78,8 @@ int smallest_union(const std::vector<Support>& a, const std::vector<Support>& b)
 
 int smallest_union(std::span<const std::vector<Support>* const> lists) {
   int best = 2 * Support::kCapacity;
-  for_each_union(lists, Support::kCapacity, [&](const Support& s) { best = std::min(best, s.size); });
+  for_each_union(lists, Support::kCapacity,
+                 [&](const Support& s) { best = std::min(best, s.size); });
   return best;
 }
 

@@ -15,7 +15,7 @@ struct Support {
   std::array<uint32_t, kCapacity> tokens{};
   bool contains(uint32_t token) const;
   bool contains(const Support& other) const;
-  Support with(uint32_t token) const;     ///< REQUIRES: size < kCapacity
+  Support with(uint32_t token) const;  ///< REQUIRES: size < kCapacity
   Support without(uint32_t token) const;
   bool operator==(const Support& o) const = default;
 };

@@ -13,7 +13,8 @@ int Bank::add_label(const Label& label) {
     text += ' ';
     for (int64_t n : list) text += std::to_string(n) + ',';
   }
-  for (const Real& r : label.attrs.reals) text += ' ' + std::to_string(std::bit_cast<uint64_t>(r.value));
+  for (const Real& r : label.attrs.reals)
+    text += ' ' + std::to_string(std::bit_cast<uint64_t>(r.value));
   auto [it, fresh] = label_ids_.try_emplace(std::move(text), static_cast<int>(labels_.size()));
   if (fresh) labels_.push_back(label);
   return it->second;

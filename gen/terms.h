@@ -17,7 +17,7 @@ using TermId = int32_t;
 struct TermNode {
   int label = -1;  ///< index of the label; -1: a leaf
   int output = 0;
-  int call = -1;   ///< the same for all outputs of one call; -1 for a leaf
+  int call = -1;  ///< the same for all outputs of one call; -1 for a leaf
   std::vector<TermId> operands;
   std::vector<int64_t> shape;  ///< of a leaf
   bool is_leaf() const { return label < 0; }

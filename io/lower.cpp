@@ -247,7 +247,8 @@ std::optional<size_t> mixed_operand(const OnnxNode& node) {
     for (int k : import->operands) {
       if (static_cast<size_t>(k) >= node.inputs.size()) continue;
       DType other = node.inputs[static_cast<size_t>(k)].type.dtype;
-      if (first != DType::Undefined && other != DType::Undefined && is_real(first) != is_real(other))
+      if (first != DType::Undefined && other != DType::Undefined &&
+          is_real(first) != is_real(other))
         return static_cast<size_t>(k);
     }
   }
@@ -276,8 +277,9 @@ Status Lowering::add_node(size_t index) {
                   imprint.captured.empty() && bodies(proto).empty();
   if (standard) {
     if (auto place = mixed_operand(node)) {
-      return error(fmt::format("{}: input {} is {} where input 0 is {}", describe(proto, index), *place,
-                               to_string(node.inputs[*place].type.dtype), to_string(node.inputs[0].type.dtype)));
+      return error(fmt::format("{}: input {} is {} where input 0 is {}", describe(proto, index),
+                               *place, to_string(node.inputs[*place].type.dtype),
+                               to_string(node.inputs[0].type.dtype)));
     }
     if (add_known_constant(index, node) || add_call(index, node)) return {};
   }

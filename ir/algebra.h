@@ -105,22 +105,22 @@ concept Algebra = requires(A& a, const typename A::Index& i, const typename A::S
                            PredicateArchetype<A> p, const std::vector<typename A::Index>& table) {
   { i + i } -> std::convertible_to<typename A::Index>;
   { i - i } -> std::convertible_to<typename A::Index>;
-  { i * i } -> std::convertible_to<typename A::Index>;
+  { i* i } -> std::convertible_to<typename A::Index>;
   { a.floordiv(i, i) } -> std::convertible_to<typename A::Index>;  // requires 1 <= divisor
   { i < i } -> std::convertible_to<typename A::Bool>;
   { i <= i } -> std::convertible_to<typename A::Bool>;
   { i == i } -> std::convertible_to<typename A::Bool>;
-  { b && b } -> std::convertible_to<typename A::Bool>;
+  { b&& b } -> std::convertible_to<typename A::Bool>;
   { s + s } -> std::convertible_to<typename A::Scalar>;
-  { s * s } -> std::convertible_to<typename A::Scalar>;
+  { s* s } -> std::convertible_to<typename A::Scalar>;
   { a.constant(1, 2) } -> std::same_as<typename A::Scalar>;  // a rational number
   { a.real(Real{}) } -> std::same_as<typename A::Scalar>;
   { a.recip(i) } -> std::same_as<typename A::Scalar>;      // 1 / i
   { a.to_scalar(i) } -> std::same_as<typename A::Scalar>;  // i as a number
   { a.apply(Fn::Relu, s) } -> std::same_as<typename A::Scalar>;
   { a.clip(s, Real{}, Real{}) } -> std::same_as<typename A::Scalar>;
-  { a.select(b, f, f) } -> std::same_as<typename A::Scalar>;  // evaluates only what it needs
-  { a.sum(i, f) } -> std::same_as<typename A::Scalar>;        // over 0 .. i-1
+  { a.select(b, f, f) } -> std::same_as<typename A::Scalar>;     // evaluates only what it needs
+  { a.sum(i, f) } -> std::same_as<typename A::Scalar>;           // over 0 .. i-1
   { a.max_over(is, p, f) } -> std::same_as<typename A::Scalar>;  // over a box, where p holds
   { a.read(t, is) } -> std::same_as<typename A::Scalar>;
   { a.lookup(table, i, i) } -> std::convertible_to<typename A::Index>;  // table[i] in 0 .. bound-1

@@ -127,7 +127,8 @@ Term TermStore::atom(std::vector<int64_t> key) {
 
 std::vector<int64_t> TermStore::atom_key(Term t) const {
   const Body& b = body(t);
-  if (b.size() != 1 || b.begin()->first.size() != 1 || b.begin()->second != Rational{1, 1}) return {};
+  if (b.size() != 1 || b.begin()->first.size() != 1 || b.begin()->second != Rational{1, 1})
+    return {};
   return *keys_[static_cast<size_t>(b.begin()->first[0])];
 }
 
@@ -182,7 +183,8 @@ Term Terms::apply(Fn f, Term x) {
 }
 
 Term Terms::clip(Term x, Real low, Real high) {
-  return store.atom({4, std::bit_cast<int64_t>(low.value), std::bit_cast<int64_t>(high.value), x.id});
+  return store.atom(
+      {4, std::bit_cast<int64_t>(low.value), std::bit_cast<int64_t>(high.value), x.id});
 }
 
 Term Terms::maximum(const std::vector<Term>& v) {
@@ -214,7 +216,8 @@ Counting::Scalar Counting::Scalar::both(Scalar a, const Scalar& b) {
 Counting::Scalar Counting::leave(Scalar x, uint64_t loop, double n) {
   Scalar r;
   r.loops = x.loops & ~loop;
-  for (const auto& [loops, flops] : x.work) r.charge(loops & ~loop, loops & loop ? flops * n : flops);
+  for (const auto& [loops, flops] : x.work)
+    r.charge(loops & ~loop, loops & loop ? flops * n : flops);
   return r;
 }
 

@@ -90,25 +90,37 @@ struct Concrete {
 
 /// IEEE doubles: what a model computes.
 struct Reals : Concrete<Reals, double> {
-  double constant(int64_t n, int64_t d = 1) { return static_cast<double>(n) / static_cast<double>(d); }
+  double constant(int64_t n, int64_t d = 1) {
+    return static_cast<double>(n) / static_cast<double>(d);
+  }
   double real(Real r) { return r.value; }
   double recip(int64_t n) { return 1.0 / static_cast<double>(n); }
   double to_scalar(int64_t n) { return static_cast<double>(n); }
   double apply(Fn f, double x) {
     switch (f) {
-      case Fn::Relu: return x > 0 || std::isnan(x) ? x : 0;
-      case Fn::Clip: break;
-      case Fn::Sigmoid: return 1 / (1 + std::exp(-x));
-      case Fn::Tanh: return std::tanh(x);
-      case Fn::Exp: return std::exp(x);
-      case Fn::Sqrt: return std::sqrt(x);
-      case Fn::Erf: return std::erf(x);
-      case Fn::Recip: return 1 / x;
+      case Fn::Relu:
+        return x > 0 || std::isnan(x) ? x : 0;
+      case Fn::Clip:
+        break;
+      case Fn::Sigmoid:
+        return 1 / (1 + std::exp(-x));
+      case Fn::Tanh:
+        return std::tanh(x);
+      case Fn::Exp:
+        return std::exp(x);
+      case Fn::Sqrt:
+        return std::sqrt(x);
+      case Fn::Erf:
+        return std::erf(x);
+      case Fn::Recip:
+        return 1 / x;
     }
     CHECK(f != Fn::Clip);
     return x;
   }
-  double clip(double x, Real low, Real high) { return std::min(std::max(x, low.value), high.value); }
+  double clip(double x, Real low, Real high) {
+    return std::min(std::max(x, low.value), high.value);
+  }
   double maximum(const std::vector<double>& v) {
     double m = -std::numeric_limits<double>::infinity();
     for (double x : v) m = std::max(m, x);
@@ -210,9 +222,15 @@ struct CountIndex {
   int64_t value = 0;
   uint64_t loops = 0;
   CountIndex(int64_t v = 0, uint64_t l = 0) : value(v), loops(l) {}  // NOLINT: implicit by design
-  friend CountIndex operator+(CountIndex a, CountIndex b) { return {a.value + b.value, a.loops | b.loops}; }
-  friend CountIndex operator-(CountIndex a, CountIndex b) { return {a.value - b.value, a.loops | b.loops}; }
-  friend CountIndex operator*(CountIndex a, CountIndex b) { return {a.value * b.value, a.loops | b.loops}; }
+  friend CountIndex operator+(CountIndex a, CountIndex b) {
+    return {a.value + b.value, a.loops | b.loops};
+  }
+  friend CountIndex operator-(CountIndex a, CountIndex b) {
+    return {a.value - b.value, a.loops | b.loops};
+  }
+  friend CountIndex operator*(CountIndex a, CountIndex b) {
+    return {a.value * b.value, a.loops | b.loops};
+  }
   friend bool operator<(CountIndex a, CountIndex b) { return a.value < b.value; }
   friend bool operator<=(CountIndex a, CountIndex b) { return a.value <= b.value; }
   friend bool operator==(CountIndex a, CountIndex b) { return a.value == b.value; }
@@ -227,8 +245,8 @@ struct Counting {
   using Index = CountIndex;
   using Bool = bool;
   struct Scalar {
-    uint64_t loops = 0;                              ///< what the value depends on
-    std::vector<std::pair<uint64_t, double>> work;   ///< (loops, operations), sorted by loops
+    uint64_t loops = 0;                             ///< what the value depends on
+    std::vector<std::pair<uint64_t, double>> work;  ///< (loops, operations), sorted by loops
     void charge(uint64_t at_loops, double flops);
     friend Scalar operator+(Scalar a, const Scalar& b) { return both(std::move(a), b); }
     friend Scalar operator*(Scalar a, const Scalar& b) { return both(std::move(a), b); }
@@ -269,7 +287,8 @@ struct Counting {
   Scalar max_over(std::span<const CountIndex> extents, P&&, F&& body) {
     Indices<CountIndex> k;
     std::vector<uint64_t> loops;
-    for (CountIndex e : extents) loops.push_back(fresh_loop()), k.push_back({e.value / 2, loops.back()});
+    for (CountIndex e : extents)
+      loops.push_back(fresh_loop()), k.push_back({e.value / 2, loops.back()});
     Scalar x = body(std::span<const CountIndex>(k));
     uint64_t all = x.loops;
     for (uint64_t loop : loops) all |= loop;
@@ -283,7 +302,9 @@ struct Counting {
     for (CountIndex k : i) x.loops |= k.loops;
     return x;
   }
-  CountIndex lookup(const std::vector<CountIndex>&, CountIndex i, CountIndex) { return {0, i.loops}; }
+  CountIndex lookup(const std::vector<CountIndex>&, CountIndex i, CountIndex) {
+    return {0, i.loops};
+  }
 
  private:
   uint64_t fresh_loop() {

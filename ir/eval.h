@@ -13,8 +13,8 @@ struct Array {
   std::vector<S> data;
 };
 
-/// All outputs of one call. `shapes` are the operands' arrays; std::nullopt when a requirement fails,
-/// an output would be empty, or it would exceed `max_elements`.
+/// All outputs of one call. `shapes` are the operands' arrays; std::nullopt when a requirement
+/// fails, an output would be empty, or it would exceed `max_elements`.
 template <class A>
 std::optional<std::vector<Array<typename A::Scalar>>> evaluate_call(
     A& alg, const OpDef& op, const std::vector<const Array<typename A::Scalar>*>& operands,

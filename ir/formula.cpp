@@ -45,9 +45,9 @@ Formula junction(Formula::Kind kind, std::vector<Formula> parts) {
       flat.push_back(std::move(f));
   }
   std::sort(flat.begin(), flat.end(), [](auto& a, auto& b) { return compare(a, b) < 0; });
-  flat.erase(std::unique(flat.begin(), flat.end(),
-                         [](auto& a, auto& b) { return compare(a, b) == 0; }),
-             flat.end());
+  flat.erase(
+      std::unique(flat.begin(), flat.end(), [](auto& a, auto& b) { return compare(a, b) == 0; }),
+      flat.end());
   if (flat.empty()) return {neutral, {}, {}};
   if (flat.size() == 1) return flat[0];
   return {kind, {}, std::move(flat)};
@@ -58,13 +58,17 @@ Formula operator||(const Formula& a, const Formula& b) { return junction(Formula
 
 Formula negate(const Formula& f) {
   switch (f.kind) {
-    case Formula::True: return {Formula::False, {}, {}};
-    case Formula::False: return {};
-    case Formula::NonNegative: return non_negative(Poly(-1) * f.poly - Poly(1));
+    case Formula::True:
+      return {Formula::False, {}, {}};
+    case Formula::False:
+      return {};
+    case Formula::NonNegative:
+      return non_negative(Poly(-1) * f.poly - Poly(1));
     case Formula::Zero:
       return non_negative(f.poly - Poly(1)) || non_negative(Poly(-1) * f.poly - Poly(1));
     case Formula::And:
-    case Formula::Or: break;
+    case Formula::Or:
+      break;
   }
   std::vector<Formula> parts;
   for (const auto& p : f.parts) parts.push_back(negate(p));
@@ -92,24 +96,35 @@ bool mentions(const Formula& f, Var v) {
 bool evaluate(const Formula& f, const Valuation& values) {
   auto holds = [&](const Formula& p) { return evaluate(p, values); };
   switch (f.kind) {
-    case Formula::True: return true;
-    case Formula::False: return false;
-    case Formula::NonNegative: return evaluate(f.poly, values) >= 0;
-    case Formula::Zero: return evaluate(f.poly, values) == 0;
-    case Formula::And: return std::all_of(f.parts.begin(), f.parts.end(), holds);
-    case Formula::Or: return std::any_of(f.parts.begin(), f.parts.end(), holds);
+    case Formula::True:
+      return true;
+    case Formula::False:
+      return false;
+    case Formula::NonNegative:
+      return evaluate(f.poly, values) >= 0;
+    case Formula::Zero:
+      return evaluate(f.poly, values) == 0;
+    case Formula::And:
+      return std::all_of(f.parts.begin(), f.parts.end(), holds);
+    case Formula::Or:
+      return std::any_of(f.parts.begin(), f.parts.end(), holds);
   }
   return false;
 }
 
 std::string to_string(const Formula& f) {
   switch (f.kind) {
-    case Formula::True: return "true";
-    case Formula::False: return "false";
-    case Formula::NonNegative: return to_string(f.poly) + ">=0";
-    case Formula::Zero: return to_string(f.poly) + "==0";
+    case Formula::True:
+      return "true";
+    case Formula::False:
+      return "false";
+    case Formula::NonNegative:
+      return to_string(f.poly) + ">=0";
+    case Formula::Zero:
+      return to_string(f.poly) + "==0";
     case Formula::And:
-    case Formula::Or: break;
+    case Formula::Or:
+      break;
   }
   std::string s = "(";
   for (const auto& p : f.parts)
@@ -123,8 +138,8 @@ void add(Conjunction& c, const Formula& f) {
     for (const auto& p : f.parts) add(c, p);
     return;
   }
-  auto it = std::lower_bound(c.begin(), c.end(), f,
-                             [](auto& a, auto& b) { return compare(a, b) < 0; });
+  auto it =
+      std::lower_bound(c.begin(), c.end(), f, [](auto& a, auto& b) { return compare(a, b) < 0; });
   if (it == c.end() || compare(*it, f) != 0) c.insert(it, f);
 }
 

@@ -7,7 +7,8 @@
 
 namespace regraft {
 
-/// A formula with negation pushed to the leaves. Conjunctions and disjunctions are flat, sorted, unique.
+/// A formula with negation pushed to the leaves. Conjunctions and disjunctions are flat, sorted,
+/// unique.
 struct Formula {
   enum Kind : uint8_t { True, False, NonNegative, Zero, And, Or } kind = True;
   Poly poly;                   ///< NonNegative: poly >= 0. Zero: poly == 0.

@@ -35,9 +35,10 @@ struct Node {
   std::shared_ptr<const Constant> constant;  ///< Constant
   /// Opaque: equal keys and inputs mean equal outputs; 0 = never equal to another node.
   uint64_t opaque_key = 0;
-  /// Index of the ONNX node that this is, unchanged up to the names of its inputs; -1: made by a rewrite.
+  /// Index of the ONNX node that this is, unchanged up to the names of its inputs; -1: made by a
+  /// rewrite.
   int32_t origin = -1;
-  std::vector<std::string> names;            ///< of the outputs in the model; may be shorter or empty
+  std::vector<std::string> names;  ///< of the outputs in the model; may be shorter or empty
 };
 using NodePtr = std::shared_ptr<const Node>;
 
@@ -56,7 +57,9 @@ class Graph {
   bool contains(int32_t id) const { return nodes_[static_cast<size_t>(id)] != nullptr; }
   const Node& node(int32_t id) const { return *nodes_[static_cast<size_t>(id)]; }
   const NodePtr& node_ptr(int32_t id) const { return nodes_[static_cast<size_t>(id)]; }
-  const TensorType& type(Value v) const { return node(v.node).types[static_cast<size_t>(v.output)]; }
+  const TensorType& type(Value v) const {
+    return node(v.node).types[static_cast<size_t>(v.output)];
+  }
   const Shape& shape(Value v) const { return *type(v).shape; }  ///< REQUIRES: known
   const std::vector<Value>& inputs() const { return inputs_; }
   const std::vector<Value>& outputs() const { return outputs_; }
@@ -71,7 +74,9 @@ class Graph {
   /// Adds any node as it is. REQUIRES: types are set.
   int32_t add_node(Node node);
   void set_outputs(std::vector<Value> outputs) { outputs_ = std::move(outputs); }
-  void replace_node(int32_t id, Node node) { nodes_[static_cast<size_t>(id)] = std::make_shared<const Node>(std::move(node)); }
+  void replace_node(int32_t id, Node node) {
+    nodes_[static_cast<size_t>(id)] = std::make_shared<const Node>(std::move(node));
+  }
   void remove_node(int32_t id) { nodes_[static_cast<size_t>(id)] = nullptr; }
 
  private:
@@ -81,12 +86,11 @@ class Graph {
 };
 
 /// Types of a call's outputs (element type: that of operand 0, F32 without operands).
-Result<std::vector<TensorType>> infer_call(SymbolPool& pool, const OpDef& op,
-                                           const std::vector<TensorType>& operands,
-                                           const Attrs<Poly>& attrs,
-                                           const std::function<void(const Formula&)>& on_require = {});
-/// Live nodes (those the outputs or opaque side effects need, and all graph inputs), operands first;
-/// deterministic for a given graph. An Error when the graph has a cycle.
+Result<std::vector<TensorType>> infer_call(
+    SymbolPool& pool, const OpDef& op, const std::vector<TensorType>& operands,
+    const Attrs<Poly>& attrs, const std::function<void(const Formula&)>& on_require = {});
+/// Live nodes (those the outputs or opaque side effects need, and all graph inputs), operands
+/// first; deterministic for a given graph. An Error when the graph has a cycle.
 Result<std::vector<int32_t>> topological_order(const Graph& g);
 /// Every node that exists, dead or alive, operands first, otherwise by id. REQUIRES: no cycle.
 std::vector<int32_t> full_order(const Graph& g);

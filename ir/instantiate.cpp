@@ -25,6 +25,11 @@ class Instantiator {
       contradiction = contradiction || f.kind == Formula::False;
       add(out_.requires_lhs, f);
     }));
+    for (const auto& [a, b] : rule_.where) {
+      ASSIGN_OR_RETURN(Poly x, translated(a));
+      ASSIGN_OR_RETURN(Poly y, translated(b));
+      add(out_.requires_lhs, x == y);
+    }
     if (contradiction || plainly_false(out_.requires_lhs))
       return error("the left side has no well-formed shapes");
     RETURN_IF_ERROR(add_side(rule_.rhs, out_.rhs, out_.rhs_ids, [&](const Formula& f) {

@@ -9,7 +9,9 @@
 namespace regraft {
 
 #define REGRAFT_OP(function) \
-  namespace ops { const OpDef& function(); }
+  namespace ops {            \
+  const OpDef& function();   \
+  }
 #include "ir/ops/ops.def"
 #undef REGRAFT_OP
 
@@ -66,14 +68,21 @@ int OpDef::real_attr(std::string_view attr) const {
 }
 
 std::optional<size_t> attr_length(const IntAttr& attr, int rank) {
-  auto spatial = static_cast<size_t>(std::max(0, rank - 2)), all = static_cast<size_t>(std::max(0, rank));
+  auto spatial = static_cast<size_t>(std::max(0, rank - 2)),
+       all = static_cast<size_t>(std::max(0, rank));
   switch (attr.length) {
-    case Length::One: return 1;
-    case Length::Spatial: return spatial;
-    case Length::TwiceSpatial: return 2 * spatial;
-    case Length::Rank: return all;
-    case Length::TwiceRank: return 2 * all;
-    case Length::Any: return std::nullopt;
+    case Length::One:
+      return 1;
+    case Length::Spatial:
+      return spatial;
+    case Length::TwiceSpatial:
+      return 2 * spatial;
+    case Length::Rank:
+      return all;
+    case Length::TwiceRank:
+      return 2 * all;
+    case Length::Any:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -89,8 +98,9 @@ Attrs<Poly> default_attrs(const OpDef& op, int rank) {
 }
 
 int output_count(const OpDef& op, const Attrs<Poly>& at) {
-  return op.outputs_attr < 0 ? op.outputs
-                             : static_cast<int>(at.ints[static_cast<size_t>(op.outputs_attr)].size());
+  return op.outputs_attr < 0
+             ? op.outputs
+             : static_cast<int>(at.ints[static_cast<size_t>(op.outputs_attr)].size());
 }
 
 bool same(const Attrs<Poly>& a, const Attrs<Poly>& b) {
@@ -122,7 +132,9 @@ Attrs<int64_t> evaluate(const Attrs<Poly>& at, const Valuation& values) {
     for (const Poly& p : v) r.ints.back().push_back(evaluate(p, values));
   }
   for (const Real& x : at.reals)  // an unknown real: any fixed number that few others share
-    r.reals.push_back({x.symbol ? 0.25 + static_cast<double>(hash_text(x.symbol->name) % 97) / 64 : x.value, nullptr});
+    r.reals.push_back(
+        {x.symbol ? 0.25 + static_cast<double>(hash_text(x.symbol->name) % 97) / 64 : x.value,
+         nullptr});
   return r;
 }
 
@@ -173,11 +185,10 @@ double operation_count(const OpDef& op, const std::vector<std::vector<int64_t>>&
   for (size_t o = 0; o < shapes->size(); ++o) {
     const auto& shape = (*shapes)[o];
     Indices<CountIndex> i;
-    for (size_t d = 0; d < shape.size(); ++d)
-      i.push_back({shape[d].value / 2, uint64_t{1} << d});
+    for (size_t d = 0; d < shape.size(); ++d) i.push_back({shape[d].value / 2, uint64_t{1} << d});
     alg.bound = kMaxRank;
-    auto element = op.counting_semantics.element(alg, tensors, counted,
-                                                 std::span<const CountIndex>(i), static_cast<int>(o));
+    auto element = op.counting_semantics.element(
+        alg, tensors, counted, std::span<const CountIndex>(i), static_cast<int>(o));
     for (const auto& [loops, flops] : element.work) {
       double rounds = 1;
       for (size_t d = 0; d < shape.size(); ++d)
@@ -207,13 +218,15 @@ std::string OnnxNode::text(std::string_view name, std::string_view fallback) con
   return it == attrs.end() ? std::string(fallback) : it->second.text;
 }
 std::optional<std::vector<int64_t>> OnnxNode::constant_ints(size_t input) const {
-  if (input >= inputs.size() || !inputs[input].present || !inputs[input].constant) return std::nullopt;
+  if (input >= inputs.size() || !inputs[input].present || !inputs[input].constant)
+    return std::nullopt;
   auto v = inputs[input].constant->integers();
   if (!v) return std::nullopt;
   return *std::move(v);
 }
 std::optional<double> OnnxNode::constant_real(size_t input) const {
-  if (input >= inputs.size() || !inputs[input].present || !inputs[input].constant) return std::nullopt;
+  if (input >= inputs.size() || !inputs[input].present || !inputs[input].constant)
+    return std::nullopt;
   if (inputs[input].constant->count() != 1) return std::nullopt;
   auto v = inputs[input].constant->reals();
   if (!v) return std::nullopt;
@@ -250,7 +263,8 @@ std::optional<OnnxImport> import_by_name(const OpDef& op, const OnnxNode& node) 
 
 Result<OnnxExport> export_by_name(const OpDef& op, const Attrs<Poly>& at,
                                   const std::vector<TensorType>& operands, int) {
-  if (op.onnx.empty()) return error(std::string(op.name) + " has no ONNX form; fold it into a constant");
+  if (op.onnx.empty())
+    return error(std::string(op.name) + " has no ONNX form; fold it into a constant");
   OnnxExport r;
   r.type = op.onnx[0];
   for (size_t k = 0; k < op.ints.size(); ++k) {
@@ -340,7 +354,8 @@ std::optional<OnnxWindow> onnx_window(const OnnxNode& node, const std::vector<in
     const auto* v = node.ints(name);
     return v ? *v : fallback;
   };
-  auto strides = get("strides", ones), dilations = get("dilations", ones), pads = get("pads", zeros);
+  auto strides = get("strides", ones), dilations = get("dilations", ones),
+       pads = get("pads", zeros);
   if (strides.size() != n || dilations.size() != n || pads.size() != 2 * n) return std::nullopt;
   std::string mode = node.text("auto_pad", "NOTSET");
   bool same_mode = mode == "SAME_UPPER" || mode == "SAME_LOWER";

@@ -22,8 +22,9 @@ enum class Length : uint8_t { One, Spatial, TwiceSpatial, Rank, TwiceRank, Any }
 struct IntAttr {
   std::string_view name;
   Length length = Length::One;
-  std::optional<int64_t> fallback;  ///< each number when the attribute is left out; nullopt: required
-  bool structural = false;          ///< axes, permutations, modes: a number in every rule
+  std::optional<int64_t>
+      fallback;             ///< each number when the attribute is left out; nullopt: required
+  bool structural = false;  ///< axes, permutations, modes: a number in every rule
 };
 /// An attribute that is a real number.
 struct RealAttr {
@@ -98,19 +99,20 @@ struct Sample {
   Attrs<int64_t> attrs;
 };
 
-/// All elements of output 0 over doubles, faster than the formula gives them one by one, on all cores.
-/// It must agree with the formula up to rounding: the operators' contract test compares the two.
+/// All elements of output 0 over doubles, faster than the formula gives them one by one, on all
+/// cores. It must agree with the formula up to rounding: the operators' contract test compares the
+/// two.
 using DenseKernel = void (*)(Tensors<Reals> in, const Attrs<int64_t>& at,
                              std::span<const int64_t> shape, std::span<double> out);
 
 /// A row of the registry. Static lifetime; identity is the address.
 struct OpDef {
-  std::string_view name;                    ///< in rules and graphs: "matmul"
-  std::span<const std::string_view> onnx;   ///< ONNX types it is imported from; empty: none
+  std::string_view name;                   ///< in rules and graphs: "matmul"
+  std::span<const std::string_view> onnx;  ///< ONNX types it is imported from; empty: none
   int min_arity = 1, max_arity = 1;
-  int outputs = 1;                          ///< 0: as many as ints[outputs_attr] has numbers
+  int outputs = 1;  ///< 0: as many as ints[outputs_attr] has numbers
   int outputs_attr = -1;
-  bool commutative = false;                 ///< in its first two operands
+  bool commutative = false;  ///< in its first two operands
   std::span<const IntAttr> ints;
   std::span<const RealAttr> reals;
   Semantics<Reals> reals_semantics;
@@ -125,7 +127,8 @@ struct OpDef {
   /// nullopt: this form of the ONNX node is not expressible; it stays opaque.
   std::optional<OnnxImport> (*from_onnx)(const OnnxNode& node);
   /// Error: this call has no ONNX form at that opset (a constant maker is folded instead).
-  Result<OnnxExport> (*to_onnx)(const Attrs<Poly>& at, const std::vector<TensorType>& operands, int opset);
+  Result<OnnxExport> (*to_onnx)(const Attrs<Poly>& at, const std::vector<TensorType>& operands,
+                                int opset);
   std::vector<Sample> (*samples)();
 
   template <class A>
@@ -135,17 +138,41 @@ struct OpDef {
   int int_attr(std::string_view attr) const;   ///< index, or -1
   int real_attr(std::string_view attr) const;  ///< index, or -1
 };
-template <> inline const Semantics<Reals>& OpDef::semantics() const { return reals_semantics; }
-template <> inline const Semantics<Field>& OpDef::semantics() const { return field_semantics; }
-template <> inline const Semantics<Terms>& OpDef::semantics() const { return terms_semantics; }
-template <> inline const Semantics<Symbolic>& OpDef::semantics() const { return symbolic_semantics; }
-template <> inline const Semantics<Counting>& OpDef::semantics() const { return counting_semantics; }
-template <> inline Fill<Reals> OpDef::fill() const { return fill_reals; }
-template <> inline Fill<Field> OpDef::fill() const { return fill_field; }
-template <> inline Fill<Terms> OpDef::fill() const { return fill_terms; }
+template <>
+inline const Semantics<Reals>& OpDef::semantics() const {
+  return reals_semantics;
+}
+template <>
+inline const Semantics<Field>& OpDef::semantics() const {
+  return field_semantics;
+}
+template <>
+inline const Semantics<Terms>& OpDef::semantics() const {
+  return terms_semantics;
+}
+template <>
+inline const Semantics<Symbolic>& OpDef::semantics() const {
+  return symbolic_semantics;
+}
+template <>
+inline const Semantics<Counting>& OpDef::semantics() const {
+  return counting_semantics;
+}
+template <>
+inline Fill<Reals> OpDef::fill() const {
+  return fill_reals;
+}
+template <>
+inline Fill<Field> OpDef::fill() const {
+  return fill_field;
+}
+template <>
+inline Fill<Terms> OpDef::fill() const {
+  return fill_terms;
+}
 
-/// Floating point operations of a call, from the operator's formula, each loop-invariant part counted
-/// once; 0 when the shapes do not fit.
+/// Floating point operations of a call, from the operator's formula, each loop-invariant part
+/// counted once; 0 when the shapes do not fit.
 double operation_count(const OpDef& op, const std::vector<std::vector<int64_t>>& operand_shapes,
                        const Attrs<int64_t>& at);
 /// All operators, in the order of ops.def.

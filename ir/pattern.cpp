@@ -20,8 +20,17 @@ class Printer {
     std::string s = node(static_cast<size_t>(r.node));
     return r.output == 0 ? s : s + "#" + std::to_string(r.output);
   }
+  std::string conditions() const {
+    std::string s;
+    for (const auto& [a, b] : rule_.where)
+      s += (s.empty() ? "" : ",") + polynomial(a) + "=" + polynomial(b);
+    return s;
+  }
 
  private:
+  std::string polynomial(const Poly& p) const {
+    return text::print(p, [&](Var v) { return symbol(v); });
+  }
   const std::string& name(const std::string& old) const {
     auto it = style_.names.find(old);
     return it == style_.names.end() ? old : it->second;
@@ -158,6 +167,10 @@ std::string pattern_text(const Rule& rule, const Pattern& side, PatternRef value
   return Printer(rule, side, style).value(value);
 }
 
+std::string where_text(const Rule& rule, const PatternStyle& style) {
+  return Printer(rule, rule.lhs, style).conditions();
+}
+
 std::string canonical_key(const Rule& original) {
   Rule rule = without_fallbacks(original);
   std::vector<size_t> commutative;
@@ -178,8 +191,9 @@ std::string canonical_key(const Rule& original) {
       std::string left = side_text(rule, rule.lhs, order, style);
       if (!best.first.empty() && left > best.first) continue;
       style.operands = PatternStyle::Sorted;
-      std::pair<std::string, std::string> key(std::move(left),
-                                              side_text(rule, rule.rhs, order, style));
+      std::pair<std::string, std::string> key(
+          std::move(left),
+          side_text(rule, rule.rhs, order, style) + " where " + where_text(rule, style));
       if (best.first.empty() || key < best) best = std::move(key);
     }
   } while (order.size() <= kMaxPermuted && std::next_permutation(order.begin(), order.end()));

@@ -31,4 +31,7 @@ struct PatternStyle {
 std::string pattern_text(const Rule& rule, const Pattern& side, PatternRef value,
                          const PatternStyle& style);
 
+/// "v.2=w.2,v.3=w.3": the conditions, as parse_rule reads them.
+std::string where_text(const Rule& rule, const PatternStyle& style);
+
 }  // namespace regraft

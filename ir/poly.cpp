@@ -99,8 +99,14 @@ bool SymbolPool::Less::operator()(const std::pair<Poly, Poly>& a,
 
 Var SymbolPool::add(std::string name, SymbolKind kind, int64_t min, const Poly* n, const Poly* d,
                     uint64_t table) {
-  Symbol s{static_cast<uint32_t>(symbols_.size()), kind, std::move(name), min, nullptr, nullptr,
-           table, this};
+  Symbol s{static_cast<uint32_t>(symbols_.size()),
+           kind,
+           std::move(name),
+           min,
+           nullptr,
+           nullptr,
+           table,
+           this};
   if (n) s.numerator = std::make_unique<const Poly>(*n);
   if (d) s.denominator = std::make_unique<const Poly>(*d);
   symbols_.push_back(std::move(s));

@@ -1,5 +1,6 @@
 #pragma once
-// Symbolic integers: polynomials with integer coefficients over symbols (sizes, positions, quotients).
+// Symbolic integers: polynomials with integer coefficients over symbols (sizes, positions,
+// quotients).
 #include <cstdint>
 #include <deque>
 #include <map>

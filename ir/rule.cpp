@@ -240,6 +240,15 @@ Status validate(const Rule& rule) {
   RETURN_IF_ERROR(check_bound(right.numbers, left.numbers));
   RETURN_IF_ERROR(check_bound(right.reals, left.reals));
   RETURN_IF_ERROR(check_bound(right.sizes, left.tensors));
+  Names conditions;
+  std::string unknown;
+  for (const auto& [a, b] : rule.where) {
+    add_symbols(conditions, a, unknown);
+    add_symbols(conditions, b, unknown);
+  }
+  if (!unknown.empty()) return error("the symbol '" + unknown + "' is no variable of the rule");
+  RETURN_IF_ERROR(check_bound(conditions.numbers, left.numbers));
+  RETURN_IF_ERROR(check_bound(conditions.sizes, left.tensors));
   for (const Signature& s : rule.domain) RETURN_IF_ERROR(check_signature(rule, s));
   return {};
 }
@@ -266,25 +275,28 @@ std::vector<int> first_uses(const Rule& rule) {
   return order;
 }
 
-void rename_side(Pattern& side, const std::vector<int>& new_index, SymbolPool& pool,
-                 const std::map<std::string, std::string>& new_names) {
-  auto rename_ref = [&](PatternRef& r) {
-    if (is_variable(r)) r = variable_ref(new_index[static_cast<size_t>(variable_of(r))]);
-  };
-  auto symbol = [&](Var v) {
+using NewNames = std::map<std::string, std::string>;
+
+void rename(Poly& p, SymbolPool& pool, const NewNames& new_names) {
+  auto q = moved(p, pool, [&](Var v) {
     auto size = size_name(*v);
     std::string name =
         size ? new_names.at(size->variable) + "." + std::to_string(size->axis) : v->name;
     return Poly::symbol(pool.named(name, v->min));
+  });
+  CHECK(q.has_value());
+  p = *std::move(q);
+}
+
+void rename_side(Pattern& side, const std::vector<int>& new_index, SymbolPool& pool,
+                 const NewNames& new_names) {
+  auto rename_ref = [&](PatternRef& r) {
+    if (is_variable(r)) r = variable_ref(new_index[static_cast<size_t>(variable_of(r))]);
   };
   for (PatternNode& n : side.nodes) {
     for (PatternRef& r : n.inputs) rename_ref(r);
     for (auto& list : n.attrs.ints)
-      for (Poly& p : list) {
-        auto q = moved(p, pool, symbol);
-        CHECK(q.has_value());
-        p = *std::move(q);
-      }
+      for (Poly& p : list) rename(p, pool, new_names);
   }
   for (PatternRef& r : side.outputs) rename_ref(r);
 }
@@ -302,7 +314,7 @@ Rule renamed(const Rule& rule) {
   Rule r = rule;
   r.pool = std::make_shared<SymbolPool>();
   std::vector<int> new_index(order.size());
-  std::map<std::string, std::string> new_names;
+  NewNames new_names;
   size_t letter = 0;
   for (size_t k = 0; k < order.size(); ++k) {
     auto old = static_cast<size_t>(order[k]);
@@ -313,6 +325,10 @@ Rule renamed(const Rule& rule) {
   }
   rename_side(r.lhs, new_index, *r.pool, new_names);
   rename_side(r.rhs, new_index, *r.pool, new_names);
+  for (auto& [a, b] : r.where) {
+    rename(a, *r.pool, new_names);
+    rename(b, *r.pool, new_names);
+  }
   for (size_t s = 0; s < rule.domain.size(); ++s)
     for (size_t k = 0; k < order.size(); ++k)
       r.domain[s][k] = rule.domain[s][static_cast<size_t>(order[k])];

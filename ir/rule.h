@@ -34,19 +34,20 @@ struct PatternNode {
   std::vector<PatternRef> inputs;
 };
 struct Pattern {
-  std::vector<PatternNode> nodes;    ///< operands first, no two equal
+  std::vector<PatternNode> nodes;  ///< operands first, no two equal
   std::vector<PatternRef> outputs;
 };
 
-/// Shapes of the variables that a rule is meant or proved for: for each variable a word over {n, 1},
-/// a letter for each axis: any size, or exactly 1 (broadcast). A scalar (rank 0) is "-".
+/// Shapes of the variables that a rule is meant or proved for: for each variable a word over {n,
+/// 1}, a letter for each axis: any size, or exactly 1 (broadcast). A scalar (rank 0) is "-".
 using Signature = std::vector<std::string>;
 
 enum class VerdictKind : uint8_t { Unknown, Refuted, Tested, ProvedBounded, ProvedAllSizes };
 /// A prover's answer. The scope is real arithmetic.
 struct Verdict {
   VerdictKind kind = VerdictKind::Unknown;
-  std::string detail;  ///< Unknown: the reason. Refuted: the counterexample. ProvedBounded: the shapes.
+  std::string
+      detail;  ///< Unknown: the reason. Refuted: the counterexample. ProvedBounded: the shapes.
 };
 std::string to_string(VerdictKind k);  ///< "proved:all-sizes", "proved:bounded", "tested", ...
 std::optional<VerdictKind> verdict_kind_of(std::string_view text);
@@ -56,20 +57,23 @@ struct Rule {
   std::shared_ptr<SymbolPool> pool = std::make_shared<SymbolPool>();
   std::vector<std::string> variables;  ///< tensor variables in order of first use on the left
   Pattern lhs, rhs;
-  std::vector<Signature> domain;       ///< empty in a candidate: the verifier finds it
+  /// A condition beside the shapes: each pair of sizes is equal (polynomials as in attributes).
+  std::vector<std::pair<Poly, Poly>> where;
+  std::vector<Signature> domain;  ///< empty in a candidate: the verifier finds it
   Verdict verdict;
-  std::string origin = "generated";    ///< or "hand"
+  std::string origin = "generated";  ///< or "hand"
 };
 
 /// A rule at one signature: two graphs over the same symbols with inputs = the rule's variables.
 struct RuleInstance {
-  Graph lhs, rhs;                       ///< share a pool
-  Conjunction requires_lhs;             ///< what the left side's well-formedness says of the sizes
-  std::vector<Formula> requires_rhs;    ///< what the right side needs, to be implied by the former
+  Graph lhs, rhs;            ///< share a pool
+  Conjunction requires_lhs;  ///< what the left side's well-formedness and `where` say of the sizes
+  std::vector<Formula> requires_rhs;  ///< what the right side needs, to be implied by the former
   std::map<std::string, std::vector<Var>> list_symbols;  ///< symbols of each list variable
   std::map<std::string, Var> real_symbols;
-  std::vector<std::vector<std::optional<Var>>> sizes;  ///< symbol of variable v, axis d; nullopt = 1
-  std::vector<int32_t> lhs_ids;         ///< graph node of each pattern node of the left side
+  std::vector<std::vector<std::optional<Var>>>
+      sizes;                     ///< symbol of variable v, axis d; nullopt = 1
+  std::vector<int32_t> lhs_ids;  ///< graph node of each pattern node of the left side
   std::vector<int32_t> rhs_ids;
 };
 

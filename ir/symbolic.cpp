@@ -231,8 +231,8 @@ Sum Symbolic::clip(Sum x, Real low, Real high) {
 Poly Symbolic::lookup(const std::vector<Poly>& table, const Poly& i, const Poly& bound) {
   uint64_t h = table.size();
   for (const Poly& p : table) h = combine(h, hash(p));
-  bool at_number = i.is_constant() && i.constant() >= 0 &&
-                   i.constant() < static_cast<int64_t>(table.size());
+  bool at_number =
+      i.is_constant() && i.constant() >= 0 && i.constant() < static_cast<int64_t>(table.size());
   if (at_number) {
     const Poly& value = table[static_cast<size_t>(i.constant())];
     require(Poly(0) <= value && value < bound);

@@ -14,16 +14,33 @@
 
 namespace regraft {
 
-/// Element types, numbered as ONNX's TensorProto.DataType; numbers not listed are carried as they are.
+/// Element types, numbered as ONNX's TensorProto.DataType; numbers not listed are carried as they
+/// are.
 enum class DType : int32_t {
-  Undefined = 0, F32 = 1, U8 = 2, I8 = 3, U16 = 4, I16 = 5, I32 = 6, I64 = 7, Text = 8, Bool = 9,
-  F16 = 10, F64 = 11, U32 = 12, U64 = 13, C64 = 14, C128 = 15, BF16 = 16,
+  Undefined = 0,
+  F32 = 1,
+  U8 = 2,
+  I8 = 3,
+  U16 = 4,
+  I16 = 5,
+  I32 = 6,
+  I64 = 7,
+  Text = 8,
+  Bool = 9,
+  F16 = 10,
+  F64 = 11,
+  U32 = 12,
+  U64 = 13,
+  C64 = 14,
+  C128 = 15,
+  BF16 = 16,
 };
 /// "float32", "int64", ...; a type without a name here prints as "type23".
 std::string to_string(DType t);
 /// Inverse of to_string.
 std::optional<DType> dtype_of(std::string_view name);
-/// Bytes of one element; 0 when it has no fixed whole number of bytes (text, 4-bit types) or is unknown.
+/// Bytes of one element; 0 when it has no fixed whole number of bytes (text, 4-bit types) or is
+/// unknown.
 size_t size_of(DType t);
 /// The types that rules apply to: F16, F32, F64 and BF16, as real arithmetic.
 bool is_real(DType t);
@@ -51,8 +68,10 @@ class Constant {
   Constant(DType type, std::vector<int64_t> dims, std::vector<std::byte> bytes);
   /// `identity` names the data for hashing without loading it (file, offset, length).
   Constant(DType type, std::vector<int64_t> dims, Loader load, uint64_t identity);
-  static std::shared_ptr<const Constant> of_floats(std::vector<int64_t> dims, const std::vector<float>& v);
-  static std::shared_ptr<const Constant> of_ints(std::vector<int64_t> dims, const std::vector<int64_t>& v);
+  static std::shared_ptr<const Constant> of_floats(std::vector<int64_t> dims,
+                                                   const std::vector<float>& v);
+  static std::shared_ptr<const Constant> of_ints(std::vector<int64_t> dims,
+                                                 const std::vector<int64_t>& v);
 
   DType dtype() const { return dtype_; }
   const std::vector<int64_t>& dims() const { return dims_; }

@@ -30,6 +30,7 @@ class RuleParser {
     if (!in_.eat("=>")) return in_.error_here("expected '=>'");
     right_ = true;
     RETURN_IF_ERROR(side(rule_.rhs));
+    RETURN_IF_ERROR(where());
     RETURN_IF_ERROR(domain());
     RETURN_IF_ERROR(verdict());
     RETURN_IF_ERROR(origin());
@@ -201,6 +202,24 @@ class RuleParser {
     return use(n.real_vars[k], Role::Real, start);
   }
 
+  Status where() {
+    in_.skip_space();
+    size_t start = in_.position();
+    if (in_.word() != "where") {
+      in_.rewind(start);
+      return {};
+    }
+    auto size = [&](const std::string& name, size_t position) { return symbol(name, 1, position); };
+    do {
+      in_.skip_space();
+      ASSIGN_OR_RETURN(Poly a, text::read_poly(in_, *rule_.pool, size));
+      if (!in_.eat("=")) return in_.error_here("expected '='");
+      ASSIGN_OR_RETURN(Poly b, text::read_poly(in_, *rule_.pool, size));
+      rule_.where.emplace_back(std::move(a), std::move(b));
+    } while (in_.eat(","));
+    return {};
+  }
+
   Status domain() {
     in_.skip_space();
     size_t start = in_.position();
@@ -301,6 +320,7 @@ std::string side_text(const Rule& rule, const Pattern& side) {
 
 std::string to_string(const Rule& rule) {
   std::string s = rule.name + "  " + side_text(rule, rule.lhs) + " => " + side_text(rule, rule.rhs);
+  if (!rule.where.empty()) s += "  where " + where_text(rule, {});
   for (size_t k = 0; k < rule.domain.size(); ++k) {
     s += k == 0 ? "  for" : " |";
     for (size_t v = 0; v < rule.variables.size(); ++v)

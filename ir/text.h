@@ -8,11 +8,13 @@
 namespace regraft {
 
 /// One rule on one line:
-///   name  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))  for a:nn b:nn c:nn | a:nnn b:nn c:nn  proved:all-sizes
+///   name  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))  for a:nn b:nn c:nn | a:nnn
+///   b:nn c:nn  proved:all-sizes
+/// Conditions on sizes stand between the sides and the shapes: where v.2=w.2,v.3=w.3
 /// Several outputs are separated by ';'. Attributes follow the operands: strides=1,2 or strides=?s
 /// or sizes=x.-1,2*x.0+1; those at their fallback are left out. Output k > 0 of a node is
-/// written (split ...)#k. Equal sub-expressions are one node. `origin:hand` marks a hand-written rule;
-/// a verdict's detail follows it in brackets: unknown[timeout].
+/// written (split ...)#k. Equal sub-expressions are one node. `origin:hand` marks a hand-written
+/// rule; a verdict's detail follows it in brackets: unknown[timeout].
 std::string to_string(const Rule& rule);
 /// An Error names the column and what was expected.
 Result<Rule> parse_rule(std::string_view line);

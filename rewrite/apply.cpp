@@ -76,7 +76,8 @@ std::optional<std::vector<Array<Residue>>> fingerprint(const Graph& g, const Val
   return evaluate_graph<Field>(field, g, sizes, input, 1 << 14);
 }
 
-[[maybe_unused]] void check_applied(const GraphView& view, const Match& match, const Graph& result) {
+[[maybe_unused]] void check_applied(const GraphView& view, const Match& match,
+                                    const Graph& result) {
   auto agree = sides_agree(match.found);
   CHECK(!agree.has_value() || *agree);
   CHECK(validate(result).ok());

@@ -35,7 +35,11 @@ class Run {
  public:
   Run(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
       const SearchOptions& options, const Stop& stop)
-      : rules_(rules), model_(model), options_(options), stop_(stop), reporter_(g, rules, model),
+      : rules_(rules),
+        model_(model),
+        options_(options),
+        stop_(stop),
+        reporter_(g, rules, model),
         queue_(options.max_queue),
         progress_("search", "candidates", options.budget, options.verbosity) {}
 

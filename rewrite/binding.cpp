@@ -97,12 +97,18 @@ std::vector<Poly> normal_axes(const IntAttr& attr, std::vector<Poly> numbers, in
 
 bool holds(const Formula& f) {
   switch (f.kind) {
-    case Formula::True: return true;
-    case Formula::False: return false;
-    case Formula::NonNegative: return non_negative_for_all(f.poly);
-    case Formula::Zero: return f.poly.is_zero();
-    case Formula::And: return std::all_of(f.parts.begin(), f.parts.end(), holds);
-    case Formula::Or: return std::any_of(f.parts.begin(), f.parts.end(), holds);
+    case Formula::True:
+      return true;
+    case Formula::False:
+      return false;
+    case Formula::NonNegative:
+      return non_negative_for_all(f.poly);
+    case Formula::Zero:
+      return f.poly.is_zero();
+    case Formula::And:
+      return std::all_of(f.parts.begin(), f.parts.end(), holds);
+    case Formula::Or:
+      return std::any_of(f.parts.begin(), f.parts.end(), holds);
   }
   return false;
 }

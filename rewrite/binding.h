@@ -8,8 +8,8 @@ namespace regraft::rewrite {
 
 /// What the symbols of one rule instance stand for in a model.
 struct Binding {
-  Substitution sizes;             ///< rule symbol -> polynomial over the model's symbols
-  std::map<Var, double> reals;    ///< rule symbol of a real attribute -> its value
+  Substitution sizes;           ///< rule symbol -> polynomial over the model's symbols
+  std::map<Var, double> reals;  ///< rule symbol of a real attribute -> its value
 
   /// Binds v, or compares with what it is bound to already. False when they differ.
   bool bind(Var v, const Poly& p);

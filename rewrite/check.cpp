@@ -25,7 +25,7 @@ struct Sizes {
   }
 };
 /// Small first; larger ones for models whose windows need room.
-constexpr Sizes kAttempts[] = {{1, 2, true}, {2, 2, false}, {1, 8, false}, {8, 8, false},
+constexpr Sizes kAttempts[] = {{1, 2, true},   {2, 2, false},  {1, 8, false},   {8, 8, false},
                                {1, 32, false}, {1, 64, false}, {1, 224, false}, {224, 224, false}};
 
 void collect(const Poly& p, std::set<Var, SymbolLess>& symbols) {
@@ -116,11 +116,17 @@ std::string name_of(const JointNode& n, size_t output, std::string otherwise) {
 class JointRun {
  public:
   JointRun(const Joint& joint, std::array<Valuation, 2> sizes, const Graph& first, uint64_t seed)
-      : joint_(joint), sizes_(std::move(sizes)), first_(first), seed_(seed),
-        values_(joint.nodes.size()), pending_(joint.nodes.size(), 0), ran_(joint.nodes.size(), 0) {
+      : joint_(joint),
+        sizes_(std::move(sizes)),
+        first_(first),
+        seed_(seed),
+        values_(joint.nodes.size()),
+        pending_(joint.nodes.size(), 0),
+        ran_(joint.nodes.size(), 0) {
     questions_.resize(joint.nodes.size() + 1);
     for (size_t k = 0; k < joint.outputs[0].size(); ++k)
-      ask(joint.nodes.size(), joint.outputs[0][k], joint.outputs[1][k], "output " + std::to_string(k));
+      ask(joint.nodes.size(), joint.outputs[0][k], joint.outputs[1][k],
+          "output " + std::to_string(k));
     for (size_t n = 0; n < joint.nodes.size(); ++n)
       for (size_t k = 0; k < joint.nodes[n].partner.size(); ++k)
         ask(n, joint.nodes[n].inputs[k], joint.nodes[n].partner[k],
@@ -158,7 +164,8 @@ class JointRun {
       for (const auto* list : {&joint_.nodes[n].inputs, &joint_.nodes[n].partner})
         for (Value v : *list) depth[n] = std::max(depth[n], depth[static_cast<size_t>(v.node)] + 1);
     }
-    std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return depth[x] < depth[y]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t x, size_t y) { return depth[x] < depth[y]; });
     return order;
   }
 
@@ -171,7 +178,8 @@ class JointRun {
     if (n.node->kind == NodeKind::Input || n.node->kind == NodeKind::Opaque) {
       for (size_t k = 0; k < n.node->types.size(); ++k) {
         uint64_t key = n.input >= 0 ? static_cast<uint64_t>(n.input) : index + (uint64_t{1} << 32);
-        outputs.push_back(random_tensor(n.node->types[k], sizes(n), Rng(combine(combine(seed_, key), k))));
+        outputs.push_back(
+            random_tensor(n.node->types[k], sizes(n), Rng(combine(combine(seed_, key), k))));
       }
       ran_[index] = 1;
     }
@@ -256,7 +264,8 @@ class JointRun {
 };
 
 Status check_interfaces(const Graph& a, const Graph& b) {
-  if (a.inputs().size() != b.inputs().size()) return error("the graphs have different numbers of inputs");
+  if (a.inputs().size() != b.inputs().size())
+    return error("the graphs have different numbers of inputs");
   if (a.outputs().size() != b.outputs().size())
     return error("the graphs have different numbers of outputs");
   for (size_t k = 0; k < a.inputs().size(); ++k)
@@ -282,7 +291,8 @@ Result<CheckReport> run_with(const Graph& a, const Graph& b, const Joint& joint,
 
 }  // namespace
 
-Result<CheckReport> compare(const Graph& a, const Graph& b, int runs, uint64_t seed, const Stop& stop) {
+Result<CheckReport> compare(const Graph& a, const Graph& b, int runs, uint64_t seed,
+                            const Stop& stop) {
   RETURN_IF_ERROR(check_interfaces(a, b));
   ASSIGN_OR_RETURN(Joint joint, join(a, b));
   std::optional<Error> first;

@@ -71,7 +71,8 @@ class Folder {
   bool possible(const std::vector<int32_t>& order) const {
     return std::all_of(order.begin(), order.end(), [&](int32_t id) {
       const Node& n = graph_.node(id);
-      bool known = std::all_of(n.types.begin(), n.types.end(), [](auto& t) { return bytes_of(t) >= 0; });
+      bool known =
+          std::all_of(n.types.begin(), n.types.end(), [](auto& t) { return bytes_of(t) >= 0; });
       bool usable = n.kind == NodeKind::Constant || (n.kind == NodeKind::Call && numeric(n.attrs));
       return known && usable;
     });

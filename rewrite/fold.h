@@ -5,7 +5,7 @@
 namespace regraft::rewrite {
 
 struct FoldReport {
-  Graph graph;             ///< without dead nodes; ids of what stays are unchanged
+  Graph graph;  ///< without dead nodes; ids of what stays are unchanged
   int64_t calls_folded = 0;
 };
 

@@ -30,7 +30,8 @@ std::vector<int32_t> pair_opaque(const Graph& a, const Graph& b) {
     const Node& n = a.node(id);
     int32_t found = kNone;
     if (auto it = by_name.find(first_name(n)); it != by_name.end()) found = it->second;
-    if (auto it = by_origin.find(n.origin); found == kNone && it != by_origin.end()) found = it->second;
+    if (auto it = by_origin.find(n.origin); found == kNone && it != by_origin.end())
+      found = it->second;
     if (found == kNone) continue;
     const Node& other = b.node(found);
     bool alike = other.opaque_key == n.opaque_key && other.inputs.size() == n.inputs.size() &&
@@ -127,7 +128,8 @@ class Joiner {
 
   static bool equal(const JointNode& x, const JointNode& y) {
     const Node &a = *x.node, &b = *y.node;
-    if (a.kind != b.kind || a.op != b.op || x.input != y.input || x.inputs != y.inputs) return false;
+    if (a.kind != b.kind || a.op != b.op || x.input != y.input || x.inputs != y.inputs)
+      return false;
     if (a.kind == NodeKind::Constant)
       return a.constant->hash() == b.constant->hash() && a.constant->dims() == b.constant->dims() &&
              a.constant->dtype() == b.constant->dtype();

@@ -13,8 +13,8 @@ constexpr int32_t kFree = -1;
 
 /// A partial match: what is bound, and what is still to be compared.
 struct State {
-  std::vector<int32_t> nodes;     // by pattern node; kFree
-  std::vector<Value> variables;   // by variable; node kFree
+  std::vector<int32_t> nodes;    // by pattern node; kFree
+  std::vector<Value> variables;  // by variable; node kFree
   std::vector<std::pair<PatternRef, Value>> goals;
 };
 
@@ -22,7 +22,10 @@ struct State {
 class Matcher {
  public:
   Matcher(const GraphView& view, const CompiledRule& rule, std::vector<State>& complete)
-      : view_(view), lhs_(rule.rule.lhs), variables_(rule.rule.variables.size()), complete_(complete) {}
+      : view_(view),
+        lhs_(rule.rule.lhs),
+        variables_(rule.rule.variables.size()),
+        complete_(complete) {}
 
   void run(int32_t root) {
     State s{std::vector<int32_t>(lhs_.nodes.size(), kFree), std::vector<Value>(variables_), {}};
@@ -57,7 +60,8 @@ class Matcher {
     if (node.inputs.size() != pattern.inputs.size()) return false;
     if (std::find(s.nodes.begin(), s.nodes.end(), value.node) != s.nodes.end()) return false;
     s.nodes[index] = value.node;
-    bool both_ways = node.op->commutative && node.inputs.size() >= 2 && node.inputs[0] != node.inputs[1];
+    bool both_ways =
+        node.op->commutative && node.inputs.size() >= 2 && node.inputs[0] != node.inputs[1];
     if (both_ways) {
       State commuted = s;
       std::vector<Value> inputs = node.inputs;
@@ -87,7 +91,8 @@ class Matcher {
     complete_.push_back(s);
   }
 
-  /// Calls that might be this output: users of an operand that is bound already, else all of that kind.
+  /// Calls that might be this output: users of an operand that is bound already, else all of that
+  /// kind.
   std::vector<int32_t> candidates(const State& s, PatternRef out) const {
     const PatternNode& pattern = lhs_.nodes[static_cast<size_t>(out.node)];
     for (PatternRef r : pattern.inputs) {
@@ -163,7 +168,8 @@ std::optional<Binding> bind_instance(const GraphView& view, const CompiledRule& 
   for (size_t j = 0; j < rule.rule.lhs.nodes.size(); ++j) {
     const Node& node = view.node(s.nodes[j]);
     int rank = node.inputs.empty() ? 0 : static_cast<int>(view.graph.shape(node.inputs[0]).size());
-    if (!bind_attrs(instance.lhs.node(instance.lhs_ids[j]), node, rank, b, later)) return std::nullopt;
+    if (!bind_attrs(instance.lhs.node(instance.lhs_ids[j]), node, rank, b, later))
+      return std::nullopt;
   }
   for (const auto& [want, have] : later) {
     auto value = translate(want, b.sizes, pool);
@@ -213,7 +219,8 @@ std::optional<Found> fit(const GraphView& view, const CompiledRule& rule, const 
 }
 
 void add_match(const GraphView& view, int number, const CompiledRule& rule, const State& s,
-               const cost::CostModel& model, const PlanOptions& options, std::vector<Match>& matches) {
+               const cost::CostModel& model, const PlanOptions& options,
+               std::vector<Match>& matches) {
   try {
     auto found = fit(view, rule, s);
     if (!found) return;

@@ -6,15 +6,15 @@ namespace regraft::rewrite {
 
 /// A place where a rule applies, and what applying it does.
 struct Match {
-  int rule = 0;   ///< its number in the index
+  int rule = 0;  ///< its number in the index
   Found found;
   Plan plan;
 };
 
-/// Every applicable match of every rule, in a deterministic order: by root node, operands first, then
-/// by rule. Commuted operands are tried both ways; distinct pattern nodes are distinct graph nodes;
-/// shapes, attributes and conditions are those the rule is proved for. Matches that would change
-/// constants only are left out: they cost nothing.
+/// Every applicable match of every rule, in a deterministic order: by root node, operands first,
+/// then by rule. Commuted operands are tried both ways; distinct pattern nodes are distinct graph
+/// nodes; shapes, attributes and conditions are those the rule is proved for. Matches that would
+/// change constants only are left out: they cost nothing.
 std::vector<Match> find_matches(const GraphView& view, const RuleIndex& rules,
                                 const cost::CostModel& model, const PlanOptions& options = {});
 

@@ -15,9 +15,9 @@ Account account(const cost::CostModel& model, const Graph& g) {
   return result;
 }
 
-Result<OptimizeReport> optimize(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-                                const Searcher& searcher, const SearchOptions& options,
-                                const Stop& stop) {
+Result<OptimizeReport> optimize(const Graph& g, const RuleIndex& rules,
+                                const cost::CostModel& model, const Searcher& searcher,
+                                const SearchOptions& options, const Stop& stop) {
   OptimizeReport report;
   report.before = account(model, g);
   report.search = searcher.search(g, rules, model, options, stop);

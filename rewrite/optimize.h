@@ -13,16 +13,16 @@ struct Account {
 Account account(const cost::CostModel& model, const Graph& g);
 
 struct OptimizeReport {
-  Graph graph;             ///< the result
+  Graph graph;  ///< the result
   Account before, after;
   int64_t calls_folded = 0;
-  SearchReport search;     ///< its `best` has moved to `graph`
+  SearchReport search;  ///< its `best` has moved to `graph`
 };
 
 /// Searches, then folds constant subgraphs. An Error when a constant cannot be read.
 /// REQUIRES: g is acyclic.
-Result<OptimizeReport> optimize(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-                                const Searcher& searcher, const SearchOptions& options,
-                                const Stop& stop);
+Result<OptimizeReport> optimize(const Graph& g, const RuleIndex& rules,
+                                const cost::CostModel& model, const Searcher& searcher,
+                                const SearchOptions& options, const Stop& stop);
 
 }  // namespace regraft::rewrite

@@ -115,8 +115,8 @@ class Planner {
   }
 
   /// The new value of an output may read variables that depend on old outputs, which are redirected
-  /// in turn; a cycle among them would be one in the graph. A single output cannot make one: what it
-  /// reads is upstream of it.
+  /// in turn; a cycle among them would be one in the graph. A single output cannot make one: what
+  /// it reads is upstream of it.
   bool has_cycle() const {
     if (found_.rule->rule.lhs.outputs.size() < 2) return false;
     const auto& replaced = plan_.replaced;
@@ -214,8 +214,8 @@ class Planner {
   const cost::CostModel& model_;
   const PlanOptions& options_;
   Plan plan_;
-  std::vector<int32_t> placed_;       // by pattern node of the right side: PlanRef::node
-  std::map<int32_t, int32_t> uses_;   // by graph node: change of its use count
+  std::vector<int32_t> placed_;      // by pattern node of the right side: PlanRef::node
+  std::map<int32_t, int32_t> uses_;  // by graph node: change of its use count
 };
 
 }  // namespace

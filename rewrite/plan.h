@@ -20,10 +20,10 @@ struct PlannedCall {
 };
 
 struct Plan {
-  std::vector<PlannedCall> calls;                    ///< operands first; none is in the graph already
-  std::vector<std::pair<Value, PlanRef>> replaced;   ///< each use of first becomes second
-  std::vector<int32_t> removed;                      ///< dead afterwards
-  double cost_change = 0;                            ///< microseconds, new minus old
+  std::vector<PlannedCall> calls;  ///< operands first; none is in the graph already
+  std::vector<std::pair<Value, PlanRef>> replaced;  ///< each use of first becomes second
+  std::vector<int32_t> removed;                     ///< dead afterwards
+  double cost_change = 0;                           ///< microseconds, new minus old
   /// A value that was computed at run time becomes a constant: what follows it may become free too,
   /// which cost_change does not count.
   bool exposes_constant = false;
@@ -33,7 +33,7 @@ struct Plan {
 struct Found {
   const CompiledRule* rule = nullptr;
   const RuleInstance* instance = nullptr;
-  std::vector<int32_t> nodes;    ///< graph node of each pattern node
+  std::vector<int32_t> nodes;  ///< graph node of each pattern node
   std::vector<Value> variables;
   Binding binding;
 };
@@ -43,7 +43,8 @@ struct PlanOptions {
 };
 
 /// nullopt when the right side has no such form here, would change a type, would make a cycle, or
-/// changes nothing. Operands of the calls have the element type of the match, makers of constants too.
+/// changes nothing. Operands of the calls have the element type of the match, makers of constants
+/// too.
 std::optional<Plan> make_plan(const GraphView& view, const Found& found,
                               const cost::CostModel& model, const PlanOptions& options);
 /// Follows redirections of values to their end.

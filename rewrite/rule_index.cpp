@@ -11,7 +11,8 @@ Status admit(const Rule& rule, Scope scope) {
   auto kind = rule.verdict.kind;
   bool proved = kind == VerdictKind::ProvedAllSizes ||
                 (scope == Scope::Proved && kind == VerdictKind::ProvedBounded);
-  if (!proved) return refuse("its verdict is " + to_string(kind) + ", only proved rules are applied");
+  if (!proved)
+    return refuse("its verdict is " + to_string(kind) + ", only proved rules are applied");
   if (auto valid = validate(rule); !valid) return valid;
   if (rule.domain.empty()) return refuse("it names no shapes that it is proved for");
   if (rule.lhs.outputs.empty()) return refuse("its left side has no output");

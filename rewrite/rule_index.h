@@ -17,14 +17,15 @@ struct CompiledRule {
   Rule rule;
   std::vector<RuleInstance> instances;
   std::map<std::vector<int>, std::vector<int>> by_ranks;  ///< ranks of the variables -> instances
-  std::vector<std::vector<char>> rhs_needs;  ///< for each output of the right: the variables it reads
+  std::vector<std::vector<char>>
+      rhs_needs;  ///< for each output of the right: the variables it reads
 };
 
 /// Immutable; may be read from several threads.
 class RuleIndex {
  public:
-  /// An Error names a rule that is not admitted, malformed, without a domain, or whose left side is a
-  /// bare variable.
+  /// An Error names a rule that is not admitted, malformed, without a domain, or whose left side is
+  /// a bare variable.
   static Result<RuleIndex> build(std::vector<Rule> rules, Scope scope = Scope::AllSizes);
   const std::vector<CompiledRule>& rules() const { return rules_; }
   /// Numbers of the rules whose first output is a call of `op`, in their order.

@@ -12,10 +12,14 @@ namespace regraft::rewrite {
 
 std::string to_string(StopReason r) {
   switch (r) {
-    case StopReason::Exhausted: return "exhausted";
-    case StopReason::Budget: return "budget";
-    case StopReason::Time: return "time";
-    case StopReason::Interrupted: return "interrupted";
+    case StopReason::Exhausted:
+      return "exhausted";
+    case StopReason::Budget:
+      return "budget";
+    case StopReason::Time:
+      return "time";
+    case StopReason::Interrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -75,8 +79,8 @@ int32_t root_of(const Match& m) {
   return m.found.nodes[static_cast<size_t>(m.found.rule->rule.lhs.outputs[0].node)];
 }
 
-/// (rule, root) of the matches that may improve, the largest saving first, each once; only those of the
-/// rule with the largest saving: what others save often depends on whether it was applied.
+/// (rule, root) of the matches that may improve, the largest saving first, each once; only those of
+/// the rule with the largest saving: what others save often depends on whether it was applied.
 std::vector<std::pair<int, int32_t>> improving_places(const std::vector<Match>& matches) {
   std::vector<const Match*> improving;
   for (const Match& m : matches)

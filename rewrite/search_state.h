@@ -43,9 +43,9 @@ struct Descent {
   State state;
   uint64_t candidates = 0;
 };
-/// Applies the improving ones of `matches` one after the other, those that save most first, each looked
-/// up anew in the graph that the others left, with at most `budget` look-ups. nullopt when none
-/// improves. Matches far apart thus need no expansion each.
+/// Applies the improving ones of `matches` one after the other, those that save most first, each
+/// looked up anew in the graph that the others left, with at most `budget` look-ups. nullopt when
+/// none improves. Matches far apart thus need no expansion each.
 std::optional<Descent> descend(const GraphView& view, const State& from,
                                const std::vector<Match>& matches, const RuleIndex& rules,
                                const cost::CostModel& model, const PlanOptions& options,

@@ -12,17 +12,17 @@
 namespace regraft::rewrite {
 
 struct SearchOptions {
-  double alpha = 1.05;        ///< graphs up to alpha times the best cost are explored further
-  uint64_t budget = 10000;    ///< candidate evaluations: matches whose cost is predicted
-  size_t max_queue = 2000;    ///< graphs kept for later, the cheapest
+  double alpha = 1.05;      ///< graphs up to alpha times the best cost are explored further
+  uint64_t budget = 10000;  ///< candidate evaluations: matches whose cost is predicted
+  size_t max_queue = 2000;  ///< graphs kept for later, the cheapest
   int threads = 1;
-  uint64_t seed = 0;          ///< for searchers that draw numbers
-  int opset = 0;              ///< new operators must have an ONNX form at this opset; 0: not asked
+  uint64_t seed = 0;  ///< for searchers that draw numbers
+  int opset = 0;      ///< new operators must have an ONNX form at this opset; 0: not asked
   Verbosity verbosity = Verbosity::Quiet;
 };
 
 enum class StopReason : uint8_t {
-  Exhausted,    ///< nothing is left within alpha
+  Exhausted,  ///< nothing is left within alpha
   Budget,
   Time,
   Interrupted,
@@ -31,10 +31,10 @@ std::string to_string(StopReason r);
 
 /// A new best graph.
 struct Improvement {
-  uint64_t candidate = 0;  ///< evaluations so far
-  double cost = 0;         ///< microseconds
-  double seconds = 0;      ///< since the start
-  std::string rule;        ///< the last rule applied
+  uint64_t candidate = 0;             ///< evaluations so far
+  double cost = 0;                    ///< microseconds
+  double seconds = 0;                 ///< since the start
+  std::string rule;                   ///< the last rule applied
   std::vector<std::string> sequence;  ///< all rules from the original graph
 };
 
@@ -42,10 +42,10 @@ struct SearchReport {
   Graph best;
   double cost_before = 0, cost_after = 0;  ///< microseconds
   StopReason stop = StopReason::Exhausted;
-  uint64_t expanded = 0;     ///< graphs whose matches were listed
-  uint64_t candidates = 0;   ///< matches whose cost was predicted
-  uint64_t duplicates = 0;   ///< candidates equal to a graph seen before
-  uint64_t rejected = 0;     ///< candidates that cost too much
+  uint64_t expanded = 0;    ///< graphs whose matches were listed
+  uint64_t candidates = 0;  ///< matches whose cost was predicted
+  uint64_t duplicates = 0;  ///< candidates equal to a graph seen before
+  uint64_t rejected = 0;    ///< candidates that cost too much
   size_t peak_queue = 0;
   double seconds = 0;
   std::vector<Improvement> improvements;

@@ -5,7 +5,8 @@ namespace regraft::ops {
 // out[i] = a[i] + b[i], with broadcasting
 struct Add : Broadcasting {
   static constexpr std::string_view name = "add";
-  static constexpr std::string_view onnx[] = {"Add", "Sum"};  // Sum of two; other arities do not fit
+  static constexpr std::string_view onnx[] = {"Add",
+                                              "Sum"};  // Sum of two; other arities do not fit
   static constexpr bool commutative = true;
   OP_ELEMENT {
     auto a = read_broadcast(alg, in[0], i), b = read_broadcast(alg, in[1], i);

@@ -7,7 +7,8 @@ struct AverageKernel {
   static constexpr std::string_view name = "average-kernel";
   static constexpr std::span<const std::string_view> onnx{};
   static constexpr int arity = 0;
-  static constexpr IntAttr ints[] = {{"channels", Length::One, std::nullopt}, {"kernel", Length::Any, std::nullopt}};
+  static constexpr IntAttr ints[] = {{"channels", Length::One, std::nullopt},
+                                     {"kernel", Length::Any, std::nullopt}};
   OP_SHAPES {
     using I = typename A::Index;
     ShapeOf<I> out{at.ints[0][0], I(1)};
@@ -21,7 +22,9 @@ struct AverageKernel {
     for (const auto& k : at.ints[1]) count = count * k;
     return alg.recip(count);
   }
-  static std::vector<Sample> samples() { return {{{}, {{{2}, {3, 3}}, {}}}, {{}, {{{3}, {2}}, {}}}}; }
+  static std::vector<Sample> samples() {
+    return {{{}, {{{2}, {3, 3}}, {}}}, {{}, {{{3}, {2}}, {}}}};
+  }
 };
 
 }  // namespace regraft::ops

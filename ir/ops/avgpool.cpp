@@ -2,8 +2,8 @@
 
 namespace regraft::ops {
 
-// out[n, c, p..] = sum over k.. of x[n, c, p * stride + k * dilation - pad] / count, positions outside x as 0;
-// count is the whole kernel, or only what lies inside x when include_pad is 0
+// out[n, c, p..] = sum over k.. of x[n, c, p * stride + k * dilation - pad] / count, positions
+// outside x as 0; count is the whole kernel, or only what lies inside x when include_pad is 0
 struct AvgPool {
   static constexpr std::string_view name = "avgpool";
   static constexpr std::string_view onnx[] = {"AveragePool"};
@@ -14,11 +14,14 @@ struct AvgPool {
                                      {"dilations", Length::Spatial, 1},
                                      {"include_pad", Length::One, 0, true}};
   template <class I>
-  static Window<I> window(const Attrs<I>& at) { return {at.ints[1], at.ints[2], at.ints[3]}; }
+  static Window<I> window(const Attrs<I>& at) {
+    return {at.ints[1], at.ints[2], at.ints[3]};
+  }
   OP_SHAPES {
     if (in[0].size() < 3) return error("avgpool: no spatial axis");
     auto out = in[0];
-    for (size_t d = 0; d + 2 < out.size(); ++d) out[d + 2] = window_size(alg, window(at), d, in[0][d + 2], at.ints[0][d]);
+    for (size_t d = 0; d + 2 < out.size(); ++d)
+      out[d + 2] = window_size(alg, window(at), d, in[0][d + 2], at.ints[0][d]);
     return Shapes<A>{out};
   }
   template <class I>
@@ -41,14 +44,15 @@ struct AvgPool {
           from[axis] = window_position(window(at), d, i[d + 2], k[d]);
           inside = inside && I(0) <= from[axis] && from[axis] < x.dim(axis);
         }
-        return alg.select(inside, [&] { return value(); }, [&] { return zero(alg); });
+        return alg.select(
+            inside, [&] { return value(); }, [&] { return zero(alg); });
       });
     };
     auto total = over_window([&] { return alg.read(x, from); });
-    bool whole = fixed(at.ints[4][0]) != 0 ||
-                 std::all_of(at.ints[2].begin(), at.ints[2].end(), [](const I& p) { return plainly_zero(p); });
-    if (!whole)
-      return total * alg.apply(Fn::Recip, over_window([&] { return alg.constant(1); }));
+    bool whole =
+        fixed(at.ints[4][0]) != 0 || std::all_of(at.ints[2].begin(), at.ints[2].end(),
+                                                 [](const I& p) { return plainly_zero(p); });
+    if (!whole) return total * alg.apply(Fn::Recip, over_window([&] { return alg.constant(1); }));
     I count(1);
     for (const I& k : kernel) count = count * k;
     return total * alg.recip(count);
@@ -59,9 +63,12 @@ struct AvgPool {
     int64_t include = n.integer("count_include_pad", 0);
     auto window = onnx_window(n, *kernel, include ? CeilMode::Refuse : CeilMode::AsEndPads);
     if (!window) return std::nullopt;
-    return OnnxImport{{{polys(*kernel), window->strides, window->pads, window->dilations, {Poly(include)}}, {}}, {0}};
+    return OnnxImport{
+        {{polys(*kernel), window->strides, window->pads, window->dilations, {Poly(include)}}, {}},
+        {0}};
   }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int opset) {
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&,
+                                    int opset) {
     OnnxExport r;
     r.type = "AveragePool";
     r.inputs = operand_inputs(1);

@@ -12,7 +12,8 @@ struct BatchNorm {
   OP_SHAPES {
     if (in[0].size() < 2) return error("batchnorm: no channel axis");
     for (size_t k = 1; k < 5; ++k) {
-      if (in[k].size() != 1) return error("batchnorm: operand " + std::to_string(k) + " is not a vector");
+      if (in[k].size() != 1)
+        return error("batchnorm: operand " + std::to_string(k) + " is not a vector");
       alg.require(in[k][0] == in[0][1]);
     }
     return Shapes<A>{in[0]};
@@ -21,15 +22,18 @@ struct BatchNorm {
     auto c = i.subspan(1, 1);
     auto deviation = alg.apply(Fn::Sqrt, alg.read(in[4], c) + alg.real(at.reals[0]));
     return minus(alg, alg.read(in[0], i), alg.read(in[3], c)) * alg.apply(Fn::Recip, deviation) *
-               alg.read(in[1], c) + alg.read(in[2], c);
+               alg.read(in[1], c) +
+           alg.read(in[2], c);
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
-    if (n.inputs.size() != 5 || n.integer("training_mode", 0) != 0 || n.integer("spatial", 1) != 1 || n.outputs != 1)
+    if (n.inputs.size() != 5 || n.integer("training_mode", 0) != 0 ||
+        n.integer("spatial", 1) != 1 || n.outputs != 1)
       return std::nullopt;
     return OnnxImport{{{}, {{n.real("epsilon", 1e-5), nullptr}}}, {0, 1, 2, 3, 4}};
   }
   static std::vector<Sample> samples() {
-    return {{{{2, 3, 2, 2}, {3}, {3}, {3}, {3}}, {{}, {{0.01, nullptr}}}}, {{{2, 3}, {3}, {3}, {3}, {3}}, {{}, {{1, nullptr}}}}};
+    return {{{{2, 3, 2, 2}, {3}, {3}, {3}, {3}}, {{}, {{0.01, nullptr}}}},
+            {{{2, 3}, {3}, {3}, {3}, {3}}, {{}, {{1, nullptr}}}}};
   }
 };
 

@@ -24,7 +24,8 @@ struct Clip : Elementwise<Fn::Relu> {
     if (!(bounds[0] <= bounds[1])) return std::nullopt;
     return OnnxImport{{{}, {{bounds[0], nullptr}, {bounds[1], nullptr}}}, {0}};
   }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int opset) {
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&,
+                                    int opset) {
     OnnxExport r;
     r.type = "Clip";
     r.inputs = operand_inputs(1);
@@ -39,7 +40,8 @@ struct Clip : Elementwise<Fn::Relu> {
     return r;
   }
   static std::vector<Sample> samples() {
-    return {{{{2, 3}}, {{}, {{-0.5, nullptr}, {0.5, nullptr}}}}, {{{4}}, {{}, {{0, nullptr}, {6, nullptr}}}}};
+    return {{{{2, 3}}, {{}, {{-0.5, nullptr}, {0.5, nullptr}}}},
+            {{{4}}, {{}, {{0, nullptr}, {6, nullptr}}}}};
   }
 };
 

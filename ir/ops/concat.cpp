@@ -27,7 +27,8 @@ struct Concat {
       typename A::Index local = i[static_cast<size_t>(axis)] - begin;
       auto here = [&] { return alg.read(in[k], with(i, axis, local)); };
       if (k + 1 == in.size()) return here();
-      return alg.select(local < in[k].dim(axis), here, [&] { return self(self, k + 1, begin + in[k].dim(axis)); });
+      return alg.select(local < in[k].dim(axis), here,
+                        [&] { return self(self, k + 1, begin + in[k].dim(axis)); });
     };
     return from(from, 0, typename A::Index(0));
   }

@@ -4,8 +4,8 @@
 
 namespace regraft::ops {
 
-// out[n, o, p..] = sum over c, k.. of x[n, g(o) + c, p * stride + k * dilation - pad] * w[o, c, k..] + b[o]
-// where positions outside x count as 0 and g(o) is the first input channel of o's group
+// out[n, o, p..] = sum over c, k.. of x[n, g(o) + c, p * stride + k * dilation - pad] * w[o, c,
+// k..] + b[o] where positions outside x count as 0 and g(o) is the first input channel of o's group
 struct Conv {
   static constexpr std::string_view name = "conv";
   static constexpr std::string_view onnx[] = {"Conv"};
@@ -15,10 +15,13 @@ struct Conv {
                                      {"dilations", Length::Spatial, 1},
                                      {"group", Length::One, 1}};
   template <class I>
-  static Window<I> window(const Attrs<I>& at) { return {at.ints[0], at.ints[1], at.ints[2]}; }
+  static Window<I> window(const Attrs<I>& at) {
+    return {at.ints[0], at.ints[1], at.ints[2]};
+  }
   OP_SHAPES {
     const auto &x = in[0], &w = in[1], &group = at.ints[3][0];
-    if (x.size() < 3 || w.size() != x.size()) return error("conv: ranks of data and weight do not fit");
+    if (x.size() < 3 || w.size() != x.size())
+      return error("conv: ranks of data and weight do not fit");
     if (in.size() == 3 && in[2].size() != 1) return error("conv: the bias is not a vector");
     alg.require(x[1] == group * w[1]);
     alg.require(w[0] == group * alg.floordiv(w[0], group));
@@ -47,39 +50,48 @@ struct Conv {
         weight[d] = k[axis + 1];
         inside = inside && I(0) <= from[d] && from[d] < x.dim(d);
       }
-      return alg.select(inside, [&] { return alg.read(x, from) * alg.read(w, weight); },
-                        [&] { return zero(alg); });
+      return alg.select(
+          inside, [&] { return alg.read(x, from) * alg.read(w, weight); },
+          [&] { return zero(alg); });
     });
     if (in.size() < 3) return total;
     return total + alg.read(in[2], i.subspan(1, 1));
   }
   /// Patches of the input as columns, times the weights as a matrix; a block of columns at a time.
-  static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape, std::span<double> out) {
+  static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
+                    std::span<double> out) {
     const auto &x = in[0], &w = in[1];
     int64_t groups = at.ints[3][0], width = w.dim(0) / groups, taps = 1, places = 1;
     for (int d = 1; d < w.rank(); ++d) taps *= w.dim(d);
     for (size_t d = 2; d < shape.size(); ++d) places *= shape[d];
     constexpr int64_t kPlaces = 256;  // a block of work
     int64_t blocks = (places + kPlaces - 1) / kPlaces;
-    parallel_for(static_cast<size_t>(shape[0] * groups * blocks), default_threads(), [&](size_t task) {
-      auto t = static_cast<int64_t>(task);
-      int64_t first = t % blocks * kPlaces, group = t / blocks % groups, n = t / blocks / groups;
-      int64_t count = std::min(kPlaces, places - first);
-      std::vector<double> patches(static_cast<size_t>(taps * count));
-      for (int64_t tap = 0; tap < taps; ++tap)
-        gather_row(x, w, at, shape, n, group * w.dim(1), tap, first, {patches.data() + tap * count, static_cast<size_t>(count)});
-      double* result = out.data() + (n * w.dim(0) + group * width) * places + first;
-      multiply(w.data + group * width * taps, taps, patches.data(), count, result, places, width, taps, count);
-      if (in.size() == 3)
-        for (int64_t o = 0; o < width; ++o)
-          for (int64_t p = 0; p < count; ++p) result[o * places + p] += in[2].data[group * width + o];
-    });
+    parallel_for(static_cast<size_t>(shape[0] * groups * blocks), default_threads(),
+                 [&](size_t task) {
+                   auto t = static_cast<int64_t>(task);
+                   int64_t first = t % blocks * kPlaces, group = t / blocks % groups,
+                           n = t / blocks / groups;
+                   int64_t count = std::min(kPlaces, places - first);
+                   std::vector<double> patches(static_cast<size_t>(taps * count));
+                   for (int64_t tap = 0; tap < taps; ++tap)
+                     gather_row(x, w, at, shape, n, group * w.dim(1), tap, first,
+                                {patches.data() + tap * count, static_cast<size_t>(count)});
+                   double* result = out.data() + (n * w.dim(0) + group * width) * places + first;
+                   multiply(w.data + group * width * taps, taps, patches.data(), count, result,
+                            places, width, taps, count);
+                   if (in.size() == 3)
+                     for (int64_t o = 0; o < width; ++o)
+                       for (int64_t p = 0; p < count; ++p)
+                         result[o * places + p] += in[2].data[group * width + o];
+                 });
   }
   /// What the weights' element `tap` meets at each of the places from `first` on.
-  static void gather_row(const NumTensor<double>& x, const NumTensor<double>& w, const Attrs<int64_t>& at, std::span<const int64_t> shape,
-                         int64_t n, int64_t channel, int64_t tap, int64_t first, std::span<double> row) {
+  static void gather_row(const NumTensor<double>& x, const NumTensor<double>& w,
+                         const Attrs<int64_t>& at, std::span<const int64_t> shape, int64_t n,
+                         int64_t channel, int64_t tap, int64_t first, std::span<double> row) {
     Indices<int64_t> k, from;
-    for (int d = 1; d < w.rank(); ++d) k.push_back(tap / w.strides[static_cast<size_t>(d)] % w.dim(d));
+    for (int d = 1; d < w.rank(); ++d)
+      k.push_back(tap / w.strides[static_cast<size_t>(d)] % w.dim(d));
     for (int d = 0; d < x.rank(); ++d) from.push_back(0);
     from[0] = n;
     from[1] = channel + k[0];
@@ -108,7 +120,9 @@ struct Conv {
     }
     auto window = onnx_window(n, kernel, CeilMode::Ignore);
     if (!window) return std::nullopt;
-    OnnxImport r{{{window->strides, window->pads, window->dilations, {Poly(n.integer("group", 1))}}, {}}, {0, 1}};
+    OnnxImport r{
+        {{window->strides, window->pads, window->dilations, {Poly(n.integer("group", 1))}}, {}},
+        {0, 1}};
     if (n.inputs.size() > 2 && n.inputs[2].present) r.operands.push_back(2);
     return r;
   }

@@ -9,12 +9,12 @@
 #include "base/result.h"
 #include "ir/op.h"
 
-#define OP_SHAPES                                                                  \
-  template <Algebra A>                                                             \
+#define OP_SHAPES                                                                               \
+  template <Algebra A>                                                                          \
   static Result<Shapes<A>> infer([[maybe_unused]] A& alg, [[maybe_unused]] const Shapes<A>& in, \
                                  [[maybe_unused]] const Attrs<typename A::Index>& at)
-#define OP_ELEMENT                                                                 \
-  template <Algebra A>                                                             \
+#define OP_ELEMENT                                                                           \
+  template <Algebra A>                                                                       \
   static typename A::Scalar element([[maybe_unused]] A& alg, [[maybe_unused]] Tensors<A> in, \
                                     [[maybe_unused]] const Attrs<typename A::Index>& at,     \
                                     [[maybe_unused]] Position<A> i, [[maybe_unused]] int out)
@@ -24,10 +24,13 @@ namespace regraft::ops {
 // --- what formulas share ---
 
 /// An axis attribute, counted from the front.
-inline int axis_of(int64_t axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
+inline int axis_of(int64_t axis, int rank) {
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
 inline bool axis_fits(int64_t axis, int rank) { return axis >= -rank && axis < rank; }
 
-/// One output dimension of NumPy broadcasting. Symbolic sizes broadcast only where one is the number 1.
+/// One output dimension of NumPy broadcasting. Symbolic sizes broadcast only where one is the
+/// number 1.
 template <Algebra A, class I = typename A::Index>
 I broadcast_dim(A& alg, const I& a, const I& b) {
   if (is_one(a)) return b;
@@ -67,7 +70,9 @@ Indices<I> with(std::span<const I> i, int d, I x) {
 }
 
 template <Algebra A>
-typename A::Scalar zero(A& alg) { return alg.constant(0); }
+typename A::Scalar zero(A& alg) {
+  return alg.constant(0);
+}
 template <Algebra A>
 typename A::Scalar minus(A& alg, const typename A::Scalar& a, const typename A::Scalar& b) {
   return a + alg.constant(-1) * b;
@@ -75,7 +80,8 @@ typename A::Scalar minus(A& alg, const typename A::Scalar& a, const typename A::
 
 // --- ONNX ---
 
-/// The attributes and inputs as they stand, when their names are the operator's own and no others occur.
+/// The attributes and inputs as they stand, when their names are the operator's own and no others
+/// occur.
 std::optional<OnnxImport> import_by_name(const OpDef& op, const OnnxNode& node);
 Result<OnnxExport> export_by_name(const OpDef& op, const Attrs<Poly>& at,
                                   const std::vector<TensorType>& operands, int opset);
@@ -96,8 +102,8 @@ inline OnnxAttr text_attr(std::string s) {
 }
 /// `operands` operands, in order.
 std::vector<OnnxExport::Input> operand_inputs(int operands);
-OnnxExport::Input int_input(std::vector<int64_t> v);     ///< a 1-D int64 constant
-OnnxExport::Input real_input(double v);                  ///< a scalar constant
+OnnxExport::Input int_input(std::vector<int64_t> v);  ///< a 1-D int64 constant
+OnnxExport::Input real_input(double v);               ///< a scalar constant
 /// The numbers of an attribute, or an Error that names it.
 Result<std::vector<int64_t>> numbers(std::string_view what, const std::vector<Poly>& v);
 /// A single int, by the ONNX convention an attribute of one number.
@@ -159,7 +165,8 @@ const OpDef& define() {
     d.name = Op::name;
     d.onnx = Op::onnx;
     if constexpr (requires { Op::arity; }) d.min_arity = d.max_arity = Op::arity;
-    if constexpr (requires { Op::min_arity; }) d.min_arity = Op::min_arity, d.max_arity = Op::max_arity;
+    if constexpr (requires { Op::min_arity; })
+      d.min_arity = Op::min_arity, d.max_arity = Op::max_arity;
     if constexpr (requires { Op::outputs_attr; }) d.outputs = 0, d.outputs_attr = Op::outputs_attr;
     if constexpr (requires { Op::commutative; }) d.commutative = Op::commutative;
     if constexpr (requires { Op::ints; }) d.ints = Op::ints;
@@ -192,5 +199,7 @@ const OpDef& define() {
 }  // namespace regraft::ops
 
 /// The function that ops.def lists.
-#define REGRAFT_DEFINE(function, Struct) \
-  namespace regraft::ops { const OpDef& function() { return define<Struct>(); } }
+#define REGRAFT_DEFINE(function, Struct)               \
+  namespace regraft::ops {                             \
+  const OpDef& function() { return define<Struct>(); } \
+  }

@@ -18,7 +18,8 @@ struct Broadcasting {
   static constexpr int arity = 2;
   OP_SHAPES { return Shapes<A>{broadcast(alg, in[0], in[1])}; }
   static std::vector<Sample> samples() {
-    return {{{{2, 3}, {2, 3}}, {}}, {{{2, 3}, {3}}, {}}, {{{2, 1, 4}, {3, 1}}, {}}, {{{}, {2}}, {}}};
+    return {
+        {{{2, 3}, {2, 3}}, {}}, {{{2, 3}, {3}}, {}}, {{{2, 1, 4}, {3, 1}}, {}}, {{{}, {2}}, {}}};
   }
 };
 

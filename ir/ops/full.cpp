@@ -15,7 +15,9 @@ struct Full {
     return Shapes<A>{at.ints[0]};
   }
   OP_ELEMENT { return alg.real(at.reals[0]); }
-  static std::vector<Sample> samples() { return {{{}, {{{2, 3}}, {{1, nullptr}}}}, {{}, {{{}}, {{0, nullptr}}}}}; }
+  static std::vector<Sample> samples() {
+    return {{{}, {{{2, 3}}, {{1, nullptr}}}}, {{}, {{{}}, {{0, nullptr}}}}};
+  }
 };
 
 }  // namespace regraft::ops

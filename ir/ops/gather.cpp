@@ -2,8 +2,8 @@
 
 namespace regraft::ops {
 
-// out[a.., j.., b..] = x[a.., indices[j..], b..]: the axis is replaced by the (constant) index tensor,
-// whose shape is `shape` (empty: one index, the axis goes away)
+// out[a.., j.., b..] = x[a.., indices[j..], b..]: the axis is replaced by the (constant) index
+// tensor, whose shape is `shape` (empty: one index, the axis goes away)
 struct Gather {
   static constexpr std::string_view name = "gather";
   static constexpr std::string_view onnx[] = {"Gather"};
@@ -16,10 +16,12 @@ struct Gather {
     int rank = static_cast<int>(in[0].size());
     if (!axis_fits(fixed(at.ints[0][0]), rank)) return error("gather: no such axis");
     int axis = axis_of(fixed(at.ints[0][0]), rank);
-    if (rank - 1 + static_cast<int>(at.ints[2].size()) > kMaxRank) return error("gather: rank too high");
+    if (rank - 1 + static_cast<int>(at.ints[2].size()) > kMaxRank)
+      return error("gather: rank too high");
     int64_t count = 1;
     for (const auto& d : at.ints[2]) count *= fixed(d);
-    if (count != static_cast<int64_t>(at.ints[1].size())) return error("gather: shape does not fit the indices");
+    if (count != static_cast<int64_t>(at.ints[1].size()))
+      return error("gather: shape does not fit the indices");
     using I = typename A::Index;
     for (const auto& p : at.ints[1]) {
       alg.require(I(0) <= p);
@@ -35,19 +37,25 @@ struct Gather {
     int axis = axis_of(fixed(at.ints[0][0]), in[0].rank());
     size_t skip = at.ints[2].size();
     I flat(0);
-    for (size_t d = 0; d < skip; ++d) flat = flat * at.ints[2][d] + i[static_cast<size_t>(axis) + d];
+    for (size_t d = 0; d < skip; ++d)
+      flat = flat * at.ints[2][d] + i[static_cast<size_t>(axis) + d];
     Indices<I> j;
     for (int d = 0; d < in[0].rank(); ++d) {
-      if (d == axis) j.push_back(alg.lookup(at.ints[1], flat, in[0].dim(axis)));
-      else j.push_back(i[static_cast<size_t>(d < axis ? d : d - 1 + static_cast<int>(skip))]);
+      if (d == axis)
+        j.push_back(alg.lookup(at.ints[1], flat, in[0].dim(axis)));
+      else
+        j.push_back(i[static_cast<size_t>(d < axis ? d : d - 1 + static_cast<int>(skip))]);
     }
     return alg.read(in[0], j);
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     auto rank = rank_of(n, 0);
     int64_t axis = n.integer("axis", 0);
-    if (!rank || !axis_fits(axis, *rank) || n.inputs.size() != 2 || !n.inputs[1].constant) return std::nullopt;
-    if (n.inputs[1].constant->count() > static_cast<int64_t>(kMaxIndices) || n.inputs[1].constant->count() < 1) return std::nullopt;
+    if (!rank || !axis_fits(axis, *rank) || n.inputs.size() != 2 || !n.inputs[1].constant)
+      return std::nullopt;
+    if (n.inputs[1].constant->count() > static_cast<int64_t>(kMaxIndices) ||
+        n.inputs[1].constant->count() < 1)
+      return std::nullopt;
     auto indices = n.constant_ints(1);
     if (!indices) return std::nullopt;
     const Poly& size = (*n.inputs[0].type.shape)[static_cast<size_t>(axis_of(axis, *rank))];
@@ -56,7 +64,8 @@ struct Gather {
       if (p < 0) p += size.constant();
       if (p < 0 || !size.is_constant() || p >= size.constant()) return std::nullopt;
     }
-    return OnnxImport{{{{Poly(axis)}, polys(*indices), polys(n.inputs[1].constant->dims())}, {}}, {0}};
+    return OnnxImport{{{{Poly(axis)}, polys(*indices), polys(n.inputs[1].constant->dims())}, {}},
+                      {0}};
   }
   static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int) {
     ASSIGN_OR_RETURN(auto indices, numbers("indices", at.ints[1]));
@@ -69,7 +78,9 @@ struct Gather {
     return r;
   }
   static std::vector<Sample> samples() {
-    return {{{{4, 3}}, {{{0}, {2, 0, 3}, {3}}, {}}}, {{{2, 4, 3}}, {{{1}, {1}, {}}, {}}}, {{{2, 4}}, {{{-1}, {0, 1, 3, 3}, {2, 2}}, {}}}};
+    return {{{{4, 3}}, {{{0}, {2, 0, 3}, {3}}, {}}},
+            {{{2, 4, 3}}, {{{1}, {1}, {}}, {}}},
+            {{{2, 4}}, {{{-1}, {0, 1, 3, 3}, {2, 2}}, {}}}};
   }
 };
 

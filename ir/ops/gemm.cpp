@@ -8,10 +8,13 @@ struct Gemm {
   static constexpr std::string_view name = "gemm";
   static constexpr std::string_view onnx[] = {"Gemm"};
   static constexpr int min_arity = 2, max_arity = 3;
-  static constexpr IntAttr ints[] = {{"transA", Length::One, 0, true}, {"transB", Length::One, 0, true}};
+  static constexpr IntAttr ints[] = {{"transA", Length::One, 0, true},
+                                     {"transB", Length::One, 0, true}};
   static constexpr RealAttr reals[] = {{"alpha", 1}, {"beta", 1}};
   template <class I>
-  static bool flag(const Attrs<I>& at, size_t k) { return fixed(at.ints[k][0]) != 0; }
+  static bool flag(const Attrs<I>& at, size_t k) {
+    return fixed(at.ints[k][0]) != 0;
+  }
   OP_SHAPES {
     if (in[0].size() != 2 || in[1].size() != 2) return error("gemm: an operand is not a matrix");
     size_t m = flag(at, 0) ? 1 : 0, n = flag(at, 1) ? 0 : 1;

@@ -12,7 +12,8 @@ struct HardSigmoid : Elementwise<Fn::Relu> {
     return alg.clip(linear, Real{0, nullptr}, Real{1, nullptr});
   }
   static std::vector<Sample> samples() {
-    return {{{{2, 3}}, {{}, {{0.2, nullptr}, {0.5, nullptr}}}}, {{{5}}, {{}, {{0.25, nullptr}, {0.5, nullptr}}}}};
+    return {{{{2, 3}}, {{}, {{0.2, nullptr}, {0.5, nullptr}}}},
+            {{{5}}, {{}, {{0.25, nullptr}, {0.5, nullptr}}}}};
   }
 };
 

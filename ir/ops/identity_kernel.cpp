@@ -15,8 +15,10 @@ struct IdentityKernel {
   OP_SHAPES {
     using I = typename A::Index;
     const auto &channels = at.ints[0][0], &group = at.ints[3][0];
-    if (at.ints[1].size() != at.ints[2].size()) return error("identity-kernel: kernel and centre differ in length");
-    if (at.ints[1].size() + 2 > static_cast<size_t>(kMaxRank)) return error("identity-kernel: rank too high");
+    if (at.ints[1].size() != at.ints[2].size())
+      return error("identity-kernel: kernel and centre differ in length");
+    if (at.ints[1].size() + 2 > static_cast<size_t>(kMaxRank))
+      return error("identity-kernel: rank too high");
     ShapeOf<I> out{channels, alg.floordiv(channels, group)};
     alg.require(I(1) <= out[1]);
     alg.require(channels == group * out[1]);
@@ -36,7 +38,8 @@ struct IdentityKernel {
     }
     auto hit = own == i[1];
     for (size_t d = 2; d < i.size(); ++d) hit = hit && i[d] == at.ints[2][d - 2];
-    return alg.select(hit, [&] { return alg.constant(1); }, [&] { return zero(alg); });
+    return alg.select(
+        hit, [&] { return alg.constant(1); }, [&] { return zero(alg); });
   }
   static std::vector<Sample> samples() {
     return {{{}, {{{3}, {3, 3}, {1, 1}, {1}}, {}}}, {{}, {{{4}, {1, 3}, {0, 2}, {2}}, {}}}};

@@ -13,7 +13,8 @@ struct IdentityMatrix {
     return Shapes<A>{{at.ints[0][0], at.ints[0][0]}};
   }
   OP_ELEMENT {
-    return alg.select(i[0] == i[1], [&] { return alg.constant(1); }, [&] { return zero(alg); });
+    return alg.select(
+        i[0] == i[1], [&] { return alg.constant(1); }, [&] { return zero(alg); });
   }
   static std::vector<Sample> samples() { return {{{}, {{{3}}, {}}}, {{}, {{{1}}, {}}}}; }
 };

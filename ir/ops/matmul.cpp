@@ -38,12 +38,16 @@ struct MatMul {
       j.push_back(d < t.rank() - 2 && is_one(t.dim(d)) ? I(0) : i[static_cast<size_t>(d) + skip]);
     return j;
   }
-  static void dense(Tensors<Reals> in, const Attrs<int64_t>&, std::span<const int64_t> shape, std::span<double> out) {
+  static void dense(Tensors<Reals> in, const Attrs<int64_t>&, std::span<const int64_t> shape,
+                    std::span<double> out) {
     const auto &x = in[0], &y = in[1];
-    int64_t rows = shape[shape.size() - 2], columns = shape[shape.size() - 1], inner = x.dim(x.rank() - 1);
+    int64_t rows = shape[shape.size() - 2], columns = shape[shape.size() - 1],
+            inner = x.dim(x.rank() - 1);
     constexpr int64_t kRows = 64;  // a block of work
-    int64_t blocks = (rows + kRows - 1) / kRows, batches = rows * columns == 0 ? 0 : static_cast<int64_t>(out.size()) / (rows * columns);
-    auto offset = [&](const NumTensor<double>& t, int64_t batch) {  // of the matrix that `batch` reads
+    int64_t blocks = (rows + kRows - 1) / kRows,
+            batches = rows * columns == 0 ? 0 : static_cast<int64_t>(out.size()) / (rows * columns);
+    auto offset = [&](const NumTensor<double>& t,
+                      int64_t batch) {  // of the matrix that `batch` reads
       int64_t at_element = 0;
       for (int d = static_cast<int>(shape.size()) - 3, k = t.rank() - 3; d >= 0; --d, --k) {
         int64_t i = batch % shape[static_cast<size_t>(d)];
@@ -53,9 +57,11 @@ struct MatMul {
       return at_element;
     };
     parallel_for(static_cast<size_t>(batches * blocks), default_threads(), [&](size_t task) {
-      int64_t batch = static_cast<int64_t>(task) / blocks, first = static_cast<int64_t>(task) % blocks * kRows;
+      int64_t batch = static_cast<int64_t>(task) / blocks,
+              first = static_cast<int64_t>(task) % blocks * kRows;
       multiply(x.data + offset(x, batch) + first * inner, inner, y.data + offset(y, batch), columns,
-               out.data() + (batch * rows + first) * columns, columns, std::min(kRows, rows - first), inner, columns);
+               out.data() + (batch * rows + first) * columns, columns,
+               std::min(kRows, rows - first), inner, columns);
     });
   }
   static std::vector<Sample> samples() {

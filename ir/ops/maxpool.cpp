@@ -12,11 +12,14 @@ struct MaxPool {
                                      {"pads", Length::TwiceSpatial, 0},
                                      {"dilations", Length::Spatial, 1}};
   template <class I>
-  static Window<I> window(const Attrs<I>& at) { return {at.ints[1], at.ints[2], at.ints[3]}; }
+  static Window<I> window(const Attrs<I>& at) {
+    return {at.ints[1], at.ints[2], at.ints[3]};
+  }
   OP_SHAPES {
     if (in[0].size() < 3) return error("maxpool: no spatial axis");
     auto out = in[0];
-    for (size_t d = 0; d + 2 < out.size(); ++d) out[d + 2] = window_size(alg, window(at), d, in[0][d + 2], at.ints[0][d]);
+    for (size_t d = 0; d + 2 < out.size(); ++d)
+      out[d + 2] = window_size(alg, window(at), d, in[0][d + 2], at.ints[0][d]);
     return Shapes<A>{out};
   }
   OP_ELEMENT {
@@ -24,7 +27,8 @@ struct MaxPool {
     const auto& x = in[0];
     Indices<I> from(i);
     auto move_to = [&](std::span<const I> k) {
-      for (size_t d = 0; d < k.size(); ++d) from[static_cast<int>(d) + 2] = window_position(window(at), d, i[d + 2], k[d]);
+      for (size_t d = 0; d < k.size(); ++d)
+        from[static_cast<int>(d) + 2] = window_position(window(at), d, i[d + 2], k[d]);
     };
     auto inside = [&](std::span<const I> k) {
       move_to(k);
@@ -32,20 +36,21 @@ struct MaxPool {
       for (int d = 3; d < x.rank(); ++d) yes = yes && I(0) <= from[d] && from[d] < x.dim(d);
       return yes;
     };
-    return alg.max_over(std::span<const I>(at.ints[0]), inside,
-                        [&](std::span<const I> k) {
-                          move_to(k);
-                          return alg.read(x, from);
-                        });
+    return alg.max_over(std::span<const I>(at.ints[0]), inside, [&](std::span<const I> k) {
+      move_to(k);
+      return alg.read(x, from);
+    });
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     const auto* kernel = n.ints("kernel_shape");
     if (!kernel || n.integer("storage_order", 0) != 0) return std::nullopt;
     auto window = onnx_window(n, *kernel, CeilMode::AsEndPads);
     if (!window) return std::nullopt;
-    return OnnxImport{{{polys(*kernel), window->strides, window->pads, window->dilations}, {}}, {0}};
+    return OnnxImport{{{polys(*kernel), window->strides, window->pads, window->dilations}, {}},
+                      {0}};
   }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int opset) {
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&,
+                                    int opset) {
     OnnxExport r;
     r.type = "MaxPool";
     r.inputs = operand_inputs(1);

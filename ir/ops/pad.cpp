@@ -7,7 +7,8 @@ struct Pad {
   static constexpr std::string_view name = "pad";
   static constexpr std::string_view onnx[] = {"Pad"};
   static constexpr int arity = 1;
-  static constexpr IntAttr ints[] = {{"pads", Length::TwiceRank, std::nullopt}};  // begins, then ends
+  static constexpr IntAttr ints[] = {
+      {"pads", Length::TwiceRank, std::nullopt}};  // begins, then ends
   static constexpr RealAttr reals[] = {{"value", 0}};
   OP_SHAPES {
     auto out = in[0];
@@ -26,9 +27,11 @@ struct Pad {
     auto inside = I(0) <= I(0);
     for (size_t d = 0; d < i.size(); ++d) {
       from.push_back(i[d] - at.ints[0][d]);
-      inside = inside && I(0) <= from[static_cast<int>(d)] && from[static_cast<int>(d)] < in[0].dim(static_cast<int>(d));
+      inside = inside && I(0) <= from[static_cast<int>(d)] &&
+               from[static_cast<int>(d)] < in[0].dim(static_cast<int>(d));
     }
-    return alg.select(inside, [&] { return alg.read(in[0], from); }, [&] { return alg.real(at.reals[0]); });
+    return alg.select(
+        inside, [&] { return alg.read(in[0], from); }, [&] { return alg.real(at.reals[0]); });
   }
   // pads and value are attributes before opset 11, then inputs; opset 18 adds axes.
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
@@ -57,7 +60,8 @@ struct Pad {
     }
     return OnnxImport{{{polys(full)}, {{value, nullptr}}}, {0}};
   }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int opset) {
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&,
+                                    int opset) {
     ASSIGN_OR_RETURN(auto pads, numbers("pads", at.ints[0]));
     OnnxExport r;
     r.type = "Pad";

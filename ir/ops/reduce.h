@@ -7,18 +7,22 @@ namespace regraft::ops {
 /// A reduction over `axes`, which are kept with size 1 when keepdims is 1.
 struct Reduction {
   static constexpr int arity = 1;
-  static constexpr IntAttr ints[] = {{"axes", Length::Any, std::nullopt, true}, {"keepdims", Length::One, 1, true}};
+  static constexpr IntAttr ints[] = {{"axes", Length::Any, std::nullopt, true},
+                                     {"keepdims", Length::One, 1, true}};
   OP_SHAPES {
     int rank = static_cast<int>(in[0].size());
     std::vector<char> reduced(in[0].size(), 0);
     for (const auto& a : at.ints[0]) {
       if (!axis_fits(fixed(a), rank)) return error("reduction: no such axis");
-      if (reduced[static_cast<size_t>(axis_of(fixed(a), rank))]++) return error("reduction: an axis occurs twice");
+      if (reduced[static_cast<size_t>(axis_of(fixed(a), rank))]++)
+        return error("reduction: an axis occurs twice");
     }
     ShapeOf<typename A::Index> out;
     for (size_t d = 0; d < in[0].size(); ++d) {
-      if (!reduced[d]) out.push_back(in[0][d]);
-      else if (fixed(at.ints[1][0]) != 0) out.push_back(typename A::Index(1));
+      if (!reduced[d])
+        out.push_back(in[0][d]);
+      else if (fixed(at.ints[1][0]) != 0)
+        out.push_back(typename A::Index(1));
     }
     return Shapes<A>{out};
   }
@@ -31,7 +35,8 @@ struct Reduction {
     Box(const typename A::Tensor& x, const Attrs<I>& at, std::span<const I> i) {
       bool keep = fixed(at.ints[1][0]) != 0;
       std::vector<char> reduced(static_cast<size_t>(x.rank()), 0);
-      for (const auto& a : at.ints[0]) reduced[static_cast<size_t>(axis_of(fixed(a), x.rank()))] = 1;
+      for (const auto& a : at.ints[0])
+        reduced[static_cast<size_t>(axis_of(fixed(a), x.rank()))] = 1;
       size_t next = 0;
       for (int d = 0; d < x.rank(); ++d) {
         if (reduced[static_cast<size_t>(d)]) {
@@ -70,18 +75,23 @@ struct Reduction {
     }
     return OnnxImport{{{polys(*axes), {Poly(n.integer("keepdims", 1))}}, {}}, {0}};
   }
-  static Result<OnnxExport> write(const char* type, int input_since, const Attrs<Poly>& at, int opset) {
+  static Result<OnnxExport> write(const char* type, int input_since, const Attrs<Poly>& at,
+                                  int opset) {
     OnnxExport r;
     r.type = type;
     r.inputs = operand_inputs(1);
     r.attrs["keepdims"] = int_attr(fixed(at.ints[1][0]));
     ASSIGN_OR_RETURN(auto axes, numbers("axes", at.ints[0]));
-    if (opset >= input_since) r.inputs.push_back(int_input(axes));
-    else r.attrs["axes"] = ints_attr(axes);
+    if (opset >= input_since)
+      r.inputs.push_back(int_input(axes));
+    else
+      r.attrs["axes"] = ints_attr(axes);
     return r;
   }
   static std::vector<Sample> samples() {
-    return {{{{2, 3}}, {{{1}, {1}}, {}}}, {{{2, 3, 4}}, {{{0, -1}, {0}}, {}}}, {{{3}}, {{{0}, {0}}, {}}}};
+    return {{{{2, 3}}, {{{1}, {1}}, {}}},
+            {{{2, 3, 4}}, {{{0, -1}, {0}}, {}}},
+            {{{3}}, {{{0}, {0}}, {}}}};
   }
 };
 

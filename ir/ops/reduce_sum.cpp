@@ -14,7 +14,8 @@ struct ReduceSum : Reduction {
     return total;
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) { return import(n); }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int opset) {
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&,
+                                    int opset) {
     return write("ReduceSum", 13, at, opset);
   }
 };

@@ -36,8 +36,10 @@ struct Reshape {
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     if (n.inputs.empty() || !n.inputs[0].type.shape) return std::nullopt;
     const Shape& x = *n.inputs[0].type.shape;
-    auto shape = n.type == "Reshape" ? target(n, x) : n.type == "Flatten" ? flattened(n, x)
-                 : n.type == "Squeeze" ? squeezed(n, x) : unsqueezed(n, x);
+    auto shape = n.type == "Reshape"   ? target(n, x)
+                 : n.type == "Flatten" ? flattened(n, x)
+                 : n.type == "Squeeze" ? squeezed(n, x)
+                                       : unsqueezed(n, x);
     if (!shape) return std::nullopt;
     return OnnxImport{{{*shape}, {}}, {0}};
   }
@@ -50,9 +52,12 @@ struct Reshape {
     for (size_t d = 0; d < at.ints[0].size(); ++d) {
       const Poly& size = at.ints[0][d];
       bool copied = d < in[0].shape->size() && same(size, (*in[0].shape)[d]);
-      if (size.is_constant() && size.constant() != 0) shape.push_back(size.constant());
-      else if (copied) shape.push_back(0);
-      else ++inferred, shape.push_back(-1);
+      if (size.is_constant() && size.constant() != 0)
+        shape.push_back(size.constant());
+      else if (copied)
+        shape.push_back(0);
+      else
+        ++inferred, shape.push_back(-1);
     }
     if (inferred > 1) return error("reshape to several sizes that are not numbers");
     r.inputs.push_back(int_input(shape));
@@ -73,7 +78,9 @@ struct Reshape {
   static std::optional<Poly> quotient(const Poly& total, const Poly& known, const Shape& x) {
     if (known.is_constant() && known.constant() < 1) return std::nullopt;
     if (known.is_constant() && total.is_constant())
-      return total.constant() % known.constant() ? std::nullopt : std::optional(Poly(total.constant() / known.constant()));
+      return total.constant() % known.constant()
+                 ? std::nullopt
+                 : std::optional(Poly(total.constant() / known.constant()));
     SymbolPool* pool = nullptr;
     for (const Poly& d : x)
       if (!d.terms().empty()) pool = d.terms()[0].monomial[0]->pool;
@@ -90,7 +97,8 @@ struct Reshape {
     std::optional<size_t> hole;
     for (size_t d = 0; d < given->size(); ++d) {
       int64_t size = (*given)[d];
-      if (size < -1 || (size == -1 && hole) || (size == 0 && !keep_zero && d >= x.size())) return std::nullopt;
+      if (size < -1 || (size == -1 && hole) || (size == 0 && !keep_zero && d >= x.size()))
+        return std::nullopt;
       if (size == -1) hole = d;
       shape.push_back(size == -1 ? Poly(1) : size == 0 && !keep_zero ? x[d] : Poly(size));
     }
@@ -128,20 +136,24 @@ struct Reshape {
     if (!drop && !all) return std::nullopt;
     for (size_t d = 0; d < x.size(); ++d) {
       if (all && !x[d].is_constant()) return std::nullopt;
-      bool dropped = all ? is_one(x[d]) : std::binary_search(drop->begin(), drop->end(), static_cast<int64_t>(d));
+      bool dropped = all ? is_one(x[d])
+                         : std::binary_search(drop->begin(), drop->end(), static_cast<int64_t>(d));
       if (dropped && !is_one(x[d])) return std::nullopt;
       if (!dropped) shape.push_back(x[d]);
     }
     return shape;
   }
   static Target unsqueezed(const OnnxNode& n, const Shape& x) {
-    size_t extra = n.ints("axes") ? n.ints("axes")->size() : n.constant_ints(1).value_or(std::vector<int64_t>{}).size();
+    size_t extra = n.ints("axes") ? n.ints("axes")->size()
+                                  : n.constant_ints(1).value_or(std::vector<int64_t>{}).size();
     auto add = axes(n, static_cast<int64_t>(x.size() + extra));
     if (!add) return std::nullopt;
     std::vector<Poly> shape;
     size_t next = 0;
     for (size_t d = 0; d < x.size() + extra; ++d)
-      shape.push_back(std::binary_search(add->begin(), add->end(), static_cast<int64_t>(d)) ? Poly(1) : x[next++]);
+      shape.push_back(std::binary_search(add->begin(), add->end(), static_cast<int64_t>(d))
+                          ? Poly(1)
+                          : x[next++]);
     return shape;
   }
 };

@@ -25,7 +25,10 @@ struct Resizing {
     if (!rank || *rank < 3 || n.has("axes") || n.integer("antialias", 0) != 0) return std::nullopt;
     std::vector<double> scales;
     size_t scales_input = n.type == "Upsample" || n.opset < 11 ? 1 : 2;
-    auto given = [&](size_t k) { return k < n.inputs.size() && n.inputs[k].present && n.inputs[k].constant && n.inputs[k].constant->count() > 0; };
+    auto given = [&](size_t k) {
+      return k < n.inputs.size() && n.inputs[k].present && n.inputs[k].constant &&
+             n.inputs[k].constant->count() > 0;
+    };
     if (auto it = n.attrs.find("scales"); it != n.attrs.end()) scales = it->second.floats;
     if (given(scales_input)) {
       auto v = n.inputs[scales_input].constant->reals();
@@ -40,10 +43,12 @@ struct Resizing {
         scales.push_back(static_cast<double>((*sizes)[d]) / static_cast<double>(size.constant()));
       }
     }
-    if (scales.size() != static_cast<size_t>(*rank) || scales[0] != 1 || scales[1] != 1) return std::nullopt;
+    if (scales.size() != static_cast<size_t>(*rank) || scales[0] != 1 || scales[1] != 1)
+      return std::nullopt;
     std::vector<int64_t> factors;
     for (size_t d = 2; d < scales.size(); ++d) {
-      if (scales[d] != std::floor(scales[d]) || scales[d] < 1 || scales[d] > 64) return std::nullopt;
+      if (scales[d] != std::floor(scales[d]) || scales[d] < 1 || scales[d] > 64)
+        return std::nullopt;
       factors.push_back(static_cast<int64_t>(scales[d]));
     }
     return factors;
@@ -60,9 +65,12 @@ struct Resizing {
     r.attrs["coordinate_transformation_mode"] = text_attr(coordinates);
     if (std::string_view(mode) == "nearest") r.attrs["nearest_mode"] = text_attr("floor");
     r.inputs = operand_inputs(1);
-    if (opset < 13) r.inputs.push_back({std::nullopt, Constant::of_floats({0}, {})});  // roi is required
-    else r.inputs.push_back({});
-    r.inputs.push_back({std::nullopt, Constant::of_floats({static_cast<int64_t>(scales.size())}, scales)});
+    if (opset < 13)
+      r.inputs.push_back({std::nullopt, Constant::of_floats({0}, {})});  // roi is required
+    else
+      r.inputs.push_back({});
+    r.inputs.push_back(
+        {std::nullopt, Constant::of_floats({static_cast<int64_t>(scales.size())}, scales)});
     return r;
   }
 };

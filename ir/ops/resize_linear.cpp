@@ -7,10 +7,12 @@ namespace regraft::ops {
 struct ResizeLinear : Resizing {
   static constexpr std::string_view name = "resize-linear";
   static constexpr std::string_view onnx[] = {"Resize", "Upsample"};
-  static constexpr IntAttr ints[] = {{"factors", Length::Spatial, std::nullopt}, {"half_pixel", Length::One, 1, true}};
+  static constexpr IntAttr ints[] = {{"factors", Length::Spatial, std::nullopt},
+                                     {"half_pixel", Length::One, 1, true}};
   OP_ELEMENT {
     using I = typename A::Index;
-    // Along one axis: q = numerator / denominator, left neighbour = floor(q), weight of the right one = q - left.
+    // Along one axis: q = numerator / denominator, left neighbour = floor(q), weight of the right
+    // one = q - left.
     auto go = [&](auto& self, size_t d, Indices<I> from) -> typename A::Scalar {
       if (d == i.size()) return alg.read(in[0], from);
       const I& f = at.ints[0][d - 2];
@@ -23,9 +25,13 @@ struct ResizeLinear : Resizing {
           next[static_cast<int>(d)] = q;
           return self(self, d + 1, next);
         };
-        return alg.select(p < I(0), [&] { return at_position(I(0)); }, [&] {
-          return alg.select(p < size, [&] { return at_position(p); }, [&] { return at_position(size - I(1)); });
-        });
+        return alg.select(
+            p < I(0), [&] { return at_position(I(0)); },
+            [&] {
+              return alg.select(
+                  p < size, [&] { return at_position(p); },
+                  [&] { return at_position(size - I(1)); });
+            });
       };
       auto weight = alg.to_scalar(numerator - left * denominator) * alg.recip(denominator);
       return minus(alg, alg.constant(1), weight) * clamped(left) + weight * clamped(left + I(1));
@@ -45,7 +51,8 @@ struct ResizeLinear : Resizing {
     if (!factors) return std::nullopt;
     return OnnxImport{{{polys(*factors), {Poly(half ? 1 : 0)}}, {}}, {0}};
   }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int opset) {
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&,
+                                    int opset) {
     return write("linear", fixed(at.ints[1][0]) != 0 ? "half_pixel" : "asymmetric", at, opset);
   }
   static std::vector<Sample> samples() {

@@ -17,7 +17,8 @@ struct ResizeNearest : Resizing {
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     if (n.text("mode", "nearest") != "nearest") return std::nullopt;
     if (n.type == "Resize" && n.opset >= 11) {
-      auto where = n.text("coordinate_transformation_mode", "half_pixel"), rounding = n.text("nearest_mode", "round_prefer_floor");
+      auto where = n.text("coordinate_transformation_mode", "half_pixel"),
+           rounding = n.text("nearest_mode", "round_prefer_floor");
       bool whole = where == "asymmetric" && rounding == "floor";
       bool centre = where == "half_pixel" && rounding == "round_prefer_floor";
       if (!whole && !centre) return std::nullopt;
@@ -26,7 +27,8 @@ struct ResizeNearest : Resizing {
     if (!factors) return std::nullopt;
     return OnnxImport{{{polys(*factors)}, {}}, {0}};
   }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int opset) {
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&,
+                                    int opset) {
     return write("nearest", "asymmetric", at, opset);
   }
   static std::vector<Sample> samples() {

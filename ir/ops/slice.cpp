@@ -36,22 +36,29 @@ struct Slice {
     const char* names[] = {"starts", "ends", "axes", "steps"};
     for (size_t k = 0; k < 4; ++k) {
       bool given = k + 1 < n.inputs.size() && n.inputs[k + 1].present;
-      if (given) part[k] = n.constant_ints(k + 1);
-      else if (const auto* attr = n.ints(names[k])) part[k] = *attr;
+      if (given)
+        part[k] = n.constant_ints(k + 1);
+      else if (const auto* attr = n.ints(names[k]))
+        part[k] = *attr;
       if (given && !part[k]) return std::nullopt;
     }
     if (!part[0] || !part[1] || part[0]->size() != part[1]->size()) return std::nullopt;
     const Shape& x = *n.inputs[0].type.shape;
-    Attrs<Poly> at{{std::vector<Poly>(x.size(), Poly(0)), x, std::vector<Poly>(x.size(), Poly(1))}, {}};
+    Attrs<Poly> at{{std::vector<Poly>(x.size(), Poly(0)), x, std::vector<Poly>(x.size(), Poly(1))},
+                   {}};
     for (size_t k = 0; k < part[0]->size(); ++k) {
-      int64_t axis = part[2] ? part[2]->size() == part[0]->size() ? (*part[2])[k] : 99 : static_cast<int64_t>(k);
+      int64_t axis = part[2] ? part[2]->size() == part[0]->size() ? (*part[2])[k] : 99
+                             : static_cast<int64_t>(k);
       int64_t step = part[3] ? part[3]->size() == part[0]->size() ? (*part[3])[k] : 0 : 1;
       if (!axis_fits(axis, *rank) || step == 0) return std::nullopt;
-      if (!cut(at, x, static_cast<size_t>(axis_of(axis, *rank)), (*part[0])[k], (*part[1])[k], step)) return std::nullopt;
+      if (!cut(at, x, static_cast<size_t>(axis_of(axis, *rank)), (*part[0])[k], (*part[1])[k],
+               step))
+        return std::nullopt;
     }
     return OnnxImport{at, {0}};
   }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in, int opset) {
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
+                                    int opset) {
     std::vector<int64_t> starts, ends, axes, steps;
     for (size_t d = 0; d < at.ints[0].size(); ++d) {
       if (same(at.ints[1][d], (*in[0].shape)[d]) && at.ints[0][d].is_zero()) continue;
@@ -68,24 +75,28 @@ struct Slice {
     if (opset < 10) {
       if (std::any_of(steps.begin(), steps.end(), [](int64_t s) { return s != 1; }))
         return error("slice with steps needs opset 10");
-      r.attrs = {{"starts", ints_attr(starts)}, {"ends", ints_attr(ends)}, {"axes", ints_attr(axes)}};
+      r.attrs = {
+          {"starts", ints_attr(starts)}, {"ends", ints_attr(ends)}, {"axes", ints_attr(axes)}};
       return r;
     }
     for (const auto& v : {starts, ends, axes, steps}) r.inputs.push_back(int_input(v));
     return r;
   }
   static std::vector<Sample> samples() {
-    return {{{{4, 5}}, {{{1, 0}, {2, 5}, {1, 1}}, {}}}, {{{6, 5}}, {{{0, 4}, {3, 3}, {2, -1}}, {}}}};
+    return {{{{4, 5}}, {{{1, 0}, {2, 5}, {1, 1}}, {}}},
+            {{{6, 5}}, {{{0, 4}, {3, 3}, {2, -1}}, {}}}};
   }
 
  private:
   /// Applies one (start, end, step) to axis d; false when it cannot be said in numbers or is empty.
-  static bool cut(Attrs<Poly>& at, const Shape& x, size_t d, int64_t start, int64_t end, int64_t step) {
+  static bool cut(Attrs<Poly>& at, const Shape& x, size_t d, int64_t start, int64_t end,
+                  int64_t step) {
     if (!x[d].is_constant()) {
       if (start < 0 || step != 1 || end < INT32_MAX) return false;  // from `start` to the very end
       at.ints[0][d] = Poly(start);
       at.ints[1][d] = x[d] - Poly(start);
-      return start == 0 || is_one(x[d] - Poly(start));  // a longer cut needs size > start, unknown here
+      return start == 0 ||
+             is_one(x[d] - Poly(start));  // a longer cut needs size > start, unknown here
     }
     int64_t n = x[d].constant();
     auto from_end = [&](int64_t p) { return p < 0 ? p + n : p; };

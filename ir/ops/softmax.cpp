@@ -12,7 +12,8 @@ struct Softmax {
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"axis", Length::One, -1, true}};
   OP_SHAPES {
-    if (!axis_fits(fixed(at.ints[0][0]), static_cast<int>(in[0].size()))) return error("softmax: no such axis");
+    if (!axis_fits(fixed(at.ints[0][0]), static_cast<int>(in[0].size())))
+      return error("softmax: no such axis");
     return Shapes<A>{in[0]};
   }
   OP_ELEMENT {
@@ -24,19 +25,25 @@ struct Softmax {
     };
     return e(i[static_cast<size_t>(axis)]) * alg.apply(Fn::Recip, alg.sum(in[0].dim(axis), e));
   }
-  static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape, std::span<double> out) {
+  static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
+                    std::span<double> out) {
     auto axis = static_cast<size_t>(axis_of(at.ints[0][0], in[0].rank()));
     int64_t size = shape[axis], step = in[0].strides[axis];
     if (size == 0) return;
-    parallel_for(out.size() / static_cast<size_t>(size), default_threads(), [&](size_t line) {
-      auto l = static_cast<int64_t>(line);
-      int64_t first = l / step * step * size + l % step;
-      double total = 0, largest = in[0].data[first];
-      for (int64_t k = 0; k < size; ++k) largest = std::max(largest, in[0].data[first + k * step]);
-      for (int64_t k = 0; k < size; ++k)
-        total += out[static_cast<size_t>(first + k * step)] = std::exp(in[0].data[first + k * step] - largest);
-      for (int64_t k = 0; k < size; ++k) out[static_cast<size_t>(first + k * step)] /= total;
-    }, 64);
+    parallel_for(
+        out.size() / static_cast<size_t>(size), default_threads(),
+        [&](size_t line) {
+          auto l = static_cast<int64_t>(line);
+          int64_t first = l / step * step * size + l % step;
+          double total = 0, largest = in[0].data[first];
+          for (int64_t k = 0; k < size; ++k)
+            largest = std::max(largest, in[0].data[first + k * step]);
+          for (int64_t k = 0; k < size; ++k)
+            total += out[static_cast<size_t>(first + k * step)] =
+                std::exp(in[0].data[first + k * step] - largest);
+          for (int64_t k = 0; k < size; ++k) out[static_cast<size_t>(first + k * step)] /= total;
+        },
+        64);
   }
   // Before opset 13 the axes from `axis` on are one; that is ours only when it is the last.
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
@@ -47,7 +54,8 @@ struct Softmax {
     if (n.opset < 13 && axis_of(axis, *rank) != *rank - 1) return std::nullopt;
     return OnnxImport{{{{Poly(axis)}}, {}}, {0}};
   }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in, int opset) {
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
+                                    int opset) {
     int64_t axis = fixed(at.ints[0][0]);
     int rank = static_cast<int>(in[0].shape->size());
     if (opset < 13) {

@@ -7,7 +7,8 @@ struct Split {
   static constexpr std::string_view name = "split";
   static constexpr std::string_view onnx[] = {"Split"};
   static constexpr int arity = 1;
-  static constexpr IntAttr ints[] = {{"axis", Length::One, 0, true}, {"sizes", Length::Any, std::nullopt}};
+  static constexpr IntAttr ints[] = {{"axis", Length::One, 0, true},
+                                     {"sizes", Length::Any, std::nullopt}};
   static constexpr int outputs_attr = 1;
   OP_SHAPES {
     using I = typename A::Index;
@@ -32,7 +33,8 @@ struct Split {
     for (size_t k = 0; k < static_cast<size_t>(out); ++k) begin = begin + at.ints[1][k];
     return alg.read(in[0], with(i, axis, begin));
   }
-  // Sizes: attribute `split`, since opset 13 an input; without them equal parts (opset 18: num_outputs).
+  // Sizes: attribute `split`, since opset 13 an input; without them equal parts (opset 18:
+  // num_outputs).
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     auto rank = rank_of(n, 0);
     int64_t axis = n.integer("axis", 0);
@@ -50,14 +52,17 @@ struct Split {
     if (sizes->size() != static_cast<size_t>(n.outputs)) return std::nullopt;
     return OnnxImport{{{{Poly(axis)}, polys(*sizes)}, {}}, {0}};
   }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int opset) {
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&,
+                                    int opset) {
     OnnxExport r;
     r.type = "Split";
     r.attrs["axis"] = int_attr(fixed(at.ints[0][0]));
     r.inputs = operand_inputs(1);
     ASSIGN_OR_RETURN(auto sizes, numbers("split sizes", at.ints[1]));
-    if (opset >= 13) r.inputs.push_back(int_input(sizes));
-    else r.attrs["split"] = ints_attr(sizes);
+    if (opset >= 13)
+      r.inputs.push_back(int_input(sizes));
+    else
+      r.attrs["split"] = ints_attr(sizes);
     return r;
   }
   static std::vector<Sample> samples() {

@@ -12,7 +12,8 @@ struct Transpose {
     ShapeOf<typename A::Index> out;
     std::vector<char> seen(in[0].size(), 0);
     for (const auto& p : at.ints[0]) {
-      if (fixed(p) < 0 || fixed(p) >= static_cast<int64_t>(seen.size()) || seen[static_cast<size_t>(fixed(p))]++)
+      if (fixed(p) < 0 || fixed(p) >= static_cast<int64_t>(seen.size()) ||
+          seen[static_cast<size_t>(fixed(p))]++)
         return error("transpose: perm is not a permutation");
       out.push_back(in[0][static_cast<size_t>(fixed(p))]);
     }

@@ -36,6 +36,7 @@ struct OnnxWindow {
   std::vector<Poly> strides, pads, dilations;
 };
 enum class CeilMode : uint8_t { Ignore, AsEndPads, Refuse };
-std::optional<OnnxWindow> onnx_window(const OnnxNode& node, const std::vector<int64_t>& kernel, CeilMode ceil);
+std::optional<OnnxWindow> onnx_window(const OnnxNode& node, const std::vector<int64_t>& kernel,
+                                      CeilMode ceil);
 
 }  // namespace regraft::ops

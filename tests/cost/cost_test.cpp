@@ -7,7 +7,9 @@
 namespace regraft::cost {
 namespace {
 
-Value input(Graph& g, const Shape& shape, DType type = DType::F32) { return g.add_input({type, shape}); }
+Value input(Graph& g, const Shape& shape, DType type = DType::F32) {
+  return g.add_input({type, shape});
+}
 
 Value call(Graph& g, std::string_view op, std::vector<Value> operands, Attrs<Poly> attrs) {
   auto id = g.add_call(*find_op(op), std::move(operands), std::move(attrs));
@@ -41,7 +43,8 @@ TEST(Roofline, IsBoundByTheLargerOfArithmeticAndTraffic) {
   EXPECT_NEAR(product.microseconds,
               m.launch_microseconds + product.flops / (m.peak_gflops * 1e3 * m.high_efficiency), 1);
   Cost sum = cost_of(model, g, simple(g, "add", {a, b}));
-  EXPECT_NEAR(sum.microseconds, m.launch_microseconds + sum.bytes / (m.bandwidth_gbytes * 1e3), 1e-6);
+  EXPECT_NEAR(sum.microseconds, m.launch_microseconds + sum.bytes / (m.bandwidth_gbytes * 1e3),
+              1e-6);
 }
 
 TEST(Roofline, NothingIsFree) {

@@ -19,8 +19,9 @@ Evidence evidence(std::string_view text, const Signature& signature, int trials 
 }
 
 TEST(Check, TrueRulesHold) {
-  EXPECT_EQ(evidence("r  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))", {"nn", "nn", "nn"}),
-            Evidence::Holds);
+  EXPECT_EQ(
+      evidence("r  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))", {"nn", "nn", "nn"}),
+      Evidence::Holds);
   EXPECT_EQ(evidence("r  (concat (conv ?a ?b strides=1,1 pads=?p dilations=?d group=1) "
                      "(conv ?a ?c strides=1,1 pads=?p dilations=?d group=1) axis=1) => "
                      "(conv ?a (concat ?b ?c axis=0) strides=1,1 pads=?p dilations=?d group=1)",
@@ -54,7 +55,8 @@ struct Terms {
   TermId x = bank.leaf({2, 3}, 0), w = bank.leaf({3, 3}, 0), v = bank.leaf({3, 3}, 1);
   TermId call(const char* op, const char* attrs, std::vector<std::string_view> shapes,
               std::vector<TermId> operands, int output = 0) {
-    return bank.call(bank.add_label(*label_of({op, attrs, std::move(shapes)})), std::move(operands), output);
+    return bank.call(bank.add_label(*label_of({op, attrs, std::move(shapes)})), std::move(operands),
+                     output);
   }
   TermId matmul(TermId a, TermId b) { return call("matmul", "", {"ab", "bc"}, {a, b}); }
   TermId relu(TermId a) { return call("relu", "", {".."}, {a}); }
@@ -68,8 +70,8 @@ TEST(Pairs, SharedPartsBecomeVariables) {
   EXPECT_NE(q, p);
   EXPECT_EQ(t.bank.size(q.lhs), 2u);
   EXPECT_TRUE(t.bank.same_value(q.lhs, q.rhs));
-  EXPECT_EQ(renaming_key(t.bank, q),
-            renaming_key(t.bank, {t.matmul(t.x, t.matmul(t.w, t.v)), t.matmul(t.matmul(t.x, t.w), t.v)}));
+  EXPECT_EQ(renaming_key(t.bank, q), renaming_key(t.bank, {t.matmul(t.x, t.matmul(t.w, t.v)),
+                                                           t.matmul(t.matmul(t.x, t.w), t.v)}));
 }
 
 TEST(Pairs, EqualPartsUnderOneOperatorAreNoNews) {
@@ -98,7 +100,8 @@ TEST(Prune, InstancesAndConsequencesAreFound) {
   TermId r = t.relu(t.w);
   EXPECT_EQ(kept.judge({t.matmul(t.matmul(t.x, r), t.w), t.matmul(t.x, t.matmul(r, t.w))}),
             Redundancy::Instance);
-  EXPECT_EQ(kept.judge({t.relu(t.matmul(t.matmul(t.x, r), t.w)), t.relu(t.matmul(t.x, t.matmul(r, t.w)))}),
+  EXPECT_EQ(kept.judge(
+                {t.relu(t.matmul(t.matmul(t.x, r), t.w)), t.relu(t.matmul(t.x, t.matmul(r, t.w)))}),
             Redundancy::Derivable);
   EXPECT_EQ(kept.judge({t.relu(t.relu(t.w)), t.relu(t.w)}), Redundancy::None);
 }
@@ -108,14 +111,16 @@ TEST(Generalise, AttributesThatMayBeAnythingAreVariables) {
   auto label = [&](Instance in) { return bank.add_label(*label_of(in)); };
   int conv = label({"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {"....", "...."}});
   int add = label({"add", "", {"abcd", "abcd"}});
-  TermId i = bank.leaf({1, 2, 3, 4}, 0), k = bank.leaf({2, 2, 3, 3}, 0), l = bank.leaf({2, 2, 3, 3}, 1);
+  TermId i = bank.leaf({1, 2, 3, 4}, 0), k = bank.leaf({2, 2, 3, 3}, 0),
+         l = bank.leaf({2, 2, 3, 3}, 1);
   auto forms = generalise(bank, bank.call(conv, {i, bank.call(add, {k, l})}),
                           bank.call(add, {bank.call(conv, {i, k}), bank.call(conv, {i, l})}), 9);
   ASSERT_EQ(forms.size(), 1u);
   EXPECT_EQ(forms[0].closed, 0);
   auto expected = parse_rule(
       "r  (conv ?a (add ?b ?c) strides=?s pads=?p dilations=?d group=?g) => (add "
-      "(conv ?a ?b strides=?s pads=?p dilations=?d group=?g) (conv ?a ?c strides=?s pads=?p dilations=?d group=?g))");
+      "(conv ?a ?b strides=?s pads=?p dilations=?d group=?g) (conv ?a ?c strides=?s pads=?p "
+      "dilations=?d group=?g))");
   ASSERT_TRUE(expected);
   EXPECT_EQ(canonical_key(forms[0].rule), canonical_key(*expected));
 }
@@ -127,7 +132,8 @@ TEST(Generalise, WitnessNumbersBecomeSizes) {
   auto forms = generalise(t.bank, t.call("add", "", {"ab", "ab"}, {t.x, t.matmul(t.x, t.w)}),
                           t.matmul(t.x, sum), 9);
   ASSERT_EQ(forms.size(), 1u);
-  auto expected = parse_rule("r  (add ?a (matmul ?a ?b)) => (matmul ?a (add ?b (identity-matrix size=a.-1)))");
+  auto expected =
+      parse_rule("r  (add ?a (matmul ?a ?b)) => (matmul ?a (add ?b (identity-matrix size=a.-1)))");
   ASSERT_TRUE(expected);
   EXPECT_EQ(canonical_key(forms[0].rule), canonical_key(*expected));
 }

@@ -8,9 +8,10 @@
 namespace regraft::gen {
 namespace {
 
-const OpSet kTiny = {"tiny",
-                     {{"x", {2, 3}}, {"w", {3, 3}}},
-                     {{"matmul", "", {"ab", "bc"}}, {"relu", "", {".."}}, {"transpose", "perm=1,0", {".."}}}};
+const OpSet kTiny = {
+    "tiny",
+    {{"x", {2, 3}}, {"w", {3, 3}}},
+    {{"matmul", "", {"ab", "bc"}}, {"relu", "", {".."}}, {"transpose", "perm=1,0", {".."}}}};
 const OpSet kSplits = {"splits",
                        {{"x", {2, 3}}, {"w", {3, 3}}},
                        {{"add", "", {"ab", "ab"}},

@@ -70,10 +70,13 @@ TEST(Generate, FindsTheFactsOfMatrices) {
            "(concat (matmul ?a ?b) (matmul ?a ?c) axis=-1) => (matmul ?a (concat ?b ?c axis=-1))",
            "(matmul ?a (identity-matrix size=?s1)) => ?a",
            "(transpose (transpose ?a perm=1,0) perm=1,0) => ?a",
-           "(transpose (concat ?a ?b axis=-1) perm=1,0) => (concat (transpose ?a perm=1,0) (transpose ?b perm=1,0) axis=-2)",
+           "(transpose (concat ?a ?b axis=-1) perm=1,0) => (concat (transpose ?a perm=1,0) "
+           "(transpose ?b perm=1,0) axis=-2)",
            "(concat (relu ?a) (relu ?b) axis=-1) => (relu (concat ?a ?b axis=-1))",
-           "(add (matmul ?a ?b) (matmul ?c ?d)) => (matmul (concat ?a ?c axis=-1) (concat ?b ?d axis=-2))",
-           "(matmul ?a ?b) ; (matmul ?a ?c) => (split (matmul ?a (concat ?b ?c axis=-1)) axis=-1 sizes=b.-1,c.-1) ; "
+           "(add (matmul ?a ?b) (matmul ?c ?d)) => (matmul (concat ?a ?c axis=-1) (concat ?b ?d "
+           "axis=-2))",
+           "(matmul ?a ?b) ; (matmul ?a ?c) => (split (matmul ?a (concat ?b ?c axis=-1)) axis=-1 "
+           "sizes=b.-1,c.-1) ; "
            "(split (matmul ?a (concat ?b ?c axis=-1)) axis=-1 sizes=b.-1,c.-1)#1",
        })
     EXPECT_TRUE(has(r, text)) << text;
@@ -84,18 +87,25 @@ TEST(Generate, FindsTheFactsOfConvolutions) {
   const std::string open = " strides=?s pads=?p dilations=?d group=?g)";
   const std::string dense = " strides=?s pads=?p dilations=?d group=1)";
   for (const std::string& text : std::vector<std::string>{
-           "(conv ?a (add ?b ?c)" + open + " => (add (conv ?a ?b" + open + " (conv ?a ?c" + open + ")",
-           "(conv (add ?a ?b) ?c" + open + " => (add (conv ?a ?c" + open + " (conv ?b ?c" + open + ")",
+           "(conv ?a (add ?b ?c)" + open + " => (add (conv ?a ?b" + open + " (conv ?a ?c" + open +
+               ")",
+           "(conv (add ?a ?b) ?c" + open + " => (add (conv ?a ?c" + open + " (conv ?b ?c" + open +
+               ")",
            "(mul ?a (conv ?b ?c" + open + ") => (conv ?b (mul ?a ?c)" + open,
-           "(concat (conv ?a ?b" + dense + " (conv ?a ?c" + dense + " axis=1) => (conv ?a (concat ?b ?c axis=0)" + dense,
-           "(conv ?a ?b" + dense + " ; (conv ?a ?c" + dense + " => (split (conv ?a (concat ?b ?c axis=0)" + dense +
-               " axis=1 sizes=b.0,c.0) ; (split (conv ?a (concat ?b ?c axis=0)" + dense + " axis=1 sizes=b.0,c.0)#1",
+           "(concat (conv ?a ?b" + dense + " (conv ?a ?c" + dense +
+               " axis=1) => (conv ?a (concat ?b ?c axis=0)" + dense,
+           "(conv ?a ?b" + dense + " ; (conv ?a ?c" + dense +
+               " => (split (conv ?a (concat ?b ?c axis=0)" + dense +
+               " axis=1 sizes=b.0,c.0) ; (split (conv ?a (concat ?b ?c axis=0)" + dense +
+               " axis=1 sizes=b.0,c.0)#1",
            "(conv ?a ?b strides=?s pads=0,0,0,0 dilations=1,1 group=?g) => "
            "(conv ?a (pad ?b pads=0,0,1,1,0,0,1,1) strides=?s pads=1,1,1,1 dilations=1,1 group=?g)",
            "(avgpool ?a kernel=?k strides=?s pads=?p dilations=?d include_pad=1) => "
-           "(conv ?a (average-kernel channels=a.1 kernel=?k) strides=?s pads=?p dilations=?d group=a.1)",
+           "(conv ?a (average-kernel channels=a.1 kernel=?k) strides=?s pads=?p dilations=?d "
+           "group=a.1)",
            "(maxpool (concat ?a ?b axis=1) kernel=?k strides=?s pads=?p dilations=?d) => (concat "
-           "(maxpool ?a kernel=?k strides=?s pads=?p dilations=?d) (maxpool ?b kernel=?k strides=?s pads=?p dilations=?d) axis=1)",
+           "(maxpool ?a kernel=?k strides=?s pads=?p dilations=?d) (maxpool ?b kernel=?k "
+           "strides=?s pads=?p dilations=?d) axis=1)",
        })
     EXPECT_TRUE(has(r, text)) << text;
 }
@@ -106,8 +116,8 @@ TEST(Generate, CountersAddUp) {
   EXPECT_GT(r.removed_renaming, 0u);
   EXPECT_GT(r.removed_instance, 0u);
   EXPECT_GT(r.removed_derivable, 0u);
-  EXPECT_GE(r.raw_pairs, r.removed_renaming + r.removed_trivial + r.removed_common + r.removed_instance +
-                             r.removed_derivable + r.removed_other_shapes);
+  EXPECT_GE(r.raw_pairs, r.removed_renaming + r.removed_trivial + r.removed_common +
+                             r.removed_instance + r.removed_derivable + r.removed_other_shapes);
   EXPECT_FALSE(r.stopped);
 }
 

@@ -1,6 +1,6 @@
-// io_roundtrip MODE IN OUT [IN OUT ...]: reads and writes each model; prints for each how many nodes
-// became calls, or the Error. Exit code 3 when one failed. Modes: "same" does not touch the graph,
-// "canonical" merges equal nodes, "folded" also computes what depends on constants only.
+// io_roundtrip MODE IN OUT [IN OUT ...]: reads and writes each model; prints for each how many
+// nodes became calls, or the Error. Exit code 3 when one failed. Modes: "same" does not touch the
+// graph, "canonical" merges equal nodes, "folded" also computes what depends on constants only.
 #include <cstdio>
 #include <string_view>
 

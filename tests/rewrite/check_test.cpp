@@ -132,8 +132,11 @@ TEST(Compare, ReadsLazyConstantsAndReportsBrokenOnes) {
   Graph a, b;
   for (Graph* g : {&a, &b}) {
     Value x = input(*g, {1});
-    auto load = []() -> Result<std::vector<std::byte>> { return error("weights.bin: cannot be read"); };
-    Value c = g->add_constant(std::make_shared<Constant>(DType::F32, std::vector<int64_t>{1}, load, 3));
+    auto load = []() -> Result<std::vector<std::byte>> {
+      return error("weights.bin: cannot be read");
+    };
+    Value c =
+        g->add_constant(std::make_shared<Constant>(DType::F32, std::vector<int64_t>{1}, load, 3));
     g->set_outputs({call(*g, g == &a ? "add" : "sub", {x, c})});
   }
   auto r = compare(a, b, 1, 1, Stop());

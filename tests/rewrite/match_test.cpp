@@ -17,8 +17,9 @@ std::vector<Match> matches_of(const Graph& g, const std::vector<std::string>& ru
     Graph result = apply(view, m);
     auto valid = validate(result);
     EXPECT_TRUE(valid.ok()) << valid.error().message;
-    EXPECT_TRUE(same_fingerprints(view.graph, result)) << m.found.rule->rule.name << "\n"
-                                                       << to_string(view.graph) << to_string(result);
+    EXPECT_TRUE(same_fingerprints(view.graph, result))
+        << m.found.rule->rule.name << "\n"
+        << to_string(view.graph) << to_string(result);
     Graph swept = result;
     remove_dead(swept);
     EXPECT_EQ(swept.node_count(), result.node_count());
@@ -42,7 +43,8 @@ TEST(Match, FindsAChainAndKeepsItsMeaning) {
 TEST(Match, TriesCommutedOperands) {
   Graph g;
   Value a = input(g, {2, 3}), b = input(g, {3, 4}), c = input(g, {3, 4}), d = input(g, {2, 4});
-  g.set_outputs({call(g, "add", {d, call(g, "add", {call(g, "matmul", {a, b}), call(g, "matmul", {a, c})})})});
+  g.set_outputs({call(
+      g, "add", {d, call(g, "add", {call(g, "matmul", {a, b}), call(g, "matmul", {a, c})})})});
   EXPECT_EQ(matches_of(g, {kFactor}).size(), 2u);  // b + c and c + b
   EXPECT_EQ(matches_of(g, {kAddAssociate}).size(), 2u);
 }
@@ -56,7 +58,8 @@ TEST(Match, RefusesABroadcastWhereTheRuleSaysEqual) {
 
 TEST(Match, ChoosesTheSignatureThatFits) {
   Graph g;
-  Value a = input(g, {2, 3}), d = input(g, {2, 3}), row = input(g, {1, 3}), scalar = input(g, {1, 1});
+  Value a = input(g, {2, 3}), d = input(g, {2, 3}), row = input(g, {1, 3}),
+        scalar = input(g, {1, 1});
   g.set_outputs({call(g, "add", {call(g, "add", {a, row}), d}),
                  call(g, "add", {call(g, "add", {a, scalar}), d})});
   auto matches = matches_of(g, {kAddAssociate});
@@ -67,7 +70,8 @@ TEST(Match, ChoosesTheSignatureThatFits) {
 TEST(Match, ComparesRanks) {
   Graph g;
   Value a = input(g, {2, 3, 4}), b = input(g, {4, 5}), c = input(g, {5, 2});
-  g.set_outputs({call(g, "matmul", {call(g, "matmul", {a, b}), c}), call(g, "relu", {call(g, "relu", {a})})});
+  g.set_outputs(
+      {call(g, "matmul", {call(g, "matmul", {a, b}), c}), call(g, "relu", {call(g, "relu", {a})})});
   auto matches = matches_of(g, {kAssociate, kReluTwice});
   ASSERT_EQ(matches.size(), 1u);
   EXPECT_EQ(matches[0].found.rule->rule.name, "relu-twice");
@@ -223,21 +227,35 @@ TEST(RuleIndex, AdmitsProvedRulesOnly) {
 Graph random_graph(uint64_t seed) {
   Rng rng(seed);
   Graph g;
-  std::vector<Value> full{input(g, {3, 3}), input(g, {3, 3}), input(g, {3, 3})}, row{input(g, {1, 3})};
+  std::vector<Value> full{input(g, {3, 3}), input(g, {3, 3}), input(g, {3, 3})},
+      row{input(g, {1, 3})};
   auto any = [&](const std::vector<Value>& from) { return from[rng.below(from.size())]; };
   for (int k = 0; k < 9; ++k) {
     Value left = any(full);
     switch (rng.below(7)) {
-      case 0: full.push_back(call(g, "add", {any(full), any(full)})); break;
-      case 1: full.push_back(call(g, "add", {any(full), any(row)})); break;
-      case 2: row.push_back(call(g, "relu", {any(row)})); break;
-      case 3: full.push_back(call(g, "transpose", {any(full)}, {{1, 0}})); break;
-      case 4: full.push_back(call(g, "relu", {any(full)})); break;
-      case 5:
-        full.push_back(call(g, "add", {call(g, "matmul", {left, any(full)}),
-                                       call(g, "matmul", {left, any(full)})}));
+      case 0:
+        full.push_back(call(g, "add", {any(full), any(full)}));
         break;
-      default: full.push_back(call(g, "matmul", {any(full), any(full)})); break;
+      case 1:
+        full.push_back(call(g, "add", {any(full), any(row)}));
+        break;
+      case 2:
+        row.push_back(call(g, "relu", {any(row)}));
+        break;
+      case 3:
+        full.push_back(call(g, "transpose", {any(full)}, {{1, 0}}));
+        break;
+      case 4:
+        full.push_back(call(g, "relu", {any(full)}));
+        break;
+      case 5:
+        full.push_back(
+            call(g, "add",
+                 {call(g, "matmul", {left, any(full)}), call(g, "matmul", {left, any(full)})}));
+        break;
+      default:
+        full.push_back(call(g, "matmul", {any(full), any(full)}));
+        break;
     }
   }
   g.set_outputs({full.back(), full[full.size() - 2], row.back()});
@@ -247,9 +265,9 @@ Graph random_graph(uint64_t seed) {
 TEST(Property, EveryMatchAppliesAndKeepsFingerprints) {
   std::set<std::string> seen;
   for (uint64_t seed = 0; seed < 100; ++seed)
-    for (const Match& m : matches_of(random_graph(seed),
-                                     {kAssociate, kFactor, kMerge, kAddAssociate, kAddCommute,
-                                      kReluTwice, kTransposeTwice, kTransposeAdd}))
+    for (const Match& m :
+         matches_of(random_graph(seed), {kAssociate, kFactor, kMerge, kAddAssociate, kAddCommute,
+                                         kReluTwice, kTransposeTwice, kTransposeAdd}))
       seen.insert(m.found.rule->rule.name);
   EXPECT_EQ(seen.size(), 8u) << ::testing::PrintToString(seen);
 }

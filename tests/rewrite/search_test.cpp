@@ -17,11 +17,13 @@ SearchReport search(const Searcher& searcher, const Graph& g, const std::vector<
   return searcher.search(g, index_of(rules), cost::Roofline(), options, Stop());
 }
 
-/// add(T x, T y) under a transpose: pushing the transpose down costs one call more, then saves three.
+/// add(T x, T y) under a transpose: pushing the transpose down costs one call more, then saves
+/// three.
 Graph uphill_graph() {
   Graph g;
   Value x = input(g, {64, 32}), y = input(g, {64, 32});
-  Value sum = call(g, "add", {call(g, "transpose", {x}, {{1, 0}}), call(g, "transpose", {y}, {{1, 0}})});
+  Value sum =
+      call(g, "add", {call(g, "transpose", {x}, {{1, 0}}), call(g, "transpose", {y}, {{1, 0}})});
   g.set_outputs({call(g, "transpose", {sum}, {{1, 0}})});
   return g;
 }
@@ -37,7 +39,8 @@ TEST(Search, BacktrackingGoesUphillWhereGreedyStops) {
   EXPECT_LT(loose.cost_after, loose.cost_before);
   EXPECT_EQ(cost::graph_cost(cost::Roofline(), loose.best).calls_by_op,
             (std::map<std::string, int64_t>{{"add", 1}}));
-  EXPECT_EQ(loose.applied, (std::map<std::string, int64_t>{{"transpose-add", 1}, {"transpose-twice", 2}}));
+  EXPECT_EQ(loose.applied,
+            (std::map<std::string, int64_t>{{"transpose-add", 1}, {"transpose-twice", 2}}));
   EXPECT_EQ(loose.stop, StopReason::Exhausted);
   ASSERT_FALSE(loose.improvements.empty());
   EXPECT_EQ(loose.improvements.back().sequence.size(), 3u);
@@ -49,7 +52,8 @@ TEST(Search, BacktrackingGoesUphillWhereGreedyStops) {
 Graph chain(int length) {
   Graph g;
   Value v = input(g, {64, 64});
-  for (int k = 0; k < length; ++k) v = call(g, "matmul", {v, input(g, {64, k + 1 == length ? 1 : 64})});
+  for (int k = 0; k < length; ++k)
+    v = call(g, "matmul", {v, input(g, {64, k + 1 == length ? 1 : 64})});
   g.set_outputs({v});
   return g;
 }
@@ -102,7 +106,8 @@ TEST(Search, CountsDuplicates) {
 
 TEST(Search, StopsInTimeWithTheBestSoFar) {
   Stop stop(1e-9);
-  SearchReport r = Backtracking().search(chain(4), index_of({kAssociate}), cost::Roofline(), {}, stop);
+  SearchReport r =
+      Backtracking().search(chain(4), index_of({kAssociate}), cost::Roofline(), {}, stop);
   EXPECT_EQ(r.stop, StopReason::Time);
   EXPECT_EQ(r.cost_after, r.cost_before);
   Stop asked;
@@ -116,9 +121,9 @@ TEST(Search, SeesThatAConstantWasExposed) {
   Value x = input(g, {4, 4}), w = weight(g, {4, 4});
   Value cancelled = call(g, "matmul", {call(g, "sub", {x, x}), w});
   g.set_outputs({call(g, "add", {x, call(g, "relu", {cancelled})})});
-  const std::string rule =
-      "sub-self (sub ?a ?a) => (full shape=a.0,a.1) for a:nn proved:all-sizes";
-  for (const Searcher* s : {static_cast<const Searcher*>(new Greedy), static_cast<const Searcher*>(new Backtracking)}) {
+  const std::string rule = "sub-self (sub ?a ?a) => (full shape=a.0,a.1) for a:nn proved:all-sizes";
+  for (const Searcher* s :
+       {static_cast<const Searcher*>(new Greedy), static_cast<const Searcher*>(new Backtracking)}) {
     std::unique_ptr<const Searcher> owned(s);
     SearchReport r = search(*owned, g, {rule});
     EXPECT_EQ(cost::graph_cost(cost::Roofline(), r.best).calls, 1);
@@ -130,9 +135,11 @@ TEST(Search, SeesThatAConstantWasExposed) {
 Graph two_branches(int64_t channels, int64_t size) {
   Graph g;
   Value x = input(g, {1, channels, size, size});
-  Value wide = call(g, "conv", {x, weight(g, {channels, channels, 3, 3}, 2), weight(g, {channels}, 3)},
-                    {{}, {1, 1, 1, 1}});
-  Value narrow = call(g, "conv", {x, weight(g, {channels, channels, 1, 1}, 4), weight(g, {channels}, 5)});
+  Value wide =
+      call(g, "conv", {x, weight(g, {channels, channels, 3, 3}, 2), weight(g, {channels}, 3)},
+           {{}, {1, 1, 1, 1}});
+  Value narrow =
+      call(g, "conv", {x, weight(g, {channels, channels, 1, 1}, 4), weight(g, {channels}, 5)});
   g.set_outputs({call(g, "relu", {call(g, "add", {wide, narrow})})});
   return g;
 }
@@ -141,7 +148,8 @@ TEST(Optimize, MergesBranchesAndFoldsTheirWeights) {
   Graph g = two_branches(4, 6);
   auto r = optimize(g, index_of({kMergeConvs}), cost::Roofline(), Backtracking(), {}, Stop());
   ASSERT_TRUE(r.has_value()) << r.error().message;
-  EXPECT_EQ(r->before.calls, (std::map<std::string, int64_t>{{"add", 1}, {"conv", 2}, {"relu", 1}}));
+  EXPECT_EQ(r->before.calls,
+            (std::map<std::string, int64_t>{{"add", 1}, {"conv", 2}, {"relu", 1}}));
   EXPECT_EQ(r->after.calls, (std::map<std::string, int64_t>{{"conv", 1}, {"relu", 1}}));
   EXPECT_EQ(r->before.parameters, 4 * 4 * 9 + 4 + 4 * 4 + 4);
   EXPECT_EQ(r->after.parameters, 4 * 4 * 9 + 4);
@@ -160,7 +168,8 @@ TEST(Search, TakesImprovementsFarApartInOneStep) {
   Value v = input(g, {8, 8});
   for (int k = 0; k < 40; ++k) v = call(g, "tanh", {call(g, "relu", {call(g, "relu", {v})})});
   g.set_outputs({v});
-  SearchReport greedy = search(Greedy(), g, {kReluTwice}), back = search(Backtracking(), g, {kReluTwice});
+  SearchReport greedy = search(Greedy(), g, {kReluTwice}),
+               back = search(Backtracking(), g, {kReluTwice});
   for (const SearchReport* r : {&greedy, &back}) {
     EXPECT_EQ(r->applied, (std::map<std::string, int64_t>{{"relu-twice", 40}}));
     EXPECT_LE(r->candidates, 200u);
@@ -170,7 +179,8 @@ TEST(Search, TakesImprovementsFarApartInOneStep) {
 TEST(Optimize, DoesNotMergeWhereTheConditionFails) {
   Graph g;
   Value x = input(g, {1, 4, 6, 6});
-  Value strided = call(g, "conv", {x, weight(g, {4, 4, 3, 3}), weight(g, {4})}, {{2, 2}, {1, 1, 1, 1}});
+  Value strided =
+      call(g, "conv", {x, weight(g, {4, 4, 3, 3}), weight(g, {4})}, {{2, 2}, {1, 1, 1, 1}});
   Value narrow = call(g, "conv", {x, weight(g, {4, 4, 1, 1}), weight(g, {4})}, {{2, 2}});
   g.set_outputs({call(g, "add", {strided, narrow})});
   auto r = optimize(g, index_of({kMergeConvs}), cost::Roofline(), Backtracking(), {}, Stop());

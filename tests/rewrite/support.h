@@ -21,7 +21,8 @@ inline Value weight(Graph& g, std::vector<int64_t> dims, uint64_t seed = 1) {
   return g.add_constant(Constant::of_floats(std::move(dims), data));
 }
 
-/// Attributes as numbers, in the order of the operator's table; those left out are at their fallback.
+/// Attributes as numbers, in the order of the operator's table; those left out are at their
+/// fallback.
 inline Value call(Graph& g, std::string_view op, std::vector<Value> operands,
                   std::vector<std::vector<int64_t>> ints = {}) {
   const OpDef& def = *find_op(op);
