@@ -16,7 +16,6 @@ function(regraft_test room)
   add_executable(${room}_test ${ARG_SOURCES})
   target_link_libraries(${room}_test PRIVATE ${ARG_DEPENDS} GTest::gtest_main)
   include(GoogleTest)
-  gtest_discover_tests(${room}_test TEST_PREFIX "${room}." PROPERTIES LABELS ${room}
-    DISCOVERY_TIMEOUT 120 TIMEOUT 600
-    ENVIRONMENT "REGRAFT_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
+  gtest_discover_tests(${room}_test TEST_PREFIX "${room}." DISCOVERY_TIMEOUT 120
+    PROPERTIES LABELS ${room} TIMEOUT 600 ENVIRONMENT "REGRAFT_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
 endfunction()

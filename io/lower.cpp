@@ -238,7 +238,7 @@ bool is_readable(const OnnxNode& node, const OpDef& op) {
 }
 
 /// An operand of an operator we know that is no real number while operand 0 is, or the reverse.
-std::optional<size_t> mixed_operand(const OnnxNode& node) {
+std::optional<size_t> mixed_operand(const OnnxNode& node) try {
   for (const OpDef* op : ops_for_onnx(node.type)) {
     if (!is_readable(node, *op)) continue;
     auto import = op->from_onnx(node);
@@ -253,6 +253,8 @@ std::optional<size_t> mixed_operand(const OnnxNode& node) {
     }
   }
   return std::nullopt;
+} catch (const PolyOverflow&) {
+  return std::nullopt;  // sizes beyond 64 bits
 }
 
 Status Lowering::add_node(size_t index) {

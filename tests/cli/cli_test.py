@@ -186,7 +186,8 @@ class MainJob(CommandLine):
         self.assertIn(str(len(proved)), regraft("rules", "stats", rules).stdout)
         model = self.tiny("tiny_mobileone")
         report = os.path.join(self.folder, "report.json")
-        run = regraft("optimize", model, "-o", self.out, "--rules", rules, "--json", report)
+        run = regraft("optimize", model, "-o", self.out, "--rules", rules,
+                      "--rules", str(venv.ROOT / "substitutions/hand.rules"), "--json", report)
         self.assert_exit(run, DONE)
         self.assertRegex(run.stdout.lower(), r"operators")
         self.assert_report(json.loads(pathlib.Path(report).read_text()))

@@ -64,7 +64,7 @@ def broadcastable(rng):
     return (full, weaken()) if flip(rng) else (weaken(), full)
 
 
-@case("Add", "Sub", "Mul")
+@case("Add", "Sub", "Mul", "Sum")
 def arithmetic(rng, opset):
     a, b = broadcastable(rng)
     return Case([data(rng, a), data(rng, b)])

@@ -40,7 +40,7 @@ THIRD_PARTY = {
     "cuda": ["cost/cuda/"],
     "cudnn": ["cost/cuda/"],
     "cublas": ["cost/cuda/"],
-    "Eigen/": ["rl/"],
+    "Eigen/": ["rl/", "ir/ops/"],
     "pybind11/": ["python/"],
     "gtest/": ["tests/"],
 }
