@@ -36,7 +36,7 @@ struct OptimizeFlags {
   std::vector<std::string> disabled;
   std::string search = "backtracking", cost = "roofline";
   double alpha = 1.05;
-  uint64_t budget = 10000;
+  uint64_t budget = 30000;
   int check = 1;
   bool bounded = false;
 };
