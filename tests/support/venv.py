@@ -10,8 +10,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def use():
     """Returns when onnx can be imported; otherwise starts the script again under $REGRAFT_PYTHON or
     .venv, or exits with SKIP when neither is there."""
-    try:
-        import onnx  # noqa: F401
+    try:  # a bare "import onnx" succeeds where only the distribution's test data is installed
+        import numpy  # noqa: F401
+        import onnx.checker  # noqa: F401
+        import onnxruntime  # noqa: F401
         return
     except ImportError:
         pass
