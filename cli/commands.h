@@ -70,7 +70,5 @@ int thread_count(const Common& common);
 /// The folder of shipped rule files: $REGRAFT_RULES, beside the sources, or
 /// ../share/regraft/substitutions.
 std::string shipped_rules_folder();
-/// Highest memory use of this process so far, in bytes.
-int64_t peak_bytes();
 
 }  // namespace regraft::cli

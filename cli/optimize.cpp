@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/resources.h"
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "cost/roofline.h"

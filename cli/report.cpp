@@ -1,7 +1,6 @@
 #include "cli/report.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -20,10 +19,6 @@ std::string scaled(double x, double base, const char* const* units, int count) {
   int k = 0;
   while (k + 1 < count && x >= base) x /= base, ++k;
   return fmt::format("{:.{}f}{}", x, k == 0 ? 0 : 1, units[k]);
-}
-
-double seconds(const timeval& t) {
-  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
 }
 
 }  // namespace
@@ -94,18 +89,6 @@ std::string describe(const rewrite::CheckReport& r) {
   if (r.outputs_not_compared > 0)
     s += fmt::format(", {} outputs NOT COMPARED", r.outputs_not_compared);
   return s;
-}
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-int64_t peak_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<int64_t>(usage.ru_maxrss) * 1024;
 }
 
 int bad_input(const Error& e) {

@@ -27,7 +27,4 @@ std::string human_count(double n);
 /// The result of a comparison of two models, in one line.
 std::string describe(const rewrite::CheckReport& r);
 
-/// User and system time of this process so far, in seconds.
-double cpu_seconds();
-
 }  // namespace regraft::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/resources.h"
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "ir/text.h"

@@ -1,9 +1,8 @@
 #include "gen/generate.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 
+#include "base/resources.h"
 #include "gen/domain.h"
 #include "gen/enumerate.h"
 #include "gen/merge.h"
@@ -14,21 +13,6 @@ namespace regraft::gen {
 namespace {
 
 constexpr uint64_t kShapeSeed = 20;  // of the other shapes: one stream for all runs
-
-double cpu_now() {
-  rusage r{};
-  getrusage(RUSAGE_SELF, &r);
-  auto seconds = [](timeval t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(r.ru_utime) + seconds(r.ru_stime);
-}
-
-uint64_t peak_bytes() {
-  rusage r{};
-  getrusage(RUSAGE_SELF, &r);
-  return static_cast<uint64_t>(r.ru_maxrss) * 1024;
-}
 
 std::string joined_ops(const Pattern& p) {
   std::string s;
@@ -154,7 +138,7 @@ Result<GenerateReport> generate(const GenerateOptions& options, const Stop& stop
 
 Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options,
                                 const Stop& stop) {
-  double cpu = cpu_now();
+  double cpu = cpu_seconds();
   auto start = std::chrono::steady_clock::now();
   GenerateReport report;
   Bank bank(options.seed);
@@ -173,10 +157,10 @@ Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options
   report.removed_common = counts.common_subgraph;
   report.stopped = found.stopped;
   distill(bank, pairs, options, report, stop);
-  report.cpu_seconds = cpu_now() - cpu;
+  report.cpu_seconds = cpu_seconds() - cpu;
   report.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.peak_bytes = peak_bytes();
+  report.peak_bytes = static_cast<uint64_t>(peak_bytes());
   return report;
 }
 

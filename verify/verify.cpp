@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <set>
 
+#include "base/resources.h"
 #include "verify/bounded.h"
 #include "verify/prover.h"
 #include "verify/refute.h"
@@ -234,8 +234,6 @@ void add_counters(VerifyCounters& total, const VerifyCounters& c) {
   total.oracle += c.oracle;
 }
 
-double cpu_now() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
 }  // namespace
 
 Rule verify_rule(const Rule& candidate, const VerifyOptions& options) {
@@ -245,7 +243,7 @@ Rule verify_rule(const Rule& candidate, const VerifyOptions& options) {
 VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions& options,
                           const Stop& stop) {
   auto start = std::chrono::steady_clock::now();
-  double cpu = cpu_now();
+  double cpu = cpu_seconds();
   VerifyReport report;
   report.counters.candidates = candidates.size();
   std::vector<Rule> rules = distinct(candidates, report.counters);
@@ -267,7 +265,7 @@ VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions&
   report.interrupted = stop.requested();
   report.counters.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.counters.cpu_seconds = cpu_now() - cpu;
+  report.counters.cpu_seconds = cpu_seconds() - cpu;
   return report;
 }
 
