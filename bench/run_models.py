@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Optimises real models and writes the table bench/models.md.
 
-  python bench/run_models.py [--models DIR] [--exported DIR] [--time S] [--only NAME ...]
+  python bench/run_models.py [--models DIR] [--exported DIR] [--time S] [--only NAME ...] [--tiny]
 
 Models: those of bench/models/build_models.py (made here when DIR lacks them), what
 bench/models/export_torch.py wrote into --exported, and the light models of the onnx package. Each is
@@ -14,13 +14,17 @@ import json
 import os
 import pathlib
 import platform
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
-import numpy as np
-import onnx
-import onnxruntime
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # before onnxruntime is loaded
+
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+import onnxruntime  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TOLERANCE = 1e-4  # of the runtime's outputs, over the largest magnitude of each
@@ -31,17 +35,18 @@ class Row:
     name: str
     report: dict = dataclasses.field(default_factory=dict)
     runtime_error: float = float("nan")
+    latency: tuple = (float("nan"), float("nan"))  # milliseconds before and after
     problem: str = ""
 
 
-def build(folder):
-    """Makes the full-size built models that are not there yet."""
+def build(folder, tiny):
+    """Makes the built models that are not there yet: the full-size ones, or the tiny ones."""
     sys.path.insert(0, str(ROOT / "bench/models"))
     import build_models
     folder.mkdir(parents=True, exist_ok=True)
     for name, make in build_models.MODELS.items():
         path = folder / f"{name}.onnx"
-        if not name.startswith("tiny_") and not path.exists():
+        if name.startswith("tiny_") == tiny and not path.exists():
             onnx.save(make(0), path)
 
 
@@ -50,20 +55,21 @@ def light_models():
 
 
 def collect(args):
-    build(args.models)
+    build(args.models, args.tiny)
     found = [(f"{p.stem} (built)", p) for p in sorted(args.models.glob("*.onnx"))
-             if not p.stem.startswith("tiny_")]
-    if args.exported and args.exported.exists():
+             if p.stem.startswith("tiny_") == args.tiny]
+    if not args.tiny and args.exported.exists():
         found += [(p.stem.replace(".", " (torch ") + ")", p)
                   for p in sorted(args.exported.glob("*.onnx"))]
     found += [(f"{p.stem} (onnx package)", p) for p in light_models()]
     return [(n, p) for n, p in found if not args.only or any(o in n for o in args.only)]
 
 
-def session(path):
-    """A runtime that computes what the file says: its own rewrites are off."""
+def session(path, level="ORT_DISABLE_ALL"):
+    """By default a runtime that computes what the file says, without rewrites of its own."""
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
+    options.intra_op_num_threads = 1
     options.log_severity_level = 4
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
@@ -95,6 +101,21 @@ def runtime_error(before, after):
     return worst
 
 
+def latency(before, after):
+    """Median milliseconds of one inference with all of onnxruntime's optimisations, one thread, the
+    two models in turn."""
+    runtimes = [session(path, "ORT_ENABLE_ALL") for path in (before, after)]
+    feeds = random_feeds(runtimes[0])
+    times = ([], [])
+    start = time.perf_counter()
+    while len(times[0]) < 5 or (len(times[0]) < 51 and time.perf_counter() - start < 8):
+        for runtime, taken in zip(runtimes, times):
+            begin = time.perf_counter()
+            runtime.run(None, feeds)
+            taken.append(1000 * (time.perf_counter() - begin))
+    return tuple(statistics.median(taken) for taken in times)
+
+
 def run(name, path, args):
     row = Row(name)
     with tempfile.TemporaryDirectory() as folder:
@@ -111,6 +132,8 @@ def run(name, path, args):
             row.runtime_error = runtime_error(path, out)
             if not row.runtime_error <= TOLERANCE:
                 row.problem = f"onnxruntime: relative error {row.runtime_error:.2e}"
+            if not args.tiny:
+                row.latency = latency(path, out)
         except Exception as failure:
             row.problem = f"{type(failure).__name__}: {str(failure).splitlines()[0][:160]}"
     return row
@@ -118,46 +141,49 @@ def run(name, path, args):
 
 def cells(row):
     if not row.report:
-        return [row.name] + [""] * 8 + [row.problem]
+        return [row.name] + [""] * 9 + [row.problem]
     before, after = row.report["before"], row.report["after"]
     change = lambda form: f"{form(before)} → {form(after)}"
     saved = 100 * (1 - after["cost"] / before["cost"]) if before["cost"] else 0
     return [row.name, change(lambda side: sum(side["operators"].values())),
             change(lambda side: f"{side['cost'] / 1000:.2f}"), f"{saved:.1f} %",
             change(lambda side: f"{side['parameters'] / 1e6:.2f}"),
+            f"{row.latency[0]:.2f} → {row.latency[1]:.2f} ({row.latency[0] / row.latency[1]:.2f}×)",
             f"{row.report['check']['max_relative']:.1e}", f"{row.runtime_error:.1e}",
             f"{row.report['seconds']:.1f}", f"{row.report['peak_bytes'] / 2 ** 20:.0f}",
             row.problem or "ok"]
 
 
 def table(rows, args):
-    head = ["model", "operators", "cost, ms", "saved", "parameters, M", "check", "onnxruntime",
+    head = ["model", "operators", "cost, ms", "saved", "parameters, M", "onnxruntime, ms", "check", "error",
             "time, s", "peak, MiB", "result"]
     version = subprocess.run([args.regraft, "--version"], capture_output=True, text=True).stdout.strip()
     lines = [
         "# Real models", "",
         f"`python bench/run_models.py --time {args.time:g}` with {version}, onnxruntime "
         f"{onnxruntime.__version__}, {os.cpu_count()} cores ({platform.machine()}).", "",
-        "Cost is predicted by the roofline model of one core, not measured. check: largest relative",
-        "difference in regraft's own evaluation of both models in double precision. onnxruntime: the same in",
+        "Cost is predicted by the roofline model of one core. onnxruntime, ms: median of interleaved runs with all",
+        "of its own optimisations, one thread, before → after (speed-up). check: largest relative",
+        "difference in regraft's own evaluation of both models in double precision. error: the same in onnxruntime, in",
         "its float32, with its own rewrites off; at most 1e-4 is demanded. built: bench/models/build_models.py;",
         "torch: bench/models/export_torch.py, dynamo or TorchScript exporter; all with random weights.", "",
-        "| " + " | ".join(head) + " |", "|---|" + "---:|" * 8 + "---|"]
+        "| " + " | ".join(head) + " |", "|---|" + "---:|" * 9 + "---|"]
     lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
     good = sum(not row.problem for row in rows)
     return "\n".join([*lines, "", f"{good} of {len(rows)} models are optimised, checked and agree.", ""])
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=pathlib.Path, default=ROOT / "build/models")
     parser.add_argument("--exported", type=pathlib.Path, default=ROOT / "build/exported")
+    parser.add_argument("--tiny", action="store_true", help="tiny built models instead of all others")
     parser.add_argument("--time", type=float, default=20)
     parser.add_argument("--only", nargs="*", help="parts of names")
     parser.add_argument("--regraft", default=str(ROOT / "build/release/regraft"))
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/models.md")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     rows = []
     for name, path in collect(args):
         rows.append(run(name, path, args))

@@ -7,6 +7,9 @@ SKIP = 77  # ctest's SKIP_RETURN_CODE
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # onnxruntime sends usage data unless told not to
+
+
 def use():
     """Returns when onnx can be imported; otherwise starts the script again under $REGRAFT_PYTHON or
     .venv, or exits with SKIP when neither is there."""
