@@ -69,6 +69,7 @@ Stop::Stop(double seconds) {
 bool Stop::requested() const { return requested_.load(std::memory_order_relaxed) || interrupted(); }
 bool Stop::out_of_time() const { return std::chrono::steady_clock::now() >= deadline_; }
 bool Stop::interrupted() { return interrupt_count > 0; }
+void Stop::acknowledge_interrupt() { interrupt_count = 0; }
 
 void install_interrupt_handler() { std::signal(SIGINT, on_interrupt); }
 

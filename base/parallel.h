@@ -25,6 +25,8 @@ class Stop {
   void request() { requested_.store(true, std::memory_order_relaxed); }
   /// True after SIGINT once install_interrupt_handler was called.
   static bool interrupted();
+  /// The work that was to stop has stopped; what follows (writing its result) goes on.
+  static void acknowledge_interrupt();
 
  private:
   std::atomic<bool> requested_{false};

@@ -192,6 +192,7 @@ int run_optimize(const OptimizeFlags& flags) {
                                   options, stop);
   if (!report) return bad_input(error(flags.in + ": " + report.error().message));
   o.report = *std::move(report);
+  Stop::acknowledge_interrupt();
   if (flags.check > 0) {
     auto check =
         rewrite::compare(imported->graph, o.report.graph, flags.check, flags.common.seed, Stop());

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/check.h"
+#include "ir/eval.h"
 
 namespace regraft::rewrite {
 
@@ -56,6 +57,10 @@ class Matcher {
     if (s.nodes[index] != kFree) return s.nodes[index] == value.node;
     const PatternNode& pattern = lhs_.nodes[index];
     const Node& node = view_.node(value.node);
+    if (node.kind == NodeKind::Constant && pattern.inputs.empty()) {
+      s.nodes[index] = value.node;  // data: compared once the sizes are known
+      return true;
+    }
     if (node.kind != NodeKind::Call || node.op != pattern.op) return false;
     if (node.inputs.size() != pattern.inputs.size()) return false;
     if (std::find(s.nodes.begin(), s.nodes.end(), value.node) != s.nodes.end()) return false;
@@ -151,6 +156,21 @@ bool bind_attrs(const Node& form, const Node& node, int rank, Binding& b, Later&
   return true;
 }
 
+constexpr int64_t kMaxCompared = 1 << 16;  ///< elements of a constant that is compared with a maker
+
+/// Is the constant what the maker `form` makes under the binding?
+bool makes(const Node& form, const Node& constant, const Binding& b, SymbolPool& pool) {
+  if (constant.constant->count() > kMaxCompared || !is_real(constant.constant->dtype()))
+    return false;
+  auto attrs = translate(form.attrs, b, pool);
+  auto numbers = attrs ? numeric(*attrs) : std::nullopt;
+  if (!numbers) return false;
+  auto made = evaluate_reals(*form.op, {}, *numbers);
+  if (!made || (*made)[0].shape != constant.constant->dims()) return false;
+  auto data = constant.constant->reals();
+  return data && *data == (*made)[0].data;
+}
+
 /// Symbols stand for integers >= their minimum; a binding outside is outside the proof.
 bool in_range(const Binding& b) {
   return std::all_of(b.sizes.begin(), b.sizes.end(), [](const auto& bound) {
@@ -167,6 +187,7 @@ std::optional<Binding> bind_instance(const GraphView& view, const CompiledRule& 
   Later later;
   for (size_t j = 0; j < rule.rule.lhs.nodes.size(); ++j) {
     const Node& node = view.node(s.nodes[j]);
+    if (node.kind == NodeKind::Constant) continue;
     int rank = node.inputs.empty() ? 0 : static_cast<int>(view.graph.shape(node.inputs[0]).size());
     if (!bind_attrs(instance.lhs.node(instance.lhs_ids[j]), node, rank, b, later))
       return std::nullopt;
@@ -174,6 +195,12 @@ std::optional<Binding> bind_instance(const GraphView& view, const CompiledRule& 
   for (const auto& [want, have] : later) {
     auto value = translate(want, b.sizes, pool);
     if (!value || !same(*value, have)) return std::nullopt;
+  }
+  for (size_t j = 0; j < rule.rule.lhs.nodes.size(); ++j) {
+    const Node& node = view.node(s.nodes[j]);
+    if (node.kind == NodeKind::Constant &&
+        !makes(instance.lhs.node(instance.lhs_ids[j]), node, b, pool))
+      return std::nullopt;
   }
   if (!in_range(b)) return std::nullopt;
   for (const Formula& f : instance.requires_lhs) {

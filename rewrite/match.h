@@ -12,7 +12,8 @@ struct Match {
 };
 
 /// Every applicable match of every rule, in a deterministic order: by root node, operands first,
-/// then by rule. Commuted operands are tried both ways; distinct pattern nodes are distinct graph
+/// then by rule. Commuted operands are tried both ways; a maker of constants also
+/// matches constant data that is equal to what it makes; distinct pattern nodes are distinct graph
 /// nodes; shapes, attributes and conditions are those the rule is proved for. Matches that would
 /// change constants only are left out: they cost nothing.
 std::vector<Match> find_matches(const GraphView& view, const RuleIndex& rules,

@@ -57,6 +57,26 @@ TEST(RuleText, ReadsEveryPart) {
   EXPECT_EQ(r.origin, "hand");
 }
 
+TEST(RuleText, KeepsConditions) {
+  const std::string line =
+      "r  (add (conv ?x ?v strides=2,2) (conv ?x ?w strides=2,2)) => (conv ?x (add ?v ?w) "
+      "strides=2,2)  where v.2=w.2,v.3=3  for "
+      "x:nnnn v:nnnn w:nnnn";
+  auto r = parse_rule(line);
+  ASSERT_TRUE(r) << r.error().message;
+  EXPECT_EQ(to_string(*r), line);
+  EXPECT_EQ(to_string(renamed(*r)).find("v.2"), std::string::npos);
+  auto without = *r;
+  without.where.clear();
+  EXPECT_NE(canonical_key(*r), canonical_key(without));
+  auto instance = instantiate(*r, r->domain[0]);
+  auto free = instantiate(without, r->domain[0]);
+  ASSERT_TRUE(instance && free);
+  EXPECT_EQ(instance->requires_lhs.size(), free->requires_lhs.size() + 2);
+  EXPECT_FALSE(parse_rule("r  (relu ?x) => (relu ?x)  where y.0=x.0"));
+  EXPECT_FALSE(parse_rule("r  (relu ?x) => (relu ?x)  where x.0"));
+}
+
 TEST(RuleText, EqualExpressionsAreOneNode) {
   Rule r = rule("d  (add (relu ?x) (relu ?x)) => (relu (add ?x ?x))");
   EXPECT_EQ(r.lhs.nodes.size(), 2u);

@@ -272,5 +272,29 @@ TEST(Property, EveryMatchAppliesAndKeepsFingerprints) {
   EXPECT_EQ(seen.size(), 8u) << ::testing::PrintToString(seen);
 }
 
+TEST(Match, ComparesMakersOfConstantsWithData) {
+  const std::string kAddZero =
+      "add-zero  (add ?x (full value=0)) => ?x  for x:nn  proved:all-sizes";
+  for (float value : {0.0f, 0.5f}) {
+    Graph g;
+    Value zero = g.add_constant(Constant::of_floats({}, {value}));
+    g.set_outputs({call(g, "relu", {call(g, "add", {input(g, {2, 3}), zero})})});
+    EXPECT_EQ(matches_of(g, {kAddZero}).size(), value == 0 ? 1u : 0u);
+  }
+}
+
+TEST(Match, ChecksConditionsOnSizes) {
+  const std::string kSum =
+      "sum  (add (conv ?x ?v strides=?s) (conv ?x ?w strides=?s)) => (conv ?x (add ?v ?w) "
+      "strides=?s)  where v.2=w.2,v.3=w.3  for x:nnnn v:nnnn w:nnnn  proved:all-sizes";
+  for (int64_t kernel : {2, 3}) {  // under stride 2 both kernels give the same output size
+    Graph g;
+    Value x = input(g, {1, 2, 7, 7});
+    auto conv = [&](int64_t k) { return call(g, "conv", {x, input(g, {3, 2, k, k})}, {{2, 2}}); };
+    g.set_outputs({call(g, "add", {conv(3), conv(kernel)})});
+    EXPECT_EQ(matches_of(g, {kSum}).empty(), kernel != 3);
+  }
+}
+
 }  // namespace
 }  // namespace regraft::rewrite
