@@ -137,6 +137,9 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     fprintf(stderr, "regraft: internal error: %s\n", e.what());
     return kInternal;
+  } catch (...) {
+    fprintf(stderr, "regraft: internal error\n");
+    return kInternal;
   }
   return code;
 }
