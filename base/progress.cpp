@@ -49,7 +49,7 @@ void Progress::draw(bool last) {
   double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : 0;
   std::string line = label_ + ": " + fmt::format("{}", done_.load());
   if (total_ > 0)
-    line += fmt::format("/{} ({:.0f} %)", total_.load(),
+    line += fmt::format("/{} ({:.0f} %)", total_,
                         100.0 * static_cast<double>(done_) / static_cast<double>(total_));
   line += fmt::format(" {}, {:.0f}/s", unit_, rate);
   if (!last && total_ > done_ && rate > 0)

@@ -20,7 +20,6 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void add(uint64_t steps = 1);
-  void set_total(uint64_t total) { total_ = total; }
   /// Extra text at the end of the line: "best 12.3 us".
   void note(std::string text);
   uint64_t done() const { return done_; }
@@ -28,7 +27,8 @@ class Progress {
  private:
   void draw(bool last);
   std::string label_, unit_, note_;
-  std::atomic<uint64_t> done_{0}, total_;
+  std::atomic<uint64_t> done_{0};
+  const uint64_t total_;
   Verbosity verbosity_;
   bool terminal_;
   bool drawn_ = false;

@@ -152,6 +152,7 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o, const cost:
                   {"runs", o.check->runs},
                   {"max_absolute", o.check->max_absolute},
                   {"max_relative", o.check->max_relative},
+                  {"outputs_not_compared", o.check->outputs_not_compared},
                   {"values_run", o.check->values_run},
                   {"values_shared", o.check->values_shared},
                   {"values_not_run", o.check->values_not_run}};
@@ -201,6 +202,8 @@ int run_optimize(const OptimizeFlags& flags) {
       fmt::print(stderr, "regraft: the check failed, nothing written: {}\n", describe(*check));
       return kFailed;
     }
+    if (check->outputs_not_compared > 0)
+      fmt::print(stderr, "regraft: warning: the check is incomplete: {}\n", describe(*check));
     o.check = *check;
   }
   o.after = io::summarise(*imported, o.report.graph);

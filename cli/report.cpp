@@ -79,10 +79,13 @@ std::string human_count(double n) {
 }
 
 std::string describe(const rewrite::CheckReport& r) {
-  std::string s = fmt::format(
-      "{}; largest difference {:.2g} absolute, {:.2g} relative{} in {} run{}",
-      r.agrees ? "the models agree" : "THE MODELS DIFFER", r.max_absolute, r.max_relative,
-      r.worst.empty() ? "" : " (" + r.worst + ")", r.runs, r.runs == 1 ? "" : "s");
+  std::string s =
+      fmt::format("{}; largest difference {:.2g} absolute, {:.2g} relative{} in {} run{}",
+                  !r.agrees                     ? "THE MODELS DIFFER"
+                  : r.outputs_not_compared == 0 ? "the models agree"
+                                                : "no difference found",
+                  r.max_absolute, r.max_relative, r.worst.empty() ? "" : " (" + r.worst + ")",
+                  r.runs, r.runs == 1 ? "" : "s");
   s += fmt::format("; {} values run, {} of them shared", r.values_run, r.values_shared);
   if (r.values_not_run > 0)
     s += fmt::format(", {} behind operators of unknown shape not run", r.values_not_run);
