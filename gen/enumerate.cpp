@@ -23,7 +23,7 @@ struct Class {
   size_t offset = 0;    ///< of its elements
   uint64_t leaves = 0;  ///< a bit for each leaf of its first term
   int level = 0;        ///< size of its smallest term
-  TermId leaf = -1;     ///< when it is one
+  TermId leaf = -1;     ///< when it is one, or a constant that costs nothing
   std::vector<Support> supports;
   std::vector<std::pair<Application, uint32_t>> applications;  ///< with the token of the call
 };
@@ -43,7 +43,7 @@ struct Plan {
 
 /// The state of the enumeration between levels; read by the workers.
 struct State {
-  const OpSet& set;
+  const Theme& theme;
   EnumerateOptions options;
   Bank& bank;
   std::vector<int> labels;  ///< of each instance, in the bank
@@ -121,13 +121,13 @@ class Worker {
   bool is_mirrored(int instance, int32_t a, int32_t b) const {
     if (a < b || !s_.label(instance).op->commutative) return false;
     const Dims* shapes[] = {&s_.dims(b), &s_.dims(a)};
-    return fits(s_.set.instances[static_cast<size_t>(instance)], shapes);
+    return fits(s_.theme.instances[static_cast<size_t>(instance)], shapes);
   }
   void extend(int instance, std::vector<int32_t> operands) {
     std::vector<const Dims*> shapes;
     for (int32_t o : operands) shapes.push_back(&s_.dims(o));
     shapes.push_back(nullptr);
-    const Instance& in = s_.set.instances[static_cast<size_t>(instance)];
+    const Instance& in = s_.theme.instances[static_cast<size_t>(instance)];
     for (size_t shape = 0; shape < s_.shapes.size(); ++shape) {
       shapes.back() = &s_.shapes[shape];
       if (s_.by_shape[shape].empty() || !fits(in, shapes)) continue;
@@ -162,9 +162,10 @@ class Worker {
     std::vector<Plan> r;
     std::vector<const Dims*> shapes;
     for (int32_t o : operands) shapes.push_back(&s_.dims(o));
-    for (size_t k = 0; k < s_.set.instances.size(); ++k) {
-      const Instance& in = s_.set.instances[k];
+    for (size_t k = 0; k < s_.theme.instances.size(); ++k) {
+      const Instance& in = s_.theme.instances[k];
       if (in.operands.size() < operands.size() || !fits(in, shapes)) continue;
+      if (!in.then.empty()) continue;
       Plan p{static_cast<int>(k), in.operands.size() == operands.size(), {}};
       if (p.complete && !infer(p, shapes)) continue;
       r.push_back(std::move(p));
@@ -201,9 +202,9 @@ class Worker {
       f.leaves |= c.leaves;
       tensors_.emplace_back(s_.dims(operands[k]), s_.elements.data() + c.offset);
     }
-    if (s_.set.instances[static_cast<size_t>(p.instance)].scope == Scope::Leaves)
+    if (s_.theme.instances[static_cast<size_t>(p.instance)].scope == Scope::Leaves)
       for (int32_t o : operands)
-        if (s_.at(o).leaf < 0) return;
+        if (s_.at(o).leaf < 0 || s_.at(o).leaves == 0) return;
     if (s_.last_level(level_) && !without_gaps(s_, f.leaves)) return;
     for (size_t o = 0; o < p.outputs.size(); ++o) {
       f.application.output = static_cast<int>(o);
@@ -269,8 +270,8 @@ int32_t add_class(State& s, Class c, const Dims& shape, std::span<const Residue>
 
 void add_leaves(State& s) {
   int bit = 0;
-  for (size_t kind = 0; kind < s.set.leaves.size(); ++kind) {
-    const LeafKind& k = s.set.leaves[kind];
+  for (size_t kind = 0; kind < s.theme.leaves.size(); ++kind) {
+    const LeafKind& k = s.theme.leaves[kind];
     if (k.role == Role::Kernel) s.bank.add_kernel_extents({k.shape.begin() + 2, k.shape.end()});
     s.kinds.push_back(((uint64_t{1} << k.count) - 1) << bit);
     for (int n = 0; n < k.count; ++n, ++bit) {
@@ -281,6 +282,20 @@ void add_leaves(State& s) {
       const auto* value = s.bank.value(c.leaf);
       add_class(s, std::move(c), k.shape, value->data);
     }
+  }
+}
+
+/// Constants that cost nothing, beside the variables.
+void add_free_constants(State& s) {
+  for (size_t k = 0; k < s.theme.instances.size(); ++k) {
+    if (s.theme.instances[k].scope != Scope::Free) continue;
+    Class c;
+    c.leaf = s.bank.call(s.labels[k], {});
+    c.supports = {Support{}};
+    const auto* value = s.bank.value(c.leaf);
+    CHECK(value);
+    if (s.known.count(key_of(value->shape, value->data)) > 0) continue;
+    add_class(s, std::move(c), value->shape, value->data);
   }
 }
 
@@ -393,8 +408,9 @@ std::vector<std::vector<Found>> apply_level(State& s, int level, Progress& progr
   auto work = [&](size_t t) {
     Worker w(s, level);
     w.collect(found[0]);
-    for (size_t k = 0; t == 0 && level == 1 && k < s.set.instances.size(); ++k)
-      if (s.set.instances[k].operands.empty()) w.nullary(static_cast<int>(k));
+    for (size_t k = 0; t == 0 && level == 1 && k < s.theme.instances.size(); ++k)
+      if (s.theme.instances[k].operands.empty() && s.theme.instances[k].scope != Scope::Free)
+        w.nullary(static_cast<int>(k));
     for (size_t a = t; a < n && !stop.requested(); a += threads) {
       uint64_t before = w.applications;
       w.from(static_cast<int32_t>(a), found[a + 1]);
@@ -424,18 +440,19 @@ void run_level(State& s, int level, Progress& progress, const Stop& stop) {
 
 }  // namespace
 
-Result<Enumeration> enumerate(const OpSet& set, const EnumerateOptions& options, Bank& bank,
+Result<Enumeration> enumerate(const Theme& theme, const EnumerateOptions& options, Bank& bank,
                               const Stop& stop) {
   if (options.max_size < 1 || options.max_size > kMaxSize)
     return error("--max-size " + std::to_string(options.max_size) + ": must be 1 to " +
                  std::to_string(kMaxSize));
-  State s{set, options, bank, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
-  for (const Instance& in : set.instances) {
+  State s{theme, options, bank, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  for (const Instance& in : theme.instances) {
     ASSIGN_OR_RETURN(Label label, label_of(in));
     s.labels.push_back(bank.add_label(label));
   }
   add_leaves(s);
-  Progress progress("enumerate " + std::string(set.name), "applications", 0, options.verbosity);
+  add_free_constants(s);
+  Progress progress("enumerate " + std::string(theme.name), "applications", 0, options.verbosity);
   for (int level = 1; level <= options.max_size && !stop.requested(); ++level)
     run_level(s, level, progress, stop);
   s.result.counts.classes = s.classes.size() + s.last.size();

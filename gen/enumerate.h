@@ -22,17 +22,17 @@ struct EnumerateCounts {
   uint64_t collisions = 0;    ///< applications whose value was known
 };
 
-/// What was found. Pairs are in an order that depends on the op set and the size only.
+/// What was found. Pairs are in an order that depends on the theme and the size only.
 struct Enumeration {
   std::vector<Pair> pairs;
   EnumerateCounts counts;
   bool stopped = false;
 };
 
-/// Terms of `set` with up to max_size calls: single output, all calls needed. Pairs are formed
+/// Terms of `theme` with up to max_size calls: single output, all calls needed. Pairs are formed
 /// between the first term of a class and each later application with that value, for variables
 /// x1 .. xn of each kind without gaps. Terms go to `bank`, whose seed gives the leaves' values.
-Result<Enumeration> enumerate(const OpSet& set, const EnumerateOptions& options, Bank& bank,
+Result<Enumeration> enumerate(const Theme& theme, const EnumerateOptions& options, Bank& bank,
                               const Stop& stop);
 
 }  // namespace regraft::gen

@@ -64,8 +64,8 @@ bool is_directed(const Bank& bank, TermId lhs, TermId rhs) {
 /// Generalises pairs one after the other, smallest first, against the rules kept so far.
 class Distiller {
  public:
-  Distiller(Bank& bank, uint64_t seed, GenerateReport& report)
-      : bank_(bank), seed_(seed), report_(report), kept_(bank), collector_(report) {}
+  Distiller(Bank& bank, uint64_t seed, GenerateReport& report, Collector& collector)
+      : bank_(bank), seed_(seed), report_(report), kept_(bank), collector_(collector) {}
   /// Judges a pair and collects the rules that it gives.
   void take(Pair p) {
     switch (kept_.judge(p)) {
@@ -110,13 +110,13 @@ class Distiller {
   uint64_t seed_;
   GenerateReport& report_;
   KeptRules kept_;
-  Collector collector_;
+  Collector& collector_;
 };
 
 void distill(Bank& bank, const std::vector<Pair>& pairs, const GenerateOptions& options,
-             GenerateReport& report, const Stop& stop) {
+             GenerateReport& report, Collector& collector, const Stop& stop) {
   Progress progress("generalise", "pairs", pairs.size(), options.verbosity);
-  Distiller distiller(bank, kShapeSeed, report);
+  Distiller distiller(bank, kShapeSeed, report, collector);
   for (const Pair& p : pairs) {
     if (stop.requested()) {
       report.stopped = true;
@@ -127,10 +127,30 @@ void distill(Bank& bank, const std::vector<Pair>& pairs, const GenerateOptions& 
   }
 }
 
+Status add_theme(const Theme& theme, const GenerateOptions& options, GenerateReport& report,
+                 Collector& collector, const Stop& stop) {
+  Bank bank(options.seed);
+  int threads = options.threads > 0 ? options.threads : default_threads();
+  EnumerateOptions how{options.max_size + theme.more, options.seed, threads, options.verbosity};
+  ASSIGN_OR_RETURN(Enumeration found, enumerate(theme, how, bank, stop));
+  PairCounts counts;
+  std::vector<Pair> pairs = reduce_pairs(bank, found.pairs, counts);
+  report.applications += found.counts.applications;
+  report.evaluations += found.counts.evaluations;
+  report.classes += found.counts.classes;
+  report.raw_pairs += counts.raw;
+  report.removed_renaming += counts.renaming;
+  report.removed_trivial += counts.trivial;
+  report.removed_common += counts.common_subgraph;
+  report.stopped = report.stopped || found.stopped;
+  distill(bank, pairs, options, report, collector, stop);
+  return {};
+}
+
 }  // namespace
 
 Result<GenerateReport> generate(const GenerateOptions& options, const Stop& stop) {
-  if (const OpSet* set = find_op_set(options.ops)) return generate(*set, options, stop);
+  if (auto set = find_op_set(options.ops)) return generate(*set, options, stop);
   std::string known;
   for (std::string_view name : op_set_names()) known += " " + std::string(name);
   return error("--ops " + options.ops + ": no such op set; there are:" + known);
@@ -141,22 +161,9 @@ Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options
   double cpu = cpu_seconds();
   auto start = std::chrono::steady_clock::now();
   GenerateReport report;
-  Bank bank(options.seed);
-  int threads = options.threads > 0 ? options.threads : default_threads();
-  ASSIGN_OR_RETURN(
-      Enumeration found,
-      enumerate(set, {options.max_size, options.seed, threads, options.verbosity}, bank, stop));
-  PairCounts counts;
-  std::vector<Pair> pairs = reduce_pairs(bank, found.pairs, counts);
-  report.applications = found.counts.applications;
-  report.evaluations = found.counts.evaluations;
-  report.classes = found.counts.classes;
-  report.raw_pairs = counts.raw;
-  report.removed_renaming = counts.renaming;
-  report.removed_trivial = counts.trivial;
-  report.removed_common = counts.common_subgraph;
-  report.stopped = found.stopped;
-  distill(bank, pairs, options, report, stop);
+  Collector collector(report);
+  for (const Theme& theme : set.themes)
+    RETURN_IF_ERROR(add_theme(theme, options, report, collector, stop));
   report.cpu_seconds = cpu_seconds() - cpu;
   report.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

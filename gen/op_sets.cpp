@@ -3,119 +3,12 @@
 #include <charconv>
 #include <string>
 
+#include "gen/themes.h"
+
 namespace regraft::gen {
 namespace {
 
-// Images are the tensors whose last axes are 3x4; kernels end in 3x3, 1x3, 3x1 or 1x1.
-// Extents 4 and 6 along a split axis come from concatenations only: 2+2 and 3+3.
-const std::vector<LeafKind> kMatrices = {{"x", {2, 3}, 3}, {"w", {3, 3}, 3}, {"s", {}, 2}};
-
-const std::vector<Instance> kMatrixInstances = {
-    {"matmul", "", {"ab", "bc"}},
-    {"add", "", {"ab", "ab"}},
-    {"mul", "", {"ab", "ab"}},
-    {"mul", "", {"ab", "-"}},
-    {"mul", "", {"-", "-"}},
-    {"relu", "", {".."}},
-    {"transpose", "perm=1,0", {".."}},
-    {"concat", "axis=-1", {"ab", "ac"}},
-    {"concat", "axis=-2", {"ba", "ca"}},
-    {"split", "axis=-1 sizes~3,3", {".6"}},
-    {"split", "axis=-2 sizes~2,2", {"4."}},
-    {"split", "axis=-2 sizes~3,3", {"6."}},
-    {"identity-matrix", "size~3", {}},
-    {"full", "shape= value=1", {}},
-};
-
-const std::vector<LeafKind> kImages = {
-    {"i", {1, 2, 3, 4}, 3},
-    {"k", {2, 2, 3, 3}, 3, Role::Kernel},
-    {"p", {2, 2, 1, 1}, 2, Role::Kernel},
-    {"h", {2, 2, 1, 3}, 2, Role::Kernel},
-    {"v", {2, 2, 3, 1}, 2, Role::Kernel},
-    {"d", {2, 1, 3, 3}, 2, Role::Kernel},
-    {"b", {2}, 2},
-    {"r", {3}, 2},
-};
-
-const std::vector<Instance> kImageInstances = {
-    {"add", "", {"abcd", "abcd"}},
-    {"add", "", {"ab", "b"}},
-    {"add", "", {"a", "a"}},
-    {"mul", "", {"abcd", "abcd"}},
-    {"mul", "", {"abcd", "-"}},
-    {"mul", "", {"a", "-"}},
-    {"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", ".a33"}},
-    {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a34", ".a11"}},
-    {"conv", "strides=1,1 pads=0,1,0,1 dilations=1,1 group=1", {".a34", ".a13"}},
-    {"conv", "strides=1,1 pads=1,0,1,0 dilations=1,1 group=1", {".a34", ".a31"}},
-    {"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group~2", {".234", ".133"}},
-    {"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", "ba33", "b"}},
-    {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a34", "ba11", "b"}},
-    {"relu", "", {"..34"}},
-    {"avgpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1 include_pad=1", {"..34"}},
-    {"avgpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1 include_pad=0", {"..34"}},
-    {"maxpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"..34"}},
-    {"concat", "axis=1", {"abcd", "aecd"}},
-    {"concat", "axis=0", {"abcd", "ebcd"}},
-    {"concat", "axis=0", {"a", "b"}},
-    {"split", "axis=1 sizes~2,2", {".4.."}},
-    {"split", "axis=0 sizes~1,1", {"2.34"}},
-    {"split", "axis=0 sizes~2,2", {"4..."}},
-    {"pad", "pads=0,0,1,1,0,0,1,1", {"..11"}, Scope::Leaves},
-    {"pad", "pads=0,0,1,0,0,0,1,0", {"..13"}, Scope::Leaves},
-    {"pad", "pads=0,0,0,1,0,0,0,1", {"..31"}, Scope::Leaves},
-    {"identity-kernel", "channels~2 kernel=3,3 centre=1,1", {}},
-    {"average-kernel", "channels~2 kernel=3,3", {}},
-};
-
-const std::vector<LeafKind> kNetwork = {
-    {"x", {2, 3}, 2},
-    {"w", {3, 3}, 2},
-    {"s", {}},
-    {"i", {1, 2, 3, 4}, 2},
-    {"k", {2, 2, 3, 3}, 1, Role::Kernel},
-    {"p", {2, 2, 1, 1}, 1, Role::Kernel},
-};
-
-const std::vector<Instance> kNetworkInstances = {
-    {"matmul", "", {"ab", "bc"}},
-    {"add", "", {"ab", "ab"}},
-    {"add", "", {"abcd", "abcd"}},
-    {"sub", "", {"ab", "ab"}},
-    {"sub", "", {"ab", "a1"}},
-    {"sub", "", {"abcd", "abcd"}},
-    {"mul", "", {"ab", "ab"}},
-    {"mul", "", {"ab", "a1"}},
-    {"mul", "", {"ab", "-"}},
-    {"mul", "", {"abcd", "-"}},
-    {"div", "", {"ab", "ab"}},
-    {"div", "", {"ab", "a1"}},
-    {"div", "", {"ab", "-"}},
-    {"div", "", {"abcd", "-"}},
-    {"neg", "", {".."}},
-    {"neg", "", {"...."}},
-    {"relu", "", {".."}},
-    {"relu", "", {"..34"}},
-    {"sigmoid", "", {".."}},
-    {"tanh", "", {".."}},
-    {"exp", "", {".."}},
-    {"softmax", "axis=-1", {".."}},
-    {"transpose", "perm=1,0", {".."}},
-    {"concat", "axis=-1", {"ab", "ac"}},
-    {"concat", "axis=-2", {"ba", "ca"}},
-    {"concat", "axis=1", {"abcd", "aecd"}},
-    {"reduce-sum", "axes=-1 keepdims=1", {".."}},
-    {"reduce-mean", "axes=-1 keepdims=1", {".."}},
-    {"reduce-max", "axes=-1 keepdims=1", {".."}},
-    {"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", ".a33"}},
-    {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a34", ".a11"}},
-    {"avgpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1 include_pad=1", {"..34"}},
-    {"global-avgpool", "", {"..34"}},
-};
-
-template <class T>
-std::vector<T> joined(std::vector<T> a, const std::vector<T>& b) {
+std::vector<Theme> joined(std::vector<Theme> a, const std::vector<Theme>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -164,9 +57,11 @@ Status read_attr(Label& label, std::string_view word, std::vector<char>& given) 
 
 std::span<const OpSet> op_sets() {
   static const std::vector<OpSet> sets = {
-      {"core", joined(kMatrices, kImages), joined(kMatrixInstances, kImageInstances)},
-      {"matrix", kMatrices, kMatrixInstances},
-      {"nn", kNetwork, kNetworkInstances},
+      {"core", joined(matrix_themes(), image_themes())},
+      {"extended", deeper_themes()},
+      {"basic", {matrix_theme(), convolution_theme()}},
+      {"matrix", {matrix_theme()}},
+      {"taso", {taso_theme()}},
   };
   return sets;
 }
@@ -180,10 +75,15 @@ std::span<const std::string_view> op_set_names() {
   return names;
 }
 
-const OpSet* find_op_set(std::string_view name) {
-  for (const OpSet& s : op_sets())
-    if (s.name == name) return &s;
-  return nullptr;
+std::optional<OpSet> find_op_set(std::string_view name) {
+  size_t slash = name.find('/');
+  for (const OpSet& s : op_sets()) {
+    if (s.name == name) return s;
+    if (s.name != name.substr(0, slash)) continue;
+    for (const Theme& t : s.themes)
+      if (t.name == name.substr(slash + 1)) return OpSet{t.name, {t}};
+  }
+  return std::nullopt;
 }
 
 Result<Label> label_of(const Instance& instance) {

@@ -1,8 +1,9 @@
 #pragma once
-// What is enumerated: tables of leaves (variables with their witness shapes) and operator
-// instances.
+// What is enumerated: an op set is a list of themes, tables of leaves (variables with their witness
+// shapes) and operator instances.
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,9 @@ struct LeafKind {
   Role role = Role::Data;
 };
 
-/// What an instance is applied to.
-enum class Scope : uint8_t { Values, Leaves };
+/// What an instance is applied to. Free: to nothing; the constant that it makes costs no call, so
+/// that it stands beside the variables.
+enum class Scope : uint8_t { Values, Leaves, Free };
 
 /// An operator with attributes. In the attributes "a=1,2" is a given number, which generalisation
 /// may replace by a variable; "a~1,2" is a number that stems from the witness shapes, which it
@@ -36,19 +38,29 @@ struct Instance {
   std::string_view attrs;
   std::vector<std::string_view> operands;
   Scope scope = Scope::Values;
+  std::string_view then = {};  ///< an operator without attributes applied to the result in the call
 };
 
-struct OpSet {
+/// What is enumerated together. Terms of different themes never meet.
+struct Theme {
   std::string_view name;
   std::vector<LeafKind> leaves;
   std::vector<Instance> instances;
+  int more = 0;  ///< calls on each side beyond the run's size: for tables that stay small
 };
 
-/// All tables; static lifetime.
+/// Themes are enumerated one after the other: what one gives, a later one need not give again.
+struct OpSet {
+  std::string_view name;
+  std::vector<Theme> themes;
+};
+
+/// All op sets; static lifetime.
 std::span<const OpSet> op_sets();
 /// Their names: "core", ...
 std::span<const std::string_view> op_set_names();
-const OpSet* find_op_set(std::string_view name);
+/// The op set of that name; "core/rows" is the theme "rows" of "core" alone.
+std::optional<OpSet> find_op_set(std::string_view name);
 
 /// An operator with numbers for attributes; `sized[k]` marks integer attribute k as written with
 /// '~'.

@@ -8,11 +8,11 @@
 namespace regraft::gen {
 namespace {
 
-const OpSet kTiny = {
+const Theme kTiny = {
     "tiny",
     {{"x", {2, 3}}, {"w", {3, 3}}},
     {{"matmul", "", {"ab", "bc"}}, {"relu", "", {".."}}, {"transpose", "perm=1,0", {".."}}}};
-const OpSet kSplits = {"splits",
+const Theme kSplits = {"splits",
                        {{"x", {2, 3}}, {"w", {3, 3}}},
                        {{"add", "", {"ab", "ab"}},
                         {"concat", "axis=-1", {"ab", "ac"}},
@@ -21,17 +21,17 @@ const OpSet kSplits = {"splits",
                         {"split", "axis=-2 sizes~2,3", {"5."}}}};
 
 /// Values of all terms of up to max_size calls.
-std::set<std::vector<uint64_t>> brute_force_values(const OpSet& set, int max_size) {
+std::set<std::vector<uint64_t>> brute_force_values(const Theme& theme, int max_size) {
   Bank bank(5);
   std::vector<int> labels;
-  for (const Instance& in : set.instances) labels.push_back(bank.add_label(*label_of(in)));
+  for (const Instance& in : theme.instances) labels.push_back(bank.add_label(*label_of(in)));
   std::set<TermId> terms;
   int number = 0;
-  for (const LeafKind& kind : set.leaves) terms.insert(bank.leaf(kind.shape, number++));
+  for (const LeafKind& kind : theme.leaves) terms.insert(bank.leaf(kind.shape, number++));
   auto try_term = [&](size_t k, std::vector<TermId> operands, std::set<TermId>& out) {
     std::vector<const std::vector<int64_t>*> shapes;
     for (TermId t : operands) shapes.push_back(&bank.value(t)->shape);
-    if (!fits(set.instances[k], shapes)) return;
+    if (!fits(theme.instances[k], shapes)) return;
     for (int o = 0; o < bank.label(labels[k]).outputs; ++o) {
       TermId t = bank.call(labels[k], operands, o);
       if (bank.size(t) <= static_cast<size_t>(max_size) && bank.value(t)) out.insert(t);
@@ -39,11 +39,11 @@ std::set<std::vector<uint64_t>> brute_force_values(const OpSet& set, int max_siz
   };
   for (int round = 0; round < max_size; ++round) {
     std::set<TermId> next = terms;
-    for (size_t k = 0; k < set.instances.size(); ++k)
+    for (size_t k = 0; k < theme.instances.size(); ++k)
       for (TermId a : terms) {
-        if (set.instances[k].operands.size() == 1) try_term(k, {a}, next);
+        if (theme.instances[k].operands.size() == 1) try_term(k, {a}, next);
         for (TermId b : terms)
-          if (set.instances[k].operands.size() == 2 && a != b && !bank.same_value(a, b))
+          if (theme.instances[k].operands.size() == 2 && a != b && !bank.same_value(a, b))
             try_term(k, {a, b}, next);
       }
     terms = std::move(next);
@@ -58,10 +58,10 @@ std::set<std::vector<uint64_t>> brute_force_values(const OpSet& set, int max_siz
   return values;
 }
 
-uint64_t class_count(const OpSet& set, int max_size) {
+uint64_t class_count(const Theme& theme, int max_size) {
   Bank bank(11);
   Stop stop;
-  auto e = enumerate(set, {max_size, 11, 1, Verbosity::Quiet}, bank, stop);
+  auto e = enumerate(theme, {max_size, 11, 1, Verbosity::Quiet}, bank, stop);
   EXPECT_TRUE(e);
   for (Pair p : e->pairs) EXPECT_TRUE(bank.same_value(p.lhs, p.rhs));
   return e->counts.classes;
@@ -78,8 +78,8 @@ TEST(Enumerate, FindsAsManyValuesAsBruteForce) {
 TEST(Enumerate, ThreadsDoNotMatter) {
   Stop stop;
   Bank one(3), many(3);
-  auto a = enumerate(*find_op_set("matrix"), {2, 3, 1, Verbosity::Quiet}, one, stop);
-  auto b = enumerate(*find_op_set("matrix"), {2, 3, 4, Verbosity::Quiet}, many, stop);
+  auto a = enumerate(find_op_set("matrix")->themes[0], {2, 3, 1, Verbosity::Quiet}, one, stop);
+  auto b = enumerate(find_op_set("matrix")->themes[0], {2, 3, 4, Verbosity::Quiet}, many, stop);
   ASSERT_TRUE(a);
   ASSERT_TRUE(b);
   EXPECT_FALSE(a->pairs.empty());
@@ -97,6 +97,29 @@ TEST(Enumerate, RefusesSizesItCannotDo) {
   }
 }
 
+TEST(Enumerate, FreeConstantsCostNoCall) {
+  Theme theme = {"free", {{"x", {2, 3}}}, {{"mul", "", {"ab", "-"}}}};
+  EXPECT_EQ(class_count(theme, 1), 1u);
+  theme.instances.push_back({"full", "shape= value=2", {}, Scope::Free});
+  EXPECT_EQ(class_count(theme, 1), 3u);  // x, 2, 2x
+  EXPECT_EQ(class_count(theme, 2), 4u);  // 4x
+  theme.instances.back().scope = Scope::Values;
+  EXPECT_EQ(class_count(theme, 1), 2u);
+  EXPECT_EQ(class_count(theme, 2), 3u);
+}
+
+TEST(OpSets, AThemeIsAnOpSet) {
+  auto all = find_op_set("core");
+  ASSERT_TRUE(all);
+  const Theme& last = all->themes.back();
+  auto one = find_op_set("core/" + std::string(last.name));
+  ASSERT_TRUE(one);
+  ASSERT_EQ(one->themes.size(), 1u);
+  EXPECT_EQ(one->themes[0].instances.size(), last.instances.size());
+  EXPECT_FALSE(find_op_set("core/"));
+  EXPECT_FALSE(find_op_set("matrices"));
+}
+
 TEST(Supports, SmallestUnionSharesCalls) {
   Support a = Support{}.with(1).with(2), b = Support{}.with(2).with(3), c = Support{}.with(9);
   EXPECT_EQ(union_size(a, b), 3);
@@ -109,16 +132,26 @@ TEST(Supports, SmallestUnionSharesCalls) {
   EXPECT_EQ(list.size(), 2u);
 }
 
+void expect_well_formed(const Instance& in) {
+  auto label = label_of(in);
+  ASSERT_TRUE(label) << label.error().message;
+  auto arity = static_cast<int>(in.operands.size());
+  EXPECT_GE(arity, label->op->min_arity) << in.op;
+  EXPECT_LE(arity, label->op->max_arity) << in.op;
+  EXPECT_TRUE(in.scope != Scope::Free || arity == 0) << in.op;
+  if (in.then.empty()) return;
+  const OpDef* then = find_op(in.then);
+  ASSERT_TRUE(then) << in.then;
+  EXPECT_EQ(then->max_arity, 1) << in.then;
+  EXPECT_TRUE(then->ints.empty() && then->reals.empty()) << in.then;
+}
+
 TEST(OpSets, EveryInstanceIsWellFormed) {
   for (const OpSet& set : op_sets()) {
-    EXPECT_EQ(find_op_set(set.name), &set);
-    for (const Instance& in : set.instances) {
-      auto label = label_of(in);
-      ASSERT_TRUE(label) << label.error().message;
-      auto arity = static_cast<int>(in.operands.size());
-      EXPECT_GE(arity, label->op->min_arity) << in.op;
-      EXPECT_LE(arity, label->op->max_arity) << in.op;
-    }
+    ASSERT_TRUE(find_op_set(set.name));
+    EXPECT_EQ(find_op_set(set.name)->themes.size(), set.themes.size());
+    for (const Theme& theme : set.themes)
+      for (const Instance& in : theme.instances) expect_well_formed(in);
   }
   EXPECT_FALSE(label_of({"matmul", "axis=1", {"..", ".."}}));
   EXPECT_FALSE(label_of({"no-such-operator", "", {}}));

@@ -33,7 +33,7 @@ bool has(const GenerateReport& r, const std::string& text) {
 }
 
 const GenerateReport& core3() {
-  static const GenerateReport report = run("core", 3, 7, 2);
+  static const GenerateReport report = run("basic", 3, 7, 2);
   return report;
 }
 
@@ -126,14 +126,15 @@ TEST(Generate, SeedsAndThreadsDoNotMatter) {
   EXPECT_FALSE(first.empty());
   EXPECT_EQ(texts(run("matrix", 3, 7, 3)), first);
   for (uint64_t seed : {1u, 2u, 12345u}) EXPECT_EQ(texts(run("matrix", 3, seed, 1)), first) << seed;
-  EXPECT_EQ(texts(run("core", 2, 5, 2)), texts(run("core", 2, 6, 1)));
+  EXPECT_EQ(texts(run("basic", 2, 5, 2)), texts(run("basic", 2, 6, 1)));
 }
 
 TEST(Generate, WhatIsTrueAtTheWitnessOnlyIsDropped) {
   const OpSet set = {"coincidence",
-                     {{"i", {3, 5, 2, 2}}},
-                     {{"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..22"}},
-                      {"global-avgpool", "", {"..22"}}}};
+                     {{"only",
+                       {{"i", {3, 5, 2, 2}}},
+                       {{"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..22"}},
+                        {"global-avgpool", "", {"..22"}}}}}};
   Stop stop;
   auto report = generate(set, {"", 1, 7, 1, Verbosity::Quiet}, stop);
   ASSERT_TRUE(report);
@@ -147,9 +148,9 @@ TEST(Generate, UnknownSetsAndStopsAreReported) {
   auto unknown = generate({"no-such-set", 2, 7, 1, Verbosity::Quiet}, stop);
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message.find("no-such-set"), std::string::npos);
-  EXPECT_NE(unknown.error().message.find("core"), std::string::npos);
+  EXPECT_NE(unknown.error().message.find("basic"), std::string::npos);
   stop.request();
-  auto stopped = generate({"core", 3, 7, 1, Verbosity::Quiet}, stop);
+  auto stopped = generate({"basic", 3, 7, 1, Verbosity::Quiet}, stop);
   ASSERT_TRUE(stopped);
   EXPECT_TRUE(stopped->stopped);
   EXPECT_TRUE(stopped->candidates.empty());

@@ -1,0 +1,15 @@
+#pragma once
+// The tables that op sets are made of. Witness extents are small and differ where they can, so that
+// what is equal is equal for a reason.
+#include "gen/op_sets.h"
+
+namespace regraft::gen {
+
+Theme matrix_theme();                ///< plain matrices
+Theme convolution_theme();           ///< images of one size under windows that keep it
+Theme taso_theme();                  ///< the inputs and operators of the TASO generator
+std::vector<Theme> matrix_themes();  ///< matrices, sequences, layouts, numbers
+std::vector<Theme> image_themes();   ///< convolutions and what stands beside them
+std::vector<Theme> deeper_themes();  ///< few operators, more calls
+
+}  // namespace regraft::gen

@@ -1,0 +1,189 @@
+#include "gen/themes.h"
+
+namespace regraft::gen {
+namespace {
+
+/// Sub-sampling by strides, by 1x1 pooling windows and by slices.
+Theme stride_theme() {
+  return {"strides",
+          {{"i", {1, 2, 4, 6}, 2},
+           {"k", {2, 2, 3, 3}, 1, Role::Kernel},
+           {"p", {2, 2, 1, 1}, 2, Role::Kernel}},
+          {{"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a..", ".a33"}},
+           {"conv", "strides=2,2 pads=1,1,1,1 dilations=1,1 group=1", {".a..", ".a33"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a11"}},
+           {"conv", "strides=2,2 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a11"}},
+           {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"...."}},
+           {"maxpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"...."}},
+           {"maxpool", "kernel=3,3 strides=2,2 pads=1,1,1,1 dilations=1,1", {"...."}},
+           {"avgpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"...."}},
+           {"slice", "begins=0,0,0,0 sizes~1,2,2,3 steps=1,1,2,2", {"1246"}},
+           {"relu", "", {"...."}},
+           {"add", "", {"abcd", "abcd"}},
+           {"mul", "", {"abcd", "abcd"}}}};
+}
+
+/// Pointwise convolutions beside pooling and resizing.
+Theme pooling_theme() {
+  return {"pooling",
+          {{"i", {1, 2, 4, 5}, 2}, {"p", {3, 2, 1, 1}, 1, Role::Kernel}, {"b", {3}}},
+          {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a11"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", "ba11", "b"}},
+           {"avgpool", "kernel=2,2 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..45"}},
+           {"avgpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"..45"}},
+           {"avgpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1 include_pad=1", {"..45"}},
+           {"maxpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"..45"}},
+           {"global-avgpool", "", {"..45"}},
+           {"reduce-mean", "axes=2,3 keepdims=1", {"..45"}},
+           {"resize-nearest", "factors=2,2", {"..45"}},
+           {"resize-linear", "factors=2,2", {"..45"}},
+           {"relu", "", {"...."}},
+           {"add", "", {"abcd", "abcd"}},
+           {"add", "", {"abcd", "b11"}},
+           {"mul", "", {"abcd", "abcd"}},
+           {"concat", "axis=1", {"abcd", "aecd"}},
+           {"reshape", "shape~3,1,1", {"3"}}}};
+}
+
+/// Weights composed: convolutions of convolutions.
+Theme kernel_theme() {
+  return {"kernels",
+          {{"x", {1, 2, 3, 4}},
+           {"p", {3, 2, 1, 1}, 1, Role::Kernel},
+           {"q", {4, 3, 1, 1}, 1, Role::Kernel},
+           {"k", {3, 2, 3, 3}, 1, Role::Kernel},
+           {"l", {4, 3, 3, 3}, 1, Role::Kernel},
+           {"t", {2, 3, 3, 3}, 1, Role::Kernel},
+           {"c", {1, 2, 1, 1}}},
+          {{"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", ".a33"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a11"}},
+           {"transpose", "perm=1,0,2,3", {"...."}},
+           {"add", "", {"abcd", "abcd"}},
+           {"add", "", {"abcd", "1b11"}}}};
+}
+
+/// Batch normalisation as scales, shifts and convolutions. Extents of 3 are channels.
+Theme norm_theme() {
+  return {"norms",
+          {{"x", {1, 3, 2, 2}}, {"p", {3, 3, 1, 1}, 1, Role::Kernel}, {"b", {3}, 4}},
+          {{"batchnorm", "epsilon=0", {"abcd", "b", "b", "b", "b"}},
+           {"batchnorm", "epsilon=0.5", {"abcd", "b", "b", "b", "b"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", ".a11"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", "ba11", "b"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group~3", {".322", "3111", "3"}},
+           {"add", "", {"a", "a"}},
+           {"sub", "", {"a", "a"}},
+           {"mul", "", {"a", "a"}},
+           {"div", "", {"a", "a"}},
+           {"sqrt", "", {"."}},
+           {"add", "", {"a", "-"}},
+           {"reshape", "shape~3,1,1", {"3"}},
+           {"reshape", "shape~3,1,1,1", {"3"}},
+           {"add", "", {"abcd", "b11"}},
+           {"mul", "", {"abcd", "b11"}},
+           {"mul", "", {"abcd", "a111"}},
+           {"full", "shape~3 value=0", {}, Scope::Free},
+           {"full", "shape~3 value=1", {}, Scope::Free},
+           {"full", "shape= value=0.5", {}, Scope::Free}}};
+}
+
+/// Scales and shifts of channels into convolutions.
+Theme shift_theme() {
+  return {"shifts",
+          {{"x", {1, 2, 3, 4}},
+           {"k", {3, 2, 3, 3}, 2, Role::Kernel},
+           {"b", {3}, 2},
+           {"c", {3, 1, 1}},
+           {"e", {1, 3, 1, 1}}},
+          {{"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", ".a33"}},
+           {"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", "ba33", "b"}},
+           {"add", "", {"abcd", "abcd"}},
+           {"add", "", {"abcd", "b11"}},
+           {"add", "", {"abcd", "1b11"}},
+           {"mul", "", {"abcd", "b11"}},
+           {"mul", "", {"abcd", "1b11"}},
+           {"mul", "", {"abcd", "a111"}},
+           {"add", "", {"a", "a"}},
+           {"mul", "", {"a", "a"}},
+           {"reshape", "shape~3", {"..."}},
+           {"reshape", "shape~3", {"1..."}},
+           {"reshape", "shape~3,1,1", {"3"}},
+           {"reshape", "shape~3,1,1,1", {"3"}},
+           {"reshape", "shape~3,1,1,1", {"311"}},
+           {"reshape", "shape~3,1,1,1", {"1311"}}}};
+}
+
+/// Groups of channels, zeros in weights. Extents of 4 are two groups of 2.
+Theme group_theme() {
+  return {"groups",
+          {{"x", {1, 2, 3, 3}, 2}, {"k", {3, 2, 2, 2}, 2, Role::Kernel}},
+          {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a33", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=2", {".433", ".222"}},
+           {"concat", "axis=1", {"abcd", "aecd"}},
+           {"concat", "axis=0", {"abcd", "ebcd"}},
+           {"split", "axis=1 sizes~2,2", {".4.."}},
+           {"split", "axis=0 sizes~3,3", {"6..."}},
+           {"add", "", {"abcd", "abcd"}},
+           {"pad", "pads=0,0,0,0,0,2,0,0", {"..22"}, Scope::Leaves},
+           {"pad", "pads=0,2,0,0,0,0,0,0", {"..22"}, Scope::Leaves}}};
+}
+
+/// Permuted channels in front of and behind convolutions.
+Theme permutation_theme() {
+  return {
+      "permutations",
+      {{"x", {1, 3, 2, 2}, 2}, {"k", {3, 3, 1, 2}, 1, Role::Kernel}, {"b", {3}}, {"c", {3, 1, 1}}},
+      {{"gather", "axis=1 indices=2,0,1 shape=3", {"...."}},
+       {"gather", "axis=1 indices=1,2,0 shape=3", {"...."}},
+       {"gather", "axis=0 indices=2,0,1 shape=3", {"...."}},
+       {"gather", "axis=0 indices=2,0,1 shape=3", {"..."}},
+       {"gather", "axis=0 indices=2,0,1 shape=3", {"."}},
+       {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", ".a12"}},
+       {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", "ba12", "b"}},
+       {"relu", "", {"...."}},
+       {"add", "", {"abcd", "abcd"}},
+       {"mul", "", {"abcd", "b11"}},
+       {"add", "", {"abcd", "b11"}}}};
+}
+
+/// Slices of images in front of convolutions; pads and zeros in weights.
+Theme window_theme() {
+  return {"windows",
+          {{"x", {1, 2, 4, 6}, 2}, {"k", {3, 2, 2, 2}, 1, Role::Kernel}, {"b", {3}}},
+          {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a.."}},
+           {"conv", "strides=1,1 pads=1,2,0,1 dilations=1,1 group=1", {".a46", ".a22"}},
+           {"conv", "strides=1,1 pads=1,2,0,1 dilations=1,1 group=1", {".a46", "ba22", "b"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", "ba22", "b"}},
+           {"conv", "strides=2,2 pads=0,0,0,0 dilations=2,2 group=1", {".a46", ".a22"}},
+           {"slice", "begins=0,0,0,0 sizes~1,2,2,3 steps=1,1,2,2", {"1246"}},
+           {"slice", "begins=0,0,0,0 sizes~1,2,3,5", {"1246"}},
+           {"slice", "begins=0,0,1,1 sizes~1,2,3,5", {"1246"}},
+           {"pad", "pads=0,0,1,2,0,0,0,1", {"..46"}},
+           {"pad", "pads=0,0,0,0,0,0,1,1", {"..22"}},
+           {"pad", "pads=0,0,1,1,0,0,0,0", {"..22"}},
+           {"maxpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"...."}},
+           {"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"...."}},
+           {"avgpool", "kernel=2,2 strides=1,1 pads=1,2,0,1 dilations=1,1 include_pad=1", {"..46"}},
+           {"relu", "", {"...."}},
+           {"add", "", {"abcd", "abcd"}}}};
+}
+
+/// A dilated kernel of a signal as one with zeros between.
+Theme signal_theme() {
+  return {"signals",
+          {{"x", {1, 2, 5}}, {"w", {3, 2, 2, 1}}},
+          {{"conv", "strides=1 pads=0,0 dilations=2 group=1", {".a5", ".a2"}},
+           {"conv", "strides=1 pads=0,1 dilations=1 group=1", {".a5", ".a4"}},
+           {"reshape", "shape~3,2,2", {"3221"}},
+           {"reshape", "shape~3,2,4", {"3222"}},
+           {"pad", "pads=0,0,0,0,0,0,0,1", {"3221"}}}};
+}
+
+}  // namespace
+
+std::vector<Theme> image_themes() {
+  return {convolution_theme(), shift_theme(), stride_theme(),      pooling_theme(), kernel_theme(),
+          norm_theme(),        group_theme(), permutation_theme(), window_theme(),  signal_theme()};
+}
+
+}  // namespace regraft::gen

@@ -1,0 +1,215 @@
+#include "gen/themes.h"
+
+namespace regraft::gen {
+namespace {
+
+/// Batches of rows through weights: products, biases, scales, transposes.
+Theme linear_theme() {
+  return {"linear",
+          {{"x", {2, 3, 4}, 2}, {"w", {4, 4}, 2}, {"r", {1, 4}}, {"b", {4}, 2}, {"s", {}}},
+          {{"matmul", "", {"abc", "cd"}},
+           {"matmul", "", {"ab", "bc"}},
+           {"matmul", "", {"abc", "acd"}},
+           {"add", "", {"abc", "abc"}},
+           {"add", "", {"abc", "c"}},
+           {"add", "", {"ab", "ab"}},
+           {"add", "", {"ab", "b"}},
+           {"add", "", {"abc", "1c"}},
+           {"add", "", {"a", "a"}},
+           {"mul", "", {"abc", "-"}},
+           {"mul", "", {"ab", "-"}},
+           {"mul", "", {"a", "-"}},
+           {"mul", "", {"abc", "c"}},
+           {"mul", "", {"ab", "b"}},
+           {"mul", "", {"a", "a"}},
+           {"div", "", {"abc", "-"}},
+           {"transpose", "perm=0,2,1", {"..."}},
+           {"transpose", "perm=1,0", {".."}},
+           {"reshape", "shape~1,4", {"4"}},
+           {"reduce-mean", "axes=1 keepdims=1", {"..."}}}};
+}
+
+/// Rows and biases: general matrix products.
+Theme gemm_theme() {
+  return {"gemm",
+          {{"x", {2, 3}, 2}, {"w", {3, 4}, 2}, {"r", {1, 3}}, {"b", {4}, 2}, {"s", {}}},
+          {{"gemm", "", {"ab", "bc", "c"}},
+           {"gemm", "", {"ab", "bc"}},
+           {"gemm", "transB=1", {"ab", "cb", "c"}},
+           {"gemm", "transA=1", {"ba", "bc", "c"}},
+           {"matmul", "", {"ab", "bc"}},
+           {"add", "", {"ab", "ab"}},
+           {"add", "", {"ab", "b"}},
+           {"add", "", {"ab", "1b"}},
+           {"add", "", {"a", "a"}},
+           {"mul", "", {"ab", "-"}},
+           {"mul", "", {"a", "-"}},
+           {"transpose", "perm=1,0", {".."}},
+           {"reshape", "shape~1,4", {"4"}},
+           {"full", "shape~4 value=0", {}, Scope::Free}}};
+}
+
+/// Some rows of what acts on each row alone.
+Theme row_theme() {
+  return {"rows",
+          {{"x", {4, 3}, 2}, {"w", {3, 5}, 1}, {"b", {3}}, {"c", {5}}},
+          {{"slice", "begins=1,0 sizes~2,3 steps=2,1", {"43"}},
+           {"slice", "begins=1,0 sizes~2,5 steps=2,1", {"45"}},
+           {"slice", "begins=0,1 sizes~3,2 steps=1,2", {"35"}},
+           {"slice", "begins=0,1 sizes~4,2 steps=1,2", {"45"}},
+           {"slice", "begins=0,1 sizes~3,2 steps=1,2", {"34"}},
+           {"slice", "begins=1,0 sizes~1,3", {"23"}},
+           {"gather", "axis=0 indices=2,0 shape=2", {"4."}},
+           {"gather", "axis=0 indices=1,2 shape=2", {"4."}},
+           {"matmul", "", {"ab", "bc"}},
+           {"gemm", "", {"ab", "bc", "c"}},
+           {"add", "", {"ab", "ab"}},
+           {"mul", "", {"ab", "ab"}},
+           {"add", "", {"ab", "b"}},
+           {"relu", "", {".."}},
+           {"softmax", "axis=-1", {".."}},
+           {"layernorm", "axis=-1", {"ab", "b", "b"}},
+           {"transpose", "perm=1,0", {".."}}}};
+}
+
+/// One token of a batch of sequences.
+Theme token_theme() {
+  return {"tokens",
+          {{"x", {2, 4, 3}, 2}, {"w", {3, 5}}, {"b", {3}, 2}, {"c", {5}}},
+          {{"gather", "axis=1 indices=1 shape=", {"..."}},
+           {"gather", "axis=1 indices=0 shape=", {"..."}},
+           {"slice", "begins=0,1,0 sizes~2,2,3 steps=1,2,1", {"243"}},
+           {"slice", "begins=0,1,0 sizes~2,2,5 steps=1,2,1", {"245"}},
+           {"matmul", "", {"abc", "cd"}},
+           {"matmul", "", {"ab", "bc"}},
+           {"add", "", {"abc", "abc"}},
+           {"add", "", {"ab", "ab"}},
+           {"mul", "", {"abc", "abc"}},
+           {"mul", "", {"ab", "ab"}},
+           {"add", "", {"abc", "c"}},
+           {"add", "", {"ab", "b"}},
+           {"relu", "", {"..."}},
+           {"relu", "", {".."}},
+           {"softmax", "axis=-1", {"..."}},
+           {"softmax", "axis=-1", {".."}},
+           {"layernorm", "axis=-1", {"abc", "c", "c"}},
+           {"layernorm", "axis=-1", {"ab", "b", "b"}}}};
+}
+
+/// Reshapes and transposes around what acts on elements alone.
+Theme layout_theme() {
+  return {"layout",
+          {{"x", {2, 3, 4, 5}, 2}, {"r", {2, 6, 4}}},
+          {{"transpose", "perm=0,2,3,1", {"...."}},
+           {"transpose", "perm=0,3,1,2", {"...."}},
+           {"transpose", "perm=0,2,1", {"..."}},
+           {"reshape", "shape~2,3,20", {"2345"}},
+           {"reshape", "shape~2,20,3", {"2453"}},
+           {"reshape", "shape~2,3,4,5", {"23."}},
+           {"reshape", "shape~2,4,5,3", {"2.3"}},
+           {"reshape", "shape=6,20", {"...."}},
+           {"reshape", "shape=6,20", {"..."}},
+           {"reshape", "shape=2,2,3,4", {"264"}},
+           {"reshape", "shape=12,4", {"264"}},
+           {"relu", "", {"...."}},
+           {"relu", "", {"..."}},
+           {"relu", "", {".."}},
+           {"add", "", {"abcd", "abcd"}},
+           {"add", "", {"abc", "abc"}},
+           {"mul", "", {"abcd", "abcd"}},
+           {"mul", "", {"abc", "abc"}}}};
+}
+
+/// Arithmetic of tensors and scalars.
+Theme number_theme() {
+  return {"numbers",
+          {{"x", {2, 3}, 3}, {"s", {}, 2}},
+          {{"add", "", {"ab", "ab"}},
+           {"sub", "", {"ab", "ab"}},
+           {"mul", "", {"ab", "ab"}},
+           {"div", "", {"ab", "ab"}},
+           {"mul", "", {"ab", "-"}},
+           {"div", "", {"ab", "-"}},
+           {"neg", "", {".."}},
+           {"full", "shape= value=0", {}, Scope::Free},
+           {"full", "shape= value=1", {}, Scope::Free}}};
+}
+
+/// Functions of single elements.
+Theme function_theme() {
+  return {"functions",
+          {{"x", {2, 3}, 2}},
+          {{"add", "", {"ab", "ab"}},
+           {"mul", "", {"ab", "ab"}},
+           {"div", "", {"ab", "ab"}},
+           {"neg", "", {".."}},
+           {"relu", "", {".."}},
+           {"sigmoid", "", {".."}},
+           {"tanh", "", {".."}},
+           {"exp", "", {".."}},
+           {"sqrt", "", {".."}},
+           {"clip", "min=0 max=8", {".."}}}};
+}
+
+/// Forms of the hard sigmoid; numbers that are exact in binary.
+Theme hard_theme() {
+  return {"hard",
+          {{"x", {2, 3}, 2}},
+          {{"add", "", {"ab", "-"}},
+           {"mul", "", {"ab", "ab"}},
+           {"mul", "", {"ab", "-"}},
+           {"div", "", {"ab", "-"}},
+           {"relu", "", {".."}},
+           {"clip", "min=0 max=8", {".."}},
+           {"hard-sigmoid", "alpha=0.125 beta=0.5", {".."}},
+           {"full", "shape= value=4", {}, Scope::Free},
+           {"full", "shape= value=8", {}, Scope::Free},
+           {"full", "shape= value=0.125", {}, Scope::Free}}};
+}
+
+/// Sums, means and softmax over rows.
+Theme reduction_theme() {
+  return {"reductions",
+          {{"x", {2, 3}, 2}, {"c", {2, 1}}, {"w", {3, 3}}, {"s", {}}},
+          {{"matmul", "", {"ab", "bc"}},
+           {"add", "", {"ab", "ab"}},
+           {"sub", "", {"ab", "ab"}},
+           {"sub", "", {"ab", "a1"}},
+           {"mul", "", {"ab", "ab"}},
+           {"mul", "", {"ab", "a1"}},
+           {"mul", "", {"ab", "-"}},
+           {"div", "", {"ab", "a1"}},
+           {"div", "", {"ab", "-"}},
+           {"relu", "", {".."}},
+           {"exp", "", {".."}},
+           {"softmax", "axis=-1", {".."}},
+           {"transpose", "perm=1,0", {".."}},
+           {"concat", "axis=-1", {"ab", "ac"}},
+           {"concat", "axis=-2", {"ba", "ca"}},
+           {"reduce-sum", "axes=-1 keepdims=1", {".."}},
+           {"reduce-mean", "axes=-1 keepdims=1", {".."}},
+           {"reduce-max", "axes=-1 keepdims=1", {".."}}}};
+}
+
+/// A shuffle of rows' groups: reshape, transpose, reshape, beside a product.
+Theme shuffle_theme() {
+  return {"shuffles",
+          {{"x", {1, 2, 3, 2, 2}}, {"w", {4, 2, 3, 1, 1}}},
+          {{"transpose", "perm=0,2,1,3,4", {"....."}},
+           {"reshape", "shape~1,6,2,2", {"1..22"}},
+           {"reshape", "shape~4,6,1,1", {"4..11"}},
+           {"conv", "", {"1622", "4611"}},
+           {"relu", "", {"...."}}},
+          1};
+}
+
+}  // namespace
+
+std::vector<Theme> matrix_themes() {
+  return {matrix_theme(), linear_theme(), gemm_theme(),     row_theme(),  token_theme(),
+          layout_theme(), number_theme(), function_theme(), hard_theme(), reduction_theme()};
+}
+
+std::vector<Theme> deeper_themes() { return {shuffle_theme()}; }
+
+}  // namespace regraft::gen
