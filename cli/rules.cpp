@@ -56,7 +56,8 @@ Result<std::vector<Rule>> read_all(const std::vector<std::string>& files) {
 
 const char* answer(const gen::Derivation& d) {
   if (d.derived) return "derived";
-  return d.tried ? "not derived" : "no sizes found";
+  if (!d.tried) return "not derived: no sizes found";
+  return d.well_formed ? "not derived" : "not derived: the right side is not well-formed";
 }
 
 std::vector<std::string> used_names(const gen::Derivation& d, const std::vector<Rule>& rules) {

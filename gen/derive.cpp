@@ -27,7 +27,7 @@ struct Problems {
 
 /// What one e-graph led to.
 struct Outcome {
-  bool equal = false;
+  bool equal = false, well_formed = true;
   std::set<int> explained;  ///< rules in the reasons for equality
   std::set<int> fired;      ///< rules that made anything equal
   int rounds = 0;
@@ -71,6 +71,7 @@ class Saturation {
       if (graph_.node_count() == before && merges_ == merges) break;
     }
     outcome.equal = well_formed_ && done();
+    outcome.well_formed = well_formed_;
     outcome.nodes = graph_.node_count();
     for (auto [a, b] : goals_)
       if (outcome.equal) outcome.explained.merge(graph_.rules_between(a, b));
@@ -198,12 +199,11 @@ void add_problems(Problems& problems, const Rule& goal, const Signature& signatu
   auto instance = instantiate(goal, signature);
   if (!instance) return;
   auto owned = std::make_unique<RuleInstance>(*std::move(instance));
-  for (int k = 0; k < options.assignments; ++k) {
-    auto sizes = distinct_sizes(*owned, combine(options.seed, static_cast<uint64_t>(k)));
-    if (!sizes) return;
-    problems.all.push_back({owned.get(), *std::move(sizes)});
-  }
-  problems.instances.push_back(std::move(owned));
+  size_t before = problems.all.size();
+  for (int k = 0; k < options.assignments; ++k)
+    if (auto sizes = distinct_sizes(*owned, combine(options.seed, static_cast<uint64_t>(k))))
+      problems.all.push_back({owned.get(), *std::move(sizes)});
+  if (problems.all.size() > before) problems.instances.push_back(std::move(owned));
 }
 
 Problems problems_of(const Rule& goal, const DeriveOptions& options) {
@@ -261,6 +261,7 @@ class Derivations {
     result_.rounds = std::max(result_.rounds, outcome.rounds);
     result_.nodes = std::max(result_.nodes, outcome.nodes);
     result_.refused += outcome.refused;
+    result_.well_formed = result_.well_formed && outcome.well_formed;
     return outcome;
   }
   bool suffice(const std::vector<size_t>& numbers, const DeriveOptions& options) {

@@ -23,6 +23,7 @@ struct DeriveOptions {
 struct Derivation {
   bool derived = false;
   bool tried = false;        ///< false: no sizes were found at which the left side is well-formed
+  bool well_formed = true;   ///< false: at some of these sizes the right side is not well-formed
   std::vector<size_t> used;  ///< when derived: numbers of rules that suffice, ascending
   int rounds = 0;            ///< of the longest run
   size_t nodes = 0;          ///< of the largest run

@@ -92,7 +92,7 @@ uint64_t EGraph::key_of(int32_t label, std::span<const NodeId> operands) const {
   uint64_t h = combine(7, static_cast<uint64_t>(label));
   size_t k = 0;
   if (labels_[static_cast<size_t>(label)].op->commutative && operands.size() >= 2) {
-    auto [low, high] = std::minmax(find(operands[0]), find(operands[1]));
+    auto [low, high] = std::minmax({find(operands[0]), find(operands[1])});
     h = combine(combine(h, static_cast<uint64_t>(low)), static_cast<uint64_t>(high));
     k = 2;
   }
@@ -258,7 +258,7 @@ std::set<int> EGraph::rules_between(NodeId a, NodeId b) const {
   while (!work.empty()) {
     auto [x, y] = work.back();
     work.pop_back();
-    if (x == y || !seen.insert(std::minmax(x, y)).second) continue;
+    if (x == y || !seen.insert(std::minmax({x, y})).second) continue;
     for (NodeId step : path(x, y)) {
       const Reason& reason = reasons_[nodes_[index(step)].reason];
       if (reason.rule >= 0) rules.insert(reason.rule);
