@@ -122,8 +122,9 @@ class Saturation {
       for (auto d : {Matchable::Forward, Matchable::Backward}) {
         const Matchable& rule = *rules_[r].second;
         if (!rule.usable(d)) continue;
-        for (Match& m : rule.matches(graph_, d, anything, options_.matches_per_rule))
-          if (seen_.insert(key(r, d, m)).second) found.push_back({r, d, std::move(m)});
+        auto fresh = [&](const Match& m) { return seen_.insert(key(r, d, m)).second; };
+        for (Match& m : rule.matches(graph_, d, anything, options_.matches_per_rule, fresh))
+          found.push_back({r, d, std::move(m)});
       }
     for (const Application& a : found) {
       if (graph_.node_count() >= options_.max_nodes || done()) return;
@@ -341,7 +342,10 @@ std::vector<Derivation> derive_all(const Deriver& deriver, const std::vector<Rul
 
 namespace {
 
-size_t calls(const Rule& r) { return size(r.lhs) + size(r.rhs); }
+/// Small rules first: by the calls of the larger side, then by all calls.
+std::pair<size_t, size_t> extent(const Rule& r) {
+  return {std::max(size(r.lhs), size(r.rhs)), size(r.lhs) + size(r.rhs)};
+}
 
 }  // namespace
 
@@ -352,7 +356,7 @@ std::vector<char> minimal(const std::vector<Rule>& rules, const DeriveOptions& o
   auto others = [&](size_t k) {
     std::vector<size_t> r;
     for (size_t n = 0; n < rules.size(); ++n)
-      if (n != k && remains[n] && calls(rules[n]) <= calls(rules[k])) r.push_back(n);
+      if (n != k && remains[n] && extent(rules[n]).first <= extent(rules[k]).first) r.push_back(n);
     return r;
   };
   std::vector<Derivation> first(rules.size());
@@ -362,7 +366,7 @@ std::vector<char> minimal(const std::vector<Rule>& rules, const DeriveOptions& o
   std::vector<size_t> order(rules.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return calls(rules[a]) > calls(rules[b]); });
+                   [&](size_t a, size_t b) { return extent(rules[a]) > extent(rules[b]); });
   for (size_t k : order) {
     if (!first[k].derived || stop.requested() || stop.out_of_time()) continue;
     bool intact = std::all_of(first[k].used.begin(), first[k].used.end(),

@@ -55,8 +55,8 @@ std::vector<Derivation> derive_all(const Deriver& deriver, const std::vector<Rul
                                    int threads, const Stop& stop);
 
 /// Marks the rules that remain when, from the largest to the smallest, each rule is dropped that
-/// follows from remaining ones which are no larger. What `stop` left undecided remains.
-/// Deterministic unless stopped.
+/// follows from remaining ones whose larger side has no more calls. What `stop` left undecided
+/// remains. Deterministic unless stopped.
 std::vector<char> minimal(const std::vector<Rule>& rules, const DeriveOptions& options, int threads,
                           const Stop& stop);
 

@@ -30,9 +30,11 @@ class Matchable {
   /// The operator of the first output of the side that is matched; nullptr: a variable.
   const OpDef* root(Direction d) const;
 
-  /// Matches, at most `limit`. `anything` are the classes that a variable alone may stand for.
+  using Accept = std::function<bool(const Match&)>;
+  /// The matches that `accept` takes, at most `limit`. `anything` are the classes that a variable
+  /// alone may stand for.
   std::vector<Match> matches(const EGraph& graph, Direction d, const std::vector<NodeId>& anything,
-                             size_t limit) const;
+                             size_t limit, const Accept& accept) const;
   /// The rule holds for the sizes and attributes of the match.
   bool applies(const EGraph& graph, const Match& match) const;
   /// Calls of the larger output of the other side, as a tree.

@@ -1,6 +1,7 @@
 // The search for matches of one side of a rule.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "gen/ematch.h"
 
@@ -10,8 +11,13 @@ namespace regraft::gen {
 class SideMatcher {
  public:
   SideMatcher(const Matchable& rule, const Matchable::Side& side, const EGraph& graph,
-              const std::vector<NodeId>& anything, size_t limit)
-      : rule_(rule), side_(side), graph_(graph), anything_(anything), limit_(limit) {
+              const std::vector<NodeId>& anything, size_t limit, const Matchable::Accept& accept)
+      : rule_(rule),
+        side_(side),
+        graph_(graph),
+        anything_(anything),
+        limit_(limit),
+        accept_(accept) {
     match_.tensors.assign(rule.rule_.variables.size(), -1);
     match_.lists.resize(rule.lists_.size());
     match_.numbers.resize(rule.numbers_.size());
@@ -27,57 +33,60 @@ class SideMatcher {
   }
 
  private:
-  using Next = std::function<void()>;
   size_t step_of(PatternRef r) const {
     return static_cast<size_t>(std::find(side_.steps.begin(), side_.steps.end(), r) -
                                side_.steps.begin());
   }
   bool full() const { return found_.size() >= limit_; }
 
-  /// Output k of the side, then the ones after it, then what is open among the calls.
+  /// Output k of the side, then the ones after it.
   void root(size_t k) {
     if (k == side_.pattern->outputs.size()) return finish();
+    size_t outer = std::exchange(root_, k);
     PatternRef r = side_.pattern->outputs[k];
-    if (is_variable(r)) {
-      auto variable = static_cast<size_t>(variable_of(r));
-      NodeId old = match_.tensors[variable];
-      for (NodeId n : anything_) {
-        if (full()) return;
-        if (old >= 0 && !graph_.equal(old, n)) continue;
-        match_.tensors[variable] = old >= 0 ? old : n;
-        match_.roots[k] = n;
-        root(k + 1);
-        match_.tensors[variable] = old;
-      }
-      return;
+    if (is_variable(r))
+      root_variable(k, static_cast<size_t>(variable_of(r)));
+    else
+      root_call(k, r);
+    root_ = outer;
+  }
+  void root_variable(size_t k, size_t variable) {
+    NodeId old = match_.tensors[variable];
+    for (NodeId n : anything_) {
+      if (full()) return;
+      if (old >= 0 && !graph_.equal(old, n)) continue;
+      match_.tensors[variable] = old >= 0 ? old : n;
+      match_.roots[k] = n;
+      root(k + 1);
+      match_.tensors[variable] = old;
     }
+  }
+  void root_call(size_t k, PatternRef r) {
     size_t s = step_of(r);
-    if (classes_[s] >= 0) {
+    if (classes_[s] >= 0) {  // an inner call of another output
       match_.roots[k] = classes_[s];
       return root(k + 1);
     }
     const OpDef& op = *side_.pattern->nodes[static_cast<size_t>(r.node)].op;
     for (NodeId n : graph_.nodes_of(op, r.output)) {
-      if (full()) return;
+      if (full()) break;
       if (graph_.is_duplicate(n)) continue;
-      classes_[s] = n;
-      match_.roots[k] = n;
-      node(s, n, [&] { down(s + 1, [&] { root(k + 1); }); });
-      classes_[s] = -1;
+      classes_[s] = match_.roots[k] = n;
+      node(s, n);
     }
+    classes_[s] = -1;
   }
 
-  /// The steps from s on that belong to the output under way: those with a class and no node.
-  void down(size_t s, const Next& next) {
-    while (s < side_.steps.size() && (classes_[s] < 0 || nodes_[s] >= 0)) ++s;
-    if (s == side_.steps.size()) return next();
+  /// After step s, the next one of the output under way: those with a class and no node yet.
+  void advance(size_t s) {
+    for (++s; s < side_.steps.size() && (classes_[s] < 0 || nodes_[s] >= 0);) ++s;
+    if (s == side_.steps.size()) return root(root_ + 1);
     for (NodeId n : graph_.members(classes_[s])) {
       if (full()) return;
       if (!fits(s, n)) continue;
-      size_t premises = match_.premises.size();
       match_.premises.emplace_back(classes_[s], n);
-      node(s, n, [&] { down(s + 1, next); });
-      match_.premises.resize(premises);
+      node(s, n);
+      match_.premises.pop_back();
     }
   }
 
@@ -91,20 +100,19 @@ class SideMatcher {
   }
 
   /// Step s is node n: its attributes, then its operands in both orders where they commute.
-  void node(size_t s, NodeId n, const Next& next) {
+  void node(size_t s, NodeId n) {
     auto operands = graph_.operands(n);
-    const auto& inputs = call(s).node->inputs;
-    if (operands.size() != inputs.size()) return;
+    if (operands.size() != call(s).node->inputs.size()) return;
     size_t bound = trail_.size();
     int64_t rank = operands.empty() ? 0 : static_cast<int64_t>(graph_.shape(operands[0]).size());
     if (attributes(call(s), graph_.label(n), rank)) {
       nodes_[s] = n;
-      std::vector<NodeId> order(operands.begin(), operands.end());
-      operand(inputs, order, 0, next);
-      bool commutes = call(s).node->op->commutative && order.size() >= 2;
-      if (commutes && !graph_.equal(order[0], order[1])) {
-        std::swap(order[0], order[1]);
-        operand(inputs, order, 0, next);
+      operand(s, operands, 0);
+      bool commutes = call(s).node->op->commutative && operands.size() >= 2;
+      if (commutes && !graph_.equal(operands[0], operands[1])) {
+        std::vector<NodeId> exchanged(operands.begin(), operands.end());
+        std::swap(exchanged[0], exchanged[1]);
+        operand(s, exchanged, 0);
       }
       nodes_[s] = -1;
     }
@@ -115,18 +123,18 @@ class SideMatcher {
     return is_variable(r) ? match_.tensors[static_cast<size_t>(variable_of(r))]
                           : classes_[step_of(r)];
   }
-  void operand(const std::vector<PatternRef>& inputs, const std::vector<NodeId>& operands, size_t k,
-               const Next& next) {
+  void operand(size_t s, std::span<const NodeId> operands, size_t k) {
     if (full()) return;
-    if (k == inputs.size()) return next();
-    NodeId given = operands[k], bound = slot(inputs[k]);
-    if (bound < 0) {
-      slot(inputs[k]) = given;
-      operand(inputs, operands, k + 1, next);
-      slot(inputs[k]) = -1;
-    } else if (graph_.equal(bound, given)) {
-      match_.premises.emplace_back(bound, given);
-      operand(inputs, operands, k + 1, next);
+    if (k == operands.size()) return advance(s);
+    NodeId& place = slot(call(s).node->inputs[k]);  // vectors keep their size
+    NodeId given = operands[k];
+    if (place < 0) {
+      place = given;
+      operand(s, operands, k + 1);
+      place = -1;
+    } else if (graph_.equal(place, given)) {
+      match_.premises.emplace_back(place, given);
+      operand(s, operands, k + 1);
       match_.premises.pop_back();
     }
   }
@@ -187,7 +195,7 @@ class SideMatcher {
   void finish() {
     if (std::find(match_.tensors.begin(), match_.tensors.end(), -1) != match_.tensors.end()) return;
     auto saved = match_.numbers;
-    if (solve() && check()) found_.push_back(match_);
+    if (solve() && check() && accept_(match_)) found_.push_back(match_);
     match_.numbers = std::move(saved);
   }
 
@@ -246,6 +254,8 @@ class SideMatcher {
   const EGraph& graph_;
   const std::vector<NodeId>& anything_;
   size_t limit_;
+  const Matchable::Accept& accept_;
+  size_t root_ = 0;  // the output under way
   Match match_;
   std::vector<NodeId> classes_, nodes_;  // of each step
   std::vector<Bound> trail_;
@@ -253,8 +263,9 @@ class SideMatcher {
 };
 
 std::vector<Match> Matchable::matches(const EGraph& graph, Direction d,
-                                      const std::vector<NodeId>& anything, size_t limit) const {
-  return SideMatcher(*this, sides_[d], graph, anything, limit).run();
+                                      const std::vector<NodeId>& anything, size_t limit,
+                                      const Accept& accept) const {
+  return SideMatcher(*this, sides_[d], graph, anything, limit, accept).run();
 }
 
 }  // namespace regraft::gen
