@@ -10,7 +10,7 @@
 namespace regraft::substitutions {
 namespace {
 
-constexpr uintmax_t kMaxBytes = uintmax_t{1} << 26;
+constexpr uintmax_t kMaxBytes = uintmax_t{1} << 23;
 
 Result<int> int_of(const WireField& f) {
   auto problem = [&](const char* what) {
@@ -73,7 +73,7 @@ Result<TasoRules> read_taso(const std::string& path) {
   std::error_code problem;
   if (!std::filesystem::is_regular_file(path, problem)) return error(path + ": no such file");
   if (std::filesystem::file_size(path, problem) > kMaxBytes)
-    return error(path + ": larger than such a file may be (64 MiB)");
+    return error(path + ": larger than such a file may be (8 MiB)");
   std::ifstream in(path, std::ios::binary);
   std::string data{std::istreambuf_iterator<char>(in), {}};
   auto located = [&](const Error& e) { return error(path + ": " + e.message); };
