@@ -49,6 +49,15 @@ struct RulesFlags {
   Common common;
   std::string file;
 };
+struct DeriveFlags {
+  Common common;
+  std::string goals;
+  std::vector<std::string> from;
+};
+struct ImportFlags {
+  Common common;
+  std::string in, out;
+};
 struct EvalFlags {
   Common common;
   std::string model, inputs, outputs, list;
@@ -60,6 +69,8 @@ int run_optimize(const OptimizeFlags& flags);
 int run_check(const CheckFlags& flags);
 int run_rules_show(const RulesFlags& flags);
 int run_rules_stats(const RulesFlags& flags);
+int run_rules_derive(const DeriveFlags& flags);
+int run_rules_import(const ImportFlags& flags);
 int run_eval(const EvalFlags& flags);
 int run_roundtrip(const CheckFlags& flags);
 

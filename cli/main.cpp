@@ -100,6 +100,24 @@ void add_rules(CLI::App& root, RulesFlags& f, int& code) {
   stats->callback([&] { code = run_rules_stats(f); });
 }
 
+void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code) {
+  auto* rules = root.get_subcommand("rules");
+  auto* derive = rules->add_subcommand(
+      "derive", "does each rule follow from other rules? looks at a few random sizes");
+  derive->add_option("goals", d.goals, "file of the rules in question")->required();
+  derive->add_option("--from", d.from, "files of the rules to derive from")->required();
+  add_common(*derive, d.common);
+  add_time(*derive, d.common);
+  derive->callback([&] { code = run_rules_derive(d); });
+  auto* import =
+      rules->add_subcommand("import", "read TASO's file of substitutions (protobuf) as candidates");
+  import->add_option("file", i.in, "graph_subst.pb")->required();
+  import->add_option("-o,--out", i.out, "file of candidate rules")->required();
+  add_common(*import, i.common);
+  import->callback([&] { code = run_rules_import(i);
+});
+}  // namespace
+
 void add_eval(CLI::App& root, EvalFlags& f, int& code) {
   auto* app = root.add_subcommand("eval", "compute a model's outputs from the operators' formulas")
                   ->group("");
@@ -123,12 +141,15 @@ int main(int argc, char** argv) {
   OptimizeFlags optimize;
   CheckFlags check, round;
   RulesFlags rules;
+  DeriveFlags derive;
+  ImportFlags import;
   EvalFlags eval;
   add_generate(app, generate, code);
   add_verify(app, verify, code);
   add_optimize(app, optimize, code);
   add_check(app, check, round, code);
   add_rules(app, rules, code);
+  add_rules_work(app, derive, import, code);
   add_eval(app, eval, code);
   try {
     app.parse(argc, argv);

@@ -6,8 +6,10 @@
 
 #include "cli/commands.h"
 #include "cli/report.h"
+#include "gen/derive.h"
 #include "ir/text.h"
 #include "substitutions/rule_db.h"
+#include "substitutions/taso.h"
 
 namespace regraft::cli {
 namespace {
@@ -42,6 +44,28 @@ void append(Table& table, const char* title, const std::map<std::string, int>& c
     table.rows.push_back({fmt::format("{} {}", title, name), fmt::format("{}", n)});
 }
 
+/// The rules of all files, which may share names.
+Result<std::vector<Rule>> read_all(const std::vector<std::string>& files) {
+  std::vector<Rule> rules;
+  for (const std::string& path : files) {
+    ASSIGN_OR_RETURN(auto file, substitutions::read_candidates(path));
+    rules.insert(rules.end(), file.rules.begin(), file.rules.end());
+  }
+  return rules;
+}
+
+const char* answer(const gen::Derivation& d) {
+  if (d.derived) return "derived";
+  if (!d.tried) return "not derived: no sizes found";
+  return d.well_formed ? "not derived" : "not derived: the right side is not well-formed";
+}
+
+std::vector<std::string> used_names(const gen::Derivation& d, const std::vector<Rule>& rules) {
+  std::vector<std::string> names;
+  for (size_t k : d.used) names.push_back(rules[k].name);
+  return names;
+}
+
 }  // namespace
 
 int run_rules_show(const RulesFlags& flags) {
@@ -68,6 +92,49 @@ int run_rules_stats(const RulesFlags& flags) {
                            {"operators", c.by_op},        {"signatures", c.signatures}};
   if (auto status = write_text(flags.common.json, report.dump(2) + "\n"); !status)
     return bad_input(status.error());
+  return kDone;
+}
+
+int run_rules_derive(const DeriveFlags& flags) {
+  auto goals = substitutions::read_candidates(flags.goals);
+  if (!goals) return bad_input(goals.error());
+  auto rules = read_all(flags.from);
+  if (!rules) return bad_input(rules.error());
+  gen::DeriveOptions options;
+  options.seed = flags.common.seed;
+  gen::Deriver deriver(*rules, options);
+  Stop stop(flags.common.seconds);
+  auto results = gen::derive_all(deriver, goals->rules, thread_count(flags.common), stop);
+  auto report = nlohmann::json::array();
+  size_t derived = 0;
+  for (size_t k = 0; k < results.size(); ++k) {
+    const gen::Derivation& d = results[k];
+    auto names = used_names(d, *rules);
+    derived += d.derived;
+    if (flags.common.verbosity == Verbosity::Normal)
+      fmt::print("{}: {}{}{}\n", goals->rules[k].name, answer(d), d.derived ? " from " : "",
+                 fmt::join(names, " "));
+    report.push_back({{"name", goals->rules[k].name},
+                      {"answer", answer(d)},
+                      {"derived", d.derived},
+                      {"used", names},
+                      {"rounds", d.rounds},
+                      {"nodes", d.nodes},
+                      {"refused", d.refused}});
+  }
+  fmt::print("{} of {} derived\n", derived, results.size());
+  if (auto s = write_text(flags.common.json, report.dump(2) + "\n"); !s)
+    return bad_input(s.error());
+  return derived == results.size() ? kDone : kFailed;
+}
+
+int run_rules_import(const ImportFlags& flags) {
+  auto read = substitutions::read_taso(flags.in);
+  if (!read) return bad_input(read.error());
+  if (auto status = substitutions::write_rules(flags.out, read->file); !status)
+    return bad_input(status.error());
+  for (const std::string& reason : read->skipped) fmt::print("left out {}\n", reason);
+  fmt::print("{} rules, {} left out\n", read->file.rules.size(), read->skipped.size());
   return kDone;
 }
 

@@ -173,6 +173,38 @@ class BadRules(CommandLine):
             self.assertNotIn("(relu (add", pathlib.Path(out).read_text())
 
 
+class Derive(CommandLine):
+    ASSOC = "assoc  (add (add ?a ?b) ?c) => (add ?a (add ?b ?c))\n"
+
+    def write(self, name, data):
+        path = os.path.join(self.folder, name)
+        pathlib.Path(path).write_bytes(data if isinstance(data, bytes) else data.encode())
+        return path
+
+    def test_derived_and_not(self):
+        base = self.write("base.rules", self.ASSOC)
+        true = self.write("true.rules", "swap  (add ?a (add ?b ?c)) => (add ?c (add ?a ?b))\n")
+        other = self.write("other.rules", "idem  (relu (relu ?a)) => (relu ?a)\n")
+        report = os.path.join(self.folder, "report.json")
+        run = regraft("rules", "derive", true, "--from", base, "--json", report)
+        self.assert_exit(run, DONE)
+        self.assertIn("swap: derived from assoc", run.stdout)
+        self.assertEqual(json.loads(pathlib.Path(report).read_text())[0]["used"], ["assoc"])
+        run = regraft("rules", "derive", other, "--from", base)
+        self.assert_exit(run, FAILED)
+        self.assertIn("idem: not derived", run.stdout)
+        self.assert_exit(regraft("rules", "derive", other, "--from", base, "--from", other), DONE)
+        self.assert_exit(regraft("rules", "derive", other), USAGE)
+
+    def test_bad_files(self):
+        base, bad = self.write("base.rules", self.ASSOC), self.write("bad.rules", "\nr (relu ?a\n")
+        self.assert_refused(regraft("rules", "derive", bad, "--from", base), r"bad\.rules:2")
+        self.assert_refused(regraft("rules", "derive", base, "--from", bad), r"bad\.rules:2")
+        out = os.path.join(self.out_folder, "out.rules")
+        self.assert_refused(regraft("rules", "import", bad, "-o", out), r"bad\.rules: byte")
+        self.assert_refused(regraft("rules", "import", "/nowhere.pb", "-o", out), "nowhere.pb")
+
+
 class MainJob(CommandLine):
     def test_generate_verify_optimize_check(self):
         candidates = os.path.join(self.folder, "cand.rules")

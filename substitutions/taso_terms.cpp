@@ -1,0 +1,468 @@
+#include "substitutions/taso_terms.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "ir/text.h"
+
+namespace regraft::substitutions {
+namespace {
+
+constexpr size_t kMaxOperators = 32;  // of one side
+constexpr size_t kMaxText = 1 << 14;  // of one term
+constexpr int kScalar = -20;          // the variable that is one
+
+// Numbers of operators and parameters in the file.
+enum Type {
+  Conv = 3,
+  MaxPool = 6,
+  AvgPool = 7,
+  Concat = 12,
+  Split = 13,
+  Transpose = 15,
+  Matmul = 18,
+  Enlarge = 20,
+  FirstConstant = 22,
+  LastConstant = 25,
+};
+// clang-format off
+const std::map<int, std::string_view> kElementwise = {
+    {8, "relu"}, {9, "sigmoid"}, {10, "tanh"}, {16, "add"}, {17, "mul"},
+    {19, "mul"}, {28, "sub"},    {29, "div"},  {49, "exp"}, {53, "sqrt"}};
+// clang-format on
+enum Parameter {
+  KernelH = 4,
+  KernelW = 5,
+  StrideH = 6,
+  StrideW = 7,
+  Padding = 8,
+  Activation = 9,
+  Dimensions = 10,
+  Axis = 11,
+  Permutation = 12,
+};
+
+/// The generator's variables -1 .. -20 and the shapes it tried them at.
+std::vector<int64_t> witness_shape(int variable) {
+  static const std::vector<std::vector<int64_t>> kShapes = {
+      {2, 4}, {4, 4}, {2, 4, 5, 5}, {4, 4, 3, 3}, {4, 4, 1, 3}, {4, 4, 3, 1}};
+  size_t k = static_cast<size_t>(-variable - 1);
+  if (k < 18) return kShapes[k / 3];
+  return k == 18 ? std::vector<int64_t>{4, 1, 3, 3} : std::vector<int64_t>{};
+}
+
+struct AxisInfo {
+  Poly size;
+  std::vector<Poly> cuts;  ///< where concatenations along the axis meet, the last one last
+};
+/// A tensor as text, with what is known of its axes.
+struct Term {
+  std::string text;
+  std::vector<int64_t> witness;
+  std::vector<AxisInfo> axes;
+};
+
+class Translator {
+ public:
+  Result<Rule> run(const TasoRule& rule, const std::string& name) {
+    for (size_t before = ~size_t{0}; before != ranks_.size();) {
+      before = ranks_.size();
+      infer_ranks(rule.source);
+      infer_ranks(rule.target);
+    }
+    ASSIGN_OR_RETURN(auto source, side(rule.source));
+    ASSIGN_OR_RETURN(auto target, side(rule.target));
+    std::string left, right;
+    for (const TasoOutput& o : rule.outputs) {
+      ASSIGN_OR_RETURN(Term a, at(source, o.source, source.size()));
+      ASSIGN_OR_RETURN(Term b, at(target, o.target, target.size()));
+      left += (left.empty() ? "" : " ; ") + a.text;
+      right += (right.empty() ? "" : " ; ") + b.text;
+    }
+    std::string where;
+    for (const auto& [condition, unused] : where_)
+      where += (where.empty() ? "  where " : ",") + condition;
+    ASSIGN_OR_RETURN(Rule r, parse_rule(name + "  " + left + " => " + right + where));
+    r.domain.emplace_back();
+    for (const std::string& v : r.variables) {
+      ASSIGN_OR_RETURN(Term t, variable(-std::stoi(v.substr(1))));
+      std::string word;
+      for (const AxisInfo& axis : t.axes) word += ones_.count(to_string(axis.size)) ? '1' : 'n';
+      r.domain[0].push_back(word.empty() ? "-" : word);
+    }
+    r.origin = "taso";
+    return r;
+  }
+
+ private:
+  using Outputs = std::vector<std::vector<Term>>;  // of each operator
+
+  /// Ranks of variables from the operators that they meet; the file does not say them.
+  void infer_ranks(const std::vector<TasoOperator>& ops) {
+    std::map<int, size_t> made;  // of operators
+    for (size_t pass = 0; pass < 2; ++pass)
+      for (size_t k = 0; k < ops.size(); ++k) {
+        auto known = made.find(static_cast<int>(k));
+        size_t rank = known == made.end() ? fixed_rank(ops[k]) : known->second;
+        auto place = [&](TasoTensor t) { return t.op < 0 ? &ranks_ : &made; };
+        for (TasoTensor t : ops[k].inputs)
+          if (auto it = place(t)->find(t.op); rank == 0 && it != place(t)->end() && t.op != kScalar)
+            rank = it->second;
+        if (rank == 0) continue;
+        made[static_cast<int>(k)] = rank;
+        for (TasoTensor t : ops[k].inputs)
+          if (t.op != kScalar) place(t)->emplace(t.op, rank);
+      }
+  }
+  /// 0: as the operands.
+  static size_t fixed_rank(const TasoOperator& op) {
+    if (op.type == Conv || op.type == MaxPool || op.type == AvgPool || op.type == Enlarge) return 4;
+    if (op.type == Matmul) return 2;
+    auto it = op.parameters.find(Dimensions);
+    return it == op.parameters.end() || it->second < 1 || it->second > kMaxRank
+               ? 0
+               : static_cast<size_t>(it->second);
+  }
+
+  Result<Outputs> side(const std::vector<TasoOperator>& ops) {
+    if (ops.size() > kMaxOperators) return error("too many operators");
+    Outputs made;
+    for (const TasoOperator& op : ops) {
+      std::vector<Term> operands;
+      for (TasoTensor t : op.inputs) {
+        ASSIGN_OR_RETURN(Term x, at(made, t, made.size()));
+        operands.push_back(std::move(x));
+      }
+      ASSIGN_OR_RETURN(auto outputs, call(op, operands));
+      for (const Term& t : outputs)
+        if (t.text.size() > kMaxText) return error("the terms are too large");
+      made.push_back(std::move(outputs));
+    }
+    return made;
+  }
+
+  Result<Term> at(const Outputs& made, TasoTensor t, size_t before) {
+    if (t.op < 0) return variable(t.op);
+    auto op = static_cast<size_t>(t.op);
+    if (op >= before || t.output < 0 || static_cast<size_t>(t.output) >= made[op].size())
+      return error("names an operator's output that does not exist");
+    return made[op][static_cast<size_t>(t.output)];
+  }
+
+  Result<Term> variable(int number) {
+    auto rank = ranks_.find(number);
+    Term t;
+    std::string name = "v" + std::to_string(-number);
+    t.text = "?" + name;
+    t.witness = witness_shape(number);
+    if (rank != ranks_.end() && t.witness.size() != rank->second) t.witness.assign(rank->second, 0);
+    if (rank == ranks_.end() && t.witness.empty() && number != kScalar)
+      return error("a variable of unknown shape");
+    for (size_t d = 0; d < t.witness.size(); ++d)
+      t.axes.push_back({Poly::symbol(pool_.named(name + "." + std::to_string(d))), {}});
+    return t;
+  }
+
+  Result<std::vector<Term>> call(const TasoOperator& op, const std::vector<Term>& operands) {
+    if (auto it = kElementwise.find(op.type); it != kElementwise.end())
+      return elementwise(it->second, operands);
+    if (op.type >= FirstConstant && op.type <= LastConstant)
+      return error("a constant whose shape the file leaves open");
+    size_t arity = op.type == Conv || op.type == Matmul ? 2 : 1;
+    if (operands.size() < arity) return error("an operator lacks operands");
+    switch (op.type) {
+      case Conv:
+        return convolution(op, operands);
+      case MaxPool:
+        return pool(op, operands[0], "maxpool", "");
+      case AvgPool:
+        return pool(op, operands[0], "avgpool", " include_pad=1");
+      case Matmul:
+        return product(op, operands);
+      case Concat:
+        return concatenation(op, operands);
+      case Split:
+        return halves(op, operands[0]);
+      case Transpose:
+        return transposition(op, operands[0]);
+      case Enlarge:
+        return enlarged(op, operands[0]);
+      default:
+        return error("operator type " + std::to_string(op.type) + " has no counterpart");
+    }
+  }
+
+  static std::string call_text(std::string_view op, const std::vector<Term>& operands,
+                               const std::string& attributes) {
+    std::string s = "(" + std::string(op);
+    for (const Term& t : operands) s += " " + t.text;
+    return s + attributes + ")";
+  }
+
+  static Result<std::vector<Term>> elementwise(std::string_view op,
+                                               const std::vector<Term>& operands) {
+    if (operands.empty()) return error("an operator lacks operands");
+    Term t = operands[0];
+    for (const Term& x : operands) {
+      bool scalar = x.witness.empty();
+      if (!scalar && x.witness.size() != t.witness.size())
+        return error("elementwise operands of different ranks");
+      for (size_t d = 0; !scalar && d < t.axes.size(); ++d)
+        if (!same_cuts(t.axes[d], x.axes[d])) t.axes[d].cuts.clear();
+    }
+    t.text = call_text(op, operands, "");
+    return std::vector<Term>{t};
+  }
+  static bool same_cuts(const AxisInfo& a, const AxisInfo& b) {
+    return std::equal(a.cuts.begin(), a.cuts.end(), b.cuts.begin(), b.cuts.end(),
+                      [](const Poly& x, const Poly& y) { return same(x, y); });
+  }
+
+  static Result<int> parameter(const TasoOperator& op, Parameter p) {
+    auto it = op.parameters.find(p);
+    if (it == op.parameters.end()) return error("an operator lacks a parameter");
+    return it->second;
+  }
+
+  /// " strides=1,1 pads=1,1,1,1" of a window.
+  static Result<std::string> window(const TasoOperator& op) {
+    std::array<int, 5> n{};
+    constexpr std::array kNames = {KernelH, KernelW, StrideH, StrideW, Padding};
+    for (size_t k = 0; k < kNames.size(); ++k) {
+      ASSIGN_OR_RETURN(n[k], parameter(op, kNames[k]));
+      if (n[k] < (k < 4 ? 1 : 0) || n[k] > 1000) return error("a window of unknown form");
+    }
+    auto [h, w, stride_h, stride_w, padding] = n;
+    std::string s = " strides=" + std::to_string(stride_h) + "," + std::to_string(stride_w);
+    if (padding != 0) return s;  // only what lies inside
+    std::string pads;
+    for (int total : {h - 1, w - 1, h, w})
+      pads += (pads.empty() ? "" : ",") + std::to_string(total / 2);
+    return s + " pads=" + pads;
+  }
+
+  static Result<Term> activated(const TasoOperator& op, Term t) {
+    static constexpr std::array<std::string_view, 4> kNames = {"", "sigmoid", "relu", "tanh"};
+    ASSIGN_OR_RETURN(int which, parameter(op, Activation));
+    if (which < 0 || which > 3) return error("an unknown activation");
+    if (which > 0) t.text = call_text(kNames[static_cast<size_t>(which)], {t}, "");
+    return t;
+  }
+
+  /// TASO infers the groups from the shapes: those of the generator's say which are meant.
+  Result<std::string> groups_of(const Term& x, const Term& w) {
+    int64_t all = x.witness[1], own = w.witness[1];
+    if (same(x.axes[1].size, w.axes[1].size) || all == own || all * own == 0) return std::string();
+    if (own == 1) {  // one for each channel
+      ones_[to_string(w.axes[1].size)] = 1;
+      return " group=" + to_string(x.axes[1].size);
+    }
+    if (all % own != 0) return error("groups that the file leaves open");
+    return " group=" + std::to_string(all / own);
+  }
+
+  Result<std::vector<Term>> convolution(const TasoOperator& op, const std::vector<Term>& operands) {
+    const Term &x = operands[0], &w = operands[1];
+    if (x.axes.size() != 4 || w.axes.size() != 4)
+      return error("a convolution of tensors that are not of rank 4");
+    ASSIGN_OR_RETURN(std::string attributes, window(op));
+    ASSIGN_OR_RETURN(std::string groups, groups_of(x, w));
+    attributes += groups;
+    for (size_t d : {size_t{2}, size_t{3}}) {
+      ASSIGN_OR_RETURN(int extent, parameter(op, d == 2 ? KernelH : KernelW));
+      if (!w.axes[d].size.is_constant())
+        where_[to_string(w.axes[d].size) + "=" + std::to_string(extent)] = 1;
+    }
+    Term t = x;
+    t.axes[1] = w.axes[0];
+    t.witness[1] = w.witness[0];
+    t.axes[2].cuts.clear(), t.axes[3].cuts.clear();
+    t.text = call_text("conv", {x, w}, attributes);
+    ASSIGN_OR_RETURN(t, activated(op, t));
+    return std::vector<Term>{t};
+  }
+
+  static Result<std::vector<Term>> pool(const TasoOperator& op, const Term& x,
+                                        std::string_view name, const std::string& more) {
+    ASSIGN_OR_RETURN(std::string attributes, window(op));
+    ASSIGN_OR_RETURN(int h, parameter(op, KernelH));
+    ASSIGN_OR_RETURN(int w, parameter(op, KernelW));
+    Term t = x;
+    t.text = call_text(
+        name, {x}, " kernel=" + std::to_string(h) + "," + std::to_string(w) + attributes + more);
+    ASSIGN_OR_RETURN(t, activated(op, t));
+    return std::vector<Term>{t};
+  }
+
+  static Result<std::vector<Term>> product(const TasoOperator& op,
+                                           const std::vector<Term>& operands) {
+    if (operands[0].axes.size() != 2 || operands[1].axes.size() != 2)
+      return error("a product of tensors that are no matrices");
+    Term t = operands[0];
+    t.axes[1] = operands[1].axes[1];
+    t.witness[1] = operands[1].witness[1];
+    t.text = call_text("matmul", {operands[0], operands[1]}, "");
+    ASSIGN_OR_RETURN(t, activated(op, t));
+    return std::vector<Term>{t};
+  }
+
+  static Result<size_t> axis_in(const TasoOperator& op, const Term& t) {
+    ASSIGN_OR_RETURN(int axis, parameter(op, Axis));
+    if (axis < 0 || static_cast<size_t>(axis) >= t.axes.size()) return error("no such axis");
+    return static_cast<size_t>(axis);
+  }
+
+  static Result<std::vector<Term>> concatenation(const TasoOperator& op,
+                                                 const std::vector<Term>& operands) {
+    Term t = operands[0];
+    ASSIGN_OR_RETURN(size_t axis, axis_in(op, t));
+    for (size_t k = 1; k < operands.size(); ++k) {
+      const Term& x = operands[k];
+      if (x.axes.size() != t.axes.size()) return error("a concatenation of different ranks");
+      AxisInfo& joined = t.axes[axis];
+      for (const Poly& cut : x.axes[axis].cuts) joined.cuts.push_back(joined.size + cut);
+      joined.cuts.push_back(joined.size);
+      joined.size = joined.size + x.axes[axis].size;
+      t.witness[axis] += x.witness[axis];
+      for (size_t d = 0; d < t.axes.size(); ++d)
+        if (d != axis && !same_cuts(t.axes[d], x.axes[d])) t.axes[d].cuts.clear();
+    }
+    t.text = call_text("concat", operands, " axis=" + std::to_string(axis));
+    return std::vector<Term>{t};
+  }
+
+  static Result<std::vector<Term>> halves(const TasoOperator& op, const Term& x) {
+    ASSIGN_OR_RETURN(size_t axis, axis_in(op, x));
+    const AxisInfo& whole = x.axes[axis];
+    if (whole.cuts.empty()) return error("a split of what was not concatenated");
+    Poly cut = whole.cuts.back(), rest = whole.size - cut;
+    Term left = x, right = x;
+    left.text = call_text(
+        "split", {x},
+        " axis=" + std::to_string(axis) + " sizes=" + to_string(cut) + "," + to_string(rest));
+    right.text = left.text + "#1";
+    left.axes[axis] = {cut, {}};
+    right.axes[axis] = {rest, {}};
+    left.witness[axis] = right.witness[axis] = 0;  // of no further use
+    return std::vector<Term>{left, right};
+  }
+
+  static Result<std::vector<Term>> transposition(const TasoOperator& op, const Term& x) {
+    ASSIGN_OR_RETURN(int rank, parameter(op, Dimensions));
+    ASSIGN_OR_RETURN(int digits, parameter(op, Permutation));
+    if (rank < 1 || static_cast<size_t>(rank) != x.axes.size() || digits < 0)
+      return error("a permutation of another rank");
+    Term t = x;
+    std::vector<int> permutation(x.axes.size());
+    for (size_t d = x.axes.size(); d-- > 0; digits /= rank) permutation[d] = digits % rank;
+    std::string text;
+    for (size_t d = 0; d < t.axes.size(); ++d) {
+      auto from = static_cast<size_t>(permutation[d]);
+      t.axes[d] = x.axes[from];
+      t.witness[d] = x.witness[from];
+      text += (d ? "," : " perm=") + std::to_string(from);
+    }
+    t.text = call_text("transpose", {x}, text);
+    return std::vector<Term>{t};
+  }
+
+  /// A kernel put into the middle of a larger one, at the extents that the generator tried.
+  Result<std::vector<Term>> enlarged(const TasoOperator& op, const Term& w) {
+    ASSIGN_OR_RETURN(int height, parameter(op, KernelH));
+    ASSIGN_OR_RETURN(int width, parameter(op, KernelW));
+    if (w.axes.size() != 4 || w.text[0] != '?') return error("a kernel of unknown extents");
+    int64_t h = height - w.witness[2], v = width - w.witness[3];
+    if (h < 0 || v < 0) return error("a kernel becomes smaller");
+    Term t = w;
+    auto n = [](int64_t x) { return std::to_string(x); };
+    t.text = call_text(
+        "pad", {w},
+        " pads=0,0," + n(h / 2) + "," + n(v / 2) + ",0,0," + n((h + 1) / 2) + "," + n((v + 1) / 2));
+    t.witness[2] = height, t.witness[3] = width;
+    for (size_t d : {size_t{2}, size_t{3}}) {
+      where_[to_string(w.axes[d].size) + "=" + n(w.witness[d])] = 1;
+      t.axes[d] = {Poly(t.witness[d]), {}};
+    }
+    return std::vector<Term>{t};
+  }
+
+  SymbolPool pool_;
+  std::map<int, size_t> ranks_;       // of variables
+  std::map<std::string, int> where_;  // conditions
+  std::map<std::string, int> ones_;   // sizes that are 1
+};
+
+/// "a+b=c" for a+b-c == 0: a condition as parse_rule reads it. Empty: not about plain sizes.
+std::string equation(const Poly& p) {
+  Poly left(std::max<int64_t>(p.constant(), 0)), right(std::max<int64_t>(-p.constant(), 0));
+  for (const auto& [monomial, coefficient] : p.terms()) {
+    for (Var v : monomial)
+      if (v->numerator) return {};
+    Poly& side = coefficient > 0 ? left : right;
+    side = side + Poly::product(monomial, std::abs(coefficient));
+  }
+  return to_string(left) + "=" + to_string(right);
+}
+
+/// p without the factor that all its coefficients share.
+Poly primitive(const Poly& p) {
+  int64_t factor = std::abs(p.constant());
+  for (const auto& term : p.terms()) factor = std::gcd(factor, term.coefficient);
+  if (factor < 2) return p;
+  Poly r(p.constant() / factor);
+  for (const auto& [monomial, coefficient] : p.terms())
+    r = r + Poly::product(monomial, coefficient / factor);
+  return r;
+}
+
+/// Puts into s what p == 0 says of one of its symbols.
+bool solve_into(Substitution& s, const Poly& p) {
+  for (const auto& term : p.terms()) {
+    Poly solution;
+    if (term.monomial.size() != 1 || !solve_for(p, term.monomial[0], solution)) continue;
+    Var v = term.monomial[0];
+    for (auto& [known, value] : s) value = substitute(value, {{v, solution}});
+    s[v] = solution;
+    return true;
+  }
+  return false;
+}
+
+/// The sizes that TASO's matcher compares when it builds the right side: the equations between
+/// sizes that the right side needs and the left side does not say.
+std::vector<std::string> needed_by_target(const Rule& rule) {
+  auto instance = instantiate(rule, rule.domain[0]);
+  if (!instance) return {};
+  Substitution known;
+  for (const Formula& f : instance->requires_lhs)
+    if (f.kind == Formula::Zero) solve_into(known, substitute(f.poly, known));
+  std::vector<std::string> conditions;
+  for (const Formula& f : instance->requires_rhs) {
+    if (f.kind != Formula::Zero) continue;
+    Poly p = primitive(substitute(f.poly, known));
+    if (!equation(p).empty() && solve_into(known, p)) conditions.push_back(equation(p));
+  }
+  return conditions;
+}
+
+}  // namespace
+
+Result<Rule> translated_rule(const TasoRule& rule, const std::string& name) {
+  ASSIGN_OR_RETURN(Rule r, Translator().run(rule, name));
+  auto conditions = needed_by_target(r);
+  if (conditions.empty()) return r;
+  // conditions are read with the rule: their symbols belong to its pool
+  Rule bare = r;
+  bare.domain.clear();
+  bare.origin = "generated";
+  std::string text = to_string(bare);
+  for (size_t k = 0; k < conditions.size(); ++k)
+    text += (k > 0 || !r.where.empty() ? "," : "  where ") + conditions[k];
+  ASSIGN_OR_RETURN(Rule full, parse_rule(text));
+  full.domain = r.domain;
+  full.origin = r.origin;
+  return full;
+}
+
+}  // namespace regraft::substitutions

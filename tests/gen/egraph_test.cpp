@@ -1,0 +1,88 @@
+// Classes of equal terms: hash-consing, congruence, and the reasons of an equality.
+#include "gen/egraph.h"
+
+#include <gtest/gtest.h>
+
+namespace regraft::gen {
+namespace {
+
+struct Terms {
+  EGraph graph;
+  NodeId call(const char* op, std::vector<NodeId> operands,
+              std::vector<std::vector<int64_t>> ints = {}, int output = 0) {
+    auto n = graph.add(*find_op(op), {std::move(ints), {}}, output, operands);
+    EXPECT_TRUE(n) << op;
+    return n.value_or(-1);
+  }
+};
+
+TEST(EGraph, EqualCallsAreOneNode) {
+  Terms t;
+  NodeId x = t.graph.add_leaf({2, 3}), y = t.graph.add_leaf({2, 3});
+  EXPECT_NE(x, y);
+  EXPECT_EQ(t.call("add", {x, y}), t.call("add", {y, x}));  // commutes
+  EXPECT_NE(t.call("sub", {x, y}), t.call("sub", {y, x}));
+  EXPECT_EQ(t.call("concat", {x, y}, {{-1}}), t.call("concat", {x, y}, {{1}}));
+  EXPECT_NE(t.call("concat", {x, y}, {{0}}), t.call("concat", {x, y}, {{1}}));
+  NodeId both = t.call("concat", {x, y}, {{1}});
+  EXPECT_NE(t.call("split", {both}, {{1}, {3, 3}}, 0), t.call("split", {both}, {{1}, {3, 3}}, 1));
+  EXPECT_EQ(t.graph.shape(t.call("split", {both}, {{1}, {2, 4}}, 1)), (std::vector<int64_t>{2, 4}));
+}
+
+TEST(EGraph, CallsThatDoNotFitAreRefused) {
+  EGraph g;
+  NodeId x = g.add_leaf({2, 3});
+  size_t before = g.node_count();
+  EXPECT_FALSE(g.add(*find_op("matmul"), {}, 0, {x, x}));
+  EXPECT_FALSE(g.add(*find_op("split"), {{{0}, {1, 2}}, {}}, 0, {x}));
+  EXPECT_FALSE(g.add(*find_op("relu"), {}, 1, {x}));
+  EXPECT_EQ(g.node_count(), before);
+}
+
+TEST(EGraph, CongruenceGoesUpAllLevels) {
+  Terms t;
+  NodeId x = t.graph.add_leaf({2, 2}), y = t.graph.add_leaf({2, 2}), z = t.graph.add_leaf({2, 2});
+  NodeId a = t.call("relu", {t.call("add", {x, z})}), b = t.call("relu", {t.call("add", {z, y})});
+  NodeId c = t.call("matmul", {a, x}), d = t.call("matmul", {b, y});
+  EXPECT_TRUE(t.graph.merge(x, y, {5, {}}));
+  EXPECT_FALSE(t.graph.merge(y, x, {6, {}}));
+  t.graph.rebuild();
+  EXPECT_TRUE(t.graph.equal(a, b));
+  EXPECT_TRUE(t.graph.equal(c, d));
+  EXPECT_FALSE(t.graph.equal(a, c));
+  EXPECT_EQ(t.graph.rules_between(c, d), (std::set<int>{5}));
+  EXPECT_EQ(t.call("matmul", {b, x}), c);  // found under its new key
+}
+
+TEST(EGraph, DifferentShapesAreNeverEqual) {
+  EGraph g;
+  NodeId x = g.add_leaf({2, 3}), y = g.add_leaf({3, 2});
+  EXPECT_FALSE(g.merge(x, y, {0, {}}));
+  EXPECT_FALSE(g.equal(x, y));
+}
+
+TEST(EGraph, ReasonsLeaveOutWhatIsNotOnTheWay) {
+  EGraph g;
+  std::vector<NodeId> x;
+  for (int k = 0; k < 6; ++k) x.push_back(g.add_leaf({2}));
+  g.merge(x[0], x[1], {0, {}});
+  g.merge(x[2], x[3], {2, {{x[0], x[1]}}});
+  g.merge(x[1], x[2], {1, {}});
+  g.merge(x[4], x[5], {4, {}});
+  g.merge(x[5], x[0], {3, {}});
+  EXPECT_EQ(g.rules_between(x[1], x[2]), (std::set<int>{1}));
+  EXPECT_EQ(g.rules_between(x[2], x[3]), (std::set<int>{0, 2}));  // and what it rests on
+  EXPECT_EQ(g.rules_between(x[4], x[1]), (std::set<int>{0, 3, 4}));
+}
+
+TEST(EGraph, TermSizesAreOfTheSmallestTerm) {
+  Terms t;
+  NodeId x = t.graph.add_leaf({2, 2});
+  NodeId twice = t.call("relu", {t.call("relu", {x})}), once = t.call("relu", {x});
+  EXPECT_EQ(t.graph.term_size(twice), 2);
+  t.graph.merge(twice, once, {0, {}});
+  EXPECT_EQ(t.graph.term_size(twice), 1);
+}
+
+}  // namespace
+}  // namespace regraft::gen

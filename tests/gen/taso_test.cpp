@@ -1,0 +1,87 @@
+// TASO's shipped substitutions against ours: which of them hold, and which follow from our rules.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/parallel.h"
+#include "gen/check.h"
+#include "gen/derive.h"
+#include "substitutions/taso.h"
+
+namespace regraft::gen {
+namespace {
+
+constexpr int kTrials = 40;
+
+std::string source_folder() {
+  const char* root = std::getenv("REGRAFT_SOURCE_DIR");
+  return root ? root : ".";
+}
+
+/// The rules of the file, or nullopt where the file is not.
+std::optional<substitutions::TasoRules> taso_rules() {
+  const char* given = std::getenv("REGRAFT_TASO_RULES");
+  std::string path = given ? given : source_folder() + "/../shared/taso/graph_subst.pb";
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  auto r = substitutions::read_taso(path);
+  EXPECT_TRUE(r) << (r ? "" : r.error().message);
+  if (!r) return std::nullopt;
+  return *std::move(r);
+}
+
+std::vector<Evidence> evidence_of(const std::vector<Rule>& rules) {
+  std::vector<Evidence> r(rules.size(), Evidence::Unusable);
+  parallel_for(rules.size(), default_threads(),
+               [&](size_t k) { r[k] = check(rules[k], rules[k].domain[0], 3, kTrials); });
+  return r;
+}
+
+TEST(Taso, EveryRuleHasACounterpart) {
+  auto taso = taso_rules();
+  if (!taso) GTEST_SKIP() << "no file of TASO's rules";
+  EXPECT_EQ(taso->file.rules.size(), 133u);
+  EXPECT_TRUE(taso->skipped.empty());
+  for (const Rule& r : taso->file.rules) EXPECT_TRUE(validate(r)) << r.name;
+}
+
+TEST(Taso, OnlyTheGroupedConcatenationsAreWrong) {
+  auto taso = taso_rules();
+  if (!taso) GTEST_SKIP() << "no file of TASO's rules";
+  auto evidence = evidence_of(taso->file.rules);
+  std::vector<std::string> wrong;
+  for (size_t k = 0; k < evidence.size(); ++k)
+    if (evidence[k] != Evidence::Holds)
+      wrong.push_back(taso->file.rules[k].name + (evidence[k] == Evidence::Fails ? "" : "?"));
+  std::vector<std::string> expected = {"taso.099", "taso.100", "taso.130", "taso.131"};
+  EXPECT_EQ(wrong, expected);
+}
+
+TEST(Taso, SoundRulesFollowFromTheShippedOnes) {
+  auto taso = taso_rules();
+  if (!taso) GTEST_SKIP() << "no file of TASO's rules";
+  std::vector<Rule> ours;
+  for (const char* name : {"core.rules", "hand.rules"}) {
+    auto file = substitutions::read_candidates(source_folder() + "/substitutions/" + name);
+    ASSERT_TRUE(file) << file.error().message;
+    ours.insert(ours.end(), file->rules.begin(), file->rules.end());
+  }
+  Deriver deriver(std::move(ours));
+  auto results = derive_all(deriver, taso->file.rules, default_threads(), Stop());
+  auto evidence = evidence_of(taso->file.rules);
+  size_t sound = 0, derived = 0;
+  for (size_t k = 0; k < results.size(); ++k) {
+    bool holds = evidence[k] == Evidence::Holds;
+    EXPECT_TRUE(holds || !results[k].derived) << taso->file.rules[k].name << " is false";
+    sound += holds;
+    derived += results[k].derived;
+    if (holds && !results[k].derived)
+      std::printf("not derived: %s\n", taso->file.rules[k].name.c_str());
+  }
+  std::printf("%zu rules, %zu sound, %zu follow from the shipped ones\n", results.size(), sound,
+              derived);
+  EXPECT_GE(derived, 117u);
+}
+
+}  // namespace
+}  // namespace regraft::gen
