@@ -24,6 +24,8 @@ struct GenerateFlags {
   Common common;
   std::string ops = "core", out;
   int max_size = 3;
+  double memory_gb = 0;    ///< 0: no limit
+  std::string checkpoint;  ///< file that is kept up to date, and read at the start; empty: none
 };
 struct VerifyFlags {
   Common common;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -15,18 +17,21 @@ namespace {
 using Rows = std::vector<std::pair<const char*, uint64_t>>;
 
 Rows counters(const gen::GenerateReport& r) {
+  const gen::DistilCounts& d = r.distilled;
   return {{"operator applications", r.applications},
           {"evaluations", r.evaluations},
           {"classes of equal values", r.classes},
-          {"pairs", r.raw_pairs},
-          {"removed: renaming", r.removed_renaming},
-          {"removed: trivial", r.removed_trivial},
-          {"removed: direction", r.removed_direction},
-          {"removed: common subgraph", r.removed_common},
-          {"removed: instance of another", r.removed_instance},
-          {"removed: follows from others", r.removed_derivable},
-          {"removed: false at other shapes", r.removed_other_shapes},
-          {"removed: same after generalisation", r.removed_duplicate},
+          {"pairs", d.pairs},
+          {"removed: commutativity, another name of a call", d.alias},
+          {"removed: renaming", d.renaming},
+          {"removed: common subgraph", d.common},
+          {"removed: follows from several rules", d.derivable},
+          {"removed: facts about constants", d.constants},
+          {"removed: false at other shapes", d.other_shapes},
+          {"generalised", d.generalised},
+          {"rules removed: direction", r.removed_direction},
+          {"rules removed: the same after generalisation", r.removed_duplicate},
+          {"rules removed: follow from smaller ones", r.removed_derivable},
           {"of these with several outputs", r.merges},
           {"candidates", r.candidates.size()}};
 }
@@ -35,9 +40,62 @@ nlohmann::json to_json(const gen::GenerateReport& r) {
   nlohmann::json j = {{"cpu_seconds", r.cpu_seconds},
                       {"wall_seconds", r.wall_seconds},
                       {"peak_bytes", r.peak_bytes},
-                      {"stopped", r.stopped}};
+                      {"enumerate_cpu_seconds", r.enumerate_cpu_seconds},
+                      {"enumerate_wall_seconds", r.enumerate_wall_seconds},
+                      {"enumerate_peak_bytes", r.enumerate_peak_bytes},
+                      {"error_bound", r.error_bound},
+                      {"complete", r.ended == gen::Ended::Complete}};
   for (const auto& [name, n] : counters(r)) j[name] = n;
   return j;
+}
+
+/// What a checkpoint must agree with to be resumed.
+nlohmann::json identity(const GenerateFlags& flags) {
+  return {{"ops", flags.ops}, {"max_size", flags.max_size}, {"seed", flags.common.seed}};
+}
+
+Status write_checkpoint(const GenerateFlags& flags, const gen::Checkpoint& checkpoint) {
+  nlohmann::json j = {{"run", identity(flags)}, {"themes", nlohmann::json::array()}};
+  for (const auto& t : checkpoint.themes)
+    j["themes"].push_back({{"position", t.position}, {"judged", t.judged}});
+  return write_text(flags.checkpoint, j.dump() + "\n");
+}
+
+Result<gen::Checkpoint> read_checkpoint(const GenerateFlags& flags) {
+  gen::Checkpoint checkpoint;
+  if (flags.checkpoint.empty() || !std::filesystem::exists(flags.checkpoint)) return checkpoint;
+  std::ifstream in(flags.checkpoint);
+  auto j = nlohmann::json::parse(in, nullptr, false);
+  if (!j.is_object() || !j.contains("run") || !j.contains("themes"))
+    return error(flags.checkpoint + ": not a checkpoint of generate");
+  if (j["run"] != identity(flags))
+    return error(flags.checkpoint + ": a checkpoint of another run: " + j["run"].dump());
+  try {
+    for (const auto& t : j["themes"])
+      checkpoint.themes.push_back(
+          {t.at("position").get<size_t>(), t.at("judged").get<std::vector<size_t>>()});
+  } catch (const nlohmann::json::exception& e) {
+    return error(flags.checkpoint + ": " + e.what());
+  }
+  return checkpoint;
+}
+
+void explain_end(const GenerateFlags& flags, gen::Ended ended) {
+  if (ended == gen::Ended::Complete) return;
+  const char* why = ended == gen::Ended::OutOfMemory ? "the memory limit was reached" : "stopped";
+  fmt::print(stderr, "regraft: {}; the candidates are those found so far\n", why);
+  if (!flags.checkpoint.empty() && ended == gen::Ended::Stopped)
+    fmt::print(stderr, "regraft: the same command goes on from {}\n", flags.checkpoint);
+}
+
+/// How the file was made, for who wants to make it again.
+std::string provenance(const GenerateFlags& flags, const gen::GenerateReport& r) {
+  return fmt::format(
+      "generate --ops {} --max-size {} --seed {}{}; mod 2^61-3153, {} trials, P(two "
+      "values taken for one) <= {:.0e}",
+      flags.ops, flags.max_size, flags.common.seed,
+      r.ended == gen::Ended::Complete ? "" : " (incomplete)", gen::GenerateOptions().trials,
+      r.error_bound);
 }
 
 }  // namespace
@@ -48,14 +106,23 @@ int run_generate(const GenerateFlags& flags) {
   options.max_size = flags.max_size;
   options.seed = flags.common.seed;
   options.threads = thread_count(flags.common);
+  options.max_bytes = static_cast<uint64_t>(flags.memory_gb * 1e9);
   options.verbosity = flags.common.verbosity;
+  auto resume = read_checkpoint(flags);
+  if (!resume) return bad_input(resume.error());
+  options.resume = *std::move(resume);
+  if (!flags.checkpoint.empty())
+    options.save = [&](const gen::Checkpoint& c) {
+      if (auto s = write_checkpoint(flags, c); !s)
+        fmt::print(stderr, "regraft: {}\n", s.error().message);
+    };
   Stop stop(flags.common.seconds);
   auto report = gen::generate(options, stop);
   if (!report) return bad_input(report.error());
-  if (report->stopped)
-    fmt::print(stderr, "regraft: stopped early; the candidates are those found so far\n");
+  Stop::acknowledge_interrupt();
+  explain_end(flags, report->ended);
   substitutions::RuleFile file;
-  file.generator = fmt::format("{} size<={}", flags.ops, flags.max_size);
+  file.generator = provenance(flags, *report);
   file.rules = report->candidates;
   if (auto status = substitutions::write_rules(flags.out, file); !status)
     return bad_input(status.error());
@@ -63,8 +130,10 @@ int run_generate(const GenerateFlags& flags) {
     Table table{{{"generate " + flags.ops, "count"}}};
     for (const auto& [name, n] : counters(*report))
       table.rows.push_back({name, fmt::format("{}", n)});
-    fmt::print("{}{:.1f} s, {:.1f} s of CPU, peak {}\n", to_string(table), report->wall_seconds,
-               report->cpu_seconds, human_bytes(static_cast<double>(report->peak_bytes)));
+    fmt::print("{}{:.1f} s, {:.1f} s of CPU, peak {}; enumeration: {:.2f} s of CPU, peak {}\n",
+               to_string(table), report->wall_seconds, report->cpu_seconds,
+               human_bytes(static_cast<double>(report->peak_bytes)), report->enumerate_cpu_seconds,
+               human_bytes(static_cast<double>(report->enumerate_peak_bytes)));
   }
   if (auto s = write_text(flags.common.json, to_json(*report).dump(2) + "\n"); !s)
     return bad_input(s.error());

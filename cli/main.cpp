@@ -31,6 +31,10 @@ void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
       ->check(CLI::Range(1, 5))
       ->capture_default_str();
   app->add_option("-o,--out", f.out, "file of candidate rules")->required();
+  app->add_option("--memory", f.memory_gb, "GB that enumeration may use before it stops cleanly")
+      ->check(CLI::NonNegativeNumber);
+  app->add_option("--checkpoint", f.checkpoint,
+                  "file to save progress in; a run that finds it there goes on from it");
   add_common(*app, f.common);
   add_time(*app, f.common);
   app->callback([&] { code = run_generate(f); });

@@ -10,6 +10,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(GTest REQUIRED)
+find_package(benchmark QUIET)  # bench/ is built when it is there
 
 # CUDA: used when the toolkit is there, never required.
 set(REGRAFT_HAVE_CUDA OFF)

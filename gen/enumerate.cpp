@@ -1,463 +1,433 @@
 #include "gen/enumerate.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
 
-#include "gen/supports.h"
+#include "base/rng.h"
+#include "gen/apply.h"
+#include "gen/modular.h"
 
 namespace regraft::gen {
 namespace {
 
-constexpr int kMaxArity = 5;
-constexpr int64_t kMaxElements = 256;
-using Dims = std::vector<int64_t>;
-
-/// An operator applied to classes; `output` of it.
-struct Application {
-  int instance = -1;
-  int output = 0;
-  std::array<int32_t, kMaxArity> operands{-1, -1, -1, -1, -1};
+/// Applications of one value, in `applications[begin .. end)`.
+struct Bucket {
+  ClassId known = kNoClass;
+  uint64_t key = 0;
+  size_t begin = 0, end = 0;
+};
+/// The buckets of the keys with the same upper bits.
+struct Shard {
+  std::vector<Application> applications;
+  std::vector<Bucket> buckets;
 };
 
-struct Class {
-  int shape = 0;
-  size_t offset = 0;    ///< of its elements
-  uint64_t leaves = 0;  ///< a bit for each leaf of its first term
-  int level = 0;        ///< size of its smallest term
-  TermId leaf = -1;     ///< when it is one, or a constant that costs nothing
-  std::vector<Support> supports;
-  std::vector<std::pair<Application, uint32_t>> applications;  ///< with the token of the call
-};
-
-struct Found {
-  uint64_t key;
-  uint64_t leaves;
-  Application application;
-};
-
-/// What can be done with operands of given shapes.
-struct Plan {
-  int instance;
-  bool complete;              ///< all operands are there
-  std::vector<Dims> outputs;  ///< when complete
-};
-
-/// The state of the enumeration between levels; read by the workers.
-struct State {
-  const Theme& theme;
-  EnumerateOptions options;
-  Bank& bank;
-  std::vector<int> labels;  ///< of each instance, in the bank
-  std::vector<Class> classes;
-  std::vector<Residue> elements;
-  std::vector<Dims> shapes;
-  std::map<Dims, int> shape_ids;
-  std::vector<std::vector<int32_t>> by_shape;
-  std::vector<uint64_t> kinds;                       ///< bits of the leaves of each kind
-  std::unordered_map<uint64_t, int32_t> known;       ///< key -> class
-  std::unordered_map<uint64_t, int32_t> known_last;  ///< key -> index in `last`
-  std::vector<Found> last;
-  std::map<std::pair<int, std::array<int32_t, kMaxArity>>, uint32_t> multi_tokens;
-  SupportIndex index;
-  Enumeration result;
-
-  const Label& label(int instance) const {
-    return bank.label(labels[static_cast<size_t>(instance)]);
-  }
-  const Class& at(int32_t c) const { return classes[static_cast<size_t>(c)]; }
-  const Dims& dims(int32_t c) const { return shapes[static_cast<size_t>(at(c).shape)]; }
-  bool last_level(int k) const { return k == options.max_size; }
-};
-
-uint64_t key_of(const Dims& shape, std::span<const Residue> data) {
-  uint64_t h = shape.size();
-  for (int64_t d : shape) h = h * 0x9e3779b97f4a7c15ULL + static_cast<uint64_t>(d);
-  for (Residue x : data) h = (h ^ x.v) * 0xd6e8feb86659fd93ULL, h ^= h >> 32;
-  return mix(h);
+/// Row `row` of a Hadamard matrix, at `trial`.
+bool bit_of(size_t trials, size_t row, size_t trial) {
+  size_t pattern = trials < 2 ? 0 : 1 + row % (trials - 1);
+  return std::popcount(pattern & trial) % 2 == 1;
 }
 
-/// No gaps: of each kind the first leaves are used.
-bool without_gaps(const State& s, uint64_t leaves) {
-  for (uint64_t kind : s.kinds) {
-    uint64_t used = (leaves & kind) / (kind & -kind);
-    if (used & (used + 1)) return false;
-  }
-  return true;
+/// The order channel of a scalar variable, which decides alone where it occurs: over the trials it
+/// is positive and negative, and above and below 1, in all combinations that they allow.
+double scalar_order(double random, size_t trials, size_t number, size_t trial) {
+  double size = std::abs(random) / 8;
+  size = bit_of(trials, number + 1, trial) ? 1.25 + 6 * size : 0.1 + 0.8 * size;
+  return bit_of(trials, number, trial) ? -size : size;
 }
 
-/// Applies operators for one level; several work side by side on different first operands.
-class Worker {
- public:
-  Worker(const State& s, int level) : s_(s), level_(level), algebra_(mix(s.options.seed)) {}
-  uint64_t applications = 0, evaluations = 0;
-
-  void nullary(int instance) { try_apply(instance, {}, {}); }
-  /// All applications whose first operand is `a`.
-  void from(int32_t a, std::vector<Found>& out) {
-    out_ = &out;
-    if (s_.at(a).level == level_ - 1) unary(a);
-    for (int32_t b : s_.index.partners(s_.at(a).supports, level_ - 1))
-      if (b != a) binary(a, b);
-  }
-  void collect(std::vector<Found>& out) { out_ = &out; }
-
- private:
-  void unary(int32_t a) {
-    for (const Plan& p : plans({a}))
-      if (p.complete) apply(p, {a});
-  }
-  void binary(int32_t a, int32_t b) {
-    const auto& options = plans({a, b});
-    if (options.empty()) return;
-    int united = smallest_union(s_.at(a).supports, s_.at(b).supports);
-    if (united > level_ - 1) return;
-    for (const Plan& p : options) {
-      if (!p.complete)
-        extend(p.instance, {a, b});
-      else if (united == level_ - 1 && !is_mirrored(p.instance, a, b))
-        apply(p, {a, b});
-    }
-  }
-  /// The same call with commuted operands is made elsewhere.
-  bool is_mirrored(int instance, int32_t a, int32_t b) const {
-    if (a < b || !s_.label(instance).op->commutative) return false;
-    const Dims* shapes[] = {&s_.dims(b), &s_.dims(a)};
-    return fits(s_.theme.instances[static_cast<size_t>(instance)], shapes);
-  }
-  void extend(int instance, std::vector<int32_t> operands) {
-    std::vector<const Dims*> shapes;
-    for (int32_t o : operands) shapes.push_back(&s_.dims(o));
-    shapes.push_back(nullptr);
-    const Instance& in = s_.theme.instances[static_cast<size_t>(instance)];
-    for (size_t shape = 0; shape < s_.shapes.size(); ++shape) {
-      shapes.back() = &s_.shapes[shape];
-      if (s_.by_shape[shape].empty() || !fits(in, shapes)) continue;
-      for (int32_t c : s_.by_shape[shape]) {
-        if (std::find(operands.begin(), operands.end(), c) != operands.end()) continue;
-        extend_by(instance, operands, c);
-      }
-    }
-  }
-  void extend_by(int instance, std::vector<int32_t> operands, int32_t c) {
-    operands.push_back(c);
-    std::vector<const std::vector<Support>*> supports;
-    for (int32_t o : operands) supports.push_back(&s_.at(o).supports);
-    int united = smallest_union(supports);
-    if (united > level_ - 1) return;
-    for (const Plan& p : plans(operands)) {
-      if (p.instance != instance) continue;
-      if (!p.complete)
-        extend(instance, operands);
-      else if (united == level_ - 1)
-        apply(p, operands);
-    }
-  }
-  const std::vector<Plan>& plans(const std::vector<int32_t>& operands) {
-    uint64_t key = operands.size();
-    for (int32_t o : operands) key = combine(key, static_cast<uint64_t>(s_.at(o).shape));
-    auto [it, fresh] = plans_.try_emplace(key);
-    if (fresh) it->second = make_plans(operands);
-    return it->second;
-  }
-  std::vector<Plan> make_plans(const std::vector<int32_t>& operands) {
-    std::vector<Plan> r;
-    std::vector<const Dims*> shapes;
-    for (int32_t o : operands) shapes.push_back(&s_.dims(o));
-    for (size_t k = 0; k < s_.theme.instances.size(); ++k) {
-      const Instance& in = s_.theme.instances[k];
-      if (in.operands.size() < operands.size() || !fits(in, shapes)) continue;
-      if (!in.then.empty()) continue;
-      Plan p{static_cast<int>(k), in.operands.size() == operands.size(), {}};
-      if (p.complete && !infer(p, shapes)) continue;
-      r.push_back(std::move(p));
-    }
-    return r;
-  }
-  bool infer(Plan& p, const std::vector<const Dims*>& shapes) {
-    Shapes<Field> in;
-    for (const Dims* d : shapes) in.push_back(*d);
-    algebra_.ok = true;
-    const Label& l = s_.label(p.instance);
-    auto outputs = l.op->field_semantics.infer(algebra_, in, l.attrs);
-    if (!outputs || !algebra_.ok) return false;
-    for (const auto& shape : *outputs) {
-      int64_t count = 1;
-      for (int64_t d : shape) count *= d;
-      if (count < 1 || count > kMaxElements) return false;
-      p.outputs.emplace_back(shape.begin(), shape.end());
-    }
-    return true;
-  }
-  void try_apply(int instance, const std::vector<int32_t>& operands,
-                 const std::vector<const Dims*>& shapes) {
-    Plan p{instance, true, {}};
-    if (infer(p, shapes)) apply(p, operands);
-  }
-  void apply(const Plan& p, const std::vector<int32_t>& operands) {
-    ++applications;
-    Found f{0, 0, {p.instance, 0, {-1, -1, -1, -1, -1}}};
-    tensors_.clear();
-    for (size_t k = 0; k < operands.size(); ++k) {
-      const Class& c = s_.at(operands[k]);
-      f.application.operands[k] = operands[k];
-      f.leaves |= c.leaves;
-      tensors_.emplace_back(s_.dims(operands[k]), s_.elements.data() + c.offset);
-    }
-    if (s_.theme.instances[static_cast<size_t>(p.instance)].scope == Scope::Leaves)
-      for (int32_t o : operands)
-        if (s_.at(o).leaf < 0 || s_.at(o).leaves == 0) return;
-    if (s_.last_level(level_) && !without_gaps(s_, f.leaves)) return;
-    for (size_t o = 0; o < p.outputs.size(); ++o) {
-      f.application.output = static_cast<int>(o);
-      f.key = key_of(p.outputs[o], evaluate(p, static_cast<int>(o)));
-      out_->push_back(f);
-    }
-  }
-
- public:
-  /// Elements of an output on the operands last set; valid until the next call.
-  std::span<const Residue> evaluate(const Plan& p, int output) {
-    ++evaluations;
-    const Dims& shape = p.outputs[static_cast<size_t>(output)];
-    int64_t count = 1;
-    for (int64_t d : shape) count *= d;
-    buffer_.resize(static_cast<size_t>(count));
-    const Label& l = s_.label(p.instance);
-    l.op->fill_field(algebra_, tensors_, l.attrs, shape, output, 0, buffer_);
-    return buffer_;
-  }
-  /// The value of an application again, with its shape.
-  std::pair<Dims, std::span<const Residue>> value_of(const Application& a) {
-    std::vector<const Dims*> shapes;
-    tensors_.clear();
-    for (int32_t o : a.operands) {
-      if (o < 0) break;
-      shapes.push_back(&s_.dims(o));
-      tensors_.emplace_back(*shapes.back(), s_.elements.data() + s_.at(o).offset);
-    }
-    Plan p{a.instance, true, {}};
-    CHECK(infer(p, shapes));
-    return {p.outputs[static_cast<size_t>(a.output)], evaluate(p, a.output)};
-  }
-
- private:
-  const State& s_;
-  int level_;
-  Field algebra_;
-  std::unordered_map<uint64_t, std::vector<Plan>> plans_;
-  std::vector<NumTensor<Residue>> tensors_;
-  std::vector<Residue> buffer_;
-  std::vector<Found>* out_ = nullptr;
-};
-
-int shape_id(State& s, const Dims& shape) {
-  auto [it, fresh] = s.shape_ids.try_emplace(shape, static_cast<int>(s.shapes.size()));
-  if (fresh) {
-    s.shapes.push_back(shape);
-    s.by_shape.emplace_back();
-  }
-  return it->second;
-}
-
-int32_t add_class(State& s, Class c, const Dims& shape, std::span<const Residue> data) {
-  auto id = static_cast<int32_t>(s.classes.size());
-  c.shape = shape_id(s, shape);
-  c.offset = s.elements.size();
-  s.elements.insert(s.elements.end(), data.begin(), data.end());
-  s.known.emplace(key_of(shape, data), id);
-  s.classes.push_back(std::move(c));
-  return id;
-}
-
-void add_leaves(State& s) {
-  int bit = 0;
-  for (size_t kind = 0; kind < s.theme.leaves.size(); ++kind) {
-    const LeafKind& k = s.theme.leaves[kind];
-    if (k.role == Role::Kernel) s.bank.add_kernel_extents({k.shape.begin() + 2, k.shape.end()});
-    s.kinds.push_back(((uint64_t{1} << k.count) - 1) << bit);
-    for (int n = 0; n < k.count; ++n, ++bit) {
-      Class c;
-      c.leaves = uint64_t{1} << bit;
-      c.leaf = s.bank.leaf(k.shape, n + 100 * static_cast<int>(kind));
-      c.supports = {Support{}};
-      const auto* value = s.bank.value(c.leaf);
-      add_class(s, std::move(c), k.shape, value->data);
-    }
-  }
-}
-
-/// Constants that cost nothing, beside the variables.
-void add_free_constants(State& s) {
-  for (size_t k = 0; k < s.theme.instances.size(); ++k) {
-    if (s.theme.instances[k].scope != Scope::Free) continue;
-    Class c;
-    c.leaf = s.bank.call(s.labels[k], {});
-    c.supports = {Support{}};
-    const auto* value = s.bank.value(c.leaf);
-    CHECK(value);
-    if (s.known.count(key_of(value->shape, value->data)) > 0) continue;
-    add_class(s, std::move(c), value->shape, value->data);
-  }
-}
-
-/// The term of class c whose calls are all in `within`; -1 when there is none.
-TermId extract(State& s, int32_t c, const Support& within);
-
-TermId extract_application(State& s, const Application& a, const Support& within) {
-  std::vector<TermId> operands;
-  for (int32_t o : a.operands) {
-    if (o < 0) break;
-    operands.push_back(extract(s, o, within));
-    if (operands.back() < 0) return -1;
-  }
-  return s.bank.call(s.labels[static_cast<size_t>(a.instance)], std::move(operands), a.output);
-}
-
-TermId extract(State& s, int32_t c, const Support& within) {
-  const Class& k = s.at(c);
-  if (k.leaf >= 0) return k.leaf;
-  for (const auto& [application, token] : k.applications) {
-    if (!within.contains(token)) continue;
-    if (TermId t = extract_application(s, application, within.without(token)); t >= 0) return t;
-  }
-  return -1;
-}
-
-/// The smallest union of supports of the operands.
-Support operand_support(const State& s, const Application& a) {
-  std::vector<const std::vector<Support>*> supports;
-  for (int32_t o : a.operands)
-    if (o >= 0) supports.push_back(&s.at(o).supports);
-  return best_union(supports);
-}
-
-void pair_up(State& s, const Found& f, TermId known, uint64_t known_leaves) {
-  ++s.result.counts.collisions;
-  if (!without_gaps(s, f.leaves | known_leaves)) return;
-  TermId t = extract_application(s, f.application, operand_support(s, f.application));
-  if (t >= 0 && known >= 0 && t != known) s.result.pairs.push_back({known, t});
-}
-
-TermId first_term(State& s, const Class& c) {
-  if (c.leaf >= 0) return c.leaf;
-  const Application& a = c.applications.front().first;
-  return extract_application(s, a, operand_support(s, a));
-}
-
-/// The token of a call in supports: the class that it computes, or a number for calls of many
-/// outputs.
-uint32_t token_of(State& s, const Application& a, int32_t c) {
-  if (s.label(a.instance).outputs == 1) return static_cast<uint32_t>(c);
-  auto next = static_cast<uint32_t>(s.multi_tokens.size()) | uint32_t{1} << 30;
-  return s.multi_tokens.try_emplace({a.instance, a.operands}, next).first->second;
-}
-
-void merge_stored(State& s, const Found& f, int level, Worker& again) {
-  auto it = s.known.find(f.key);
-  int32_t c = it == s.known.end() ? -1 : it->second;
-  if (c >= 0) {
-    pair_up(s, f, first_term(s, s.at(c)), s.at(c).leaves);
-  } else {
-    Class fresh;
-    fresh.leaves = f.leaves;
-    fresh.level = level;
-    auto [shape, data] = again.value_of(f.application);
-    c = add_class(s, std::move(fresh), shape, data);
-  }
-  uint32_t token = token_of(s, f.application, c);
-  Class& k = s.classes[static_cast<size_t>(c)];
-  k.applications.emplace_back(f.application, token);
-  std::vector<const std::vector<Support>*> supports;
-  for (int32_t o : f.application.operands)
-    if (o >= 0) supports.push_back(&s.at(o).supports);
-  for (const Support& u : all_unions(supports, s.options.max_size - 2))
-    if (!u.contains(token) && !u.contains(static_cast<uint32_t>(c)))
-      add_irredundant(k.supports, u.with(token));
-}
-
-void merge_last(State& s, const Found& f) {
-  if (auto it = s.known.find(f.key); it != s.known.end()) {
-    pair_up(s, f, first_term(s, s.at(it->second)), s.at(it->second).leaves);
-    return;
-  }
-  auto [it, fresh] = s.known_last.try_emplace(f.key, static_cast<int32_t>(s.last.size()));
-  if (fresh) {
-    s.last.push_back(f);
-    return;
-  }
-  const Found& first = s.last[static_cast<size_t>(it->second)];
-  TermId t = extract_application(s, first.application, operand_support(s, first.application));
-  pair_up(s, f, t, first.leaves);
-}
-
-void rebuild_index(State& s) {
-  for (auto& list : s.by_shape) list.clear();
-  s.index = SupportIndex();
-  for (size_t c = 0; c < s.classes.size(); ++c) {
-    s.by_shape[static_cast<size_t>(s.classes[c].shape)].push_back(static_cast<int32_t>(c));
-    s.index.add(static_cast<int32_t>(c), s.classes[c].supports);
-  }
-}
-
-/// All applications of one level, by first operand; slot 0 has those without operands.
-std::vector<std::vector<Found>> apply_level(State& s, int level, Progress& progress,
-                                            const Stop& stop) {
-  size_t n = s.classes.size();
-  std::vector<std::vector<Found>> found(n + 1);
-  auto threads = static_cast<size_t>(std::max(1, s.options.threads));
-  std::vector<EnumerateCounts> counts(threads);
-  auto work = [&](size_t t) {
-    Worker w(s, level);
-    w.collect(found[0]);
-    for (size_t k = 0; t == 0 && level == 1 && k < s.theme.instances.size(); ++k)
-      if (s.theme.instances[k].operands.empty() && s.theme.instances[k].scope != Scope::Free)
-        w.nullary(static_cast<int>(k));
-    for (size_t a = t; a < n && !stop.requested(); a += threads) {
-      uint64_t before = w.applications;
-      w.from(static_cast<int32_t>(a), found[a + 1]);
-      progress.add(w.applications - before);
-    }
-    counts[t] = {w.applications, w.evaluations, 0, 0};
-  };
-  parallel_for(threads, static_cast<int>(threads), work);
-  for (const auto& c : counts) {
-    s.result.counts.applications += c.applications;
-    s.result.counts.evaluations += c.evaluations;
-  }
-  return found;
-}
-
-void run_level(State& s, int level, Progress& progress, const Stop& stop) {
-  rebuild_index(s);
-  auto found = apply_level(s, level, progress, stop);
-  Worker again(s, level);
-  for (auto& list : found) {
-    if (stop.requested()) break;
-    for (const Found& f : list)
-      s.last_level(level) ? merge_last(s, f) : merge_stored(s, f, level, again);
-    std::vector<Found>().swap(list);
-  }
-}
+constexpr size_t kTask = 64;  // classes that a worker takes at a time
 
 }  // namespace
 
-Result<Enumeration> enumerate(const Theme& theme, const EnumerateOptions& options, Bank& bank,
+/// Builds a ValueGraph level by level.
+class Enumerator {
+ public:
+  Enumerator(ShapedOps& plans, const EnumerateOptions& options, Bank& bank, const Stop& stop)
+      : options_(options), bank_(bank), stop_(stop), plans_(plans) {
+    result_.graph = std::make_unique<ValueGraph>(plans, options.max_size, options.seed);
+    graph_ = result_.graph.get();
+  }
+  Result<Enumeration> run() {
+    RETURN_IF_ERROR(add_leaves());
+    add_free_constants();
+    graph_->level_begin_.push_back(static_cast<ClassId>(graph_->size()));
+    Progress progress("enumerate " + std::string(plans_.theme().name), "classes", 0,
+                      options_.verbosity);
+    for (int level = 1; level <= options_.max_size && result_.ended == Ended::Complete; ++level)
+      run_level(level, progress);
+    index_nodes();
+    auto distinct = static_cast<double>(result_.counts.classes += graph_->size());
+    result_.counts.error_bound = distinct * distinct / 2 * std::ldexp(1.0, options_.max_size) /
+                                 static_cast<double>(Residue::kPrime);
+    return std::move(result_);
+  }
+
+ private:
+  size_t elements(ShapeId shape) const { return plans_.info(shape).weights.size(); }
+  Status add_leaves();
+  void add_leaf(const LeafKind& kind, size_t kind_index, int number, int bit);
+  void add_free_constants();
+  void run_level(int level, Progress& progress);
+  std::vector<Sink> apply_level(int level, Progress& progress);
+  void place_wide(std::vector<Sink>& sinks);
+  std::vector<Shard> sort_shards(std::vector<Sink>& sinks);
+  Shard to_shard(std::vector<Found> found) const;
+  void keep_level(int level, std::vector<Shard> shards);
+  void keep_groups(std::vector<Shard> shards);
+  void add_classes(int level, std::vector<Shard>& shards);
+  void add_tokens(const std::vector<Shard>& shards);
+  void add_supports(ClassId first, const std::vector<Shard>& shards,
+                    const std::vector<std::pair<uint32_t, uint32_t>>& fresh);
+  std::vector<Support> supports_of(std::span<const Application> applications, ClassId c) const;
+  void store_values(ClassId first);
+  void index_nodes();
+
+  EnumerateOptions options_;
+  Bank& bank_;
+  const Stop& stop_;
+  ShapedOps& plans_;
+  ValueGraph* graph_ = nullptr;
+  Store store_;
+  Enumeration result_;
+};
+
+Status Enumerator::add_leaves() {
+  const Theme& theme = plans_.theme();
+  if (theme.instances.size() > kMaxInstances) return error("too many operator instances");
+  bool exponents = false;
+  for (size_t k = 0; k < theme.instances.size(); ++k)
+    exponents = exponents || plans_.has_exponentials(k);
+  store_.channels = exponents ? Channels::Exponents : Channels::Plain;
+  int bit = 0;
+  for (size_t kind = 0; kind < theme.leaves.size(); ++kind) {
+    const LeafKind& k = theme.leaves[kind];
+    if (bit + k.count > 64) return error("more than 64 variables");
+    if (k.role == Role::Kernel) bank_.add_kernel_extents({k.shape.begin() + 2, k.shape.end()});
+    graph_->first_bits_ |= uint64_t{1} << bit;
+    for (int n = 0; n < k.count; ++n, ++bit) add_leaf(k, kind, n, bit);
+  }
+  graph_->leaf_count_ = graph_->size();
+  return {};
+}
+
+void Enumerator::add_leaf(const LeafKind& kind, size_t kind_index, int number, int bit) {
+  ShapeId shape = plans_.shape(kind.shape);
+  const ShapeInfo& info = plans_.info(shape);
+  graph_->shapes_.push_back(shape);
+  graph_->levels_.push_back(0);
+  graph_->leaves_.push_back(uint64_t{1} << bit);
+  graph_->first_.push_back({});
+  graph_->supports_.push_back({Support{}});
+  graph_->leaf_terms_.push_back(
+      bank_.leaf(kind.shape, number + 100 * static_cast<int>(kind_index)));
+  size_t n = info.weights.size(), at = store_.v.size();
+  store_.add(n);
+  Rng rng(combine(combine(options_.seed, hash_text("leaf")), static_cast<uint64_t>(bit)));
+  auto trials = static_cast<size_t>(plans_.trials());
+  size_t elements = n / trials;
+  for (size_t e = 0; e < n; ++e) {
+    Residue x = random_residue(rng);
+    store_.v[at + e] = x.v;
+    store_.r[at + e] =
+        elements > 1 ? x.r : scalar_order(x.r, trials, static_cast<size_t>(number), e);
+    if (store_.channels == Channels::Exponents) store_.w[at + e] = x.w;
+  }
+  graph_->keys_.push_back(info.key(dot_p(info.weights, {store_.v.data() + at, n})));
+}
+
+void Enumerator::add_free_constants() {
+  for (size_t k = 0; k < plans_.theme().instances.size(); ++k) {
+    if (plans_.theme().instances[k].scope != Scope::Free) continue;
+    for (const ShapedOp* p : plans_.complete({})) {
+      if (p->instance != static_cast<int>(k)) continue;
+      Values values;
+      Field algebra(mix(options_.seed));
+      Kernel::Scratch scratch;
+      if (!p->kernels[0]->evaluate({}, plans_.trials(), store_.channels, algebra, scratch, values))
+        continue;
+      const ShapeInfo& info = plans_.info(p->outputs[0]);
+      graph_->shapes_.push_back(p->outputs[0]);
+      graph_->levels_.push_back(0);
+      graph_->leaves_.push_back(0);
+      graph_->first_.push_back(Application::of(p->instance, 0, kNoClass, kNoClass));
+      graph_->supports_.push_back({Support{}});
+      graph_->keys_.push_back(info.key(dot_p(info.weights, values.v)));
+      graph_->nodes_.emplace_back(static_cast<ClassId>(graph_->size() - 1), graph_->first_.back());
+      size_t at = store_.v.size();
+      store_.add(values.v.size());
+      std::copy(values.v.begin(), values.v.end(), store_.v.begin() + static_cast<ptrdiff_t>(at));
+      std::copy(values.r.begin(), values.r.end(), store_.r.begin() + static_cast<ptrdiff_t>(at));
+      std::copy(values.w.begin(), values.w.end(),
+                store_.w.begin() + static_cast<ptrdiff_t>(values.w.empty() ? 0 : at));
+    }
+  }
+}
+
+std::vector<Sink> Enumerator::apply_level(int level, Progress& progress) {
+  ClassIndex index(*graph_, level - 1);
+  auto threads = static_cast<size_t>(std::max(1, options_.threads));
+  std::vector<Sink> sinks(threads);
+  std::atomic<size_t> next{0};
+  std::atomic<uint64_t> bytes{0};
+  std::atomic<bool> full{false};
+  auto work = [&](size_t t) {
+    Worker worker(*graph_, store_, index, level, options_.seed, sinks[t]);
+    if (t == 0 && level == 1) worker.nullary();
+    uint64_t reported = 0;
+    while (!stop_.requested() && !full) {
+      size_t first = next.fetch_add(kTask);
+      if (first >= graph_->size()) break;
+      size_t last = std::min(first + kTask, graph_->size());
+      for (size_t c = first; c < last; ++c) worker.from(static_cast<ClassId>(c));
+      uint64_t now = sinks[t].bytes();
+      uint64_t all = bytes += now - reported;
+      reported = now;
+      full = full || (options_.max_bytes > 0 && graph_->bytes() + all > options_.max_bytes);
+      progress.add(last - first);
+    }
+  };
+  parallel_for(threads, static_cast<int>(threads), work);
+  if (full) result_.ended = Ended::OutOfMemory;
+  if (stop_.requested()) result_.ended = Ended::Stopped;
+  for (const Sink& s : sinks) result_.counts.evaluations += s.evaluations;
+  return sinks;
+}
+
+void Enumerator::place_wide(std::vector<Sink>& sinks) {
+  std::vector<std::array<ClassId, kMaxArity - 1>> fresh;
+  for (const Sink& s : sinks)
+    for (const FoundWide& f : s.wide)
+      if (graph_->tuple_ids_.count(f.rest) == 0) fresh.push_back(f.rest);
+  std::sort(fresh.begin(), fresh.end());
+  fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
+  for (const auto& rest : fresh) {
+    graph_->tuple_ids_[rest] = static_cast<ClassId>(graph_->tuples_.size());
+    graph_->tuples_.push_back(rest);
+  }
+  for (Sink& s : sinks) {
+    for (const FoundWide& f : s.wide)
+      s.put(f.key, Application::of(f.instance, f.output, f.a, graph_->tuple_ids_.at(f.rest)));
+    std::vector<FoundWide>().swap(s.wide);
+  }
+}
+
+Shard Enumerator::to_shard(std::vector<Found> found) const {
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  Shard shard;
+  for (size_t k = 0; k < found.size();) {
+    size_t end = k;
+    Bucket b{kNoClass, found[k].key, shard.applications.size(), 0};
+    for (; end < found.size() && found[end].key == found[k].key; ++end) {
+      if (found[end].application.bits < kNoClass)
+        b.known = static_cast<ClassId>(found[end].application.bits);
+      else
+        shard.applications.push_back(found[end].application);
+    }
+    b.end = shard.applications.size();
+    if (b.end > b.begin) shard.buckets.push_back(b);
+    k = end;
+  }
+  return shard;
+}
+
+/// Puts what is known beside what was found, and groups by key.
+std::vector<Shard> Enumerator::sort_shards(std::vector<Sink>& sinks) {
+  for (ClassId c = 0; c < graph_->size(); ++c) sinks[0].put(graph_->key(c), Application{c});
+  std::vector<Shard> shards(Sink::kShards);
+  parallel_for(Sink::kShards, options_.threads, [&](size_t s) {
+    std::vector<Found> all = std::move(sinks[0].shards[s]);
+    for (size_t t = 1; t < sinks.size(); ++t) {
+      auto& more = sinks[t].shards[s];
+      all.insert(all.end(), more.begin(), more.end());
+      std::vector<Found>().swap(more);
+    }
+    shards[s] = to_shard(std::move(all));
+  });
+  return shards;
+}
+
+void Enumerator::run_level(int level, Progress& progress) {
+  std::vector<Sink> sinks = apply_level(level, progress);
+  if (result_.ended != Ended::Complete) return;
+  place_wide(sinks);
+  std::vector<Shard> shards = sort_shards(sinks);
+  sinks.clear();
+  for (const Shard& s : shards) {
+    result_.counts.applications += s.applications.size();
+    for (const Bucket& b : s.buckets)
+      result_.counts.collisions += b.end - b.begin - (b.known == kNoClass ? 1 : 0);
+  }
+  if (level == options_.max_size)
+    keep_groups(std::move(shards));
+  else
+    keep_level(level, std::move(shards));
+}
+
+void Enumerator::keep_groups(std::vector<Shard> shards) {
+  for (Shard& s : shards) {
+    for (const Bucket& b : s.buckets) {
+      if (b.known == kNoClass) ++result_.counts.classes;
+      if (b.known == kNoClass && b.end - b.begin < 2) continue;
+      auto from = s.applications.begin();
+      graph_->groups.push_back(
+          {b.known,
+           {from + static_cast<ptrdiff_t>(b.begin), from + static_cast<ptrdiff_t>(b.end)}});
+    }
+    s = {};
+  }
+  std::sort(graph_->groups.begin(), graph_->groups.end(), [](const Group& a, const Group& b) {
+    return a.applications.front() < b.applications.front();
+  });
+}
+
+void Enumerator::add_tokens(const std::vector<Shard>& shards) {
+  std::vector<uint64_t> calls;
+  for (const Shard& s : shards)
+    for (Application a : s.applications)
+      if (plans_.label(static_cast<size_t>(a.instance())).outputs > 1)
+        calls.push_back(a.bits & ~(uint64_t{3} << 52));
+  std::sort(calls.begin(), calls.end());
+  calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+  for (uint64_t call : calls) {
+    auto token = kCallToken + static_cast<Token>(graph_->token_classes_.size());
+    if (graph_->call_tokens_.emplace(call, token).second) graph_->token_classes_.emplace_back();
+  }
+}
+
+std::vector<Support> Enumerator::supports_of(std::span<const Application> applications,
+                                             ClassId c) const {
+  std::vector<Support> r;
+  if (c < graph_->supports_.size())
+    for (TokenSpan s : graph_->supports(c)) r.emplace_back(s);
+  for (Application a : applications) {
+    Token token = graph_->token_of(a, c);
+    std::vector<SupportList> lists;
+    for (ClassId o : graph_->operands(a)) lists.push_back(graph_->supports(o));
+    for (const Support& u : all_unions(lists, options_.max_size - 2))
+      if (!contains(u.span(), token) && !contains(u.span(), c)) add_irredundant(r, u.with(token));
+  }
+  return r;
+}
+
+void Enumerator::add_supports(ClassId first, const std::vector<Shard>& shards,
+                              const std::vector<std::pair<uint32_t, uint32_t>>& fresh) {
+  constexpr size_t kChunk = 4096;
+  auto applications = [&](const Shard& s, const Bucket& b) {
+    return std::span<const Application>(s.applications).subspan(b.begin, b.end - b.begin);
+  };
+  std::vector<std::vector<std::vector<Support>>> chunks((fresh.size() + kChunk - 1) / kChunk);
+  parallel_for(chunks.size(), options_.threads, [&](size_t chunk) {
+    for (size_t k = chunk * kChunk; k < std::min(fresh.size(), (chunk + 1) * kChunk); ++k) {
+      const Shard& s = shards[fresh[k].first];
+      chunks[chunk].push_back(supports_of(applications(s, s.buckets[fresh[k].second]),
+                                          first + static_cast<ClassId>(k)));
+    }
+  });
+  std::vector<std::pair<uint32_t, std::vector<Support>>> changed;
+  for (const Shard& s : shards)
+    for (const Bucket& b : s.buckets)
+      if (b.known != kNoClass && !graph_->is_leaf(b.known) && graph_->level(b.known) > 0)
+        changed.emplace_back(b.known, supports_of(applications(s, b), b.known));
+  std::sort(changed.begin(), changed.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  graph_->supports_.replace(changed);
+  for (auto& chunk : chunks) {
+    for (const auto& list : chunk) graph_->supports_.push_back(list);
+    chunk = {};
+  }
+}
+
+void Enumerator::add_classes(int level, std::vector<Shard>& shards) {
+  std::vector<std::pair<uint32_t, uint32_t>> fresh;  // shard, bucket
+  for (uint32_t s = 0; s < shards.size(); ++s)
+    for (uint32_t b = 0; b < shards[s].buckets.size(); ++b)
+      if (shards[s].buckets[b].known == kNoClass) fresh.emplace_back(s, b);
+  auto front = [&](const std::pair<uint32_t, uint32_t>& f) {
+    return shards[f.first].applications[shards[f.first].buckets[f.second].begin];
+  };
+  std::sort(fresh.begin(), fresh.end(),
+            [&](const auto& a, const auto& b) { return front(a) < front(b); });
+  auto first = static_cast<ClassId>(graph_->size());
+  for (const auto& f : fresh) {
+    Application a = front(f);
+    std::vector<ShapeId> operands;
+    for (ClassId c : graph_->operands(a)) operands.push_back(graph_->shape(c));
+    for (const ShapedOp* p : plans_.complete(operands))
+      if (p->instance == a.instance())
+        graph_->shapes_.push_back(p->outputs[static_cast<size_t>(a.output())]);
+    graph_->levels_.push_back(static_cast<uint8_t>(level));
+    graph_->leaves_.push_back(graph_->leaves(a));
+    graph_->keys_.push_back(shards[f.first].buckets[f.second].key);
+    graph_->first_.push_back(a);
+  }
+  add_tokens(shards);
+  add_supports(first, shards, fresh);
+  for (size_t k = 0; k < fresh.size(); ++k)
+    shards[fresh[k].first].buckets[fresh[k].second].known = first + static_cast<ClassId>(k);
+}
+
+void Enumerator::keep_level(int level, std::vector<Shard> shards) {
+  auto first = static_cast<ClassId>(graph_->size());
+  add_classes(level, shards);
+  for (Shard& s : shards) {
+    for (const Bucket& b : s.buckets)
+      for (size_t k = b.begin; k < b.end; ++k) {
+        Application a = s.applications[k];
+        graph_->nodes_.emplace_back(b.known, a);
+        if (Token t = graph_->token_of(a, b.known); t >= kCallToken)
+          graph_->token_classes_[t - kCallToken].push_back(b.known);
+      }
+    s = {};
+  }
+  for (auto& classes : graph_->token_classes_) std::sort(classes.begin(), classes.end());
+  graph_->level_begin_.push_back(static_cast<ClassId>(graph_->size()));
+  if (level <= options_.max_size - 2) store_values(first);
+}
+
+void Enumerator::store_values(ClassId first) {
+  auto last = static_cast<ClassId>(graph_->size());
+  ClassIndex empty(*graph_, 0);
+  for (ClassId c = first; c < last; ++c) store_.add(elements(graph_->shape(c)));
+  constexpr size_t kChunk = 256;
+  parallel_for((last - first + kChunk - 1) / kChunk, options_.threads, [&](size_t chunk) {
+    Sink unused;
+    Worker worker(*graph_, store_, empty, 1, options_.seed, unused);
+    Values values;
+    auto end = std::min<size_t>(last, first + (chunk + 1) * kChunk);
+    for (size_t c = first + chunk * kChunk; c < end; ++c) {
+      CHECK(worker.value(graph_->first(static_cast<ClassId>(c)), values));
+      auto at = static_cast<ptrdiff_t>(store_.begin[c]);
+      std::copy(values.v.begin(), values.v.end(), store_.v.begin() + at);
+      std::copy(values.r.begin(), values.r.end(), store_.r.begin() + at);
+      if (!values.w.empty()) std::copy(values.w.begin(), values.w.end(), store_.w.begin() + at);
+    }
+  });
+}
+
+void Enumerator::index_nodes() {
+  ValueGraph& g = *graph_;
+  std::sort(g.nodes_.begin(), g.nodes_.end());
+  g.node_begin_.assign(g.size() + 1, 0);
+  for (const auto& [c, a] : g.nodes_) {
+    ++g.node_begin_[c + 1];
+    g.node_list_.push_back(a);
+    g.by_application_.emplace_back(a, c);
+  }
+  for (size_t c = 0; c < g.size(); ++c) g.node_begin_[c + 1] += g.node_begin_[c];
+  std::sort(g.by_application_.begin(), g.by_application_.end());
+  std::vector<std::pair<ClassId, Application>>().swap(g.nodes_);
+}
+
+Result<Enumeration> enumerate(ShapedOps& plans, const EnumerateOptions& options, Bank& bank,
                               const Stop& stop) {
   if (options.max_size < 1 || options.max_size > kMaxSize)
     return error("--max-size " + std::to_string(options.max_size) + ": must be 1 to " +
                  std::to_string(kMaxSize));
-  State s{theme, options, bank, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
-  for (const Instance& in : theme.instances) {
-    ASSIGN_OR_RETURN(Label label, label_of(in));
-    s.labels.push_back(bank.add_label(label));
-  }
-  add_leaves(s);
-  add_free_constants(s);
-  Progress progress("enumerate " + std::string(theme.name), "applications", 0, options.verbosity);
-  for (int level = 1; level <= options.max_size && !stop.requested(); ++level)
-    run_level(s, level, progress, stop);
-  s.result.counts.classes = s.classes.size() + s.last.size();
-  s.result.stopped = stop.requested();
-  return std::move(s.result);
+  return Enumerator(plans, options, bank, stop).run();
 }
 
 }  // namespace regraft::gen

@@ -3,148 +3,154 @@
 #include <algorithm>
 
 #include "base/resources.h"
-#include "gen/domain.h"
+#include "gen/collect.h"
+#include "gen/derive.h"
 #include "gen/enumerate.h"
 #include "gen/merge.h"
-#include "gen/pair.h"
-#include "gen/prune.h"
 
 namespace regraft::gen {
 namespace {
 
 constexpr uint64_t kShapeSeed = 20;  // of the other shapes: one stream for all runs
+constexpr double kSaveSeconds = 20;
+using Clock = std::chrono::steady_clock;
 
-std::string joined_ops(const Pattern& p) {
-  std::string s;
-  for (const PatternNode& n : p.nodes) s += (s.empty() ? "" : "-") + std::string(n.op->name);
-  return s.empty() ? "id" : s;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::string hex_digits(uint64_t h, int digits) {
-  std::string s;
-  for (int k = 0; k < digits; ++k) s += "0123456789abcdef"[h >> (60 - 4 * k) & 15];
-  return s;
-}
-
-/// Collects rules that differ, with names that differ.
-class Collector {
+/// One run over the themes of an op set.
+class Run {
  public:
-  explicit Collector(GenerateReport& report) : report_(report) {}
-  bool add(const Rule& rule, const Signature& signature) {
-    if (!validate(rule)) return false;
-    std::string key = canonical_key(rule);
-    if (!keys_.insert(key).second) {
-      ++report_.removed_duplicate;
-      return false;
-    }
-    Rule r = rule;
-    r.domain = domain_of(rule, signature, kShapeSeed);
-    r = renamed(r);
-    std::string base = joined_ops(r.lhs) + "=" + joined_ops(r.rhs) + ".";
-    for (int digits = 4; digits <= 16; ++digits) {
-      r.name = base + hex_digits(hash_text(key), digits);
-      if (names_.insert(r.name).second) break;
-    }
-    report_.candidates.push_back(std::move(r));
-    return true;
+  Run(const GenerateOptions& options, const Stop& stop) : options_(options), stop_(stop) {
+    threads_ = options.threads > 0 ? options.threads : default_threads();
+    saved_ = Clock::now();
   }
+  Status theme(const Theme& theme);
+  GenerateReport finish();
 
  private:
-  GenerateReport& report_;
-  std::set<std::string> keys_, names_;
+  Result<Enumeration> enumerate_theme(ShapedOps& ops, int max_size, Bank& bank);
+  void collect(const Bank& bank, const Finding& finding);
+  void distil(Distiller& distiller, const Checkpoint::ThemeState& from);
+  void save(const Distiller& distiller, size_t position);
+  void add(const DistilCounts& counts);
+  std::vector<char> without_derivable();
+
+  const GenerateOptions& options_;
+  const Stop& stop_;
+  int threads_;
+  GenerateReport report_;
+  Collector collector_;
+  Checkpoint checkpoint_;
+  Clock::time_point saved_;
 };
 
-/// A rule may be read from left to right when the left side binds everything.
-bool is_directed(const Bank& bank, TermId lhs, TermId rhs) {
-  if (bank.node(lhs).is_leaf()) return false;
-  std::set<TermId> l = bank.leaves(lhs), r = bank.leaves(rhs);
-  return std::includes(l.begin(), l.end(), r.begin(), r.end());
+Result<Enumeration> Run::enumerate_theme(ShapedOps& ops, int max_size, Bank& bank) {
+  double cpu = cpu_seconds();
+  auto start = Clock::now();
+  EnumerateOptions how{max_size, options_.seed, threads_, options_.max_bytes, options_.verbosity};
+  ASSIGN_OR_RETURN(Enumeration found, enumerate(ops, how, bank, stop_));
+  report_.applications += found.counts.applications;
+  report_.evaluations += found.counts.evaluations;
+  report_.classes += found.counts.classes;
+  report_.error_bound += found.counts.error_bound;
+  report_.enumerate_cpu_seconds += cpu_seconds() - cpu;
+  report_.enumerate_wall_seconds += seconds_since(start);
+  report_.enumerate_peak_bytes = static_cast<uint64_t>(peak_bytes());
+  if (found.ended != Ended::Complete) report_.ended = found.ended;
+  return found;
 }
 
-/// Generalises pairs one after the other, smallest first, against the rules kept so far.
-class Distiller {
- public:
-  Distiller(Bank& bank, uint64_t seed, GenerateReport& report, Collector& collector)
-      : bank_(bank), seed_(seed), report_(report), kept_(bank), collector_(collector) {}
-  /// Judges a pair and collects the rules that it gives.
-  void take(Pair p) {
-    switch (kept_.judge(p)) {
-      case Redundancy::Instance:
-        ++report_.removed_instance;
-        return;
-      case Redundancy::Derivable:
-        ++report_.removed_derivable;
-        return;
-      case Redundancy::None:
-        break;
-    }
-    bool constant = bank_.leaves(p.lhs).empty() && bank_.leaves(p.rhs).empty();
-    if (constant) ++report_.removed_trivial;
-    bool holds = direct(p.lhs, p.rhs, constant);
-    holds = direct(p.rhs, p.lhs, constant) || holds;
-    if (!holds && !constant) ++report_.removed_other_shapes;
+void Run::collect(const Bank& bank, const Finding& finding) {
+  if (bank.subterms(finding.rhs).count(finding.lhs) > 0) {
+    ++report_.removed_direction;
+    return;
   }
-
- private:
-  /// Facts about constants only help to prune; constants are folded anyway.
-  bool direct(TermId lhs, TermId rhs, bool constant) {
-    if (!is_directed(bank_, lhs, rhs)) return false;
-    bool holds = false;
-    for (const Generalised& g : generalise(bank_, lhs, rhs, seed_)) {
-      if (!holds) kept_.add(g.pair);
-      holds = true;
-      if (!constant) collect(lhs, rhs, g);
-    }
-    return holds;
-  }
-  void collect(TermId lhs, TermId rhs, const Generalised& g) {
-    if (bank_.subterms(rhs).count(lhs) > 0) {
-      ++report_.removed_direction;
-      return;
-    }
-    if (!collector_.add(g.rule, g.signature)) return;
-    if (auto merge = merge_of(g, seed_); merge && collector_.add(*merge, g.signature))
-      ++report_.merges;
-  }
-  Bank& bank_;
-  uint64_t seed_;
-  GenerateReport& report_;
-  KeptRules kept_;
-  Collector& collector_;
-};
-
-void distill(Bank& bank, const std::vector<Pair>& pairs, const GenerateOptions& options,
-             GenerateReport& report, Collector& collector, const Stop& stop) {
-  Progress progress("generalise", "pairs", pairs.size(), options.verbosity);
-  Distiller distiller(bank, kShapeSeed, report, collector);
-  for (const Pair& p : pairs) {
-    if (stop.requested()) {
-      report.stopped = true;
-      return;
-    }
-    distiller.take(p);
-    progress.add();
-  }
+  const Generalised& g = finding.general;
+  if (!collector_.add(g.rule, g.signature)) return;
+  if (auto merge = merge_of(g, kShapeSeed); merge && collector_.add(*merge, g.signature))
+    ++report_.merges;
 }
 
-Status add_theme(const Theme& theme, const GenerateOptions& options, GenerateReport& report,
-                 Collector& collector, const Stop& stop) {
-  Bank bank(options.seed);
-  int threads = options.threads > 0 ? options.threads : default_threads();
-  EnumerateOptions how{options.max_size + theme.more, options.seed, threads, options.verbosity};
-  ASSIGN_OR_RETURN(Enumeration found, enumerate(theme, how, bank, stop));
-  PairCounts counts;
-  std::vector<Pair> pairs = reduce_pairs(bank, found.pairs, counts);
-  report.applications += found.counts.applications;
-  report.evaluations += found.counts.evaluations;
-  report.classes += found.counts.classes;
-  report.raw_pairs += counts.raw;
-  report.removed_renaming += counts.renaming;
-  report.removed_trivial += counts.trivial;
-  report.removed_common += counts.common_subgraph;
-  report.stopped = report.stopped || found.stopped;
-  distill(bank, pairs, options, report, collector, stop);
+void Run::add(const DistilCounts& c) {
+  DistilCounts& d = report_.distilled;
+  d.pairs += c.pairs;
+  d.alias += c.alias;
+  d.renaming += c.renaming;
+  d.common += c.common;
+  d.derivable += c.derivable;
+  d.constants += c.constants;
+  d.other_shapes += c.other_shapes;
+  d.generalised += c.generalised;
+}
+
+void Run::save(const Distiller& distiller, size_t position) {
+  checkpoint_.themes.back() = {position, distiller.judged()};
+  if (!options_.save) return;
+  saved_ = Clock::now();
+  options_.save(checkpoint_);
+}
+
+void Run::distil(Distiller& distiller, const Checkpoint::ThemeState& from) {
+  for (const Rule& rule : collector_.rules()) distiller.know(rule);
+  checkpoint_.themes.emplace_back();
+  Progress progress("distil", "groups", distiller.size(), options_.verbosity);
+  size_t position = distiller.replay(from.position, from.judged, progress);
+  while (position < distiller.size() && !stop_.requested()) {
+    position = distiller.run(position, stop_, progress);
+    if (seconds_since(saved_) > kSaveSeconds) save(distiller, position);
+  }
+  save(distiller, position);
+  if (position < distiller.size()) report_.ended = Ended::Stopped;
+}
+
+Status Run::theme(const Theme& theme) {
+  if (report_.ended != Ended::Complete) return {};
+  ShapedOps ops(theme, options_.trials, options_.seed);
+  RETURN_IF_ERROR(ops.load());
+  Bank bank(options_.seed);
+  ASSIGN_OR_RETURN(Enumeration found, enumerate_theme(ops, options_.max_size + theme.more, bank));
+  if (found.ended == Ended::Stopped) return {};
+  Distiller distiller(*found.graph, bank, kShapeSeed, threads_,
+                      [&](const Finding& f) { collect(bank, f); });
+  size_t index = checkpoint_.themes.size();
+  bool resumes = index < options_.resume.themes.size();
+  distil(distiller, resumes ? options_.resume.themes[index] : Checkpoint::ThemeState{});
+  add(distiller.counts());
   return {};
+}
+
+/// Drops what follows from the rest in few steps, by terms that are not larger: a rule that only
+/// others by way of large terms imply is worth having.
+std::vector<char> Run::without_derivable() {
+  DeriveOptions near;
+  near.slack = 0;
+  near.max_rounds = 4;
+  near.max_nodes = 2000;
+  const std::vector<Rule>& rules = collector_.rules();
+  std::vector<char> keep = minimal(rules, near, threads_, stop_);
+  std::vector<Rule> kept, dropped;
+  std::vector<size_t> places;
+  for (size_t k = 0; k < rules.size(); ++k) {
+    (keep[k] ? kept : dropped).push_back(rules[k]);
+    if (!keep[k]) places.push_back(k);
+  }
+  DeriveOptions far;  // steps of dropped rules are several steps of kept ones
+  far.slack = 1;
+  auto again = derive_all(Deriver(std::move(kept), far), dropped, threads_, stop_);
+  for (size_t k = 0; k < again.size(); ++k)
+    if (!again[k].derived) keep[places[k]] = 1;
+  return keep;
+}
+
+GenerateReport Run::finish() {
+  std::vector<char> keep = without_derivable();
+  report_.removed_derivable = static_cast<uint64_t>(std::count(keep.begin(), keep.end(), 0));
+  report_.removed_duplicate = collector_.duplicates();
+  report_.candidates = collector_.finished(keep, threads_);
+  if (stop_.requested()) report_.ended = Ended::Stopped;
+  return std::move(report_);
 }
 
 }  // namespace
@@ -159,14 +165,12 @@ Result<GenerateReport> generate(const GenerateOptions& options, const Stop& stop
 Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options,
                                 const Stop& stop) {
   double cpu = cpu_seconds();
-  auto start = std::chrono::steady_clock::now();
-  GenerateReport report;
-  Collector collector(report);
-  for (const Theme& theme : set.themes)
-    RETURN_IF_ERROR(add_theme(theme, options, report, collector, stop));
+  auto start = Clock::now();
+  Run run(options, stop);
+  for (const Theme& theme : set.themes) RETURN_IF_ERROR(run.theme(theme));
+  GenerateReport report = run.finish();
   report.cpu_seconds = cpu_seconds() - cpu;
-  report.wall_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.wall_seconds = seconds_since(start);
   report.peak_bytes = static_cast<uint64_t>(peak_bytes());
   return report;
 }

@@ -1,48 +1,59 @@
 #pragma once
 // Candidates for substitutions, from nothing but the operators' formulas: enumerate values, pair
-// what is equal, generalise, and drop what follows from the rest.
-#include <span>
+// what is equal, keep what known rules do not connect, generalise it, and drop what follows.
+#include <functional>
 #include <string>
-#include <string_view>
 
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "gen/distil.h"
+#include "gen/enumerate.h"
 #include "gen/op_sets.h"
 #include "ir/rule.h"
 
 namespace regraft::gen {
 
+/// How far a run has come: enough to go on with the same result. Enumerations are made again.
+struct Checkpoint {
+  struct ThemeState {
+    size_t position = 0;         ///< groups judged so far
+    std::vector<size_t> judged;  ///< those that known rules did not connect
+  };
+  std::vector<ThemeState> themes;  ///< of the op set, in order; the last may be unfinished
+};
+
 struct GenerateOptions {
   std::string ops = "core";  ///< an op set of op_set_names()
   int max_size = 3;          ///< calls on each side
-  uint64_t seed = 7;         ///< of the witness inputs; the candidates do not depend on it
+  uint64_t seed = 7;         ///< of the witness inputs
+  int trials = 4;            ///< independent witness inputs
   int threads = 0;           ///< 0: default_threads(); the candidates do not depend on it
+  uint64_t max_bytes = 0;    ///< the enumeration stops cleanly above it; 0: no limit
   Verbosity verbosity = Verbosity::Normal;
+  Checkpoint resume;                            ///< where to go on
+  std::function<void(const Checkpoint&)> save;  ///< called every few seconds; may be empty
 };
 
 /// Counters of one run. What a stage removed is counted there and nowhere else.
 struct GenerateReport {
   std::vector<Rule> candidates;  ///< named, without verdict, in order of size
   uint64_t applications = 0;     ///< of operators to classes of equal values
-  uint64_t evaluations = 0;      ///< of tensors while enumerating
+  uint64_t evaluations = 0;      ///< of tensors or their keys while enumerating
   uint64_t classes = 0;
-  uint64_t raw_pairs = 0;
-  uint64_t removed_renaming = 0;      ///< pairs equal to another up to names
-  uint64_t removed_trivial = 0;       ///< equal up to commuted operands; facts about constants
-  uint64_t removed_common = 0;        ///< equal operands under the same operator
-  uint64_t removed_instance = 0;      ///< instances of a kept rule
-  uint64_t removed_derivable = 0;     ///< sides that kept rules make equal
-  uint64_t removed_other_shapes = 0;  ///< false at other shapes
-  uint64_t removed_direction =
-      0;  ///< directions that bind too little, or put the left side in the right
+  DistilCounts distilled;
+  uint64_t removed_direction = 0;  ///< right sides that contain the left side
   uint64_t removed_duplicate = 0;  ///< the same rule after generalisation
+  uint64_t removed_derivable = 0;  ///< rules that follow from smaller ones
   uint64_t merges = 0;             ///< candidates with several outputs
+  double error_bound = 0;          ///< that enumeration took two different polynomials for one
   double cpu_seconds = 0, wall_seconds = 0;
-  uint64_t peak_bytes = 0;  ///< of the process
-  bool stopped = false;     ///< `stop` ended the run; candidates are those found so far
+  double enumerate_cpu_seconds = 0, enumerate_wall_seconds = 0;
+  uint64_t peak_bytes = 0;            ///< of the process
+  uint64_t enumerate_peak_bytes = 0;  ///< of the process when the last enumeration ended
+  Ended ended = Ended::Complete;      ///< otherwise candidates are those found so far
 };
 
-/// Deterministic in ops and max_size. An Error names the option.
+/// Deterministic in ops, max_size, seed and trials. An Error names the option.
 Result<GenerateReport> generate(const GenerateOptions& options, const Stop& stop);
 
 /// The same over a table of the caller's; options.ops is not used.

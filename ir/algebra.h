@@ -4,6 +4,7 @@
 //   Reals     reference evaluation, constant folding     Field     fingerprints
 //   Terms     exact polynomials at given shapes           Symbolic  proofs for all sizes
 //   Counting  floating point operations, for the cost
+//   Trace     the formula as a program, for evaluation many times at the same shapes
 #include <array>
 #include <concepts>
 #include <cstdint>

@@ -12,6 +12,7 @@
 #include "ir/concrete.h"
 #include "ir/symbolic.h"
 #include "ir/tensor.h"
+#include "ir/trace.h"
 
 namespace regraft {
 
@@ -123,6 +124,7 @@ struct OpDef {
   Fill<Reals> fill_reals;
   Fill<Field> fill_field;
   Fill<Terms> fill_terms;
+  Fill<Trace> fill_trace;
   DenseKernel dense = nullptr;  ///< nullptr: the formula is fast enough
   /// nullopt: this form of the ONNX node is not expressible; it stays opaque.
   std::optional<OnnxImport> (*from_onnx)(const OnnxNode& node);

@@ -179,6 +179,7 @@ const OpDef& define() {
     d.fill_reals = &fill_range<Op, Reals>;
     d.fill_field = &fill_range<Op, Field>;
     d.fill_terms = &fill_range<Op, Terms>;
+    d.fill_trace = &fill_range<Op, Trace>;
     if constexpr (requires { &Op::dense; }) d.dense = &Op::dense;
     if constexpr (requires { &Op::from_onnx; })
       d.from_onnx = &Op::from_onnx;

@@ -6,7 +6,6 @@
 #include "gen/general.h"
 #include "gen/generalise.h"
 #include "gen/pair.h"
-#include "gen/prune.h"
 #include "ir/text.h"
 
 namespace regraft::gen {
@@ -74,14 +73,6 @@ TEST(Pairs, SharedPartsBecomeVariables) {
                                                            t.matmul(t.matmul(t.x, t.w), t.v)}));
 }
 
-TEST(Pairs, EqualPartsUnderOneOperatorAreNoNews) {
-  Terms t;
-  Pair p{t.matmul(t.x, t.relu(t.relu(t.w))), t.matmul(t.x, t.relu(t.w))};
-  EXPECT_TRUE(t.bank.same_value(p.lhs, p.rhs));
-  EXPECT_TRUE(follows_by_congruence(t.bank, p));
-  EXPECT_FALSE(follows_by_congruence(t.bank, {t.relu(t.relu(t.w)), t.relu(t.w)}));
-}
-
 TEST(Pairs, KeysSeeThroughNamesAndOrder) {
   Terms t;
   auto add = [&](TermId a, TermId b) { return t.call("add", "", {"ab", "ab"}, {a, b}); };
@@ -89,21 +80,6 @@ TEST(Pairs, KeysSeeThroughNamesAndOrder) {
             renaming_key(t.bank, {t.v, add(t.relu(t.w), t.v)}));
   EXPECT_NE(renaming_key(t.bank, {add(t.w, t.relu(t.v)), t.w}),
             renaming_key(t.bank, {add(t.w, t.relu(t.v)), t.v}));
-}
-
-TEST(Prune, InstancesAndConsequencesAreFound) {
-  Terms t;
-  KeptRules kept(t.bank);
-  Pair associativity{t.matmul(t.matmul(t.x, t.w), t.v), t.matmul(t.x, t.matmul(t.w, t.v))};
-  EXPECT_EQ(kept.judge(associativity), Redundancy::None);
-  kept.add({associativity.lhs, associativity.rhs, {}});
-  TermId r = t.relu(t.w);
-  EXPECT_EQ(kept.judge({t.matmul(t.matmul(t.x, r), t.w), t.matmul(t.x, t.matmul(r, t.w))}),
-            Redundancy::Instance);
-  EXPECT_EQ(kept.judge(
-                {t.relu(t.matmul(t.matmul(t.x, r), t.w)), t.relu(t.matmul(t.x, t.matmul(r, t.w)))}),
-            Redundancy::Derivable);
-  EXPECT_EQ(kept.judge({t.relu(t.relu(t.w)), t.relu(t.w)}), Redundancy::None);
 }
 
 TEST(Generalise, AttributesThatMayBeAnythingAreVariables) {

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "gen/supports.h"
-
 namespace regraft::gen {
 namespace {
 
@@ -58,13 +56,36 @@ std::set<std::vector<uint64_t>> brute_force_values(const Theme& theme, int max_s
   return values;
 }
 
+/// An enumeration with what it refers to.
+struct Enumerated {
+  Theme theme;
+  ShapedOps ops;
+  Bank bank;
+  Enumeration found;
+  Enumerated(Theme t, int max_size, uint64_t seed, int threads = 1, uint64_t max_bytes = 0)
+      : theme(std::move(t)), ops(theme, 4, seed), bank(seed) {
+    EXPECT_TRUE(ops.load());
+    Stop stop;
+    auto e = enumerate(ops, {max_size, seed, threads, max_bytes, Verbosity::Quiet}, bank, stop);
+    EXPECT_TRUE(e);
+    if (e) found = *std::move(e);
+  }
+};
+
+/// The number of classes; what is in one class has one value.
 uint64_t class_count(const Theme& theme, int max_size) {
-  Bank bank(11);
-  Stop stop;
-  auto e = enumerate(theme, {max_size, 11, 1, Verbosity::Quiet}, bank, stop);
-  EXPECT_TRUE(e);
-  for (Pair p : e->pairs) EXPECT_TRUE(bank.same_value(p.lhs, p.rhs));
-  return e->counts.classes;
+  Enumerated e(theme, max_size, 11);
+  const ValueGraph& g = *e.found.graph;
+  for (ClassId c = 0; c < g.size(); ++c)
+    for (Application a : g.nodes(c))
+      EXPECT_TRUE(e.bank.same_value(g.extract(e.bank, c), g.extract(e.bank, a)));
+  for (const Group& group : g.groups) {
+    TermId first = group.known == kNoClass ? g.extract(e.bank, group.applications[0])
+                                           : g.extract(e.bank, group.known);
+    for (Application a : group.applications)
+      EXPECT_TRUE(e.bank.same_value(first, g.extract(e.bank, a)));
+  }
+  return e.found.counts.classes;
 }
 
 TEST(Enumerate, FindsAsManyValuesAsBruteForce) {
@@ -75,26 +96,56 @@ TEST(Enumerate, FindsAsManyValuesAsBruteForce) {
   EXPECT_EQ(class_count(kTiny, 4), brute_force_values(kTiny, 4).size());
 }
 
-TEST(Enumerate, ThreadsDoNotMatter) {
-  Stop stop;
-  Bank one(3), many(3);
-  auto a = enumerate(find_op_set("matrix")->themes[0], {2, 3, 1, Verbosity::Quiet}, one, stop);
-  auto b = enumerate(find_op_set("matrix")->themes[0], {2, 3, 4, Verbosity::Quiet}, many, stop);
-  ASSERT_TRUE(a);
-  ASSERT_TRUE(b);
-  EXPECT_FALSE(a->pairs.empty());
-  EXPECT_EQ(a->pairs, b->pairs);
-  EXPECT_EQ(a->counts.applications, b->counts.applications);
+std::vector<uint64_t> applications_of(const ValueGraph& g) {
+  std::vector<uint64_t> all;
+  for (ClassId c = 0; c < g.size(); ++c)
+    for (Application a : g.nodes(c)) all.push_back(a.bits);
+  for (const Group& group : g.groups)
+    for (Application a : group.applications) all.push_back(a.bits);
+  return all;
+}
+
+TEST(Enumerate, ThreadsAndSeedsDoNotMatter) {
+  const Theme theme = find_op_set("matrix")->themes[0];
+  Enumerated one(theme, 3, 2, 1), many(theme, 3, 2, 4), other(theme, 3, 5, 2);
+  EXPECT_GT(one.found.counts.collisions, 100u);
+  for (const Enumerated* e : {&many, &other}) {
+    EXPECT_EQ(e->found.counts.applications, one.found.counts.applications);
+    EXPECT_EQ(applications_of(*e->found.graph), applications_of(*one.found.graph));
+  }
+}
+
+TEST(Enumerate, TheMemoryLimitEndsItCleanly) {
+  Enumerated e(find_op_set("matrix")->themes[0], 4, 2, 2, 2'000'000);
+  EXPECT_EQ(e.found.ended, Ended::OutOfMemory);
+  Enumerated small(find_op_set("matrix")->themes[0], 1, 2, 2);
+  EXPECT_GE(e.found.graph->size(), small.found.graph->size());
+}
+
+TEST(Enumerate, TheErrorBoundGrowsWithTheValues) {
+  Enumerated small(kTiny, 2, 1), large(kTiny, 4, 1);
+  EXPECT_GT(small.found.counts.error_bound, 0);
+  EXPECT_GT(large.found.counts.error_bound, small.found.counts.error_bound);
+  EXPECT_LT(large.found.counts.error_bound, 1e-10);
 }
 
 TEST(Enumerate, RefusesSizesItCannotDo) {
   Stop stop;
   Bank bank(1);
+  ShapedOps ops(kTiny, 4, 1);
+  ASSERT_TRUE(ops.load());
   for (int size : {0, kMaxSize + 1}) {
-    auto e = enumerate(kTiny, {size, 1, 1, Verbosity::Quiet}, bank, stop);
+    auto e = enumerate(ops, {size, 1, 1, 0, Verbosity::Quiet}, bank, stop);
     ASSERT_FALSE(e);
     EXPECT_NE(e.error().message.find("--max-size"), std::string::npos);
   }
+}
+
+TEST(Enumerate, AFollowerCostsNoCall) {
+  Theme theme = {"fused", {{"x", {2, 3}}, {"w", {3, 3}}}, {{"matmul", "", {"ab", "bc"}}}};
+  EXPECT_EQ(class_count(theme, 1), 3u);  // x, w, xw
+  theme.instances.push_back({"matmul", "", {"ab", "bc"}, Scope::Values, "relu"});
+  EXPECT_EQ(class_count(theme, 1), 4u);
 }
 
 TEST(Enumerate, FreeConstantsCostNoCall) {
@@ -121,15 +172,26 @@ TEST(OpSets, AThemeIsAnOpSet) {
 }
 
 TEST(Supports, SmallestUnionSharesCalls) {
-  Support a = Support{}.with(1).with(2), b = Support{}.with(2).with(3), c = Support{}.with(9);
-  EXPECT_EQ(union_size(a, b), 3);
-  EXPECT_EQ(smallest_union({a, c}, {b}), 3);
-  EXPECT_EQ(smallest_union({a, c}, {b, a.without(1)}), 2);
+  Support a = Support{}.with(2).with(1), b = Support{}.with(2).with(3), c = Support{}.with(9);
+  EXPECT_EQ(union_size(a.span(), b.span()), 3);
+  SupportTable table;
+  table.push_back({a, c});
+  table.push_back({b});
+  table.push_back({b, a.without(1)});
+  EXPECT_EQ(smallest_union(table.of(0), table.of(1)), 3);
+  EXPECT_EQ(smallest_union(table.of(0), table.of(2)), 2);
+  SupportList three[] = {table.of(0), table.of(1), table.of(2)};
+  EXPECT_EQ(smallest_union(three), 3);
+  EXPECT_EQ(best_union(three).size, 3u);
+  table.replace({{1, {c}}});
+  EXPECT_EQ(smallest_union(table.of(0), table.of(1)), 1);
   std::vector<Support> list = {a};
   add_irredundant(list, a.with(7));
   EXPECT_EQ(list.size(), 1u);
   add_irredundant(list, b);
   EXPECT_EQ(list.size(), 2u);
+  add_irredundant(list, Support{}.with(1));
+  EXPECT_EQ(list.size(), 2u);  // instead of a
 }
 
 void expect_well_formed(const Instance& in) {

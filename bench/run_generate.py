@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Times `regraft generate` over op sets and sizes, and writes the table bench/generate.md.
+
+  python3 bench/run_generate.py [--regraft PATH] [--runs N] [--only SET:SIZE ...] [--large]
+
+Each row is the median of N runs, interleaved over the rows (one run for what takes over a minute).
+--large adds the runs of many minutes. Plain Python.
+"""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+# set, size, targets: enumeration CPU s, enumeration bytes, whole command wall s
+ROWS = [
+    ("taso", 2, None, None, None),
+    ("taso", 3, 0.10, 24e6, 5),
+    ("core", 3, None, None, 300),
+    ("taso", 4, 3.0, 300e6, 120),
+    ("extended", 3, None, None, 1800),
+]
+LARGE = [("taso", 5, None, 8e9, 3600)]
+LONG_SECONDS = 60
+STAGES = [
+    ("operator applications", "applications"),
+    ("pairs", "pairs"),
+    ("removed: commutativity, another name of a call", "commuted"),
+    ("removed: renaming", "renaming"),
+    ("removed: common subgraph", "common subgraph"),
+    ("removed: follows from several rules", "several rules"),
+    ("removed: facts about constants", "constants"),
+    ("removed: false at other shapes", "false elsewhere"),
+    ("generalised", "generalised"),
+    ("rules removed: direction", "direction"),
+    ("rules removed: the same after generalisation", "duplicates"),
+    ("rules removed: follow from smaller ones", "derivable"),
+    ("candidates", "candidates"),
+]
+
+
+def run(regraft, ops, size, memory):
+    with tempfile.TemporaryDirectory() as folder:
+        out, report = pathlib.Path(folder, "c.rules"), pathlib.Path(folder, "r.json")
+        command = [regraft, "generate", "--ops", ops, "--max-size", str(size), "-o", out,
+                   "--json", report, "--quiet", "--memory", str(memory)]
+        subprocess.run(command, check=True)
+        return json.loads(report.read_text())
+
+
+def human(n):
+    return f"{n / 1e6:.0f} MB" if n < 1e9 else f"{n / 1e9:.1f} GB"
+
+
+def against(value, target, text):
+    if target is None:
+        return text(value)
+    return f"{text(value)} ({'under' if value < target else 'over'} {text(target)})"
+
+
+def seconds(x):
+    return f"{x:.3f} s" if x < 1 else f"{x:.1f} s"
+
+
+def table(results, runs):
+    yield "# The generator"
+    yield ""
+    yield "Written by `python3 bench/run_generate.py`: medians of up to " + str(runs) + \
+        " interleaved runs; targets in brackets. CPU seconds are of all threads."
+    yield f"Machine: {os.cpu_count()} cores, {platform.processor() or platform.machine()}."
+    yield ""
+    yield "| op set | size | applications | enumeration CPU | wall | peak | whole command, wall | " \
+        "CPU | peak | candidates |"
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    for (ops, size, cpu, memory, wall), reports in results.items():
+        def mid(key, reports=reports):
+            return statistics.median(r[key] for r in reports)
+        yield (f"| {ops} | {size} | {mid('operator applications'):,.0f} "
+               f"| {against(mid('enumerate_cpu_seconds'), cpu, seconds)} "
+               f"| {seconds(mid('enumerate_wall_seconds'))} "
+               f"| {against(mid('enumerate_peak_bytes'), memory, human)} "
+               f"| {against(mid('wall_seconds'), wall, seconds)} | {seconds(mid('cpu_seconds'))} "
+               f"| {human(mid('peak_bytes'))} | {mid('candidates'):,.0f} |")
+    yield ""
+    yield "## What each stage left"
+    yield ""
+    yield "| op set | size | " + " | ".join(short for _, short in STAGES) + " |"
+    yield "|---|---" * 1 + "|---" * len(STAGES) + "|"
+    for (ops, size, *_), reports in results.items():
+        yield f"| {ops} | {size} | " + " | ".join(f"{reports[0][k]:,}" for k, _ in STAGES) + " |"
+    yield ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--regraft", default=str(ROOT / "build/release/regraft"))
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", nargs="*", help="SET:SIZE")
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--memory", type=float, default=16)
+    parser.add_argument("--out", default=str(ROOT / "bench/generate.md"))
+    args = parser.parse_args()
+    rows = ROWS + (LARGE if args.large else [])
+    if args.only:
+        rows = [r for r in ROWS + LARGE if f"{r[0]}:{r[1]}" in args.only]
+    results = {row: [] for row in rows}
+    for _ in range(args.runs):
+        for row in rows:
+            done = results[row]
+            if done and done[0]["wall_seconds"] > LONG_SECONDS:
+                continue
+            done.append(run(args.regraft, row[0], row[1], args.memory))
+            print(row[0], row[1], f"{done[-1]['wall_seconds']:.1f} s", file=sys.stderr)
+    text = "\n".join(table(results, args.runs))
+    pathlib.Path(args.out).write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

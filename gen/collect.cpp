@@ -1,0 +1,59 @@
+#include "gen/collect.h"
+
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "gen/domain.h"
+
+namespace regraft::gen {
+namespace {
+
+constexpr uint64_t kShapeSeed = 20;  // of the other shapes: one stream for all runs
+
+std::string joined_ops(const Pattern& p) {
+  std::string s;
+  for (const PatternNode& n : p.nodes) s += (s.empty() ? "" : "-") + std::string(n.op->name);
+  return s.empty() ? "id" : s;
+}
+
+std::string hex_digits(uint64_t h, int digits) {
+  std::string s;
+  for (int k = 0; k < digits; ++k) s += "0123456789abcdef"[h >> (60 - 4 * k) & 15];
+  return s;
+}
+
+}  // namespace
+
+bool Collector::add(const Rule& rule, const Signature& signature) {
+  if (!validate(rule)) return false;
+  if (!keys_.insert(canonical_key(rule)).second) {
+    ++duplicates_;
+    return false;
+  }
+  rules_.push_back(rule);
+  signatures_.push_back(signature);
+  return true;
+}
+
+std::vector<Rule> Collector::finished(const std::vector<char>& keep, int threads) const {
+  std::vector<size_t> kept;
+  for (size_t k = 0; k < rules_.size(); ++k)
+    if (keep[k]) kept.push_back(k);
+  std::vector<Rule> r(kept.size());
+  parallel_for(kept.size(), threads, [&](size_t k) {
+    Rule rule = rules_[kept[k]];
+    rule.domain = domain_of(rule, signatures_[kept[k]], kShapeSeed);
+    r[k] = renamed(rule);
+  });
+  std::set<std::string> names;
+  for (Rule& rule : r) {
+    std::string base = joined_ops(rule.lhs) + "=" + joined_ops(rule.rhs) + ".";
+    uint64_t hash = hash_text(canonical_key(rule));
+    for (int digits = 4; digits <= 16; ++digits) {
+      rule.name = base + hex_digits(hash, digits);
+      if (names.insert(rule.name).second) break;
+    }
+  }
+  return r;
+}
+
+}  // namespace regraft::gen

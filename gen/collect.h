@@ -1,0 +1,27 @@
+#pragma once
+// The candidates of a run: no two the same rule, each with a name.
+#include <set>
+
+#include "gen/generalise.h"
+
+namespace regraft::gen {
+
+/// Collects rules that differ.
+class Collector {
+ public:
+  /// False when the rule is there already, or is not one.
+  bool add(const Rule& rule, const Signature& signature);
+  uint64_t duplicates() const { return duplicates_; }
+  const std::vector<Rule>& rules() const { return rules_; }
+  /// The rules that `keep` marks, named and with the shapes that nobody would guess. Names are made
+  /// of operators and of as many digits of the rule's hash as tell it apart.
+  std::vector<Rule> finished(const std::vector<char>& keep, int threads) const;
+
+ private:
+  std::vector<Rule> rules_;
+  std::vector<Signature> signatures_;
+  std::set<std::string> keys_;
+  uint64_t duplicates_ = 0;
+};
+
+}  // namespace regraft::gen

@@ -1,0 +1,246 @@
+#include "gen/distil.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "gen/pair.h"
+
+namespace regraft::gen {
+namespace {
+
+constexpr size_t kBatch = 2048;  // groups that are connected side by side
+
+/// A rule may be read from left to right when the left side binds everything.
+bool is_directed(const Bank& bank, TermId lhs, TermId rhs) {
+  if (bank.node(lhs).is_leaf()) return false;
+  std::set<TermId> l = bank.leaves(lhs), r = bank.leaves(rhs);
+  return std::includes(l.begin(), l.end(), r.begin(), r.end());
+}
+
+}  // namespace
+
+struct Distiller::Links {
+  std::vector<size_t> parent;
+  size_t renaming = 0, common = 0, derivable = 0;  ///< steps that connected two parts
+  size_t rules = 0;                                ///< that were tried
+  explicit Links(size_t applications = 0) : parent(applications + 1) {
+    for (size_t k = 0; k < parent.size(); ++k) parent[k] = k;
+  }
+  size_t root(size_t k) const {
+    while (parent[k] != k) k = parent[k];
+    return k;
+  }
+  bool join(size_t a, size_t b) {
+    size_t x = root(a), y = root(b);
+    parent[std::max(x, y)] = std::min(x, y);
+    return x != y;
+  }
+  void join_by(size_t a, size_t b, Match match) {
+    bool to_known = root(a) == 0 || root(b) == 0;
+    if (!join(a, b)) return;
+    ++(!to_known ? derivable : match == Match::Renaming ? renaming : common);
+  }
+  bool connected() const {
+    for (size_t k = 0; k < parent.size(); ++k)
+      if (root(k) != 0) return false;
+    return true;
+  }
+};
+
+Distiller::Distiller(const ValueGraph& graph, Bank& bank, uint64_t seed, int threads, Sink found)
+    : graph_(graph),
+      bank_(bank),
+      seed_(seed),
+      threads_(threads),
+      found_(std::move(found)),
+      rewrites_(graph) {
+  collect();
+}
+
+void Distiller::add_item(int level, ClassId known, std::vector<Application> applications) {
+  auto leaves = [&](Application a) { return std::popcount(graph_.leaves(a)); };
+  std::sort(applications.begin(), applications.end(), [&](Application a, Application b) {
+    return std::pair(-leaves(a), a) < std::pair(-leaves(b), b);
+  });
+  Item item{level, leaves(applications[0]), known, std::move(applications)};
+  items_.push_back(std::move(item));
+}
+
+void Distiller::collect() {
+  for (ClassId c = 0; c < graph_.size(); ++c) {
+    std::map<int, std::vector<Application>> by_size;
+    if (graph_.level(c) == 0 && !graph_.is_leaf(c) && graph_.nodes(c).size() < 2) continue;
+    for (Application a : graph_.nodes(c)) {
+      bool free = graph_.level(c) == 0 && !graph_.is_leaf(c) && a == graph_.first(c);
+      if (!free) by_size[graph_.operand_union(a) + 1].push_back(a);
+    }
+    for (auto& [level, applications] : by_size) {
+      bool fresh = level == graph_.level(c);
+      if (fresh && applications.size() < 2) continue;
+      add_item(level, fresh ? kNoClass : c, std::move(applications));
+    }
+  }
+  for (const Group& g : graph_.groups) add_item(graph_.max_size(), g.known, g.applications);
+  std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+    return std::pair(a.level, -a.leaves) < std::pair(b.level, -b.leaves);
+  });
+  for (const Item& item : items_)
+    counts_.pairs += item.applications.size() - (item.known == kNoClass ? 1 : 0);
+}
+
+std::optional<size_t> Distiller::node_of(const Item& item, const Rewritten& r) const {
+  for (size_t k = 0; k < item.applications.size(); ++k)
+    if (item.applications[k] == r.application) return k + 1;
+  if (r.known != kNoClass && r.known == item.known) return 0;
+  return std::nullopt;
+}
+
+/// The follower as a call of its own on a class; nullopt when the graph lacks it.
+std::optional<Application> Distiller::followed(ClassId c, const Label& then) const {
+  ShapedOps& ops = graph_.plans();
+  const auto& instances = ops.theme().instances;
+  const Dims* shape = &ops.info(graph_.shape(c)).dims;
+  Operands operand;
+  operand.push_back(c);
+  for (size_t k = 0; k < instances.size(); ++k)
+    if (!ops.then(k) && ops.label(k).op == then.op && instances[k].operands.size() == 1 &&
+        fits(instances[k], {&shape, 1}))
+      return graph_.application(static_cast<int>(k), 0, operand);
+  return std::nullopt;
+}
+
+/// What rules make of a call with a follower: the follower stays, the call is rewritten, also
+/// several times.
+void Distiller::unfold(Application a, const std::function<void(const Rewritten&)>& reach) const {
+  constexpr size_t kMaxSteps = 12;
+  ShapedOps& ops = graph_.plans();
+  const Label& then = *ops.then(static_cast<size_t>(a.instance()));
+  int plain = ops.sibling(a.instance(), nullptr);
+  if (plain < 0) return;
+  auto outer = [&](ClassId known, Application inner, Match match) {
+    std::optional<Application> whole;
+    if (known != kNoClass) {
+      whole = followed(known, then);
+    } else if (int k = ops.sibling(inner.instance(), then.op); k >= 0) {
+      whole = Application::of(k, inner.output(), inner.a(), inner.b());
+    }
+    if (whole) reach({graph_.find(*whole).value_or(kNoClass), *whole, match});
+  };
+  std::vector<Application> seen = {Application::of(plain, a.output(), a.a(), a.b())};
+  if (auto c = graph_.find(seen[0])) outer(*c, seen[0], Match::Renaming);
+  for (size_t k = 0; k < seen.size() && k < kMaxSteps; ++k)
+    rewrites_.at(seen[k], 0, [&](const Rewritten& r) {
+      outer(r.known, r.application, r.match);
+      if (r.known == kNoClass && std::find(seen.begin(), seen.end(), r.application) == seen.end())
+        seen.push_back(r.application);
+      return false;
+    });
+}
+
+void Distiller::connect_one(const Item& item, size_t node, Application a, size_t first_rule,
+                            Links& links) const {
+  auto reach = [&](const Rewritten& r) {
+    if (auto other = node_of(item, r)) links.join_by(node, *other, r.match);
+  };
+  if (graph_.plans().then(static_cast<size_t>(a.instance()))) unfold(a, reach);
+  rewrites_.at(a, first_rule, [&](const Rewritten& r) {
+    reach(r);
+    return links.connected();
+  });
+}
+
+void Distiller::connect(const Item& item, size_t first_rule, Links& links) const {
+  if (item.known == kNoClass) links.parent[1] = 0;  // the most general is what others join
+  for (size_t k = 0; k < item.applications.size() && !links.connected(); ++k)
+    connect_one(item, k + 1, item.applications[k], first_rule, links);
+  if (item.known != kNoClass && !graph_.is_leaf(item.known))
+    for (Application a : graph_.nodes(item.known)) {
+      if (links.connected()) break;
+      connect_one(item, 0, a, first_rule, links);
+    }
+}
+
+void Distiller::take(TermId lhs, TermId rhs) {
+  Pair p = without_common_subterms(bank_, {lhs, rhs});
+  if (p.lhs == p.rhs || directed_key(bank_, p.lhs, p.lhs) == directed_key(bank_, p.lhs, p.rhs)) {
+    ++counts_.alias;
+    return;
+  }
+  bool constant = bank_.leaves(p.lhs).empty() && bank_.leaves(p.rhs).empty();
+  bool holds = false;
+  for (auto [from, to] : {std::pair{p.lhs, p.rhs}, std::pair{p.rhs, p.lhs}}) {
+    if (constant || !is_directed(bank_, from, to)) continue;
+    for (Generalised& g : generalise(bank_, from, to, seed_)) {
+      rewrites_.add(g.rule);
+      holds = true;
+      found_({std::move(g), from, to});
+    }
+  }
+  if (constant)
+    ++counts_.constants;
+  else if (holds)
+    ++counts_.generalised;
+  else
+    ++counts_.other_shapes;
+  GeneralPair ground;  // prunes what follows from it, here only
+  ground.lhs = p.lhs;
+  ground.rhs = p.rhs;
+  if (bank_.node(p.lhs).is_leaf() || !is_directed(bank_, p.lhs, p.rhs))
+    std::swap(ground.lhs, ground.rhs);
+  if (is_directed(bank_, ground.lhs, ground.rhs)) rewrites_.add(to_rule(bank_, ground));
+}
+
+/// Connects what is left: each loose application gives a pair with what is known.
+void Distiller::settle(size_t index, Links& links) {
+  const Item& item = items_[index];
+  for (size_t k = 0; k < item.applications.size(); ++k) {
+    connect(item, links.rules, links);
+    links.rules = rewrites_.size();
+    if (links.connected()) break;
+    if (links.root(k + 1) == 0) continue;
+    TermId base = item.known != kNoClass ? graph_.extract(bank_, item.known)
+                                         : graph_.extract(bank_, item.applications[0]);
+    TermId other = graph_.extract(bank_, item.applications[k]);
+    if (judged_.empty() || judged_.back() != index) judged_.push_back(index);
+    CHECK(base >= 0 && other >= 0);
+    take(base, other);
+    links.join(k + 1, 0);
+  }
+}
+
+size_t Distiller::replay(size_t position, const std::vector<size_t>& judged, Progress& progress) {
+  position = std::min(position, items_.size());
+  for (size_t index : judged) {
+    if (index >= position) continue;
+    Links links(items_[index].applications.size());
+    settle(index, links);
+  }
+  progress.add(position);
+  return position;
+}
+
+size_t Distiller::run(size_t position, const Stop& stop, Progress& progress) {
+  size_t end = std::min(items_.size(), position + kBatch);
+  std::vector<Links> links(end - position);
+  size_t known = rewrites_.size();
+  parallel_for(
+      end - position, threads_,
+      [&](size_t k) {
+        const Item& item = items_[position + k];
+        links[k] = Links(item.applications.size());
+        connect(item, 0, links[k]);
+        links[k].rules = known;
+      },
+      16);
+  for (size_t k = 0; k < links.size() && !stop.requested(); ++k) {
+    if (!links[k].connected()) settle(position, links[k]);
+    counts_.renaming += links[k].renaming;
+    counts_.common += links[k].common;
+    counts_.derivable += links[k].derivable;
+    ++position;
+    progress.add();
+  }
+  return position;
+}
+
+}  // namespace regraft::gen

@@ -1,0 +1,82 @@
+#pragma once
+// From pairs of equal applications to few rules: what known rules connect needs no rule of its own.
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "gen/generalise.h"
+#include "gen/rewrites.h"
+
+namespace regraft::gen {
+
+/// What happened to the pairs. Each pair is counted once.
+struct DistilCounts {
+  uint64_t pairs = 0;
+  uint64_t alias = 0;         ///< the same term: commuted operands, another name of a call
+  uint64_t renaming = 0;      ///< a rule with other names of variables
+  uint64_t common = 0;        ///< an instance of a rule: parts that both sides share
+  uint64_t derivable = 0;     ///< follows from several steps
+  uint64_t constants = 0;     ///< facts about constants, which are folded anyway
+  uint64_t other_shapes = 0;  ///< false at other shapes or attributes
+  uint64_t generalised = 0;   ///< gave a rule
+};
+
+/// Rules found by a theme, and where it stands.
+struct Finding {
+  Generalised general;
+  TermId lhs = -1, rhs = -1;  ///< the witness pair, in the bank
+};
+
+/// Judges the pairs of a ValueGraph one group of equal values after the other, smaller sizes
+/// first. Deterministic for any number of threads.
+class Distiller {
+ public:
+  /// `found` is called for each new rule, in order.
+  using Sink = std::function<void(const Finding&)>;
+  Distiller(const ValueGraph& graph, Bank& bank, uint64_t seed, int threads, Sink found);
+
+  /// A rule that is known beforehand.
+  void know(const Rule& rule) { rewrites_.add(rule); }
+  /// Number of groups.
+  size_t size() const { return items_.size(); }
+  /// Judges some groups from `position` on; returns the next position.
+  size_t run(size_t position, const Stop& stop, Progress& progress);
+  /// Brings back a run that had come to `position`, from the groups that it judged.
+  size_t replay(size_t position, const std::vector<size_t>& judged, Progress& progress);
+  const DistilCounts& counts() const { return counts_; }
+  /// The groups that known rules did not connect, in order.
+  const std::vector<size_t>& judged() const { return judged_; }
+
+ private:
+  /// A group: applications of one size and value, the most general first.
+  struct Item {
+    int level = 0;
+    int leaves = 0;            ///< distinct variables of the most general application
+    ClassId known = kNoClass;  ///< the class, when a smaller size has the value
+    std::vector<Application> applications;
+  };
+  /// How applications are connected; node 0 is what is known already, then one for each
+  /// application.
+  struct Links;
+
+  void collect();
+  void add_item(int level, ClassId known, std::vector<Application> applications);
+  void connect(const Item& item, size_t first_rule, Links& links) const;
+  void connect_one(const Item& item, size_t node, Application a, size_t first_rule,
+                   Links& links) const;
+  std::optional<size_t> node_of(const Item& item, const Rewritten& r) const;
+  std::optional<Application> followed(ClassId c, const Label& then) const;
+  void unfold(Application a, const std::function<void(const Rewritten&)>& reach) const;
+  void settle(size_t index, Links& links);
+  void take(TermId lhs, TermId rhs);
+
+  const ValueGraph& graph_;
+  Bank& bank_;
+  uint64_t seed_;
+  int threads_;
+  Sink found_;
+  Rewrites rewrites_;
+  std::vector<Item> items_;
+  std::vector<size_t> judged_;
+  DistilCounts counts_;
+};
+
+}  // namespace regraft::gen

@@ -1,0 +1,50 @@
+#pragma once
+// Rules applied to applications of a ValueGraph: what one step at the top makes of them.
+#include <functional>
+
+#include "gen/values.h"
+#include "ir/rule.h"
+
+namespace regraft::gen {
+
+/// How a rule met an application.
+enum class Match : uint8_t {
+  Renaming,  ///< every variable stands for a different variable of its kind
+  Instance,  ///< some variable stands for a call, or two for the same
+};
+
+/// What a rule gives: an application, and its class when that is stored.
+struct Rewritten {
+  ClassId known = kNoClass;
+  Application application;  ///< no bits when it is a variable of the rule
+  Match match = Match::Renaming;
+};
+
+/// Rules read from left to right, and from right to left where the right side binds everything;
+/// indexed by operator. `at` is thread-safe while no rule is added.
+class Rewrites {
+ public:
+  explicit Rewrites(const ValueGraph& graph) : graph_(graph) {}
+  /// Rules of several outputs are left out. What the rule needs of sizes is not checked: the caller
+  /// compares values.
+  void add(const Rule& rule);
+  size_t size() const { return rules_.size(); }
+
+  /// Calls `visit` for each way to rewrite `a` with rules `first` and on until it returns true.
+  void at(Application a, size_t first, const std::function<bool(const Rewritten&)>& visit) const;
+
+ private:
+  friend class RewriteMatcher;
+  struct Directed {
+    std::shared_ptr<const Rule> rule;
+    const Pattern* from = nullptr;
+    const Pattern* to = nullptr;
+  };
+  void add_directed(const std::shared_ptr<const Rule>& rule, const Pattern& from,
+                    const Pattern& to);
+  const ValueGraph& graph_;
+  std::vector<Directed> rules_;
+  std::map<const OpDef*, std::vector<size_t>> by_root_;
+};
+
+}  // namespace regraft::gen
