@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kAlignedAttempts = 300;  // assignments tried for each trial
 constexpr int kApartAttempts = 60;
+constexpr int kRedraws = 4;  // of the inputs, for values that are defined
 constexpr int64_t kMaxExtent = 40;
 constexpr int64_t kMaxElements = 20'000;
 
@@ -141,22 +142,26 @@ Array<Residue> random_input(uint64_t seed, int input, const std::vector<int64_t>
   int64_t count = 1;
   for (int64_t d : shape) count *= d;
   Rng rng(combine(seed, static_cast<uint64_t>(input)));
-  for (int64_t k = 0; k < count; ++k) a.data.push_back({rng.below(Residue::kPrime)});
+  for (int64_t k = 0; k < count; ++k) a.data.push_back(random_residue(rng));
   return a;
 }
 
-Evidence compare(const RuleInstance& instance, const Valuation& values, uint64_t seed) {
-  auto input = [&](int k, const std::vector<int64_t>& shape) {
-    return random_input(seed, k, shape);
-  };
-  Field left(seed), right(seed);
-  auto a = evaluate_graph<Field>(left, instance.lhs, values, input, kMaxElements);
-  if (!a) return Evidence::Unusable;
-  auto b = evaluate_graph<Field>(right, instance.rhs, values, input, kMaxElements);
-  if (!b || a->size() != b->size()) return Evidence::Fails;
-  for (size_t k = 0; k < a->size(); ++k)
-    if ((*a)[k].shape != (*b)[k].shape || (*a)[k].data != (*b)[k].data) return Evidence::Fails;
-  return Evidence::Holds;
+/// At a few points, until one at which both sides have values.
+Evidence compare(const RuleInstance& instance, const Valuation& values, Rng& rng) {
+  for (int point = 0; point < kRedraws; ++point) {
+    uint64_t seed = rng.next();
+    auto input = [&](int k, const std::vector<int64_t>& shape) {
+      return random_input(seed, k, shape);
+    };
+    Field field(seed);
+    auto a = evaluate_graph<Field>(field, instance.lhs, values, input, kMaxElements);
+    if (!a) return Evidence::Unusable;
+    auto b = evaluate_graph<Field>(field, instance.rhs, values, input, kMaxElements);
+    Agreement found = b ? agreement(*a, *b) : Agreement::Different;
+    if (found != Agreement::Undefined)
+      return found == Agreement::Equal ? Evidence::Holds : Evidence::Fails;
+  }
+  return Evidence::Unusable;
 }
 
 }  // namespace
@@ -192,7 +197,7 @@ Evidence run_trials(const RuleInstance& instance, Rng& rng, int trials) {
     if (round % 2 == 1)
       for (const Valuation& near : sampler.neighbours(*values))
         if (!shapes_agree(instance, near)) return Evidence::Fails;
-    Evidence e = compare(instance, *values, rng.next());
+    Evidence e = compare(instance, *values, rng);
     if (e == Evidence::Fails) return e;
     if (e == Evidence::Holds) held.push_back(*std::move(values));
     if (static_cast<int>(held.size()) >= trials && (trials == 1 || sampler.covered(held)))

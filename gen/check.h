@@ -13,7 +13,8 @@ enum class Evidence : uint8_t {
 
 /// Evaluates both sides over Field at `trials` random assignments of sizes and attribute variables
 /// that satisfy the left side; with more than one trial every free symbol takes at least two
-/// values. Deterministic for a seed.
+/// values. A trial is one point of the order: sides that differ only elsewhere hold, so one
+/// trial is a filter, not evidence. Deterministic for a seed.
 Evidence check(const Rule& rule, const Signature& signature, uint64_t seed, int trials);
 
 }  // namespace regraft::gen

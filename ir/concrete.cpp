@@ -6,37 +6,6 @@
 namespace regraft {
 namespace {
 
-constexpr uint64_t kMask = Residue::kPrime;  // 61 one-bits
-
-// A bijection of the residues that fixes 0, and its inverse: a hidden pseudo-random order.
-constexpr uint64_t kOdd1 = 0x165a3d4f8c9b2e35ULL, kOdd2 = 0x0b17e9c2d3a4f667ULL;
-constexpr uint64_t odd_inverse(uint64_t k) {
-  uint64_t x = k;
-  for (int i = 0; i < 6; ++i) x *= 2 - k * x;
-  return x & kMask;
-}
-uint64_t hide(uint64_t x) {
-  x ^= x >> 31;
-  x = (x * kOdd1) & kMask;
-  x ^= x >> 31;
-  return ((x * kOdd2) & kMask) ^ (((x * kOdd2) & kMask) >> 31);
-}
-uint64_t reveal(uint64_t x) {
-  x ^= x >> 31;
-  x = (x * odd_inverse(kOdd2)) & kMask;
-  x ^= x >> 31;
-  x = (x * odd_inverse(kOdd1)) & kMask;
-  x ^= x >> 31;
-  return x == kMask ? 0 : x;
-}
-
-Residue power(Residue b, uint64_t e) {
-  Residue r{1};
-  for (; e; e >>= 1, b = b * b)
-    if (e & 1) r = r * b;
-  return r;
-}
-
 int64_t times(int64_t a, int64_t b) {
   int64_t r;
   if (__builtin_mul_overflow(a, b, &r)) throw PolyOverflow{};
@@ -45,54 +14,91 @@ int64_t times(int64_t a, int64_t b) {
 
 }  // namespace
 
-Residue residue_of(int64_t n) {
-  int64_t m = n % static_cast<int64_t>(Residue::kPrime);
-  return {static_cast<uint64_t>(m < 0 ? m + static_cast<int64_t>(Residue::kPrime) : m)};
+Field::Field(uint64_t key) : key_(key) {
+  uint64_t root = 2 + mix(key ^ 0x2545f4914f6cdd1dULL) % (Residue::kPrime - 3);
+  uint64_t base = Residue::ModPrime::mul(root, root);  // a square other than 1 has order q
+  for (auto& row : powers_) {
+    row[0] = 1;
+    for (size_t d = 1; d < row.size(); ++d) row[d] = Residue::ModPrime::mul(row[d - 1], base);
+    base = Residue::ModPrime::mul(row.back(), base);
+  }
 }
 
-Residue residue_of(double x) {
-  if (!std::isfinite(x)) return {mix(std::bit_cast<uint64_t>(x)) % Residue::kPrime};
-  int exponent = 0;
-  auto mantissa = static_cast<int64_t>(std::ldexp(std::frexp(x, &exponent), 53));
-  exponent -= 53;
-  Residue two{2};
-  Residue scale = exponent >= 0 ? power(two, static_cast<uint64_t>(exponent))
-                                : inverse(power(two, static_cast<uint64_t>(-exponent)));
-  return residue_of(mantissa) * scale;
+uint64_t Field::image(uint64_t tag, uint64_t x) const {
+  return mix(mix(key_ ^ tag * 0x632be59bd9b4e019ULL) ^ x);
 }
 
-Residue inverse(Residue x) { return power(x, Residue::kPrime - 2); }
+Residue Field::larger(Residue a, Residue b) {
+  if (a == b && is_defined(b)) return a;
+  if (!decided(a.r, b.r)) return undefined();  // nor where one is a NaN
+  return a.r < b.r ? b : a;
+}
 
-Residue Field::image(uint64_t tag, Residue x) const {
-  return {mix(mix(key ^ tag * 0x632be59bd9b4e019ULL) ^ x.v) % Residue::kPrime};
+Residue Field::reciprocal(Residue x) { return x.v == 0 || x.w == 0 ? undefined() : inverse(x); }
+
+Residue Field::exponential(Residue x) const {
+  if (x.v == 0) return residue_of(int64_t{1});
+  uint64_t v = 1;
+  for (size_t k = 0; k < kDigits; ++k)
+    v = Residue::ModPrime::mul(v, powers_[k][x.w >> (4 * k) & 15]);
+  return {v, image(1, v) % Residue::kOrder, capped_exp(x.r)};
+}
+
+Residue Field::odd_image(Residue x) const {
+  bool flip = x.v > Residue::kPrime / 2;
+  uint64_t v = flip ? Residue::kPrime - x.v : x.v;
+  Residue y{image(2, v) % Residue::kPrime, image(3, v) % Residue::kOrder, 0};
+  return flip ? y * residue_of(int64_t{-1}) : y;
 }
 
 Residue Field::apply(Fn f, Residue x) {
-  if (x.v == 0 && facts(f).zero_at_zero) return x;
-  if (f == Fn::Relu) {  // rounds down in the hidden order: idempotent and monotone there
-    constexpr uint64_t kCoarse = (uint64_t{1} << 20) - 1;
-    return x.v == 1 ? x : Residue{reveal(hide(x.v) & ~kCoarse)};
+  if (!is_defined(x)) return x;
+  if (x.v == 0 && facts(f).zero_at_zero) return {};
+  Residue one = residue_of(int64_t{1}), y;
+  switch (f) {
+    case Fn::Relu:
+      return larger(x, {});
+    case Fn::Clip:
+      break;
+    case Fn::Exp:
+      return exponential(x);
+    case Fn::Sigmoid:
+      y = exponential(x);
+      y = y * reciprocal(y + one);
+      y.r = is_defined(y) ? 1 / (1 + std::exp(-x.r)) : y.r;
+      return y;
+    case Fn::Tanh:
+      y = exponential(x + x);
+      y = (y + residue_of(int64_t{-1})) * reciprocal(y + one);
+      y.r = is_defined(y) ? std::tanh(x.r) : y.r;
+      return y;
+    case Fn::Sqrt:
+      return square_root(x);
+    case Fn::Erf:
+      y = odd_image(x);
+      y.r = std::erf(x.r);
+      return y;
+    case Fn::Recip:
+      return reciprocal(x);
   }
-  if (f == Fn::Recip) return inverse(x);
-  return image(1 + static_cast<uint64_t>(f), x);
+  CHECK(f != Fn::Clip);
+  return x;
 }
 
 Residue Field::clip(Residue x, Real low, Real high) {
-  uint64_t bounds = combine(residue_of(low.value).v, residue_of(high.value).v);
-  constexpr uint64_t kCoarse = (uint64_t{1} << 20) - 1;
-  // The low bits of the hidden order name the bounds, so that clipping twice is clipping once.
-  uint64_t h = (hide(x.v) & ~kCoarse) | (bounds & kCoarse);
-  return {reveal(h & kMask)};
+  Residue bounded = larger(x, residue_of(low.value)), top = residue_of(high.value);
+  if (bounded == top && is_defined(bounded)) return top;
+  if (!decided(bounded.r, top.r)) return undefined();
+  return bounded.r < top.r ? bounded : top;
 }
 
-Residue Field::maximum(std::vector<Residue> v) {
-  std::sort(v.begin(), v.end(), [](Residue a, Residue b) { return a.v < b.v; });
-  v.erase(std::unique(v.begin(), v.end()), v.end());
-  if (v.empty()) return image(76, {0});
-  if (v.size() == 1) return v[0];
-  Residue sum{0};
-  for (Residue x : v) sum = sum + image(77, x);
-  return image(78, sum);
+Residue Field::maximum(const std::vector<Residue>& v) {
+  if (v.empty())
+    return {image(4, 0) % Residue::kPrime, image(5, 0) % Residue::kOrder,
+            -std::numeric_limits<double>::infinity()};
+  Residue m = v[0];
+  for (size_t k = 1; k < v.size(); ++k) m = larger(m, v[k]);
+  return m;
 }
 
 Rational Rational::make(int64_t n, int64_t d) {

@@ -6,8 +6,8 @@
 #include <map>
 #include <vector>
 
-#include "base/hash.h"
 #include "ir/algebra.h"
+#include "ir/residue.h"
 
 namespace regraft {
 
@@ -128,43 +128,36 @@ struct Reals : Concrete<Reals, double> {
   }
 };
 
-/// A residue modulo the prime 2^61 - 1.
-struct Residue {
-  static constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
-  uint64_t v = 0;
-  friend Residue operator+(Residue a, Residue b) {
-    uint64_t s = a.v + b.v;
-    return {s >= kPrime ? s - kPrime : s};
-  }
-  friend Residue operator*(Residue a, Residue b) {
-    uint128_t m = static_cast<uint128_t>(a.v) * b.v;
-    uint64_t s = static_cast<uint64_t>(m & kPrime) + static_cast<uint64_t>(m >> 61);
-    return {s >= kPrime ? s - kPrime : s};
-  }
-  bool operator==(const Residue&) const = default;
-};
-Residue residue_of(int64_t n);
-/// The exact residue of a finite double (a dyadic rational).
-Residue residue_of(double x);
-Residue inverse(Residue x);  ///< 1/x, and 0 for 0
-
-/// Exact arithmetic modulo a prime. A function that is not polynomial is a keyed random function
-/// with the facts of `facts(Fn)`; two formulas that differ agree by chance with probability about
-/// degree / 2^61 per element (2^-20 where an idempotent function is applied).
+/// Fingerprints: every scalar is a function of the inputs at one random point. What polynomials,
+/// division, exp and what is made of it (sigmoid, tanh, softmax), comparisons (max, relu, clip) and
+/// products of square roots say of all numbers holds exactly; different functions agree by chance
+/// with probability about degree / 2^61 for each element, comparisons aside: those are decided at
+/// one point of the order, so two formulas that agree where it lies agree here. Exceptions: exp of
+/// something that contains exp knows no law but that equals have equal images; sqrt(x)^2 is x or
+/// -x; erf is a random odd function.
 struct Field : Concrete<Field, Residue> {
-  uint64_t key;
-  explicit Field(uint64_t k = 1) : key(k) {}
+  /// The key draws the base of exp and the random functions.
+  explicit Field(uint64_t key = 1);
   Residue constant(int64_t n, int64_t d = 1) {
-    return d == 1 ? residue_of(n) : residue_of(n) * inverse(residue_of(d));
+    return d == 1 ? residue_of(n) : residue_of(n) * recip(d);
   }
   Residue real(Real r) { return residue_of(r.value); }
-  Residue recip(int64_t n) { return inverse(residue_of(n)); }
+  Residue recip(int64_t n) { return reciprocal(residue_of(n)); }
   Residue to_scalar(int64_t n) { return residue_of(n); }
   Residue apply(Fn f, Residue x);
   Residue clip(Residue x, Real low, Real high);
-  Residue maximum(std::vector<Residue> v);  ///< a keyed function of the set of values
+  Residue maximum(const std::vector<Residue>& v);  ///< of nothing: below all numbers
+
  private:
-  Residue image(uint64_t tag, Residue x) const;
+  static constexpr size_t kDigits = 15;  ///< of an exponent, 4 bits each
+  static Residue undefined() { return {0, 0, std::numeric_limits<double>::quiet_NaN()}; }
+  static Residue larger(Residue a, Residue b);
+  static Residue reciprocal(Residue x);
+  Residue exponential(Residue x) const;
+  Residue odd_image(Residue x) const;
+  uint64_t image(uint64_t tag, uint64_t x) const;
+  uint64_t key_;
+  std::array<std::array<uint64_t, 16>, kDigits> powers_;  ///< [k][d]: the base to the d * 16^k
 };
 
 /// Exact rational number; throws PolyOverflow beyond int64.

@@ -162,6 +162,23 @@ REGRAFT_INSTANTIATE(Field)
 REGRAFT_INSTANTIATE(Terms)
 #undef REGRAFT_INSTANTIATE
 
+Agreement agreement(const std::vector<Array<Residue>>& left,
+                    const std::vector<Array<Residue>>& right) {
+  if (left.size() != right.size()) return Agreement::Different;
+  bool compared = false, undefined = false;
+  for (size_t k = 0; k < left.size(); ++k) {
+    if (left[k].shape != right[k].shape) return Agreement::Different;
+    for (size_t e = 0; e < left[k].data.size(); ++e) {
+      Residue a = left[k].data[e], b = right[k].data[e];
+      if (!is_defined(a)) continue;
+      if (is_defined(b) && !(a == b)) return Agreement::Different;
+      compared = true;
+      undefined = undefined || !is_defined(b);
+    }
+  }
+  return compared && !undefined ? Agreement::Equal : Agreement::Undefined;
+}
+
 namespace {
 
 constexpr int64_t kNoLimit = int64_t{1} << 40;

@@ -28,6 +28,15 @@ std::optional<std::vector<Array<typename A::Scalar>>> evaluate_graph(
     const std::function<Array<typename A::Scalar>(int, const std::vector<int64_t>&)>& input,
     int64_t max_elements = 1 << 20);
 
+/// What values at one random point say of two lists of tensors.
+enum class Agreement : uint8_t {
+  Equal,      ///< where the left side is defined, which is somewhere
+  Different,  ///< in shape, or at an element
+  Undefined,  ///< nothing
+};
+Agreement agreement(const std::vector<Array<Residue>>& left,
+                    const std::vector<Array<Residue>>& right);
+
 /// One call over doubles, on all cores. An Error when operands do not fit.
 Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
                                                   const std::vector<const Array<double>*>& operands,

@@ -13,14 +13,14 @@ constexpr int64_t kMaxElements = 1 << 16;
 template <class S>
 using Outputs = std::optional<std::vector<Array<S>>>;
 
-Residue random_element(Field*, Rng& rng, int) { return {rng.next() % Residue::kPrime}; }
+Residue random_element(Field*, Rng& rng, int) { return random_residue(rng); }
 /// Every other trial has positive inputs only, so that square roots are defined.
 double random_element(Reals*, Rng& rng, int trial) {
   return trial % 2 ? 0.1 + 2 * rng.unit() : 4 * rng.unit() - 2;
 }
 
 template <class A>
-Outputs<typename A::Scalar> evaluate_side(A algebra, const Graph& g, const Valuation& sizes,
+Outputs<typename A::Scalar> evaluate_side(A& algebra, const Graph& g, const Valuation& sizes,
                                           uint64_t key, int trial) {
   auto input = [&](int k, const std::vector<int64_t>& shape) {
     Array<typename A::Scalar> a{shape, {}};
@@ -50,7 +50,7 @@ std::vector<int64_t> position_of(int64_t flat, const std::vector<int64_t>& shape
   return position;
 }
 
-bool agree(Residue a, Residue b) { return a == b; }
+bool agree(Residue a, Residue b) { return a == b || !is_defined(a) || !is_defined(b); }
 /// Where the left side is no finite number nothing is claimed.
 bool agree(double a, double b) {
   if (!std::isfinite(a)) return true;
@@ -85,18 +85,18 @@ NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valua
   for (const Valuation& v : sizes) {
     int trial = r.trials;
     uint64_t key = mix(seed + static_cast<uint64_t>(trial));
-    auto left = evaluate_side(Field(key), instance.lhs, v, key, trial);
+    Reals reals;
+    auto left = evaluate_side(reals, instance.lhs, v, key, trial);
     if (!left) continue;
     ++r.trials;
-    auto right = evaluate_side(Field(key), instance.rhs, v, key, trial);
-    auto formulas = difference(*left, right);
-    auto a = evaluate_side(Reals(), instance.lhs, v, key, trial);
-    auto values =
-        a ? difference(*a, evaluate_side(Reals(), instance.rhs, v, key, trial)) : formulas;
-    if (values) {
+    if (auto values = difference(*left, evaluate_side(reals, instance.rhs, v, key, trial))) {
       r.counterexample = report(v, *values);
       return r;
     }
+    Field field(key);
+    auto a = evaluate_side(field, instance.lhs, v, key, trial);
+    auto b = evaluate_side(field, instance.rhs, v, key, trial);
+    auto formulas = a ? difference(*a, b) : std::nullopt;
     if (formulas && !r.suspicion) r.suspicion = report(v, *formulas);
   }
   return r;

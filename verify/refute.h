@@ -12,14 +12,13 @@ struct NumericCheck {
   std::optional<std::string>
       counterexample;  ///< the real numbers differ: sizes, output, position, seed
   std::optional<std::string>
-      suspicion;  ///< only the formulas differ: functions in them are opaque there
+      suspicion;  ///< only over the field: functions in the formulas know fewer laws there
 };
 
-/// Evaluates both sides on random inputs at each of the sizes: exactly over a field, where sides
-/// that differ as formulas agree by chance with probability below 1e-5 in each trial
-/// (ir/concrete.h), and over doubles, which know what the functions are. A difference of shapes, or
-/// of numbers beyond 1e-6 relative, or a right side that is ill formed or not a number where the
-/// left is, refutes.
+/// Evaluates both sides on random inputs at each of the sizes: over doubles, and exactly over
+/// a field (see Field in ir/concrete.h). A difference of shapes, or of doubles beyond 1e-6
+/// relative, or a right side that is ill formed or not a number where the left is, refutes; a
+/// difference over the field alone does not.
 NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valuation>& sizes,
                            uint64_t seed);
 

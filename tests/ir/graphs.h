@@ -28,7 +28,7 @@ inline Array<Residue> random_residues(int k, const std::vector<int64_t>& shape, 
   size_t n = 1;
   for (int64_t d : shape) n *= static_cast<size_t>(d);
   Array<Residue> a{shape, std::vector<Residue>(n)};
-  for (Residue& x : a.data) x = Residue{rng.below(Residue::kPrime)};
+  for (Residue& x : a.data) x = random_residue(rng);
   return a;
 }
 

@@ -63,7 +63,7 @@ inline std::vector<Array<Residue>> fingerprints(const Graph& g, const Valuation&
     int64_t n = 1;
     for (int64_t d : shape) n *= d;
     Rng rng(static_cast<uint64_t>(k) + 11);
-    for (int64_t i = 0; i < n; ++i) a.data.push_back({rng.below(Residue::kPrime)});
+    for (int64_t i = 0; i < n; ++i) a.data.push_back(random_residue(rng));
     return a;
   };
   auto outputs = evaluate_graph<Field>(field, g, sizes, random);
