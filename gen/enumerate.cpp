@@ -208,20 +208,20 @@ class Worker {
     for (size_t o = 0; o < p.outputs.size(); ++o) {
       f.application.output = static_cast<int>(o);
       f.key = key_of(p.outputs[o], evaluate(p, static_cast<int>(o)));
+      if (!has_value_) return;
       out_->push_back(f);
     }
   }
 
  public:
-  /// Elements of an output on the operands last set; valid until the next call.
+  /// Elements of an output on the operands last set, at all points; valid until the next call.
   std::span<const Residue> evaluate(const Plan& p, int output) {
     ++evaluations;
     const Dims& shape = p.outputs[static_cast<size_t>(output)];
     int64_t count = 1;
     for (int64_t d : shape) count *= d;
-    buffer_.resize(static_cast<size_t>(count));
-    const Label& l = s_.label(p.instance);
-    l.op->fill_field(algebra_, tensors_, l.attrs, shape, output, 0, buffer_);
+    buffer_.resize(static_cast<size_t>(count) * kPoints);
+    has_value_ = evaluate_points(algebra_, s_.label(p.instance), tensors_, shape, output, buffer_);
     return buffer_;
   }
   /// The value of an application again, with its shape.
@@ -245,6 +245,7 @@ class Worker {
   std::unordered_map<uint64_t, std::vector<Plan>> plans_;
   std::vector<NumTensor<Residue>> tensors_;
   std::vector<Residue> buffer_;
+  bool has_value_ = false;  // of what was evaluated last
   std::vector<Found>* out_ = nullptr;
 };
 

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "base/rng.h"
 
 namespace regraft::gen {
+
+constexpr int64_t kMaxElements = 4096;  // of a value
 
 int Bank::add_label(const Label& label) {
   std::string text(label.op->name);
@@ -20,6 +23,41 @@ int Bank::add_label(const Label& label) {
   return it->second;
 }
 
+namespace {
+
+int64_t count_of(std::span<const int64_t> shape) {
+  int64_t n = 1;
+  for (int64_t d : shape) n *= d;
+  return n;
+}
+
+/// Random elements; each has both signs, so that comparisons with 0 are seen.
+std::vector<Residue> random_elements(Rng rng, size_t count) {
+  std::vector<Residue> data;
+  for (size_t k = 0; k < count * kPoints; ++k) data.push_back(random_residue(rng));
+  for (size_t k = 0; k < count; ++k) {
+    size_t first = rng.below(kPoints), second = (first + 1 + rng.below(kPoints - 1)) % kPoints;
+    double& r = data[second * count + k].r;
+    r = std::copysign(r, -data[first * count + k].r);
+  }
+  return data;
+}
+
+}  // namespace
+
+bool evaluate_points(Field& algebra, const Label& label, Tensors<Field> operands,
+                     std::span<const int64_t> shape, int output, std::span<Residue> values) {
+  std::vector<NumTensor<Residue>> views(operands.begin(), operands.end());
+  size_t count = values.size() / kPoints;
+  algebra.ok = true;
+  for (size_t point = 0; point < kPoints; ++point) {
+    label.op->fill_field(algebra, views, label.attrs, shape, output, 0,
+                         values.subspan(point * count, count));
+    for (auto& t : views) t.data += count_of({t.dims.data(), static_cast<size_t>(t.nd)});
+  }
+  return algebra.ok && std::all_of(values.begin(), values.end(), is_defined);
+}
+
 TermId Bank::leaf(const std::vector<int64_t>& shape, int number) {
   std::vector<int64_t> key = {-1, number};
   key.insert(key.end(), shape.begin(), shape.end());
@@ -29,13 +67,10 @@ TermId Bank::leaf(const std::vector<int64_t>& shape, int number) {
   n.shape = shape;
   nodes_.push_back(std::move(n));
   blind_.push_back(mix(shape.size()));
-  Rng rng(combine(combine(seed_, hash_text("leaf")), static_cast<uint64_t>(number)));
-  Array<Residue> data{shape, {}};
-  int64_t count = 1;
-  uint64_t salt = 0;
-  for (int64_t d : shape) count *= d, salt = combine(salt, static_cast<uint64_t>(d));
-  for (int64_t k = 0; k < count; ++k)
-    data.data.push_back({mix(rng.next() ^ salt) % Residue::kPrime});
+  uint64_t key_of_leaf = combine(combine(seed_, hash_text("leaf")), static_cast<uint64_t>(number));
+  for (int64_t d : shape) key_of_leaf = combine(key_of_leaf, static_cast<uint64_t>(d));
+  Array<Residue> data{shape,
+                      random_elements(Rng(key_of_leaf), static_cast<size_t>(count_of(shape)))};
   values_.emplace(it->second, std::move(data));
   return it->second;
 }
@@ -70,31 +105,36 @@ TermId Bank::call(int label, std::vector<TermId> operands, int output) {
   return it->second;
 }
 
-void Bank::compute(TermId t) {
+std::optional<Array<Residue>> Bank::computed(TermId t) {
   TermNode n = node(t);
+  Shapes<Field> in;
   std::vector<const Array<Residue>*> operands;
   for (TermId o : n.operands) {
     operands.push_back(value(o));
-    if (!operands.back()) {
-      values_.emplace(t, std::nullopt);
-      return;
-    }
+    if (!operands.back()) return std::nullopt;
+    in.push_back(operands.back()->shape);
   }
   const Label& l = label(n.label);
   algebra_.ok = true;
-  auto outputs = evaluate_call(algebra_, *l.op, operands, l.attrs, 4096);
-  if (!outputs || static_cast<size_t>(n.output) >= outputs->size()) {
-    values_.emplace(t, std::nullopt);
-    return;
-  }
-  values_.emplace(t, std::move((*outputs)[static_cast<size_t>(n.output)]));
+  auto shapes = l.op->field_semantics.infer(algebra_, in, l.attrs);
+  auto output = static_cast<size_t>(n.output);
+  if (!shapes || !algebra_.ok || output >= shapes->size()) return std::nullopt;
+  Array<Residue> r{(*shapes)[output], {}};
+  int64_t count = count_of(r.shape);
+  bool empty = std::any_of(r.shape.begin(), r.shape.end(), [](int64_t d) { return d < 1; });
+  if (empty || count > kMaxElements) return std::nullopt;
+  r.data.resize(static_cast<size_t>(count) * kPoints);
+  std::vector<NumTensor<Residue>> views;
+  for (const auto* a : operands) views.emplace_back(a->shape, a->data.data());
+  if (!evaluate_points(algebra_, l, views, r.shape, n.output, r.data)) return std::nullopt;
+  return r;
 }
 
 const Array<Residue>* Bank::value(TermId t) {
   auto it = values_.find(t);
   if (it == values_.end()) {
-    compute(t);
-    it = values_.find(t);
+    auto fresh = computed(t);
+    it = values_.emplace(t, std::move(fresh)).first;
   }
   return it->second ? &*it->second : nullptr;
 }

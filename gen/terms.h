@@ -29,6 +29,15 @@ struct Pair {
   auto operator<=>(const Pair&) const = default;
 };
 
+/// How many random points a fingerprint has: each decides all comparisons once.
+constexpr int kPoints = 8;
+
+/// Output `output` of a call at each point. `operands` and `values` hold kPoints tensors of the
+/// same shape, one after another; the operands' views show the first. False when an element has no
+/// value at some point.
+bool evaluate_points(Field& algebra, const Label& label, Tensors<Field> operands,
+                     std::span<const int64_t> shape, int output, std::span<Residue> values);
+
 /// Owner of terms: equal ids mean equal terms. Operands of commutative operators are sorted.
 /// Not thread-safe.
 class Bank {
@@ -45,7 +54,8 @@ class Bank {
   TermId call(int label, std::vector<TermId> operands, int output = 0);
   const TermNode& node(TermId t) const { return nodes_[static_cast<size_t>(t)]; }
 
-  /// The value on the witness inputs; nullptr when some call of the term is not well-formed.
+  /// The value on the witness inputs: its shape, and its elements at each of kPoints points, one
+  /// point after another. nullptr when some call of the term is not well-formed or has no value.
   const Array<Residue>* value(TermId t);
   bool same_value(TermId a, TermId b);
 
@@ -60,7 +70,7 @@ class Bank {
   uint64_t blind_hash(TermId t) const;
 
  private:
-  void compute(TermId t);
+  std::optional<Array<Residue>> computed(TermId t);
   uint64_t seed_;
   Field algebra_;
   std::vector<Label> labels_;

@@ -59,9 +59,9 @@ std::set<std::vector<uint64_t>> brute_force_values(const OpSet& set, int max_siz
 }
 
 uint64_t class_count(const OpSet& set, int max_size) {
-  Bank bank(11);
+  Bank bank(12);
   Stop stop;
-  auto e = enumerate(set, {max_size, 11, 1, Verbosity::Quiet}, bank, stop);
+  auto e = enumerate(set, {max_size, 12, 1, Verbosity::Quiet}, bank, stop);
   EXPECT_TRUE(e);
   for (Pair p : e->pairs) EXPECT_TRUE(bank.same_value(p.lhs, p.rhs));
   return e->counts.classes;
