@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kAlignedAttempts = 300;  // assignments tried for each trial
 constexpr int kApartAttempts = 60;
-constexpr int kPoints = 4;  // tried for values that are defined
+constexpr int kRedraws = 4;  // of the inputs, for values that are defined
 constexpr int64_t kMaxExtent = 40;
 constexpr int64_t kMaxElements = 20'000;
 
@@ -148,7 +148,7 @@ Array<Residue> random_input(uint64_t seed, int input, const std::vector<int64_t>
 
 /// At a few points, until one at which both sides have values.
 Evidence compare(const RuleInstance& instance, const Valuation& values, Rng& rng) {
-  for (int point = 0; point < kPoints; ++point) {
+  for (int point = 0; point < kRedraws; ++point) {
     uint64_t seed = rng.next();
     auto input = [&](int k, const std::vector<int64_t>& shape) {
       return random_input(seed, k, shape);

@@ -31,16 +31,14 @@ int64_t count_of(std::span<const int64_t> shape) {
   return n;
 }
 
-/// Random elements; each is positive at half of the points, so that comparisons with 0 are seen.
+/// Random elements; each has both signs, so that comparisons with 0 are seen.
 std::vector<Residue> random_elements(Rng rng, size_t count) {
   std::vector<Residue> data;
   for (size_t k = 0; k < count * kPoints; ++k) data.push_back(random_residue(rng));
   for (size_t k = 0; k < count; ++k) {
-    uint64_t turn = rng.below(kPoints);
-    for (size_t point = 0; point < kPoints; ++point) {
-      double& r = data[point * count + k].r;
-      r = std::copysign(r, (point + turn) % kPoints < kPoints / 2 ? 1 : -1);
-    }
+    size_t first = rng.below(kPoints), second = (first + 1 + rng.below(kPoints - 1)) % kPoints;
+    double& r = data[second * count + k].r;
+    r = std::copysign(r, -data[first * count + k].r);
   }
   return data;
 }

@@ -30,7 +30,7 @@ struct Pair {
 };
 
 /// How many random points a fingerprint has: each decides all comparisons once.
-constexpr int kPoints = 4;
+constexpr int kPoints = 8;
 
 /// Output `output` of a call at each point. `operands` and `values` hold kPoints tensors of the
 /// same shape, one after another; the operands' views show the first. False when an element has no

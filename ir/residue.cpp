@@ -31,9 +31,8 @@ uint64_t power_of_two(int e) {
 
 Residue random_residue(Rng& rng) {
   uint64_t v = rng.below(Residue::kPrime), w = rng.below(Residue::kOrder);
-  uint64_t form = rng.next();
-  double size = form & 1 ? 0.125 + 0.875 * rng.unit() : 1 + 7 * rng.unit();
-  return {v, w, form & 2 ? -size : size};
+  double size = std::exp2(3 - 7 * rng.unit());
+  return {v, w, rng.below(2) ? size : -size};
 }
 
 Residue residue_of(int64_t n) {

@@ -60,8 +60,8 @@ struct Residue {
   friend bool operator==(Residue a, Residue b) { return a.v == b.v; }
 };
 
-/// An input: uniform in both moduli; the double is of either sign and its size between 1/8 and 8,
-/// half of the time below 1: large enough that products of several are told from 0.
+/// An input: uniform in both moduli; the double is of either sign and between 1/16 and 8, uniform
+/// in its logarithm, so that products stay away from 0 and bounds of a clip are crossed.
 Residue random_residue(Rng& rng);
 Residue residue_of(int64_t n);
 /// A finite double exactly (a dyadic rational).

@@ -80,6 +80,9 @@ const std::vector<Statement>& identities() {
       {"(div (full shape=1 value=1) (sqrt ?a)) => (sqrt (div (full shape=1 value=1) ?a))", {"nn"}},
       {"(reduce-mean (add ?a ?b) axes=-1) => (add (reduce-mean ?a axes=-1) ?b)", {"nn", "n1"}},
       {"(reduce-mean (reduce-mean ?a axes=0) axes=1) => (reduce-mean ?a axes=0,1)", {"nn"}},
+      {"(avgpool (add ?a ?b) kernel=?k pads=?p) => "
+       "(add (avgpool ?a kernel=?k pads=?p) (avgpool ?b kernel=?k pads=?p))",
+       {"nnnn", "nnnn"}},  // windows that lie in the padding have no value
       {"(global-avgpool ?a) => (reduce-mean ?a axes=2,3)", {"nnnn"}},
       {"(layernorm (add ?a ?c) ?b) => (layernorm ?a ?b)", {"nn", "n1", "n"}},
       {"(erf (neg ?a)) => (neg (erf ?a))", {"nn"}},

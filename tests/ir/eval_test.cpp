@@ -140,5 +140,22 @@ TEST_F(Folding, ReportsDataThatCannotBeRead) {
   EXPECT_EQ(f.error().message, "weights.bin is missing");
 }
 
+TEST(Agreement, ClaimsNothingWhereTheLeftSideIsUndefined) {
+  Residue a = residue_of(int64_t{3}), b = residue_of(int64_t{4});
+  Residue nothing = Field().recip(0);
+  auto one = [](std::vector<Residue> data) {
+    auto n = static_cast<int64_t>(data.size());
+    return std::vector<Array<Residue>>{{{n}, std::move(data)}};
+  };
+  EXPECT_EQ(agreement(one({a, b}), one({a, b})), Agreement::Equal);
+  EXPECT_EQ(agreement(one({a, b}), one({a, a})), Agreement::Different);
+  EXPECT_EQ(agreement(one({a, b}), one({a})), Agreement::Different);
+  EXPECT_EQ(agreement(one({a}), {}), Agreement::Different);
+  EXPECT_EQ(agreement(one({a, nothing}), one({a, b})), Agreement::Equal);
+  EXPECT_EQ(agreement(one({a, b}), one({a, nothing})), Agreement::Undefined);
+  EXPECT_EQ(agreement(one({a, b}), one({b, nothing})), Agreement::Different);
+  EXPECT_EQ(agreement(one({nothing}), one({a})), Agreement::Undefined);
+}
+
 }  // namespace
 }  // namespace regraft
