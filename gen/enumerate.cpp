@@ -192,6 +192,16 @@ class Worker {
     Plan p{instance, true, {}};
     if (infer(p, shapes)) apply(p, operands);
   }
+  bool in_scope(int instance, const std::vector<int32_t>& operands) const {
+    Scope scope = s_.theme.instances[static_cast<size_t>(instance)].scope;
+    auto is_variable = [&](int32_t o) { return s_.at(o).leaf >= 0 && s_.at(o).leaves != 0; };
+    auto is_same = [&](int32_t o) {
+      const auto& terms = s_.at(o).applications;
+      return !terms.empty() && s_.label(terms.front().first.instance).op == s_.label(instance).op;
+    };
+    if (scope == Scope::Leaves) return std::all_of(operands.begin(), operands.end(), is_variable);
+    return scope != Scope::Once || std::none_of(operands.begin(), operands.end(), is_same);
+  }
   void apply(const Plan& p, const std::vector<int32_t>& operands) {
     ++applications;
     Found f{0, 0, {p.instance, 0, {-1, -1, -1, -1, -1}}};
@@ -202,9 +212,7 @@ class Worker {
       f.leaves |= c.leaves;
       tensors_.emplace_back(s_.dims(operands[k]), s_.elements.data() + c.offset);
     }
-    if (s_.theme.instances[static_cast<size_t>(p.instance)].scope == Scope::Leaves)
-      for (int32_t o : operands)
-        if (s_.at(o).leaf < 0 || s_.at(o).leaves == 0) return;
+    if (!in_scope(p.instance, operands)) return;
     if (s_.last_level(level_) && !without_gaps(s_, f.leaves)) return;
     for (size_t o = 0; o < p.outputs.size(); ++o) {
       f.application.output = static_cast<int>(o);

@@ -37,6 +37,7 @@ Theme pooling_theme() {
            {"reduce-mean", "axes=2,3 keepdims=1", {"..45"}},
            {"resize-nearest", "factors=2,2", {"..45"}},
            {"resize-linear", "factors=2,2", {"..45"}},
+           {"resize-linear", "factors=2,2 half_pixel=0", {"..45"}},
            {"relu", "", {"...."}},
            {"add", "", {"abcd", "abcd"}},
            {"add", "", {"abcd", "b11"}},
@@ -54,37 +55,55 @@ Theme kernel_theme() {
            {"k", {3, 2, 3, 3}, 1, Role::Kernel},
            {"l", {4, 3, 3, 3}, 1, Role::Kernel},
            {"t", {2, 3, 3, 3}, 1, Role::Kernel},
-           {"c", {1, 2, 1, 1}}},
+           {"c", {1, 2, 1, 1}},
+           {"b", {3}}},
           {{"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", ".a33"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a34", "ba11", "b"}},
            {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a11"}},
            {"transpose", "perm=1,0,2,3", {"...."}},
            {"add", "", {"abcd", "abcd"}},
            {"add", "", {"abcd", "1b11"}}}};
 }
 
-/// Batch normalisation as scales, shifts and convolutions. Extents of 3 are channels.
-Theme norm_theme() {
-  return {"norms",
-          {{"x", {1, 3, 2, 2}}, {"p", {3, 3, 1, 1}, 1, Role::Kernel}, {"b", {3}, 4}},
-          {{"batchnorm", "epsilon=0", {"abcd", "b", "b", "b", "b"}},
-           {"batchnorm", "epsilon=0.5", {"abcd", "b", "b", "b", "b"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", ".a11"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", "ba11", "b"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group~3", {".322", "3111", "3"}},
-           {"add", "", {"a", "a"}},
-           {"sub", "", {"a", "a"}},
-           {"mul", "", {"a", "a"}},
-           {"div", "", {"a", "a"}},
-           {"sqrt", "", {"."}},
-           {"add", "", {"a", "-"}},
-           {"reshape", "shape~3,1,1", {"3"}},
-           {"reshape", "shape~3,1,1,1", {"3"}},
-           {"add", "", {"abcd", "b11"}},
-           {"mul", "", {"abcd", "b11"}},
-           {"mul", "", {"abcd", "a111"}},
-           {"full", "shape~3 value=0", {}, Scope::Free},
-           {"full", "shape~3 value=1", {}, Scope::Free},
-           {"full", "shape= value=0.5", {}, Scope::Free}}};
+/// Batch normalisation. Its five operands make tables large: each of these shows one step, with
+/// extents of 3 for channels and constants for the operands that do not matter.
+Theme norm_theme(std::string_view name, int vectors, std::vector<Instance> instances) {
+  Theme t{name,
+          {{"x", {1, 3, 2, 2}}, {"p", {3, 3, 1, 1}, 1, Role::Kernel}, {"b", {3}, vectors}},
+          std::move(instances)};
+  t.instances.push_back({"batchnorm", "epsilon=0", {"abcd", "b", "b", "b", "b"}, Scope::Once});
+  return t;
+}
+
+std::vector<Theme> norm_themes() {
+  const Instance zeros = {"full", "shape~3 value=0", {}, Scope::Free},
+                 ones = {"full", "shape~3 value=1", {}, Scope::Free},
+                 conv = {"conv", "", {".a22", ".a11"}},
+                 conv_bias = {"conv", "", {".a22", "ba11", "b"}},
+                 depthwise = {"conv", "group~3", {".322", "3111", "3"}},
+                 column = {"reshape", "shape~3,1,1,1", {"3"}};
+  return {
+      norm_theme("norm-epsilon", 4,
+                 {{"batchnorm", "epsilon=0.5", {"abcd", "b", "b", "b", "b"}, Scope::Once},
+                  {"add", "", {"a", "-"}},
+                  {"full", "shape= value=0.5", {}, Scope::Free}}),
+      norm_theme("norm-variance", 4, {{"div", "", {"a", "a"}}, {"sqrt", "", {"."}}, ones}),
+      norm_theme("norm-mean", 3, {{"sub", "", {"a", "a"}}, {"mul", "", {"a", "a"}}, zeros, ones}),
+      norm_theme("norm-as-conv", 2,
+                 {depthwise,
+                  column,
+                  {"reshape", "shape~3,1,1", {"3"}},
+                  {"mul", "", {"abcd", "b11"}},
+                  {"add", "", {"abcd", "b11"}},
+                  zeros,
+                  ones}),
+      norm_theme("norm-of-conv", 2,
+                 {conv, conv_bias, column, {"mul", "", {"abcd", "a111"}}, zeros, ones}),
+      norm_theme("norm-of-bias", 5, {conv, conv_bias, {"sub", "", {"a", "a"}}}),
+      norm_theme("norm-elsewhere", 4,
+                 {{"relu", "", {"...."}},
+                  {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..22"}},
+                  {"concat", "axis=0", {"abcd", "ebcd"}}})};
 }
 
 /// Scales and shifts of channels into convolutions.
@@ -128,22 +147,26 @@ Theme group_theme() {
            {"pad", "pads=0,2,0,0,0,0,0,0", {"..22"}, Scope::Leaves}}};
 }
 
-/// Permuted channels in front of and behind convolutions.
+/// Permuted and chosen channels in front of and behind convolutions.
 Theme permutation_theme() {
-  return {
-      "permutations",
-      {{"x", {1, 3, 2, 2}, 2}, {"k", {3, 3, 1, 2}, 1, Role::Kernel}, {"b", {3}}, {"c", {3, 1, 1}}},
-      {{"gather", "axis=1 indices=2,0,1 shape=3", {"...."}},
-       {"gather", "axis=1 indices=1,2,0 shape=3", {"...."}},
-       {"gather", "axis=0 indices=2,0,1 shape=3", {"...."}},
-       {"gather", "axis=0 indices=2,0,1 shape=3", {"..."}},
-       {"gather", "axis=0 indices=2,0,1 shape=3", {"."}},
-       {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", ".a12"}},
-       {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", "ba12", "b"}},
-       {"relu", "", {"...."}},
-       {"add", "", {"abcd", "abcd"}},
-       {"mul", "", {"abcd", "b11"}},
-       {"add", "", {"abcd", "b11"}}}};
+  return {"permutations",
+          {{"x", {1, 2, 2, 3}, 2},
+           {"y", {1, 3, 2, 3}},
+           {"k", {3, 2, 1, 2}, 1, Role::Kernel},
+           {"b", {3}},
+           {"c", {2, 1, 1}}},
+          {{"gather", "axis=1 indices=1,0 shape=2", {".2.."}},
+           {"gather", "axis=1 indices=2,0 shape=2", {".3.."}},
+           {"gather", "axis=1 indices=0,2 shape=2", {".3.."}},
+           {"gather", "axis=0 indices=2,0 shape=2", {"3..."}},
+           {"gather", "axis=0 indices=2,0 shape=2", {"3"}},
+           {"gather", "axis=0 indices=1,0 shape=2", {"2.."}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a23", ".a12"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a23", "ba12", "b"}},
+           {"relu", "", {"...."}},
+           {"add", "", {"abcd", "abcd"}},
+           {"mul", "", {"abcd", "b11"}},
+           {"add", "", {"abcd", "b11"}}}};
 }
 
 /// Slices of images in front of convolutions; pads and zeros in weights.
@@ -182,8 +205,11 @@ Theme signal_theme() {
 }  // namespace
 
 std::vector<Theme> image_themes() {
-  return {convolution_theme(), shift_theme(), stride_theme(),      pooling_theme(), kernel_theme(),
-          norm_theme(),        group_theme(), permutation_theme(), window_theme(),  signal_theme()};
+  std::vector<Theme> r = {convolution_theme(), shift_theme(),  stride_theme(),
+                          pooling_theme(),     kernel_theme(), group_theme(),
+                          permutation_theme(), window_theme(), signal_theme()};
+  for (Theme& t : norm_themes()) r.push_back(std::move(t));
+  return r;
 }
 
 }  // namespace regraft::gen
