@@ -250,11 +250,12 @@ Theme shuffle_after_theme() {
 }  // namespace
 
 std::vector<Theme> matrix_themes() {
-  return {matrix_theme(), linear_theme(),    gemm_theme(),   row_theme(),
-          token_theme(),  layout_theme(),    number_theme(), function_theme(),
-          hard_theme(),   reduction_theme(), split_theme()};
+  return {matrix_theme(), split_theme(),  linear_theme(), gemm_theme(), row_theme(),
+          token_theme(),  layout_theme(), number_theme(), hard_theme()};
 }
 
-std::vector<Theme> deeper_themes() { return {shuffle_before_theme(), shuffle_after_theme()}; }
+std::vector<Theme> rarer_themes() {
+  return {function_theme(), reduction_theme(), shuffle_before_theme(), shuffle_after_theme()};
+}
 
 }  // namespace regraft::gen
