@@ -115,7 +115,18 @@ bool Worker::admissible(uint64_t leaves) const {
 
 bool Worker::usable(const ShapedOp& plan) const {
   Scope scope = graph_.plans().theme().instances[static_cast<size_t>(plan.instance)].scope;
-  return scope == Scope::Values || (scope == Scope::Leaves && level_ == 1);
+  return scope == Scope::Values || scope == Scope::Once || (scope == Scope::Leaves && level_ == 1);
+}
+
+bool Worker::in_scope(const ShapedOp& plan, const Operands& operands) const {
+  auto instance = static_cast<size_t>(plan.instance);
+  if (graph_.plans().theme().instances[instance].scope != Scope::Once) return true;
+  const OpDef* op = graph_.plans().label(instance).op;
+  return std::none_of(operands.begin(), operands.end(), [&](ClassId c) {
+    if (graph_.is_leaf(c)) return false;
+    auto first = static_cast<size_t>(graph_.first(c).instance());
+    return graph_.plans().label(first).op == op;
+  });
 }
 
 bool Worker::is_mirrored(const ShapedOp& plan, ClassId a, ClassId b) {
@@ -235,6 +246,7 @@ void Worker::lone(ClassId c) {
     Operands operands;
     operands.push_back(a);
     if (m.partner != kNoClass) operands.push_back(b);
+    if (!in_scope(*m.plan, operands)) continue;
     if (m.functional.empty()) {
       if (m.output == 0) apply(*m.plan, operands);
       continue;
@@ -278,7 +290,8 @@ void Worker::apply_fixed(const ShapedOp& plan, ClassId fixed, size_t slot,
   for (size_t o = 0; o < plan.kernels.size(); ++o) {
     if (!plan.linear[o][1 - slot]) {
       if (o == 0)
-        for (ClassId other : others) apply(plan, ordered(other));
+        for (ClassId other : others)
+          if (in_scope(plan, ordered(other))) apply(plan, ordered(other));
       continue;
     }
     std::vector<View> views(2);
@@ -286,6 +299,7 @@ void Worker::apply_fixed(const ShapedOp& plan, ClassId fixed, size_t slot,
     const ShapeInfo& shape = info(plan.outputs[o]);
     auto f = plan.kernels[o]->functional(1 - slot, views, graph_.plans().trials(), shape.weights);
     for (ClassId other : others) {
+      if (!in_scope(plan, ordered(other))) continue;
       View x = view(other, buffers_[1]);
       ++out_.evaluations;
       uint64_t sum = dot_p({f.data(), x.v.size()}, x.v) + f.back();
@@ -311,7 +325,7 @@ void Worker::pair(ClassId a, ClassId b) {
       Operands operands;
       operands.push_back(x);
       operands.push_back(y);
-      apply(*p, operands);
+      if (in_scope(*p, operands)) apply(*p, operands);
     }
 }
 
@@ -322,7 +336,7 @@ void Worker::wide(ClassId c) {
   const auto& instances = graph_.plans().theme().instances;
   for (int k : graph_.plans().partial({&shape, 1})) {
     const Instance& in = instances[static_cast<size_t>(k)];
-    if (in.operands.size() > 2 && (in.scope == Scope::Values || level_ == 1)) extend(k, operands);
+    if (in.operands.size() > 2 && (in.scope != Scope::Leaves || level_ == 1)) extend(k, operands);
   }
 }
 
@@ -369,7 +383,7 @@ void Worker::extend_by(int instance, Operands operands, ClassId c) {
   if (operands.count < in.operands.size()) return extend(instance, operands);
   if (used != limit_ || !admissible(leaves)) return;
   for (const ShapedOp* p : graph_.plans().complete(shapes))
-    if (p->instance == instance) apply(*p, operands);
+    if (p->instance == instance && in_scope(*p, operands)) apply(*p, operands);
 }
 
 }  // namespace regraft::gen

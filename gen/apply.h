@@ -88,6 +88,8 @@ class Worker {
   View view(ClassId c, Values& buffer);
   bool admissible(uint64_t leaves) const;
   bool usable(const ShapedOp& plan) const;
+  /// The instance may be applied to these: Scope::Once.
+  bool in_scope(const ShapedOp& plan, const Operands& operands) const;
   /// The same call with commuted operands is made elsewhere.
   bool is_mirrored(const ShapedOp& plan, ClassId a, ClassId b);
   const std::vector<Move>& moves(ShapeId shape);

@@ -149,12 +149,15 @@ void Enumerator::add_free_constants() {
       if (!p->kernels[0]->evaluate({}, plans_.trials(), store_.channels, algebra, scratch, values))
         continue;
       const ShapeInfo& info = plans_.info(p->outputs[0]);
+      uint64_t key = info.key(dot_p(info.weights, values.v));
+      if (std::find(graph_->keys_.begin(), graph_->keys_.end(), key) != graph_->keys_.end())
+        continue;
       graph_->shapes_.push_back(p->outputs[0]);
       graph_->levels_.push_back(0);
       graph_->leaves_.push_back(0);
       graph_->first_.push_back(Application::of(p->instance, 0, kNoClass, kNoClass));
       graph_->supports_.push_back({Support{}});
-      graph_->keys_.push_back(info.key(dot_p(info.weights, values.v)));
+      graph_->keys_.push_back(key);
       graph_->nodes_.emplace_back(static_cast<ClassId>(graph_->size() - 1), graph_->first_.back());
       size_t at = store_.v.size();
       store_.add(values.v.size());

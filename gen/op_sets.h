@@ -24,9 +24,13 @@ struct LeafKind {
   Role role = Role::Data;
 };
 
-/// What an instance is applied to. Free: to nothing; the constant that it makes costs no call, so
-/// that it stands beside the variables.
-enum class Scope : uint8_t { Values, Leaves, Free };
+/// What an instance is applied to.
+enum class Scope : uint8_t {
+  Values,  ///< everything
+  Leaves,  ///< variables
+  Once,    ///< what is not known as a result of the same operator: no chains of it
+  Free,    ///< nothing: the constant that it makes costs no call and stands beside the variables
+};
 
 /// An operator with attributes. In the attributes "a=1,2" is a given number, which generalisation
 /// may replace by a variable; "a~1,2" is a number that stems from the witness shapes, which it

@@ -3,24 +3,31 @@
 namespace regraft::gen {
 namespace {
 
-/// Sub-sampling by strides, by 1x1 pooling windows and by slices.
+/// Sub-sampling by strides, by 1x1 pooling windows and by slices. Images are 4x6, 2x3 and 1x2.
 Theme stride_theme() {
   return {"strides",
           {{"i", {1, 2, 4, 6}, 2},
            {"k", {2, 2, 3, 3}, 1, Role::Kernel},
            {"p", {2, 2, 1, 1}, 2, Role::Kernel}},
-          {{"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a..", ".a33"}},
-           {"conv", "strides=2,2 pads=1,1,1,1 dilations=1,1 group=1", {".a..", ".a33"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a11"}},
-           {"conv", "strides=2,2 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a11"}},
-           {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"...."}},
-           {"maxpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"...."}},
-           {"maxpool", "kernel=3,3 strides=2,2 pads=1,1,1,1 dilations=1,1", {"...."}},
-           {"avgpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"...."}},
+          {{"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a46", ".a33"}},
+           {"conv", "strides=2,2 pads=1,1,1,1 dilations=1,1 group=1", {".a46", ".a33"}},
+           {"conv", "strides=4,4 pads=1,1,1,1 dilations=1,1 group=1", {".a46", ".a33"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a46", ".a11"}},
+           {"conv", "strides=2,2 pads=0,0,0,0 dilations=1,1 group=1", {".a46", ".a11"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a23", ".a11"}},
+           {"conv", "strides=2,2 pads=0,0,0,0 dilations=1,1 group=1", {".a23", ".a11"}},
+           {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..46"}},
+           {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..23"}},
+           {"maxpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"..46"}},
+           {"maxpool", "kernel=3,3 strides=2,2 pads=1,1,1,1 dilations=1,1", {"..46"}},
+           {"avgpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..46"}},
            {"slice", "begins=0,0,0,0 sizes~1,2,2,3 steps=1,1,2,2", {"1246"}},
-           {"relu", "", {"...."}},
-           {"add", "", {"abcd", "abcd"}},
-           {"mul", "", {"abcd", "abcd"}}}};
+           {"relu", "", {"..46"}},
+           {"relu", "", {"..23"}},
+           {"add", "", {"ab46", "ab46"}},
+           {"add", "", {"ab23", "ab23"}},
+           {"mul", "", {"ab46", "ab46"}},
+           {"mul", "", {"ab23", "ab23"}}}};
 }
 
 /// Pointwise convolutions beside pooling and resizing.
@@ -37,12 +44,11 @@ Theme pooling_theme() {
            {"reduce-mean", "axes=2,3 keepdims=1", {"..45"}},
            {"resize-nearest", "factors=2,2", {"..45"}},
            {"resize-linear", "factors=2,2", {"..45"}},
+           {"resize-linear", "factors=2,2 half_pixel=0", {"..45"}},
            {"relu", "", {"...."}},
            {"add", "", {"abcd", "abcd"}},
-           {"add", "", {"abcd", "b11"}},
            {"mul", "", {"abcd", "abcd"}},
-           {"concat", "axis=1", {"abcd", "aecd"}},
-           {"reshape", "shape~3,1,1", {"3"}}}};
+           {"concat", "axis=1", {"abcd", "aecd"}}}};
 }
 
 /// Weights composed: convolutions of convolutions.
@@ -54,63 +60,86 @@ Theme kernel_theme() {
            {"k", {3, 2, 3, 3}, 1, Role::Kernel},
            {"l", {4, 3, 3, 3}, 1, Role::Kernel},
            {"t", {2, 3, 3, 3}, 1, Role::Kernel},
-           {"c", {1, 2, 1, 1}}},
+           {"c", {1, 2, 1, 1}},
+           {"b", {3}}},
           {{"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", ".a33"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a34", "ba11", "b"}},
            {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a11"}},
            {"transpose", "perm=1,0,2,3", {"...."}},
            {"add", "", {"abcd", "abcd"}},
            {"add", "", {"abcd", "1b11"}}}};
 }
 
-/// Batch normalisation as scales, shifts and convolutions. Extents of 3 are channels.
-Theme norm_theme() {
-  return {"norms",
-          {{"x", {1, 3, 2, 2}}, {"p", {3, 3, 1, 1}, 1, Role::Kernel}, {"b", {3}, 4}},
-          {{"batchnorm", "epsilon=0", {"abcd", "b", "b", "b", "b"}},
-           {"batchnorm", "epsilon=0.5", {"abcd", "b", "b", "b", "b"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", ".a11"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", "ba11", "b"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group~3", {".322", "3111", "3"}},
-           {"add", "", {"a", "a"}},
-           {"sub", "", {"a", "a"}},
-           {"mul", "", {"a", "a"}},
-           {"div", "", {"a", "a"}},
-           {"sqrt", "", {"."}},
-           {"add", "", {"a", "-"}},
-           {"reshape", "shape~3,1,1", {"3"}},
-           {"reshape", "shape~3,1,1,1", {"3"}},
-           {"add", "", {"abcd", "b11"}},
-           {"mul", "", {"abcd", "b11"}},
-           {"mul", "", {"abcd", "a111"}},
-           {"full", "shape~3 value=0", {}, Scope::Free},
-           {"full", "shape~3 value=1", {}, Scope::Free},
-           {"full", "shape= value=0.5", {}, Scope::Free}}};
+/// Batch normalisation. Its five operands make tables large: each of these shows one step. Images
+/// are 2x2 and have 3 channels.
+Theme norm_theme(std::string_view name, int vectors, std::vector<Instance> instances) {
+  Theme t{name, {{"x", {4, 3, 2, 2}}, {"b", {3}, vectors}}, std::move(instances)};
+  t.instances.push_back({"batchnorm", "epsilon=0", {".b22", "b", "b", "b", "b"}, Scope::Once});
+  return t;
 }
 
-/// Scales and shifts of channels into convolutions.
+/// With a convolution before it.
+Theme norm_of_conv_theme(std::string_view name, int vectors, std::vector<Instance> instances) {
+  Theme t = norm_theme(name, vectors, std::move(instances));
+  t.leaves.push_back({"p", {3, 3, 1, 1}, 1, Role::Kernel});
+  t.instances.push_back({"conv", "", {".a22", ".a11"}});
+  t.instances.push_back({"conv", "", {".a22", "ba11", "b"}});
+  return t;
+}
+
+std::vector<Theme> norm_themes() {
+  const Instance zeros = {"full", "shape~3 value=0", {}, Scope::Free};
+  const Instance ones = {"full", "shape~3 value=1", {}, Scope::Free};
+  const Instance column = {"reshape", "shape~3,1,1,1", {"3"}};
+  const Instance sub = {"sub", "", {"a", "a"}}, mul = {"mul", "", {"a", "a"}};
+  return {
+      norm_theme("norm-epsilon", 4,
+                 {{"batchnorm", "epsilon=0.5", {".b22", "b", "b", "b", "b"}, Scope::Once},
+                  {"add", "", {"a", "-"}},
+                  {"full", "shape= value=0.5", {}, Scope::Free}}),
+      norm_theme("norm-variance", 4, {{"div", "", {"a", "a"}}, {"sqrt", "", {"."}}, ones}),
+      norm_theme("norm-mean", 3, {sub, mul, zeros, ones}),
+      norm_theme("norm-as-conv", 2,
+                 {{"conv", "group~3", {".322", "3111", "3"}},
+                  {"reshape", "shape~3,1,1", {"3"}},
+                  {"mul", "", {".b22", "b11"}},
+                  {"add", "", {".b22", "b11"}},
+                  column,
+                  zeros,
+                  ones}),
+      norm_of_conv_theme("norm-of-conv", 2, {{"mul", "", {"ab11", "a111"}}, column, zeros, ones}),
+      norm_of_conv_theme("norm-of-bias", 5, {sub}),
+      norm_theme("norm-elsewhere", 4,
+                 {{"relu", "", {"..22"}},
+                  {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..22"}},
+                  {"batchnorm", "epsilon=0", {".b11", "b", "b", "b", "b"}, Scope::Once},
+                  {"concat", "axis=0", {"ab22", "eb22"}}})};
+}
+
+/// Scales and shifts of channels into convolutions: 4 channels of 3x3 become 5 of 2x2.
 Theme shift_theme() {
   return {"shifts",
-          {{"x", {1, 2, 3, 4}},
-           {"k", {3, 2, 3, 3}, 2, Role::Kernel},
-           {"b", {3}, 2},
-           {"c", {3, 1, 1}},
-           {"e", {1, 3, 1, 1}}},
-          {{"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", ".a33"}},
-           {"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", "ba33", "b"}},
+          {{"x", {2, 4, 3, 3}},
+           {"k", {5, 4, 2, 2}, 2, Role::Kernel},
+           {"b", {5}, 2},
+           {"c", {5, 1, 1}},
+           {"e", {1, 5, 1, 1}}},
+          {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a33", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a33", "ba22", "b"}},
            {"add", "", {"abcd", "abcd"}},
-           {"add", "", {"abcd", "b11"}},
-           {"add", "", {"abcd", "1b11"}},
-           {"mul", "", {"abcd", "b11"}},
-           {"mul", "", {"abcd", "1b11"}},
-           {"mul", "", {"abcd", "a111"}},
+           {"add", "", {"2522", "511"}},
+           {"add", "", {"2522", "1511"}},
+           {"mul", "", {"2522", "511"}},
+           {"mul", "", {"2522", "1511"}},
+           {"mul", "", {"5422", "5111"}},
            {"add", "", {"a", "a"}},
            {"mul", "", {"a", "a"}},
-           {"reshape", "shape~3", {"..."}},
-           {"reshape", "shape~3", {"1..."}},
-           {"reshape", "shape~3,1,1", {"3"}},
-           {"reshape", "shape~3,1,1,1", {"3"}},
-           {"reshape", "shape~3,1,1,1", {"311"}},
-           {"reshape", "shape~3,1,1,1", {"1311"}}}};
+           {"reshape", "shape~5", {"511"}},
+           {"reshape", "shape~5", {"1511"}},
+           {"reshape", "shape~5,1,1", {"5"}},
+           {"reshape", "shape~5,1,1,1", {"5"}},
+           {"reshape", "shape~5,1,1,1", {"511"}},
+           {"reshape", "shape~5,1,1,1", {"1511"}}}};
 }
 
 /// Groups of channels, zeros in weights. Extents of 4 are two groups of 2.
@@ -128,44 +157,62 @@ Theme group_theme() {
            {"pad", "pads=0,2,0,0,0,0,0,0", {"..22"}, Scope::Leaves}}};
 }
 
-/// Permuted channels in front of and behind convolutions.
+/// Permuted and chosen channels in front of and behind convolutions.
 Theme permutation_theme() {
-  return {
-      "permutations",
-      {{"x", {1, 3, 2, 2}, 2}, {"k", {3, 3, 1, 2}, 1, Role::Kernel}, {"b", {3}}, {"c", {3, 1, 1}}},
-      {{"gather", "axis=1 indices=2,0,1 shape=3", {"...."}},
-       {"gather", "axis=1 indices=1,2,0 shape=3", {"...."}},
-       {"gather", "axis=0 indices=2,0,1 shape=3", {"...."}},
-       {"gather", "axis=0 indices=2,0,1 shape=3", {"..."}},
-       {"gather", "axis=0 indices=2,0,1 shape=3", {"."}},
-       {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", ".a12"}},
-       {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a22", "ba12", "b"}},
-       {"relu", "", {"...."}},
-       {"add", "", {"abcd", "abcd"}},
-       {"mul", "", {"abcd", "b11"}},
-       {"add", "", {"abcd", "b11"}}}};
+  return {"permutations",
+          {{"x", {1, 2, 2, 3}, 2},
+           {"y", {1, 3, 2, 3}},
+           {"k", {3, 2, 1, 2}, 1, Role::Kernel},
+           {"b", {3}},
+           {"c", {2, 1, 1}}},
+          {{"gather", "axis=1 indices=1,0 shape=2", {".2.."}},
+           {"gather", "axis=1 indices=2,0 shape=2", {".3.."}},
+           {"gather", "axis=1 indices=0,2 shape=2", {".3.."}},
+           {"gather", "axis=0 indices=2,0 shape=2", {"3..."}},
+           {"gather", "axis=0 indices=2,0 shape=2", {"3"}},
+           {"gather", "axis=0 indices=1,0 shape=2", {"2.."}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a23", ".a12"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a23", "ba12", "b"}},
+           {"relu", "", {"...."}},
+           {"add", "", {"abcd", "abcd"}},
+           {"mul", "", {"abcd", "b11"}},
+           {"add", "", {"abcd", "b11"}}}};
 }
 
-/// Slices of images in front of convolutions; pads and zeros in weights.
+/// Slices of images in front of convolutions; pads and zeros in weights. Images are 4x8 and what
+/// comes of them; kernels are 2x2, or 3x3 with zeros.
 Theme window_theme() {
   return {"windows",
-          {{"x", {1, 2, 4, 6}, 2}, {"k", {3, 2, 2, 2}, 1, Role::Kernel}, {"b", {3}}},
-          {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a.."}},
-           {"conv", "strides=1,1 pads=1,2,0,1 dilations=1,1 group=1", {".a46", ".a22"}},
-           {"conv", "strides=1,1 pads=1,2,0,1 dilations=1,1 group=1", {".a46", "ba22", "b"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", "ba22", "b"}},
+          {{"x", {1, 2, 4, 8}, 2}, {"k", {3, 2, 2, 2}, 1, Role::Kernel}, {"b", {3}}},
+          {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a48", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a48", ".a33"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a37", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a24", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a23", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a59", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a59", "ba22", "b"}},
+           {"conv", "strides=1,1 pads=1,0,0,1 dilations=1,1 group=1", {".a48", ".a22"}},
+           {"conv", "strides=1,1 pads=1,0,0,1 dilations=1,1 group=1", {".a48", "ba22", "b"}},
+           {"conv", "strides=2,2 pads=0,0,0,0 dilations=2,2 group=1", {".a48", ".a22"}},
            {"conv", "strides=2,2 pads=0,0,0,0 dilations=2,2 group=1", {".a46", ".a22"}},
-           {"slice", "begins=0,0,0,0 sizes~1,2,2,3 steps=1,1,2,2", {"1246"}},
-           {"slice", "begins=0,0,0,0 sizes~1,2,3,5", {"1246"}},
-           {"slice", "begins=0,0,1,1 sizes~1,2,3,5", {"1246"}},
-           {"pad", "pads=0,0,1,2,0,0,0,1", {"..46"}},
+           {"slice", "begins=0,0,0,0 sizes~1,2,2,4 steps=1,1,2,2", {"1248"}},
+           {"slice", "begins=0,0,0,2 sizes=1,2,2,3 steps=1,1,2,2", {"1248"}},
+           {"slice", "begins=0,0,0,2 sizes~1,2,4,6", {"1248"}},
+           {"slice", "begins=0,0,0,0 sizes~1,2,3,7", {"1248"}},
+           {"slice", "begins=0,0,1,1 sizes~1,2,3,7", {"1248"}},
+           {"pad", "pads=0,0,1,0,0,0,0,1", {"..48"}},
            {"pad", "pads=0,0,0,0,0,0,1,1", {"..22"}},
            {"pad", "pads=0,0,1,1,0,0,0,0", {"..22"}},
-           {"maxpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"...."}},
-           {"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"...."}},
-           {"avgpool", "kernel=2,2 strides=1,1 pads=1,2,0,1 dilations=1,1 include_pad=1", {"..46"}},
-           {"relu", "", {"...."}},
-           {"add", "", {"abcd", "abcd"}}}};
+           {"maxpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..48"}},
+           {"maxpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..37"}},
+           {"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..48"}},
+           {"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..37"}},
+           {"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..59"}},
+           {"avgpool", "kernel=2,2 strides=1,1 pads=1,0,0,1 dilations=1,1 include_pad=1", {"..48"}},
+           {"relu", "", {"..48"}},
+           {"relu", "", {"..37"}},
+           {"add", "", {"ab48", "ab48"}},
+           {"add", "", {"ab37", "ab37"}}}};
 }
 
 /// A dilated kernel of a signal as one with zeros between.
@@ -182,8 +229,11 @@ Theme signal_theme() {
 }  // namespace
 
 std::vector<Theme> image_themes() {
-  return {convolution_theme(), shift_theme(), stride_theme(),      pooling_theme(), kernel_theme(),
-          norm_theme(),        group_theme(), permutation_theme(), window_theme(),  signal_theme()};
+  std::vector<Theme> r = {convolution_theme(), shift_theme(),  stride_theme(),
+                          pooling_theme(),     kernel_theme(), group_theme(),
+                          permutation_theme(), window_theme(), signal_theme()};
+  for (Theme& t : norm_themes()) r.push_back(std::move(t));
+  return r;
 }
 
 }  // namespace regraft::gen

@@ -6,10 +6,16 @@ namespace {
 /// Batches of rows through weights: products, biases, scales, transposes.
 Theme linear_theme() {
   return {"linear",
-          {{"x", {2, 3, 4}, 2}, {"w", {4, 4}, 2}, {"r", {1, 4}}, {"b", {4}, 2}, {"s", {}}},
+          {{"x", {2, 3, 4}, 2},
+           {"y", {2, 4, 5}},
+           {"w", {4, 4}, 2},
+           {"r", {1, 4}},
+           {"b", {4}, 2},
+           {"s", {}}},
           {{"matmul", "", {"abc", "cd"}},
            {"matmul", "", {"ab", "bc"}},
            {"matmul", "", {"abc", "acd"}},
+           {"matmul", "", {"ab", "cbd"}},
            {"add", "", {"abc", "abc"}},
            {"add", "", {"abc", "c"}},
            {"add", "", {"ab", "ab"}},
@@ -31,28 +37,29 @@ Theme linear_theme() {
 
 /// Rows and biases: general matrix products.
 Theme gemm_theme() {
-  return {"gemm",
-          {{"x", {2, 3}, 2}, {"w", {3, 4}, 2}, {"r", {1, 3}}, {"b", {4}, 2}, {"s", {}}},
-          {{"gemm", "", {"ab", "bc", "c"}},
-           {"gemm", "", {"ab", "bc"}},
-           {"gemm", "transB=1", {"ab", "cb", "c"}},
-           {"gemm", "transA=1", {"ba", "bc", "c"}},
-           {"matmul", "", {"ab", "bc"}},
-           {"add", "", {"ab", "ab"}},
-           {"add", "", {"ab", "b"}},
-           {"add", "", {"ab", "1b"}},
-           {"add", "", {"a", "a"}},
-           {"mul", "", {"ab", "-"}},
-           {"mul", "", {"a", "-"}},
-           {"transpose", "perm=1,0", {".."}},
-           {"reshape", "shape~1,4", {"4"}},
-           {"full", "shape~4 value=0", {}, Scope::Free}}};
+  return {
+      "gemm",
+      {{"x", {2, 3}, 2}, {"w", {3, 4}, 2}, {"u", {4, 3}}, {"r", {1, 3}}, {"b", {4}, 2}, {"s", {}}},
+      {{"gemm", "", {"ab", "bc", "c"}},
+       {"gemm", "", {"ab", "bc"}},
+       {"gemm", "transB=1", {"ab", "cb", "c"}},
+       {"gemm", "transA=1", {"ba", "bc", "c"}},
+       {"matmul", "", {"ab", "bc"}},
+       {"add", "", {"ab", "ab"}},
+       {"add", "", {"ab", "b"}},
+       {"add", "", {"ab", "1b"}},
+       {"add", "", {"a", "a"}},
+       {"mul", "", {"ab", "-"}},
+       {"mul", "", {"a", "-"}},
+       {"transpose", "perm=1,0", {".."}},
+       {"reshape", "shape~1,4", {"4"}},
+       {"full", "shape~4 value=0", {}, Scope::Free}}};
 }
 
 /// Some rows of what acts on each row alone.
 Theme row_theme() {
   return {"rows",
-          {{"x", {4, 3}, 2}, {"w", {3, 5}, 1}, {"b", {3}}, {"c", {5}}},
+          {{"x", {4, 3}, 2}, {"w", {3, 5}, 1}, {"b", {3}, 2}, {"c", {5}}},
           {{"slice", "begins=1,0 sizes~2,3 steps=2,1", {"43"}},
            {"slice", "begins=1,0 sizes~2,5 steps=2,1", {"45"}},
            {"slice", "begins=0,1 sizes~3,2 steps=1,2", {"35"}},
@@ -99,13 +106,16 @@ Theme token_theme() {
 /// Reshapes and transposes around what acts on elements alone.
 Theme layout_theme() {
   return {"layout",
-          {{"x", {2, 3, 4, 5}, 2}, {"r", {2, 6, 4}}},
+          {{"x", {2, 3, 4, 5}, 2}, {"r", {2, 6, 4}}, {"q", {2, 20, 3}}},
           {{"transpose", "perm=0,2,3,1", {"...."}},
            {"transpose", "perm=0,3,1,2", {"...."}},
            {"transpose", "perm=0,2,1", {"..."}},
            {"reshape", "shape~2,3,20", {"2345"}},
            {"reshape", "shape~2,20,3", {"2453"}},
            {"reshape", "shape~2,3,4,5", {"23."}},
+           {"reshape", "shape~2,3,4,5", {"2345"}},
+           {"reshape", "shape=3,4,2,5", {"...."}},
+           {"reshape", "shape=3,4,2,5", {"6."}},
            {"reshape", "shape~2,4,5,3", {"2.3"}},
            {"reshape", "shape=6,20", {"...."}},
            {"reshape", "shape=6,20", {"..."}},
@@ -191,25 +201,61 @@ Theme reduction_theme() {
            {"reduce-max", "axes=-1 keepdims=1", {".."}}}};
 }
 
-/// A shuffle of rows' groups: reshape, transpose, reshape, beside a product.
-Theme shuffle_theme() {
-  return {"shuffles",
-          {{"x", {1, 2, 3, 2, 2}}, {"w", {4, 2, 3, 1, 1}}},
+/// Parts of what was put together, also as slices.
+Theme split_theme() {
+  return {"splits",
+          {{"x", {4, 5}, 2}, {"y", {2, 5}}, {"z", {4, 3}}},
+          {{"split", "axis=1 sizes=2,3", {".5"}},
+           {"split", "axis=1 sizes~5,3", {".8"}},
+           {"split", "axis=1 sizes~5,5", {"4."}},
+           {"split", "axis=0 sizes=1,3", {"4."}},
+           {"split", "axis=0 sizes~4,2", {"6."}},
+           {"slice", "begins=0,2 sizes~4,3", {"45"}},
+           {"slice", "begins=0,5 sizes~4,3", {"48"}},
+           {"slice", "begins=0,0 sizes~4,5", {"48"}},
+           {"concat", "axis=1", {"ab", "ac"}},
+           {"concat", "axis=0", {"ab", "cb"}},
+           {"add", "", {"ab", "ab"}},
+           {"mul", "", {"ab", "ab"}},
+           {"relu", "", {".."}}}};
+}
+
+/// A shuffle of channels before a convolution: reshape, transpose, reshape.
+Theme shuffle_before_theme() {
+  return {"shuffle-before",
+          {{"x", {1, 2, 3, 2, 2}}, {"w", {5, 6, 1, 1}}},
           {{"transpose", "perm=0,2,1,3,4", {"....."}},
            {"reshape", "shape~1,6,2,2", {"1..22"}},
-           {"reshape", "shape~4,6,1,1", {"4..11"}},
-           {"conv", "", {"1622", "4611"}},
-           {"relu", "", {"...."}}},
-          1};
+           {"reshape", "shape~5,6,1,1", {"5..11"}},
+           {"reshape", "shape~5,3,2,1,1", {"5611"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {"1622", "5611"}},
+           {"relu", "", {"...."}},
+           {"relu", "", {"....."}}},
+          2};
+}
+
+/// A shuffle of channels after a convolution.
+Theme shuffle_after_theme() {
+  return {"shuffle-after",
+          {{"x", {1, 5, 2, 2}}, {"w", {2, 3, 5, 1, 1}}},
+          {{"transpose", "perm=0,2,1,3,4", {"....."}},
+           {"transpose", "perm=1,0,2,3,4", {"....."}},
+           {"reshape", "shape~6,5,1,1", {"..511"}},
+           {"reshape", "shape~1,2,3,2,2", {"1622"}},
+           {"reshape", "shape~1,6,2,2", {"1..22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {"1522", "6511"}}},
+          2};
 }
 
 }  // namespace
 
 std::vector<Theme> matrix_themes() {
-  return {matrix_theme(), linear_theme(), gemm_theme(),     row_theme(),  token_theme(),
-          layout_theme(), number_theme(), function_theme(), hard_theme(), reduction_theme()};
+  return {matrix_theme(), split_theme(),  linear_theme(), gemm_theme(), row_theme(),
+          token_theme(),  layout_theme(), number_theme(), hard_theme()};
 }
 
-std::vector<Theme> deeper_themes() { return {shuffle_theme()}; }
+std::vector<Theme> rarer_themes() {
+  return {function_theme(), reduction_theme(), shuffle_before_theme(), shuffle_after_theme()};
+}
 
 }  // namespace regraft::gen

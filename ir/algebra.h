@@ -24,6 +24,7 @@ enum class Fn : uint8_t { Relu, Clip, Sigmoid, Tanh, Exp, Sqrt, Erf, Recip };
 struct FnFacts {
   std::string_view name;
   bool zero_at_zero;  ///< f(0) = 0
+  bool one_at_one;    ///< f(1) = 1
   bool idempotent;    ///< f(f(x)) = f(x)
   double flops;       ///< weight in the operation count of the roofline
 };

@@ -178,17 +178,24 @@ Term Terms::apply(Fn f, Term x) {
   if (store.body(x).empty() && facts(f).zero_at_zero) return x;
   if (const auto& b = store.body(x); b.size() == 1 && b.begin()->first.empty()) {  // a number
     Rational c = b.begin()->second;
+    if (c.n == 1 && c.d == 1 && facts(f).one_at_one) return x;
     if (f == Fn::Relu) return c.n >= 0 ? x : constant(0);
     if (f == Fn::Recip) return constant(c.d, c.n);
   }
-  if (facts(f).idempotent) {  // f(f(y)) = f(y)
-    std::vector<int64_t> key = store.atom_key(x);
-    if (key.size() == 3 && key[0] == 1 && key[1] == static_cast<int64_t>(f)) return x;
+  std::vector<int64_t> key = store.atom_key(x);
+  bool same_again = key.size() == 3 && key[0] == 1 && key[1] == static_cast<int64_t>(f);
+  if (same_again && facts(f).idempotent) return x;
+  if (f == Fn::Relu && key.size() == 4 && key[0] == 4) {  // relu(clip(y)) between bounds from 0 on
+    auto low = std::bit_cast<double>(key[1]), high = std::bit_cast<double>(key[2]);
+    if (low >= 0 && high >= low) return x;
   }
   return store.atom({1, static_cast<int64_t>(f), x.id});
 }
 
 Term Terms::clip(Term x, Real low, Real high) {
+  std::vector<int64_t> key = store.atom_key(x);  // clip(relu(y)) from 0 on is clip(y)
+  bool of_relu = key.size() == 3 && key[0] == 1 && key[1] == static_cast<int64_t>(Fn::Relu);
+  if (of_relu && low.value >= 0) x = Term{static_cast<int32_t>(key[2]), x.store};
   return store.atom(
       {4, std::bit_cast<int64_t>(low.value), std::bit_cast<int64_t>(high.value), x.id});
 }

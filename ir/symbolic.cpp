@@ -98,6 +98,19 @@ std::string to_string(const Atom& a) {
   return s + "]";
 }
 
+/// The atom that x is; nullptr when x is anything else.
+const Atom* only_atom(const Sum& x) {
+  if (x.products.size() != 1) return nullptr;
+  const Product& p = x.products[0];
+  bool bare = p.bound.empty() && p.guard.empty() && p.coefficient == Rational{1, 1};
+  return bare && p.atoms.size() == 1 ? &p.atoms[0] : nullptr;
+}
+/// Clipping to these bounds gives nothing below 0.
+bool not_negative(const std::vector<Real>& bounds) {
+  return !bounds[0].symbol && !bounds[1].symbol && bounds[0].value >= 0 &&
+         bounds[1].value >= bounds[0].value;
+}
+
 }  // namespace
 
 std::string to_string(const Sum& sum) {
@@ -202,12 +215,15 @@ Sum Symbolic::element(int tensor, std::span<const Poly> i) {
 
 Sum Symbolic::apply(Fn f, Sum x) {
   if (x.products.empty() && facts(f).zero_at_zero) return {};
+  if (const Atom* inner = only_atom(x)) {
+    if (facts(f).idempotent && inner->kind == Atom::Apply && inner->head == static_cast<int>(f))
+      return x;
+    if (f == Fn::Relu && inner->kind == Atom::Clip && not_negative(inner->reals)) return x;
+  }
   if (x.products.size() == 1) {
     const Product& p = x.products[0];
     bool bare = p.bound.empty() && p.guard.empty();
-    if (bare && p.atoms.size() == 1 && p.coefficient == Rational{1, 1} && facts(f).idempotent &&
-        p.atoms[0].kind == Atom::Apply && p.atoms[0].head == static_cast<int>(f))
-      return x;
+    if (bare && p.atoms.empty() && p.coefficient == Rational{1, 1} && facts(f).one_at_one) return x;
     if (bare && p.atoms.empty() && f == Fn::Relu)
       return constant(std::max<int64_t>(p.coefficient.n, 0), p.coefficient.d);
     if (bare && p.atoms.empty() && f == Fn::Recip)
@@ -221,6 +237,10 @@ Sum Symbolic::apply(Fn f, Sum x) {
 }
 
 Sum Symbolic::clip(Sum x, Real low, Real high) {
+  bool from_zero = !low.symbol && low.value >= 0;
+  if (const Atom* inner = only_atom(x);
+      from_zero && inner && inner->kind == Atom::Apply && inner->head == static_cast<int>(Fn::Relu))
+    x = Sum(*inner->argument);
   Atom a;
   a.kind = Atom::Clip;
   a.reals = {low, high};

@@ -215,6 +215,20 @@ TEST(Terms, EqualPolynomialsAreOneTerm) {
   EXPECT_EQ(t.constant(1, 2) + t.constant(1, 2), t.constant(1));
 }
 
+TEST(Terms, FunctionsOfWhatIsKnownAreFolded) {
+  TermStore store;
+  Terms t(store);
+  Term x = store.atom({0, 7}), positive = t.apply(Fn::Relu, x);
+  EXPECT_EQ(t.apply(Fn::Sqrt, t.constant(1)).id, t.constant(1).id);
+  EXPECT_NE(t.apply(Fn::Sqrt, t.constant(4)).id, t.constant(4).id);
+  Real zero{0, nullptr}, eight{8, nullptr}, below{-1, nullptr};
+  EXPECT_EQ(t.clip(positive, zero, eight).id, t.clip(x, zero, eight).id);
+  EXPECT_NE(t.clip(positive, below, eight).id, t.clip(x, below, eight).id);
+  Term clipped = t.clip(x, zero, eight), signed_clip = t.clip(x, below, eight);
+  EXPECT_EQ(t.apply(Fn::Relu, clipped).id, clipped.id);
+  EXPECT_NE(t.apply(Fn::Relu, signed_clip).id, signed_clip.id);
+}
+
 TEST(Rational, IsReducedAndExact) {
   EXPECT_EQ(Rational::make(6, -4), Rational::make(-3, 2));
   EXPECT_EQ(Rational::make(1, 3) + Rational::make(1, 6), Rational::make(1, 2));

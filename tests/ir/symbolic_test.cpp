@@ -61,6 +61,20 @@ TEST_F(SymbolicTest, NumbersBecomeScalars) {
   EXPECT_EQ(value(alg.recip(Poly::symbol(n))), field.recip(4));
 }
 
+TEST_F(SymbolicTest, FunctionsOfWhatIsKnownAreFolded) {
+  auto same = [](const Sum& a, const Sum& b) { return to_string(a) == to_string(b); };
+  EXPECT_TRUE(same(alg.apply(Fn::Sqrt, alg.constant(1)), alg.constant(1)));
+  EXPECT_FALSE(same(alg.apply(Fn::Sqrt, alg.constant(4)), alg.constant(4)));
+  EXPECT_FALSE(same(alg.apply(Fn::Exp, alg.constant(1)), alg.constant(1)));
+  Sum x = read(0, 1), positive = alg.apply(Fn::Relu, x);
+  Real zero{0, nullptr}, eight{8, nullptr}, below{-1, nullptr};
+  EXPECT_TRUE(same(alg.clip(positive, zero, eight), alg.clip(x, zero, eight)));
+  EXPECT_FALSE(same(alg.clip(positive, below, eight), alg.clip(x, below, eight)));
+  Sum clipped = alg.clip(x, zero, eight), signed_clip = alg.clip(x, below, eight);
+  EXPECT_TRUE(same(alg.apply(Fn::Relu, clipped), clipped));
+  EXPECT_FALSE(same(alg.apply(Fn::Relu, signed_clip), signed_clip));
+}
+
 TEST_F(SymbolicTest, LooksUpNumbersAndKeepsOpenPositions) {
   std::vector<Poly> table = {Poly(2), Poly(0), Poly(1)};
   EXPECT_TRUE(same(alg.lookup(table, Poly(0), Poly(3)), Poly(2)));
