@@ -9,7 +9,7 @@ namespace {
 /// What a rule's variables stand for.
 struct Binding {
   std::map<TermId, TermId> leaves;
-  std::map<AttrKey, std::vector<int64_t>> attrs;
+  AttrBinding attrs;
 };
 
 /// Matches patterns against terms; commutative operators in both orders.
@@ -24,7 +24,7 @@ class TermMatcher {
     if (p.is_leaf()) return bind_leaf(pattern, subject, next);
     if (s.is_leaf() || p.output != s.output || p.operands.size() != s.operands.size()) return false;
     Binding saved = binding;
-    if (!bind_label(bank_.label(p.label), bank_.label(s.label))) {
+    if (!bind_label(p.call, bank_.label(p.label), bank_.label(s.label))) {
       binding = std::move(saved);
       return false;
     }
@@ -48,19 +48,19 @@ class TermMatcher {
     binding.leaves.erase(pattern);
     return false;
   }
-  bool bind_label(const Label& p, const Label& s) {
+  bool bind_label(int call, const Label& p, const Label& s) {
     if (p.op != s.op) return false;
     for (size_t k = 0; k < p.attrs.ints.size(); ++k) {
       const auto& given = s.attrs.ints[k];
-      auto it = plan_.find(attr_key(p, k));
-      bool open = it != plan_.end() && !p.op->ints[k].structural;
-      if (!open) {
+      auto it = plan_.find({Part::Left, call, k});
+      if (p.attrs.ints[k].size() != given.size()) return false;
+      if (it == plan_.end()) {
         if (p.attrs.ints[k] != given) return false;
-      } else if (p.attrs.ints[k].size() != given.size()) {
-        return false;
-      } else if (binding.attrs.try_emplace(it->first, given).first->second != given) {
-        return false;
+        continue;
       }
+      auto bound = bind(it->second, given, std::move(binding.attrs));
+      if (!bound) return false;
+      binding.attrs = *std::move(bound);
     }
     for (size_t k = 0; k < p.attrs.reals.size(); ++k)
       if (!same_real(p.attrs.reals[k], s.attrs.reals[k])) return false;
@@ -79,7 +79,7 @@ class TermMatcher {
 class Builder {
  public:
   Builder(Bank& bank, const GeneralPair& rule, const Binding& binding)
-      : bank_(bank), rule_(rule), binding_(binding) {}
+      : bank_(bank), rule_(rule), binding_(binding), leaves_(rule_leaves(bank, rule.lhs)) {}
   TermId build(TermId t) {
     const TermNode n = bank_.node(t);
     if (n.is_leaf()) {
@@ -93,32 +93,26 @@ class Builder {
     }
     Label label = bank_.label(n.label);
     for (size_t k = 0; k < label.attrs.ints.size(); ++k)
-      if (!fill(label, k)) return -1;
+      if (!fill(n.call, label, k)) return -1;
     return bank_.call(bank_.add_label(label), std::move(operands), n.output);
   }
 
  private:
-  bool fill(Label& label, size_t k) {
-    auto it = rule_.plan.find(attr_key(label, k));
-    if (it == rule_.plan.end() || label.op->ints[k].structural) return true;
-    if (auto bound = binding_.attrs.find(it->first); bound != binding_.attrs.end()) {
-      label.attrs.ints[k] = bound->second;
-      return true;
-    }
-    if (it->second.numbers.size() != label.attrs.ints[k].size()) return false;
-    for (size_t i = 0; i < it->second.numbers.size(); ++i) {
-      const Number& x = it->second.numbers[i];
-      if (x.kind == Number::Free) return false;
-      if (x.kind == Number::Size) {
-        const auto* value = bank_.value(binding_.leaves.at(x.leaf));
-        label.attrs.ints[k][i] = value->shape[static_cast<size_t>(x.axis)];
-      }
-    }
+  bool fill(int call, Label& label, size_t k) {
+    auto it = rule_.plan.find({Part::Right, call, k});
+    if (it == rule_.plan.end()) return true;
+    auto numbers = numbers_of(it->second, binding_.attrs, [&](size_t variable, int axis) {
+      const auto& shape = bank_.value(binding_.leaves.at(leaves_[variable]))->shape;
+      return shape[static_cast<size_t>(axis < 0 ? axis + static_cast<int>(shape.size()) : axis)];
+    });
+    if (!numbers) return false;
+    label.attrs.ints[k] = *std::move(numbers);
     return true;
   }
   Bank& bank_;
   const GeneralPair& rule_;
   const Binding& binding_;
+  std::vector<TermId> leaves_;
 };
 
 bool meet(const std::set<TermId>& a, const std::set<TermId>& b) {

@@ -30,7 +30,7 @@ std::optional<std::pair<Poly, Poly>> linear_in(const Poly& p, Var v) {
 }  // namespace
 
 SpaceSymbol extent_symbol(Var v, size_t rank, size_t axis) {
-  return {v, static_cast<int>(rank * kMaxRank + axis), rank <= 2 ? 6 : rank == 3 ? 5 : 4};
+  return {v, static_cast<int>(rank * kMaxRank + axis), rank > 2 && axis < 2 ? 3 : 6};
 }
 
 Space::Space(const std::vector<SpaceSymbol>& symbols, const Conjunction& conditions,
@@ -57,10 +57,13 @@ Conjunction Space::solve(const Conjunction& conditions, const Substitution& give
       if (f.kind != Formula::Zero) continue;
       Poly solution;
       Var found = nullptr;
-      for (const auto& term : f.poly.terms())
-        if (!found && term.monomial.size() == 1 && !term.monomial[0]->numerator &&
-            solve_for(f.poly, term.monomial[0], solution))
-          found = term.monomial[0];
+      for (const auto& term : f.poly.terms()) {  // the last one: attributes before extents
+        Poly x;
+        if (term.monomial.size() != 1 || term.monomial[0]->numerator) continue;
+        if (!solve_for(f.poly, term.monomial[0], x)) continue;
+        found = term.monomial[0];
+        solution = std::move(x);
+      }
       if (!found) continue;
       for (auto& [known, value] : solved) value = substitute(value, {{found, solution}});
       solved[found] = solution;
@@ -183,22 +186,58 @@ bool Space::contains(const Point& p) const {
                      [&](const FlatFormula& f) { return evaluate(f, p); });
 }
 
-std::optional<Point> Space::completed(Point p) const {
-  if (empty_) return std::nullopt;
+/// Computes what is determined; false when that is impossible.
+bool Space::determine(Point& p) const {
   for (const Definition& d : definitions_) {
     int64_t x = evaluate(d.value, p);
     if (d.divisor) {
       int64_t by = evaluate(*d.divisor, p);
-      if (by == 0 || x % by != 0) return std::nullopt;
+      if (by == 0 || x % by != 0) return false;
       x /= by;
     }
     if (d.bounded && (x < symbols_[static_cast<size_t>(d.symbol)].symbol->min || x > kMaxExtent))
-      return std::nullopt;
+      return false;
     p[static_cast<size_t>(d.symbol)] = x;
   }
-  for (const FlatFormula& f : conditions_)
-    if (!evaluate(f, p)) return std::nullopt;
-  return p;
+  return true;
+}
+
+/// The symbol, best an extent, that makes a condition true when it grows, and by how much; nullopt
+/// when none does.
+std::optional<std::pair<int, int64_t>> Space::growth(const Point& p) const {
+  for (const FlatFormula& f : conditions_) {
+    if (f.kind != Formula::NonNegative || evaluate(f.poly, p) >= 0) continue;
+    int best = -1;
+    int64_t by = 0;
+    for (const auto& [coefficient, factors] : f.poly.terms) {
+      if (coefficient < 1 || factors.size() != 1 || factors[0] < 0) continue;
+      if (!std::binary_search(free_.begin(), free_.end(), factors[0])) continue;
+      bool extent = symbols_[static_cast<size_t>(factors[0])].axis >= 0;
+      if (best >= 0 && !extent) continue;
+      best = factors[0];
+      by = (coefficient - 1 - evaluate(f.poly, p)) / coefficient;
+    }
+    if (best < 0) return std::nullopt;
+    return std::pair{best, by};
+  }
+  return std::nullopt;
+}
+
+std::optional<Point> Space::completed(Point p) const {
+  constexpr int kRounds = 6;
+  if (empty_) return std::nullopt;
+  for (int round = 0; round < kRounds; ++round) {
+    if (!determine(p)) return std::nullopt;
+    bool holds = std::all_of(conditions_.begin(), conditions_.end(),
+                             [&](const FlatFormula& f) { return evaluate(f, p); });
+    if (holds) return p;
+    auto grown = growth(p);
+    if (!grown) return std::nullopt;
+    int64_t& x = p[static_cast<size_t>(grown->first)];
+    x += grown->second;
+    if (x > kMaxExtent) return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 int64_t Space::value_for(int symbol, Rng& rng) const {
@@ -223,15 +262,19 @@ std::optional<Point> Space::draw(Rng& rng, Extents extents, int attempts) const 
 }
 
 std::optional<Point> Space::near(Rng& rng, const Point& base, const std::vector<int>& first,
-                                 size_t moved) const {
-  std::vector<int> order = free_;
-  for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[rng.below(k)]);
-  std::stable_partition(order.begin(), order.end(), [&](int k) {
-    return std::find(first.begin(), first.end(), k) != first.end();
-  });
+                                 size_t more, Others others) const {
+  std::vector<int> rest;
   Point p = base;
-  for (size_t k = 0; k < std::min(moved, order.size()); ++k)
-    p[static_cast<size_t>(order[k])] = value_for(order[k], rng);
+  for (int k : free_) {
+    bool wanted = std::find(first.begin(), first.end(), k) != first.end();
+    if (wanted)
+      p[static_cast<size_t>(k)] = value_for(k, rng);
+    else if (others == Others::All || symbols_[static_cast<size_t>(k)].axis >= 0)
+      rest.push_back(k);
+  }
+  for (size_t k = rest.size(); k > 1; --k) std::swap(rest[k - 1], rest[rng.below(k)]);
+  for (size_t k = 0; k < std::min(more, rest.size()); ++k)
+    p[static_cast<size_t>(rest[k])] = value_for(rest[k], rng);
   return completed(std::move(p));
 }
 

@@ -14,7 +14,7 @@ using Point = std::vector<int64_t>;
 /// A symbol of a space. Symbols of one axis are drawn alike when extents are aligned.
 struct SpaceSymbol {
   Var symbol = nullptr;
-  int axis = -1;     ///< -1: a number of an attribute, not an extent
+  int axis = -1;       ///< -1: a number of an attribute, not an extent
   int64_t spread = 2;  ///< how far above its least value it is drawn
 };
 
@@ -24,7 +24,7 @@ enum class Extents : uint8_t {
   Apart,
 };
 
-/// Extent `axis` of a tensor of that rank: the more axes the smaller.
+/// Extent `axis` of a tensor of that rank; the first two of many axes stay small.
 SpaceSymbol extent_symbol(Var v, size_t rank, size_t axis);
 
 /// The points that satisfy conditions. Equations that can be solved are; the rest is trial and
@@ -36,10 +36,12 @@ class Space {
   Space(const std::vector<SpaceSymbol>& symbols, const Conjunction& conditions,
         const Substitution& given = {});
   std::optional<Point> draw(Rng& rng, Extents extents, int attempts) const;
-  /// A point near `base`, a point that need not satisfy the conditions: of the symbols that
-  /// nothing determines `moved` change, those in `first` before others.
-  std::optional<Point> near(Rng& rng, const Point& base, const std::vector<int>& first,
-                            size_t moved) const;
+  /// Which symbols a point near another one may change, besides some that do.
+  enum class Others : uint8_t { Extents, All };
+  /// A point near `base`, which need not satisfy the conditions: of the symbols that nothing
+  /// determines those in `first` change, and `more` others.
+  std::optional<Point> near(Rng& rng, const Point& base, const std::vector<int>& first, size_t more,
+                            Others others) const;
   /// The point with `base`'s values where nothing determines them, except `symbol`.
   std::optional<Point> with(const Point& base, int symbol, int64_t value) const;
   /// True when p satisfies all.
@@ -73,7 +75,10 @@ class Space {
   int64_t evaluate(const Flat& p, const Point& x) const;
   bool evaluate(const FlatFormula& f, const Point& x) const;
   int64_t value_for(int symbol, Rng& rng) const;
-  /// Computes what is determined; nullopt when the conditions do not hold.
+  bool determine(Point& p) const;
+  std::optional<std::pair<int, int64_t>> growth(const Point& p) const;
+  /// p with what is determined, and with larger extents where a condition asks for it; nullopt when
+  /// the conditions do not hold.
   std::optional<Point> completed(Point p) const;
 
   std::vector<SpaceSymbol> symbols_;

@@ -96,7 +96,10 @@ TEST(Prune, InstancesAndConsequencesAreFound) {
   KeptRules kept(t.bank);
   Pair associativity{t.matmul(t.matmul(t.x, t.w), t.v), t.matmul(t.x, t.matmul(t.w, t.v))};
   EXPECT_EQ(kept.judge(associativity), Redundancy::None);
-  kept.add({associativity.lhs, associativity.rhs, {}});
+  GeneralPair pair;
+  pair.lhs = associativity.lhs;
+  pair.rhs = associativity.rhs;
+  kept.add(pair);
   TermId r = t.relu(t.w);
   EXPECT_EQ(kept.judge({t.matmul(t.matmul(t.x, r), t.w), t.matmul(t.x, t.matmul(r, t.w))}),
             Redundancy::Instance);
