@@ -1,9 +1,11 @@
 #include "gen/check.h"
 
 #include <algorithm>
+#include <set>
 
-#include "base/rng.h"
+#include "gen/space.h"
 #include "ir/eval.h"
+#include "ir/pattern.h"
 
 namespace regraft::gen {
 namespace {
@@ -11,130 +13,70 @@ namespace {
 constexpr int kAlignedAttempts = 300;  // assignments tried for each trial
 constexpr int kApartAttempts = 60;
 constexpr int kRedraws = 4;  // of the inputs, for values that are defined
-constexpr int64_t kMaxExtent = 40;
-constexpr int64_t kMaxElements = 20'000;
+constexpr int64_t kMaxElements = 1'000;        // of a tensor of the left side
+constexpr int64_t kMaxRightElements = 16'000;  // makes no difference to well-formedness
 
-using SymbolSet = std::map<Var, char, SymbolLess>;
-
-void collect(const Poly& p, SymbolSet& out) {
-  for (const auto& term : p.terms())
-    for (Var v : term.monomial) {
-      if (v->numerator) {
-        collect(*v->numerator, out);
-        collect(*v->denominator, out);
-      } else {
-        out[v] = 1;
-      }
-    }
+/// All symbols of an instance: sizes with their axes, then those of attributes.
+std::vector<SpaceSymbol> symbols_of(const RuleInstance& instance) {
+  std::vector<SpaceSymbol> r;
+  std::set<Var, SymbolLess> seen;
+  for (const auto& sizes : instance.sizes)
+    for (size_t d = 0; d < sizes.size(); ++d)
+      if (sizes[d] && seen.insert(*sizes[d]).second)
+        r.push_back(extent_symbol(*sizes[d], sizes.size(), d));
+  auto add = [&](const Graph& g) {
+    for (int32_t id = 0; id < g.id_bound(); ++id)
+      for (const auto& list : g.node(id).attrs.ints)
+        for (const Poly& p : list)
+          for_each_symbol(p, [&](Var v) {
+            if (seen.insert(v).second) r.push_back({v});
+          });
+  };
+  add(instance.lhs);
+  add(instance.rhs);
+  return r;
 }
-
-void collect(const Graph& g, SymbolSet& out) {
-  for (int32_t id = 0; id < g.id_bound(); ++id) {
-    const Node& n = g.node(id);
-    for (const auto& list : n.attrs.ints)
-      for (const Poly& p : list) collect(p, out);
-    if (n.kind == NodeKind::Input)
-      for (const Poly& p : *n.types[0].shape) collect(p, out);
-  }
-}
-
-/// Symbols that the equations of the domain express by others.
-Substitution solved(const Conjunction& domain) {
-  Substitution s;
-  for (bool again = true; again;) {
-    again = false;
-    for (const Formula& f : domain) {
-      if (f.kind != Formula::Zero) continue;
-      Poly p = substitute(f.poly, s), solution;
-      SymbolSet symbols;
-      for (const auto& term : p.terms())
-        if (term.monomial.size() == 1 && !term.monomial[0]->numerator)
-          symbols[term.monomial[0]] = 1;
-      for (const auto& [v, unused] : symbols) {
-        if (!solve_for(p, v, solution)) continue;
-        for (auto& [known, value] : s) value = substitute(value, {{v, solution}});
-        s[v] = solution;
-        again = true;
-        break;
-      }
-    }
-  }
-  return s;
-}
-
-/// How extents of different variables are drawn.
-enum class Extents : uint8_t {
-  Aligned,  ///< the same for the same axis of variables of the same rank
-  Apart,
-};
 
 /// Draws assignments that satisfy the left side.
 class Sampler {
  public:
-  explicit Sampler(const RuleInstance& instance) : instance_(instance) {
-    SymbolSet all;
-    collect(instance.lhs, all);
-    collect(instance.rhs, all);
-    solved_ = solved(instance.requires_lhs);
-    for (const auto& sizes : instance.sizes)
-      for (size_t d = 0; d < sizes.size(); ++d)
-        if (sizes[d]) axis_of_[*sizes[d]] = static_cast<int>(sizes.size() * kMaxRank + d);
-    for (const auto& [v, unused] : all)
-      if (solved_.count(v) == 0) free_.push_back(v);
-  }
-  std::optional<Valuation> draw(Rng& rng, Extents extents) const {
+  explicit Sampler(const RuleInstance& instance)
+      : symbols_(symbols_of(instance)), space_(symbols_, instance.requires_lhs) {}
+  std::optional<Valuation> draw(Rng& rng, Extents extents) {
     int attempts = extents == Extents::Aligned ? kAlignedAttempts : kApartAttempts;
-    for (int attempt = 0; attempt < attempts; ++attempt)
-      if (auto v = attempt_one(rng, extents)) return v;
-    return std::nullopt;
+    auto p = space_.draw(rng, extents, attempts);
+    if (!p) return std::nullopt;
+    last_ = *std::move(p);
+    return valuation(last_);
   }
-  /// The assignments next to one: one extent larger by 1, where the left side allows it.
-  std::vector<Valuation> neighbours(const Valuation& base) const {
+  /// The assignments next to the last one: one extent larger by 1, where the left side allows it.
+  std::vector<Valuation> neighbours() const {
     std::vector<Valuation> r;
-    for (Var v : free_) {
-      if (axis_of_.count(v) == 0) continue;
-      Valuation values;
-      for (Var w : free_) values[w] = base.at(w) + (w == v ? 1 : 0);
-      if (auto all = completed(std::move(values))) r.push_back(*std::move(all));
+    for (int k : space_.free()) {
+      auto at = static_cast<size_t>(k);
+      if (symbols_[at].axis < 0) continue;
+      if (auto p = space_.with(last_, k, last_[at] + 1)) r.push_back(valuation(*p));
     }
     return r;
   }
   /// Every free symbol had two values.
   bool covered(const std::vector<Valuation>& drawn) const {
-    return std::all_of(free_.begin(), free_.end(), [&](Var v) {
+    return std::all_of(space_.free().begin(), space_.free().end(), [&](int k) {
+      Var v = symbols_[static_cast<size_t>(k)].symbol;
       return std::any_of(drawn.begin(), drawn.end(),
                          [&](const Valuation& x) { return x.at(v) != drawn[0].at(v); });
     });
   }
 
  private:
-  int64_t value_for(Var v, Rng& rng, uint64_t round, Extents extents) const {
-    auto axis = axis_of_.find(v);
-    if (axis == axis_of_.end()) return v->min + rng.between(0, 2);
-    if (extents == Extents::Apart) return v->min + rng.between(0, 6);
-    return v->min + Rng(combine(round, static_cast<uint64_t>(axis->second))).between(0, 6);
-  }
-  std::optional<Valuation> attempt_one(Rng& rng, Extents extents) const {
+  Valuation valuation(const Point& p) const {
     Valuation values;
-    uint64_t round = rng.next();
-    for (Var v : free_) values[v] = value_for(v, rng, round, extents);
-    return completed(std::move(values));
+    for (size_t k = 0; k < p.size(); ++k) values[symbols_[k].symbol] = p[k];
+    return values;
   }
-  /// Adds the solved symbols; nullopt when the left side is not well-formed.
-  std::optional<Valuation> completed(Valuation values) const {
-    Valuation all = values;
-    for (const auto& [v, expression] : solved_) {
-      int64_t x = evaluate(expression, values);
-      if (x < v->min || x > kMaxExtent) return std::nullopt;
-      all[v] = x;
-    }
-    if (!evaluate(instance_.requires_lhs, all)) return std::nullopt;
-    return all;
-  }
-  const RuleInstance& instance_;
-  Substitution solved_;
-  std::map<Var, int, SymbolLess> axis_of_;
-  std::vector<Var> free_;
+  std::vector<SpaceSymbol> symbols_;
+  Space space_;
+  Point last_;
 };
 
 Array<Residue> random_input(uint64_t seed, int input, const std::vector<int64_t>& shape) {
@@ -156,7 +98,7 @@ Evidence compare(const RuleInstance& instance, const Valuation& values, Rng& rng
     Field field(seed);
     auto a = evaluate_graph<Field>(field, instance.lhs, values, input, kMaxElements);
     if (!a) return Evidence::Unusable;
-    auto b = evaluate_graph<Field>(field, instance.rhs, values, input, kMaxElements);
+    auto b = evaluate_graph<Field>(field, instance.rhs, values, input, kMaxRightElements);
     Agreement found = b ? agreement(*a, *b) : Agreement::Different;
     if (found != Agreement::Undefined)
       return found == Agreement::Equal ? Evidence::Holds : Evidence::Fails;
@@ -186,7 +128,7 @@ Evidence run_trials(const RuleInstance& instance, Rng& rng, int trials) {
   Sampler sampler(instance);
   std::vector<Valuation> held;
   bool apart = true;
-  for (int round = 0; round < 3 * trials; ++round) {
+  for (int round = 0; round < 4 * trials; ++round) {
     std::optional<Valuation> values;
     if (apart && round % 2 == 0) {
       values = sampler.draw(rng, Extents::Apart);
@@ -195,7 +137,7 @@ Evidence run_trials(const RuleInstance& instance, Rng& rng, int trials) {
     if (!values) values = sampler.draw(rng, Extents::Aligned);
     if (!values) return Evidence::Unusable;
     if (round % 2 == 1)
-      for (const Valuation& near : sampler.neighbours(*values))
+      for (const Valuation& near : sampler.neighbours())
         if (!shapes_agree(instance, near)) return Evidence::Fails;
     Evidence e = compare(instance, *values, rng);
     if (e == Evidence::Fails) return e;

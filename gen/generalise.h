@@ -13,12 +13,14 @@ struct Generalised {
   int closed = 0;       ///< attributes of the left side that stayed numbers
 };
 
-constexpr int kShapes = 8;       ///< random shapes at which a form is tried
+constexpr int kShapes = 8;       ///< random shapes at which a step is tried
 constexpr int kManyShapes = 40;  ///< random shapes at which a candidate must hold
 
-/// lhs => rhs in its most general form that holds at kManyShapes random shapes. A second form is
-/// added when it frees more attributes for 1x1 kernels. Empty when the equality is false at other
-/// shapes. REQUIRES: leaves of rhs occur in lhs, lhs is a call.
+/// lhs => rhs in its most general forms that hold at kManyShapes random shapes, with the weakest
+/// conditions found: at most two, neither a special case of the other. Extents of kernels
+/// (Bank::is_kernel) and those that are 1 may end up fixed; when others would have to, the equality
+/// is taken for a coincidence of the witness and the result is empty.
+/// REQUIRES: leaves of rhs occur in lhs, lhs is a call. Several threads may use one Bank.
 std::vector<Generalised> generalise(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed);
 
 }  // namespace regraft::gen

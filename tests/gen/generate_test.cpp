@@ -90,6 +90,7 @@ TEST(Generate, FindsTheFactsOfMatrices) {
 TEST(Generate, FindsTheFactsOfConvolutions) {
   const Deriver found(core3().candidates);
   const std::string open = " strides=?s pads=?p dilations=?d group=?g)";
+  const std::string equal_kernels = " where b.2=c.2,b.3=c.3";
   const std::string dense = " strides=?s pads=?p dilations=?d group=1)";
   for (const std::string& text : std::vector<std::string>{
            "(conv ?a (add ?b ?c)" + open + " => (add (conv ?a ?b" + open + " (conv ?a ?c" + open +
@@ -98,13 +99,13 @@ TEST(Generate, FindsTheFactsOfConvolutions) {
                ")",
            "(mul ?a (conv ?b ?c" + open + ") => (conv ?b (mul ?a ?c)" + open,
            "(concat (conv ?a ?b" + dense + " (conv ?a ?c" + dense +
-               " axis=1) => (conv ?a (concat ?b ?c axis=0)" + dense,
+               " axis=1) => (conv ?a (concat ?b ?c axis=0)" + dense + equal_kernels,
            "(conv ?a ?b" + dense + " ; (conv ?a ?c" + dense +
                " => (split (conv ?a (concat ?b ?c axis=0)" + dense +
                " axis=1 sizes=b.0,c.0) ; (split (conv ?a (concat ?b ?c axis=0)" + dense +
-               " axis=1 sizes=b.0,c.0)#1",
-           "(conv ?a ?b strides=?s pads=0,0,0,0 dilations=1,1 group=?g) => "
-           "(conv ?a (pad ?b pads=0,0,1,1,0,0,1,1) strides=?s pads=1,1,1,1 dilations=1,1 group=?g)",
+               " axis=1 sizes=b.0,c.0)#1" + equal_kernels,
+           "(conv ?a ?b strides=?s pads=?p,?q,?r,?t group=?g) => (conv ?a (pad ?b "
+           "pads=0,0,1,1,0,0,1,1) strides=?s pads=?p+1,?q+1,?r+1,?t+1 group=?g)",
            "(avgpool ?a kernel=?k strides=?s pads=?p dilations=?d include_pad=1) => "
            "(conv ?a (average-kernel channels=a.1 kernel=?k) strides=?s pads=?p dilations=?d "
            "group=a.1)",
@@ -189,12 +190,13 @@ TEST(Generate, SeedsAndThreadsDoNotMatter) {
 TEST(Generate, WhatIsTrueAtTheWitnessOnlyIsDropped) {
   const OpSet set = {"coincidence",
                      {{"only",
-                       {{"i", {3, 5, 2, 2}}},
-                       {{"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..22"}},
-                        {"global-avgpool", "", {"..22"}}}}}};
+                       {{"x", {3, 2}}},
+                       {{"reduce-mean", "axes=-1 keepdims=1", {"32"}},
+                        {"reduce-sum", "axes=-1 keepdims=1", {"32"}},
+                        {"full", "shape= value=0.5", {}},
+                        {"mul", "", {"31", "-"}}}}}};
   Stop stop;
   GenerateOptions options;
-  options.max_size = 1;
   options.verbosity = Verbosity::Quiet;
   auto report = generate(set, options, stop);
   ASSERT_TRUE(report);
