@@ -20,6 +20,21 @@ Signature of_rank(Signature s, size_t rank) {
   return s;
 }
 
+/// One spatial axis more or less: the words of the highest rank lose their last letter or have it
+/// twice. Empty below three axes.
+std::vector<Signature> of_other_dimensions(const Signature& s) {
+  size_t rank = 0;
+  for (const std::string& word : s) rank = std::max(rank, word.size());
+  if (rank < 3) return {};
+  Signature fewer = s, more = s;
+  for (size_t v = 0; v < s.size(); ++v) {
+    if (s[v].size() < rank) continue;
+    fewer[v].pop_back();
+    more[v] += s[v].back();
+  }
+  return rank == 3 ? std::vector<Signature>{more} : std::vector<Signature>{fewer, more};
+}
+
 /// Matrices with up to two batch axes in front, each variable on its own.
 std::vector<Signature> batched(const Signature& s) {
   std::vector<Signature> r = {{}};
@@ -44,6 +59,7 @@ std::vector<Signature> domain_of(const Rule& rule, const Signature& signature, u
     return w.find('1') != std::string::npos;
   });
   for (size_t rank = 1; !restricted && rank <= 4; ++rank) tried.push_back(of_rank(signature, rank));
+  for (Signature& s : of_other_dimensions(signature)) tried.push_back(std::move(s));
   for (const Signature& s : tried) {
     if (domain.size() >= kMaxSignatures) break;
     if (std::find(domain.begin(), domain.end(), s) == domain.end() &&

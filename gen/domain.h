@@ -6,7 +6,7 @@ namespace regraft::gen {
 
 /// Empty when all variables have the same general shape: finding ranks is then the verifier's work.
 /// Otherwise (scalars, biases, extents of 1) the signature itself and those like it, of other ranks
-/// and with batches of matrices, that hold at random shapes.
+/// with batches of matrices, and with one spatial axis more or less, that hold at random shapes.
 std::vector<Signature> domain_of(const Rule& rule, const Signature& signature, uint64_t seed);
 
 }  // namespace regraft::gen

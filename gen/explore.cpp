@@ -7,10 +7,10 @@ namespace {
 
 constexpr int64_t kMaxElements = 400;         // of a leaf or a result
 constexpr int64_t kMaxRightElements = 6'400;  // makes no difference to well-formedness
-constexpr int kNearAttempts = 40;
+constexpr int kNearAttempts = 100;
 constexpr int kDrawAttempts = 40;
 constexpr int kApartAttempts = 400;
-constexpr int kAloneAttempts = 24;
+constexpr int kAloneAttempts = 60;
 
 bool is_small(const std::vector<int64_t>& shape) {
   int64_t n = 1;

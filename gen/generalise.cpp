@@ -104,6 +104,7 @@ class Climb {
   /// An extent that may stay a number.
   bool may_stay(const PairSymbol& s) const { return s.witness == 1 || is_kernel(s); }
   void start(Order order);
+  void tie_equal_extents(Hypothesis open);
   bool drop_conditions();
   bool stage(const std::function<bool()>& steps);
   enum class Kernels : uint8_t { No, Yes };
@@ -138,6 +139,7 @@ void Climb::start(Order order) {
         (order == Order::SizesFirst || !is_kernel(symbols[k])))
       h_.left[k] = own(k);
   for (const NumberPlace& n : explorer_.right().numbers) h_.right.emplace_back(n.witness);
+  if (order == Order::NumbersFirst && !lists_.empty()) tie_equal_extents(std::move(open));
 }
 
 /// Takes steps until what they lead to survives kStageSamples samples; what refutes them is kept in
@@ -201,13 +203,40 @@ bool Climb::open_extent(int k) {
   return false;
 }
 
-/// Removes what the left side's own requirements say already.
+/// Extents that equations of the left side make equal, as its numbers and kernels are, are tied:
+/// the equations may say less when numbers are open. `open` is all but the numbers.
+void Climb::tie_equal_extents(Hypothesis open) {
+  const auto& symbols = explorer_.symbols();
+  for (size_t k = 0; k < symbols.size(); ++k)
+    if (is_kernel(symbols[k])) open.left[k] = Poly(symbols[k].witness);
+  std::vector<Sample> samples = explorer_.samples(explorer_.space(open), {}, kConfirm);
+  auto spatial = [&](size_t k) {
+    return symbols[k].is_size() && symbols[k].axis >= 2 && !is_kernel(symbols[k]);
+  };
+  for (size_t k = 0; k < symbols.size(); ++k)
+    for (size_t j = 0; j < symbols.size(); ++j) {
+      bool alike = spatial(k) && spatial(j) && is_open(k) && !is_open(j) &&
+                   symbols[k].axis == symbols[j].axis && symbols[k].witness == symbols[j].witness;
+      bool equal = alike && std::all_of(samples.begin(), samples.end(),
+                                        [&](const Sample& s) { return s.point[k] == s.point[j]; });
+      if (equal) h_.left[k] = own(j);
+    }
+}
+
+/// Removes conditions that the left side's own requirements imply, or that nothing needs.
 bool Climb::drop_conditions() {
   for (size_t k = 0; k < h_.left.size(); ++k) {
     if (!explorer_.symbols()[k].is_size() || same(h_.left[k], own(k))) continue;
     Hypothesis wider = h_;
     wider.left[k] = own(k);
-    if (relaxer_.holds(wider, {})) h_ = std::move(wider);
+    Space space = explorer_.space(wider);
+    std::vector<Sample> apart;
+    if (h_.left[k].terms().size() == 1) {
+      int other = explorer_.index_of(h_.left[k].terms()[0].monomial[0]);
+      apart = explorer_.samples_apart(space, {{static_cast<int>(k), other}}, kConfirm);
+    }
+    if (!explorer_.refuting(wider, space, apart) && relaxer_.holds(wider, {}))
+      h_ = std::move(wider);
   }
   return true;
 }
@@ -271,6 +300,9 @@ bool Climb::open_all_numbers() {
         break;
       }
     }
+  Space space = explorer_.space(all);
+  for (const LeftList& list : lists_)
+    if (!explorer_.move_alone(space, list.symbols)) return false;
   if (!relaxer_.holds(all, moving)) return false;
   h_ = std::move(all);
   for (const LeftList* list : shared) relaxer_.part(h_, list->symbols);

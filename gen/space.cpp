@@ -202,40 +202,47 @@ bool Space::determine(Point& p) const {
   return true;
 }
 
-/// The symbol, best an extent, that makes a condition true when it grows, and by how much; nullopt
-/// when none does.
-std::optional<std::pair<int, int64_t>> Space::growth(const Point& p) const {
+/// A free symbol, best an extent, that occurs alone in a violated condition, and a value for it
+/// that is closer to satisfying it; nullopt when there is none.
+std::optional<std::pair<int, int64_t>> Space::repair(const Point& p) const {
   for (const FlatFormula& f : conditions_) {
-    if (f.kind != Formula::NonNegative || evaluate(f.poly, p) >= 0) continue;
+    if (evaluate(f, p)) continue;
+    if (f.kind != Formula::NonNegative && f.kind != Formula::Zero) return std::nullopt;
+    int64_t value = evaluate(f.poly, p);
     int best = -1;
-    int64_t by = 0;
-    for (const auto& [coefficient, factors] : f.poly.terms) {
-      if (coefficient < 1 || factors.size() != 1 || factors[0] < 0) continue;
-      if (!std::binary_search(free_.begin(), free_.end(), factors[0])) continue;
+    int64_t coefficient = 0;
+    for (const auto& [c, factors] : f.poly.terms) {
+      if (factors.size() != 1 || !std::binary_search(free_.begin(), free_.end(), factors[0]))
+        continue;
+      bool usable = f.kind == Formula::Zero ? c == 1 || c == -1 : c > 0;
       bool extent = symbols_[static_cast<size_t>(factors[0])].axis >= 0;
-      if (best >= 0 && !extent) continue;
+      if (!usable || (best >= 0 && !extent)) continue;
       best = factors[0];
-      by = (coefficient - 1 - evaluate(f.poly, p)) / coefficient;
+      coefficient = c;
     }
     if (best < 0) return std::nullopt;
-    return std::pair{best, by};
+    auto at = static_cast<size_t>(best);
+    if (f.kind == Formula::NonNegative)
+      return std::pair{best, p[at] + (coefficient - 1 - value) / coefficient};
+    int64_t exact = p[at] - value * coefficient;  // a remainder goes
+    return std::pair{best, exact < symbols_[at].symbol->min ? p[at] + value * coefficient : exact};
   }
   return std::nullopt;
 }
 
 std::optional<Point> Space::completed(Point p) const {
-  constexpr int kRounds = 6;
+  constexpr int kRounds = 8;
   if (empty_) return std::nullopt;
   for (int round = 0; round < kRounds; ++round) {
     if (!determine(p)) return std::nullopt;
     bool holds = std::all_of(conditions_.begin(), conditions_.end(),
                              [&](const FlatFormula& f) { return evaluate(f, p); });
     if (holds) return p;
-    auto grown = growth(p);
-    if (!grown) return std::nullopt;
-    int64_t& x = p[static_cast<size_t>(grown->first)];
-    x += grown->second;
-    if (x > kMaxExtent) return std::nullopt;
+    auto repaired = repair(p);
+    if (!repaired) return std::nullopt;
+    auto k = static_cast<size_t>(repaired->first);
+    p[k] = repaired->second;
+    if (p[k] < symbols_[k].symbol->min || p[k] > kMaxExtent) return std::nullopt;
   }
   return std::nullopt;
 }

@@ -76,8 +76,8 @@ class Space {
   bool evaluate(const FlatFormula& f, const Point& x) const;
   int64_t value_for(int symbol, Rng& rng) const;
   bool determine(Point& p) const;
-  std::optional<std::pair<int, int64_t>> growth(const Point& p) const;
-  /// p with what is determined, and with larger extents where a condition asks for it; nullopt when
+  std::optional<std::pair<int, int64_t>> repair(const Point& p) const;
+  /// p with what is determined, and with other values where a condition asks for them; nullopt when
   /// the conditions do not hold.
   std::optional<Point> completed(Point p) const;
 
