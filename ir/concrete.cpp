@@ -14,8 +14,9 @@ int64_t times(int64_t a, int64_t b) {
 
 }  // namespace
 
-Field::Field(uint64_t key) : key_(key) {
-  uint64_t root = 2 + mix(key ^ 0x2545f4914f6cdd1dULL) % (Residue::kPrime - 3);
+void Field::draw_powers() {
+  drawn_ = true;
+  uint64_t root = 2 + mix(key_ ^ 0x2545f4914f6cdd1dULL) % (Residue::kPrime - 3);
   uint64_t base = Residue::ModPrime::mul(root, root);  // a square other than 1 has order q
   for (auto& row : powers_) {
     row[0] = 1;
@@ -36,7 +37,8 @@ Residue Field::larger(Residue a, Residue b) {
 
 Residue Field::reciprocal(Residue x) { return x.v == 0 || x.w == 0 ? undefined() : inverse(x); }
 
-Residue Field::exponential(Residue x) const {
+Residue Field::exponential(Residue x) {
+  if (!drawn_) draw_powers();
   if (x.v == 0) return residue_of(int64_t{1});
   uint64_t v = 1;
   for (size_t k = 0; k < kDigits; ++k)

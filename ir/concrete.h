@@ -137,7 +137,7 @@ struct Reals : Concrete<Reals, double> {
 /// -x; erf is a random odd function.
 struct Field : Concrete<Field, Residue> {
   /// The key draws the base of exp and the random functions.
-  explicit Field(uint64_t key = 1);
+  explicit Field(uint64_t key = 1) : key_(key) {}  // NOLINT: powers_ is drawn late
   Residue constant(int64_t n, int64_t d = 1) {
     return d == 1 ? residue_of(n) : residue_of(n) * recip(d);
   }
@@ -153,10 +153,12 @@ struct Field : Concrete<Field, Residue> {
   static Residue undefined() { return {0, 0, std::numeric_limits<double>::quiet_NaN()}; }
   static Residue larger(Residue a, Residue b);
   static Residue reciprocal(Residue x);
-  Residue exponential(Residue x) const;
+  Residue exponential(Residue x);
   Residue odd_image(Residue x) const;
   uint64_t image(uint64_t tag, uint64_t x) const;
+  void draw_powers();
   uint64_t key_;
+  bool drawn_ = false;  ///< powers_ is filled when exp first occurs
   std::array<std::array<uint64_t, 16>, kDigits> powers_;  ///< [k][d]: the base to the d * 16^k
 };
 

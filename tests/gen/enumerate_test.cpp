@@ -56,6 +56,8 @@ std::set<std::vector<uint64_t>> brute_force_values(const Theme& theme, int max_s
   return values;
 }
 
+constexpr int kTrials = 16;  // so many that chance plays no part
+
 /// An enumeration with what it refers to.
 struct Enumerated {
   Theme theme;
@@ -63,7 +65,7 @@ struct Enumerated {
   Bank bank;
   Enumeration found;
   Enumerated(Theme t, int max_size, uint64_t seed, int threads = 1, uint64_t max_bytes = 0)
-      : theme(std::move(t)), ops(theme, 4, seed), bank(seed) {
+      : theme(std::move(t)), ops(theme, kTrials, seed), bank(seed) {
     EXPECT_TRUE(ops.load());
     Stop stop;
     auto e = enumerate(ops, {max_size, seed, threads, max_bytes, Verbosity::Quiet}, bank, stop);

@@ -97,7 +97,8 @@ TEST(Generate, FindsTheFactsOfConvolutions) {
                ")",
            "(conv (add ?a ?b) ?c" + open + " => (add (conv ?a ?c" + open + " (conv ?b ?c" + open +
                ")",
-           "(mul ?a (conv ?b ?c" + open + ") => (conv ?b (mul ?a ?c)" + open,
+           "(mul ?a (conv ?b ?c" + open + ") => (conv ?b (mul ?a ?c)" + open +
+               "  for a:- b:nnnn c:nnnn",
            "(concat (conv ?a ?b" + dense + " (conv ?a ?c" + dense +
                " axis=1) => (conv ?a (concat ?b ?c axis=0)" + dense + equal_kernels,
            "(conv ?a ?b" + dense + " ; (conv ?a ?c" + dense +
@@ -151,7 +152,12 @@ TEST(Generate, EveryPairFollowsFromTheCandidates) {
     std::set<TermId> l = bank.leaves(pair.lhs), r = bank.leaves(pair.rhs);
     if (!std::includes(l.begin(), l.end(), r.begin(), r.end())) continue;
     Rule rule = to_rule(bank, pair);
-    if (!validate(rule)) continue;
+    rule.domain.emplace_back();
+    for (TermId leaf : rule_leaves(bank, pair)) {
+      size_t rank = bank.node(leaf).shape.size();
+      rule.domain[0].push_back(rank == 0 ? "-" : std::string(rank, 'n'));
+    }
+    if (!validate(rule) || check(rule, rule.domain[0], 1, 20) != Evidence::Holds) continue;
     ++tried;
     EXPECT_TRUE(deriver.derive(rule).derived) << to_string(rule);
   }
