@@ -37,7 +37,7 @@ STAGES = [
     ("removed: facts about constants", "constants"),
     ("removed: false at other shapes", "false elsewhere"),
     ("generalised", "generalised"),
-    ("rules removed: direction", "direction"),
+    ("rules removed: the right side contains the left", "growing"),
     ("rules removed: the same after generalisation", "duplicates"),
     ("rules removed: follow from smaller ones", "derivable"),
     ("candidates", "candidates"),

@@ -29,7 +29,7 @@ Rows counters(const gen::GenerateReport& r) {
           {"removed: facts about constants", d.constants},
           {"removed: false at other shapes", d.other_shapes},
           {"generalised", d.generalised},
-          {"rules removed: direction", r.removed_direction},
+          {"rules removed: the right side contains the left", d.grows},
           {"rules removed: the same after generalisation", r.removed_duplicate},
           {"rules removed: follow from smaller ones", r.removed_derivable},
           {"of these with several outputs", r.merges},

@@ -1,5 +1,7 @@
 #include "gen/collect.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "gen/domain.h"
@@ -25,13 +27,21 @@ std::string hex_digits(uint64_t h, int digits) {
 
 bool Collector::add(const Rule& rule, const Signature& signature) {
   if (!validate(rule)) return false;
-  if (!keys_.insert(canonical_key(rule)).second) {
+  if (is_trivial(rule) || known(rule)) {
     ++duplicates_;
     return false;
   }
+  for (const Rule& r : directions(rule)) keys_.insert(canonical_key(r));
   rules_.push_back(rule);
   signatures_.push_back(signature);
   return true;
+}
+
+/// Every direction is there.
+bool Collector::known(const Rule& rule) const {
+  std::vector<Rule> all = directions(rule);
+  return std::all_of(all.begin(), all.end(),
+                     [&](const Rule& r) { return keys_.count(canonical_key(r)) > 0; });
 }
 
 std::vector<Rule> Collector::finished(const std::vector<char>& keep, int threads) const {

@@ -18,6 +18,7 @@ class Collector {
   std::vector<Rule> finished(const std::vector<char>& keep, int threads) const;
 
  private:
+  bool known(const Rule& rule) const;
   std::vector<Rule> rules_;
   std::vector<Signature> signatures_;
   std::set<std::string> keys_;

@@ -17,6 +17,15 @@ bool is_directed(const Bank& bank, TermId lhs, TermId rhs) {
   return std::includes(l.begin(), l.end(), r.begin(), r.end());
 }
 
+/// The rule read from right to left holds as well.
+bool holds_reversed(const Generalised& g, uint64_t seed) {
+  if (!is_reversible(g.rule)) return false;
+  Rule rule = g.rule;
+  rule.domain = {g.signature};
+  Rule back = reversed(rule);
+  return check(back, back.domain[0], mix(seed), kManyShapes) == Evidence::Holds;
+}
+
 }  // namespace
 
 struct Distiller::Links {
@@ -160,6 +169,24 @@ void Distiller::connect(const Item& item, size_t first_rule, Links& links) const
     }
 }
 
+/// Rules that lead from one side to the other; reversible where they lead back as well.
+Distiller::Reading Distiller::direct(TermId lhs, TermId rhs) {
+  Reading reading = Reading::False;
+  if (!is_directed(bank_, lhs, rhs)) return reading;
+  bool back = is_directed(bank_, rhs, lhs) && bank_.subterms(lhs).count(rhs) == 0;
+  bool grows = bank_.subterms(rhs).count(lhs) > 0;
+  for (Generalised& g : generalise(bank_, lhs, rhs, seed_)) {
+    g.rule.both = back && !grows && holds_reversed(g, seed_);
+    if (reading != Reading::Both) reading = g.rule.both ? Reading::Both : Reading::Forward;
+    rewrites_.add(g.rule);
+    if (grows)
+      ++counts_.grows;
+    else
+      found_({std::move(g), lhs, rhs});
+  }
+  return reading;
+}
+
 void Distiller::take(TermId lhs, TermId rhs) {
   Pair p = without_common_subterms(bank_, {lhs, rhs});
   if (p.lhs == p.rhs || directed_key(bank_, p.lhs, p.lhs) == directed_key(bank_, p.lhs, p.rhs)) {
@@ -168,13 +195,10 @@ void Distiller::take(TermId lhs, TermId rhs) {
   }
   bool constant = bank_.leaves(p.lhs).empty() && bank_.leaves(p.rhs).empty();
   bool holds = false;
-  for (auto [from, to] : {std::pair{p.lhs, p.rhs}, std::pair{p.rhs, p.lhs}}) {
-    if (constant || !is_directed(bank_, from, to)) continue;
-    for (Generalised& g : generalise(bank_, from, to, seed_)) {
-      rewrites_.add(g.rule);
-      holds = true;
-      found_({std::move(g), from, to});
-    }
+  if (!constant) {
+    Reading forward = direct(p.lhs, p.rhs);
+    holds = forward != Reading::False;
+    if (forward != Reading::Both) holds = direct(p.rhs, p.lhs) != Reading::False || holds;
   }
   if (constant)
     ++counts_.constants;

@@ -17,6 +17,7 @@ struct DistilCounts {
   uint64_t constants = 0;     ///< facts about constants, which are folded anyway
   uint64_t other_shapes = 0;  ///< false at other shapes or attributes
   uint64_t generalised = 0;   ///< gave a rule
+  uint64_t grows = 0;         ///< rules whose right side contains the left, which are left out
 };
 
 /// Rules found by a theme, and where it stands.
@@ -57,6 +58,9 @@ class Distiller {
   /// application.
   struct Links;
 
+  /// Whether a pair is a rule from left to right.
+  enum class Reading : uint8_t { False, Forward, Both };
+
   void collect();
   void add_item(int level, ClassId known, std::vector<Application> applications);
   void connect(const Item& item, size_t first_rule, Links& links) const;
@@ -67,6 +71,7 @@ class Distiller {
   void unfold(Application a, const std::function<void(const Rewritten&)>& reach) const;
   void settle(size_t index, Links& links);
   void take(TermId lhs, TermId rhs);
+  Reading direct(TermId lhs, TermId rhs);
 
   const ValueGraph& graph_;
   Bank& bank_;

@@ -31,7 +31,7 @@ class Run {
 
  private:
   Result<Enumeration> enumerate_theme(ShapedOps& ops, int max_size, Bank& bank);
-  void collect(const Bank& bank, const Finding& finding);
+  void collect(const Finding& finding);
   void distil(Distiller& distiller, const Checkpoint::ThemeState& from);
   void save(const Distiller& distiller, size_t position);
   void add(const DistilCounts& counts);
@@ -62,14 +62,12 @@ Result<Enumeration> Run::enumerate_theme(ShapedOps& ops, int max_size, Bank& ban
   return found;
 }
 
-void Run::collect(const Bank& bank, const Finding& finding) {
-  if (bank.subterms(finding.rhs).count(finding.lhs) > 0) {
-    ++report_.removed_direction;
-    return;
-  }
+void Run::collect(const Finding& finding) {
   const Generalised& g = finding.general;
   if (!collector_.add(g.rule, g.signature)) return;
-  if (auto merge = merge_of(g, kShapeSeed); merge && collector_.add(*merge, g.signature))
+  Generalised forward = g;
+  forward.rule.both = false;
+  if (auto merge = merge_of(forward, kShapeSeed); merge && collector_.add(*merge, g.signature))
     ++report_.merges;
 }
 
@@ -83,6 +81,7 @@ void Run::add(const DistilCounts& c) {
   d.constants += c.constants;
   d.other_shapes += c.other_shapes;
   d.generalised += c.generalised;
+  d.grows += c.grows;
 }
 
 void Run::save(const Distiller& distiller, size_t position) {
@@ -113,7 +112,7 @@ Status Run::theme(const Theme& theme) {
   ASSIGN_OR_RETURN(Enumeration found, enumerate_theme(ops, options_.max_size + theme.more, bank));
   if (found.ended == Ended::Stopped) return {};
   Distiller distiller(*found.graph, bank, kShapeSeed, threads_,
-                      [&](const Finding& f) { collect(bank, f); });
+                      [&](const Finding& f) { collect(f); });
   size_t index = checkpoint_.themes.size();
   bool resumes = index < options_.resume.themes.size();
   distil(distiller, resumes ? options_.resume.themes[index] : Checkpoint::ThemeState{});

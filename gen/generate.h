@@ -41,7 +41,6 @@ struct GenerateReport {
   uint64_t evaluations = 0;      ///< of tensors or their keys while enumerating
   uint64_t classes = 0;
   DistilCounts distilled;
-  uint64_t removed_direction = 0;  ///< right sides that contain the left side
   uint64_t removed_duplicate = 0;  ///< the same rule after generalisation
   uint64_t removed_derivable = 0;  ///< rules that follow from smaller ones
   uint64_t merges = 0;             ///< candidates with several outputs

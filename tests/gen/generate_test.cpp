@@ -153,7 +153,7 @@ TEST(Generate, EveryPairFollowsFromTheCandidates) {
     if (!std::includes(l.begin(), l.end(), r.begin(), r.end())) continue;
     Rule rule = to_rule(bank, pair);
     rule.domain.emplace_back();
-    for (TermId leaf : rule_leaves(bank, pair)) {
+    for (TermId leaf : rule_leaves(bank, pair.lhs)) {
       size_t rank = bank.node(leaf).shape.size();
       rule.domain[0].push_back(rank == 0 ? "-" : std::string(rank, 'n'));
     }
