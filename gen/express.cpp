@@ -139,6 +139,8 @@ class Expression {
       const Poly own = Poly::symbol(explorer_.symbols()[static_cast<size_t>(k)].var);
       if (is.is_constant() && is.constant() == 1)
         word[d] = '1';
+      else if (!is.is_constant() && explorer_.index_of(is.terms()[0].monomial[0]) < k)
+        out_.pair.where.emplace_back(renamed(is), renamed(own));
       else if (!same(is, own))
         out_.pair.where.emplace_back(renamed(own), renamed(is));
     }

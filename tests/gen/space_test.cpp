@@ -1,0 +1,82 @@
+// Points that satisfy conditions.
+#include "gen/space.h"
+
+#include <gtest/gtest.h>
+
+namespace regraft::gen {
+namespace {
+
+struct Sizes {
+  SymbolPool pool;
+  std::vector<SpaceSymbol> symbols;
+  Poly extent(const char* name, size_t axis) {
+    Var v = pool.named(name);
+    symbols.push_back(extent_symbol(v, 2, axis));
+    return Poly::symbol(v);
+  }
+  Poly number(const char* name, int64_t min) {
+    Var v = pool.named(name, min);
+    symbols.push_back({v});
+    return Poly::symbol(v);
+  }
+};
+
+TEST(Space, DrawsSatisfyTheConditions) {
+  Sizes s;
+  Poly x = s.extent("x", 0), y = s.extent("y", 1), g = s.number("g", 1);
+  Conjunction c;
+  add(c, x == g * y);                      // solved
+  add(c, y == g * s.pool.floordiv(y, g));  // a multiple
+  add(c, Poly(7) <= x);
+  Space space(s.symbols, c);
+  Rng rng(5);
+  int found = 0;
+  for (int k = 0; k < 20; ++k) {
+    auto p = space.draw(rng, Extents::Apart, 50);
+    if (!p) continue;
+    ++found;
+    EXPECT_EQ((*p)[0], (*p)[2] * (*p)[1]);
+    EXPECT_EQ((*p)[1] % (*p)[2], 0);
+    EXPECT_GE((*p)[0], 7);
+    EXPECT_TRUE(space.contains(*p));
+  }
+  EXPECT_GE(found, 15);
+}
+
+TEST(Space, ProductsAreDivided) {
+  Sizes s;
+  Poly a = s.extent("a", 0), b = s.extent("b", 1), m = s.number("m", 1), n = s.number("n", 1);
+  Conjunction c;
+  add(c, a * b == m * n);
+  Space space(s.symbols, c);
+  Rng rng(1);
+  for (int k = 0; k < 10; ++k) {
+    auto p = space.draw(rng, Extents::Apart, 100);
+    ASSERT_TRUE(p);
+    EXPECT_EQ((*p)[0] * (*p)[1], (*p)[2] * (*p)[3]);
+  }
+}
+
+TEST(Space, WhatIsGivenIsKept) {
+  Sizes s;
+  Poly a = s.extent("a", 0), b = s.extent("b", 1);
+  Space space(s.symbols, {}, {{s.symbols[0].symbol, b + Poly(2)}});
+  Rng rng(1);
+  auto p = space.draw(rng, Extents::Apart, 1);
+  ASSERT_TRUE(p);
+  EXPECT_EQ((*p)[0], (*p)[1] + 2);
+  EXPECT_EQ(space.free(), std::vector<int>{1});
+  EXPECT_FALSE(space.contains({3, 3}));
+}
+
+TEST(Space, AContradictionHasNoPoints) {
+  Sizes s;
+  Poly a = s.extent("a", 0);
+  Conjunction c;
+  add(c, a + Poly(1) <= a);
+  Rng rng(1);
+  EXPECT_FALSE(Space(s.symbols, c).draw(rng, Extents::Apart, 100));
+}
+
+}  // namespace
+}  // namespace regraft::gen
