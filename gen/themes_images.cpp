@@ -3,48 +3,48 @@
 namespace regraft::gen {
 namespace {
 
-/// Sub-sampling by strides, by 1x1 pooling windows and by slices. Images are 4x6, 2x3 and 1x2.
+/// Sub-sampling by strides, by 1x1 pooling windows and by slices. Images are 8x10, 4x5 and 2x3.
 Theme stride_theme() {
   return {"strides",
-          {{"i", {1, 2, 4, 6}, 2},
-           {"k", {2, 2, 3, 3}, 1, Role::Kernel},
-           {"p", {2, 2, 1, 1}, 2, Role::Kernel}},
-          {{"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a46", ".a33"}},
-           {"conv", "strides=2,2 pads=1,1,1,1 dilations=1,1 group=1", {".a46", ".a33"}},
-           {"conv", "strides=4,4 pads=1,1,1,1 dilations=1,1 group=1", {".a46", ".a33"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a46", ".a11"}},
-           {"conv", "strides=2,2 pads=0,0,0,0 dilations=1,1 group=1", {".a46", ".a11"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a23", ".a11"}},
-           {"conv", "strides=2,2 pads=0,0,0,0 dilations=1,1 group=1", {".a23", ".a11"}},
-           {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..46"}},
-           {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..23"}},
-           {"maxpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"..46"}},
-           {"maxpool", "kernel=3,3 strides=2,2 pads=1,1,1,1 dilations=1,1", {"..46"}},
-           {"avgpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..46"}},
-           {"slice", "begins=0,0,0,0 sizes~1,2,2,3 steps=1,1,2,2", {"1246"}},
-           {"relu", "", {"..46"}},
-           {"relu", "", {"..23"}},
-           {"add", "", {"ab46", "ab46"}},
-           {"add", "", {"ab23", "ab23"}},
-           {"mul", "", {"ab46", "ab46"}},
-           {"mul", "", {"ab23", "ab23"}}}};
+          {{"i", {1, 3, 8, 10}, 2},
+           {"k", {3, 3, 3, 3}, 1, Role::Kernel},
+           {"p", {3, 3, 1, 1}, 2, Role::Kernel}},
+          {{"conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a8.", ".a33"}},
+           {"conv", "strides=2,2 pads=1,1,1,1 dilations=1,1 group=1", {".a8.", ".a33"}},
+           {"conv", "strides=4,4 pads=1,1,1,1 dilations=1,1 group=1", {".a8.", ".a33"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a8.", ".a11"}},
+           {"conv", "strides=2,2 pads=0,0,0,0 dilations=1,1 group=1", {".a8.", ".a11"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a45", ".a11"}},
+           {"conv", "strides=2,2 pads=0,0,0,0 dilations=1,1 group=1", {".a45", ".a11"}},
+           {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..8."}},
+           {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..45"}},
+           {"maxpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"..8."}},
+           {"maxpool", "kernel=3,3 strides=2,2 pads=1,1,1,1 dilations=1,1", {"..8."}},
+           {"avgpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..8."}},
+           {"slice", "begins=0,0,0,0 sizes~1,3,4,5 steps=1,1,2,2", {"138."}},
+           {"relu", "", {"..8."}},
+           {"relu", "", {"..45"}},
+           {"add", "", {"ab8c", "ab8c"}},
+           {"add", "", {"ab45", "ab45"}},
+           {"mul", "", {"ab8c", "ab8c"}},
+           {"mul", "", {"ab45", "ab45"}}}};
 }
 
 /// Pointwise convolutions beside pooling and resizing.
 Theme pooling_theme() {
   return {"pooling",
-          {{"i", {1, 2, 4, 5}, 2}, {"p", {3, 2, 1, 1}, 1, Role::Kernel}, {"b", {3}}},
+          {{"i", {1, 2, 3, 4}, 2}, {"p", {3, 2, 1, 1}, 1, Role::Kernel}, {"b", {3}}},
           {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a11"}},
            {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", "ba11", "b"}},
-           {"avgpool", "kernel=2,2 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..45"}},
-           {"avgpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"..45"}},
-           {"avgpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1 include_pad=1", {"..45"}},
-           {"maxpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"..45"}},
-           {"global-avgpool", "", {"..45"}},
-           {"reduce-mean", "axes=2,3 keepdims=1", {"..45"}},
-           {"resize-nearest", "factors=2,2", {"..45"}},
-           {"resize-linear", "factors=2,2", {"..45"}},
-           {"resize-linear", "factors=2,2 half_pixel=0", {"..45"}},
+           {"avgpool", "kernel=2,2 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..34"}},
+           {"avgpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"..34"}},
+           {"avgpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1 include_pad=1", {"..34"}},
+           {"maxpool", "kernel=3,3 strides=1,1 pads=1,1,1,1 dilations=1,1", {"..34"}},
+           {"global-avgpool", "", {"..34"}},
+           {"reduce-mean", "axes=2,3 keepdims=1", {"..34"}},
+           {"resize-nearest", "factors=2,2", {"..34"}},
+           {"resize-linear", "factors=2,2", {"..34"}},
+           {"resize-linear", "factors=2,2 half_pixel=0", {"..34"}},
            {"relu", "", {"...."}},
            {"add", "", {"abcd", "abcd"}},
            {"mul", "", {"abcd", "abcd"}},
@@ -179,51 +179,51 @@ Theme permutation_theme() {
            {"add", "", {"abcd", "b11"}}}};
 }
 
-/// Slices of images in front of convolutions; pads and zeros in weights. Images are 4x8 and what
-/// comes of them; kernels are 2x2, or 3x3 with zeros.
+/// Slices of images in front of convolutions; pads and zeros in weights. Images are 6x8 and what
+/// comes of them; kernels are 2x2, or 4x3 with zeros.
 Theme window_theme() {
   return {"windows",
-          {{"x", {1, 2, 4, 8}, 2}, {"k", {3, 2, 2, 2}, 1, Role::Kernel}, {"b", {3}}},
-          {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a48", ".a22"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a48", ".a33"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a37", ".a22"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a24", ".a22"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a23", ".a22"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a59", ".a22"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a59", "ba22", "b"}},
-           {"conv", "strides=1,1 pads=1,0,0,1 dilations=1,1 group=1", {".a48", ".a22"}},
-           {"conv", "strides=1,1 pads=1,0,0,1 dilations=1,1 group=1", {".a48", "ba22", "b"}},
-           {"conv", "strides=2,2 pads=0,0,0,0 dilations=2,2 group=1", {".a48", ".a22"}},
-           {"conv", "strides=2,2 pads=0,0,0,0 dilations=2,2 group=1", {".a46", ".a22"}},
-           {"slice", "begins=0,0,0,0 sizes~1,2,2,4 steps=1,1,2,2", {"1248"}},
-           {"slice", "begins=0,0,0,2 sizes=1,2,2,3 steps=1,1,2,2", {"1248"}},
-           {"slice", "begins=0,0,0,2 sizes~1,2,4,6", {"1248"}},
-           {"slice", "begins=0,0,0,0 sizes~1,2,3,7", {"1248"}},
-           {"slice", "begins=0,0,1,1 sizes~1,2,3,7", {"1248"}},
-           {"pad", "pads=0,0,1,0,0,0,0,1", {"..48"}},
-           {"pad", "pads=0,0,0,0,0,0,1,1", {"..22"}},
-           {"pad", "pads=0,0,1,1,0,0,0,0", {"..22"}},
-           {"maxpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..48"}},
-           {"maxpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..37"}},
-           {"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..48"}},
-           {"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..37"}},
-           {"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..59"}},
-           {"avgpool", "kernel=2,2 strides=1,1 pads=1,0,0,1 dilations=1,1 include_pad=1", {"..48"}},
-           {"relu", "", {"..48"}},
-           {"relu", "", {"..37"}},
-           {"add", "", {"ab48", "ab48"}},
-           {"add", "", {"ab37", "ab37"}}}};
+          {{"x", {1, 4, 6, 8}, 2}, {"k", {2, 4, 2, 2}, 1, Role::Kernel}, {"b", {2}}},
+          {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a68", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a68", ".a43"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a47", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a34", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a33", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a79", ".a22"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a79", "ba22", "b"}},
+           {"conv", "strides=1,1 pads=1,0,0,1 dilations=1,1 group=1", {".a68", ".a22"}},
+           {"conv", "strides=1,1 pads=1,0,0,1 dilations=1,1 group=1", {".a68", "ba22", "b"}},
+           {"conv", "strides=2,2 pads=0,0,0,0 dilations=2,2 group=1", {".a68", ".a22"}},
+           {"conv", "strides=2,2 pads=0,0,0,0 dilations=2,2 group=1", {".a66", ".a22"}},
+           {"slice", "begins=0,0,0,0 sizes~1,4,3,4 steps=1,1,2,2", {"1468"}},
+           {"slice", "begins=0,0,0,2 sizes=1,4,3,3 steps=1,1,2,2", {"1468"}},
+           {"slice", "begins=0,0,0,2 sizes~1,4,6,6", {"1468"}},
+           {"slice", "begins=0,0,0,0 sizes~1,4,4,7", {"1468"}},
+           {"slice", "begins=0,0,2,1 sizes~1,4,4,7", {"1468"}},
+           {"pad", "pads=0,0,1,0,0,0,0,1", {"..68"}},
+           {"pad", "pads=0,0,0,0,0,0,2,1", {"..22"}},
+           {"pad", "pads=0,0,2,1,0,0,0,0", {"..22"}},
+           {"maxpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..68"}},
+           {"maxpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..47"}},
+           {"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..68"}},
+           {"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..47"}},
+           {"avgpool", "kernel=2,2 strides=1,1 pads=0,0,0,0 dilations=1,1", {"..79"}},
+           {"avgpool", "kernel=2,2 strides=1,1 pads=1,0,0,1 dilations=1,1 include_pad=1", {"..68"}},
+           {"relu", "", {"..68"}},
+           {"relu", "", {"..47"}},
+           {"add", "", {"ab68", "ab68"}},
+           {"add", "", {"ab47", "ab47"}}}};
 }
 
-/// A dilated kernel of a signal as one with zeros between.
+/// A dilated kernel of a signal as one with zeros between: 2 taps, 4 apart, are 8 taps.
 Theme signal_theme() {
   return {"signals",
-          {{"x", {1, 2, 5}}, {"w", {3, 2, 2, 1}}},
-          {{"conv", "strides=1 pads=0,0 dilations=2 group=1", {".a5", ".a2"}},
-           {"conv", "strides=1 pads=0,1 dilations=1 group=1", {".a5", ".a4"}},
-           {"reshape", "shape~3,2,2", {"3221"}},
-           {"reshape", "shape~3,2,4", {"3222"}},
-           {"pad", "pads=0,0,0,0,0,0,0,1", {"3221"}}}};
+          {{"x", {1, 6, 9}}, {"w", {5, 6, 2, 1}}},
+          {{"conv", "strides=1 pads=0,0 dilations=4 group=1", {".a9", ".a2"}},
+           {"conv", "strides=1 pads=0,3 dilations=1 group=1", {".a9", ".a8"}},
+           {"reshape", "shape~5,6,2", {"5621"}},
+           {"reshape", "shape~5,6,8", {"5624"}},
+           {"pad", "pads=0,0,0,0,0,0,0,3", {"5621"}}}};
 }
 
 }  // namespace

@@ -56,18 +56,19 @@ Theme gemm_theme() {
        {"full", "shape~4 value=0", {}, Scope::Free}}};
 }
 
-/// Some rows of what acts on each row alone.
+/// Some rows of what acts on each row alone. What a slice is free to choose is no extent here.
 Theme row_theme() {
   return {"rows",
-          {{"x", {4, 3}, 2}, {"w", {3, 5}, 1}, {"b", {3}, 2}, {"c", {5}}},
-          {{"slice", "begins=1,0 sizes~2,3 steps=2,1", {"43"}},
-           {"slice", "begins=1,0 sizes~2,5 steps=2,1", {"45"}},
-           {"slice", "begins=0,1 sizes~3,2 steps=1,2", {"35"}},
-           {"slice", "begins=0,1 sizes~4,2 steps=1,2", {"45"}},
-           {"slice", "begins=0,1 sizes~3,2 steps=1,2", {"34"}},
-           {"slice", "begins=1,0 sizes~1,3", {"23"}},
-           {"gather", "axis=0 indices=2,0 shape=2", {"4."}},
-           {"gather", "axis=0 indices=1,2 shape=2", {"4."}},
+          {{"x", {9, 3}, 2}, {"w", {3, 5}, 1}, {"b", {3}, 2}, {"c", {5}}},
+          {{"slice", "begins=1,0 sizes~4,3 steps=2,1", {"93"}},
+           {"slice", "begins=1,0 sizes~4,5 steps=2,1", {"95"}},
+           {"slice", "begins=0,1 sizes~3,2 steps=1,3", {"35"}},
+           {"slice", "begins=0,1 sizes~9,2 steps=1,3", {"95"}},
+           {"slice", "begins=0,1 sizes~3,4 steps=1,2", {"39"}},
+           {"slice", "begins=1,0 sizes~2,3", {"43"}},
+           {"slice", "begins=3,0 sizes~2,3 steps=2,1", {"93"}},
+           {"gather", "axis=0 indices=2,0 shape=2", {"9."}},
+           {"gather", "axis=0 indices=1,2 shape=2", {"9."}},
            {"matmul", "", {"ab", "bc"}},
            {"gemm", "", {"ab", "bc", "c"}},
            {"add", "", {"ab", "ab"}},
@@ -82,11 +83,11 @@ Theme row_theme() {
 /// One token of a batch of sequences.
 Theme token_theme() {
   return {"tokens",
-          {{"x", {2, 4, 3}, 2}, {"w", {3, 5}}, {"b", {3}, 2}, {"c", {5}}},
+          {{"x", {3, 9, 6}, 2}, {"w", {6, 5}}, {"b", {6}, 2}, {"c", {5}}},
           {{"gather", "axis=1 indices=1 shape=", {"..."}},
            {"gather", "axis=1 indices=0 shape=", {"..."}},
-           {"slice", "begins=0,1,0 sizes~2,2,3 steps=1,2,1", {"243"}},
-           {"slice", "begins=0,1,0 sizes~2,2,5 steps=1,2,1", {"245"}},
+           {"slice", "begins=0,1,0 sizes~3,4,6 steps=1,2,1", {"396"}},
+           {"slice", "begins=0,1,0 sizes~3,4,5 steps=1,2,1", {"395"}},
            {"matmul", "", {"abc", "cd"}},
            {"matmul", "", {"ab", "bc"}},
            {"add", "", {"abc", "abc"}},
@@ -103,24 +104,23 @@ Theme token_theme() {
            {"layernorm", "axis=-1", {"ab", "b", "b"}}}};
 }
 
-/// Reshapes and transposes around what acts on elements alone.
+/// Reshapes and transposes around what acts on elements alone. Images are 2x3x4x5; what is 4x6x9
+/// takes shapes that share no extent with it.
 Theme layout_theme() {
   return {"layout",
-          {{"x", {2, 3, 4, 5}, 2}, {"r", {2, 6, 4}}, {"q", {2, 20, 3}}},
+          {{"x", {2, 3, 4, 5}, 2}, {"q", {2, 20, 3}}, {"r", {4, 6, 9}, 2}},
           {{"transpose", "perm=0,2,3,1", {"...."}},
            {"transpose", "perm=0,3,1,2", {"...."}},
-           {"transpose", "perm=0,2,1", {"..."}},
+           {"transpose", "perm=0,2,1", {"2.."}},
            {"reshape", "shape~2,3,20", {"2345"}},
            {"reshape", "shape~2,20,3", {"2453"}},
            {"reshape", "shape~2,3,4,5", {"23."}},
-           {"reshape", "shape~2,3,4,5", {"2345"}},
-           {"reshape", "shape=3,4,2,5", {"...."}},
-           {"reshape", "shape=3,4,2,5", {"6."}},
            {"reshape", "shape~2,4,5,3", {"2.3"}},
-           {"reshape", "shape=6,20", {"...."}},
-           {"reshape", "shape=6,20", {"..."}},
-           {"reshape", "shape=2,2,3,4", {"264"}},
-           {"reshape", "shape=12,4", {"264"}},
+           {"reshape", "shape~2,3,4,5", {"2345"}},
+           {"reshape", "shape=8,27", {"..."}},
+           {"reshape", "shape=3,2,36", {"469"}},
+           {"reshape", "shape=2,3,12,3", {".."}},
+           {"reshape", "shape=2,3,12,3", {"469"}},
            {"relu", "", {"...."}},
            {"relu", "", {"..."}},
            {"relu", "", {".."}},
@@ -223,12 +223,12 @@ Theme split_theme() {
 /// A shuffle of channels before a convolution: reshape, transpose, reshape.
 Theme shuffle_before_theme() {
   return {"shuffle-before",
-          {{"x", {1, 2, 3, 2, 2}}, {"w", {5, 6, 1, 1}}},
+          {{"x", {2, 3, 4, 5, 1}}, {"w", {7, 12, 1, 1}}},
           {{"transpose", "perm=0,2,1,3,4", {"....."}},
-           {"reshape", "shape~1,6,2,2", {"1..22"}},
-           {"reshape", "shape~5,6,1,1", {"5..11"}},
-           {"reshape", "shape~5,3,2,1,1", {"5611"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {"1622", "5611"}},
+           {"reshape", "shape~2,12,5,1", {"2..51"}},
+           {"reshape", "shape~7,12,1,1", {"7..11"}},
+           {"reshape", "shape~7,4,3,1,1", {"7.11"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {"2.51", "7.11"}},
            {"relu", "", {"...."}},
            {"relu", "", {"....."}}},
           2};
@@ -237,13 +237,13 @@ Theme shuffle_before_theme() {
 /// A shuffle of channels after a convolution.
 Theme shuffle_after_theme() {
   return {"shuffle-after",
-          {{"x", {1, 5, 2, 2}}, {"w", {2, 3, 5, 1, 1}}},
-          {{"transpose", "perm=0,2,1,3,4", {"....."}},
-           {"transpose", "perm=1,0,2,3,4", {"....."}},
-           {"reshape", "shape~6,5,1,1", {"..511"}},
-           {"reshape", "shape~1,2,3,2,2", {"1622"}},
-           {"reshape", "shape~1,6,2,2", {"1..22"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {"1522", "6511"}}},
+          {{"x", {2, 5, 7, 1}}, {"w", {3, 4, 5, 1, 1}}},
+          {{"transpose", "perm=0,2,1,3,4", {"2...."}},
+           {"transpose", "perm=1,0,2,3,4", {"..511"}},
+           {"reshape", "shape~12,5,1,1", {"..511"}},
+           {"reshape", "shape~2,3,4,7,1", {"2.71"}},
+           {"reshape", "shape~2,12,7,1", {"2..71"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {"2571", ".511"}}},
           2};
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
+constexpr int64_t kMaxElements = 256;  // of a tensor in enumeration
+
 /// Numbers chosen for a rule's symbols and list variables.
 struct Binding {
   Valuation numbers;
@@ -136,7 +138,12 @@ class Witness {
     auto outputs = l.op->field_semantics.infer(field, operands, l.attrs);
     if (!outputs || !field.ok) return std::nullopt;
     std::vector<Dims> r;
-    for (const auto& shape : *outputs) r.emplace_back(shape.begin(), shape.end());
+    for (const auto& shape : *outputs) {
+      r.emplace_back(shape.begin(), shape.end());
+      int64_t count = 1;
+      for (int64_t d : shape) count *= d;
+      if (count > kMaxElements) return std::nullopt;
+    }
     return r;
   }
   static bool fits_either_way(const Instance& in, const Label& label,
