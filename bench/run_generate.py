@@ -34,6 +34,7 @@ STAGES = [
     ("removed: renaming", "renaming"),
     ("removed: common subgraph", "common subgraph"),
     ("removed: follows from several rules", "several rules"),
+    ("removed: not equal on other inputs", "chance"),
     ("removed: facts about constants", "constants"),
     ("removed: false at other shapes", "false elsewhere"),
     ("generalised", "generalised"),

@@ -26,6 +26,7 @@ Rows counters(const gen::GenerateReport& r) {
           {"removed: renaming", d.renaming},
           {"removed: common subgraph", d.common},
           {"removed: follows from several rules", d.derivable},
+          {"removed: not equal on other inputs", d.chance},
           {"removed: facts about constants", d.constants},
           {"removed: false at other shapes", d.other_shapes},
           {"generalised", d.generalised},

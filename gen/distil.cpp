@@ -66,16 +66,37 @@ Distiller::Distiller(const ValueGraph& graph, Bank& bank, uint64_t seed, int thr
   collect();
 }
 
-void Distiller::add_item(int level, ClassId known, std::vector<Application> applications) {
-  auto leaves = [&](Application a) { return std::popcount(graph_.leaves(a)); };
-  std::sort(applications.begin(), applications.end(), [&](Application a, Application b) {
-    return std::pair(-leaves(a), a) < std::pair(-leaves(b), b);
-  });
-  Item item{level, leaves(applications[0]), known, std::move(applications)};
-  items_.push_back(std::move(item));
+/// For each class the calls of its lightest term, counted as often as they occur; followers count.
+std::vector<uint32_t> Distiller::class_weights() const {
+  std::vector<uint32_t> weights;
+  for (ClassId c = 0; c < graph_.size(); ++c)
+    weights.push_back(graph_.is_leaf(c) ? 0 : weight_of(graph_.first(c), weights));
+  return weights;
+}
+
+uint32_t Distiller::weight_of(Application a, const std::vector<uint32_t>& classes) const {
+  uint32_t weight = graph_.plans().then(static_cast<size_t>(a.instance())) ? 2 : 1;
+  for (ClassId c : graph_.operands(a)) weight += classes[c];
+  return weight;
+}
+
+void Distiller::add_item(int level, ClassId known, std::vector<Application> applications,
+                         const std::vector<uint32_t>& weights) {
+  auto rank = [&](Application a) {
+    return std::tuple(weight_of(a, weights), -std::popcount(graph_.leaves(a)), a);
+  };
+  std::sort(applications.begin(), applications.end(),
+            [&](Application a, Application b) { return rank(a) < rank(b); });
+  bool fresh = known == kNoClass;
+  Application second = applications[fresh ? 1 : 0];
+  uint32_t weight =
+      weight_of(second, weights) + (fresh ? weight_of(applications[0], weights) : weights[known]);
+  int leaves = std::popcount(graph_.leaves(second));
+  items_.push_back({level, weight, leaves, known, std::move(applications)});
 }
 
 void Distiller::collect() {
+  std::vector<uint32_t> weights = class_weights();
   for (ClassId c = 0; c < graph_.size(); ++c) {
     std::map<int, std::vector<Application>> by_size;
     if (graph_.level(c) == 0 && !graph_.is_leaf(c) && graph_.nodes(c).size() < 2) continue;
@@ -86,12 +107,13 @@ void Distiller::collect() {
     for (auto& [level, applications] : by_size) {
       bool fresh = level == graph_.level(c);
       if (fresh && applications.size() < 2) continue;
-      add_item(level, fresh ? kNoClass : c, std::move(applications));
+      add_item(level, fresh ? kNoClass : c, std::move(applications), weights);
     }
   }
-  for (const Group& g : graph_.groups) add_item(graph_.max_size(), g.known, g.applications);
+  for (const Group& g : graph_.groups)
+    add_item(graph_.max_size(), g.known, g.applications, weights);
   std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
-    return std::pair(a.level, -a.leaves) < std::pair(b.level, -b.leaves);
+    return std::tuple(a.level, a.weight, -a.leaves) < std::tuple(b.level, b.weight, -b.leaves);
   });
   for (const Item& item : items_)
     counts_.pairs += item.applications.size() - (item.known == kNoClass ? 1 : 0);
@@ -191,6 +213,10 @@ void Distiller::take(TermId lhs, TermId rhs) {
   Pair p = without_common_subterms(bank_, {lhs, rhs});
   if (p.lhs == p.rhs || directed_key(bank_, p.lhs, p.lhs) == directed_key(bank_, p.lhs, p.rhs)) {
     ++counts_.alias;
+    return;
+  }
+  if (!bank_.same_value(p.lhs, p.rhs)) {  // other inputs than the enumeration's
+    ++counts_.chance;
     return;
   }
   bool constant = bank_.leaves(p.lhs).empty() && bank_.leaves(p.rhs).empty();

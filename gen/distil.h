@@ -14,6 +14,7 @@ struct DistilCounts {
   uint64_t renaming = 0;      ///< a rule with other names of variables
   uint64_t common = 0;        ///< an instance of a rule: parts that both sides share
   uint64_t derivable = 0;     ///< follows from several steps
+  uint64_t chance = 0;        ///< not equal on other inputs
   uint64_t constants = 0;     ///< facts about constants, which are folded anyway
   uint64_t other_shapes = 0;  ///< false at other shapes or attributes
   uint64_t generalised = 0;   ///< gave a rule
@@ -47,10 +48,11 @@ class Distiller {
   const std::vector<size_t>& judged() const { return judged_; }
 
  private:
-  /// A group: applications of one size and value, the most general first.
+  /// A group: applications of one size and value, the lightest and most general first.
   struct Item {
     int level = 0;
-    int leaves = 0;            ///< distinct variables of the most general application
+    uint32_t weight = 0;       ///< calls of the lightest pair
+    int leaves = 0;            ///< distinct variables of its second side
     ClassId known = kNoClass;  ///< the class, when a smaller size has the value
     std::vector<Application> applications;
   };
@@ -62,7 +64,10 @@ class Distiller {
   enum class Reading : uint8_t { False, Forward, Both };
 
   void collect();
-  void add_item(int level, ClassId known, std::vector<Application> applications);
+  std::vector<uint32_t> class_weights() const;
+  uint32_t weight_of(Application a, const std::vector<uint32_t>& classes) const;
+  void add_item(int level, ClassId known, std::vector<Application> applications,
+                const std::vector<uint32_t>& weights);
   void connect(const Item& item, size_t first_rule, Links& links) const;
   void connect_one(const Item& item, size_t node, Application a, size_t first_rule,
                    Links& links) const;

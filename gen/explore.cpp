@@ -265,7 +265,7 @@ bool Explorer::agrees(const Hypothesis& h, Sample& s) const {
   }
   if (!s.value) return true;
   auto value = value_of(right_, s.leaves, right_numbers(h, s), s.key, kMaxRightElements);
-  return value && value->data == s.value->data;
+  return value && agreement({*s.value}, {*value}) != Agreement::Different;
 }
 
 std::optional<Sample> Explorer::refuting(const Hypothesis& h, const Space& space,

@@ -78,6 +78,7 @@ void Run::add(const DistilCounts& c) {
   d.renaming += c.renaming;
   d.common += c.common;
   d.derivable += c.derivable;
+  d.chance += c.chance;
   d.constants += c.constants;
   d.other_shapes += c.other_shapes;
   d.generalised += c.generalised;

@@ -96,7 +96,7 @@ Array<Residue> random_array(Rng& rng, const std::vector<int64_t>& shape) {
   Array<Residue> a{shape, {}};
   int64_t count = 1;
   for (int64_t d : shape) count *= d;
-  for (int64_t k = 0; k < count; ++k) a.data.push_back({rng.below(Residue::kPrime)});
+  for (int64_t k = 0; k < count; ++k) a.data.push_back(random_residue(rng));
   return a;
 }
 

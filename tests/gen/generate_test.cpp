@@ -125,7 +125,7 @@ TEST(Generate, CountersAddUp) {
   EXPECT_GT(d.common, 0u);
   EXPECT_GT(d.generalised, 0u);
   EXPECT_GT(r.removed_derivable, 0u);
-  EXPECT_EQ(d.pairs, d.alias + d.renaming + d.common + d.derivable + d.constants + d.other_shapes +
+  EXPECT_EQ(d.pairs, d.alias + d.renaming + d.common + d.derivable + d.chance + d.constants + d.other_shapes +
                          d.generalised);
   EXPECT_EQ(r.ended, Ended::Complete);
 }
