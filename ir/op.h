@@ -113,6 +113,8 @@ struct OpDef {
   int outputs = 1;  ///< 0: as many as ints[outputs_attr] has numbers
   int outputs_attr = -1;
   bool commutative = false;  ///< in its first two operands
+  bool associative = false;  ///< a chain of it has one value however it is grouped; implies
+                             ///< two operands, commutative, no attributes
   std::span<const IntAttr> ints;
   std::span<const RealAttr> reals;
   Semantics<Reals> reals_semantics;

@@ -23,10 +23,21 @@ Status check_pattern_node(const Rule& rule, const Pattern& side, size_t position
 
 /// How pattern text names variables and orders the operands of commutative operators.
 struct PatternStyle {
-  enum Operands : uint8_t { AsTheyAre, Sorted } operands = AsTheyAre;  ///< Sorted: by their text
-  std::vector<char> swapped;  ///< AsTheyAre: nodes whose first two operands are exchanged
+  enum Operands : uint8_t {
+    AsTheyAre,
+    Commuted,  ///< of commutative operators sorted by their text
+    Chained,   ///< and those of a chain of an associative operator as if of one call
+    Blind,     ///< Chained, with variables that have no names
+  } operands = AsTheyAre;
+  std::map<size_t, std::vector<PatternRef>> chains;  ///< AsTheyAre: operands of nodes, if others
   std::map<std::string, std::string> names;  ///< new names of variables; the others keep theirs
 };
+/// The operands of a node; of an associative operator those of the whole chain of its calls.
+std::vector<PatternRef> chain_of(const Pattern& side, size_t node);
+/// How many of its first operands a call of `op` with n operands may exchange.
+inline size_t movable(const OpDef& op, size_t n) {
+  return op.associative ? n : op.commutative && n >= 2 ? 2 : 0;
+}
 /// "(matmul ?a ?b)": the text of one value of a side, as parse_rule reads it.
 std::string pattern_text(const Rule& rule, const Pattern& side, PatternRef value,
                          const PatternStyle& style);

@@ -222,7 +222,9 @@ Status check_pattern_node(const Rule& rule, const Pattern& side, size_t position
   return {};
 }
 
-Status validate(const Rule& rule) {
+namespace {
+
+Status check_direction(const Rule& rule) {
   RETURN_IF_ERROR(check_side(rule, rule.lhs));
   RETURN_IF_ERROR(check_side(rule, rule.rhs));
   if (rule.lhs.outputs.size() != rule.rhs.outputs.size())
@@ -251,6 +253,43 @@ Status validate(const Rule& rule) {
   RETURN_IF_ERROR(check_bound(conditions.sizes, left.tensors));
   for (const Signature& s : rule.domain) RETURN_IF_ERROR(check_signature(rule, s));
   return {};
+}
+
+/// Numbers that matching a side finds: those that are an attribute by themselves.
+std::set<std::string> plain_numbers(const Pattern& side) {
+  std::set<std::string> names;
+  for (const PatternNode& n : side.nodes)
+    for (const auto& list : n.attrs.ints)
+      for (const Poly& p : list)
+        for_each_symbol(p, [&](Var v) {
+          if (auto number = number_name(*v); number && same(p, Poly::symbol(v)))
+            names.insert(*number);
+        });
+  return names;
+}
+
+/// Error unless a rule is also valid from right to left.
+Status check_reverse(const Rule& rule) {
+  Rule back = rule;
+  std::swap(back.lhs, back.rhs);
+  if (Status s = check_direction(back); !s)
+    return error("from right to left: " + s.error().message);
+  ASSIGN_OR_RETURN(Names names, names_of(rule, rule.lhs));
+  for (const Pattern* side : {&rule.lhs, &rule.rhs}) {
+    std::set<std::string> plain = plain_numbers(*side);
+    for (const std::string& name : names.numbers)
+      if (plain.count(name) == 0)
+        return error("the variable ?" + name + " stands alone nowhere on the " +
+                     (side == &rule.lhs ? "left" : "right") + " side");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status validate(const Rule& rule) {
+  RETURN_IF_ERROR(check_direction(rule));
+  return rule.both ? check_reverse(rule) : Status();
 }
 
 namespace {

@@ -54,6 +54,8 @@ std::optional<VerdictKind> verdict_kind_of(std::string_view text);
 
 struct Rule {
   std::string name;
+  bool both =
+      false;  ///< `lhs <=> rhs`: it reads from right to left as well, at the same signatures
   std::shared_ptr<SymbolPool> pool = std::make_shared<SymbolPool>();
   std::vector<std::string> variables;  ///< tensor variables in order of first use on the left
   Pattern lhs, rhs;
@@ -82,11 +84,24 @@ struct RuleInstance {
 Result<RuleInstance> instantiate(const Rule& rule, const Signature& signature);
 
 /// What every rule must satisfy, proved or not: known operators, arity, acyclic, as many outputs on
-/// both sides, every variable of the right bound on the left.
+/// both sides, every variable of the right bound on the left. Of a reversible rule each side binds
+/// all variables, attribute variables where they stand alone.
 Status validate(const Rule& rule);
-/// Text that is equal exactly for rules equal up to names of variables, commuted operands
-/// and the order of outputs. Direction matters.
+/// Text that is equal exactly for rules equal up to names of variables, commuted operands, the
+/// grouping of chains of associative operators and the order of outputs. Direction matters, except
+/// for reversible rules. (Beyond 4096 orders of operands that look alike a rule may have several.)
 std::string canonical_key(const Rule& rule);
+/// The tensor variables of a directed rule in an order that rules of one key share.
+std::vector<std::string> canonical_variables(const Rule& rule);
+/// Both sides are the same text up to commuted operands.
+bool is_trivial(const Rule& rule);
+/// True when the rule would be valid as a reversible one.
+bool is_reversible(const Rule& rule);
+/// The rule from right to left, directed if it was; "~" is added to its name or taken away.
+/// REQUIRES: is_reversible(rule).
+Rule reversed(const Rule& rule);
+/// The directed rules that a rule stands for: itself, or both directions of a reversible one.
+std::vector<Rule> directions(const Rule& rule);
 /// Canonical names ?a ?b ... for tensors, in order of first use; keeps everything else.
 Rule renamed(const Rule& rule);
 /// Number of calls on a side.

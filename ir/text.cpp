@@ -21,13 +21,14 @@ class RuleParser {
 
   Result<Rule> run() {
     in_.skip_space();
-    rule_.name = in_.word("-.:/+=");
+    rule_.name = in_.word("-.:/+=~");
     if (rule_.name.empty()) return in_.error_here("expected the name of the rule");
     in_.skip_space();
     size_t start = in_.position();
     RETURN_IF_ERROR(side(rule_.lhs));
     RETURN_IF_ERROR(check_left_sizes());
-    if (!in_.eat("=>")) return in_.error_here("expected '=>'");
+    rule_.both = in_.eat("<=>");
+    if (!rule_.both && !in_.eat("=>")) return in_.error_here("expected '=>' or '<=>'");
     right_ = true;
     RETURN_IF_ERROR(side(rule_.rhs));
     RETURN_IF_ERROR(where());
@@ -319,7 +320,8 @@ std::string side_text(const Rule& rule, const Pattern& side) {
 }  // namespace
 
 std::string to_string(const Rule& rule) {
-  std::string s = rule.name + "  " + side_text(rule, rule.lhs) + " => " + side_text(rule, rule.rhs);
+  std::string s = rule.name + "  " + side_text(rule, rule.lhs) + (rule.both ? " <=> " : " => ") +
+                  side_text(rule, rule.rhs);
   if (!rule.where.empty()) s += "  where " + where_text(rule, {});
   for (size_t k = 0; k < rule.domain.size(); ++k) {
     s += k == 0 ? "  for" : " |";

@@ -10,6 +10,7 @@ namespace regraft {
 /// One rule on one line:
 ///   name  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))  for a:nn b:nn c:nn | a:nnn
 ///   b:nn c:nn  proved:all-sizes
+/// A rule that reads in both directions has <=> between its sides.
 /// Conditions on sizes stand between the sides and the shapes: where v.2=w.2,v.3=w.3
 /// Several outputs are separated by ';'. Attributes follow the operands: strides=1,2 or strides=?s
 /// or sizes=x.-1,2*x.0+1; those at their fallback are left out. Output k > 0 of a node is

@@ -1,8 +1,8 @@
 #pragma once
 // Turns an operator's struct into a row of the registry. Included by ir/ops/*.cpp only.
 // A struct has: name, onnx (types, may be empty), arity (or min_arity and max_arity), and may have
-// ints, reals, commutative, outputs, outputs_attr, from_onnx, to_onnx, dense; and the templates
-// OP_SHAPES {..} and OP_ELEMENT {..}, and samples().
+// ints, reals, commutative, associative, outputs, outputs_attr, from_onnx, to_onnx, dense; and the
+// templates OP_SHAPES {..} and OP_ELEMENT {..}, and samples().
 #include <algorithm>
 #include <array>
 
@@ -169,6 +169,7 @@ const OpDef& define() {
       d.min_arity = Op::min_arity, d.max_arity = Op::max_arity;
     if constexpr (requires { Op::outputs_attr; }) d.outputs = 0, d.outputs_attr = Op::outputs_attr;
     if constexpr (requires { Op::commutative; }) d.commutative = Op::commutative;
+    if constexpr (requires { Op::associative; }) d.associative = Op::associative;
     if constexpr (requires { Op::ints; }) d.ints = Op::ints;
     if constexpr (requires { Op::reals; }) d.reals = Op::reals;
     d.reals_semantics = semantics_of<Op, Reals>();

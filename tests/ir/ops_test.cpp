@@ -216,6 +216,26 @@ TEST_P(Ops, CommutesExactlyWhereDeclared) {
   EXPECT_EQ(op.commutative, commutes);
 }
 
+/// Of the commutative operators without attributes, those whose chains may be grouped anew.
+TEST_P(Ops, AssociatesExactlyWhereDeclared) {
+  bool associates = op.commutative && op.min_arity == 2 && op.max_arity == 2 && op.ints.empty() &&
+                    op.reals.empty() && op.outputs == 1;
+  for (const Sample& s : samples) {
+    if (!associates) break;
+    auto operands = residues({{s.shapes[0], s.shapes[1], s.shapes[0]}, s.attrs});
+    Field field(99);
+    auto call = [&](const Array<Residue>& a, const Array<Residue>& b) {
+      auto r = evaluate_call(field, op, {&a, &b}, s.attrs);
+      return r ? (*r)[0] : Array<Residue>{};
+    };
+    auto x = call(call(operands[0], operands[1]), operands[2]);
+    auto y = call(operands[0], call(operands[1], operands[2]));
+    ASSERT_FALSE(x.data.empty());
+    associates = x.shape == y.shape && x.data == y.data;
+  }
+  EXPECT_EQ(op.associative, associates);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Ops, ::testing::ValuesIn(all_ops().begin(), all_ops().end()),
                          [](const auto& i) {
                            std::string name(i.param->name);

@@ -29,6 +29,10 @@ const std::vector<std::string> kRules = {
     "beta=-1e-30)",
     "reshape  (reshape (reshape ?x shape=floor(x.0*x.1/2),2) shape=x.0,x.1) => ?x  for x:nn",
     "one  (reshape ?x shape=?e+0) => (reshape ?x shape=?e+0)",
+    "both  (matmul (matmul ?a ?b) ?c) <=> (matmul ?a (matmul ?b ?c))  for a:nn b:nn c:nn  "
+    "proved:all-sizes",
+    "both~  (maxpool (relu ?x) kernel=?k pads=?p,?q,0,0) <=> (relu (maxpool ?x kernel=?k "
+    "pads=?p,?q,0,0))  where x.0=x.1  origin:hand",
     "all  (reduce-sum ?x axes=-1 keepdims=0) => (reduce-sum ?x axes=-1 keepdims=0)",
 };
 
@@ -240,6 +244,85 @@ TEST(RuleKey, IgnoresNamesCommutationAndOutputOrder) {
   EXPECT_NE(key("(split ?x axis=0 sizes=1,2) => ?x"), key("(split ?x axis=0 sizes=1,2)#1 => ?x"));
   EXPECT_NE(key("(relu ?a) ; (neg ?b) => (exp ?a) ; (tanh ?b)"),
             key("(relu ?a) ; (neg ?b) => (tanh ?b) ; (exp ?a)"));
+}
+
+TEST(RuleKey, IgnoresTheGroupingOfChains) {
+  auto key = [](const std::string& text) { return canonical_key(rule("r  " + text)); };
+  EXPECT_EQ(key("(relu (add (add ?a ?b) (neg ?c))) => (add ?a (mul ?b (mul ?c ?a)))"),
+            key("(relu (add ?x (add (neg ?z) ?y))) => (add (mul (mul ?x ?y) ?z) ?x)"));
+  EXPECT_NE(key("(relu (add (add ?a ?b) (neg ?c))) => (add ?a (mul ?b (mul ?c ?a)))"),
+            key("(relu (add ?x (add (neg ?z) ?y))) => (add (mul (mul ?x ?y) ?y) ?z)"));
+  EXPECT_NE(key("(add (mul ?a ?b) ?c) => ?c"), key("(mul (add ?a ?b) ?c) => ?c"));
+  EXPECT_NE(key("(matmul (matmul ?a ?b) ?c) => ?a"), key("(matmul ?a (matmul ?b ?c)) => ?a"));
+  EXPECT_NE(key("(add (add ?a ?a) ?b) => ?b"), key("(add (add ?a ?a) ?b) => ?a"));
+  EXPECT_EQ(key("(add ?c (add ?a ?b)) ; (add ?a ?b) => ?a ; ?b"),
+            key("(add ?a (add ?c ?b)) ; (add ?a ?b) => ?a ; ?b"));
+}
+
+TEST(RuleKey, OfAReversibleRuleDoesNotSeeTheDirection) {
+  auto key = [](const std::string& text) { return canonical_key(rule("r  " + text)); };
+  EXPECT_EQ(key("(neg (relu ?a)) <=> (relu (exp ?a))"), key("(relu (exp ?x)) <=> (neg (relu ?x))"));
+  EXPECT_NE(key("(neg (relu ?a)) <=> (relu (exp ?a))"), key("(neg (relu ?a)) => (relu (exp ?a))"));
+  for (const std::string& line : kRules) {
+    Rule r = rule(line);
+    r.both = is_reversible(r);
+    if (r.both) {
+      EXPECT_EQ(canonical_key(r), canonical_key(reversed(r))) << line;
+    }
+  }
+}
+
+TEST(RuleKey, RulesOfOneKeyShareAnOrderOfVariables) {
+  auto variables = [](const std::string& text) { return canonical_variables(rule("r  " + text)); };
+  auto a = variables("(sub (add ?a (neg ?b)) ?c) => (add ?c (sub ?a ?b))");
+  auto b = variables("(sub (add (neg ?x) ?a) ?b) => (add (sub ?a ?x) ?b)");
+  std::map<std::string, std::string> same = {{"a", "a"}, {"b", "x"}, {"c", "b"}};
+  ASSERT_EQ(a.size(), 3u);
+  ASSERT_EQ(b.size(), 3u);
+  for (size_t k = 0; k < 3; ++k) EXPECT_EQ(same[a[k]], b[k]);
+}
+
+TEST(RuleReversed, SwapsTheSidesAndReordersTheVariables) {
+  Rule r = rule(
+      "k  (matmul (add ?a ?b) ?c) => (add (matmul ?b ?c) (matmul ?a ?c))  where a.0=b.0  for a:nn "
+      "b:1n c:n1  proved:all-sizes  origin:hand");
+  EXPECT_EQ(to_string(reversed(r)),
+            "k~  (add (matmul ?b ?c) (matmul ?a ?c)) => (matmul (add ?a ?b) ?c)  where a.0=b.0  "
+            "for b:1n c:n1 a:nn  proved:all-sizes  origin:hand");
+  EXPECT_EQ(to_string(reversed(reversed(r))), to_string(r));
+  EXPECT_EQ(directions(r).size(), 1u);
+  r.both = true;
+  ASSERT_EQ(directions(r).size(), 2u);
+  EXPECT_FALSE(directions(r)[0].both || directions(r)[1].both);
+  EXPECT_EQ(directions(r)[0].name, "k");
+  EXPECT_EQ(directions(r)[1].name, "k~");
+}
+
+TEST(RuleReversed, EachSideMustBindTheVariables) {
+  auto reversible = [](const std::string& text) { return is_reversible(rule("r  " + text)); };
+  EXPECT_TRUE(reversible("(relu (neg ?a)) => (neg (relu ?a))"));
+  EXPECT_TRUE(reversible("(reshape ?a shape=?m,a.0) => (relu (reshape ?a shape=?m,a.0*?m))"));
+  EXPECT_FALSE(reversible("(relu (relu ?a)) => ?a"));                   // a bare variable
+  EXPECT_FALSE(reversible("(add (relu ?a) ?b) => (relu ?a)"));          // ?b
+  EXPECT_FALSE(reversible("(conv ?a ?b strides=?s) => (conv ?a ?b)"));  // ?s
+  EXPECT_FALSE(reversible("(clip ?a min=?l) => (relu ?a)"));            // ?l
+  EXPECT_FALSE(reversible("(reshape ?a shape=?m,2) => (reshape ?a shape=2*?m,1)"));  // ?m alone
+  auto refused = parse_rule("r  (add (relu ?a) ?b) <=> (relu ?a)");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("from right to left: the variable ?b"), std::string::npos)
+      << refused.error().message;
+  auto expression = parse_rule("r  (reshape ?a shape=?m,2) <=> (reshape ?a shape=2*?m,1)");
+  ASSERT_FALSE(expression);
+  EXPECT_NE(expression.error().message.find("?m stands alone nowhere on the right side"),
+            std::string::npos);
+}
+
+TEST(RuleTrivial, SeesCommutationOnly) {
+  auto trivial = [](const std::string& text) { return is_trivial(rule("r  " + text)); };
+  EXPECT_TRUE(trivial("(add ?a (mul ?b ?c)) => (add (mul ?c ?b) ?a)"));
+  EXPECT_TRUE(trivial("(softmax ?a axis=-1) => (softmax ?a)"));
+  EXPECT_FALSE(trivial("(add ?a (add ?b ?c)) => (add (add ?a ?b) ?c)"));
+  EXPECT_FALSE(trivial("(sub ?a ?b) => (sub ?b ?a)"));
 }
 
 /// A random sum of products and one of its rewritings by commutation.
