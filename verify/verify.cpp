@@ -8,6 +8,7 @@
 
 #include "base/resources.h"
 #include "verify/bounded.h"
+#include "verify/distinct.h"
 #include "verify/prover.h"
 #include "verify/refute.h"
 #include "verify/signatures.h"
@@ -172,6 +173,81 @@ class RuleVerifier {
   std::string counterexample_, reason_, shapes_;
 };
 
+void add_counters(VerifyCounters& total, const VerifyCounters& c) {
+  total.instances += c.instances;
+  total.proofs += c.proofs;
+  total.disagreements += c.disagreements;
+  total.oracle += c.oracle;
+}
+
+/// One direction of a rule.
+Judgement judge_directed(const Rule& rule, const VerifyOptions& options, const Stop* stop) {
+  return RuleVerifier(rule, options, stop).run(rule.domain);
+}
+
+bool is_proved(const Rule& r) {
+  return r.verdict.kind == VerdictKind::ProvedAllSizes ||
+         r.verdict.kind == VerdictKind::ProvedBounded;
+}
+
+/// Of two directions the one that was proved further.
+const Rule& better(const Rule& forward, const Rule& backward) {
+  auto rank = [](const Rule& r) {
+    return std::pair(is_proved(r) ? static_cast<int>(r.verdict.kind) : 0, r.domain.size());
+  };
+  return rank(forward) < rank(backward) ? backward : forward;
+}
+
+/// Judges a rule in both directions.
+class BothWays {
+ public:
+  BothWays(const Rule& candidate, const VerifyOptions& options, const Stop* stop)
+      : options_(options), stop_(stop), candidate_(candidate) {}
+
+  Judgement run() {
+    std::vector<Rule> wanted = directions(candidate_);
+    Rule forward = judged(wanted[0], options_.domains);
+    hold_in_both(forward);
+    if (out_.rule.domain.empty() || out_.rule.domain.size() < forward.domain.size()) {
+      Rule backward = judged(wanted[1], options_.domains);
+      hold_in_both(backward);
+      if (out_.rule.domain.empty()) out_.rule = better(forward, backward);
+    }
+    out_.rule.name = candidate_.name;
+    return std::move(out_);
+  }
+
+ private:
+  Rule judged(const Rule& rule, Domains domains) {
+    VerifyOptions o = options_;
+    o.domains = domains;
+    Judgement j = judge_directed(rule, o, stop_);
+    add_counters(out_.counters, j.counters);
+    return j.rule;
+  }
+  /// Asks of the other direction what one proves, and adds what holds in both.
+  void hold_in_both(const Rule& one) {
+    if (!is_proved(one)) return;
+    Rule other = judged(reversed(one), Domains::Given);
+    if (other.verdict.kind != one.verdict.kind) return;
+    // The reverse of a rule and of its reverse have the variables in the same order.
+    Rule both = one.name == candidate_.name ? reversed(other) : std::move(other);
+    if (out_.rule.verdict.kind > both.verdict.kind) return;
+    if (out_.rule.verdict.kind == both.verdict.kind) add_signatures(both.domain, out_.rule.domain);
+    out_.rule = std::move(both);
+    out_.rule.both = true;
+  }
+  static void add_signatures(std::vector<Signature>& to, const std::vector<Signature>& from) {
+    for (const Signature& s : from)
+      if (std::find(to.begin(), to.end(), s) == to.end()) to.push_back(s);
+  }
+
+  const VerifyOptions& options_;
+  const Stop* stop_;
+  const Rule& candidate_;
+  Judgement out_;
+};
+
 Judgement judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
   if (Status s = validate(candidate); !s) {
     Judgement j{candidate, {}};
@@ -179,7 +255,8 @@ Judgement judge_rule(const Rule& candidate, const VerifyOptions& options, const 
     j.rule.verdict = {VerdictKind::Unknown, s.error().message};
     return j;
   }
-  return RuleVerifier(candidate, options, stop).run(candidate.domain);
+  return candidate.both ? BothWays(candidate, options, stop).run()
+                        : judge_directed(candidate, options, stop);
 }
 
 void count_verdict(VerifyCounters& c, VerdictKind kind) {
@@ -202,38 +279,6 @@ void count_verdict(VerifyCounters& c, VerdictKind kind) {
   }
 }
 
-/// The two sides are the same text.
-bool trivial(const Rule& rule) {
-  Rule same = rule;
-  same.rhs = rule.lhs;
-  return canonical_key(same) == canonical_key(rule);
-}
-
-/// Candidates worth looking at, each once.
-std::vector<Rule> distinct(std::span<const Rule> candidates, VerifyCounters& counters) {
-  std::vector<Rule> kept;
-  std::set<std::string> seen;
-  for (const Rule& r : candidates) {
-    if (!validate(r)) {
-      kept.push_back(r);
-    } else if (trivial(r)) {
-      ++counters.trivial;
-    } else if (!seen.insert(canonical_key(r)).second) {
-      ++counters.duplicates;
-    } else {
-      kept.push_back(r);
-    }
-  }
-  return kept;
-}
-
-void add_counters(VerifyCounters& total, const VerifyCounters& c) {
-  total.instances += c.instances;
-  total.proofs += c.proofs;
-  total.disagreements += c.disagreements;
-  total.oracle += c.oracle;
-}
-
 }  // namespace
 
 Rule verify_rule(const Rule& candidate, const VerifyOptions& options) {
@@ -246,7 +291,11 @@ VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions&
   double cpu = cpu_seconds();
   VerifyReport report;
   report.counters.candidates = candidates.size();
-  std::vector<Rule> rules = distinct(candidates, report.counters);
+  Distinct distinct = distinct_rules(candidates);
+  const std::vector<Rule>& rules = distinct.rules;
+  report.counters.duplicates = distinct.duplicates;
+  report.counters.trivial = distinct.trivial;
+  report.counters.joined = distinct.joined;
   std::vector<Judgement> judged(rules.size());
   Progress progress("verify", "rules", rules.size(), options.verbosity);
   std::atomic<uint64_t> proved{0};
@@ -260,6 +309,7 @@ VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions&
   for (Judgement& j : judged) {
     add_counters(report.counters, j.counters);
     count_verdict(report.counters, j.rule.verdict.kind);
+    report.counters.reversible += j.rule.both && is_proved(j.rule);
     report.rules.push_back(std::move(j.rule));
   }
   report.interrupted = stop.requested();

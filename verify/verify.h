@@ -28,7 +28,9 @@ struct VerifyOptions {
 /// What happened; sums over rules.
 struct VerifyCounters {
   uint64_t candidates = 0, duplicates = 0, trivial = 0;
+  uint64_t joined = 0;  ///< pairs of candidates that were one rule in two directions
   uint64_t proved = 0, bounded = 0, tested = 0, refuted = 0, unknown = 0;
+  uint64_t reversible = 0;     ///< of the proved ones, in both directions
   uint64_t instances = 0;      ///< rules at one signature that were looked at
   uint64_t proofs = 0;         ///< of them, proved for all sizes
   uint64_t disagreements = 0;  ///< proofs that the second prover did not confirm
@@ -37,7 +39,8 @@ struct VerifyCounters {
 };
 
 struct VerifyReport {
-  /// The candidates without duplicates and trivial ones, in their order, with verdict and domain.
+  /// The candidates without duplicates and trivial ones, in their order, with verdict and domain; a
+  /// rule and its reverse are one.
   std::vector<Rule> rules;
   VerifyCounters counters;
   bool interrupted = false;  ///< rules that were not reached are Unknown "interrupted"
@@ -46,8 +49,9 @@ struct VerifyReport {
 /// Tries the rule's own domain, or else the usual signatures; a signature that a proved one covers
 /// (1 is a size) is not listed. ProvedAllSizes: `domain` has the signatures proved for all sizes,
 /// at least one; ProvedBounded: those proved at sample shapes. Signatures that are refuted or
-/// unknown are left out. Refuted: no signature held, with a counterexample. Deterministic for given
-/// options (threads do not matter).
+/// unknown are left out. A reversible rule keeps the signatures at which both directions are
+/// proved; when there are none it becomes the better direction, directed. Refuted: no signature
+/// held, with a counterexample. Deterministic for given options (threads do not matter).
 Rule verify_rule(const Rule& candidate, const VerifyOptions& options);
 
 /// All rules, in parallel, with progress on stderr.
