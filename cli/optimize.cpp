@@ -50,12 +50,14 @@ Result<rewrite::RuleIndex> load_rules(const OptimizeFlags& flags) {
   for (const auto& path : files) {
     auto admit = flags.bounded ? substitutions::Admit::Bounded : substitutions::Admit::AllSizes;
     ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, admit));
-    for (Rule& rule : file.rules)
-      if (!disabled.count(rule.name) && names.insert(rule.name).second)
-        rules.push_back(std::move(rule));
+    for (const Rule& rule : file.rules) {
+      if (disabled.count(rule.name) || !names.insert(rule.name).second) continue;
+      for (Rule& directed : directions(rule))
+        if (!disabled.count(directed.name)) rules.push_back(std::move(directed));
+    }
   }
   return rewrite::RuleIndex::build(
-      std::move(rules), flags.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes);
+      rules, flags.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes);
 }
 
 std::unique_ptr<rewrite::Searcher> make_searcher(const std::string& name) {

@@ -13,12 +13,12 @@ namespace regraft::cli {
 namespace {
 
 std::string sides(const Rule& rule) {
-  return fmt::format("{} -> {}", size(rule.lhs), size(rule.rhs));
+  return fmt::format("{} {} {}", size(rule.lhs), rule.both ? "<->" : "->", size(rule.rhs));
 }
 
 struct Counts {
   std::map<std::string, int> by_verdict, by_size, by_op, by_origin;
-  size_t signatures = 0;
+  size_t signatures = 0, reversible = 0;
 };
 
 Counts count(const std::vector<Rule>& rules) {
@@ -28,6 +28,7 @@ Counts count(const std::vector<Rule>& rules) {
     ++c.by_size[sides(rule)];
     ++c.by_origin[rule.origin];
     c.signatures += rule.domain.size();
+    c.reversible += rule.both;
     std::map<std::string_view, int> ops;
     for (const auto& n : rule.lhs.nodes) ops[n.op->name] = 1;
     for (const auto& n : rule.rhs.nodes) ops[n.op->name] = 1;
@@ -55,7 +56,9 @@ int run_rules_stats(const RulesFlags& flags) {
   auto file = substitutions::read_candidates(flags.file);
   if (!file) return bad_input(file.error());
   Counts c = count(file->rules);
-  Table table{{{"what", "rules"}, {"all", fmt::format("{}", file->rules.size())}}};
+  Table table{{{"what", "rules"},
+               {"all", fmt::format("{}", file->rules.size())},
+               {"reversible", fmt::format("{}", c.reversible)}}};
   append(table, "verdict", c.by_verdict);
   append(table, "origin", c.by_origin);
   append(table, "operators", c.by_size);
@@ -63,9 +66,10 @@ int run_rules_stats(const RulesFlags& flags) {
   table.rows.emplace_back();
   table.rows.push_back({"shapes the rules are proved for", fmt::format("{}", c.signatures)});
   fmt::print("{}", to_string(table));
-  nlohmann::json report = {{"rules", file->rules.size()}, {"verdicts", c.by_verdict},
-                           {"origins", c.by_origin},      {"sizes", c.by_size},
-                           {"operators", c.by_op},        {"signatures", c.signatures}};
+  nlohmann::json report = {{"rules", file->rules.size()}, {"reversible", c.reversible},
+                           {"verdicts", c.by_verdict},    {"origins", c.by_origin},
+                           {"sizes", c.by_size},          {"operators", c.by_op},
+                           {"signatures", c.signatures}};
   if (auto status = write_text(flags.common.json, report.dump(2) + "\n"); !status)
     return bad_input(status.error());
   return kDone;

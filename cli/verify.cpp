@@ -22,6 +22,7 @@ nlohmann::json to_json(const verify::VerifyReport& report) {
     nlohmann::json domain = nlohmann::json::array();
     for (const Signature& s : r.domain) domain.push_back(s);
     rules.push_back({{"name", r.name},
+                     {"reversible", r.both},
                      {"verdict", to_string(r.verdict.kind)},
                      {"detail", r.verdict.detail},
                      {"domain", domain}});
@@ -29,7 +30,9 @@ nlohmann::json to_json(const verify::VerifyReport& report) {
   return {{"candidates", c.candidates},
           {"duplicates", c.duplicates},
           {"trivial", c.trivial},
+          {"joined", c.joined},
           {"proved", c.proved},
+          {"reversible", c.reversible},
           {"bounded", c.bounded},
           {"tested", c.tested},
           {"refuted", c.refuted},
@@ -51,7 +54,9 @@ std::string table_of(const verify::VerifyCounters& c) {
       {"candidates", c.candidates},
       {"duplicates", c.duplicates},
       {"trivial", c.trivial},
+      {"joined with their reverse", c.joined},
       {"proved for all sizes", c.proved},
+      {"of these in both directions", c.reversible},
       {"proved at some sizes", c.bounded},
       {"tested only", c.tested},
       {"refuted", c.refuted},

@@ -47,15 +47,17 @@ Result<CompiledRule> compile(Rule rule) {
 
 }  // namespace
 
-Result<RuleIndex> RuleIndex::build(std::vector<Rule> rules, Scope scope) {
+Result<RuleIndex> RuleIndex::build(const std::vector<Rule>& rules, Scope scope) {
   RuleIndex index;
-  for (Rule& rule : rules) {
+  for (const Rule& rule : rules) {
     RETURN_IF_ERROR(admit(rule, scope));
-    ASSIGN_OR_RETURN(CompiledRule compiled, compile(std::move(rule)));
-    const Pattern& lhs = compiled.rule.lhs;
-    const OpDef* root = lhs.nodes[static_cast<size_t>(lhs.outputs[0].node)].op;
-    index.by_root_[root].push_back(static_cast<int>(index.rules_.size()));
-    index.rules_.push_back(std::move(compiled));
+    for (Rule& directed : directions(rule)) {
+      ASSIGN_OR_RETURN(CompiledRule compiled, compile(std::move(directed)));
+      const Pattern& lhs = compiled.rule.lhs;
+      const OpDef* root = lhs.nodes[static_cast<size_t>(lhs.outputs[0].node)].op;
+      index.by_root_[root].push_back(static_cast<int>(index.rules_.size()));
+      index.rules_.push_back(std::move(compiled));
+    }
   }
   return index;
 }

@@ -24,9 +24,10 @@ struct CompiledRule {
 /// Immutable; may be read from several threads.
 class RuleIndex {
  public:
-  /// An Error names a rule that is not admitted, malformed, without a domain, or whose left side is
-  /// a bare variable.
-  static Result<RuleIndex> build(std::vector<Rule> rules, Scope scope = Scope::AllSizes);
+  /// A reversible rule becomes two directed ones, the second with "~" after its name. An Error
+  /// names a rule that is not admitted, malformed, without a domain, or whose left side is a bare
+  /// variable.
+  static Result<RuleIndex> build(const std::vector<Rule>& rules, Scope scope = Scope::AllSizes);
   const std::vector<CompiledRule>& rules() const { return rules_; }
   /// Numbers of the rules whose first output is a call of `op`, in their order.
   const std::vector<int>& rooted_at(const OpDef* op) const;

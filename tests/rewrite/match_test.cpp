@@ -212,6 +212,30 @@ TEST(Apply, MakersOfConstantsTakeTheElementTypeOfTheMatch) {
   EXPECT_EQ(result.type(result.node(result.outputs()[0].node).inputs[0]).dtype, DType::F16);
 }
 
+TEST(RuleIndex, AppliesAReversibleRuleInBothDirections) {
+  RuleIndex rules =
+      index_of({"t (transpose (add ?b ?a) perm=1,0) <=> (add (transpose ?a perm=1,0) (transpose ?b "
+                "perm=1,0)) "
+                "for b:nn a:n1 proved:all-sizes"});
+  ASSERT_EQ(rules.rules().size(), 2u);
+  EXPECT_EQ(rules.rules()[0].rule.name, "t");
+  EXPECT_EQ(rules.rules()[1].rule.name, "t~");
+  Graph g;
+  Value sum = call(g, "add", {input(g, {2, 3}), input(g, {2, 1})});
+  g.set_outputs({call(g, "transpose", {sum}, {{1, 0}})});
+  cost::Roofline model;
+  Graph there = g;
+  for (int expected : {0, 1}) {
+    GraphView view = make_view(there, model);
+    auto matches = find_matches(view, rules, model);
+    ASSERT_EQ(matches.size(), 1u);
+    EXPECT_EQ(matches[0].rule, expected);
+    there = apply(view, matches[0]);
+    EXPECT_TRUE(same_fingerprints(g, there));
+    EXPECT_EQ(structurally_equal(g, there), expected == 1);
+  }
+}
+
 TEST(RuleIndex, AdmitsProvedRulesOnly) {
   Rule rule = rule_of(kFactor);
   rule.verdict.kind = VerdictKind::Tested;

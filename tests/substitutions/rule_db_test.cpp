@@ -43,6 +43,20 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
+TEST(RuleDb, ADirectionCannotBeAddedToASealedRule) {
+  RuleFile f;
+  f.rules.push_back(proved_rule(
+      "both (relu (neg ?a)) <=> (relu (neg (neg (neg ?a)))) for a:nn proved:all-sizes"));
+  f.rules.push_back(proved_rule("one (relu (relu ?a)) => (relu ?a) for a:nn proved:all-sizes"));
+  std::string text = to_text(f);
+  auto file = parse_rules(text, "f.rules", Admit::AllSizes);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_TRUE(file->rules[0].both);
+  EXPECT_FALSE(file->rules[1].both);
+  EXPECT_EQ(to_text(*file).substr(text.find('\n')), text.substr(text.find('\n')));
+  EXPECT_NE(message(replaced(text, " => ", " <=> ")).find("seal does not fit"), std::string::npos);
+}
+
 TEST(RuleDb, RoundTripSortedAndSealed) {
   std::string text = to_text(sample());
   auto file = parse_rules(text, "f.rules", Admit::AllSizes);
