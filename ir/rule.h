@@ -91,6 +91,8 @@ Status validate(const Rule& rule);
 /// grouping of chains of associative operators and the order of outputs. Direction matters, except
 /// for reversible rules. (Beyond 4096 orders of operands that look alike a rule may have several.)
 std::string canonical_key(const Rule& rule);
+/// The tensor variables of a directed rule in an order that rules of one key share.
+std::vector<std::string> canonical_variables(const Rule& rule);
 /// Both sides are the same text up to commuted operands.
 bool is_trivial(const Rule& rule);
 /// True when the rule would be valid as a reversible one.

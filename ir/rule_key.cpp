@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "ir/pattern.h"
 
@@ -144,37 +145,56 @@ std::vector<Orders> all_orders(const Rule& rule) {
   return all;
 }
 
-std::string directed_key(const Rule& rule) {
+/// A key, and the names in it of the rule's variables.
+struct Key {
+  std::string left, right;
+  std::map<std::string, std::string> names;
+};
+
+/// The least left side decides the names; with the names fixed, sorting decides the right side.
+Key directed_key(const Rule& rule) {
   std::vector<size_t> order(rule.lhs.outputs.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::vector<Orders> choices = all_orders(rule);
-  // The least left side decides the names; with the names fixed, sorting decides the right side.
-  std::pair<std::string, std::string> best;
+  Key best;
   do {
     for (const Orders& choice : choices) {
       PatternStyle style;
       style.chains = choice;
       style.names = Namer(rule, choice).run(order);
       std::string left = side_text(rule, rule.lhs, order, style);
-      if (!best.first.empty() && left > best.first) continue;
+      if (!best.left.empty() && left > best.left) continue;
       style.operands = PatternStyle::Chained;
-      std::pair<std::string, std::string> key(
-          std::move(left),
-          side_text(rule, rule.rhs, order, style) + " where " + where_text(rule, style));
-      if (best.first.empty() || key < best) best = std::move(key);
+      std::string right =
+          side_text(rule, rule.rhs, order, style) + " where " + where_text(rule, style);
+      if (best.left.empty() || std::tie(left, right) < std::tie(best.left, best.right))
+        best = {std::move(left), std::move(right), std::move(style.names)};
     }
   } while (order.size() <= kMaxPermuted && std::next_permutation(order.begin(), order.end()));
-  return best.first + " => " + best.second;
+  return best;
 }
 
 }  // namespace
 
 std::string canonical_key(const Rule& original) {
   Rule rule = without_fallbacks(original);
-  std::string key = directed_key(rule);
+  auto text = [&] {
+    Key key = directed_key(rule);
+    return key.left + " => " + key.right;
+  };
+  std::string key = text();
   if (!rule.both) return key;
   std::swap(rule.lhs, rule.rhs);
-  return "both " + std::min(key, directed_key(rule));
+  return "both " + std::min(key, text());
+}
+
+std::vector<std::string> canonical_variables(const Rule& rule) {
+  Key key = directed_key(without_fallbacks(rule));
+  std::vector<std::string> r = rule.variables;
+  std::sort(r.begin(), r.end(), [&](const std::string& a, const std::string& b) {
+    return key.names.at(a) < key.names.at(b);
+  });
+  return r;
 }
 
 bool is_trivial(const Rule& rule) {

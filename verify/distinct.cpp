@@ -1,5 +1,6 @@
 #include "verify/distinct.h"
 
+#include <algorithm>
 #include <map>
 
 namespace regraft::verify {
@@ -12,11 +13,28 @@ std::string undirected_key(const Rule& rule) {
   return canonical_key(both);
 }
 
+/// Adds the signatures of a rule that is the same up to names.
+void add_signatures(Rule& rule, const Rule& same) {
+  std::vector<std::string> mine = canonical_variables(rule), theirs = canonical_variables(same);
+  auto place = [](const std::vector<std::string>& names, const std::string& name) {
+    return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  for (const Signature& s : same.domain) {
+    Signature moved;
+    for (const std::string& name : rule.variables)
+      moved.push_back(s[place(same.variables, theirs[place(mine, name)])]);
+    if (std::find(rule.domain.begin(), rule.domain.end(), moved) == rule.domain.end())
+      rule.domain.push_back(std::move(moved));
+  }
+}
+
 /// What an earlier rule of the same undirected key makes of a later one.
 void absorb(Rule& earlier, const Rule& later, Distinct& result) {
   bool known = earlier.both || (!later.both && canonical_key(earlier) == canonical_key(later));
-  if (!known) earlier.both = true;
   ++(known || later.both ? result.duplicates : result.joined);
+  if (known) return;
+  if (!later.both) add_signatures(earlier, reversed(later));
+  earlier.both = true;
 }
 
 }  // namespace

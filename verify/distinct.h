@@ -15,8 +15,8 @@ struct Distinct {
   uint64_t joined = 0;      ///< a directed rule and its reverse, now one reversible rule
 };
 
-/// Rules that are not valid are kept as they stand. A joined rule has the name and the signatures
-/// of the earlier one.
+/// Rules that are not valid are kept as they stand. A joined rule has the name of the earlier one
+/// and the signatures of both.
 Distinct distinct_rules(std::span<const Rule> candidates);
 
 }  // namespace regraft::verify

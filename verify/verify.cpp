@@ -198,32 +198,55 @@ const Rule& better(const Rule& forward, const Rule& backward) {
   return rank(forward) < rank(backward) ? backward : forward;
 }
 
-/// Both directions. What one proves the other is asked; where nothing holds in both, the better
-/// direction remains, under the name of the rule.
-Judgement judge_both(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
-  std::vector<Rule> wanted = directions(candidate);
-  Judgement result = judge_directed(wanted[0], options, stop);
-  Rule forward = result.rule;
-  auto backward = [&](const Rule& rule, Domains domains) {
-    VerifyOptions o = options;
-    o.domains = domains;
-    Judgement j = judge_directed(rule, o, stop);
-    add_counters(result.counters, j.counters);
-    return j.rule;
-  };
-  if (is_proved(forward)) {
-    Rule back = backward(reversed(forward), Domains::Given);
-    if (back.verdict.kind == forward.verdict.kind) {
-      result.rule = reversed(back);
-      result.rule.both = true;
-      return result;
+/// Judges a rule in both directions.
+class BothWays {
+ public:
+  BothWays(const Rule& candidate, const VerifyOptions& options, const Stop* stop)
+      : options_(options), stop_(stop), candidate_(candidate) {}
+
+  Judgement run() {
+    std::vector<Rule> wanted = directions(candidate_);
+    Rule forward = judged(wanted[0], options_.domains);
+    hold_in_both(forward);
+    if (out_.rule.domain.empty() || out_.rule.domain.size() < forward.domain.size()) {
+      Rule backward = judged(wanted[1], options_.domains);
+      hold_in_both(backward);
+      if (out_.rule.domain.empty()) out_.rule = better(forward, backward);
     }
+    out_.rule.name = candidate_.name;
+    return std::move(out_);
   }
-  Rule back = backward(wanted[1], options.domains);
-  result.rule = better(forward, back);
-  result.rule.name = candidate.name;
-  return result;
-}
+
+ private:
+  Rule judged(const Rule& rule, Domains domains) {
+    VerifyOptions o = options_;
+    o.domains = domains;
+    Judgement j = judge_directed(rule, o, stop_);
+    add_counters(out_.counters, j.counters);
+    return j.rule;
+  }
+  /// Asks of the other direction what one proves, and adds what holds in both.
+  void hold_in_both(const Rule& one) {
+    if (!is_proved(one)) return;
+    Rule other = judged(reversed(one), Domains::Given);
+    if (other.verdict.kind != one.verdict.kind) return;
+    // The reverse of a rule and of its reverse have the variables in the same order.
+    Rule both = one.name == candidate_.name ? reversed(other) : std::move(other);
+    if (out_.rule.verdict.kind > both.verdict.kind) return;
+    if (out_.rule.verdict.kind == both.verdict.kind) add_signatures(both.domain, out_.rule.domain);
+    out_.rule = std::move(both);
+    out_.rule.both = true;
+  }
+  static void add_signatures(std::vector<Signature>& to, const std::vector<Signature>& from) {
+    for (const Signature& s : from)
+      if (std::find(to.begin(), to.end(), s) == to.end()) to.push_back(s);
+  }
+
+  const VerifyOptions& options_;
+  const Stop* stop_;
+  const Rule& candidate_;
+  Judgement out_;
+};
 
 Judgement judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
   if (Status s = validate(candidate); !s) {
@@ -232,7 +255,7 @@ Judgement judge_rule(const Rule& candidate, const VerifyOptions& options, const 
     j.rule.verdict = {VerdictKind::Unknown, s.error().message};
     return j;
   }
-  return candidate.both ? judge_both(candidate, options, stop)
+  return candidate.both ? BothWays(candidate, options, stop).run()
                         : judge_directed(candidate, options, stop);
 }
 

@@ -272,6 +272,16 @@ TEST(RuleKey, OfAReversibleRuleDoesNotSeeTheDirection) {
   }
 }
 
+TEST(RuleKey, RulesOfOneKeyShareAnOrderOfVariables) {
+  auto variables = [](const std::string& text) { return canonical_variables(rule("r  " + text)); };
+  auto a = variables("(sub (add ?a (neg ?b)) ?c) => (add ?c (sub ?a ?b))");
+  auto b = variables("(sub (add (neg ?x) ?a) ?b) => (add (sub ?a ?x) ?b)");
+  std::map<std::string, std::string> same = {{"a", "a"}, {"b", "x"}, {"c", "b"}};
+  ASSERT_EQ(a.size(), 3u);
+  ASSERT_EQ(b.size(), 3u);
+  for (size_t k = 0; k < 3; ++k) EXPECT_EQ(same[a[k]], b[k]);
+}
+
 TEST(RuleReversed, SwapsTheSidesAndReordersTheVariables) {
   Rule r = rule(
       "k  (matmul (add ?a ?b) ?c) => (add (matmul ?b ?c) (matmul ?a ?c))  where a.0=b.0  for a:nn "

@@ -128,6 +128,22 @@ TEST(Reversible, KeepsTheSignaturesOfBothDirections) {
   }
 }
 
+TEST(Reversible, AJoinedRuleKeepsTheSignaturesOfBoth) {
+  std::vector<Rule> rules = {
+      *parse_rule("k " + kTogether + " => " + kApart),
+      *parse_rule("l (concat (conv ?a ?b strides=?t pads=?p) (conv ?a ?c strides=?t pads=?p) "
+                  "axis=1) => (conv ?a (concat ?b ?c axis=0) strides=?t pads=?p) "
+                  "for a:nnnn b:nn11 c:nn11")};
+  Stop stop;
+  VerifyReport report = verify_rules(rules, quick(), stop);
+  ASSERT_EQ(report.rules.size(), 1u);
+  const Rule& r = report.rules[0];
+  EXPECT_TRUE(r.both);
+  Signature ones = {"nnnn", "nn11", "nn11"}, open = {"nnnn", "nnnn", "nnnn"};
+  EXPECT_EQ(std::count(r.domain.begin(), r.domain.end(), ones), 1);
+  EXPECT_EQ(std::count(r.domain.begin(), r.domain.end(), open), 0);
+}
+
 TEST(Reversible, FalseInBothDirectionsIsRefuted) {
   Rule r = verified("k (relu (add ?a ?b)) <=> (add (relu ?a) (relu ?b)) for a:nn b:nn");
   EXPECT_EQ(r.verdict.kind, VerdictKind::Refuted);
