@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kAlignedAttempts = 300;  // assignments tried for each trial
 constexpr int kApartAttempts = 60;
-constexpr int kRedraws = 4;  // of the inputs, for values that are defined
+constexpr int kRedraws = 4;                    // of the inputs, for values that are defined
 constexpr int64_t kMaxElements = 1'000;        // of a tensor of the left side
 constexpr int64_t kMaxRightElements = 16'000;  // makes no difference to well-formedness
 

@@ -106,7 +106,7 @@ TEST(Generate, FindsTheFactsOfConvolutions) {
                " axis=1 sizes=b.0,c.0) ; (split (conv ?a (concat ?b ?c axis=0)" + dense +
                " axis=1 sizes=b.0,c.0)#1" + equal_kernels,
            "(conv ?a ?b strides=?s pads=?p,?q,?r,?t group=?g) => (conv ?a (pad ?b "
-           "pads=0,0,1,1,0,0,1,1) strides=?s pads=?p+1,?q+1,?r+1,?t+1 group=?g)",
+           "pads=0,0,1,1,0,0,1,1) strides=?s pads=?p+1,?q+1,?r+1,?t+1 group=?g)  for a:nnnn b:nn11",
            "(avgpool ?a kernel=?k strides=?s pads=?p dilations=?d include_pad=1) => "
            "(conv ?a (average-kernel channels=a.1 kernel=?k) strides=?s pads=?p dilations=?d "
            "group=a.1)",
@@ -125,8 +125,8 @@ TEST(Generate, CountersAddUp) {
   EXPECT_GT(d.common, 0u);
   EXPECT_GT(d.generalised, 0u);
   EXPECT_GT(r.removed_derivable, 0u);
-  EXPECT_EQ(d.pairs, d.alias + d.renaming + d.common + d.derivable + d.chance + d.constants + d.other_shapes +
-                         d.generalised);
+  EXPECT_EQ(d.pairs, d.alias + d.renaming + d.common + d.derivable + d.chance + d.constants +
+                         d.other_shapes + d.generalised);
   EXPECT_EQ(r.ended, Ended::Complete);
 }
 
