@@ -145,12 +145,15 @@ struct Oracle::Solver {
       if (st.key(i) == "rlimit count" && st.is_uint(i)) return st.uint_value(i);
     return 0;
   }
+  /// Far beyond what any counted limit takes: for runs that lose count of their work.
+  static constexpr unsigned kCutOffMilliseconds = 20'000;
   /// One run; z3::unknown for anything that goes wrong.
   z3::check_result run(const Conjunction& facts, bool products, int64_t limit) {
     try {
       z3::solver s(context, z3::solver::simple());
       z3::params p(context);
       p.set("rlimit", static_cast<unsigned>(limit));
+      p.set("timeout", kCutOffMilliseconds);
       p.set("mbqi", false);
       s.set(p);
       for (const auto& f : facts) s.add(formula(f, products));
