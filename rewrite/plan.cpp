@@ -115,10 +115,9 @@ class Planner {
   }
 
   /// The new value of an output may read variables that depend on old outputs, which are redirected
-  /// in turn; a cycle among them would be one in the graph. A single output cannot make one: what
-  /// it reads is upstream of it.
+  /// in turn; a cycle among them would be one in the graph. So would a right side that contains the
+  /// very call that it replaces, as x => f(x) may with some attributes.
   bool has_cycle() const {
-    if (found_.rule->rule.lhs.outputs.size() < 2) return false;
     const auto& replaced = plan_.replaced;
     std::vector<std::vector<char>> reads;  // reads[k][j]: the new k needs the new j
     for (const auto& [from, to] : replaced) reads.push_back(outputs_needed_by(to));

@@ -236,6 +236,22 @@ TEST(RuleIndex, AppliesAReversibleRuleInBothDirections) {
   }
 }
 
+TEST(Match, ARightSideThatContainsWhatItReplacesIsNoMatch) {
+  RuleIndex rules =
+      index_of({"r (conv ?a ?b strides=?s) => (maxpool (conv ?a ?b) kernel=1,1 strides=?s) for "
+                "a:nnnn b:nnnn "
+                "proved:all-sizes"});
+  cost::Roofline model;
+  for (int64_t stride : {1, 2}) {
+    Graph g;
+    Value x = input(g, {1, 2, 5, 5}), w = input(g, {2, 2, 1, 1});
+    std::vector<std::vector<int64_t>> attrs = {{stride, stride}, {0, 0, 0, 0}, {1, 1}, {1}};
+    g.set_outputs({call(g, "conv", {x, w}, attrs)});
+    GraphView view = make_view(g, model);
+    EXPECT_EQ(find_matches(view, rules, model).size(), stride == 1 ? 0u : 1u);
+  }
+}
+
 TEST(RuleIndex, AdmitsProvedRulesOnly) {
   Rule rule = rule_of(kFactor);
   rule.verdict.kind = VerdictKind::Tested;
