@@ -332,11 +332,19 @@ class Translator {
     return std::vector<Term>{t};
   }
 
-  static Result<std::vector<Term>> halves(const TasoOperator& op, const Term& x) {
+  Result<std::vector<Term>> halves(const TasoOperator& op, const Term& x) {
     ASSIGN_OR_RETURN(size_t axis, axis_in(op, x));
     const AxisInfo& whole = x.axes[axis];
-    if (whole.cuts.empty()) return error("a split of what was not concatenated");
-    Poly cut = whole.cuts.back(), rest = whole.size - cut;
+    Poly cut, rest;
+    if (whole.cuts.empty()) {  // anywhere, but at one place for both sides
+      auto [it, fresh] = free_splits_.emplace(x.text + "@" + std::to_string(axis),
+                                              std::to_string(free_splits_.size()));
+      cut = Poly::symbol(pool_.named("?s" + it->second));
+      rest = Poly::symbol(pool_.named("?t" + it->second));
+    } else {
+      cut = whole.cuts.back();
+      rest = whole.size - cut;
+    }
     Term left = x, right = x;
     left.text = call_text(
         "split", {x},
@@ -388,7 +396,8 @@ class Translator {
   }
 
   SymbolPool pool_;
-  std::map<int, size_t> ranks_;       // of variables
+  std::map<int, size_t> ranks_;  // of variables
+  std::map<std::string, std::string> free_splits_;
   std::map<std::string, int> where_;  // conditions
   std::map<std::string, int> ones_;   // sizes that are 1
 };
