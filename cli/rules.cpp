@@ -57,7 +57,7 @@ Result<std::vector<Rule>> read_all(const std::vector<std::string>& files) {
 
 const char* answer(const gen::Derivation& d) {
   if (d.derived) return "derived";
-  if (!d.tried) return "not derived: no sizes found";
+  if (!d.tried) return "not derived: no sizes tried";
   return d.well_formed ? "not derived" : "not derived: the right side is not well-formed";
 }
 
@@ -109,6 +109,8 @@ int run_rules_derive(const DeriveFlags& flags) {
   gen::Deriver deriver(*rules, options);
   Stop stop(flags.common.seconds);
   auto results = gen::derive_all(deriver, goals->rules, thread_count(flags.common), stop);
+  if (stop.requested() || stop.out_of_time())
+    fmt::print(stderr, "regraft: stopped early; the last rules may not have been tried\n");
   auto report = nlohmann::json::array();
   size_t derived = 0;
   for (size_t k = 0; k < results.size(); ++k) {

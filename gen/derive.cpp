@@ -122,7 +122,9 @@ class Saturation {
       for (auto d : {Matchable::Forward, Matchable::Backward}) {
         const Matchable& rule = *rules_[r].second;
         if (!rule.usable(d)) continue;
-        auto fresh = [&](const Match& m) { return seen_.insert(key(r, d, m)).second; };
+        auto fresh = [&](const Match& m) {
+          return rule.result_size(graph_, d, m) <= size_limit_ && seen_.insert(key(r, d, m)).second;
+        };
         for (Match& m : rule.matches(graph_, d, anything, options_.matches_per_rule, fresh))
           found.push_back({r, d, std::move(m)});
       }
@@ -145,7 +147,6 @@ class Saturation {
 
   void apply(const Application& a, Outcome& outcome) {
     const Matchable& rule = *rules_[a.rule].second;
-    if (rule.result_size(graph_, a.direction, a.match) > size_limit_) return;
     if (!rule.applies(graph_, a.match)) return;
     auto outputs = rule.result(graph_, a.direction, a.match);
     if (!outputs) {

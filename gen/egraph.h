@@ -53,6 +53,8 @@ class EGraph {
   /// Equal to an older node in operator and operands: of no use to a matcher.
   bool is_duplicate(NodeId n) const { return nodes_[index(n)].duplicate; }
   const std::vector<NodeId>& members(NodeId n) const { return class_of(n).nodes; }
+  /// Calls with an operand in the node's class.
+  const std::vector<NodeId>& users(NodeId n) const { return class_of(n).users; }
   /// All nodes of an operator and output, oldest first.
   const std::vector<NodeId>& nodes_of(const OpDef& op, int output) const;
 

@@ -70,6 +70,11 @@ Matchable::Side Matchable::compile(const Pattern& pattern) {
     side.calls.push_back(std::move(call));
   }
   for (PatternRef r : pattern.outputs) add_steps(side, r);
+  for (Call& call : side.calls)
+    for (PatternRef r : call.node->inputs) {
+      auto step = std::find(side.steps.begin(), side.steps.end(), r) - side.steps.begin();
+      call.operands.push_back(is_variable(r) ? variable_of(r) : ~static_cast<int>(step));
+    }
   return side;
 }
 
@@ -128,8 +133,8 @@ std::optional<Valuation> Matchable::valuation(const EGraph& graph, const Match& 
   return values;
 }
 
-std::optional<Attrs<int64_t>> Matchable::attributes(const Call& call, int rank, const Match& match,
-                                                    const Valuation& values) const {
+Attrs<int64_t> Matchable::attributes(const Call& call, int rank, const Match& match,
+                                     const Valuation& values) const {
   Attrs<int64_t> attrs;
   for (size_t k = 0; k < call.ints.size(); ++k) {
     const IntAttr& attr = call.node->op->ints[k];
@@ -184,9 +189,8 @@ std::optional<std::vector<NodeId>> Matchable::result(EGraph& graph, Direction d,
       operands.push_back(*operand);
     }
     int rank = operands.empty() ? 0 : static_cast<int>(graph.shape(operands[0]).size());
-    auto attrs = attributes(call, rank, match, *values);
-    if (!attrs) return std::nullopt;
-    auto node = graph.add(*call.node->op, *std::move(attrs), r.output, operands);
+    Attrs<int64_t> attrs = attributes(call, rank, match, *values);
+    auto node = graph.add(*call.node->op, std::move(attrs), r.output, operands);
     if (node) made[r] = *node;
     return node;
   };

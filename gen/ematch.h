@@ -31,8 +31,8 @@ class Matchable {
   const OpDef* root(Direction d) const;
 
   using Accept = std::function<bool(const Match&)>;
-  /// The matches that `accept` takes, at most `limit`. `anything` are the classes that a variable
-  /// alone may stand for.
+  /// The matches that `accept` takes, at most `limit`. `anything` are the classes (sorted) that a
+  /// variable alone may stand for, and several calls side by side.
   std::vector<Match> matches(const EGraph& graph, Direction d, const std::vector<NodeId>& anything,
                              size_t limit, const Accept& accept) const;
   /// The rule holds for the sizes and attributes of the match.
@@ -58,7 +58,8 @@ class Matchable {
   struct Call {
     const PatternNode* node = nullptr;
     std::vector<Ints> ints;
-    std::vector<int> reals;  ///< number of the real variable, or -1
+    std::vector<int> reals;     ///< number of the real variable, or -1
+    std::vector<int> operands;  ///< number of the tensor variable, or ~ number of the step
   };
   struct Side {
     const Pattern* pattern = nullptr;
@@ -85,8 +86,8 @@ class Matchable {
   void find_bound(Side& side) const;
   /// Values of the symbols in the rule's pool; nullopt: an axis does not exist.
   std::optional<Valuation> valuation(const EGraph& graph, const Match& match) const;
-  std::optional<Attrs<int64_t>> attributes(const Call& call, int rank, const Match& match,
-                                           const Valuation& values) const;
+  Attrs<int64_t> attributes(const Call& call, int rank, const Match& match,
+                            const Valuation& values) const;
   std::vector<Signature> signatures(const EGraph& graph, const Match& match) const;
   const Form* form(const Signature& signature) const;
   bool holds(const Form& form, const EGraph& graph, const Match& match) const;

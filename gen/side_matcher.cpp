@@ -7,6 +7,8 @@
 
 namespace regraft::gen {
 
+constexpr size_t kJoins = 2000;  // calls looked at beside another output's, in one run
+
 /// One run of a side over a graph; undoes its bindings when it backtracks.
 class SideMatcher {
  public:
@@ -25,6 +27,7 @@ class SideMatcher {
     match_.roots.assign(side.pattern->outputs.size(), -1);
     classes_.assign(side.steps.size(), -1);
     nodes_.assign(side.steps.size(), -1);
+    joins_calls_ = joins_calls();
   }
 
   std::vector<Match> run() {
@@ -37,7 +40,7 @@ class SideMatcher {
     return static_cast<size_t>(std::find(side_.steps.begin(), side_.steps.end(), r) -
                                side_.steps.begin());
   }
-  bool full() const { return found_.size() >= limit_; }
+  bool full() const { return found_.size() >= limit_ || joins_ >= kJoins; }
 
   /// Output k of the side, then the ones after it.
   void root(size_t k) {
@@ -67,14 +70,31 @@ class SideMatcher {
       match_.roots[k] = classes_[s];
       return root(k + 1);
     }
-    const OpDef& op = *side_.pattern->nodes[static_cast<size_t>(r.node)].op;
-    for (NodeId n : graph_.nodes_of(op, r.output)) {
+    for (NodeId n : candidates(s)) {
       if (full()) break;
-      if (graph_.is_duplicate(n)) continue;
+      if (!fits(s, n) || (joins_calls_ && !among(n))) continue;
+      joins_ += k > 0;
       classes_[s] = match_.roots[k] = n;
       node(s, n);
     }
     classes_[s] = -1;
+  }
+
+  /// Different calls side by side could be any pairs: only calls of the classes in `anything` are
+  /// looked at.
+  bool joins_calls() const {
+    const auto& outputs = side_.pattern->outputs;
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](PatternRef r) { return r.node != outputs[0].node; });
+  }
+  bool among(NodeId n) const {
+    return std::binary_search(anything_.begin(), anything_.end(), graph_.find(n));
+  }
+  /// What a root may be: the users of an operand that an earlier output has bound, or all calls.
+  const std::vector<NodeId>& candidates(size_t s) {
+    for (int operand : call(s).operands)
+      if (slot(operand) >= 0) return graph_.users(slot(operand));
+    return graph_.nodes_of(*call(s).node->op, side_.steps[s].output);
   }
 
   /// After step s, the next one of the output under way: those with a class and no node yet.
@@ -119,14 +139,14 @@ class SideMatcher {
     for (; trail_.size() > bound; trail_.pop_back()) unbind(trail_.back());
   }
 
-  NodeId& slot(PatternRef r) {
-    return is_variable(r) ? match_.tensors[static_cast<size_t>(variable_of(r))]
-                          : classes_[step_of(r)];
+  NodeId& slot(int operand) {
+    return operand >= 0 ? match_.tensors[static_cast<size_t>(operand)]
+                        : classes_[static_cast<size_t>(~operand)];
   }
   void operand(size_t s, std::span<const NodeId> operands, size_t k) {
     if (full()) return;
     if (k == operands.size()) return advance(s);
-    NodeId& place = slot(call(s).node->inputs[k]);  // vectors keep their size
+    NodeId& place = slot(call(s).operands[k]);  // vectors keep their size
     NodeId given = operands[k];
     if (place < 0) {
       place = given;
@@ -256,6 +276,8 @@ class SideMatcher {
   size_t limit_;
   const Matchable::Accept& accept_;
   size_t root_ = 0;  // the output under way
+  bool joins_calls_;
+  size_t joins_ = 0;
   Match match_;
   std::vector<NodeId> classes_, nodes_;  // of each step
   std::vector<Bound> trail_;

@@ -14,8 +14,8 @@ struct TasoRules {
 
 /// A fused activation becomes a call after the convolution or product, enlarge a pad, SAME padding
 /// the pads that it means for the kernel named. A split gets the sizes of the last concatenation it
-/// undoes. Elementwise operators have operands of one shape. An Error names the file and the byte
-/// when the file is malformed.
+/// undoes, or free sizes. Elementwise operators have operands of one shape. An Error names the file
+/// and the byte when the file is malformed.
 Result<TasoRules> read_taso(const std::string& path);
 
 }  // namespace regraft::substitutions

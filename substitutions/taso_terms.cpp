@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "ir/text.h"
 
@@ -332,11 +331,19 @@ class Translator {
     return std::vector<Term>{t};
   }
 
-  static Result<std::vector<Term>> halves(const TasoOperator& op, const Term& x) {
+  Result<std::vector<Term>> halves(const TasoOperator& op, const Term& x) {
     ASSIGN_OR_RETURN(size_t axis, axis_in(op, x));
     const AxisInfo& whole = x.axes[axis];
-    if (whole.cuts.empty()) return error("a split of what was not concatenated");
-    Poly cut = whole.cuts.back(), rest = whole.size - cut;
+    Poly cut, rest;
+    if (whole.cuts.empty()) {  // anywhere, but at one place for both sides
+      auto [it, fresh] = free_splits_.emplace(x.text + "@" + std::to_string(axis),
+                                              std::to_string(free_splits_.size()));
+      cut = Poly::symbol(pool_.named("?s" + it->second));
+      rest = Poly::symbol(pool_.named("?t" + it->second));
+    } else {
+      cut = whole.cuts.back();
+      rest = whole.size - cut;
+    }
     Term left = x, right = x;
     left.text = call_text(
         "split", {x},
@@ -388,81 +395,17 @@ class Translator {
   }
 
   SymbolPool pool_;
-  std::map<int, size_t> ranks_;       // of variables
+  std::map<int, size_t> ranks_;  // of variables
+  std::map<std::string, std::string> free_splits_;
   std::map<std::string, int> where_;  // conditions
   std::map<std::string, int> ones_;   // sizes that are 1
 };
-
-/// "a+b=c" for a+b-c == 0: a condition as parse_rule reads it. Empty: not about plain sizes.
-std::string equation(const Poly& p) {
-  Poly left(std::max<int64_t>(p.constant(), 0)), right(std::max<int64_t>(-p.constant(), 0));
-  for (const auto& [monomial, coefficient] : p.terms()) {
-    for (Var v : monomial)
-      if (v->numerator) return {};
-    Poly& side = coefficient > 0 ? left : right;
-    side = side + Poly::product(monomial, std::abs(coefficient));
-  }
-  return to_string(left) + "=" + to_string(right);
-}
-
-/// p without the factor that all its coefficients share.
-Poly primitive(const Poly& p) {
-  int64_t factor = std::abs(p.constant());
-  for (const auto& term : p.terms()) factor = std::gcd(factor, term.coefficient);
-  if (factor < 2) return p;
-  Poly r(p.constant() / factor);
-  for (const auto& [monomial, coefficient] : p.terms())
-    r = r + Poly::product(monomial, coefficient / factor);
-  return r;
-}
-
-/// Puts into s what p == 0 says of one of its symbols.
-bool solve_into(Substitution& s, const Poly& p) {
-  for (const auto& term : p.terms()) {
-    Poly solution;
-    if (term.monomial.size() != 1 || !solve_for(p, term.monomial[0], solution)) continue;
-    Var v = term.monomial[0];
-    for (auto& [known, value] : s) value = substitute(value, {{v, solution}});
-    s[v] = solution;
-    return true;
-  }
-  return false;
-}
-
-/// The sizes that TASO's matcher compares when it builds the right side: the equations between
-/// sizes that the right side needs and the left side does not say.
-std::vector<std::string> needed_by_target(const Rule& rule) {
-  auto instance = instantiate(rule, rule.domain[0]);
-  if (!instance) return {};
-  Substitution known;
-  for (const Formula& f : instance->requires_lhs)
-    if (f.kind == Formula::Zero) solve_into(known, substitute(f.poly, known));
-  std::vector<std::string> conditions;
-  for (const Formula& f : instance->requires_rhs) {
-    if (f.kind != Formula::Zero) continue;
-    Poly p = primitive(substitute(f.poly, known));
-    if (!equation(p).empty() && solve_into(known, p)) conditions.push_back(equation(p));
-  }
-  return conditions;
-}
 
 }  // namespace
 
 Result<Rule> translated_rule(const TasoRule& rule, const std::string& name) {
   ASSIGN_OR_RETURN(Rule r, Translator().run(rule, name));
-  auto conditions = needed_by_target(r);
-  if (conditions.empty()) return r;
-  // conditions are read with the rule: their symbols belong to its pool
-  Rule bare = r;
-  bare.domain.clear();
-  bare.origin = "generated";
-  std::string text = to_string(bare);
-  for (size_t k = 0; k < conditions.size(); ++k)
-    text += (k > 0 || !r.where.empty() ? "," : "  where ") + conditions[k];
-  ASSIGN_OR_RETURN(Rule full, parse_rule(text));
-  full.domain = r.domain;
-  full.origin = r.origin;
-  return full;
+  return with_conditions(r);
 }
 
 }  // namespace regraft::substitutions

@@ -27,5 +27,8 @@ struct TasoRule {
 /// The rule in our operators, for the ranks and kernels it means. An Error says why it has no
 /// counterpart.
 Result<Rule> translated_rule(const TasoRule& rule, const std::string& name);
+/// The rule with the equations between sizes that its right side needs and its left side does not
+/// say: TASO compares them when it builds the right side.
+Result<Rule> with_conditions(const Rule& rule);
 
 }  // namespace regraft::substitutions
