@@ -66,7 +66,8 @@ def rows_of(args, goals, folder):
     candidates = derived(args, goals, args.candidates, folder)
     proofs = verdicts(args, goals, folder)
     for name, used in carried.items():
-        text = why(name, candidates, proofs[name]) if used is None else listed(used)
+        proof = proofs.get(name, ("joined with its reverse", ""))
+        text = why(name, candidates, proof) if used is None else listed(used)
         yield name, "no" if used is None else "yes", text.replace("|", "\\|")
 
 

@@ -3,7 +3,7 @@
 
   python3 bench/run_generate.py [--regraft PATH] [--runs N] [--only SET:SIZE ...] [--large]
 
-Each row is the median of N runs, interleaved over the rows (one run for what takes over a minute).
+Each row is the median of N runs, interleaved over the rows (one run for what takes over a minute); a run that --time ends is marked as stopped.
 --large adds the runs of many minutes. Plain Python.
 """
 import argparse
@@ -45,11 +45,11 @@ STAGES = [
 ]
 
 
-def run(regraft, ops, size, memory):
+def run(regraft, ops, size, memory, limit):
     with tempfile.TemporaryDirectory() as folder:
         out, report = pathlib.Path(folder, "c.rules"), pathlib.Path(folder, "r.json")
         command = [regraft, "generate", "--ops", ops, "--max-size", str(size), "-o", out,
-                   "--json", report, "--quiet", "--memory", str(memory)]
+                   "--json", report, "--quiet", "--memory", str(memory), "--time", str(limit)]
         subprocess.run(command, check=True)
         return json.loads(report.read_text())
 
@@ -86,7 +86,8 @@ def table(results, runs):
                f"| {seconds(mid('enumerate_wall_seconds'))} "
                f"| {against(mid('enumerate_peak_bytes'), memory, human)} "
                f"| {against(mid('wall_seconds'), wall, seconds)} | {seconds(mid('cpu_seconds'))} "
-               f"| {human(mid('peak_bytes'))} | {mid('candidates'):,.0f} |")
+               f"| {human(mid('peak_bytes'))} | {mid('candidates'):,.0f}"
+               f"{'' if reports[0]['complete'] else ' (stopped)'} |")
     yield ""
     yield "## What each stage left"
     yield ""
@@ -104,6 +105,7 @@ def main():
     parser.add_argument("--only", nargs="*", help="SET:SIZE")
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--memory", type=float, default=16)
+    parser.add_argument("--time", type=float, default=150, help="seconds for one run")
     parser.add_argument("--out", default=str(ROOT / "bench/generate.md"))
     args = parser.parse_args()
     rows = ROWS + (LARGE if args.large else [])
@@ -115,7 +117,7 @@ def main():
             done = results[row]
             if done and done[0]["wall_seconds"] > LONG_SECONDS:
                 continue
-            done.append(run(args.regraft, row[0], row[1], args.memory))
+            done.append(run(args.regraft, row[0], row[1], args.memory, args.time))
             print(row[0], row[1], f"{done[-1]['wall_seconds']:.1f} s", file=sys.stderr)
     text = "\n".join(table(results, args.runs))
     pathlib.Path(args.out).write_text(text, encoding="utf-8")
