@@ -2,6 +2,7 @@
 #include "substitutions/taso.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -62,7 +63,8 @@ class TasoFile : public testing::Test {
     return r->file.rules.empty() ? r->skipped.at(0) : to_string(r->file.rules.at(0));
   }
   void TearDown() override { std::filesystem::remove(path_); }
-  std::string path_ = testing::TempDir() + "taso_test.pb";
+  std::string path_ =  // tests run side by side
+      testing::TempDir() + "taso_test_" + std::to_string(getpid()) + ".pb";
 };
 
 std::vector<std::pair<int, int>> window(int h, int w, int padding, int activation, int stride = 1) {
