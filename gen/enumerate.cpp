@@ -53,7 +53,6 @@ class Enumerator {
   Result<Enumeration> run() {
     RETURN_IF_ERROR(add_leaves());
     add_free_constants();
-    graph_->level_begin_.push_back(static_cast<ClassId>(graph_->size()));
     Progress progress("enumerate " + std::string(plans_.theme().name), "classes", 0,
                       options_.verbosity);
     for (int level = 1; level <= options_.max_size && result_.ended == Ended::Complete; ++level)
@@ -387,7 +386,6 @@ void Enumerator::keep_level(int level, std::vector<Shard> shards) {
     s = {};
   }
   for (auto& classes : graph_->token_classes_) std::sort(classes.begin(), classes.end());
-  graph_->level_begin_.push_back(static_cast<ClassId>(graph_->size()));
   if (level <= options_.max_size - 2) store_values(first);
 }
 

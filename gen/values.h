@@ -64,8 +64,6 @@ class ValueGraph {
   uint64_t key(ClassId c) const { return keys_[c]; }
   Application first(ClassId c) const { return first_[c]; }  ///< REQUIRES: not a leaf
   SupportList supports(ClassId c) const { return supports_.of(c); }
-  /// First class of a level; size() beyond the last.
-  ClassId level_begin(int level) const { return level_begin_[static_cast<size_t>(level)]; }
 
   Operands operands(Application a) const;
   uint64_t leaves(Application a) const;
@@ -110,7 +108,6 @@ class ValueGraph {
   std::vector<uint64_t> leaves_, keys_;
   std::vector<Application> first_;
   SupportTable supports_;
-  std::vector<ClassId> level_begin_ = {0};
   std::vector<std::array<ClassId, kMaxArity - 1>> tuples_;  ///< sorted within a level
   std::map<std::array<ClassId, kMaxArity - 1>, ClassId> tuple_ids_;
   std::vector<std::pair<ClassId, Application>> nodes_;  ///< sorted once the enumeration is done
