@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "gen/side.h"
 #include "gen/space.h"
 #include "ir/eval.h"
 #include "ir/pattern.h"
@@ -79,21 +80,13 @@ class Sampler {
   Point last_;
 };
 
-Array<Residue> random_input(uint64_t seed, int input, const std::vector<int64_t>& shape) {
-  Array<Residue> a{shape, {}};
-  int64_t count = 1;
-  for (int64_t d : shape) count *= d;
-  Rng rng(combine(seed, static_cast<uint64_t>(input)));
-  for (int64_t k = 0; k < count; ++k) a.data.push_back(random_residue(rng));
-  return a;
-}
-
 /// At a few points, until one at which both sides have values.
 Evidence compare(const RuleInstance& instance, const Valuation& values, Rng& rng) {
   for (int point = 0; point < kRedraws; ++point) {
     uint64_t seed = rng.next();
     auto input = [&](int k, const std::vector<int64_t>& shape) {
-      return random_input(seed, k, shape);
+      Rng of_input(combine(seed, static_cast<uint64_t>(k)));
+      return random_array(of_input, shape);
     };
     Field field(seed);
     auto a = evaluate_graph<Field>(field, instance.lhs, values, input, kMaxElements);

@@ -148,21 +148,21 @@ void Distiller::unfold(Application a, const std::function<void(const Rewritten&)
   const Label& then = *ops.then(static_cast<size_t>(a.instance()));
   int plain = ops.sibling(a.instance(), nullptr);
   if (plain < 0) return;
-  auto outer = [&](ClassId known, Application inner, Match match) {
-    std::optional<Application> whole;
-    if (known != kNoClass) {
-      whole = followed(known, then);
-    } else if (int k = ops.sibling(inner.instance(), then.op); k >= 0) {
-      whole = Application::of(k, inner.output(), inner.a(), inner.b());
-    }
+  auto reach_whole = [&](std::optional<Application> whole, Match match) {
     if (whole) reach({graph_.find(*whole).value_or(kNoClass), *whole, match});
+  };
+  auto outer = [&](ClassId known, Application inner, Match match) {
+    if (known != kNoClass) reach_whole(followed(known, then), match);
+    if (int k = inner.bits != 0 ? ops.sibling(inner.instance(), then.op) : -1; k >= 0)
+      reach_whole(Application::of(k, inner.output(), inner.a(), inner.b()), match);
   };
   std::vector<Application> seen = {Application::of(plain, a.output(), a.a(), a.b())};
   if (auto c = graph_.find(seen[0])) outer(*c, seen[0], Match::Renaming);
   for (size_t k = 0; k < seen.size() && k < kMaxSteps; ++k)
     rewrites_.at(seen[k], 0, [&](const Rewritten& r) {
       outer(r.known, r.application, r.match);
-      if (r.known == kNoClass && std::find(seen.begin(), seen.end(), r.application) == seen.end())
+      if (r.application.bits != 0 &&
+          std::find(seen.begin(), seen.end(), r.application) == seen.end())
         seen.push_back(r.application);
       return false;
     });

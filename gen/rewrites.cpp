@@ -51,8 +51,10 @@ class RewriteMatcher {
     if (then.op != node.op) return false;
     int plain = graph_.plans().sibling(a.instance(), nullptr);
     if (plain < 0) return false;
-    auto c = graph_.find(Application::of(plain, a.output(), a.a(), a.b()));
-    return c && match_class(node.inputs[0], *c, next);
+    Application inner = Application::of(plain, a.output(), a.a(), a.b());
+    PatternRef ref = node.inputs[0];
+    if (auto c = graph_.find(inner)) return match_class(ref, *c, next);
+    return !is_variable(ref) && match(ref, inner, next);
   }
   bool match_operands(const PatternNode& node, const Operands& operands, size_t k,
                       const Next& next) {
@@ -100,7 +102,8 @@ class RewriteMatcher {
       return true;
     }
     const auto& wanted = node.attrs.ints[k];
-    if (wanted.empty()) {  // at its fallback
+    if (wanted.empty()) {  // no numbers, or all at their fallback
+      if (given.empty()) return true;
       auto fallback = node.op->ints[k].fallback;
       return fallback &&
              std::all_of(given.begin(), given.end(), [&](int64_t n) { return n == *fallback; });
@@ -200,6 +203,7 @@ class RewriteMatcher {
     }
     const auto& wanted = node.attrs.ints[k];
     if (wanted.empty()) {
+      if (given.empty()) return true;
       auto fallback = node.op->ints[k].fallback;
       return fallback &&
              std::all_of(given.begin(), given.end(), [&](int64_t n) { return n == *fallback; });
@@ -210,16 +214,45 @@ class RewriteMatcher {
     return true;
   }
 
+  using Calls = std::vector<std::optional<std::pair<int, Operands>>>;
+
   bool finish() {
     PatternRef root = rule_.to->outputs[0];
     if (is_variable(root)) {
       ClassId c = variables_[static_cast<size_t>(variable_of(root))];
       return c != kNoClass && visit_({c, {}, kind()});
     }
-    std::vector<std::optional<std::pair<int, Operands>>> calls(rule_.to->nodes.size());
+    Calls calls(rule_.to->nodes.size());
     auto top = call(root, calls);
-    if (!top) return false;
-    return visit_({graph_.find(*top).value_or(kNoClass), *top, kind()});
+    if (!top) top = followed_call(root, calls);
+    return top && visit_({graph_.find(*top).value_or(kNoClass), *top, kind()});
+  }
+  /// A node as the follower of what its operand calls, whose value need not be stored.
+  std::optional<Application> followed_call(PatternRef ref, Calls& calls) const {
+    const PatternNode& node = rule_.to->nodes[static_cast<size_t>(ref.node)];
+    if (node.inputs.size() != 1) return std::nullopt;
+    PatternRef input = node.inputs[0];
+    if (!is_variable(input)) {
+      auto inner = call(input, calls);
+      return inner ? followed(*inner, node) : std::nullopt;
+    }
+    ClassId c = variables_[static_cast<size_t>(variable_of(input))];
+    if (c == kNoClass || graph_.is_leaf(c)) return std::nullopt;
+    for (Application inner : graph_.nodes(c))
+      if (auto whole = followed(inner, node)) return whole;
+    return std::nullopt;
+  }
+  std::optional<Application> followed(Application inner, const PatternNode& node) const {
+    int k = graph_.plans().sibling(inner.instance(), node.op);
+    if (k < 0) return std::nullopt;
+    return Application::of(k, inner.output(), inner.a(), inner.b());
+  }
+  /// The class that a node of the other side is; kNoClass when it is not stored.
+  ClassId class_of(PatternRef ref, Calls& calls) const {
+    auto inner = call(ref, calls);
+    auto c = inner ? graph_.find(*inner) : std::nullopt;
+    if (!c && (inner = followed_call(ref, calls))) c = graph_.find(*inner);
+    return c.value_or(kNoClass);
   }
   Match kind() const {
     for (size_t k = 0; k < variables_.size(); ++k) {
@@ -230,7 +263,6 @@ class RewriteMatcher {
     }
     return Match::Renaming;
   }
-  using Calls = std::vector<std::optional<std::pair<int, Operands>>>;
   std::optional<Application> call(PatternRef ref, Calls& calls) const {
     auto index = static_cast<size_t>(ref.node);
     if (!calls[index]) {
@@ -240,8 +272,8 @@ class RewriteMatcher {
         ClassId c = kNoClass;
         if (is_variable(input)) {
           c = variables_[static_cast<size_t>(variable_of(input))];
-        } else if (auto inner = call(input, calls)) {
-          c = graph_.find(*inner).value_or(kNoClass);
+        } else {
+          c = class_of(input, calls);
         }
         if (c == kNoClass) return std::nullopt;
         operands.push_back(c);

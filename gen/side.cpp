@@ -1,6 +1,7 @@
 #include "gen/side.h"
 
 #include <algorithm>
+#include <array>
 
 namespace regraft::gen {
 namespace {
@@ -93,10 +94,11 @@ std::optional<Array<Residue>> value_of(const Side& side, const std::vector<Array
 }
 
 Array<Residue> random_array(Rng& rng, const std::vector<int64_t>& shape) {
+  constexpr std::array kSigns = {Signs::Mixed, Signs::Mixed, Signs::Plus, Signs::Minus};
   Array<Residue> a{shape, {}};
-  int64_t count = 1;
-  for (int64_t d : shape) count *= d;
-  for (int64_t k = 0; k < count; ++k) a.data.push_back(random_residue(rng));
+  size_t count = 1;
+  for (int64_t d : shape) count *= static_cast<size_t>(d);
+  append_random(rng, kSigns[rng.below(kSigns.size())], count, a.data);
   return a;
 }
 

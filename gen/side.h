@@ -39,7 +39,7 @@ std::optional<std::vector<int64_t>> shape_of(const Side& side, const ShapeList& 
 std::optional<Array<Residue>> value_of(const Side& side, const std::vector<Array<Residue>>& leaves,
                                        const std::vector<int64_t>& numbers, uint64_t key,
                                        int64_t max_elements);
-/// A random tensor of that shape.
+/// A random tensor of that shape; half of them have elements of one sign.
 Array<Residue> random_array(Rng& rng, const std::vector<int64_t>& shape);
 
 }  // namespace regraft::gen

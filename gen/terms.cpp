@@ -31,19 +31,31 @@ int64_t count_of(std::span<const int64_t> shape) {
   return n;
 }
 
-/// Random elements; each has both signs, so that comparisons with 0 are seen.
+/// Random elements, one point after another. At the first half of the points each has both signs;
+/// at the others all have one, so that no maximum of many elements passes for positive.
 std::vector<Residue> random_elements(Rng rng, size_t count) {
+  constexpr size_t kMixed = kPoints / 2;
   std::vector<Residue> data;
-  for (size_t k = 0; k < count * kPoints; ++k) data.push_back(random_residue(rng));
+  for (size_t k = 0; k < count * kMixed; ++k) data.push_back(random_residue(rng));
   for (size_t k = 0; k < count; ++k) {
-    size_t first = rng.below(kPoints), second = (first + 1 + rng.below(kPoints - 1)) % kPoints;
+    size_t first = rng.below(kMixed), second = (first + 1 + rng.below(kMixed - 1)) % kMixed;
     double& r = data[second * count + k].r;
     r = std::copysign(r, -data[first * count + k].r);
   }
+  for (size_t point = kMixed; point < kPoints; ++point)
+    append_random(rng, rng.below(2) ? Signs::Plus : Signs::Minus, count, data);
   return data;
 }
 
 }  // namespace
+
+void append_random(Rng& rng, Signs signs, size_t count, std::vector<Residue>& to) {
+  for (size_t k = 0; k < count; ++k) {
+    Residue x = random_residue(rng);
+    if (signs != Signs::Mixed) x.r = signs == Signs::Plus ? std::abs(x.r) : -std::abs(x.r);
+    to.push_back(x);
+  }
+}
 
 bool evaluate_points(Field& algebra, const Label& label, Tensors<Field> operands,
                      std::span<const int64_t> shape, int output, std::span<Residue> values) {

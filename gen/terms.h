@@ -32,6 +32,11 @@ struct Pair {
 /// How many random points a fingerprint has: each decides all comparisons once.
 constexpr int kPoints = 8;
 
+/// What the order channels of a tensor's elements are.
+enum class Signs : uint8_t { Mixed, Plus, Minus };
+/// Appends random elements.
+void append_random(Rng& rng, Signs signs, size_t count, std::vector<Residue>& to);
+
 /// Output `output` of a call at each point. `operands` and `values` hold kPoints tensors of the
 /// same shape, one after another; the operands' views show the first. False when an element has no
 /// value at some point.
