@@ -25,6 +25,7 @@ struct GenerateFlags {
   std::string ops = "core", out;
   int max_size = 3;
   double memory_gb = 0;    ///< 0: no limit
+  size_t audit = 0;        ///< random pairs that must follow from the candidates
   std::string checkpoint;  ///< file that is kept up to date, and read at the start; empty: none
 };
 struct VerifyFlags {

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/report.h"
+#include "ir/text.h"
 #include "substitutions/rule_db.h"
 
 namespace regraft::cli {
@@ -37,6 +38,22 @@ Rows counters(const gen::GenerateReport& r) {
           {"candidates", r.candidates.size()}};
 }
 
+Rows audit_counters(const gen::AuditCounts& a) {
+  return {{"random pairs", a.pairs},
+          {"derived from the candidates, in general", a.derived},
+          {"derived at the sizes of the enumeration", a.derived_as_found},
+          {"false at other shapes", a.coincidences},
+          {"open", a.open.size()}};
+}
+
+/// What the pairs that were drawn say of the candidates.
+void print_audit(const gen::AuditCounts& a) {
+  Table table{{{"audit", "count"}}};
+  for (const auto& [name, n] : audit_counters(a)) table.rows.push_back({name, std::to_string(n)});
+  fmt::print("{}", to_string(table));
+  for (const Rule& r : a.open) fmt::print("open: {}\n", to_string(r));
+}
+
 nlohmann::json to_json(const gen::GenerateReport& r) {
   nlohmann::json j = {{"cpu_seconds", r.cpu_seconds},
                       {"wall_seconds", r.wall_seconds},
@@ -47,6 +64,7 @@ nlohmann::json to_json(const gen::GenerateReport& r) {
                       {"error_bound", r.error_bound},
                       {"complete", r.ended == gen::Ended::Complete}};
   for (const auto& [name, n] : counters(r)) j[name] = n;
+  for (const auto& [name, n] : audit_counters(r.audit)) j["audit"][name] = n;
   return j;
 }
 
@@ -109,6 +127,7 @@ int run_generate(const GenerateFlags& flags) {
   options.threads = thread_count(flags.common);
   options.max_bytes = static_cast<uint64_t>(flags.memory_gb * 1e9);
   options.verbosity = flags.common.verbosity;
+  options.audit = flags.audit;
   auto resume = read_checkpoint(flags);
   if (!resume) return bad_input(resume.error());
   options.resume = *std::move(resume);
@@ -135,6 +154,7 @@ int run_generate(const GenerateFlags& flags) {
                to_string(table), report->wall_seconds, report->cpu_seconds,
                human_bytes(static_cast<double>(report->peak_bytes)), report->enumerate_cpu_seconds,
                human_bytes(static_cast<double>(report->enumerate_peak_bytes)));
+    if (flags.audit > 0) print_audit(report->audit);
   }
   if (auto s = write_text(flags.common.json, to_json(*report).dump(2) + "\n"); !s)
     return bad_input(s.error());

@@ -33,6 +33,8 @@ void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
   app->add_option("-o,--out", f.out, "file of candidate rules")->required();
   app->add_option("--memory", f.memory_gb, "GB that enumeration may use before it stops cleanly")
       ->check(CLI::NonNegativeNumber);
+  app->add_option("--audit", f.audit,
+                  "Draw so many random pairs of equal terms and derive them from the candidates");
   app->add_option("--checkpoint", f.checkpoint,
                   "file to save progress in; a run that finds it there goes on from it");
   add_common(*app, f.common);

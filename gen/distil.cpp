@@ -30,18 +30,27 @@ bool holds_reversed(const Generalised& g, uint64_t seed) {
 
 struct Distiller::Links {
   std::vector<size_t> parent;
+  size_t parts = 1;
   size_t renaming = 0, common = 0, derivable = 0;  ///< steps that connected two parts
   size_t rules = 0;                                ///< that were tried
-  explicit Links(size_t applications = 0) : parent(applications + 1) {
+  std::unordered_map<uint64_t, size_t> nodes;      ///< of applications, when they are many
+
+  Links() = default;
+  explicit Links(const std::vector<Application>& applications)
+      : parent(applications.size() + 1), parts(applications.size() + 1) {
+    constexpr size_t kMany = 64;
     for (size_t k = 0; k < parent.size(); ++k) parent[k] = k;
+    for (size_t k = 0; applications.size() > kMany && k < applications.size(); ++k)
+      nodes.emplace(applications[k].bits, k + 1);
   }
-  size_t root(size_t k) const {
-    while (parent[k] != k) k = parent[k];
+  size_t root(size_t k) {
+    for (; parent[k] != k; k = parent[k]) parent[k] = parent[parent[k]];
     return k;
   }
   bool join(size_t a, size_t b) {
     size_t x = root(a), y = root(b);
     parent[std::max(x, y)] = std::min(x, y);
+    parts -= x != y;
     return x != y;
   }
   void join_by(size_t a, size_t b, Match match) {
@@ -49,11 +58,7 @@ struct Distiller::Links {
     if (!join(a, b)) return;
     ++(!to_known ? derivable : match == Match::Renaming ? renaming : common);
   }
-  bool connected() const {
-    for (size_t k = 0; k < parent.size(); ++k)
-      if (root(k) != 0) return false;
-    return true;
-  }
+  bool connected() const { return parts == 1; }
 };
 
 Distiller::Distiller(const ValueGraph& graph, Bank& bank, uint64_t seed, int threads, Sink found)
@@ -119,9 +124,14 @@ void Distiller::collect() {
     counts_.pairs += item.applications.size() - (item.known == kNoClass ? 1 : 0);
 }
 
-std::optional<size_t> Distiller::node_of(const Item& item, const Rewritten& r) const {
-  for (size_t k = 0; k < item.applications.size(); ++k)
-    if (item.applications[k] == r.application) return k + 1;
+std::optional<size_t> Distiller::node_of(const Item& item, const Links& links,
+                                         const Rewritten& r) const {
+  if (links.nodes.empty()) {
+    for (size_t k = 0; k < item.applications.size(); ++k)
+      if (item.applications[k] == r.application) return k + 1;
+  } else if (auto it = links.nodes.find(r.application.bits); it != links.nodes.end()) {
+    return it->second;
+  }
   if (r.known != kNoClass && r.known == item.known) return 0;
   return std::nullopt;
 }
@@ -171,7 +181,8 @@ void Distiller::unfold(Application a, const std::function<void(const Rewritten&)
 void Distiller::connect_one(const Item& item, size_t node, Application a, size_t first_rule,
                             Links& links) const {
   auto reach = [&](const Rewritten& r) {
-    if (auto other = node_of(item, r)) links.join_by(node, *other, r.match);
+    if (r.application == a) return;  // by what is to be shown
+    if (auto other = node_of(item, links, r)) links.join_by(node, *other, r.match);
   };
   if (graph_.plans().then(static_cast<size_t>(a.instance()))) unfold(a, reach);
   rewrites_.at(a, first_rule, [&](const Rewritten& r) {
@@ -181,7 +192,7 @@ void Distiller::connect_one(const Item& item, size_t node, Application a, size_t
 }
 
 void Distiller::connect(const Item& item, size_t first_rule, Links& links) const {
-  if (item.known == kNoClass) links.parent[1] = 0;  // the most general is what others join
+  if (item.known == kNoClass) links.join(0, 1);  // the most general is what others join
   for (size_t k = 0; k < item.applications.size() && !links.connected(); ++k)
     connect_one(item, k + 1, item.applications[k], first_rule, links);
   if (item.known != kNoClass && !graph_.is_leaf(item.known))
@@ -237,33 +248,60 @@ void Distiller::take(TermId lhs, TermId rhs) {
   ground.rhs = p.rhs;
   if (bank_.node(p.lhs).is_leaf() || !is_directed(bank_, p.lhs, p.rhs))
     std::swap(ground.lhs, ground.rhs);
-  if (is_directed(bank_, ground.lhs, ground.rhs)) rewrites_.add(to_rule(bank_, ground));
+  if (!is_directed(bank_, ground.lhs, ground.rhs)) return;
+  Rule rule = to_rule(bank_, ground);
+  rewrites_.add(rule);
+  if (constant) constant_facts_.push_back(std::move(rule));
 }
 
-/// Connects what is left: each loose application gives a pair with what is known.
-void Distiller::settle(size_t index, Links& links) {
+/// What is known, or the first application, and another application.
+Pair Distiller::pair(const Item& item, size_t application) {
+  Pair p;
+  p.lhs = item.known != kNoClass ? graph_.extract(bank_, item.known)
+                                 : graph_.extract(bank_, item.applications[0]);
+  p.rhs = graph_.extract(bank_, item.applications[application]);
+  CHECK(p.lhs >= 0 && p.rhs >= 0);
+  return p;
+}
+
+std::vector<Pair> Distiller::pairs_at(const std::vector<uint64_t>& numbers) {
+  std::vector<Pair> r;
+  uint64_t first = 0;
+  auto next = numbers.begin();
+  for (const Item& item : items_) {
+    size_t skipped = item.known == kNoClass ? 1 : 0;
+    uint64_t count = item.applications.size() - skipped;
+    for (; next != numbers.end() && *next < first + count; ++next)
+      r.push_back(pair(item, *next - first + skipped));
+    first += count;
+  }
+  return r;
+}
+
+/// Connects what is left: each loose application gives a pair with what is known. False when it was
+/// stopped.
+bool Distiller::settle(size_t index, Links& links, const Stop* stop) {
   const Item& item = items_[index];
   for (size_t k = 0; k < item.applications.size(); ++k) {
-    connect(item, links.rules, links);
+    if (k == 0 || links.rules < rewrites_.size()) connect(item, links.rules, links);
     links.rules = rewrites_.size();
     if (links.connected()) break;
     if (links.root(k + 1) == 0) continue;
-    TermId base = item.known != kNoClass ? graph_.extract(bank_, item.known)
-                                         : graph_.extract(bank_, item.applications[0]);
-    TermId other = graph_.extract(bank_, item.applications[k]);
+    if (stop && stop->requested()) return false;
     if (judged_.empty() || judged_.back() != index) judged_.push_back(index);
-    CHECK(base >= 0 && other >= 0);
-    take(base, other);
+    Pair p = pair(item, k);
+    take(p.lhs, p.rhs);
     links.join(k + 1, 0);
   }
+  return true;
 }
 
 size_t Distiller::replay(size_t position, const std::vector<size_t>& judged, Progress& progress) {
   position = std::min(position, items_.size());
   for (size_t index : judged) {
     if (index >= position) continue;
-    Links links(items_[index].applications.size());
-    settle(index, links);
+    Links links(items_[index].applications);
+    settle(index, links, nullptr);
   }
   progress.add(position);
   return position;
@@ -277,13 +315,13 @@ size_t Distiller::run(size_t position, const Stop& stop, Progress& progress) {
       end - position, threads_,
       [&](size_t k) {
         const Item& item = items_[position + k];
-        links[k] = Links(item.applications.size());
+        links[k] = Links(item.applications);
         connect(item, 0, links[k]);
         links[k].rules = known;
       },
       16);
   for (size_t k = 0; k < links.size() && !stop.requested(); ++k) {
-    if (!links[k].connected()) settle(position, links[k]);
+    if (!links[k].connected() && !settle(position, links[k], &stop)) break;
     counts_.renaming += links[k].renaming;
     counts_.common += links[k].common;
     counts_.derivable += links[k].derivable;

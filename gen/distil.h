@@ -44,6 +44,12 @@ class Distiller {
   /// Brings back a run that had come to `position`, from the groups that it judged.
   size_t replay(size_t position, const std::vector<size_t>& judged, Progress& progress);
   const DistilCounts& counts() const { return counts_; }
+  /// Facts without variables, which folding of constants knows.
+  const std::vector<Rule>& constant_facts() const { return constant_facts_; }
+  /// Number of pairs: of each group all but the first application.
+  uint64_t pairs() const { return counts_.pairs; }
+  /// Pairs by number. REQUIRES: ascending, below pairs().
+  std::vector<Pair> pairs_at(const std::vector<uint64_t>& numbers);
   /// The groups that known rules did not connect, in order.
   const std::vector<size_t>& judged() const { return judged_; }
 
@@ -71,10 +77,11 @@ class Distiller {
   void connect(const Item& item, size_t first_rule, Links& links) const;
   void connect_one(const Item& item, size_t node, Application a, size_t first_rule,
                    Links& links) const;
-  std::optional<size_t> node_of(const Item& item, const Rewritten& r) const;
+  std::optional<size_t> node_of(const Item& item, const Links& links, const Rewritten& r) const;
   std::optional<Application> followed(ClassId c, const Label& then) const;
   void unfold(Application a, const std::function<void(const Rewritten&)>& reach) const;
-  void settle(size_t index, Links& links);
+  Pair pair(const Item& item, size_t application);
+  bool settle(size_t index, Links& links, const Stop* stop);
   void take(TermId lhs, TermId rhs);
   Reading direct(TermId lhs, TermId rhs);
 
@@ -86,6 +93,7 @@ class Distiller {
   Rewrites rewrites_;
   std::vector<Item> items_;
   std::vector<size_t> judged_;
+  std::vector<Rule> constant_facts_;
   DistilCounts counts_;
 };
 

@@ -44,6 +44,7 @@ class Run {
   Collector collector_;
   Checkpoint checkpoint_;
   Clock::time_point saved_;
+  std::vector<Judged> themes_;  ///< only for an audit
 };
 
 Result<Enumeration> Run::enumerate_theme(ShapedOps& ops, int max_size, Bank& bank) {
@@ -107,17 +108,21 @@ void Run::distil(Distiller& distiller, const Checkpoint::ThemeState& from) {
 
 Status Run::theme(const Theme& theme) {
   if (report_.ended != Ended::Complete) return {};
-  ShapedOps ops(theme, options_.trials, options_.seed);
-  RETURN_IF_ERROR(ops.load());
-  Bank bank(options_.seed);
-  ASSIGN_OR_RETURN(Enumeration found, enumerate_theme(ops, options_.max_size + theme.more, bank));
+  Judged t;
+  t.ops = std::make_unique<ShapedOps>(theme, options_.trials, options_.seed);
+  RETURN_IF_ERROR(t.ops->load());
+  t.bank = std::make_unique<Bank>(options_.seed);
+  ASSIGN_OR_RETURN(Enumeration found,
+                   enumerate_theme(*t.ops, options_.max_size + theme.more, *t.bank));
   if (found.ended == Ended::Stopped) return {};
-  Distiller distiller(*found.graph, bank, kShapeSeed, threads_,
-                      [&](const Finding& f) { collect(f); });
+  t.graph = std::move(found.graph);
+  t.distiller = std::make_unique<Distiller>(*t.graph, *t.bank, kShapeSeed, threads_,
+                                            [&](const Finding& f) { collect(f); });
   size_t index = checkpoint_.themes.size();
   bool resumes = index < options_.resume.themes.size();
-  distil(distiller, resumes ? options_.resume.themes[index] : Checkpoint::ThemeState{});
-  add(distiller.counts());
+  distil(*t.distiller, resumes ? options_.resume.themes[index] : Checkpoint::ThemeState{});
+  add(t.distiller->counts());
+  if (options_.audit > 0) themes_.push_back(std::move(t));
   return {};
 }
 
@@ -149,6 +154,9 @@ GenerateReport Run::finish() {
   report_.removed_derivable = static_cast<uint64_t>(std::count(keep.begin(), keep.end(), 0));
   report_.removed_duplicate = collector_.duplicates();
   report_.candidates = collector_.finished(keep, threads_);
+  if (options_.audit > 0)
+    report_.audit =
+        audit(themes_, report_.candidates, options_.audit, options_.seed, threads_, stop_);
   if (stop_.requested()) report_.ended = Ended::Stopped;
   return std::move(report_);
 }

@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "gen/audit.h"
 #include "gen/distil.h"
 #include "gen/enumerate.h"
 #include "gen/op_sets.h"
@@ -29,6 +30,7 @@ struct GenerateOptions {
   int trials = 4;            ///< independent witness inputs
   int threads = 0;           ///< 0: default_threads(); the candidates do not depend on it
   uint64_t max_bytes = 0;    ///< the enumeration stops cleanly above it; 0: no limit
+  size_t audit = 0;          ///< how many random pairs must follow from the candidates
   Verbosity verbosity = Verbosity::Normal;
   Checkpoint resume;                            ///< where to go on
   std::function<void(const Checkpoint&)> save;  ///< called every few seconds; may be empty
@@ -44,7 +46,8 @@ struct GenerateReport {
   uint64_t removed_duplicate = 0;  ///< the same rule after generalisation
   uint64_t removed_derivable = 0;  ///< rules that follow from smaller ones
   uint64_t merges = 0;             ///< candidates with several outputs
-  double error_bound = 0;          ///< that enumeration took two different polynomials for one
+  AuditCounts audit;
+  double error_bound = 0;  ///< that enumeration took two different polynomials for one
   double cpu_seconds = 0, wall_seconds = 0;
   double enumerate_cpu_seconds = 0, enumerate_wall_seconds = 0;
   uint64_t peak_bytes = 0;            ///< of the process

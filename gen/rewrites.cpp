@@ -29,7 +29,7 @@ class RewriteMatcher {
     if (graph_.plans().then(instance)) return match_follower(node, a, next);
     const Label& label = graph_.plans().label(instance);
     if (label.op != node.op || a.output() != ref.output) return false;
-    size_t lists = lists_.size(), numbers = numbers_.size();
+    size_t lists = lists_.size(), numbers = numbers_.size(), expressions = expressions_.size();
     bool found = false;
     if (bind_attrs(node, label)) {
       Operands operands = graph_.operands(a);
@@ -43,6 +43,7 @@ class RewriteMatcher {
     }
     lists_.resize(lists);
     numbers_.resize(numbers);
+    expressions_.resize(expressions);
     return found;
   }
   /// A call with a follower as the follower of what the call computes.
@@ -114,7 +115,9 @@ class RewriteMatcher {
         if (wanted[i].constant() != given[i]) return false;
       } else if (auto name = plain(wanted[i])) {
         if (!bind_number(*name, given[i])) return false;
-      }  // expressions are checked by their effect: the result must have the same value
+      } else {
+        expressions_.emplace_back(&wanted[i], given[i]);
+      }
     }
     return true;
   }
@@ -216,7 +219,44 @@ class RewriteMatcher {
 
   using Calls = std::vector<std::optional<std::pair<int, Operands>>>;
 
+  /// Binds numbers that occur in expressions only; false when an expression has another value, or
+  /// a condition of the rule does not hold.
+  bool settle_expressions() {
+    for (const auto& [p, given] : expressions_)
+      if (!value(*p)) bind_by(*p, given);
+    return std::all_of(expressions_.begin(), expressions_.end(),
+                       [&](const auto& e) {
+                         auto n = value(*e.first);
+                         return !n || *n == e.second;
+                       }) &&
+           std::all_of(rule_.rule->where.begin(), rule_.rule->where.end(),
+                       [&](const auto& c) { return value(c.first) == value(c.second); });
+  }
+  /// Binds the one number that p is linear in, so that p has that value.
+  void bind_by(const Poly& p, int64_t given) {
+    Valuation known;
+    Var open = nullptr;
+    bool single = true;
+    for_each_symbol(p, [&](Var v) {
+      auto n = number(v);
+      if (n)
+        known[v] = *n;
+      else
+        single = single && !v->numerator && (open == nullptr || open == v), open = v;
+    });
+    Poly solution;
+    if (!single || open == nullptr || !number_name(*open)) return;
+    if (!solve_for(p - Poly(given), open, solution)) return;
+    numbers_.emplace_back(*number_name(*open), evaluate(solution, known));
+  }
+
   bool finish() {
+    size_t numbers = numbers_.size();
+    bool found = settle_expressions() && build();
+    numbers_.resize(numbers);
+    return found;
+  }
+  bool build() {
     PatternRef root = rule_.to->outputs[0];
     if (is_variable(root)) {
       ClassId c = variables_[static_cast<size_t>(variable_of(root))];
@@ -291,6 +331,7 @@ class RewriteMatcher {
   std::vector<ClassId> variables_, nodes_;
   std::vector<std::pair<std::string, const std::vector<int64_t>*>> lists_;
   std::vector<std::pair<std::string, int64_t>> numbers_;
+  std::vector<std::pair<const Poly*, int64_t>> expressions_;
 };
 
 void Rewrites::add(const Rule& rule) {

@@ -25,8 +25,8 @@ struct Rewritten {
 class Rewrites {
  public:
   explicit Rewrites(const ValueGraph& graph) : graph_(graph) {}
-  /// Rules of several outputs are left out. What the rule needs of sizes is not checked: the caller
-  /// compares values.
+  /// Rules of several outputs are left out. For which ranks the rule was found is not checked: the
+  /// caller compares values.
   void add(const Rule& rule);
   size_t size() const { return rules_.size(); }
 

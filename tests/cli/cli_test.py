@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -290,6 +291,31 @@ def random_feeds(session):
         feeds[value.name] = rng.standard_normal(shape).astype(np.float32) \
             if "float" in value.type else rng.integers(0, 2, shape)
     return feeds
+
+
+class Interruption(unittest.TestCase):
+    """A run that is killed goes on from its checkpoint, and ends as if nothing had happened."""
+
+    def test_generate_goes_on_after_a_kill(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def command(out):
+                return [REGRAFT, "generate", "--ops", "core", "--max-size", "2", "-o", out]
+            whole, resumed = os.path.join(folder, "a.rules"), os.path.join(folder, "b.rules")
+            checkpoint = os.path.join(folder, "run.checkpoint")
+            subprocess.run(command(whole), check=True, capture_output=True, timeout=300)
+            run = subprocess.Popen(command(resumed) + ["--checkpoint", checkpoint],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while not os.path.exists(checkpoint) and run.poll() is None:
+                time.sleep(0.01)
+            run.kill()
+            run.wait()
+            self.assertTrue(os.path.exists(checkpoint))
+            self.assertFalse(os.path.exists(resumed), "it was not killed before its end")
+            before = json.loads(pathlib.Path(checkpoint).read_text())
+            self.assertGreaterEqual(len(before["themes"]), 1)
+            subprocess.run(command(resumed) + ["--checkpoint", checkpoint], check=True,
+                           capture_output=True, timeout=300)
+            self.assertEqual(pathlib.Path(whole).read_text(), pathlib.Path(resumed).read_text())
 
 
 if __name__ == "__main__":
