@@ -84,6 +84,29 @@ Worker::Worker(const ValueGraph& graph, const Store& store, const ClassIndex& in
     max_arity_ = std::max(max_arity_, in.operands.size());
   auto more = static_cast<int>(std::max<size_t>(max_arity_, 2)) - 1;
   allowed_gaps_ = (graph.max_size() - level) * more;
+  find_places();
+}
+
+void Worker::find_places() {
+  const Theme& theme = graph_.plans().theme();
+  std::map<std::string_view, Place> kinds;
+  ClassId next = 0;
+  for (const LeafKind& kind : theme.leaves) {
+    auto count = static_cast<ClassId>(kind.count);
+    kinds[kind.name] = {next, next + count};
+    next += count;
+  }
+  while (next < graph_.size() && graph_.level(next) == 0) ++next;
+  kinds[""] = {0, next};
+  for (const Instance& in : theme.instances) {
+    places_.emplace_back();
+    bool any = std::none_of(in.operands.begin(), in.operands.end(), kind_of);
+    for (size_t k = 0; !any && k < in.operands.size(); ++k) {
+      auto kind = kind_of(in.operands[k]);
+      CHECK(!kind || kinds.count(*kind) > 0);
+      places_.back().push_back(kind ? kinds.at(*kind) : Place{});
+    }
+  }
 }
 
 const ShapeInfo& Worker::info(ShapeId shape) {
@@ -120,6 +143,8 @@ bool Worker::usable(const ShapedOp& plan) const {
 
 bool Worker::in_scope(const ShapedOp& plan, const Operands& operands) const {
   auto instance = static_cast<size_t>(plan.instance);
+  for (size_t k = 0; k < operands.count; ++k)
+    if (!may_be(instance, k, operands.ids[k])) return false;
   if (graph_.plans().theme().instances[instance].scope != Scope::Once) return true;
   const OpDef* op = graph_.plans().label(instance).op;
   return std::none_of(operands.begin(), operands.end(), [&](ClassId c) {
@@ -367,6 +392,7 @@ void Worker::extend(int instance, const Operands& operands) {
 }
 
 void Worker::extend_by(int instance, Operands operands, ClassId c) {
+  if (!may_be(static_cast<size_t>(instance), operands.count, c)) return;
   if (std::find(operands.begin(), operands.end(), c) != operands.end()) return;
   operands.push_back(c);
   std::vector<SupportList> lists;

@@ -88,7 +88,16 @@ class Worker {
   View view(ClassId c, Values& buffer);
   bool admissible(uint64_t leaves) const;
   bool usable(const ShapedOp& plan) const;
-  /// The instance may be applied to these: Scope::Once.
+  /// The classes that an instance's operand may be; without operands when it may be any.
+  struct Place {
+    ClassId first = 0, last = kNoClass;
+  };
+  void find_places();
+  bool may_be(size_t instance, size_t operand, ClassId c) const {
+    const auto& places = places_[instance];
+    return places.empty() || (c >= places[operand].first && c < places[operand].last);
+  }
+  /// The instance may be applied to these: kinds of operands, Scope::Once.
   bool in_scope(const ShapedOp& plan, const Operands& operands) const;
   /// The same call with commuted operands is made elsewhere.
   bool is_mirrored(const ShapedOp& plan, ClassId a, ClassId b);
@@ -113,6 +122,7 @@ class Worker {
   const ClassIndex& index_;
   int level_, limit_, allowed_gaps_;
   size_t max_arity_ = 0;
+  std::vector<std::vector<Place>> places_;  ///< of each instance; empty: anything
   Field algebra_;
   Sink& out_;
   Kernel::Scratch scratch_;

@@ -40,6 +40,7 @@ std::optional<Hypothesis> Climb::run(Order order) {
   found = found && stage([&] { return open_numbers(); }) &&
           stage([&] { return open_extents(Kernels::Yes); }) &&
           stage([&] { return open_numbers(); }) && stage([&] { return drop_conditions(); });
+  if (found) close_forced();
   for (size_t k = 0; k < h_.left.size(); ++k) {
     const PairSymbol& s = explorer_.symbols()[k];
     found = found && (!s.is_size() || is_open(k) || may_stay(s));
@@ -135,7 +136,8 @@ bool Climb::open_extents(Kernels which) {
   return done;
 }
 
-/// Opens an extent together with a number that is equal to it, or as equal to another extent.
+/// Opens an extent together with a number that is equal to it, or as equal to another extent, or
+/// as a product.
 bool Climb::open_extent(int k) {
   const auto& symbols = explorer_.symbols();
   const PairSymbol& s = symbols[static_cast<size_t>(k)];
@@ -150,6 +152,22 @@ bool Climb::open_extent(int k) {
                   static_cast<int>(n) != k && (symbols[n].axis == s.axis) == same_axis;
       bool root = fits && (!is_open(n) || same(h_.left[n], own(n)));
       if (root && relaxer_.open(h_, {{static_cast<int>(n)}, {{k, 0}}})) return true;
+    }
+  return open_product(k);
+}
+
+/// Opens an extent as the product of two numbers.
+bool Climb::open_product(int k) {
+  const auto& symbols = explorer_.symbols();
+  auto usable = [&](size_t n) {
+    return !symbols[n].is_size() && !is_open(n) && symbols[n].witness > 1;
+  };
+  for (size_t a = 0; a < symbols.size(); ++a)
+    for (size_t b = a + 1; usable(a) && b < symbols.size(); ++b) {
+      bool fits = usable(b) && symbols[a].witness * symbols[b].witness ==
+                                   symbols[static_cast<size_t>(k)].witness;
+      if (fits && relaxer_.open(h_, {{static_cast<int>(a), static_cast<int>(b)}, {}, k}))
+        return true;
     }
   return false;
 }
@@ -189,6 +207,18 @@ bool Climb::drop_conditions() {
       h_ = std::move(wider);
   }
   return true;
+}
+
+/// A number that can only be what it is at the witness, as the begin of a slice of a whole axis, is
+/// no variable.
+void Climb::close_forced() {
+  for (size_t k = static_cast<size_t>(explorer_.number_symbol(0)); k < h_.left.size(); ++k) {
+    if (!same(h_.left[k], own(k))) continue;
+    if (!explorer_.samples(explorer_.space(h_), {static_cast<int>(k)}, 1).empty()) continue;
+    Substitution at = {{explorer_.symbols()[k].var, Poly(explorer_.symbols()[k].witness)}};
+    for (auto* side : {&h_.left, &h_.right})
+      for (Poly& p : *side) p = substitute(p, at);
+  }
 }
 
 bool Climb::open_numbers() {

@@ -71,7 +71,9 @@ class Climb {
   enum class Kernels : uint8_t { No, Yes };
   bool open_extents(Kernels which);
   bool open_extent(int k);
+  bool open_product(int k);
   bool open_numbers();
+  void close_forced();
   bool open_all_numbers();
   void open_alike(const LeftList& list);
 

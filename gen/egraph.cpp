@@ -8,6 +8,9 @@
 namespace regraft::gen {
 namespace {
 
+constexpr int64_t kMaxFolded = 4096;  // elements of a tensor
+constexpr uint64_t kFoldSeed = 11;
+
 uint64_t hash_numbers(uint64_t h, const std::vector<int64_t>& numbers) {
   h = combine(h, numbers.size());
   for (int64_t n : numbers) h = combine(h, static_cast<uint64_t>(n));
@@ -30,15 +33,13 @@ bool same_label(const EGraph::Label& a, const EGraph::Label& b) {
 /// Axes counted from the front.
 void normalise_axes(const OpDef& op, Attrs<int64_t>& attrs, int64_t rank) {
   for (size_t k = 0; k < attrs.ints.size(); ++k) {
-    if (!counts_axes(op.ints[k])) continue;
+    if (op.ints[k].kind != IntKind::Axis) continue;
     for (int64_t& n : attrs.ints[k])
       if (n < 0) n += rank;
   }
 }
 
 }  // namespace
-
-bool counts_axes(const IntAttr& attr) { return attr.name == "axis" || attr.name == "axes"; }
 
 NodeId EGraph::find(NodeId n) const {
   while (parent_[index(n)] != n) n = parent_[index(n)] = parent_[index(parent_[index(n)])];
@@ -163,7 +164,36 @@ std::optional<NodeId> EGraph::add(const OpDef& op, Attrs<int64_t> attrs, int out
   NodeId id = add_node(label, intern_shape(own), given);
   ids_.emplace(key_of(label, given), id);
   by_op_[op_key(op, output)].push_back(id);
+  fold(id);
   return id;
+}
+
+/// Evaluates a call whose operands are constants.
+void EGraph::fold(NodeId n) {
+  std::vector<const Array<Residue>*> values;
+  Reason reason;
+  for (NodeId x : operands(n)) {
+    NodeId constant = class_of(x).constant;
+    if (constant < 0) return;
+    values.push_back(&constants_.at(constant));
+    reason.premises.emplace_back(x, constant);
+  }
+  Field algebra(kFoldSeed);
+  const Label& l = label(n);
+  auto results = evaluate_call(algebra, *l.op, values, l.attrs, kMaxFolded);
+  if (!results) return;
+  Array<Residue>& value = (*results)[static_cast<size_t>(l.output)];
+  if (!std::all_of(value.data.begin(), value.data.end(), is_defined)) return;
+  std::vector<uint64_t> key = {value.shape.size()};
+  key.insert(key.end(), value.shape.begin(), value.shape.end());
+  for (Residue x : value.data) key.push_back(x.v);
+  constants_[n] = std::move(value);
+  classes_[index(find(n))].constant = n;
+  auto [it, fresh] = by_value_.try_emplace(std::move(key), Folded{n, reason});
+  if (fresh) return;
+  const auto& other = it->second.reason.premises;
+  reason.premises.insert(reason.premises.end(), other.begin(), other.end());
+  merge(n, it->second.node, std::move(reason));
 }
 
 void EGraph::make_root(NodeId n) {
@@ -193,6 +223,7 @@ bool EGraph::merge(NodeId a, NodeId b, Reason reason) {
   to.nodes.insert(to.nodes.end(), from.nodes.begin(), from.nodes.end());
   to.users.insert(to.users.end(), from.users.begin(), from.users.end());
   to.term_size = std::min(to.term_size, from.term_size);
+  if (to.constant < 0) to.constant = from.constant;
   from = {};
   dirty_.push_back(x);
   return true;

@@ -1,23 +1,23 @@
 #pragma once
 // Terms at given sizes up to equality: hash-consed calls in classes of equal values, closed under
-// congruence, with a record of why two values are equal. Source: egg (POPL 2021), proof forests.
+// congruence, with a record of why two values are equal; calls of constants are folded. Source: egg
+// (POPL 2021), proof forests.
+#include <map>
 #include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "ir/eval.h"
 #include "ir/op.h"
 
 namespace regraft::gen {
 
 using NodeId = int32_t;  ///< one output of a call, or a leaf; stands for its class as well
 
-/// The attribute's numbers are axes, which may count from the back.
-bool counts_axes(const IntAttr& attr);
-
 /// What makes two nodes equal.
 struct Reason {
-  int rule = -1;  ///< -1: congruence, the operands are equal in pairs
+  int rule = -1;  ///< -1: congruence, the operands are equal in pairs; or folding
   std::vector<std::pair<NodeId, NodeId>> premises;  ///< equal already, and needed
 };
 
@@ -27,7 +27,8 @@ class EGraph {
   /// A tensor of which nothing is known but its extents.
   NodeId add_leaf(std::vector<int64_t> shape);
   /// Output `output` of a call; the node that is there when there is one. nullopt: the operator
-  /// does not accept these operands. Axes are counted from the front.
+  /// does not accept these operands. Axes are counted from the front. What depends on no leaf is
+  /// equal to all that has the same value.
   std::optional<NodeId> add(const OpDef& op, Attrs<int64_t> attrs, int output,
                             const std::vector<NodeId>& operands);
   /// Makes two nodes equal. False when they are equal already or their shapes differ.
@@ -72,6 +73,7 @@ class EGraph {
   struct Class {
     std::vector<NodeId> nodes, users;
     int32_t term_size = 1;
+    NodeId constant = -1;  ///< a node of the class whose value is in constants_; -1: unknown
   };
   static size_t index(NodeId n) { return static_cast<size_t>(n); }
   const Class& class_of(NodeId n) const { return classes_[index(find(n))]; }
@@ -82,6 +84,7 @@ class EGraph {
   bool same_key(NodeId n, int32_t label, std::span<const NodeId> operands) const;
   std::optional<NodeId> lookup(int32_t label, std::span<const NodeId> operands) const;
   void rekey(NodeId n);
+  void fold(NodeId n);
   void make_root(NodeId n);
   /// The steps from a to b in the forest, as nodes whose `toward` step is on the way.
   std::vector<NodeId> path(NodeId a, NodeId b) const;
@@ -92,6 +95,12 @@ class EGraph {
   mutable std::vector<NodeId> parent_;
   std::vector<Class> classes_;
   std::vector<NodeId> dirty_;
+  std::unordered_map<NodeId, Array<Residue>> constants_;
+  struct Folded {
+    NodeId node = -1;
+    Reason reason;  ///< for its value
+  };
+  std::map<std::vector<uint64_t>, Folded> by_value_;  ///< by rank, extents, elements
   std::vector<Reason> reasons_;
   std::vector<Label> labels_;
   std::vector<std::vector<int64_t>> shapes_;

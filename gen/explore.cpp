@@ -133,11 +133,43 @@ int Explorer::size_symbol(size_t leaf, size_t axis) const {
   return -1;
 }
 
-Space Explorer::space(const Hypothesis& h) const {
-  Substitution given;
+Substitution Explorer::given(const Hypothesis& h) const {
+  Substitution r;
   for (size_t k = 0; k < symbols_.size(); ++k)
-    if (!same(h.left[k], Poly::symbol(symbols_[k].var))) given[symbols_[k].var] = h.left[k];
-  return {space_symbols_, instance_->requires_lhs, given};
+    if (!same(h.left[k], Poly::symbol(symbols_[k].var))) r[symbols_[k].var] = h.left[k];
+  return r;
+}
+
+Space Explorer::space(const Hypothesis& h) const {
+  return {space_symbols_, instance_->requires_lhs, given(h)};
+}
+
+Substitution Explorer::by_sizes(const Hypothesis& h) const {
+  Substitution r;
+  Conjunction conditions = substitute(instance_->requires_lhs, given(h));
+  auto is_sizes = [&](const Poly& p) {
+    return std::all_of(p.terms().begin(), p.terms().end(), [&](const Poly::Term& t) {
+      return std::all_of(t.monomial.begin(), t.monomial.end(),
+                         [&](Var w) { return !w->numerator && index_of(w) < first_number_; });
+    });
+  };
+  auto solve = [&](const PairSymbol& s) {
+    for (const Formula& f : conditions) {
+      Poly p;
+      if (f.kind != Formula::Zero || !solve_for(f.poly, s.var, p) || !is_sizes(p)) continue;
+      conditions = substitute(conditions, {{s.var, p}});
+      r[s.var] = std::move(p);
+      return true;
+    }
+    return false;
+  };
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t k = static_cast<size_t>(first_number_); k < symbols_.size(); ++k)
+      if (r.count(symbols_[k].var) == 0 && same(h.left[k], Poly::symbol(symbols_[k].var)))
+        again = solve(symbols_[k]) || again;
+  }
+  return r;
 }
 
 std::optional<Sample> Explorer::sample_at(Point p) {

@@ -52,6 +52,8 @@ class Explorer {
 
   /// The points where the left side is well-formed and as `h` says.
   Space space(const Hypothesis& h) const;
+  /// The numbers that h's left side determines by sizes alone.
+  Substitution by_sizes(const Hypothesis& h) const;
   /// Up to `count` samples; in the first ones a symbol of `moving` differs from the witness. None
   /// when that is not found.
   std::vector<Sample> samples(const Space& space, const std::vector<int>& moving, int count);
@@ -82,6 +84,7 @@ class Explorer {
   bool has_moved(const Point& p, const std::vector<int>& symbols) const;
   bool is_rich(const Sample& s) const;
   bool same_shape(const Hypothesis& h, const Sample& s) const;
+  Substitution given(const Hypothesis& h) const;
   std::vector<int64_t> right_numbers(const Hypothesis& h, const Sample& s) const;
 
   Side left_, right_;

@@ -51,6 +51,7 @@ class Expression {
     left_count_ = attributes_.size();
     for (auto& a : attributes_of(explorer.right(), Part::Right, h.right))
       attributes_.push_back(std::move(a));
+    express_by_sizes();
   }
   Expressed run() {
     for (size_t v = 0; v < explorer_.leaves().size(); ++v) name_sizes(v);
@@ -64,6 +65,12 @@ class Expression {
   }
 
  private:
+  /// Numbers that the left side determines are no variables.
+  void express_by_sizes() {
+    Substitution known = explorer_.by_sizes(h_);
+    for (Attribute& a : attributes_)
+      for (Poly& p : a.numbers) p = substitute(p, known);
+  }
   void name_sizes(size_t v) {
     size_t rank = bank_.node(explorer_.leaves()[v]).shape.size();
     for (size_t d = 0; d < rank; ++d) {

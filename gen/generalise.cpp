@@ -4,6 +4,7 @@
 
 #include "gen/climb.h"
 #include "gen/express.h"
+#include "gen/reals.h"
 
 namespace regraft::gen {
 namespace {
@@ -16,6 +17,7 @@ std::optional<Generalised> expressed(const Bank& bank, const Explorer& explorer,
   Expressed e = express(bank, explorer, pair, h);
   Rule rule = to_rule(bank, e.pair);
   if (check(rule, e.signature, mix(seed), kManyShapes) != Evidence::Holds) return std::nullopt;
+  rule = open_reals(std::move(rule), e.signature, seed);
   return Generalised{std::move(e.pair), std::move(rule), std::move(e.signature), e.closed};
 }
 

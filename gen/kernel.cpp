@@ -190,8 +190,11 @@ Residue Kernel::step_value(const Tape::Step& step, const Scratch& s, Field& alge
       return at(step.a) + at(step.b);
     case Tape::Mul:
       return at(step.a) * at(step.b);
-    case Tape::Apply:
-      return algebra.apply(step.fn, at(step.a));
+    case Tape::Apply: {
+      Residue x = at(step.a);
+      if (s.w.empty()) x.w = 1;  // not computed: never the reason why a value is undefined
+      return algebra.apply(step.fn, x);
+    }
     case Tape::Clip: {
       const auto& bounds = tape_.bounds[static_cast<size_t>(step.b)];
       return algebra.clip(at(step.a), bounds[0], bounds[1]);

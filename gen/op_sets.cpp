@@ -27,7 +27,7 @@ std::vector<std::string_view> words(std::string_view text, char separator) {
 size_t fallback_length(const IntAttr& attr, const Instance& instance) {
   int rank = 0;
   if (!instance.operands.empty() && instance.operands[0] != "-")
-    rank = static_cast<int>(instance.operands[0].size());
+    rank = static_cast<int>(axes_of(instance.operands[0]).size());
   return attr_length(attr, rank).value_or(0);
 }
 
@@ -109,10 +109,17 @@ Result<Label> label_of(const Instance& instance) {
   return label;
 }
 
+std::string_view axes_of(std::string_view operand) { return operand.substr(0, operand.find('@')); }
+
+std::optional<std::string_view> kind_of(std::string_view operand) {
+  size_t at = operand.find('@');
+  return at == std::string_view::npos ? std::nullopt : std::optional(operand.substr(at + 1));
+}
+
 bool fits(const Instance& instance, std::span<const std::vector<int64_t>* const> shapes) {
   std::array<int64_t, 128> bound{};
   for (size_t k = 0; k < shapes.size(); ++k) {
-    std::string_view pattern = instance.operands[k];
+    std::string_view pattern = axes_of(instance.operands[k]);
     if (pattern == "-") pattern = "";
     const auto& shape = *shapes[k];
     if (shape.size() != pattern.size()) return false;

@@ -36,7 +36,8 @@ enum class Scope : uint8_t {
 /// may replace by a variable; "a~1,2" is a number that stems from the witness shapes, which it
 /// replaces by an expression in sizes. What is left out is at its fallback.
 /// An operand is described by a letter for each axis: a digit is that extent, '.' any extent, equal
-/// letters are equal extents; "-" is a scalar.
+/// letters are equal extents; "-" is a scalar. "ab@k" is a variable of kind k and nothing else,
+/// "ab@" a variable or a free constant: operands that bring nothing when they are computed too.
 struct Instance {
   std::string_view op;
   std::string_view attrs;
@@ -76,6 +77,10 @@ struct Label {
 };
 /// The attributes of an instance read from its text. An Error names the instance and the attribute.
 Result<Label> label_of(const Instance& instance);
+/// The axes of an operand's description: without "@k".
+std::string_view axes_of(std::string_view operand);
+/// What stands behind "@"; nullopt when anything may be the operand.
+std::optional<std::string_view> kind_of(std::string_view operand);
 /// True when shapes fit the descriptions of the first shapes.size() operands.
 bool fits(const Instance& instance, std::span<const std::vector<int64_t>* const> shapes);
 

@@ -29,6 +29,17 @@ Poly shifted(const Poly& p, const Poly& to, const Poly& from, int64_t slope) {
   return p + Poly(slope) * (to - from);
 }
 
+/// p / n * to; nullopt when a coefficient is no multiple of n.
+std::optional<Poly> in_proportion(const Poly& p, int64_t n, const Poly& to) {
+  if (n < 2 || p.constant() % n != 0) return std::nullopt;
+  Poly r(p.constant() / n);
+  for (const auto& [monomial, coefficient] : p.terms()) {
+    if (coefficient % n != 0) return std::nullopt;
+    r = r + Poly::product(monomial, coefficient / n);
+  }
+  return r * to;
+}
+
 /// Subsets of at most `limit` things, small ones first; all of them only as the last.
 std::vector<std::vector<size_t>> subsets(size_t n, size_t limit) {
   std::vector<std::vector<size_t>> r;
@@ -147,15 +158,37 @@ std::vector<Relaxer::Right> Relaxer::of_single(const Hypothesis& h, const Delta&
   for (size_t k : other) apply({k}, 1);
   for (size_t k = 0; k < h.right.size(); ++k)
     for (int64_t slope : {-1, 2}) apply({k}, slope);
+  for (size_t k = 0; k < h.right.size(); ++k) {
+    auto scaled = in_proportion(h.right[k], d.witness[0], d.to[0]);
+    if (!scaled) continue;
+    r.push_back(h.right);
+    r.back()[k] = *std::move(scaled);
+  }
+  add_determined(h, r);
   return r;
+}
+
+/// Numbers of the right side become numbers that the left side determines.
+void Relaxer::add_determined(const Hypothesis& h, std::vector<Right>& options) const {
+  Space space = explorer_.space(h);
+  for (size_t n = 0; n < h.left.size(); ++n) {
+    const PairSymbol& s = explorer_.symbols()[n];
+    bool free = std::binary_search(space.free().begin(), space.free().end(), static_cast<int>(n));
+    if (s.is_size() || free || !same(h.left[n], Poly::symbol(s.var))) continue;
+    for (size_t k = 0; k < h.right.size(); ++k) {
+      if (explorer_.right().numbers[k].witness != s.witness) continue;
+      options.push_back(h.right);
+      options.back()[k] = Poly::symbol(s.var);
+    }
+  }
 }
 
 std::vector<Relaxer::Right> Relaxer::alternatives(const Hypothesis& h, const Delta& d) const {
   std::vector<Right> r = {h.right}, lists;
   if (d.to.size() > 1 || !d.attr.empty()) lists = of_lists(h, d);
   r.insert(r.end(), lists.begin(), lists.end());
-  if (d.to.size() == 1) {
-    lists = of_single(h, d);
+  for (size_t k = 0; k < d.to.size() && (d.product || d.to.size() == 1); ++k) {
+    lists = of_single(h, {{d.to[k]}, {d.from[k]}, {d.witness[k]}, {}, false});
     r.insert(r.end(), lists.begin(), lists.end());
   }
   std::erase_if(r, [&](const Right& right) { return !is_allowed(right); });
@@ -194,9 +227,20 @@ bool Relaxer::open(Hypothesis& h, const Opening& opening) {
     wider.left[static_cast<size_t>(opening.roots[i])] = d.to[i];
   for (auto [symbol, root] : opening.ties)
     wider.left[static_cast<size_t>(symbol)] = d.to[static_cast<size_t>(root)];
+  if (opening.product >= 0) {
+    d.product = true;
+    Poly& p = wider.left[static_cast<size_t>(opening.product)] = Poly(1);
+    for (const Poly& root : d.to) p = p * root;
+  }
   Space space = explorer_.space(wider);
-  if (!explorer_.move_alone(space, opening.roots)) return false;
-  auto draw = [&](int count) { return explorer_.samples(space, opening.roots, count); };
+  std::vector<int> moving = opening.roots;  // and what determines them
+  Space before = explorer_.space(h);
+  for (int k : space.free())
+    if (!std::binary_search(before.free().begin(), before.free().end(), k) &&
+        std::find(moving.begin(), moving.end(), k) == moving.end())
+      moving.push_back(k);
+  if (!explorer_.move_alone(space, moving)) return false;
+  auto draw = [&](int count) { return explorer_.samples(space, moving, count); };
   if (!choose(wider, alternatives(h, d), draw(kFewSamples), [&] { return draw(confirm_); }))
     return false;
   h = std::move(wider);

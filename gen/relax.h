@@ -10,6 +10,7 @@ namespace regraft::gen {
 struct Opening {
   std::vector<int> roots;
   std::vector<std::pair<int, int>> ties;  ///< (symbol, position in roots)
+  int product = -1;                       ///< a symbol that becomes the product of the roots
 };
 
 /// What a number of the right side may become.
@@ -38,10 +39,12 @@ class Relaxer {
     std::vector<Poly> to, from;
     std::vector<int64_t> witness;
     std::string_view attr;  ///< of a number root
+    bool product = false;   ///< each of the roots by itself changes the right side
   };
   std::vector<Right> alternatives(const Hypothesis& h, const Delta& d) const;
   std::vector<Right> of_lists(const Hypothesis& h, const Delta& d) const;
   std::vector<Right> of_single(const Hypothesis& h, const Delta& d) const;
+  void add_determined(const Hypothesis& h, std::vector<Right>& options) const;
   bool choose(Hypothesis& h, const std::vector<Right>& options, std::vector<Sample> few,
               const std::function<std::vector<Sample>()>& draw_more);
   bool is_fixed(const Opening& opening) const;

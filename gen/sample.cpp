@@ -1,7 +1,6 @@
 #include "gen/sample.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "base/rng.h"
@@ -26,39 +25,6 @@ void collect(const Graph& g, SymbolSet& out) {
   }
 }
 
-/// p without one factor v. REQUIRES: every term has it.
-Poly divided(const Poly& p, Var v) {
-  Poly r;
-  for (auto [monomial, coefficient] : p.terms()) {
-    monomial.erase(std::find(monomial.begin(), monomial.end(), v));
-    r = r + Poly::product(std::move(monomial), coefficient);
-  }
-  return r;
-}
-
-/// What is zero exactly where p is: without factors that all terms share and that are not zero.
-Poly reduced(Poly p) {
-  auto shared = [&](Var v) {
-    return v->min >= 1 && p.constant() == 0 &&
-           std::all_of(p.terms().begin(), p.terms().end(), [&](const Poly::Term& t) {
-             return std::find(t.monomial.begin(), t.monomial.end(), v) != t.monomial.end();
-           });
-  };
-  for (bool again = !p.is_constant(); again;) {
-    Monomial first = p.terms().empty() ? Monomial{} : p.terms()[0].monomial;
-    auto v = std::find_if(first.begin(), first.end(), shared);
-    again = v != first.end();
-    if (again) p = divided(p, *v);
-  }
-  int64_t factor = std::abs(p.constant());
-  for (const auto& term : p.terms()) factor = std::gcd(factor, term.coefficient);
-  if (factor < 2) return p;
-  Poly r(p.constant() / factor);
-  for (const auto& [monomial, coefficient] : p.terms())
-    r = r + Poly::product(monomial, coefficient / factor);
-  return r;
-}
-
 /// The first symbol that occurs alone in a term and that p == 0 can be solved for.
 std::optional<std::pair<Var, Poly>> solution_of(const Poly& p) {
   for (const auto& term : p.terms()) {
@@ -76,7 +42,7 @@ Substitution solved(const Conjunction& equations) {
     again = false;
     for (const Formula& f : equations) {
       if (f.kind != Formula::Zero) continue;
-      auto found = solution_of(reduced(substitute(f.poly, s)));
+      auto found = solution_of(is_zero(substitute(f.poly, s)).poly);
       if (!found) continue;
       for (auto& [known, value] : s) value = substitute(value, {{found->first, found->second}});
       s[found->first] = found->second;

@@ -201,7 +201,7 @@ class SideMatcher {
     if (own.numbers.size() != given.size()) return false;
     for (size_t i = 0; i < given.size(); ++i) {
       const auto& n = own.numbers[i];
-      bool from_back = n.value < 0 && counts_axes(attr);
+      bool from_back = n.value < 0 && attr.kind == IntKind::Axis;
       bool fits =
           n.kind != Matchable::Number::Given || n.value + (from_back ? rank : 0) == given[i];
       if (n.kind == Matchable::Number::Variable)

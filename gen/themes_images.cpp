@@ -70,20 +70,25 @@ Theme kernel_theme() {
            {"add", "", {"abcd", "1b11"}}}};
 }
 
-/// Batch normalisation. Its five operands make tables large: each of these shows one step. Images
-/// are 2x2 and have 3 channels.
-Theme norm_theme(std::string_view name, int vectors, std::vector<Instance> instances) {
-  Theme t{name, {{"x", {4, 3, 2, 2}}, {"b", {3}, vectors}}, std::move(instances)};
-  t.instances.push_back({"batchnorm", "epsilon=0", {".b22", "b", "b", "b", "b"}, Scope::Once});
+/// Batch normalisation by its scale, bias, mean and variance, which are variables a, b, m, v where
+/// a step leaves them alone. Images are 2x2 and have 3 channels.
+Theme norm_theme(std::string_view name, std::vector<std::string_view> operands,
+                 std::vector<Instance> instances) {
+  operands.insert(operands.begin(), ".b22");
+  Theme t{name,
+          {{"x", {4, 3, 2, 2}}, {"a", {3}}, {"b", {3}}, {"m", {3}}, {"v", {3}}},
+          std::move(instances)};
+  t.instances.push_back({"batchnorm", "epsilon=0", std::move(operands), Scope::Once});
   return t;
 }
 
 /// With a convolution before it.
-Theme norm_of_conv_theme(std::string_view name, int vectors, std::vector<Instance> instances) {
-  Theme t = norm_theme(name, vectors, std::move(instances));
+Theme norm_of_conv_theme(std::string_view name, std::vector<std::string_view> operands,
+                         std::vector<Instance> instances) {
+  Theme t = norm_theme(name, std::move(operands), std::move(instances));
   t.leaves.push_back({"p", {3, 3, 1, 1}, 1, Role::Kernel});
+  t.leaves.push_back({"c", {3}});
   t.instances.push_back({"conv", "", {".a22", ".a11"}});
-  t.instances.push_back({"conv", "", {".a22", "ba11", "b"}});
   return t;
 }
 
@@ -92,14 +97,16 @@ std::vector<Theme> norm_themes() {
   const Instance ones = {"full", "shape~3 value=1", {}, Scope::Free};
   const Instance column = {"reshape", "shape~3,1,1,1", {"3"}};
   const Instance sub = {"sub", "", {"a", "a"}}, mul = {"mul", "", {"a", "a"}};
+  const Instance biased = {"conv", "", {".a22", "ba11", "b"}};
   return {
-      norm_theme("norm-epsilon", 4,
-                 {{"batchnorm", "epsilon=0.5", {".b22", "b", "b", "b", "b"}, Scope::Once},
+      norm_theme("norm-epsilon", {"b@a", "b@b", "b@m", "b"},
+                 {{"batchnorm", "epsilon=0.5", {".b22", "b@a", "b@b", "b@m", "b@v"}, Scope::Once},
                   {"add", "", {"a", "-"}},
                   {"full", "shape= value=0.5", {}, Scope::Free}}),
-      norm_theme("norm-variance", 4, {{"div", "", {"a", "a"}}, {"sqrt", "", {"."}}, ones}),
-      norm_theme("norm-mean", 3, {sub, mul, zeros, ones}),
-      norm_theme("norm-as-conv", 2,
+      norm_theme("norm-variance", {"b", "b@b", "b@m", "b@"},
+                 {{"div", "", {"a", "a"}}, {"sqrt", "", {"."}}, ones}),
+      norm_theme("norm-mean", {"b@a", "b", "b@", "b@"}, {sub, mul, zeros, ones}),
+      norm_theme("norm-as-conv", {"b@", "b@", "b@", "b@"},
                  {{"conv", "group~3", {".322", "3111", "3"}},
                   {"reshape", "shape~3,1,1", {"3"}},
                   {"mul", "", {".b22", "b11"}},
@@ -107,12 +114,14 @@ std::vector<Theme> norm_themes() {
                   column,
                   zeros,
                   ones}),
-      norm_of_conv_theme("norm-of-conv", 2, {{"mul", "", {"ab11", "a111"}}, column, zeros, ones}),
-      norm_of_conv_theme("norm-of-bias", 5, {sub}),
-      norm_theme("norm-elsewhere", 4,
+      norm_of_conv_theme("norm-of-conv", {"b@a", "b@b", "b@", "b@"},
+                         {{"mul", "", {"ab11", "a111"}}, column, biased, zeros, ones}),
+      norm_of_conv_theme("norm-of-bias", {"b@a", "b@b", "b", "b@v"}, {sub, biased}),
+      norm_theme("norm-elsewhere", {"b@a", "b@b", "b@m", "b@v"},
                  {{"relu", "", {"..22"}},
                   {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..22"}},
-                  {"batchnorm", "epsilon=0", {".b11", "b", "b", "b", "b"}, Scope::Once},
+                  {"avgpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..22"}},
+                  {"batchnorm", "epsilon=0", {".b11", "b@a", "b@b", "b@m", "b@v"}, Scope::Once},
                   {"concat", "axis=0", {"ab22", "eb22"}}})};
 }
 

@@ -140,9 +140,12 @@ Theme number_theme() {
            {"div", "", {"ab", "ab"}},
            {"mul", "", {"ab", "-"}},
            {"div", "", {"ab", "-"}},
+           {"mul", "", {"-", "-"}},
+           {"div", "", {"-", "-"}},
            {"neg", "", {".."}},
            {"full", "shape= value=0", {}, Scope::Free},
-           {"full", "shape= value=1", {}, Scope::Free}}};
+           {"full", "shape= value=1", {}, Scope::Free},
+           {"full", "shape~2,3 value=0", {}, Scope::Free}}};
 }
 
 /// Functions of single elements.
@@ -169,12 +172,38 @@ Theme hard_theme() {
            {"mul", "", {"ab", "ab"}},
            {"mul", "", {"ab", "-"}},
            {"div", "", {"ab", "-"}},
-           {"relu", "", {".."}},
            {"clip", "min=0 max=8", {".."}},
            {"hard-sigmoid", "alpha=0.125 beta=0.5", {".."}},
            {"full", "shape= value=4", {}, Scope::Free},
            {"full", "shape= value=8", {}, Scope::Free},
            {"full", "shape= value=0.125", {}, Scope::Free}}};
+}
+
+/// A hard sigmoid is clipped to 0 and 1; its numbers stand in no relation.
+Theme hard_sigmoid_theme() {
+  return {"hard-sigmoid",
+          {{"x", {2, 3}}, {"s", {}}},
+          {{"add", "", {"ab", "-"}},
+           {"mul", "", {"ab", "-"}},
+           {"relu", "", {".."}},
+           {"neg", "", {".."}},
+           {"clip", "min=0 max=1", {".."}},
+           {"hard-sigmoid", "alpha=0.375 beta=0.625", {".."}},
+           {"full", "shape= value=0.375", {}, Scope::Free},
+           {"full", "shape= value=0.625", {}, Scope::Free}}};
+}
+
+/// Clips scaled by their bound.
+Theme clip_theme(std::string_view name, std::string_view clip, std::string_view bound) {
+  return {name,
+          {{"x", {2, 3}, 2}},
+          {{"mul", "", {"ab", "ab"}},
+           {"mul", "", {"ab", "-"}},
+           {"div", "", {"ab", "-"}},
+           {"relu", "", {".."}},
+           {"clip", "min=0 max=1", {".."}},
+           {"clip", clip, {".."}},
+           {"full", bound, {}, Scope::Free}}};
 }
 
 /// Sums, means and softmax over rows.
@@ -250,8 +279,18 @@ Theme shuffle_after_theme() {
 }  // namespace
 
 std::vector<Theme> matrix_themes() {
-  return {matrix_theme(), split_theme(),  linear_theme(), gemm_theme(), row_theme(),
-          token_theme(),  layout_theme(), number_theme(), hard_theme()};
+  return {matrix_theme(),
+          split_theme(),
+          linear_theme(),
+          gemm_theme(),
+          row_theme(),
+          token_theme(),
+          layout_theme(),
+          number_theme(),
+          hard_theme(),
+          hard_sigmoid_theme(),
+          clip_theme("clips-6", "min=0 max=6", "shape= value=6"),
+          clip_theme("clips-8", "min=0 max=8", "shape= value=8")};
 }
 
 std::vector<Theme> rarer_themes() {

@@ -26,8 +26,46 @@ Formula non_negative(Poly p) {
   return {Formula::NonNegative, std::move(p), {}};
 }
 
+namespace {
+
+/// p without one factor v. REQUIRES: every term has it.
+Poly divided(const Poly& p, Var v) {
+  Poly r;
+  for (auto [monomial, coefficient] : p.terms()) {
+    monomial.erase(std::find(monomial.begin(), monomial.end(), v));
+    r = r + Poly::product(std::move(monomial), coefficient);
+  }
+  return r;
+}
+
+/// A symbol that all terms share and that is not zero; nullptr when there is none.
+Var shared_factor(const Poly& p) {
+  if (p.constant() != 0) return nullptr;
+  for (Var v : p.terms()[0].monomial)
+    if (v->min >= 1 && std::all_of(p.terms().begin(), p.terms().end(), [&](const Poly::Term& t) {
+          return std::find(t.monomial.begin(), t.monomial.end(), v) != t.monomial.end();
+        }))
+      return v;
+  return nullptr;
+}
+
+}  // namespace
+
 Formula is_zero(Poly p) {
+  while (!p.is_constant()) {
+    Var v = shared_factor(p);
+    if (!v) break;
+    p = divided(p, v);
+  }
   if (p.is_constant()) return {p.is_zero() ? Formula::True : Formula::False, {}, {}};
+  int64_t g = 0;
+  for (const auto& term : p.terms()) g = std::gcd(g, term.coefficient);
+  if (p.constant() % g != 0) return {Formula::False, {}, {}};
+  if (g > 1) {
+    Poly q(p.constant() / g);
+    for (const auto& [m, c] : p.terms()) q = q + Poly::product(m, c / g);
+    p = std::move(q);
+  }
   if (p.terms().back().coefficient < 0) p = Poly(-1) * p;
   return {Formula::Zero, std::move(p), {}};
 }

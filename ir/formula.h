@@ -19,7 +19,7 @@ struct Formula {
 
 int compare(const Formula& a, const Formula& b);
 Formula non_negative(Poly p);
-Formula is_zero(Poly p);
+Formula is_zero(Poly p);  ///< without factors that cannot be zero
 Formula junction(Formula::Kind kind, std::vector<Formula> parts);
 Formula negate(const Formula& f);
 Formula substitute(const Formula& f, const Substitution& s);

@@ -44,11 +44,11 @@ class Instantiator {
  private:
   int64_t least(const std::string& variable) const { return zero_based_.count(variable) ? 0 : 1; }
 
-  /// Paddings may be 0; every other attribute variable is at least 1.
+  /// A variable may be 0 where any of its attributes may; every other is at least 1.
   void find_zero_based(const Pattern& side) {
     for (const PatternNode& n : side.nodes)
       for (size_t k = 0; k < n.attrs.ints.size(); ++k) {
-        if (n.op->ints[k].name != "pads") continue;
+        if (n.op->ints[k].least() != 0) continue;
         if (!list_variable(n, k).empty()) zero_based_.insert(list_variable(n, k));
         for (const Poly& p : n.attrs.ints[k])
           for_each_symbol(p, [&](Var v) {

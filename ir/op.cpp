@@ -50,7 +50,8 @@ uint64_t op_set_hash() {
   for (const OpDef* op : all_ops()) {
     h = combine(h, hash_text(op->name));
     h = combine(h, static_cast<uint64_t>(op->min_arity * 100 + op->max_arity));
-    for (const auto& a : op->ints) h = combine(h, hash_text(a.name));
+    for (const auto& a : op->ints)
+      h = combine(combine(h, hash_text(a.name)), static_cast<uint64_t>(a.kind));
     for (const auto& a : op->reals) h = combine(h, hash_text(a.name));
   }
   return h;

@@ -19,6 +19,13 @@ namespace regraft {
 /// How many numbers an integer attribute has; "spatial" axes are those of operand 0 after N and C.
 enum class Length : uint8_t { One, Spatial, TwiceSpatial, Rank, TwiceRank, Any };
 
+/// What a number of an attribute is.
+enum class IntKind : uint8_t {
+  Count,   ///< 1, 2, ..: a stride, a size; and flags
+  Offset,  ///< 0, 1, ..: a padding, a position
+  Axis,    ///< of operand 0; below 0 from the back
+};
+
 /// An attribute made of integers.
 struct IntAttr {
   std::string_view name;
@@ -26,6 +33,8 @@ struct IntAttr {
   std::optional<int64_t>
       fallback;             ///< each number when the attribute is left out; nullopt: required
   bool structural = false;  ///< axes, permutations, modes: a number in every rule
+  IntKind kind = IntKind::Count;
+  int64_t least() const { return kind == IntKind::Count ? 1 : 0; }  ///< of a variable's values
 };
 /// An attribute that is a real number.
 struct RealAttr {
@@ -185,7 +194,7 @@ std::span<const OpDef* const> all_ops();
 const OpDef* find_op(std::string_view name);
 /// The operators that an ONNX type may be imported as.
 std::span<const OpDef* const> ops_for_onnx(std::string_view onnx_type);
-/// Hash of all names, attributes and arities: stamps rule files and caches.
+/// Hash of all names, attributes with their kinds, and arities: stamps rule files and caches.
 uint64_t op_set_hash();
 /// How many numbers attribute `attr` has for operand 0 of this rank; nullopt for Length::Any.
 std::optional<size_t> attr_length(const IntAttr& attr, int rank_of_operand0);

@@ -60,7 +60,7 @@ struct Residue {
   friend bool operator==(Residue a, Residue b) { return a.v == b.v; }
 };
 
-/// An input: uniform in both moduli; the double is of either sign and between 1/16 and 8, uniform
+/// An input: uniform in both moduli; the double is of either sign and between 1/16 and 16, uniform
 /// in its logarithm, so that products stay away from 0 and bounds of a clip are crossed.
 Residue random_residue(Rng& rng);
 Residue residue_of(int64_t n);

@@ -159,11 +159,10 @@ class RuleParser {
       }
       in_.rewind(start);
     }
-    int64_t least = a.name == "pads" ? 0 : 1;
     ASSIGN_OR_RETURN(
         n.attrs.ints[k],
         text::read_polys(in_, *rule_.pool, [&](const std::string& name, size_t position) {
-          return symbol(name, least, position);
+          return symbol(name, a.least(), position);
         }));
     if (a.length == Length::One && n.attrs.ints[k].size() != 1)
       return Scanner::error_at(start, std::string(a.name) + " is one number");

@@ -89,7 +89,7 @@ std::optional<Attrs<Poly>> translate(const Attrs<Poly>& at, const Binding& b, Sy
 }
 
 std::vector<Poly> normal_axes(const IntAttr& attr, std::vector<Poly> numbers, int rank) {
-  if (attr.name != "axis" && attr.name != "axes") return numbers;
+  if (attr.kind != IntKind::Axis) return numbers;
   for (Poly& p : numbers)
     if (p.is_constant() && p.constant() < 0) p = p + Poly(rank);
   return numbers;

@@ -22,7 +22,7 @@ std::optional<Poly> translate(const Poly& p, const Substitution& s, SymbolPool& 
 std::optional<Formula> translate(const Formula& f, const Substitution& s, SymbolPool& target);
 std::optional<Attrs<Poly>> translate(const Attrs<Poly>& at, const Binding& b, SymbolPool& target);
 
-/// The integer attribute with axes counted from the front: "axis" and "axes" are modulo `rank`.
+/// The integer attribute with axes counted from the front.
 std::vector<Poly> normal_axes(const IntAttr& attr, std::vector<Poly> numbers, int rank);
 
 /// Sound, not complete: f holds for all sizes >= their minimum.

@@ -158,17 +158,20 @@ bool bind_attrs(const Node& form, const Node& node, int rank, Binding& b, Later&
 
 constexpr int64_t kMaxCompared = 1 << 16;  ///< elements of a constant that is compared with a maker
 
-/// Is the constant what the maker `form` makes under the binding?
-bool makes(const Node& form, const Node& constant, const Binding& b, SymbolPool& pool) {
-  if (constant.constant->count() > kMaxCompared || !is_real(constant.constant->dtype()))
-    return false;
+/// Is the constant what the maker `form` makes under the binding? A real that nothing has bound is
+/// its first number.
+bool makes(const Node& form, const Node& constant, Binding& b, SymbolPool& pool) {
+  int64_t count = constant.constant->count();
+  if (count < 1 || count > kMaxCompared || !is_real(constant.constant->dtype())) return false;
+  auto data = constant.constant->reals();
+  if (!data) return false;
+  for (const Real& r : form.attrs.reals)
+    if (r.symbol) b.reals.emplace(r.symbol, data->front());
   auto attrs = translate(form.attrs, b, pool);
   auto numbers = attrs ? numeric(*attrs) : std::nullopt;
   if (!numbers) return false;
   auto made = evaluate_reals(*form.op, {}, *numbers);
-  if (!made || (*made)[0].shape != constant.constant->dims()) return false;
-  auto data = constant.constant->reals();
-  return data && *data == (*made)[0].data;
+  return made && (*made)[0].shape == constant.constant->dims() && *data == (*made)[0].data;
 }
 
 /// Symbols stand for integers >= their minimum; a binding outside is outside the proof.

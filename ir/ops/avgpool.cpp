@@ -10,7 +10,7 @@ struct AvgPool {
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"kernel", Length::Spatial, std::nullopt},
                                      {"strides", Length::Spatial, 1},
-                                     {"pads", Length::TwiceSpatial, 0},
+                                     {"pads", Length::TwiceSpatial, 0, false, IntKind::Offset},
                                      {"dilations", Length::Spatial, 1},
                                      {"include_pad", Length::One, 0, true}};
   template <class I>

@@ -7,7 +7,7 @@ struct Concat {
   static constexpr std::string_view name = "concat";
   static constexpr std::string_view onnx[] = {"Concat"};
   static constexpr int min_arity = 1, max_arity = 4096;
-  static constexpr IntAttr ints[] = {{"axis", Length::One, std::nullopt, true}};
+  static constexpr IntAttr ints[] = {{"axis", Length::One, std::nullopt, true, IntKind::Axis}};
   OP_SHAPES {
     auto out = in[0];
     int rank = static_cast<int>(out.size());

@@ -11,7 +11,7 @@ struct Conv {
   static constexpr std::string_view onnx[] = {"Conv"};
   static constexpr int min_arity = 2, max_arity = 3;
   static constexpr IntAttr ints[] = {{"strides", Length::Spatial, 1},
-                                     {"pads", Length::TwiceSpatial, 0},
+                                     {"pads", Length::TwiceSpatial, 0, false, IntKind::Offset},
                                      {"dilations", Length::Spatial, 1},
                                      {"group", Length::One, 1}};
   template <class I>

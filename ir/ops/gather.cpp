@@ -8,8 +8,8 @@ struct Gather {
   static constexpr std::string_view name = "gather";
   static constexpr std::string_view onnx[] = {"Gather"};
   static constexpr int arity = 1;
-  static constexpr IntAttr ints[] = {{"axis", Length::One, 0, true},
-                                     {"indices", Length::Any, std::nullopt},
+  static constexpr IntAttr ints[] = {{"axis", Length::One, 0, true, IntKind::Axis},
+                                     {"indices", Length::Any, std::nullopt, false, IntKind::Offset},
                                      {"shape", Length::Any, std::nullopt, true}};
   static constexpr size_t kMaxIndices = 4096;  ///< longer tables stay data of an opaque node
   OP_SHAPES {

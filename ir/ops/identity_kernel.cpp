@@ -10,7 +10,7 @@ struct IdentityKernel {
   static constexpr int arity = 0;
   static constexpr IntAttr ints[] = {{"channels", Length::One, std::nullopt},
                                      {"kernel", Length::Any, std::nullopt},
-                                     {"centre", Length::Any, std::nullopt},
+                                     {"centre", Length::Any, std::nullopt, false, IntKind::Offset},
                                      {"group", Length::One, 1}};
   OP_SHAPES {
     using I = typename A::Index;

@@ -11,7 +11,7 @@ struct LayerNorm {
   static constexpr std::string_view name = "layernorm";
   static constexpr std::string_view onnx[] = {"LayerNormalization"};
   static constexpr int min_arity = 2, max_arity = 3;
-  static constexpr IntAttr ints[] = {{"axis", Length::One, -1, true}};
+  static constexpr IntAttr ints[] = {{"axis", Length::One, -1, true, IntKind::Axis}};
   static constexpr RealAttr reals[] = {{"epsilon", 1e-5}};
   OP_SHAPES {
     const auto& x = in[0];

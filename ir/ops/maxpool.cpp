@@ -9,7 +9,7 @@ struct MaxPool {
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"kernel", Length::Spatial, std::nullopt},
                                      {"strides", Length::Spatial, 1},
-                                     {"pads", Length::TwiceSpatial, 0},
+                                     {"pads", Length::TwiceSpatial, 0, false, IntKind::Offset},
                                      {"dilations", Length::Spatial, 1}};
   template <class I>
   static Window<I> window(const Attrs<I>& at) {

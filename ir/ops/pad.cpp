@@ -8,7 +8,7 @@ struct Pad {
   static constexpr std::string_view onnx[] = {"Pad"};
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {
-      {"pads", Length::TwiceRank, std::nullopt}};  // begins, then ends
+      {"pads", Length::TwiceRank, std::nullopt, false, IntKind::Offset}};  // begins, then ends
   static constexpr RealAttr reals[] = {{"value", 0}};
   OP_SHAPES {
     auto out = in[0];

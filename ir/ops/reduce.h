@@ -7,7 +7,7 @@ namespace regraft::ops {
 /// A reduction over `axes`, which are kept with size 1 when keepdims is 1.
 struct Reduction {
   static constexpr int arity = 1;
-  static constexpr IntAttr ints[] = {{"axes", Length::Any, std::nullopt, true},
+  static constexpr IntAttr ints[] = {{"axes", Length::Any, std::nullopt, true, IntKind::Axis},
                                      {"keepdims", Length::One, 1, true}};
   OP_SHAPES {
     int rank = static_cast<int>(in[0].size());

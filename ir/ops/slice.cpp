@@ -7,7 +7,7 @@ struct Slice {
   static constexpr std::string_view name = "slice";
   static constexpr std::string_view onnx[] = {"Slice"};
   static constexpr int arity = 1;
-  static constexpr IntAttr ints[] = {{"begins", Length::Rank, 0},
+  static constexpr IntAttr ints[] = {{"begins", Length::Rank, 0, false, IntKind::Offset},
                                      {"sizes", Length::Rank, std::nullopt},
                                      {"steps", Length::Rank, 1}};
   OP_SHAPES {

@@ -10,7 +10,7 @@ struct Softmax {
   static constexpr std::string_view name = "softmax";
   static constexpr std::string_view onnx[] = {"Softmax"};
   static constexpr int arity = 1;
-  static constexpr IntAttr ints[] = {{"axis", Length::One, -1, true}};
+  static constexpr IntAttr ints[] = {{"axis", Length::One, -1, true, IntKind::Axis}};
   OP_SHAPES {
     if (!axis_fits(fixed(at.ints[0][0]), static_cast<int>(in[0].size())))
       return error("softmax: no such axis");

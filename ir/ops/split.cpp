@@ -7,7 +7,7 @@ struct Split {
   static constexpr std::string_view name = "split";
   static constexpr std::string_view onnx[] = {"Split"};
   static constexpr int arity = 1;
-  static constexpr IntAttr ints[] = {{"axis", Length::One, 0, true},
+  static constexpr IntAttr ints[] = {{"axis", Length::One, 0, true, IntKind::Axis},
                                      {"sizes", Length::Any, std::nullopt}};
   static constexpr int outputs_attr = 1;
   OP_SHAPES {

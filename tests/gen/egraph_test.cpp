@@ -39,6 +39,23 @@ TEST(EGraph, CallsThatDoNotFitAreRefused) {
   EXPECT_EQ(g.node_count(), before);
 }
 
+TEST(EGraph, CallsOfConstantsAreFolded) {
+  EGraph g;
+  auto full = [&](double value) {
+    return *g.add(*find_op("full"), {{{2}}, {{value, nullptr}}}, 0, {});
+  };
+  auto divided = [&](NodeId a, NodeId b) { return *g.add(*find_op("div"), {}, 0, {a, b}); };
+  NodeId one = full(1), eight = full(8), x = g.add_leaf({2});
+  EXPECT_FALSE(g.equal(one, eight));
+  EXPECT_TRUE(g.equal(divided(one, eight), full(0.125)));
+  EXPECT_FALSE(g.equal(divided(one, x), full(0.125)));
+  EXPECT_FALSE(g.equal(divided(one, full(0)), full(0)));  // no value
+  ASSERT_TRUE(g.merge(x, eight, {3, {}}));
+  NodeId y = divided(full(4), x);  // known by what rule 3 says
+  EXPECT_TRUE(g.equal(y, full(0.5)));
+  EXPECT_EQ(g.rules_between(y, full(0.5)), (std::set<int>{3}));
+}
+
 TEST(EGraph, CongruenceGoesUpAllLevels) {
   Terms t;
   NodeId x = t.graph.add_leaf({2, 2}), y = t.graph.add_leaf({2, 2}), z = t.graph.add_leaf({2, 2});

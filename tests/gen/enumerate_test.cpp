@@ -18,6 +18,15 @@ const Theme kSplits = {"splits",
                         {"split", "axis=-1 sizes~3,3", {".6"}},
                         {"split", "axis=-2 sizes~2,3", {"5."}}}};
 
+// Division and roots without exponentials.
+const Theme kQuotients = {"quotients",
+                          {{"x", {2, 3}}, {"s", {}}, {"t", {}}},
+                          {{"div", "", {"ab", "-"}},
+                           {"div", "", {"-", "-"}},
+                           {"mul", "", {"ab", "-"}},
+                           {"sub", "", {"-", "-"}},
+                           {"sqrt", "", {""}}}};
+
 /// Values of all terms of up to max_size calls.
 std::set<std::vector<uint64_t>> brute_force_values(const Theme& theme, int max_size) {
   Bank bank(5);
@@ -94,6 +103,7 @@ TEST(Enumerate, FindsAsManyValuesAsBruteForce) {
   for (int size : {1, 2, 3}) {
     EXPECT_EQ(class_count(kTiny, size), brute_force_values(kTiny, size).size()) << size;
     EXPECT_EQ(class_count(kSplits, size), brute_force_values(kSplits, size).size()) << size;
+    EXPECT_EQ(class_count(kQuotients, size), brute_force_values(kQuotients, size).size()) << size;
   }
   EXPECT_EQ(class_count(kTiny, 4), brute_force_values(kTiny, 4).size());
 }

@@ -176,8 +176,8 @@ TEST(Generalise, PadsAddUp) {
       "?v strides=?s pads=?h,?i,?j,?k dilations=?d group=?g) for x:nnnn v:nnnn",
       text, kConvs);
   expect_form(
-      "(pad (pad ?x pads=?a,?b,?c,?d) pads=?e,?f,?g,?h) => (pad ?x "
-      "pads=?a+?e,?b+?f,?c+?g,?d+?h) for x:nn",
+      "(pad (pad ?x pads=?a,?b,?c,?d value=?v) pads=?e,?f,?g,?h value=?v) => (pad ?x "
+      "pads=?a+?e,?b+?f,?c+?g,?d+?h value=?v) for x:nn",
       "(pad (pad ?x pads=1,1,1,1) pads=1,1,1,1) => (pad ?x pads=2,2,2,2)", {{"x", {2, 3}}});
 }
 
@@ -265,23 +265,69 @@ TEST(Generalise, ShapesOfMatrices) {
               {{"x", {2, 3}}, {"v", {3, 4}}, {"w", {4, 5}}});
   expect_form("(transpose (transpose ?x perm=1,0) perm=1,0) => ?x for x:nn",
               "(transpose (transpose ?x perm=1,0) perm=1,0) => ?x", {{"x", {3, 4}}});
-  expect_form("(reshape (reshape ?x shape=?n+0) shape=x.-2,?m) => ?x for x:nn",
+  expect_form("(reshape (reshape ?x shape=x.-2*x.-1) shape=x.-2,x.-1) => ?x for x:nn",
               "(reshape (reshape ?x shape=12) shape=3,4) => ?x", {{"x", {3, 4}}});
   expect_form(
-      "(split (matmul ?x (concat ?v ?w axis=-1)) axis=-1 sizes=v.-1,?s)#1 => (matmul ?x "
+      "(split (matmul ?x (concat ?v ?w axis=-1)) axis=-1 sizes=v.-1,w.-1)#1 => (matmul ?x "
       "?w) for x:nn v:nn w:nn",
       "(split (matmul ?x (concat ?v ?w axis=-1)) axis=-1 sizes=4,5)#1 => (matmul ?x ?w)",
       {{"x", {2, 3}}, {"v", {3, 4}}, {"w", {3, 5}}}, "split.sizes");
   expect_form("(mul (matmul ?x ?w) ?b) => (matmul (mul ?x ?b) ?w) for x:nn w:nn b:n1",
               "(mul (matmul ?x ?w) ?b) => (matmul (mul ?x ?b) ?w)",
               {{"x", {3, 4}}, {"w", {4, 5}}, {"b", {3, 1}}});
-  expect_form("(add ?x (reshape ?b shape=1,?n)) => (add ?x ?b) for x:nn b:n",
+  expect_form("(add ?x (reshape ?b shape=1,x.-1)) => (add ?x ?b) for x:nn b:n",
               "(add ?x (reshape ?b shape=1,3)) => (add ?x ?b)", {{"x", {2, 3}}, {"b", {3}}});
 }
 
 TEST(Generalise, NumbersMayBeSizes) {
   expect_form("(avgpool ?x kernel=x.2,x.3 strides=?s) => (global-avgpool ?x) for x:nnnn",
               "(avgpool ?x kernel=2,2) => (global-avgpool ?x)", {{"x", {3, 5, 2, 2}}});
+}
+
+TEST(Generalise, RealsBecomeVariables) {
+  const Shapes vectors = {{"x", {4, 3, 2, 2}}, {"a", {3}}, {"b", {3}}, {"m", {3}}, {"v", {3}}};
+  expect_form(
+      "(batchnorm ?x ?a ?b ?m ?v epsilon=?e) => (batchnorm ?x ?a ?b ?m (add ?v (full value=?e)) "
+      "epsilon=0) for x:nnnn a:n b:n m:n v:n",
+      "(batchnorm ?x ?a ?b ?m ?v epsilon=0.5) => (batchnorm ?x ?a ?b ?m (add ?v (full "
+      "value=0.5)) epsilon=0)",
+      vectors);
+  const Shapes matrix = {{"x", {2, 3}}};
+  expect_form("(clip (relu ?x) min=0 max=?m) => (clip ?x min=0 max=?m) for x:nn",
+              "(clip (relu ?x) min=0 max=8) => (clip ?x min=0 max=8)", matrix);
+  // Not below 0.
+  expect_form("(relu (clip ?x min=0 max=8)) => (clip ?x min=0 max=8) for x:nn",
+              "(relu (clip ?x min=0 max=8)) => (clip ?x min=0 max=8)", matrix);
+  // Two numbers that were equal at the witness.
+  expect_form(
+      "(mul (mul ?x (full value=?v)) (full value=?vv)) => (mul (mul ?x (full value=?vv)) (full "
+      "value=?v)) for x:nn",
+      "(mul (mul ?x (full value=0.5)) (full value=0.25)) => (mul (mul ?x (full "
+      "value=0.25)) (full value=0.5))",
+      matrix);
+}
+
+TEST(Generalise, NumbersThatSizesDetermineAreExpressions) {
+  expect_form(
+      "(transpose (reshape ?x shape=x.0,x.1,x.2*x.3) perm=0,2,1) => (reshape (transpose ?x "
+      "perm=0,2,3,1) shape=x.0,x.2*x.3,x.1) for x:nnnn",
+      "(transpose (reshape ?x shape=2,3,20) perm=0,2,1) => (reshape (transpose ?x "
+      "perm=0,2,3,1) shape=2,20,3)",
+      {{"x", {2, 3, 4, 5}}}, "reshape.shape");
+  expect_form(
+      "(reshape (transpose ?x perm=0,2,1) shape=x.0,x.2,?h,?i) => (transpose (reshape ?x "
+      "shape=x.0,?h,?i,x.2) perm=0,3,1,2) for x:nnn",
+      "(reshape (transpose ?x perm=0,2,1) shape=3,5,2,2) => (transpose (reshape ?x "
+      "shape=3,2,2,5) perm=0,3,1,2)",
+      {{"x", {3, 4, 5}}}, "reshape.shape");
+  expect_form(
+      "(slice ?x sizes=x.0,x.1,?h,?i steps=1,1,?s,?t) => (maxpool ?x kernel=1,1 "
+      "strides=?s,?t) where x.2=?h*?s,x.3=?i*?t for x:nnnn",
+      "(slice ?x begins=0,0,0,0 sizes=3,5,2,2 steps=1,1,2,2) => (maxpool ?x kernel=1,1 "
+      "strides=2,2)",
+      {{"x", {3, 5, 4, 4}}}, "slice.sizes");
+  expect_form("(mul ?x (full shape=x.-1 value=1)) => ?x for x:nn",
+              "(mul ?x (full shape=3 value=1)) => ?x", {{"x", {2, 3}}}, "full.shape");
 }
 
 TEST(Generalise, CoincidencesOfTheWitnessAreNoRules) {

@@ -116,6 +116,20 @@ TEST(Instantiate, NamesItsSymbols) {
   EXPECT_EQ(clip->lhs.type(clip->lhs.outputs()[0]).shape->size(), 0u);
 }
 
+TEST(Instantiate, PositionsAndPaddingsMayBeZeroAndCountsMayNot) {
+  auto rule = parse_rule(
+      "r  (gather (conv (slice ?x begins=?b sizes=?l steps=?s) ?w strides=?t pads=?p) axis=1 "
+      "indices=?i,?j shape=2) => (gather (conv (slice ?x begins=?b sizes=?l steps=?s) ?w "
+      "strides=?t pads=?p) axis=1 indices=?i,?j shape=2)");
+  ASSERT_TRUE(rule);
+  auto instance = instantiate(*rule, {"nnnn", "nnnn"});
+  ASSERT_TRUE(instance);
+  for (const char* list : {"b", "p"}) EXPECT_EQ(instance->list_symbols.at(list)[0]->min, 0) << list;
+  for (const char* list : {"l", "s", "t"})
+    EXPECT_EQ(instance->list_symbols.at(list)[0]->min, 1) << list;
+  for (const char* number : {"i", "j"}) EXPECT_EQ(instance->lhs.pool().named(number, 7)->min, 0);
+}
+
 TEST(Instantiate, RefusesSignaturesThatDoNotFit) {
   auto refused = [](const std::string& text, const Signature& s) {
     auto i = instantiate(rule("r  " + text), s);

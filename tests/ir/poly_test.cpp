@@ -148,6 +148,17 @@ TEST(Formula, ConnectivesAgreeWithBooleans) {
   }
 }
 
+TEST(Formula, EquationsLoseFactorsThatAreNotZero) {
+  SymbolPool pool;
+  Poly x = Poly::symbol(pool.named("x", 1)), y = Poly::symbol(pool.named("y", 1)),
+       z = Poly::symbol(pool.named("z", 0));
+  EXPECT_EQ(compare(x * y * Poly(2) == x * Poly(4), y == Poly(2)), 0);
+  EXPECT_EQ(compare(x * x * y == x * x, y == Poly(1)), 0);
+  EXPECT_NE(compare(z * y == z, y == Poly(1)), 0);  // z may be 0
+  EXPECT_EQ((x * Poly(2) == Poly(3)).kind, Formula::False);
+  EXPECT_EQ((x * y == Poly(0)).kind, Formula::False);
+}
+
 TEST(Formula, ComparisonsFoldOnNumbers) {
   EXPECT_EQ((Poly(2) < Poly(3)).kind, Formula::True);
   EXPECT_EQ((Poly(3) <= Poly(2)).kind, Formula::False);

@@ -212,6 +212,33 @@ TEST(Apply, MakersOfConstantsTakeTheElementTypeOfTheMatch) {
   EXPECT_EQ(result.type(result.node(result.outputs()[0].node).inputs[0]).dtype, DType::F16);
 }
 
+TEST(Match, ARealMayBeBoundByDataAlone) {
+  RuleIndex rules = index_of(
+      {"into-epsilon (batchnorm ?x ?a ?b ?m (add ?v (full value=?e)) epsilon=0) => (batchnorm ?x "
+       "?a ?b ?m ?v epsilon=?e) for x:nnnn a:n b:n m:n v:n proved:all-sizes"});
+  for (bool uniform : {true, false}) {
+    Graph g;
+    Value x = input(g, {2, 3, 2, 2}), v = input(g, {3});
+    Value number = uniform ? g.add_constant(Constant::of_floats({}, {0.5f}))
+                           : g.add_constant(Constant::of_floats({3}, {0.5f, 0.5f, 0.25f}));
+    Value sum = call(g, "add", {v, number});
+    Attrs<Poly> zero{{}, {{0, nullptr}}};
+    auto id = g.add_call(*find_op("batchnorm"), {x, v, v, v, sum}, zero);
+    ASSERT_TRUE(id);
+    g.set_outputs({{*id, 0}});
+    cost::Roofline model;
+    GraphView view = make_view(g, model);
+    auto matches = find_matches(view, rules, model);
+    ASSERT_EQ(matches.size(), uniform ? 1u : 0u);
+    if (!uniform) continue;
+    Graph result = apply(view, matches[0]);
+    EXPECT_TRUE(validate(result).ok());
+    const Node& norm = result.node(result.outputs()[0].node);
+    EXPECT_EQ(norm.attrs.reals[0].value, 0.5);
+    EXPECT_EQ(norm.inputs[4], v);
+  }
+}
+
 TEST(RuleIndex, AppliesAReversibleRuleInBothDirections) {
   RuleIndex rules =
       index_of({"t (transpose (add ?b ?a) perm=1,0) <=> (add (transpose ?a perm=1,0) (transpose ?b "
