@@ -4,7 +4,8 @@
   python3 bench/run_generate.py [--regraft PATH] [--runs N] [--only SET:SIZE ...] [--large]
 
 Each row is the median of N runs, interleaved over the rows (one run for what takes over a minute); a run that --time ends is marked as stopped.
---large adds the runs of many minutes. Plain Python.
+One more run of the rows with an audit draws random pairs of equal terms and derives them from the candidates.
+--large adds the runs of many minutes. Rows that were not asked for stay as bench/generate.json has them. Plain Python.
 """
 import argparse
 import json
@@ -27,6 +28,7 @@ ROWS = [
 ]
 LARGE = [("taso", 5, None, 8e9, 3600)]
 LONG_SECONDS = 60
+AUDITS = {"taso:3": 1000, "taso:4": 1000}  # random pairs
 STAGES = [
     ("operator applications", "applications"),
     ("pairs", "pairs"),
@@ -45,11 +47,12 @@ STAGES = [
 ]
 
 
-def run(regraft, ops, size, memory, limit):
+def run(regraft, ops, size, memory, limit, audit=0):
     with tempfile.TemporaryDirectory() as folder:
         out, report = pathlib.Path(folder, "c.rules"), pathlib.Path(folder, "r.json")
         command = [regraft, "generate", "--ops", ops, "--max-size", str(size), "-o", out,
-                   "--json", report, "--quiet", "--memory", str(memory), "--time", str(limit)]
+                   "--json", report, "--quiet", "--memory", str(memory), "--time", str(limit),
+                   "--audit", str(audit)]
         subprocess.run(command, check=True)
         return json.loads(report.read_text())
 
@@ -68,11 +71,11 @@ def seconds(x):
     return f"{x:.3f} s" if x < 1 else f"{x:.1f} s"
 
 
-def table(results, runs):
+def table(results, audits):
     yield "# The generator"
     yield ""
-    yield "Written by `python3 bench/run_generate.py`: medians of up to " + str(runs) + \
-        " interleaved runs; targets in brackets. CPU seconds are of all threads."
+    yield "Written by `python3 bench/run_generate.py`: medians of " \
+        "interleaved runs, of one for what takes minutes; targets in brackets. CPU seconds are of all threads."
     yield f"Machine: {os.cpu_count()} cores, {platform.processor() or platform.machine()}."
     yield ""
     yield "| op set | size | applications | enumeration CPU | wall | peak | whole command, wall | " \
@@ -96,6 +99,24 @@ def table(results, runs):
     for (ops, size, *_), reports in results.items():
         yield f"| {ops} | {size} | " + " | ".join(f"{reports[0][k]:,}" for k, _ in STAGES) + " |"
     yield ""
+    yield "## Do random pairs follow?"
+    yield ""
+    yield "| op set | size | pairs drawn | derived in their most general form | derived at the sizes " \
+        "of the enumeration | false at other shapes | open |"
+    yield "|---|---|---|---|---|---|---|"
+    for key, a in audits.items():
+        ops, size = key.split(":")
+        yield (f"| {ops} | {size} | {a['random pairs']:,} "
+               f"| {a['derived from the candidates, in general']:,} "
+               f"| {a['derived at the sizes of the enumeration']:,} "
+               f"| {a['false at other shapes']:,} | {a['open']:,} |")
+    yield ""
+
+
+def kept():
+    """Reports of earlier runs: rows by SET:SIZE, and audits."""
+    path = ROOT / "bench/generate.json"
+    return json.loads(path.read_text()) if path.exists() else {"rows": {}, "audits": {}}
 
 
 def main():
@@ -119,7 +140,17 @@ def main():
                 continue
             done.append(run(args.regraft, row[0], row[1], args.memory, args.time))
             print(row[0], row[1], f"{done[-1]['wall_seconds']:.1f} s", file=sys.stderr)
-    text = "\n".join(table(results, args.runs))
+    data = kept()
+    for row, reports in results.items():
+        key = f"{row[0]}:{row[1]}"
+        data["rows"][key] = reports
+        if key in AUDITS:
+            report = run(args.regraft, row[0], row[1], args.memory, args.time, AUDITS[key])
+            data["audits"][key] = report["audit"]
+    (ROOT / "bench/generate.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
+    results = {row: data["rows"][f"{row[0]}:{row[1]}"] for row in ROWS + LARGE
+               if f"{row[0]}:{row[1]}" in data["rows"]}
+    text = "\n".join(table(results, data["audits"]))
     pathlib.Path(args.out).write_text(text, encoding="utf-8")
     print(text)
 

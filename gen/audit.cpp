@@ -90,16 +90,10 @@ AuditCounts audit(std::vector<Judged>& themes, const std::vector<Rule>& candidat
     goals.insert(goals.end(), general[k].begin(), general[k].end());
     found.push_back(ground(pairs[k]));
   }
-  std::vector<Rule> known = candidates;
-  for (const Judged& t : themes)
-    for (Rule r : t.distiller->constant_facts()) {
-      r.domain = {{}};
-      known.push_back(std::move(r));
-    }
   DeriveOptions patient;  // associative and commutative products have many forms
   patient.max_nodes = 20000;
   patient.max_rounds = 8;
-  Deriver deriver(std::move(known), patient);
+  Deriver deriver(candidates, patient);
   std::vector<Derivation> in_general = derive_all(deriver, goals, threads, stop);
   std::vector<Derivation> as_found = derive_all(deriver, found, threads, stop);
   AuditCounts counts;

@@ -25,8 +25,7 @@ struct Judged {
 };
 
 /// Draws up to `count` pairs from all themes, each with the same chance, and derives them from the
-/// candidates and from facts about constants. Deterministic in the
-/// arguments for any number of threads.
+/// candidates. Deterministic in the arguments for any number of threads.
 AuditCounts audit(std::vector<Judged>& themes, const std::vector<Rule>& candidates, size_t count,
                   uint64_t seed, int threads, const Stop& stop);
 

@@ -248,10 +248,7 @@ void Distiller::take(TermId lhs, TermId rhs) {
   ground.rhs = p.rhs;
   if (bank_.node(p.lhs).is_leaf() || !is_directed(bank_, p.lhs, p.rhs))
     std::swap(ground.lhs, ground.rhs);
-  if (!is_directed(bank_, ground.lhs, ground.rhs)) return;
-  Rule rule = to_rule(bank_, ground);
-  rewrites_.add(rule);
-  if (constant) constant_facts_.push_back(std::move(rule));
+  if (is_directed(bank_, ground.lhs, ground.rhs)) rewrites_.add(to_rule(bank_, ground));
 }
 
 /// What is known, or the first application, and another application.

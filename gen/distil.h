@@ -44,8 +44,6 @@ class Distiller {
   /// Brings back a run that had come to `position`, from the groups that it judged.
   size_t replay(size_t position, const std::vector<size_t>& judged, Progress& progress);
   const DistilCounts& counts() const { return counts_; }
-  /// Facts without variables, which folding of constants knows.
-  const std::vector<Rule>& constant_facts() const { return constant_facts_; }
   /// Number of pairs: of each group all but the first application.
   uint64_t pairs() const { return counts_.pairs; }
   /// Pairs by number. REQUIRES: ascending, below pairs().
@@ -93,7 +91,6 @@ class Distiller {
   Rewrites rewrites_;
   std::vector<Item> items_;
   std::vector<size_t> judged_;
-  std::vector<Rule> constant_facts_;
   DistilCounts counts_;
 };
 

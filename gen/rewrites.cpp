@@ -341,23 +341,69 @@ void Rewrites::add(const Rule& rule) {
   add_directed(shared, shared->rhs, shared->lhs);
 }
 
+Rewrites::Rewrites(const ValueGraph& graph) : graph_(graph) {
+  ShapedOps& ops = graph.plans();
+  for (ClassId c = 0; c < graph.size(); ++c) {
+    uint64_t& bits = class_ops_.emplace_back(0);
+    if (graph.is_leaf(c)) continue;
+    for (Application a : graph.nodes(c)) {
+      auto instance = static_cast<size_t>(a.instance());
+      const Label* then = ops.then(instance);
+      bits |= bit_of(then ? then->op : ops.label(instance).op);
+    }
+  }
+}
+
 void Rewrites::add_directed(const std::shared_ptr<const Rule>& rule, const Pattern& from,
                             const Pattern& to) {
   PatternRef root = from.outputs[0];
   if (is_variable(root)) return;
-  by_root_[from.nodes[static_cast<size_t>(root.node)].op].push_back(rules_.size());
-  rules_.push_back({rule, &from, &to});
+  const PatternNode& node = from.nodes[static_cast<size_t>(root.node)];
+  Directed d{rule, &from, &to, {}};
+  if (node.inputs.size() > kMaxArity) return;
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    PatternRef input = node.inputs[k];
+    if (!is_variable(input)) d.wanted[k] = bit_of(from.nodes[static_cast<size_t>(input.node)].op);
+  }
+  by_root_[node.op].push_back(rules_.size());
+  rules_.push_back(std::move(d));
+}
+
+Rewrites::OperandOps Rewrites::operand_ops(Application a) const {
+  OperandOps r{};
+  auto instance = static_cast<size_t>(a.instance());
+  if (graph_.plans().then(instance)) {
+    int plain = graph_.plans().sibling(a.instance(), nullptr);
+    auto c =
+        plain < 0 ? std::nullopt : graph_.find(Application::of(plain, a.output(), a.a(), a.b()));
+    r[0] = c ? class_ops_[*c] : bit_of(graph_.plans().label(instance).op);
+    return r;
+  }
+  Operands operands = graph_.operands(a);
+  for (size_t k = 0; k < operands.count; ++k) r[k] = class_ops_[operands.ids[k]];
+  return r;
 }
 
 void Rewrites::at(Application a, size_t first,
                   const std::function<bool(const Rewritten&)>& visit) const {
   auto instance = static_cast<size_t>(a.instance());
   const Label* then = graph_.plans().then(instance);
-  auto it = by_root_.find(then ? then->op : graph_.plans().label(instance).op);
+  const OpDef* op = then ? then->op : graph_.plans().label(instance).op;
+  auto it = by_root_.find(op);
   if (it == by_root_.end()) return;
+  OperandOps has = operand_ops(a), swapped = has;
+  if (op->commutative) std::swap(swapped[0], swapped[1]);
+  auto fits = [&](const Directed& d, const OperandOps& ops) {
+    for (size_t k = 0; k < kMaxArity; ++k)
+      if (d.wanted[k] & ~ops[k]) return false;
+    return true;
+  };
   for (auto k = std::lower_bound(it->second.begin(), it->second.end(), first);
-       k != it->second.end(); ++k)
-    if (RewriteMatcher(graph_, rules_[*k], visit).run(a)) return;
+       k != it->second.end(); ++k) {
+    const Directed& d = rules_[*k];
+    if (!fits(d, has) && !fits(d, swapped)) continue;
+    if (RewriteMatcher(graph_, d, visit).run(a)) return;
+  }
 }
 
 }  // namespace regraft::gen

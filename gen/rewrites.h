@@ -24,7 +24,7 @@ struct Rewritten {
 /// indexed by operator. `at` is thread-safe while no rule is added.
 class Rewrites {
  public:
-  explicit Rewrites(const ValueGraph& graph) : graph_(graph) {}
+  explicit Rewrites(const ValueGraph& graph);
   /// Rules of several outputs are left out. For which ranks the rule was found is not checked: the
   /// caller compares values.
   void add(const Rule& rule);
@@ -35,14 +35,20 @@ class Rewrites {
 
  private:
   friend class RewriteMatcher;
+  using OperandOps = std::array<uint64_t, kMaxArity>;  ///< for each operand bits of operators
   struct Directed {
     std::shared_ptr<const Rule> rule;
     const Pattern* from = nullptr;
     const Pattern* to = nullptr;
+    OperandOps wanted{};  ///< of the root
   };
+  /// An operator's bit; some share one.
+  static uint64_t bit_of(const OpDef* op) { return uint64_t{1} << mix(hash_text(op->name)) % 64; }
+  OperandOps operand_ops(Application a) const;
   void add_directed(const std::shared_ptr<const Rule>& rule, const Pattern& from,
                     const Pattern& to);
   const ValueGraph& graph_;
+  std::vector<uint64_t> class_ops_;  ///< those that compute the class
   std::vector<Directed> rules_;
   std::map<const OpDef*, std::vector<size_t>> by_root_;
 };
