@@ -383,5 +383,14 @@ TEST(Domain, OneSpatialAxisMoreOrLess) {
   }
 }
 
+TEST(Domain, AxesOfOneInFront) {
+  auto rule = parse_rule("r  (mul (conv ?x ?w" + kOpen +
+                         " ?c) => (conv ?x (mul ?w (reshape ?c shape=w.0,1,1,1))" + kOpen);
+  ASSERT_TRUE(rule);
+  auto domain = domain_of(*rule, {"nnnn", "nnnn", "n11"}, 3);
+  Signature full = {"nnnn", "nnnn", "1n11"};
+  EXPECT_EQ(std::count(domain.begin(), domain.end(), full), 1);
+}
+
 }  // namespace
 }  // namespace regraft::gen
