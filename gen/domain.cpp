@@ -50,6 +50,19 @@ std::vector<Signature> batched(const Signature& s) {
   return r;
 }
 
+/// A variable of a lower rank with axes of 1 in front, as broadcasting has it.
+std::vector<Signature> of_full_rank(const Signature& s) {
+  size_t rank = 0;
+  for (const std::string& word : s) rank = std::max(rank, word.size());
+  std::vector<Signature> r;
+  for (size_t v = 0; v < s.size(); ++v) {
+    if (s[v] == "-" || s[v].size() == rank) continue;
+    r.push_back(s);
+    r.back()[v].insert(0, rank - s[v].size(), '1');
+  }
+  return r;
+}
+
 }  // namespace
 
 std::vector<Signature> domain_of(const Rule& rule, const Signature& signature, uint64_t seed) {
@@ -60,6 +73,7 @@ std::vector<Signature> domain_of(const Rule& rule, const Signature& signature, u
   });
   for (size_t rank = 1; !restricted && rank <= 4; ++rank) tried.push_back(of_rank(signature, rank));
   for (Signature& s : of_other_dimensions(signature)) tried.push_back(std::move(s));
+  for (Signature& s : of_full_rank(signature)) tried.push_back(std::move(s));
   for (const Signature& s : tried) {
     if (domain.size() >= kMaxSignatures) break;
     if (std::find(domain.begin(), domain.end(), s) == domain.end() &&

@@ -12,11 +12,29 @@ size_t Matchable::number_of(Names& names, const std::string& name) {
   return static_cast<size_t>(it - names.begin());
 }
 
+namespace {
+
+/// A constant whose extents depend on a variable: to add or multiply by one made to measure is
+/// possible everywhere and rarely leads anywhere.
+bool has_sized_maker(const Pattern& side) {
+  return std::any_of(side.nodes.begin(), side.nodes.end(), [](const PatternNode& n) {
+    return n.inputs.empty() &&
+           std::any_of(n.attrs.ints.begin(), n.attrs.ints.end(), [](const auto& list) {
+             return !std::all_of(list.begin(), list.end(),
+                                 [](const Poly& p) { return p.is_constant(); });
+           });
+  });
+}
+
+}  // namespace
+
 Matchable::Matchable(const Rule& rule) : rule_(rule) {
   sides_[Forward] = compile(rule_.lhs);
   sides_[Backward] = compile(rule_.rhs);
   find_bound(sides_[Forward]);
   find_bound(sides_[Backward]);
+  bool bare = std::all_of(rule_.rhs.outputs.begin(), rule_.rhs.outputs.end(), is_variable);
+  if (bare && has_sized_maker(rule_.lhs)) sides_[Backward].binds_all = false;
 }
 
 Matchable::Ints Matchable::compile_ints(const PatternNode& node, size_t k) {

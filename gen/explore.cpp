@@ -308,9 +308,11 @@ std::optional<Sample> Explorer::refuting(const Hypothesis& h, const Space& space
     if (!agrees(h, s)) return s;
     for (int k : space.free()) {
       if (space_symbols_[static_cast<size_t>(k)].axis < 0) continue;
-      auto p = space.with(s.point, k, s.point[static_cast<size_t>(k)] + 1);
-      auto near = p ? sample_at(*std::move(p)) : std::nullopt;
-      if (near && !same_shape(h, *near)) return near;
+      for (int64_t more : {1, 2}) {  // strides may hide one
+        auto p = space.with(s.point, k, s.point[static_cast<size_t>(k)] + more);
+        auto near = p ? sample_at(*std::move(p)) : std::nullopt;
+        if (near && !same_shape(h, *near)) return near;
+      }
     }
   }
   return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
-// Attributes become variables or expressions in sizes as far as the rule still holds elsewhere.
+// Attributes, integer and real, become variables or expressions in sizes as far as the rule still
+// holds elsewhere.
 #include "gen/check.h"
 #include "gen/general.h"
 

@@ -57,7 +57,7 @@ Status read_attr(Label& label, std::string_view word, std::vector<char>& given) 
 
 std::span<const OpSet> op_sets() {
   static const std::vector<OpSet> sets = {
-      {"core", joined(matrix_themes(), image_themes())},
+      {"core", joined(joined(matrix_themes(), image_themes()), move_themes())},
       {"extended", rarer_themes()},
       {"basic", {matrix_theme(), convolution_theme()}},
       {"matrix", {matrix_theme()}},

@@ -5,7 +5,7 @@
 namespace regraft::gen {
 namespace {
 
-constexpr size_t kMaxOptions = 80;
+constexpr size_t kMaxOptions = 160;
 constexpr int kFewSamples = 3;  // decide between options
 
 /// A list of numbers of the right side.
@@ -165,6 +165,13 @@ std::vector<Relaxer::Right> Relaxer::of_single(const Hypothesis& h, const Delta&
     r.back()[k] = *std::move(scaled);
   }
   add_determined(h, r);
+  for (size_t k : likely)  // a position and what is left from there on
+    for (size_t j = 0; j < h.right.size(); ++j) {
+      if (j == k) continue;
+      r.push_back(h.right);
+      r.back()[k] = shifted(h.right[k], d.to[0], d.from[0], 1);
+      r.back()[j] = shifted(h.right[j], d.to[0], d.from[0], -1);
+    }
   return r;
 }
 

@@ -287,7 +287,12 @@ class SideMatcher {
 std::vector<Match> Matchable::matches(const EGraph& graph, Direction d,
                                       const std::vector<NodeId>& anything, size_t limit,
                                       const Accept& accept) const {
-  return SideMatcher(*this, sides_[d], graph, anything, limit, accept).run();
+  const Side& side = sides_[d];
+  for (PatternRef step : side.steps)  // most rules have an operator that the graph lacks
+    if (graph.nodes_of(*side.pattern->nodes[static_cast<size_t>(step.node)].op, step.output)
+            .empty())
+      return {};
+  return SideMatcher(*this, side, graph, anything, limit, accept).run();
 }
 
 }  // namespace regraft::gen

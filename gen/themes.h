@@ -10,6 +10,7 @@ Theme convolution_theme();           ///< images of one size under windows that 
 Theme taso_theme();                  ///< the inputs and operators of the TASO generator
 std::vector<Theme> matrix_themes();  ///< matrices, sequences, layouts, numbers
 std::vector<Theme> image_themes();   ///< convolutions and what stands beside them
+std::vector<Theme> move_themes();    ///< reshapes, transposes, slices of what acts on elements
 std::vector<Theme> rarer_themes();   ///< functions, reductions, shuffles of more calls
 
 }  // namespace regraft::gen

@@ -30,6 +30,34 @@ Theme stride_theme() {
            {"mul", "", {"ab45", "ab45"}}}};
 }
 
+/// Every second pixel, by slices and by 1x1 pooling windows. Batches of 2 images of 4x6 in 5
+/// channels.
+Theme subsample_theme() {
+  return {"subsamples",
+          {{"i", {2, 5, 4, 6}}, {"p", {4, 5, 1, 1}, 1, Role::Kernel}},
+          {{"slice", "begins=0,0,0,0 sizes~2,5,2,3 steps=1,1,2,2", {"2546"}},
+           {"slice", "begins=0,0,1,0 sizes=2,5,2,3 steps=1,1,2,1", {"2546"}},
+           {"slice", "begins=0,0,1,0 sizes=2,4,2,3 steps=1,1,2,1", {"2446"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {"....", ".511"}},
+           {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..46"}},
+           {"avgpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..46"}}}};
+}
+
+/// Chosen channels of what is scaled and shifted by channel.
+Theme channel_theme() {
+  return {"channels",
+          {{"x", {2, 3, 4, 5}}, {"c", {3, 1, 1}}, {"b", {3}}},
+          {{"gather", "axis=1 indices=2,0 shape=2", {".3.."}},
+           {"gather", "axis=0 indices=2,0 shape=2", {"3.."}},
+           {"gather", "axis=0 indices=2,0 shape=2", {"3"}},
+           {"slice", "begins=0,1,0,0 sizes~2,2,4,5 steps=1,1,1,1", {"23.."}},
+           {"slice", "begins=1,0,0 sizes~2,1,1 steps=1,1,1", {"3.."}},
+           {"reshape", "shape~3,1,1", {"3"}},
+           {"mul", "", {"abcd", "b11"}},
+           {"add", "", {"abcd", "b11"}},
+           {"div", "", {"abcd", "b11"}}}};
+}
+
 /// Pointwise convolutions beside pooling and resizing.
 Theme pooling_theme() {
   return {"pooling",
@@ -240,7 +268,8 @@ Theme signal_theme() {
 std::vector<Theme> image_themes() {
   std::vector<Theme> r = {convolution_theme(), shift_theme(),  stride_theme(),
                           pooling_theme(),     kernel_theme(), group_theme(),
-                          permutation_theme(), window_theme(), signal_theme()};
+                          permutation_theme(), window_theme(), signal_theme(),
+                          subsample_theme(),   channel_theme()};
   for (Theme& t : norm_themes()) r.push_back(std::move(t));
   return r;
 }

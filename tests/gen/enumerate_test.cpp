@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace regraft::gen {
 namespace {
 
@@ -171,6 +173,28 @@ TEST(Enumerate, FreeConstantsCostNoCall) {
   EXPECT_EQ(class_count(theme, 2), 3u);
 }
 
+TEST(Enumerate, AnOperandMayBeOfOneKindOnly) {
+  Theme theme = {"kinds",
+                 {{"x", {2, 3}}, {"y", {2, 3}, 2}},
+                 {{"sub", "", {"ab", "ab@y"}},
+                  {"mul", "", {"ab", "ab@"}},
+                  {"relu", "", {".."}},
+                  {"full", "shape~2,3 value=2", {}, Scope::Free}}};
+  Enumerated e(theme, 3, 11);
+  const ValueGraph& g = *e.found.graph;
+  int calls[2] = {0, 0};
+  for (ClassId c = 0; c < g.size(); ++c)
+    for (Application a : g.nodes(c)) {
+      if (a.instance() > 1) continue;
+      ClassId second = g.operands(a).ids[1];
+      ++calls[a.instance()];
+      EXPECT_LE(g.level(second), 0);
+      if (a.instance() == 0) EXPECT_TRUE(second == 1 || second == 2) << second;
+    }
+  EXPECT_GT(calls[0], 4);
+  EXPECT_GT(calls[1], 4);
+}
+
 TEST(OpSets, AThemeIsAnOpSet) {
   auto all = find_op_set("core");
   ASSERT_TRUE(all);
@@ -225,7 +249,16 @@ TEST(OpSets, EveryInstanceIsWellFormed) {
     ASSERT_TRUE(find_op_set(set.name));
     EXPECT_EQ(find_op_set(set.name)->themes.size(), set.themes.size());
     for (const Theme& theme : set.themes)
-      for (const Instance& in : theme.instances) expect_well_formed(in);
+      for (const Instance& in : theme.instances) {
+        expect_well_formed(in);
+        for (std::string_view operand : in.operands) {
+          auto kind = kind_of(operand);
+          bool known = !kind || kind->empty() ||
+                       std::any_of(theme.leaves.begin(), theme.leaves.end(),
+                                   [&](const LeafKind& k) { return k.name == *kind; });
+          EXPECT_TRUE(known) << theme.name << ": " << operand;
+        }
+      }
   }
   EXPECT_FALSE(label_of({"matmul", "axis=1", {"..", ".."}}));
   EXPECT_FALSE(label_of({"no-such-operator", "", {}}));
