@@ -43,8 +43,13 @@ void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
 void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
   auto* app = root.add_subcommand(
       "verify", "prove or refute the rules of a file, whatever it claims of them");
-  app->add_option("rules", f.in, "rule file")->required();
+  app->add_option("rules", f.in, "rule file, or TASO's (graph_subst.pb)")->required();
   app->add_option("-o,--out", f.out, "file of the proved rules");
+  app->add_option("--cache", f.cache,
+                  "file to keep verdicts in; a run that finds it there judges only what is new");
+  app->add_flag_callback(
+      "--no-conditions", [&f] { f.find_conditions = false; },
+      "refute what does not hold as it stands, without looking for a condition");
   add_common(*app, f.common);
   add_time(*app, f.common);
   app->callback([&] { code = run_verify(f); });
@@ -104,6 +109,14 @@ void add_rules(CLI::App& root, RulesFlags& f, int& code) {
   stats->callback([&] { code = run_rules_stats(f); });
 }
 
+void add_rules_export(CLI::App& root, ExportFlags& f, int& code) {
+  auto* app = root.get_subcommand("rules")->add_subcommand(
+      "export", "write proved rules in the format of another program, those that it can express");
+  app->add_option("--taso", f.in, "rule file to write as TASO's protobuf")->required();
+  app->add_option("-o,--out", f.out, "graph_subst.pb")->required();
+  app->callback([&] { code = run_rules_export(f); });
+}
+
 void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code) {
   auto* rules = root.get_subcommand("rules");
   auto* derive = rules->add_subcommand(
@@ -147,6 +160,7 @@ int main(int argc, char** argv) {
   RulesFlags rules;
   DeriveFlags derive;
   ImportFlags import;
+  ExportFlags rules_export;
   EvalFlags eval;
   add_generate(app, generate, code);
   add_verify(app, verify, code);
@@ -154,6 +168,7 @@ int main(int argc, char** argv) {
   add_check(app, check, round, code);
   add_rules(app, rules, code);
   add_rules_work(app, derive, import, code);
+  add_rules_export(app, rules_export, code);
   add_eval(app, eval, code);
   try {
     app.parse(argc, argv);

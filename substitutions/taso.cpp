@@ -10,7 +10,7 @@
 namespace regraft::substitutions {
 namespace {
 
-constexpr uintmax_t kMaxBytes = uintmax_t{1} << 23;
+constexpr uintmax_t kMaxBytes = uintmax_t{1} << 28;
 
 Result<int> int_of(const WireField& f) {
   auto problem = [&](const char* what) {
@@ -67,33 +67,101 @@ std::string rule_name(size_t k) {
   return "taso." + std::string(digits.size() < 3 ? 3 - digits.size() : 0, '0') + digits;
 }
 
-}  // namespace
+/// A rule of the file with its name.
+struct Numbered {
+  std::string name;
+  TasoRule rule;
+};
 
-Result<TasoRules> read_taso(const std::string& path) {
+Result<std::vector<Numbered>> read_file(const std::string& path) {
   std::error_code problem;
   if (!std::filesystem::is_regular_file(path, problem)) return error(path + ": no such file");
   if (std::filesystem::file_size(path, problem) > kMaxBytes)
-    return error(path + ": larger than such a file may be (8 MiB)");
+    return error(path + ": larger than such a file may be (256 MiB)");
   std::ifstream in(path, std::ios::binary);
   std::string data{std::istreambuf_iterator<char>(in), {}};
-  auto located = [&](const Error& e) { return error(path + ": " + e.message); };
   auto fields = read_message({0, WireField::Bytes, 0, data, 0});
-  if (!fields) return located(fields.error());
-  TasoRules r;
-  r.file.generator = "taso";
-  size_t number = 0;
+  if (!fields) return error(path + ": " + fields.error().message);
+  std::vector<Numbered> rules;
   for (const WireField& f : *fields) {
     if (f.field != 1) continue;
-    std::string name = rule_name(number++);
+    std::string name = rule_name(rules.size());
     auto rule = read_rule(f);
     if (!rule) return error(path + ": " + name + ": " + rule.error().message);
-    auto translated = translated_rule(*rule, name);
+    rules.push_back({name, *std::move(rule)});
+  }
+  if (rules.empty()) return error(path + ": has no rules");
+  return rules;
+}
+
+/// Adds the form when TASO could build both sides of it.
+void add_form(const Numbered& n, const TasoForm& form, std::vector<Rule>& forms) {
+  auto r = reading_of(n.rule, n.name, form);
+  if (r && (form.words.empty() || r->broadcasts)) forms.push_back(std::move(r->rule));
+}
+
+/// Every choice of the variables; of each alone when there are many.
+std::vector<std::vector<int>> choices(const std::map<int, size_t>& ranks) {
+  constexpr size_t kMany = 5;
+  std::vector<std::vector<int>> all;
+  for (const auto& [v, rank] : ranks) {
+    if (rank == 0) continue;
+    size_t known = ranks.size() > kMany ? 0 : all.size();
+    for (size_t k = 0; k < known; ++k) {
+      all.push_back(all[k]);
+      all.back().push_back(v);
+    }
+    all.push_back({v});
+  }
+  return all;
+}
+
+std::vector<Rule> forms_of(const Numbered& n) {
+  std::vector<Rule> forms;
+  add_form(n, {TasoForm::Inferred, {}}, forms);
+  std::map<int, size_t> ranks = ranks_of(n.rule);
+  size_t axes = 0;
+  for (const auto& [v, rank] : ranks) axes = std::max(axes, rank);
+  for (size_t d = 0; d <= axes; ++d)  // d == axes: all at once
+    for (const auto& chosen : choices(ranks)) {
+      if (d == axes && axes < 2) continue;
+      TasoForm form{TasoForm::Inferred, {}};
+      for (int v : chosen) {
+        std::string word(ranks.at(v), d == axes ? '1' : 'n');
+        if (d < word.size()) word[d] = '1';
+        form.words[v] = word;
+      }
+      add_form(n, form, forms);
+    }
+  return forms;
+}
+
+}  // namespace
+
+Result<TasoRules> read_taso(const std::string& path) {
+  ASSIGN_OR_RETURN(auto rules, read_file(path));
+  TasoRules r;
+  r.file.generator = "taso";
+  for (const Numbered& n : rules) {
+    auto translated = translated_rule(n.rule, n.name);
     if (translated)
       r.file.rules.push_back(*std::move(translated));
     else
-      r.skipped.push_back(name + ": " + translated.error().message);
+      r.skipped.push_back(n.name + ": " + translated.error().message);
   }
-  if (number == 0) return error(path + ": has no rules");
+  return r;
+}
+
+Result<TasoCases> read_taso_cases(const std::string& path) {
+  ASSIGN_OR_RETURN(auto rules, read_file(path));
+  TasoCases r;
+  for (const Numbered& n : rules) {
+    auto translated = translated_rule(n.rule, n.name);
+    if (translated)
+      r.cases.push_back({*std::move(translated), forms_of(n)});
+    else
+      r.skipped.push_back(n.name + ": " + translated.error().message);
+  }
   return r;
 }
 

@@ -44,14 +44,23 @@ bool solve_into(Substitution& s, const Poly& p) {
   return false;
 }
 
+}  // namespace
+
+Substitution equalities(const RuleInstance& instance) {
+  Substitution known;
+  for (const Formula& f : instance.requires_lhs)
+    if (f.kind == Formula::Zero) solve_into(known, substitute(f.poly, known));
+  return known;
+}
+
+namespace {
+
 /// The sizes that TASO's matcher compares when it builds the right side: the equations between
 /// sizes that the right side needs and the left side does not say.
 std::vector<std::string> needed_by_target(const Rule& rule) {
   auto instance = instantiate(rule, rule.domain[0]);
   if (!instance) return {};
-  Substitution known;
-  for (const Formula& f : instance->requires_lhs)
-    if (f.kind == Formula::Zero) solve_into(known, substitute(f.poly, known));
+  Substitution known = equalities(*instance);
   std::vector<std::string> conditions;
   for (const Formula& f : instance->requires_rhs) {
     if (f.kind != Formula::Zero) continue;

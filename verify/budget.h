@@ -6,6 +6,11 @@
 
 namespace regraft::verify {
 
+/// Whether work must end now: asked for, or out of time. nullptr: never.
+inline bool must_end(const Stop* stop) {
+  return stop && (stop->requested() || stop->out_of_time());
+}
+
 /// Limits of one proof.
 struct Limits {
   int64_t steps = 20'000;           ///< products simplified, pairings tried, questions asked

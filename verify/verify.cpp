@@ -7,7 +7,9 @@
 #include <set>
 
 #include "base/resources.h"
+#include "ir/scan.h"
 #include "verify/bounded.h"
+#include "verify/conditions.h"
 #include "verify/distinct.h"
 #include "verify/prover.h"
 #include "verify/refute.h"
@@ -19,12 +21,6 @@ namespace {
 constexpr size_t kFieldTrials = 8;
 constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
 constexpr size_t kUnknownBeforeGivingUp = 4;
-
-/// What is known of one rule so far.
-struct Judgement {
-  Rule rule;
-  VerifyCounters counters;
-};
 
 /// True when the size n of `wide` covers what `narrow` says: same ranks, and every 1 of narrow is a
 /// 1 or an n of wide, which asks no more of the sizes than narrow does.
@@ -55,7 +51,7 @@ class RuleVerifier {
     out_.rule.verdict = {};
   }
 
-  Judgement run(const std::vector<Signature>& wanted) {
+  Finding run(const std::vector<Signature>& wanted) {
     std::vector<Candidate> candidates = instances(wanted);
     judge_all(candidates);
     bool nothing_fits = candidates.empty();
@@ -70,7 +66,7 @@ class RuleVerifier {
  private:
   void judge_all(const std::vector<Candidate>& candidates) {
     for (const Candidate& c : candidates) {
-      if (stop_ && stop_->requested()) return;
+      if (must_end(stop_)) return;
       if (proved_.empty() && refuted_ >= kRefutedBeforeGivingUp) return;
       if (unknown_ >= kUnknownBeforeGivingUp) return;
       bool known =
@@ -82,7 +78,7 @@ class RuleVerifier {
     if (wanted.empty()) return candidate_signatures(out_.rule, options_.signatures);
     std::vector<Candidate> r;
     for (const Signature& s : wanted) {
-      auto instance = instantiate(out_.rule, s);
+      auto instance = instance_at(out_.rule, s, options_.assume);
       if (instance)
         r.push_back({s, *std::move(instance)});
       else
@@ -98,7 +94,7 @@ class RuleVerifier {
     NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed);
     if (numbers.counterexample) {
       ++refuted_;
-      if (counterexample_.empty()) counterexample_ = *numbers.counterexample;
+      if (out_.counterexample.empty()) out_.counterexample = *numbers.counterexample;
       return;
     }
     if (numbers.suspicion) {  // true of numbers, if at all, only by what the functions are
@@ -151,8 +147,8 @@ class RuleVerifier {
       r.domain = bounded_;
       r.verdict = {VerdictKind::ProvedBounded, shapes_};
     } else if (refuted_ > 0 && unknown_ == 0) {
-      r.verdict = {VerdictKind::Refuted, counterexample_};
-    } else if (stop_ && stop_->requested()) {
+      r.verdict = {VerdictKind::Refuted, out_.counterexample};
+    } else if (must_end(stop_)) {
       r.verdict = {VerdictKind::Unknown, "interrupted"};
     } else if (nothing_fits) {
       r.verdict = {VerdictKind::Unknown, reason_.empty() ? "no signature fits" : reason_};
@@ -165,29 +161,58 @@ class RuleVerifier {
   const VerifyOptions& options_;
   const Stop* stop_;
   SymbolicProver symbolic_;
-  Judgement out_;
+  Finding out_;
   std::vector<Candidate> proved_;
   std::vector<Signature> bounded_;
   size_t refuted_ = 0, unknown_ = 0;
   bool tested_ = false;
-  std::string counterexample_, reason_, shapes_;
+  std::string reason_, shapes_;
 };
-
-void add_counters(VerifyCounters& total, const VerifyCounters& c) {
-  total.instances += c.instances;
-  total.proofs += c.proofs;
-  total.disagreements += c.disagreements;
-  total.oracle += c.oracle;
-}
-
-/// One direction of a rule.
-Judgement judge_directed(const Rule& rule, const VerifyOptions& options, const Stop* stop) {
-  return RuleVerifier(rule, options, stop).run(rule.domain);
-}
 
 bool is_proved(const Rule& r) {
   return r.verdict.kind == VerdictKind::ProvedAllSizes ||
          r.verdict.kind == VerdictKind::ProvedBounded;
+}
+
+/// Signatures at which a condition is looked for.
+std::vector<Signature> for_conditions(const Rule& rule) {
+  constexpr size_t kFew = 2;
+  std::vector<Signature> r = rule.domain;
+  if (r.empty())
+    for (Candidate& c : candidate_signatures(rule, kFew)) r.push_back(std::move(c.signature));
+  if (r.size() > kFew) r.resize(kFew);
+  return r;
+}
+
+/// One direction of a rule as it is.
+Finding judge_as_given(const Rule& rule, const VerifyOptions& options, const Stop* stop) {
+  return RuleVerifier(rule, options, stop).run(rule.domain);
+}
+
+std::string text_of_conditions(const Rule& rule, size_t from) {
+  std::string s;
+  for (size_t k = from; k < rule.where.size(); ++k)
+    s += (s.empty() ? "" : ",") + text::print(rule.where[k].first) + "=" +
+         text::print(rule.where[k].second);
+  return s;
+}
+
+/// One direction of a rule; where it does not hold and that is wanted, under a condition.
+Finding judge_directed(const Rule& rule, const VerifyOptions& options, const Stop* stop) {
+  Finding plain = judge_as_given(rule, options, stop);
+  bool wanted = options.conditions == Conditions::Found && !plain.counterexample.empty();
+  if (!wanted || is_proved(plain.rule)) return plain;
+  for (const Signature& s : for_conditions(rule)) {
+    auto narrowed = with_condition(rule, s, options, stop);
+    if (!narrowed) continue;
+    Finding f = judge_as_given(*narrowed, options, stop);
+    if (f.rule.verdict.kind != VerdictKind::ProvedAllSizes) continue;
+    add_counters(f.counters, plain.counters);
+    f.counterexample = plain.counterexample;
+    f.condition = text_of_conditions(*narrowed, rule.where.size());
+    return f;
+  }
+  return plain;
 }
 
 /// Of two directions the one that was proved further.
@@ -204,7 +229,7 @@ class BothWays {
   BothWays(const Rule& candidate, const VerifyOptions& options, const Stop* stop)
       : options_(options), stop_(stop), candidate_(candidate) {}
 
-  Judgement run() {
+  Finding run() {
     std::vector<Rule> wanted = directions(candidate_);
     Rule forward = judged(wanted[0], options_.domains);
     hold_in_both(forward);
@@ -214,6 +239,7 @@ class BothWays {
       if (out_.rule.domain.empty()) out_.rule = better(forward, backward);
     }
     out_.rule.name = candidate_.name;
+    out_.condition = text_of_conditions(out_.rule, candidate_.where.size());
     return std::move(out_);
   }
 
@@ -221,8 +247,9 @@ class BothWays {
   Rule judged(const Rule& rule, Domains domains) {
     VerifyOptions o = options_;
     o.domains = domains;
-    Judgement j = judge_directed(rule, o, stop_);
+    Finding j = judge_directed(rule, o, stop_);
     add_counters(out_.counters, j.counters);
+    if (out_.counterexample.empty()) out_.counterexample = j.counterexample;
     return j.rule;
   }
   /// Asks of the other direction what one proves, and adds what holds in both.
@@ -245,18 +272,28 @@ class BothWays {
   const VerifyOptions& options_;
   const Stop* stop_;
   const Rule& candidate_;
-  Judgement out_;
+  Finding out_;
 };
 
-Judgement judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
+Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
   if (Status s = validate(candidate); !s) {
-    Judgement j{candidate, {}};
+    Finding j;
+    j.rule = candidate;
     j.rule.domain.clear();
     j.rule.verdict = {VerdictKind::Unknown, s.error().message};
     return j;
   }
   return candidate.both ? BothWays(candidate, options, stop).run()
                         : judge_directed(candidate, options, stop);
+}
+
+}  // namespace
+
+void add_counters(VerifyCounters& total, const VerifyCounters& c) {
+  total.instances += c.instances;
+  total.proofs += c.proofs;
+  total.disagreements += c.disagreements;
+  total.oracle += c.oracle;
 }
 
 void count_verdict(VerifyCounters& c, VerdictKind kind) {
@@ -279,14 +316,34 @@ void count_verdict(VerifyCounters& c, VerdictKind kind) {
   }
 }
 
-}  // namespace
-
-Rule verify_rule(const Rule& candidate, const VerifyOptions& options) {
-  return judge_rule(candidate, options, nullptr).rule;
+Finding examine(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
+  auto start = std::chrono::steady_clock::now();
+  Finding f = judge_rule(candidate, options, stop);
+  f.milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return f;
 }
 
+Rule verify_rule(const Rule& candidate, const VerifyOptions& options) {
+  return examine(candidate, options).rule;
+}
+
+namespace {
+
+/// From the store, or judged and kept there.
+Finding find_or_examine(const Rule& rule, const VerifyOptions& options, const Stop& stop,
+                        const VerdictStore& store) {
+  if (store.find)
+    if (auto known = store.find(rule)) return *std::move(known);
+  Finding f = examine(rule, options, &stop);
+  if (store.keep && !must_end(&stop)) store.keep(rule, f);
+  return f;
+}
+
+}  // namespace
+
 VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions& options,
-                          const Stop& stop) {
+                          const Stop& stop, const VerdictStore& store) {
   auto start = std::chrono::steady_clock::now();
   double cpu = cpu_seconds();
   VerifyReport report;
@@ -296,23 +353,25 @@ VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions&
   report.counters.duplicates = distinct.duplicates;
   report.counters.trivial = distinct.trivial;
   report.counters.joined = distinct.joined;
-  std::vector<Judgement> judged(rules.size());
+  report.places = std::move(distinct.places);
+  report.findings.resize(rules.size());
   Progress progress("verify", "rules", rules.size(), options.verbosity);
   std::atomic<uint64_t> proved{0};
   int threads = options.threads > 0 ? options.threads : default_threads();
   parallel_for(rules.size(), threads, [&](size_t k) {
-    judged[k] = judge_rule(rules[k], options, &stop);
-    proved += judged[k].rule.verdict.kind == VerdictKind::ProvedAllSizes;
+    Finding& f = report.findings[k] = find_or_examine(rules[k], options, stop, store);
+    proved += f.rule.verdict.kind == VerdictKind::ProvedAllSizes;
     progress.note(fmt::format("{} proved", proved.load()));
     progress.add();
   });
-  for (Judgement& j : judged) {
-    add_counters(report.counters, j.counters);
-    count_verdict(report.counters, j.rule.verdict.kind);
-    report.counters.reversible += j.rule.both && is_proved(j.rule);
-    report.rules.push_back(std::move(j.rule));
+  for (const Finding& f : report.findings) {
+    add_counters(report.counters, f.counters);
+    count_verdict(report.counters, f.rule.verdict.kind);
+    report.counters.reversible += f.rule.both && is_proved(f.rule);
+    report.counters.conditional += !f.condition.empty();
+    report.rules.push_back(f.rule);
   }
-  report.interrupted = stop.requested();
+  report.interrupted = must_end(&stop);
   report.counters.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.counters.cpu_seconds = cpu_seconds() - cpu;

@@ -1,0 +1,37 @@
+#pragma once
+// Judging a rule for all that someone else's matcher lets through.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "verify/verify.h"
+
+namespace regraft::verify {
+
+/// A rule as it is meant, and what a matcher makes of it.
+struct Matched {
+  Rule rule;
+  /// Directed, a signature each; applied wherever both sides can be built. The first has no axis
+  /// that is broadcast.
+  std::vector<Rule> forms;
+};
+
+/// What was found of a rule and its forms.
+struct MatchedFinding {
+  /// The rule as it is meant, with the conditions under which it holds there: what may be used.
+  Finding meant;
+  /// ProvedAllSizes: all forms are. Refuted: one is, with its counterexample. Else Unknown.
+  Verdict matched;
+  /// Under which it is proved nevertheless: equations of the first form, and "no broadcasting" or
+  /// the signatures at which broadcasting is proved. Empty when matched is proved, or nothing is.
+  std::vector<std::string> conditions;
+  size_t forms_proved = 0, forms_refuted = 0;
+  double milliseconds = 0;
+};
+
+/// All rules, in parallel, with progress on stderr; as many findings, in their order. Those not
+/// reached before `stop` are Unknown "interrupted".
+std::vector<MatchedFinding> verify_matched(std::span<const Matched> rules,
+                                           const VerifyOptions& options, const Stop& stop);
+
+}  // namespace regraft::verify
