@@ -24,6 +24,7 @@ constexpr size_t kUnknownBeforeGivingUp = 4;
 struct Judgement {
   Rule rule;
   VerifyCounters counters;
+  std::optional<Counterexample> counterexample;  ///< of a refuted rule
 };
 
 /// True when the size n of `wide` covers what `narrow` says: same ranks, and every 1 of narrow is a
@@ -64,6 +65,7 @@ class RuleVerifier {
       judge_all(candidate_signatures(out_.rule, options_.signatures));
     conclude(nothing_fits);
     out_.counters.oracle = symbolic_.stats();
+    if (out_.rule.verdict.kind != VerdictKind::Refuted) out_.counterexample.reset();
     return std::move(out_);
   }
 
@@ -97,8 +99,10 @@ class RuleVerifier {
     std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
     NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed);
     if (numbers.counterexample) {
-      ++refuted_;
-      if (counterexample_.empty()) counterexample_ = *numbers.counterexample;
+      if (refuted_++ == 0) {
+        counterexample_ = describe(c.instance, *numbers.counterexample);
+        out_.counterexample = std::move(numbers.counterexample);
+      }
       return;
     }
     if (numbers.suspicion) {  // true of numbers, if at all, only by what the functions are
@@ -191,8 +195,9 @@ bool is_proved(const Rule& r) {
 }
 
 /// Of two directions the one that was proved further.
-const Rule& better(const Rule& forward, const Rule& backward) {
-  auto rank = [](const Rule& r) {
+Judgement& better(Judgement& forward, Judgement& backward) {
+  auto rank = [](const Judgement& j) {
+    const Rule& r = j.rule;
     return std::pair(is_proved(r) ? static_cast<int>(r.verdict.kind) : 0, r.domain.size());
   };
   return rank(forward) < rank(backward) ? backward : forward;
@@ -206,29 +211,33 @@ class BothWays {
 
   Judgement run() {
     std::vector<Rule> wanted = directions(candidate_);
-    Rule forward = judged(wanted[0], options_.domains);
-    hold_in_both(forward);
-    if (out_.rule.domain.empty() || out_.rule.domain.size() < forward.domain.size()) {
-      Rule backward = judged(wanted[1], options_.domains);
-      hold_in_both(backward);
-      if (out_.rule.domain.empty()) out_.rule = better(forward, backward);
+    Judgement forward = judged(wanted[0], options_.domains);
+    hold_in_both(forward.rule);
+    if (out_.rule.domain.empty() || out_.rule.domain.size() < forward.rule.domain.size()) {
+      Judgement backward = judged(wanted[1], options_.domains);
+      hold_in_both(backward.rule);
+      if (out_.rule.domain.empty()) {
+        Judgement& further = better(forward, backward);
+        out_.rule = std::move(further.rule);
+        out_.counterexample = std::move(further.counterexample);
+      }
     }
     out_.rule.name = candidate_.name;
     return std::move(out_);
   }
 
  private:
-  Rule judged(const Rule& rule, Domains domains) {
+  Judgement judged(const Rule& rule, Domains domains) {
     VerifyOptions o = options_;
     o.domains = domains;
     Judgement j = judge_directed(rule, o, stop_);
     add_counters(out_.counters, j.counters);
-    return j.rule;
+    return j;
   }
   /// Asks of the other direction what one proves, and adds what holds in both.
   void hold_in_both(const Rule& one) {
     if (!is_proved(one)) return;
-    Rule other = judged(reversed(one), Domains::Given);
+    Rule other = judged(reversed(one), Domains::Given).rule;
     if (other.verdict.kind != one.verdict.kind) return;
     // The reverse of a rule and of its reverse have the variables in the same order.
     Rule both = one.name == candidate_.name ? reversed(other) : std::move(other);
@@ -250,7 +259,7 @@ class BothWays {
 
 Judgement judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
   if (Status s = validate(candidate); !s) {
-    Judgement j{candidate, {}};
+    Judgement j{candidate, {}, {}};
     j.rule.domain.clear();
     j.rule.verdict = {VerdictKind::Unknown, s.error().message};
     return j;
@@ -311,6 +320,7 @@ VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions&
     count_verdict(report.counters, j.rule.verdict.kind);
     report.counters.reversible += j.rule.both && is_proved(j.rule);
     report.rules.push_back(std::move(j.rule));
+    report.counterexamples.push_back(std::move(j.counterexample));
   }
   report.interrupted = stop.requested();
   report.counters.seconds =

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "ir/rule.h"
+#include "verify/counterexample.h"
 #include "verify/oracle.h"
 
 namespace regraft::verify {
@@ -42,6 +43,8 @@ struct VerifyReport {
   /// The candidates without duplicates and trivial ones, in their order, with verdict and domain; a
   /// rule and its reverse are one.
   std::vector<Rule> rules;
+  /// For each of them: what refutes it, when its verdict is Refuted.
+  std::vector<std::optional<Counterexample>> counterexamples;
   VerifyCounters counters;
   bool interrupted = false;  ///< rules that were not reached are Unknown "interrupted"
 };
