@@ -5,13 +5,25 @@
 
 #include "base/parallel.h"
 #include "cli/commands.h"
+#include "cli/evidence.h"
 #include "cli/report.h"
 #include "io/model.h"
 #include "rewrite/check.h"
 
 namespace regraft::cli {
 
+namespace {
+
+int check_rule(const CheckFlags& flags) {
+  auto differs = replay_report(flags.a, flags.rule);
+  if (!differs) return bad_input(differs.error());
+  return *differs ? kFailed : kDone;
+}
+
+}  // namespace
+
 int run_check(const CheckFlags& flags) {
+  if (!flags.rule.empty()) return check_rule(flags);
   auto a = io::load(flags.a);
   if (!a) return bad_input(a.error());
   auto b = io::load(flags.b);

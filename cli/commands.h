@@ -48,6 +48,9 @@ struct CheckFlags {
   Common common;
   std::string a, b;
   int runs = 1;
+  std::string rule;         ///< a is a report of verify: evaluate this rule's counterexample
+  std::string certificate;  ///< b must be what this makes of a; empty: compare numbers
+  bool prove = false;       ///< the certificate's rules anew
 };
 struct RulesFlags {
   Common common;

@@ -83,15 +83,27 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
 }
 
 void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
-  auto* app = root.add_subcommand("check", "compare two models on random inputs");
-  app->add_option("a", f.a, "ONNX model")->required();
-  app->add_option("b", f.b, "ONNX model")->required();
+  auto* app = root.add_subcommand(
+      "check", "compare two models on random inputs, or replay a certificate or a counterexample");
+  app->add_option("a", f.a, "ONNX model; with --rule a report of verify --json")->required();
+  auto* b = app->add_option("b", f.b, "ONNX model");
+  auto* rule =
+      app->add_option("--rule", f.rule, "evaluate the counterexample of this rule")->excludes(b);
+  auto* certificate =
+      app->add_option("--certificate", f.certificate,
+                      "replay this certificate of optimize: it must lead from a to b")
+          ->needs(b)
+          ->excludes(rule);
+  app->add_flag("--prove", f.prove, "prove the certificate's rules anew")->needs(certificate);
   app->add_option("--runs", f.runs, "random inputs to try")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   add_common(*app, f.common);
   add_time(*app, f.common);
-  app->callback([&] { code = run_check(f); });
+  app->callback([&f, &code] {
+    if (f.b.empty() && f.rule.empty()) throw CLI::RequiredError("b or --rule");
+    code = run_check(f);
+  });
   auto* trip = root.add_subcommand("roundtrip", "read a model and write it back")->group("");
   trip->add_option("in", round.a)->required();
   trip->add_option("out", round.b)->required();

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/evidence.h"
 #include "cli/report.h"
 #include "ir/text.h"
 #include "substitutions/rule_db.h"
@@ -78,7 +79,17 @@ std::optional<verify::Finding> VerdictCache::find(const Rule& candidate) {
     verify::Finding f;
     f.rule = *std::move(rule);
     f.condition = j.at("condition");
-    f.counterexample = j.at("counterexample");
+    f.refutation = j.at("refutation");
+    if (j.contains("evidence")) {
+      auto c = counterexample_from(j["evidence"]);
+      auto refuted = parse_rule(j.at("refuted").get<std::string>());
+      if (!c || !refuted) return std::nullopt;
+      f.counterexample = *std::move(c);
+      f.refuted = *std::move(refuted);
+      auto again = verify::replay(f.refuted, *f.counterexample);
+      if (!again || !again->difference) return std::nullopt;
+      f.counterexample->difference = *again->difference;
+    }
     f.milliseconds = j.at("milliseconds");
     f.counters.instances = j.at("instances");
     f.counters.proofs = j.at("proofs");
@@ -94,12 +105,16 @@ void VerdictCache::keep(const Rule& candidate, const verify::Finding& f) {
   nlohmann::json j = {{"candidate", key},
                       {"rule", to_string(f.rule)},
                       {"condition", f.condition},
-                      {"counterexample", f.counterexample},
+                      {"refutation", f.refutation},
                       {"milliseconds", f.milliseconds},
                       {"instances", f.counters.instances},
                       {"proofs", f.counters.proofs},
                       {"disagreements", f.counters.disagreements},
                       {"seal", seal(key, f.rule)}};
+  if (f.counterexample) {
+    j["evidence"] = to_json(*f.counterexample);
+    j["refuted"] = to_string(f.refuted);
+  }
   std::lock_guard lock(mutex_);
   out_ << j.dump() << std::endl;
 }

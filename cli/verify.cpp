@@ -8,6 +8,7 @@
 
 #include "base/resources.h"
 #include "cli/commands.h"
+#include "cli/evidence.h"
 #include "cli/report.h"
 #include "cli/verdict_cache.h"
 #include "ir/scan.h"
@@ -49,12 +50,16 @@ nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyR
             {"scope", scope_of(f.rule.verdict.kind)},
             {"conditions", conditions},
             {"condition_found", f.condition},
-            {"counterexample", f.counterexample},
+            {"counterexample", f.refutation},
             {"detail", f.rule.verdict.detail},
             {"domain", domain},
             {"reversible", f.rule.both},
             {"rule", to_string(f.rule)},
             {"milliseconds", f.milliseconds}});
+  if (f.counterexample) {
+    j["evidence"] = to_json(*f.counterexample);
+    j["counterexample_rule"] = to_string(f.refuted);
+  }
   return j;
 }
 
@@ -131,10 +136,10 @@ Status write_proved(const VerifyFlags& flags, const std::string& generator,
 void print(const verify::VerifyReport& report) {
   for (const verify::Finding& f : report.findings) {
     if (f.rule.verdict.kind == VerdictKind::Refuted)
-      fmt::print("refuted: {}: {}\n", f.rule.name, f.counterexample);
+      fmt::print("refuted: {}: {}\n", f.rule.name, f.refutation);
     if (!f.condition.empty())
       fmt::print("only where {}: {}: refuted without: {}\n", f.condition, f.rule.name,
-                 f.counterexample);
+                 f.refutation);
   }
   fmt::print("{}{:.1f} s, {:.1f} s of CPU, peak {}\n", table_of(report.counters),
              report.counters.seconds, report.counters.cpu_seconds,

@@ -7,6 +7,7 @@
 
 #include "base/resources.h"
 #include "cli/commands.h"
+#include "cli/evidence.h"
 #include "cli/report.h"
 #include "ir/text.h"
 #include "substitutions/taso.h"
@@ -36,17 +37,22 @@ std::string line_of(const std::string& name, const MatchedFinding& f) {
 
 nlohmann::json record(size_t index, const std::string& name, const MatchedFinding& f) {
   bool refuted = f.matched.kind == VerdictKind::Refuted;
-  return {{"index", index},
-          {"name", name},
-          {"verdict", verdict_of(f)},
-          {"scope", "wherever TASO's matcher applies it; all sizes, real arithmetic"},
-          {"conditions", f.conditions},
-          {"counterexample", refuted ? f.matched.detail : ""},
-          {"detail", refuted ? "" : f.matched.detail},
-          {"forms_proved", f.forms_proved},
-          {"forms_refuted", f.forms_refuted},
-          {"rule", to_string(f.meant.rule)},
-          {"milliseconds", f.milliseconds}};
+  nlohmann::json j = {{"index", index},
+                      {"name", name},
+                      {"verdict", verdict_of(f)},
+                      {"scope", "wherever TASO's matcher applies it; all sizes, real arithmetic"},
+                      {"conditions", f.conditions},
+                      {"counterexample", refuted ? f.matched.detail : ""},
+                      {"detail", refuted ? "" : f.matched.detail},
+                      {"forms_proved", f.forms_proved},
+                      {"forms_refuted", f.forms_refuted},
+                      {"rule", to_string(f.meant.rule)},
+                      {"milliseconds", f.milliseconds}};
+  if (f.counterexample) {
+    j["evidence"] = to_json(*f.counterexample);
+    j["counterexample_rule"] = to_string(f.refuted);
+  }
+  return j;
 }
 
 Status write_proved(const VerifyFlags& flags, const std::vector<MatchedFinding>& findings) {

@@ -8,9 +8,9 @@
 
 #include "base/rng.h"
 #include "ir/pattern.h"
-#include "verify/bounded.h"
+#include "verify/counterexample.h"
 #include "verify/prover.h"
-#include "verify/refute.h"
+#include "verify/sampling.h"
 
 namespace regraft::verify {
 namespace {
@@ -182,16 +182,18 @@ class Finder {
   /// True: at some sizes both sides agree, and at none they differ. Keeps the counterexamples.
   bool numbers_agree(const Choice& chosen) {
     RuleInstance r = narrowed(chosen);
-    int agreed = 0;
-    for (const Valuation& v : sample_sizes(r, options_.seed + chosen.size(), kSamples)) {
-      NumericCheck c = check_numbers(r, {v}, options_.seed);
-      if (c.counterexample) {
+    Rng rng(combine(options_.seed, tried_.size()));
+    bool agreed = false;
+    for (const Valuation& v : sample_sizes(r, rng.next(), kSamples)) {
+      Inputs inputs = random_inputs(r, v, [&](int, int64_t) { return 0.1 + 2 * rng.unit(); });
+      Comparison c = compare_sides(r, v, inputs);
+      if (c.difference) {
         negatives_.push_back(v);
         return false;
       }
-      agreed += c.trials;
+      agreed = agreed || c.compared;
     }
-    return agreed > 0;
+    return agreed;
   }
   /// True when the conjunction has been dealt with.
   bool try_out(const Choice& chosen) {

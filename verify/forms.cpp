@@ -52,7 +52,11 @@ class FormsVerifier {
       (plain ? plain_ : broadcast_).push_back(signature_text(form));
     } else if (kind == VerdictKind::Refuted) {
       ++out_.forms_refuted;
-      if (counterexample_.empty()) counterexample_ = f.counterexample;
+      if (out_.forms_refuted == 1) {
+        counterexample_ = f.refutation;
+        out_.counterexample = std::move(f.counterexample);
+        out_.refuted = std::move(f.refuted);
+      }
     } else if (reason_.empty()) {
       reason_ = signature_text(form) + ": " + f.rule.verdict.detail;
     }

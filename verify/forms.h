@@ -25,6 +25,8 @@ struct MatchedFinding {
   /// Under which it is proved nevertheless: equations of the first form, and "no broadcasting" or
   /// the signatures at which broadcasting is proved. Empty when matched is proved, or nothing is.
   std::vector<std::string> conditions;
+  std::optional<Counterexample> counterexample;  ///< of `refuted`, when matched is Refuted
+  Rule refuted;
   size_t forms_proved = 0, forms_refuted = 0;
   double milliseconds = 0;
 };

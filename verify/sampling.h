@@ -1,10 +1,35 @@
 #pragma once
 // Small shapes and attributes at which a rule's left side is well formed.
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "ir/rule.h"
+#include "verify/prover.h"
 
 namespace regraft::verify {
+
+/// The sizes and attributes at which the left side of an instance is well formed: some symbols are
+/// free, the others follow from its equalities. The instance must outlive it.
+class SizeSpace {
+ public:
+  explicit SizeSpace(const RuleInstance& instance);
+  /// False when a symbol is something that cannot be drawn.
+  bool usable() const { return usable_; }
+  const std::vector<Var>& free() const { return free_; }
+  /// All symbols, given the free ones; nullopt where the left side is not well formed. Throws
+  /// PolyOverflow.
+  std::optional<Valuation> complete(const Valuation& free) const;
+  /// Calls visit for all values of the free symbols that exceed their minima by `excess` together,
+  /// until it returns true; whether it did.
+  bool for_each(int64_t excess, const std::function<bool(const Valuation&)>& visit) const;
+
+ private:
+  const RuleInstance& instance_;
+  SolvedDomain solved_;
+  std::vector<Var> free_, dependent_;
+  bool usable_ = true;
+};
 
 /// Values of all Size symbols of an instance that satisfy requires_lhs and keep every shape small:
 /// up to `count` distinct ones, smallest first; empty when none was found. Mixes pairwise distinct

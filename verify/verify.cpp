@@ -93,8 +93,11 @@ class RuleVerifier {
     std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
     NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed);
     if (numbers.counterexample) {
-      ++refuted_;
-      if (out_.counterexample.empty()) out_.counterexample = *numbers.counterexample;
+      if (refuted_++ == 0) {
+        out_.refutation = describe(c.instance, *numbers.counterexample);
+        out_.counterexample = std::move(numbers.counterexample);
+        out_.refuted = out_.rule;
+      }
       return;
     }
     if (numbers.suspicion) {  // true of numbers, if at all, only by what the functions are
@@ -147,7 +150,7 @@ class RuleVerifier {
       r.domain = bounded_;
       r.verdict = {VerdictKind::ProvedBounded, shapes_};
     } else if (refuted_ > 0 && unknown_ == 0) {
-      r.verdict = {VerdictKind::Refuted, out_.counterexample};
+      r.verdict = {VerdictKind::Refuted, out_.refutation};
     } else if (must_end(stop_)) {
       r.verdict = {VerdictKind::Unknown, "interrupted"};
     } else if (nothing_fits) {
@@ -200,7 +203,7 @@ std::string text_of_conditions(const Rule& rule, size_t from) {
 /// One direction of a rule; where it does not hold and that is wanted, under a condition.
 Finding judge_directed(const Rule& rule, const VerifyOptions& options, const Stop* stop) {
   Finding plain = judge_as_given(rule, options, stop);
-  bool wanted = options.conditions == Conditions::Found && !plain.counterexample.empty();
+  bool wanted = options.conditions == Conditions::Found && plain.counterexample.has_value();
   if (!wanted || is_proved(plain.rule)) return plain;
   for (const Signature& s : for_conditions(rule)) {
     auto narrowed = with_condition(rule, s, options, stop);
@@ -208,7 +211,9 @@ Finding judge_directed(const Rule& rule, const VerifyOptions& options, const Sto
     Finding f = judge_as_given(*narrowed, options, stop);
     if (f.rule.verdict.kind != VerdictKind::ProvedAllSizes) continue;
     add_counters(f.counters, plain.counters);
-    f.counterexample = plain.counterexample;
+    f.counterexample = std::move(plain.counterexample);
+    f.refutation = std::move(plain.refutation);
+    f.refuted = std::move(plain.refuted);
     f.condition = text_of_conditions(*narrowed, rule.where.size());
     return f;
   }
@@ -216,8 +221,9 @@ Finding judge_directed(const Rule& rule, const VerifyOptions& options, const Sto
 }
 
 /// Of two directions the one that was proved further.
-const Rule& better(const Rule& forward, const Rule& backward) {
-  auto rank = [](const Rule& r) {
+Finding& better(Finding& forward, Finding& backward) {
+  auto rank = [](const Finding& j) {
+    const Rule& r = j.rule;
     return std::pair(is_proved(r) ? static_cast<int>(r.verdict.kind) : 0, r.domain.size());
   };
   return rank(forward) < rank(backward) ? backward : forward;
@@ -231,12 +237,18 @@ class BothWays {
 
   Finding run() {
     std::vector<Rule> wanted = directions(candidate_);
-    Rule forward = judged(wanted[0], options_.domains);
-    hold_in_both(forward);
-    if (out_.rule.domain.empty() || out_.rule.domain.size() < forward.domain.size()) {
-      Rule backward = judged(wanted[1], options_.domains);
-      hold_in_both(backward);
-      if (out_.rule.domain.empty()) out_.rule = better(forward, backward);
+    Finding forward = judged(wanted[0], options_.domains);
+    hold_in_both(forward.rule);
+    if (out_.rule.domain.empty() || out_.rule.domain.size() < forward.rule.domain.size()) {
+      Finding backward = judged(wanted[1], options_.domains);
+      hold_in_both(backward.rule);
+      if (out_.rule.domain.empty()) {
+        Finding& further = better(forward, backward);
+        out_.rule = std::move(further.rule);
+        out_.counterexample = std::move(further.counterexample);
+        out_.refutation = std::move(further.refutation);
+        out_.refuted = std::move(further.refuted);
+      }
     }
     out_.rule.name = candidate_.name;
     out_.condition = text_of_conditions(out_.rule, candidate_.where.size());
@@ -244,18 +256,17 @@ class BothWays {
   }
 
  private:
-  Rule judged(const Rule& rule, Domains domains) {
+  Finding judged(const Rule& rule, Domains domains) {
     VerifyOptions o = options_;
     o.domains = domains;
     Finding j = judge_directed(rule, o, stop_);
     add_counters(out_.counters, j.counters);
-    if (out_.counterexample.empty()) out_.counterexample = j.counterexample;
-    return j.rule;
+    return j;
   }
   /// Asks of the other direction what one proves, and adds what holds in both.
   void hold_in_both(const Rule& one) {
     if (!is_proved(one)) return;
-    Rule other = judged(reversed(one), Domains::Given);
+    Rule other = judged(reversed(one), Domains::Given).rule;
     if (other.verdict.kind != one.verdict.kind) return;
     // The reverse of a rule and of its reverse have the variables in the same order.
     Rule both = one.name == candidate_.name ? reversed(other) : std::move(other);

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "ir/rule.h"
+#include "verify/counterexample.h"
 #include "verify/instance.h"
 #include "verify/oracle.h"
 
@@ -52,9 +53,13 @@ struct VerifyCounters {
 
 /// What was found of one rule.
 struct Finding {
-  Rule rule;                   ///< with verdict and domain
-  std::string condition;       ///< what was added to `where`: "v.2=w.2"; mostly empty
-  std::string counterexample;  ///< the first one, also of a rule that holds elsewhere
+  Rule rule;              ///< with verdict and domain
+  std::string condition;  ///< what was added to `where`: "v.2=w.2"; mostly empty
+  /// The first one at the signatures looked at, also of a rule that holds at others or under the
+  /// condition that was found.
+  std::optional<Counterexample> counterexample;
+  Rule refuted;            ///< the directed rule that it is of, when there is one
+  std::string refutation;  ///< the same in words; empty when there is none
   VerifyCounters counters;
   double milliseconds = 0;
 };

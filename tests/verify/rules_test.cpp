@@ -9,6 +9,7 @@
 #include "substitutions/rule_db.h"
 #include "verify/prover.h"
 #include "verify/refute.h"
+#include "verify/sampling.h"
 #include "verify/verify.h"
 
 namespace regraft::verify {
