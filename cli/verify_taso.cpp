@@ -42,6 +42,7 @@ nlohmann::json record(size_t index, const std::string& name, const MatchedFindin
                       {"verdict", verdict_of(f)},
                       {"scope", "wherever TASO's matcher applies it; all sizes, real arithmetic"},
                       {"conditions", f.conditions},
+                      {"broadcasts", f.broadcasts},
                       {"counterexample", refuted ? f.matched.detail : ""},
                       {"detail", refuted ? "" : f.matched.detail},
                       {"forms_proved", f.forms_proved},
@@ -73,7 +74,8 @@ int run_verify_taso(const VerifyFlags& flags) {
   auto read = substitutions::read_taso_cases(flags.in);
   if (!read) return bad_input(read.error());
   std::vector<verify::Matched> rules;
-  for (auto& c : read->cases) rules.push_back({std::move(c.rule), std::move(c.forms)});
+  for (auto& c : read->cases)
+    rules.push_back({std::move(c.rule), std::move(c.forms), std::move(c.meaning)});
   verify::VerifyOptions options;
   options.seed = flags.common.seed;
   options.threads = thread_count(flags.common);

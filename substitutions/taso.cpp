@@ -95,9 +95,12 @@ Result<std::vector<Numbered>> read_file(const std::string& path) {
 }
 
 /// Adds the form when TASO could build both sides of it.
-void add_form(const Numbered& n, const TasoForm& form, std::vector<Rule>& forms) {
+void add_form(const Numbered& n, TasoForm form, std::vector<Rule>& forms) {
   auto r = reading_of(n.rule, n.name, form);
-  if (r && (form.words.empty() || r->broadcasts)) forms.push_back(std::move(r->rule));
+  if (!r || !(form.words.empty() || r->broadcasts)) return;
+  form.sizes = equal_sizes(r->rule);
+  auto again = r->grouped ? reading_of(n.rule, n.name, form) : r;
+  if (again) forms.push_back(std::move(again->rule));
 }
 
 /// Every choice of the variables; of each alone when there are many.
@@ -118,14 +121,14 @@ std::vector<std::vector<int>> choices(const std::map<int, size_t>& ranks) {
 
 std::vector<Rule> forms_of(const Numbered& n) {
   std::vector<Rule> forms;
-  add_form(n, {TasoForm::Inferred, {}}, forms);
+  add_form(n, {TasoForm::Inferred, {}, {}}, forms);
   std::map<int, size_t> ranks = ranks_of(n.rule);
   size_t axes = 0;
   for (const auto& [v, rank] : ranks) axes = std::max(axes, rank);
   for (size_t d = 0; d <= axes; ++d)  // d == axes: all at once
     for (const auto& chosen : choices(ranks)) {
       if (d == axes && axes < 2) continue;
-      TasoForm form{TasoForm::Inferred, {}};
+      TasoForm form{TasoForm::Inferred, {}, {}};
       for (int v : chosen) {
         std::string word(ranks.at(v), d == axes ? '1' : 'n');
         if (d < word.size()) word[d] = '1';
@@ -134,6 +137,11 @@ std::vector<Rule> forms_of(const Numbered& n) {
       add_form(n, form, forms);
     }
   return forms;
+}
+
+std::string meaning_of(const Numbered& n) {
+  auto plain = reading_of(n.rule, n.name, {TasoForm::Inferred, {}, {}});
+  return plain && plain->grouped ? "groups as tried: one on the left side" : "";
 }
 
 }  // namespace
@@ -158,7 +166,7 @@ Result<TasoCases> read_taso_cases(const std::string& path) {
   for (const Numbered& n : rules) {
     auto translated = translated_rule(n.rule, n.name);
     if (translated)
-      r.cases.push_back({*std::move(translated), forms_of(n)});
+      r.cases.push_back({*std::move(translated), forms_of(n), meaning_of(n)});
     else
       r.skipped.push_back(n.name + ": " + translated.error().message);
   }

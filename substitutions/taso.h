@@ -25,6 +25,7 @@ struct TasoCase {
   /// For what TASO's matcher lets through when both sides can be built, each with its own
   /// signature: first without broadcasting and with any groups, then with axes of 1 beside others.
   std::vector<Rule> forms;
+  std::string meaning;  ///< what `rule` says beyond forms[0]: "one group on the left side", or ""
 };
 struct TasoCases {
   std::vector<TasoCase> cases;

@@ -53,6 +53,25 @@ Substitution equalities(const RuleInstance& instance) {
   return known;
 }
 
+std::map<std::string, std::string> equal_sizes(const Rule& rule) {
+  auto instance = instantiate(rule, rule.domain[0]);
+  if (!instance) return {};
+  auto plain = [](const Poly& p) {  // of degree 1, in at most two symbols
+    return p.terms().size() <= 2 && std::all_of(p.terms().begin(), p.terms().end(), [](auto& t) {
+             return t.monomial.size() == 1 && size_name(*t.monomial[0]);
+           });
+  };
+  std::vector<Formula> all = instance->requires_rhs;
+  all.insert(all.end(), instance->requires_lhs.begin(), instance->requires_lhs.end());
+  Substitution known;
+  for (const Formula& f : all)
+    if (f.kind == Formula::Zero && plain(f.poly)) solve_into(known, substitute(f.poly, known));
+  std::map<std::string, std::string> r;
+  for (const auto& [v, p] : known)
+    if (p.is_constant() || (p.terms().size() == 1 && p.constant() == 0)) r[v->name] = to_string(p);
+  return r;
+}
+
 namespace {
 
 /// The sizes that TASO's matcher compares when it builds the right side: the equations between

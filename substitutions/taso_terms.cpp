@@ -259,13 +259,19 @@ class Translator {
   /// A variable on the left side; on the right one of these, or the quotient that TASO computes.
   std::string inferred_groups(const Term& x, const Term& w) {
     grouped_ = true;
-    std::string channels = to_string(x.axes[1].size), own = to_string(w.axes[1].size);
+    std::string channels = known_size(x), own = known_size(w);
+    if (channels == "1" || channels == own) return {};
     auto known = groups_.find({channels, own});
     if (known == groups_.end() && right_) return " group=floor(" + channels + "/" + own + ")";
     if (known == groups_.end())
       known =
           groups_.emplace(std::pair{channels, own}, "?g" + std::to_string(groups_.size())).first;
     return " group=" + known->second;
+  }
+  std::string known_size(const Term& t) const {
+    std::string s = to_string(t.axes[1].size);
+    auto it = form_.sizes.find(s);
+    return it == form_.sizes.end() ? s : it->second;
   }
 
   Result<std::vector<Term>> convolution(const TasoOperator& op, const std::vector<Term>& operands) {

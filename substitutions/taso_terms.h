@@ -66,7 +66,8 @@ struct TasoForm {
     AsTried,   ///< those of the tensors that the rule was found with
     Inferred,  ///< any: channels of the data over those of the weight
   } groups = AsTried;
-  std::map<int, std::string> words;  ///< of variables with axes that are broadcast: "1n11"
+  std::map<int, std::string> words;          ///< of variables with axes that are broadcast: "1n11"
+  std::map<std::string, std::string> sizes;  ///< known to be equal: "v7.1" -> "v8.1", "v9.0" -> "1"
 };
 /// A rule in our operators at one form, with that form as its domain.
 struct TasoReading {
@@ -81,6 +82,8 @@ Result<TasoReading> reading_of(const TasoRule& rule, const std::string& name, co
 Result<Rule> translated_rule(const TasoRule& rule, const std::string& name);
 /// The equations between sizes that an instance's left side says, solved.
 Substitution equalities(const RuleInstance& instance);
+/// The sizes of variables that must be equal, or a number, where both sides can be built.
+std::map<std::string, std::string> equal_sizes(const Rule& rule);
 /// Variables with their ranks, in ascending order.
 std::map<int, size_t> ranks_of(const TasoRule& rule);
 /// The rule with the equations between sizes that its right side needs and its left side does not

@@ -1,8 +1,11 @@
 #include "verify/forms.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
-#include "verify/budget.h"
+#include "verify/bounded.h"
+#include "verify/prover.h"
 
 namespace regraft::verify {
 namespace {
@@ -27,6 +30,7 @@ class FormsVerifier {
 
   MatchedFinding run(const Matched& m) {
     out_.meant = examine(m.rule, meant_options_, &stop_);
+    meaning_ = m.meaning;
     broadcast_forms_ = m.forms.empty() ? 0 : m.forms.size() - 1;
     for (size_t k = 0; k < m.forms.size(); ++k) judge(m.forms[k], k == 0);
     if (must_end(&stop_)) {
@@ -44,52 +48,56 @@ class FormsVerifier {
 
  private:
   void judge(const Rule& form, bool plain) {
-    if (!plain && hopeless()) return;
+    if (out_.forms_refuted > 0) {  // one counterexample is enough
+      if (!plain_ok_ || !proved_quickly(form)) return;
+      out_.broadcasts.push_back(signature_text(form));
+      ++out_.forms_proved;
+      return;
+    }
     Finding f = examine(form, form_options_, &stop_);
     VerdictKind kind = f.rule.verdict.kind;
     if (kind == VerdictKind::ProvedAllSizes) {
       ++out_.forms_proved;
-      (plain ? plain_ : broadcast_).push_back(signature_text(form));
+      plain_ok_ = plain_ok_ || plain;
+      if (!plain) out_.broadcasts.push_back(signature_text(form));
     } else if (kind == VerdictKind::Refuted) {
       ++out_.forms_refuted;
-      if (out_.forms_refuted == 1) {
-        counterexample_ = f.refutation;
-        out_.counterexample = std::move(f.counterexample);
-        out_.refuted = std::move(f.refuted);
-      }
+      counterexample_ = f.refutation;
+      out_.counterexample = std::move(f.counterexample);
+      out_.refuted = std::move(f.refuted);
     } else if (reason_.empty()) {
       reason_ = signature_text(form) + ": " + f.rule.verdict.detail;
     }
-    if (plain && kind != VerdictKind::ProvedAllSizes) restrict_plain(form);
   }
-  /// Nothing more is learnt from forms once the plain one holds under no condition.
-  bool hopeless() const { return plain_.empty() && out_.forms_refuted > 0; }
+  bool proved_quickly(const Rule& form) {
+    auto instance = instance_at(form, form.domain[0], Assume::BothSides);
+    if (!instance) return false;
+    auto sizes = sample_sizes(*instance, form_options_.seed, 4);
+    for (const Valuation& v : sizes)
+      if (compare_terms(*instance, v) == TermsAnswer::Different) return false;
+    SymbolicProver prover(limits_for(form_options_.effort), &stop_);
+    return prover.prove(*instance).kind == VerdictKind::ProvedAllSizes;
+  }
 
-  void restrict_plain(const Rule& form) {
-    VerifyOptions o = form_options_;
-    o.conditions = Conditions::Found;
-    Finding f = examine(form, o, &stop_);
-    if (f.rule.verdict.kind != VerdictKind::ProvedAllSizes) return;
-    condition_ = f.condition;
-  }
   void conclude() {
-    if (!condition_.empty()) out_.conditions.push_back(condition_);
-    if (plain_.empty() && condition_.empty()) return;
-    if (broadcast_.size() == broadcast_forms_) return;
-    out_.conditions.push_back(broadcast_.empty() ? "no broadcasting" : allowed());
-  }
-  std::string allowed() const {
-    std::string s = "broadcasting only as in ";
-    for (size_t k = 0; k < broadcast_.size(); ++k) s += (k ? " | " : "") + broadcast_[k];
-    return s;
+    bool meant = out_.meant.rule.verdict.kind == VerdictKind::ProvedAllSizes;
+    if (!plain_ok_ && !meant) return;
+    if (!plain_ok_ && !meaning_.empty()) out_.conditions.push_back(meaning_);
+    if (!plain_ok_ && !out_.meant.condition.empty())
+      out_.conditions.push_back(out_.meant.condition);
+    if (out_.broadcasts.size() == broadcast_forms_) return;
+    out_.conditions.push_back(out_.broadcasts.empty()
+                                  ? "no broadcasting"
+                                  : fmt::format("broadcasting only in {} of {} ways tried",
+                                                out_.broadcasts.size(), broadcast_forms_));
   }
 
   VerifyOptions meant_options_, form_options_;
   const Stop& stop_;
   MatchedFinding out_;
-  std::vector<std::string> plain_, broadcast_;  // signatures that are proved
+  bool plain_ok_ = false;  // the form without broadcasting is proved
   size_t broadcast_forms_ = 0;
-  std::string counterexample_, reason_, condition_;
+  std::string counterexample_, reason_, meaning_;
 };
 
 }  // namespace

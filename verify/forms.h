@@ -14,6 +14,9 @@ struct Matched {
   /// Directed, a signature each; applied wherever both sides can be built. The first has no axis
   /// that is broadcast.
   std::vector<Rule> forms;
+  /// What the rule says beyond its first form, in words: "one group on the left side". Empty:
+  /// nothing.
+  std::string meaning;
 };
 
 /// What was found of a rule and its forms.
@@ -22,9 +25,11 @@ struct MatchedFinding {
   Finding meant;
   /// ProvedAllSizes: all forms are. Refuted: one is, with its counterexample. Else Unknown.
   Verdict matched;
-  /// Under which it is proved nevertheless: equations of the first form, and "no broadcasting" or
-  /// the signatures at which broadcasting is proved. Empty when matched is proved, or nothing is.
+  /// Under which it is proved nevertheless: what the rule means beyond its first form and the
+  /// condition found for it, then "no broadcasting" or in how many ways it may be. Empty when
+  /// matched is proved, or nothing is.
   std::vector<std::string> conditions;
+  std::vector<std::string> broadcasts;           ///< signatures with broadcasting that are proved
   std::optional<Counterexample> counterexample;  ///< of `refuted`, when matched is Refuted
   Rule refuted;
   size_t forms_proved = 0, forms_refuted = 0;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <set>
 
+#include "base/hash.h"
 #include "base/resources.h"
 #include "ir/scan.h"
 #include "verify/bounded.h"
@@ -19,6 +20,7 @@ namespace regraft::verify {
 namespace {
 
 constexpr size_t kFieldTrials = 8;
+constexpr size_t kMoreTrials = 64;            // for what no proof was found of
 constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
 constexpr size_t kUnknownBeforeGivingUp = 4;
 
@@ -92,14 +94,7 @@ class RuleVerifier {
     ++out_.counters.instances;
     std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
     NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed);
-    if (numbers.counterexample) {
-      if (refuted_++ == 0) {
-        out_.refutation = describe(c.instance, *numbers.counterexample);
-        out_.counterexample = std::move(numbers.counterexample);
-        out_.refuted = out_.rule;
-      }
-      return;
-    }
+    if (refuted_by(c, numbers)) return;
     if (numbers.suspicion) {  // true of numbers, if at all, only by what the functions are
       ++unknown_;
       if (reason_.empty())
@@ -114,6 +109,7 @@ class RuleVerifier {
       }
       return;
     }
+    if (refuted_by(c, more_numbers(c))) return;
     ++unknown_;
     if (reason_.empty()) reason_ = all.detail;
     if (numbers.trials == 0) return;
@@ -122,6 +118,20 @@ class RuleVerifier {
     if (some.kind != VerdictKind::ProvedBounded) return;
     if (bounded_.empty()) shapes_ = some.detail;
     bounded_.push_back(c.signature);
+  }
+
+  bool refuted_by(const Candidate& c, const NumericCheck& numbers) {
+    if (!numbers.counterexample) return false;
+    if (refuted_++ > 0) return true;
+    out_.refutation = describe(c.instance, *numbers.counterexample);
+    out_.counterexample = numbers.counterexample;
+    out_.refuted = out_.rule;
+    return true;
+  }
+  /// For what was not proved: more sizes, rarer ones among them.
+  NumericCheck more_numbers(const Candidate& c) {
+    uint64_t seed = combine(options_.seed, 1);
+    return check_numbers(c.instance, sample_sizes(c.instance, seed, kMoreTrials), seed);
   }
 
   /// No small shape at which the polynomials differ.
