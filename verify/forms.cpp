@@ -4,11 +4,16 @@
 
 #include <chrono>
 
+#include "base/rng.h"
 #include "verify/bounded.h"
 #include "verify/prover.h"
+#include "verify/sampling.h"
 
 namespace regraft::verify {
 namespace {
+
+constexpr size_t kPlainTrials = 32;  // sizes at which numbers are compared without broadcasting
+constexpr size_t kTrials = 6;        // and with it, for each form
 
 std::string signature_text(const Rule& form) {
   std::string s;
@@ -21,15 +26,13 @@ std::string signature_text(const Rule& form) {
 class FormsVerifier {
  public:
   FormsVerifier(const VerifyOptions& options, const Stop& stop)
-      : meant_options_(options), form_options_(options), stop_(stop) {
-    meant_options_.domains = form_options_.domains = Domains::Given;
-    meant_options_.conditions = Conditions::Found;
-    form_options_.assume = Assume::BothSides;
-    form_options_.conditions = Conditions::AsGiven;
+      : options_(options), stop_(stop), prover_(limits_for(options.effort), &stop) {
+    options_.domains = Domains::Given;
+    options_.conditions = Conditions::Found;
   }
 
   MatchedFinding run(const Matched& m) {
-    out_.meant = examine(m.rule, meant_options_, &stop_);
+    out_.meant = examine(m.rule, options_, &stop_);
     meaning_ = m.meaning;
     broadcast_forms_ = m.forms.empty() ? 0 : m.forms.size() - 1;
     for (size_t k = 0; k < m.forms.size(); ++k) judge(m.forms[k], k == 0);
@@ -48,35 +51,42 @@ class FormsVerifier {
 
  private:
   void judge(const Rule& form, bool plain) {
-    if (out_.forms_refuted > 0) {  // one counterexample is enough
-      if (!plain_ok_ || !proved_quickly(form)) return;
-      out_.broadcasts.push_back(signature_text(form));
-      ++out_.forms_proved;
-      return;
-    }
-    Finding f = examine(form, form_options_, &stop_);
-    VerdictKind kind = f.rule.verdict.kind;
-    if (kind == VerdictKind::ProvedAllSizes) {
-      ++out_.forms_proved;
-      plain_ok_ = plain_ok_ || plain;
-      if (!plain) out_.broadcasts.push_back(signature_text(form));
-    } else if (kind == VerdictKind::Refuted) {
-      ++out_.forms_refuted;
-      counterexample_ = f.refutation;
-      out_.counterexample = std::move(f.counterexample);
-      out_.refuted = std::move(f.refuted);
-    } else if (reason_.empty()) {
-      reason_ = signature_text(form) + ": " + f.rule.verdict.detail;
-    }
-  }
-  bool proved_quickly(const Rule& form) {
+    if (must_end(&stop_) || (out_.forms_refuted > 0 && !plain_ok_)) return;
     auto instance = instance_at(form, form.domain[0], Assume::BothSides);
-    if (!instance) return false;
-    auto sizes = sample_sizes(*instance, form_options_.seed, 4);
-    for (const Valuation& v : sizes)
-      if (compare_terms(*instance, v) == TermsAnswer::Different) return false;
-    SymbolicProver prover(limits_for(form_options_.effort), &stop_);
-    return prover.prove(*instance).kind == VerdictKind::ProvedAllSizes;
+    if (!instance) return set_reason(form, instance.error().message);
+    if (refuted(form, *instance, plain ? kPlainTrials : kTrials)) return;
+    Verdict v = prover_.prove(*instance);
+    if (v.kind != VerdictKind::ProvedAllSizes) return set_reason(form, v.detail);
+    if (plain && !confirmed(*instance)) return set_reason(form, "provers disagree");
+    ++out_.forms_proved;
+    plain_ok_ = plain_ok_ || plain;
+    if (!plain) out_.broadcasts.push_back(signature_text(form));
+  }
+  void set_reason(const Rule& form, const std::string& what) {
+    if (reason_.empty()) reason_ = signature_text(form) + ": " + what;
+  }
+
+  /// Numbers differ at one of `trials` sizes. The first counterexample is made small and kept.
+  bool refuted(const Rule& form, const RuleInstance& instance, size_t trials) {
+    Rng rng(options_.seed);
+    for (const Valuation& v : sample_sizes(instance, options_.seed, trials)) {
+      Inputs inputs =
+          random_inputs(instance, v, [&](int, int64_t) { return 0.1 + 2 * rng.unit(); });
+      Comparison c = compare_sides(instance, v, inputs);
+      if (!c.difference) continue;
+      if (++out_.forms_refuted > 1) return true;
+      out_.counterexample = smallest(instance, v, inputs, *c.difference, options_.seed);
+      counterexample_ = describe(instance, *out_.counterexample);
+      out_.refuted = form;
+      return true;
+    }
+    return false;
+  }
+  /// The second prover, at the smallest shapes.
+  bool confirmed(const RuleInstance& instance) {
+    for (const Valuation& v : sample_sizes(instance, options_.seed, 2))
+      if (compare_terms(instance, v) == TermsAnswer::Different) return false;
+    return true;
   }
 
   void conclude() {
@@ -92,8 +102,9 @@ class FormsVerifier {
                                                 out_.broadcasts.size(), broadcast_forms_));
   }
 
-  VerifyOptions meant_options_, form_options_;
+  VerifyOptions options_;
   const Stop& stop_;
+  SymbolicProver prover_;
   MatchedFinding out_;
   bool plain_ok_ = false;  // the form without broadcasting is proved
   size_t broadcast_forms_ = 0;
