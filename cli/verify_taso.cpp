@@ -81,7 +81,8 @@ int run_verify_taso(const VerifyFlags& flags) {
   options.threads = thread_count(flags.common);
   options.verbosity = flags.common.verbosity;
   Stop stop(flags.common.seconds);
-  auto findings = verify::verify_matched(rules, options, stop);
+  auto findings = verify::verify_matched(
+      rules, options, flags.out.empty() ? verify::Meant::WhereNeeded : verify::Meant::Always, stop);
   if (stop.requested() || stop.out_of_time())
     fmt::print(stderr, "regraft: stopped early; rules not reached are unknown\n");
   if (auto s = write_proved(flags, findings); !s) return bad_input(s.error());

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "substitutions/taso_terms.h"
 #include "substitutions/wire.h"
@@ -119,13 +120,66 @@ std::vector<std::vector<int>> choices(const std::map<int, size_t>& ranks) {
   return all;
 }
 
+/// Marks the axes that an operator treats in a way of their own; what `heights` marks is the first
+/// of two that it treats alike.
+void mark_axes(const TasoOperator& op, std::set<size_t>& own, std::set<size_t>& heights) {
+  auto parameter = [&](int key) {
+    auto it = op.parameters.find(key);
+    return it == op.parameters.end() ? -1 : it->second;
+  };
+  switch (op.type) {
+    case kConv:
+    case kMaxPool:
+    case kAvgPool:
+    case kEnlarge: {
+      bool square =
+          parameter(kKernelH) == parameter(kKernelW) && parameter(kStrideH) == parameter(kStrideW);
+      own.insert({0, 1});
+      if (square)
+        heights.insert(2);
+      else
+        own.insert({2, 3});
+      return;
+    }
+    case kMatmul:
+    case kTranspose:
+      own.insert({0, 1, 2, 3});
+      return;
+    case kConcat:
+    case kSplit:
+      if (parameter(kAxis) >= 0) own.insert(static_cast<size_t>(parameter(kAxis)));
+      return;
+    default:
+      return;
+  }
+}
+
+/// Of axes that all operators treat alike one is enough.
+std::vector<size_t> axes_to_try(const TasoRule& rule, size_t axes) {
+  std::set<size_t> own, heights;
+  for (const auto* ops : {&rule.source, &rule.target})
+    for (const TasoOperator& op : *ops) mark_axes(op, own, heights);
+  std::vector<size_t> r;
+  bool plain = false;  // one that no operator marks
+  for (size_t d = 0; d < axes; ++d) {
+    bool like_height = d == 3 && heights.count(2) && !own.count(2) && !own.count(3);
+    if (like_height) continue;
+    bool marked = own.count(d) || (d >= 2 && !heights.empty());
+    if (marked || !plain) r.push_back(d);
+    plain = plain || !marked;
+  }
+  return r;
+}
+
 std::vector<Rule> forms_of(const Numbered& n) {
   std::vector<Rule> forms;
   add_form(n, {TasoForm::Inferred, {}, {}}, forms);
   std::map<int, size_t> ranks = ranks_of(n.rule);
   size_t axes = 0;
   for (const auto& [v, rank] : ranks) axes = std::max(axes, rank);
-  for (size_t d = 0; d <= axes; ++d)  // d == axes: all at once
+  std::vector<size_t> tried = axes_to_try(n.rule, axes);
+  tried.push_back(axes);  // all at once
+  for (size_t d : tried)
     for (const auto& chosen : choices(ranks)) {
       if (d == axes && axes < 2) continue;
       TasoForm form{TasoForm::Inferred, {}, {}};

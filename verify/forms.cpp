@@ -25,17 +25,18 @@ std::string signature_text(const Rule& form) {
 /// Judges one rule.
 class FormsVerifier {
  public:
-  FormsVerifier(const VerifyOptions& options, const Stop& stop)
-      : options_(options), stop_(stop), prover_(limits_for(options.effort), &stop) {
+  FormsVerifier(const VerifyOptions& options, Meant meant, const Stop& stop)
+      : options_(options), meant_(meant), stop_(stop), prover_(limits_for(options.effort), &stop) {
     options_.domains = Domains::Given;
     options_.conditions = Conditions::Found;
   }
 
   MatchedFinding run(const Matched& m) {
-    out_.meant = examine(m.rule, options_, &stop_);
     meaning_ = m.meaning;
     broadcast_forms_ = m.forms.empty() ? 0 : m.forms.size() - 1;
     for (size_t k = 0; k < m.forms.size(); ++k) judge(m.forms[k], k == 0);
+    out_.meant.rule = m.rule;
+    if (!plain_ok_ || meant_ == Meant::Always) out_.meant = examine(m.rule, options_, &stop_);
     if (must_end(&stop_)) {
       out_.matched = {VerdictKind::Unknown, "interrupted"};
     } else if (out_.forms_proved == m.forms.size() && !m.forms.empty()) {
@@ -103,6 +104,7 @@ class FormsVerifier {
   }
 
   VerifyOptions options_;
+  Meant meant_;
   const Stop& stop_;
   SymbolicProver prover_;
   MatchedFinding out_;
@@ -114,13 +116,14 @@ class FormsVerifier {
 }  // namespace
 
 std::vector<MatchedFinding> verify_matched(std::span<const Matched> rules,
-                                           const VerifyOptions& options, const Stop& stop) {
+                                           const VerifyOptions& options, Meant meant,
+                                           const Stop& stop) {
   std::vector<MatchedFinding> findings(rules.size());
   Progress progress("verify", "rules", rules.size(), options.verbosity);
   int threads = options.threads > 0 ? options.threads : default_threads();
   parallel_for(rules.size(), threads, [&](size_t k) {
     auto start = std::chrono::steady_clock::now();
-    findings[k] = FormsVerifier(options, stop).run(rules[k]);
+    findings[k] = FormsVerifier(options, meant, stop).run(rules[k]);
     findings[k].milliseconds =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     progress.add();

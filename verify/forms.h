@@ -19,9 +19,16 @@ struct Matched {
   std::string meaning;
 };
 
+/// When the rule itself is judged.
+enum class Meant : uint8_t {
+  Always,
+  WhereNeeded,  ///< when its first form is not proved
+};
+
 /// What was found of a rule and its forms.
 struct MatchedFinding {
   /// The rule as it is meant, with the conditions under which it holds there: what may be used.
+  /// Not judged where that is not needed.
   Finding meant;
   /// ProvedAllSizes: all forms are. Refuted: one is, with its counterexample. Else Unknown.
   Verdict matched;
@@ -39,6 +46,7 @@ struct MatchedFinding {
 /// All rules, in parallel, with progress on stderr; as many findings, in their order. Those not
 /// reached before `stop` are Unknown "interrupted".
 std::vector<MatchedFinding> verify_matched(std::span<const Matched> rules,
-                                           const VerifyOptions& options, const Stop& stop);
+                                           const VerifyOptions& options, Meant meant,
+                                           const Stop& stop);
 
 }  // namespace regraft::verify

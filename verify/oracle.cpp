@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -94,17 +95,18 @@ enum class Known : uint8_t { Nothing, Refuted, NotShownLinear, NotShown };
 }  // namespace
 
 struct Oracle::Solver {
-  z3::context context;
+  std::optional<z3::context> made;  // on first use: making one takes longer than many proofs
   std::map<Monomial, z3::expr, MonomialLess> opaque;
   std::unordered_map<std::string, Known> memo;
   uint64_t work_before = 0;
 
+  z3::context& context() { return made ? *made : made.emplace(); }
   z3::expr integer(const Monomial& m) {
     auto it = opaque.find(m);
     if (it != opaque.end()) return it->second;
     std::string name = "v";
     for (Var v : m) name += "_" + std::to_string(v->id);
-    return opaque.emplace(m, context.int_const(name.c_str())).first->second;
+    return opaque.emplace(m, context().int_const(name.c_str())).first->second;
   }
   z3::expr monomial(const Monomial& m, bool products) {
     if (!products || m.size() == 1) return integer(m);
@@ -113,20 +115,20 @@ struct Oracle::Solver {
     return e;
   }
   z3::expr poly(const Poly& p, bool products) {
-    z3::expr_vector terms(context);
-    if (p.constant() != 0) terms.push_back(context.int_val(p.constant()));
+    z3::expr_vector terms(context());
+    if (p.constant() != 0) terms.push_back(context().int_val(p.constant()));
     for (const auto& [m, c] : p.terms()) {
       z3::expr e = monomial(m, products);
-      terms.push_back(c == 1 ? e : context.int_val(c) * e);
+      terms.push_back(c == 1 ? e : context().int_val(c) * e);
     }
-    return terms.empty() ? context.int_val(0) : z3::sum(terms);
+    return terms.empty() ? context().int_val(0) : z3::sum(terms);
   }
   z3::expr formula(const Formula& f, bool products) {
     switch (f.kind) {
       case Formula::True:
-        return context.bool_val(true);
+        return context().bool_val(true);
       case Formula::False:
-        return context.bool_val(false);
+        return context().bool_val(false);
       case Formula::NonNegative:
         return poly(f.poly, products) >= 0;
       case Formula::Zero:
@@ -135,7 +137,7 @@ struct Oracle::Solver {
       case Formula::Or:
         break;
     }
-    z3::expr_vector parts(context);
+    z3::expr_vector parts(context());
     for (const auto& p : f.parts) parts.push_back(formula(p, products));
     return f.kind == Formula::And ? z3::mk_and(parts) : z3::mk_or(parts);
   }
@@ -150,8 +152,8 @@ struct Oracle::Solver {
   /// One run; z3::unknown for anything that goes wrong.
   z3::check_result run(const Conjunction& facts, bool products, int64_t limit) {
     try {
-      z3::solver s(context, z3::solver::simple());
-      z3::params p(context);
+      z3::solver s(context(), z3::solver::simple());
+      z3::params p(context());
       p.set("rlimit", static_cast<unsigned>(limit));
       p.set("timeout", kCutOffMilliseconds);
       p.set("mbqi", false);
