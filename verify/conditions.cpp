@@ -18,8 +18,8 @@ namespace {
 constexpr size_t kSamples = 24;      // sizes at which a condition is tried
 constexpr int kMaxCost = 5;          // of a conjunction
 constexpr size_t kMaxEquations = 3;  // of a conjunction
-constexpr size_t kMaxTried = 200;    // conjunctions tried with numbers
-constexpr size_t kMaxProofs = 12;    // conjunctions tried with proofs
+constexpr size_t kMaxTried = 100;    // conjunctions tried with numbers
+constexpr size_t kMaxProofs = 8;     // conjunctions tried with proofs
 constexpr size_t kMaxSymbols = 24;   // of which equations are made
 constexpr size_t kMaxEquationsMade = 250;
 
@@ -101,12 +101,20 @@ class Vocabulary {
     if (sizes.size() > kMaxSymbols) sizes.resize(kMaxSymbols);
     pairs(sizes, sizes, 1);
     pairs(numbers, sizes, 2);
-    std::stable_sort(atoms_.begin(), atoms_.end(),
-                     [](const Atom& a, const Atom& b) { return a.cost < b.cost; });
+    std::stable_sort(atoms_.begin(), atoms_.end(), [](const Atom& a, const Atom& b) {
+      return std::pair(a.cost, !plain(a)) < std::pair(b.cost, !plain(b));
+    });
   }
   const std::vector<Atom>& atoms() const { return atoms_; }
 
  private:
+  /// Between two symbols, or a symbol and a number.
+  static bool plain(const Atom& a) {
+    auto terms = a.equation.terms();
+    return terms.size() <= 2 && std::all_of(terms.begin(), terms.end(), [](const auto& t) {
+             return t.monomial.size() == 1 && !t.monomial[0]->numerator;
+           });
+  }
   void pairs(const std::vector<Var>& a, const std::vector<Var>& b, int cost) {
     for (Var x : a)
       for (Var y : b)
@@ -134,7 +142,7 @@ class Finder {
         atoms_(atoms),
         options_(options),
         stop_(stop),
-        prover_(limits_for(options.effort), stop) {}
+        prover_(limits(options), stop) {}
 
   /// The weakest of the cheapest that are proved; nullopt: none is, or none is needed.
   std::optional<Choice> run() {
@@ -147,6 +155,14 @@ class Finder {
   }
 
  private:
+  /// Many proofs are tried, most of which fail: each has less than a proof that counts.
+  static Limits limits(const VerifyOptions& options) {
+    Limits l = limits_for(options.effort);
+    l.steps /= 2;
+    l.splits /= 2;
+    l.solver_work /= 4;
+    return l;
+  }
   bool over() const {
     return tried_.size() >= kMaxTried || proofs_ >= kMaxProofs || must_end(stop_);
   }

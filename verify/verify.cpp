@@ -187,14 +187,30 @@ bool is_proved(const Rule& r) {
          r.verdict.kind == VerdictKind::ProvedBounded;
 }
 
-/// Signatures at which a condition is looked for.
-std::vector<Signature> for_conditions(const Rule& rule) {
+/// Signatures at which a condition is looked for: refuted ones that the rule is meant for, or, when
+/// nothing is said and nothing is proved, the usual ones.
+std::vector<Signature> for_conditions(const Rule& rule, const Finding& plain) {
   constexpr size_t kFew = 2;
-  std::vector<Signature> r = rule.domain;
-  if (r.empty())
+  std::vector<Signature> r;
+  auto is_one_of = [](const Signature& s, const std::vector<Signature>& all) {
+    return std::find(all.begin(), all.end(), s) != all.end();
+  };
+  for (const Signature& s : rule.domain)
+    if (r.size() < kFew && !is_one_of(s, plain.rule.domain)) r.push_back(s);
+  if (rule.domain.empty() && !is_proved(plain.rule))
     for (Candidate& c : candidate_signatures(rule, kFew)) r.push_back(std::move(c.signature));
-  if (r.size() > kFew) r.resize(kFew);
   return r;
+}
+
+/// More is proved, and nothing is lost.
+bool improves(const Rule& narrowed, const Rule& plain) {
+  if (narrowed.verdict.kind != VerdictKind::ProvedAllSizes) return false;
+  if (plain.verdict.kind != VerdictKind::ProvedAllSizes) return true;
+  return narrowed.domain.size() > plain.domain.size() &&
+         std::all_of(plain.domain.begin(), plain.domain.end(), [&](const Signature& s) {
+           return std::find(narrowed.domain.begin(), narrowed.domain.end(), s) !=
+                  narrowed.domain.end();
+         });
 }
 
 /// One direction of a rule as it is.
@@ -214,12 +230,12 @@ std::string text_of_conditions(const Rule& rule, size_t from) {
 Finding judge_directed(const Rule& rule, const VerifyOptions& options, const Stop* stop) {
   Finding plain = judge_as_given(rule, options, stop);
   bool wanted = options.conditions == Conditions::Found && plain.counterexample.has_value();
-  if (!wanted || is_proved(plain.rule)) return plain;
-  for (const Signature& s : for_conditions(rule)) {
+  if (!wanted) return plain;
+  for (const Signature& s : for_conditions(rule, plain)) {
     auto narrowed = with_condition(rule, s, options, stop);
     if (!narrowed) continue;
     Finding f = judge_as_given(*narrowed, options, stop);
-    if (f.rule.verdict.kind != VerdictKind::ProvedAllSizes) continue;
+    if (!improves(f.rule, plain.rule)) continue;
     add_counters(f.counters, plain.counters);
     f.counterexample = std::move(plain.counterexample);
     f.refutation = std::move(plain.refutation);
