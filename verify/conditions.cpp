@@ -95,9 +95,9 @@ class Vocabulary {
       for (size_t d = 0; d < a.size(); ++d) add(a[d] - b[d], 1);
     }
     std::vector<Var> numbers = names.numbers(), sizes = names.sizes();
-    pairs(numbers, numbers, 1);
     for (Var v : numbers)
       for (int64_t c = v->min; c <= 2; ++c) add(Poly::symbol(v) - Poly(c), c == v->min ? 1 : 2);
+    pairs(numbers, numbers, 1);
     if (sizes.size() > kMaxSymbols) sizes.resize(kMaxSymbols);
     pairs(sizes, sizes, 1);
     pairs(numbers, sizes, 2);
