@@ -43,6 +43,7 @@ struct OptimizeFlags {
   uint64_t budget = 30000;
   int check = 1;
   bool bounded = false;
+  std::string certificate;  ///< file to record the rules applied in; empty: none
 };
 struct CheckFlags {
   Common common;

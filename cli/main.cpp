@@ -77,6 +77,8 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
   app->add_flag("--bounded", f.bounded, "also use rules proved at some shapes only");
+  app->add_option("--certificate", f.certificate,
+                  "record the rules applied, with their text and place, for `regraft check`");
   add_common(*app, f.common);
   add_time(*app, f.common);
   app->callback([&] { code = run_optimize(f); });
