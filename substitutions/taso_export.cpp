@@ -254,6 +254,20 @@ void count_axes_from_front(Rule& rule, const RuleInstance& instance) {
   side(rule.rhs, instance.rhs, instance.rhs_ids);
 }
 
+/// At one rank, numbers at their fallback say nothing.
+Rule without_fallbacks(Rule rule) {
+  for (Pattern* side : {&rule.lhs, &rule.rhs})
+    for (PatternNode& n : side->nodes)
+      for (size_t k = 0; k < n.op->ints.size(); ++k) {
+        auto fallback = n.op->ints[k].fallback;
+        auto& list = n.attrs.ints[k];
+        if (fallback && std::all_of(list.begin(), list.end(),
+                                    [&](const Poly& p) { return same(p, Poly(*fallback)); }))
+          list.clear();
+      }
+  return rule;
+}
+
 /// What one instance says of its sizes follows from what the other says; names are the same.
 bool follows(const RuleInstance& what, const RuleInstance& from,
              const std::map<std::string, std::string>& names) {
@@ -282,7 +296,8 @@ Status reads_back(const TasoRule& exported, const Rule& rule, const Signature& s
   ASSIGN_OR_RETURN(Rule mine, respelled(plain, signature, style));
   Rule theirs = back;
   theirs.where.clear();
-  if (canonical_key(mine) != canonical_key(theirs)) return error("the format says it otherwise");
+  if (canonical_key(without_fallbacks(mine)) != canonical_key(without_fallbacks(theirs)))
+    return error("the format says it otherwise");
   ASSIGN_OR_RETURN(RuleInstance other, instantiate(back, back.domain[0]));
   std::map<std::string, std::string> inverse;
   for (const auto& [a, b] : names) inverse[b] = a;
