@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -22,10 +24,29 @@ std::string key_of(const Rule& candidate) {
   return to_string(r);
 }
 
+uint64_t hash_words(std::string_view bytes) {
+  uint64_t h = bytes.size();
+  for (size_t k = 0; k < bytes.size(); k += sizeof h) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + k, std::min(sizeof word, bytes.size() - k));
+    h = combine(h, word);
+  }
+  return h;
+}
+
+/// Of the running program: another build may judge otherwise.
+uint64_t program_hash() {
+  std::ifstream in("/proc/self/exe", std::ios::binary);
+  uint64_t h = 0;
+  for (std::string block(1 << 20, '\0'); in.read(block.data(), 1 << 20) || in.gcount() > 0;)
+    h = combine(h, hash_words({block.data(), static_cast<size_t>(in.gcount())}));
+  return h;
+}
+
 std::string header_for(const verify::VerifyOptions& o) {
   return fmt::format(
-      "{}1  {}  ops={:016x}  seed={} effort={} signatures={} domains={} conditions={}", kMagic,
-      prover_name(), op_set_hash(), o.seed, o.effort, o.signatures, static_cast<int>(o.domains),
+      "{}1  {}  program={:016x}  seed={} effort={} signatures={} domains={} conditions={}", kMagic,
+      prover_name(), program_hash(), o.seed, o.effort, o.signatures, static_cast<int>(o.domains),
       static_cast<int>(o.conditions));
 }
 

@@ -11,9 +11,9 @@
 
 namespace regraft::cli {
 
-/// A text file: a header that names the program, solver, operator set and options, then a line of
-/// JSON for each rule judged, appended as soon as it is. A file whose header differs is begun anew;
-/// a last line that was cut off is ignored. Thread-safe.
+/// A text file: a header that names the program (its version and a hash of its code), the solver
+/// and the options, then a line of JSON for each rule judged, appended as soon as it is. A file
+/// whose header differs is begun anew; a line that was cut off or changed is ignored. Thread-safe.
 class VerdictCache {
  public:
   /// An empty path: remembers nothing. An Error names a file that is no such cache, or one that

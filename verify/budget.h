@@ -20,6 +20,9 @@ struct Limits {
   int64_t run_linear = 200'000;     ///< rlimit of one run where products are opaque
   int64_t run_nonlinear = 400'000;  ///< rlimit of one run with products
   int64_t depth = 24;               ///< nesting of functions and of case distinctions
+  /// Milliseconds of one run, far beyond what the counted limits take: for runs that lose count of
+  /// their work.
+  int64_t cut_off = 20'000;
 };
 /// The default limits times `effort`.
 Limits limits_for(uint64_t effort);

@@ -147,16 +147,15 @@ struct Oracle::Solver {
       if (st.key(i) == "rlimit count" && st.is_uint(i)) return st.uint_value(i);
     return 0;
   }
-  /// Far beyond what any counted limit takes: for runs that lose count of their work.
-  static constexpr unsigned kCutOffMilliseconds = 20'000;
   /// One run; z3::unknown for anything that goes wrong.
-  z3::check_result run(const Conjunction& facts, bool products, int64_t limit) {
+  z3::check_result run(const Conjunction& facts, bool products, int64_t limit, int64_t cut_off) {
     try {
       z3::solver s(context(), z3::solver::simple());
       z3::params p(context());
       p.set("rlimit", static_cast<unsigned>(limit));
-      p.set("timeout", kCutOffMilliseconds);
+      p.set("timeout", static_cast<unsigned>(cut_off));
       p.set("mbqi", false);
+      p.set("ctrl_c", false);  // its handler is for one thread, and would hide the signal from ours
       s.set(p);
       for (const auto& f : facts) s.add(formula(f, products));
       z3::check_result r = s.check();
@@ -191,7 +190,7 @@ bool Oracle::ask(const Conjunction& all, Products products) {
   budget_.run();
   ++(exact ? stats_.nonlinear : stats_.linear);
   auto limit = exact ? budget_.left().run_nonlinear : budget_.left().run_linear;
-  z3::check_result r = solver_->run(all, exact, limit);
+  z3::check_result r = solver_->run(all, exact, limit, budget_.left().cut_off);
   budget_.work(static_cast<int64_t>(solver_->spent));
   stats_.work += solver_->spent;
   if (r == z3::unknown) ++stats_.undecided;
