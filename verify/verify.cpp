@@ -16,7 +16,10 @@
 namespace regraft::verify {
 namespace {
 
-constexpr size_t kFieldTrials = 8;
+constexpr size_t kFieldTrials = 10;
+constexpr size_t kLargerTrials = 24;  // of what was not proved
+constexpr int64_t kLargerSpread = 6;
+constexpr int64_t kConfirmElements = 300;     // that the second prover looks at after a proof
 constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
 constexpr size_t kUnknownBeforeGivingUp = 4;
 
@@ -98,30 +101,21 @@ class RuleVerifier {
     ++out_.counters.instances;
     std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
     NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed);
-    if (numbers.counterexample) {
-      if (refuted_++ == 0) {
-        counterexample_ = describe(c.instance, *numbers.counterexample);
-        out_.counterexample = std::move(numbers.counterexample);
-      }
-      return;
-    }
-    if (numbers.suspicion) {  // true of numbers, if at all, only by what the functions are
-      ++unknown_;
-      if (reason_.empty())
-        reason_ = "the formulas differ, the numbers agree: " + *numbers.suspicion;
-      return;
-    }
+    if (refuted(c, numbers)) return;
     Verdict all = symbolic_.prove(c.instance);
     if (all.kind == VerdictKind::ProvedAllSizes) {
-      if (confirmed(c, sizes)) {
+      if (confirmed(c)) {
         ++out_.counters.proofs;
         proved_.push_back(c);
       }
       return;
     }
+    std::vector<Valuation> larger =
+        sample_sizes(c.instance, options_.seed, kLargerTrials, kLargerSpread);
+    if (refuted(c, check_numbers(c.instance, larger, options_.seed))) return;
     ++unknown_;
     if (reason_.empty()) reason_ = all.detail;
-    if (numbers.trials == 0) return;
+    if (numbers.trials == 0 || numbers.suspicion) return;
     tested_ = true;
     Verdict some = TermsProver(options_.seed).prove(c.instance);
     if (some.kind != VerdictKind::ProvedBounded) return;
@@ -129,21 +123,24 @@ class RuleVerifier {
     bounded_.push_back(c.signature);
   }
 
-  /// No small shape at which the polynomials differ.
-  bool confirmed(const Candidate& c, const std::vector<Valuation>& sizes) {
-    int compared = 0;
-    for (const Valuation& v : sizes) {
-      TermsAnswer answer = compare_terms(c.instance, v);
-      if (answer == TermsAnswer::Different) {
-        ++unknown_;
-        ++out_.counters.disagreements;
-        reason_ = "provers disagree at " + describe(c.instance, v);
-        fmt::print(stderr, "regraft: warning: rule {}: {}\n", out_.rule.name, reason_);
-        return false;
-      }
-      if (answer == TermsAnswer::Equal && ++compared == 2) break;
+  bool refuted(const Candidate& c, const NumericCheck& numbers) {
+    if (!numbers.counterexample) return false;
+    if (refuted_++ == 0) {
+      counterexample_ = describe(c.instance, *numbers.counterexample);
+      out_.counterexample = numbers.counterexample;
     }
     return true;
+  }
+
+  /// The second prover finds no small shape at which the polynomials differ.
+  bool confirmed(const Candidate& c) {
+    BoundedReport second = compare_bounded(c.instance, options_.seed, kConfirmElements);
+    if (second.answer != TermsAnswer::Different) return true;
+    ++unknown_;
+    ++out_.counters.disagreements;
+    reason_ = "provers disagree at " + second.detail;
+    fmt::print(stderr, "regraft: error: rule {}: {}\n", out_.rule.name, reason_);
+    return false;
   }
 
   void conclude(bool nothing_fits) {
