@@ -58,8 +58,6 @@ std::string describe(const Difference& d) {
   switch (d.kind) {
     case Difference::IllFormed:
       return "the right side is ill formed";
-    case Difference::Undefined:
-      return "the right side is not defined, the left one is";
     case Difference::Shape:
       return fmt::format("output {} has shape [{}] on the left, [{}] on the right", d.output,
                          fmt::join(d.left_shape, ","), fmt::join(d.right_shape, ","));
@@ -81,9 +79,7 @@ class Shrinking {
 
   void run() {
     shrink_sizes();
-    bool by_shape = best_.difference.kind == Difference::IllFormed ||
-                    best_.difference.kind == Difference::Shape;
-    if (by_shape) return;
+    if (best_.difference.kind != Difference::Element) return;
     simplify_inputs();
     round_inputs();
   }
@@ -209,14 +205,12 @@ Comparison compare_sides(const RuleInstance& instance, const Valuation& sizes,
   auto left = evaluate_all(instance.lhs, sizes, inputs);
   if (!left) return {};
   auto right = evaluate_all(instance.rhs, sizes, inputs);
-  const std::vector<int64_t>& shape = left->outputs.at(0).shape;
-  if (!right) return {true, Difference{Difference::IllFormed, 0, shape, {}, {}, 0, 0}};
+  if (!right)
+    return {true, Difference{Difference::IllFormed, 0, left->outputs.at(0).shape, {}, {}, 0, 0}};
   for (size_t k = 0; k < left->outputs.size(); ++k) {
     auto d = difference(static_cast<int>(k), left->outputs[k], right->outputs[k]);
     if (d && (left->finite || d->kind != Difference::Element)) return {true, d};
   }
-  if (left->finite && !right->finite)
-    return {true, Difference{Difference::Undefined, 0, shape, shape, {}, 0, 0}};
   return {true, std::nullopt};
 }
 
@@ -264,8 +258,7 @@ std::string describe(const RuleInstance& instance, const Counterexample& c) {
   Valuation sizes;
   for (const auto& [name, x] : c.sizes) sizes[instance.lhs.pool().named(name)] = x;
   std::string text = describe(instance, sizes) + ": " + describe(c.difference);
-  if (c.difference.kind == Difference::IllFormed || c.difference.kind == Difference::Shape)
-    return text;
+  if (c.difference.kind != Difference::Element) return text;
   for (size_t k = 0; k < c.inputs.size(); ++k) {
     const auto& data = c.inputs[k].data;
     if (data.size() > 16) continue;

@@ -15,7 +15,6 @@ namespace regraft::verify {
 struct Difference {
   enum Kind : uint8_t {
     IllFormed,  ///< the left side is well formed, the right side is not
-    Undefined,  ///< every value of the left side is a number; one on the right's way is not
     Shape,      ///< of an output
     Element,    ///< of an output
   } kind = Element;
@@ -42,8 +41,8 @@ struct Comparison {
   std::optional<Difference> difference;
 };
 /// Both sides over doubles. They differ where an element is one number on the left and something
-/// else, beyond 1e-6 relative, on the right, or where the right side alone divides by zero. Nothing
-/// is claimed when the left side has a value on the way that is no number.
+/// else, beyond 1e-6 relative, on the right. Nothing is claimed of elements when the left side has
+/// a value on the way that is no number.
 Comparison compare_sides(const RuleInstance& instance, const Valuation& sizes,
                          const Inputs& inputs);
 /// The same for a counterexample of a rule. An Error when it does not fit the rule.

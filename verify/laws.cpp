@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 namespace regraft::verify {
 namespace {
@@ -73,6 +74,16 @@ Sign sign_of(Rational c) { return {c.n >= 0, c.n <= 0, c.n != 0}; }
 bool increasing(Fn f) {
   return f == Fn::Relu || f == Fn::Sigmoid || f == Fn::Tanh || f == Fn::Exp || f == Fn::Sqrt ||
          f == Fn::Erf;
+}
+
+/// The bound variables that literals of c mention, in the order in which they were made.
+std::vector<Var> bound_symbols(const Conjunction& c) {
+  std::set<Var, SymbolLess> found;
+  for (const auto& f : c)
+    for (const auto& [m, k] : f.poly.terms())
+      for (Var v : m)
+        if (v->kind == SymbolKind::Bound) found.insert(v);
+  return {found.begin(), found.end()};
 }
 
 Conjunction joined(Conjunction a, const Conjunction& b) {
@@ -347,9 +358,20 @@ Sum Laws::expanded(const Atom& a) {
 
 bool Laws::not_empty(const std::vector<Var>& bound, const Conjunction& guard,
                      const Conjunction& context) {
+  if (bound.empty() && guard.empty()) return true;
+  std::vector<Var> own = bound, others = bound_symbols(context);
+  for (int turn = 0; turn < 2; ++turn, std::reverse(own.begin(), own.end()))
+    for (size_t from = 0; from + own.size() <= others.size() && !own.empty(); ++from) {
+      Substitution same;  // an element of the same range that the context speaks of
+      for (size_t i = 0; i < own.size(); ++i) same[own[i]] = Poly::symbol(others[from + i]);
+      Conjunction there = substitute(guard, same);
+      if (std::all_of(there.begin(), there.end(),
+                      [&](const Formula& f) { return plainly_implies(context, f); }))
+        return true;
+    }
   Substitution first;
   for (Var v : bound) first[v] = Poly(0);
-  return oracle_.implies(context, substitute(guard, first));
+  return oracle_.implies(context, substitute(guard, first), Products::Opaque);
 }
 
 /// A maximum over a range that a literal of its argument cuts: max(x, y) = x + relu(y - x).
@@ -378,7 +400,8 @@ bool Laws::has_element(const Atom& a, const Conjunction& context) {
   for (const auto& g : a.guard) {
     Poly e;
     if (g.kind != Formula::NonNegative || !solve_for(g.poly, a.bound[0], e)) continue;
-    if (oracle_.implies(context, substitute(a.guard, {{a.bound[0], e}}))) return true;
+    if (oracle_.implies(context, substitute(a.guard, {{a.bound[0], e}}), Products::Opaque))
+      return true;
   }
   return false;
 }

@@ -229,6 +229,8 @@ bool Matcher::is_defined(const Sum& left, const Sum& right, const Conjunction& d
     if (std::any_of(given.begin(), given.end(),
                     [&](const Partial& y) { return same_partial(x, y); }))
       return true;
+    Sign plain = laws_.sign(*x.argument, both(domain, x.guard));
+    if (x.function == Fn::Recip ? plain.not_zero : plain.not_negative) return true;
     assume_defined(left, domain);
     simplifier_.set_laws(&laws_);
     bool defined = is_defined(x.function, *x.argument, both(domain, x.guard));
@@ -254,7 +256,7 @@ bool Matcher::same_partial(const Partial& a, const Partial& b) {
 }
 
 bool Matcher::is_defined(Fn f, const Sum& argument, const Conjunction& context) {
-  if (oracle_.refuted(context)) return true;
+  if (oracle_.refuted(context, Products::Opaque)) return true;
   Sum s = simplifier_.normal_form(argument, context);
   for (const auto& p : s.products)
     for (const auto& g : p.guard) {
