@@ -169,6 +169,7 @@ int run_verify(const VerifyFlags& flags) {
   if (flags.common.verbosity == Verbosity::Normal) print(report);
   if (auto s = write_text(flags.common.json, to_json(report, file->rules).dump(2) + "\n"); !s)
     return bad_input(s.error());
+  if (report.counters.disagreements > 0) return kFailed;
   bool all_proved = report.counters.refuted + report.counters.unknown + report.counters.tested == 0;
   return flags.out.empty() && !all_proved ? kFailed : kDone;
 }

@@ -158,9 +158,7 @@ class Finder {
   /// Many proofs are tried, most of which fail: each has less than a proof that counts.
   static Limits limits(const VerifyOptions& options) {
     Limits l = limits_for(options.effort);
-    l.steps /= 2;
-    l.splits /= 2;
-    l.solver_work /= 4;
+    l.solver_work /= 2;
     return l;
   }
   bool over() const {

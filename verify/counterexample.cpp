@@ -72,7 +72,10 @@ std::string describe(const Difference& d) {
 class Shrinking {
  public:
   Shrinking(const RuleInstance& instance, Counterexample& best, Valuation& sizes, uint64_t seed)
-      : instance_(instance), best_(best), sizes_(sizes), seed_(seed) {}
+      : instance_(instance), best_(best), sizes_(sizes), seed_(seed) {
+    for (const auto& a : best.inputs)
+      for (double x : a.data) large_ = large_ || std::abs(x) > 4;
+  }
 
   void run() {
     shrink_sizes();
@@ -90,11 +93,12 @@ class Shrinking {
     return true;
   }
 
+  static constexpr int kKinds = 6;
   /// Draw `kind` of the inputs: small integers first, then real numbers of either sign.
   Inputs draw(const Valuation& sizes, int kind) const {
     Rng rng(combine(seed_, static_cast<uint64_t>(kind)));
     return random_inputs(instance_, sizes, [&](int, int64_t) -> double {
-      switch (kind % 5) {
+      switch (kind % kKinds) {
         case 0:
           return static_cast<double>(rng.below(2));
         case 1:
@@ -103,14 +107,16 @@ class Shrinking {
           return static_cast<double>(rng.between(-3, 3));
         case 3:
           return 4 * rng.unit() - 2;
-        default:
+        case 4:
           return 0.1 + 2 * rng.unit();
+        default:
+          return static_cast<double>(rng.between(-40, 40));
       }
     });
   }
   bool differs_somehow(const Valuation& sizes) {
-    for (int kind = 0; kind < 10; ++kind)
-      if (differs(sizes, draw(sizes, kind))) return true;
+    for (int kind = 0; kind < 2 * kKinds; ++kind)
+      if ((large_ || kind % kKinds < kKinds - 1) && differs(sizes, draw(sizes, kind))) return true;
     return false;
   }
 
@@ -136,8 +142,8 @@ class Shrinking {
   }
 
   void simplify_inputs() {
-    for (int kind = 0; kind < 15; ++kind)
-      if (kind % 5 < 3 && differs(sizes_, draw(sizes_, kind))) return;
+    for (int kind = 0; kind < 3 * kKinds; ++kind)
+      if (kind % kKinds < 3 && differs(sizes_, draw(sizes_, kind))) return;
   }
 
   /// Each element 0 or else 1, where the sides still differ.
@@ -159,20 +165,52 @@ class Shrinking {
   Counterexample& best_;
   Valuation& sizes_;
   uint64_t seed_;
+  bool large_ = false;  ///< it took large inputs to find a difference
 };
+
+}  // namespace
+
+namespace {
+
+struct Evaluated {
+  std::vector<Array<double>> outputs;
+  bool finite = true;  ///< every value on the way is a number
+};
+
+std::optional<Evaluated> evaluate_all(const Graph& g, const Valuation& sizes,
+                                      const Inputs& inputs) {
+  auto input = [&](int k, const std::vector<int64_t>&) { return inputs[static_cast<size_t>(k)]; };
+  Graph all = g;
+  std::vector<Value> values = g.outputs();
+  for (int32_t id = 0; id < g.id_bound(); ++id)
+    for (size_t k = 0; g.contains(id) && k < g.node(id).types.size(); ++k)
+      values.push_back({id, static_cast<int32_t>(k)});
+  size_t outputs = g.outputs().size();
+  all.set_outputs(std::move(values));
+  Reals reals;
+  auto computed = evaluate_graph<Reals>(reals, all, sizes, input, kMaxElements);
+  if (!computed) return std::nullopt;
+  Evaluated r;
+  for (const auto& a : *computed)
+    for (double x : a.data) r.finite = r.finite && std::isfinite(x);
+  computed->resize(outputs);
+  r.outputs = *std::move(computed);
+  return r;
+}
 
 }  // namespace
 
 Comparison compare_sides(const RuleInstance& instance, const Valuation& sizes,
                          const Inputs& inputs) {
-  auto input = [&](int k, const std::vector<int64_t>&) { return inputs[static_cast<size_t>(k)]; };
-  Reals reals;
-  auto left = evaluate_graph<Reals>(reals, instance.lhs, sizes, input, kMaxElements);
+  auto left = evaluate_all(instance.lhs, sizes, inputs);
   if (!left) return {};
-  auto right = evaluate_graph<Reals>(reals, instance.rhs, sizes, input, kMaxElements);
-  if (!right) return {true, Difference{Difference::IllFormed, 0, left->at(0).shape, {}, {}, 0, 0}};
-  for (size_t k = 0; k < left->size(); ++k)
-    if (auto d = difference(static_cast<int>(k), (*left)[k], (*right)[k])) return {true, d};
+  auto right = evaluate_all(instance.rhs, sizes, inputs);
+  if (!right)
+    return {true, Difference{Difference::IllFormed, 0, left->outputs.at(0).shape, {}, {}, 0, 0}};
+  for (size_t k = 0; k < left->outputs.size(); ++k) {
+    auto d = difference(static_cast<int>(k), left->outputs[k], right->outputs[k]);
+    if (d && (left->finite || d->kind != Difference::Element)) return {true, d};
+  }
   return {true, std::nullopt};
 }
 

@@ -89,6 +89,34 @@ Conjunction with_facts(const Conjunction& facts, bool& products) {
   }
 }
 
+/// Without quotients where that says the same: floor(n / d) >= e is n >= d e, and
+/// floor(n / d) <= e is n < d (e + 1).
+Formula without_quotients(const Formula& f) {
+  if (f.kind == Formula::And || f.kind == Formula::Or) {
+    std::vector<Formula> parts;
+    for (const auto& p : f.parts) parts.push_back(without_quotients(p));
+    return junction(f.kind, std::move(parts));
+  }
+  if (f.kind != Formula::NonNegative) return f;
+  for (const auto& [m, c] : f.poly.terms()) {
+    Var q = m[0];
+    bool lone = m.size() == 1 && q->kind == SymbolKind::Quotient && (c == 1 || c == -1) &&
+                plainly_positive(*q->denominator);
+    if (!lone) continue;
+    Poly rest = f.poly - Poly::product({q}, c);
+    if (mentions(rest, q)) continue;
+    const Poly &n = *q->numerator, &d = *q->denominator;
+    return without_quotients(
+        non_negative(c == 1 ? n + d * rest : d * (rest + Poly(1)) - n - Poly(1)));
+  }
+  return f;
+}
+Conjunction without_quotients(const Conjunction& facts) {
+  Conjunction all;
+  for (const auto& f : facts) add(all, without_quotients(f));
+  return all;
+}
+
 /// What earlier questions showed of a conjunction.
 enum class Known : uint8_t { Nothing, Refuted, NotShownLinear, NotShown };
 
@@ -156,6 +184,7 @@ struct Oracle::Solver {
       p.set("timeout", static_cast<unsigned>(cut_off));
       p.set("mbqi", false);
       p.set("ctrl_c", false);  // its handler is for one thread, and would hide the signal from ours
+      p.set("arith.nl.grobner", false);  // its work is not counted, and shows little here
       s.set(p);
       for (const auto& f : facts) s.add(formula(f, products));
       z3::check_result r = s.check();
@@ -197,9 +226,10 @@ bool Oracle::ask(const Conjunction& all, Products products) {
   return r == z3::unsat;
 }
 
-bool Oracle::refuted(const Conjunction& facts, Products products) {
+bool Oracle::refuted(const Conjunction& given, Products products) {
   budget_.step();
   ++stats_.asked;
+  Conjunction facts = without_quotients(given);
   if (plainly_false(facts)) {
     ++stats_.plain;
     return true;

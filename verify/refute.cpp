@@ -1,5 +1,7 @@
 #include "verify/refute.h"
 
+#include <algorithm>
+
 #include "base/rng.h"
 #include "verify/sampling.h"
 
@@ -8,35 +10,69 @@ namespace {
 
 constexpr int64_t kMaxElements = 1 << 16;
 
-/// Every other trial has positive inputs only, so that square roots are defined.
+/// What inputs a trial has.
+enum class Draw : uint8_t {
+  Plain,     ///< of either sign
+  Positive,  ///< so that square roots are defined
+  Zeros,     ///< of one input sometimes 0, so that quotients are not always defined
+  Negative,  ///< so that roots are not always defined
+  Large,     ///< beyond the bounds of usual clips; rounding errors may be large, too
+};
+constexpr int kDraws = 5;
+
+double draw_number(Draw kind, Rng& rng) {
+  double x = rng.unit();
+  switch (kind) {
+    case Draw::Plain:
+      return 4 * x - 2;
+    case Draw::Positive:
+      return 0.1 + 2 * x;
+    case Draw::Zeros:
+      return rng.below(3) == 0 ? 0 : 4 * x - 2;
+    case Draw::Negative:
+      return -0.1 - 2 * x;
+    case Draw::Large:
+      return 80 * x - 40;
+  }
+  return x;
+}
+
 Inputs draw_inputs(const RuleInstance& instance, const Valuation& sizes, uint64_t key, int trial) {
   std::vector<Rng> rngs;
   for (size_t k = 0; k < instance.lhs.inputs().size(); ++k) rngs.emplace_back(combine(key, k));
+  auto kind = static_cast<Draw>(trial % kDraws);
+  size_t with_zeros = static_cast<size_t>(trial / kDraws) % std::max<size_t>(1, rngs.size());
   return random_inputs(instance, sizes, [&](int k, int64_t) {
-    double x = rngs[static_cast<size_t>(k)].unit();
-    return trial % 2 ? 0.1 + 2 * x : 4 * x - 2;
+    auto input = static_cast<size_t>(k);
+    bool plain = kind == Draw::Zeros && input != with_zeros;
+    return draw_number(plain ? Draw::Plain : kind, rngs[input]);
   });
 }
 
+/// Over the field, at a point whose order is that of `order`, or a random one.
 std::optional<std::vector<Array<Residue>>> over_field(const Graph& g, const Valuation& sizes,
-                                                      uint64_t key) {
-  auto input = [&](int k, const std::vector<int64_t>& shape) {
+                                                      uint64_t key, const Inputs* order) {
+  std::function input = [&](int k, const std::vector<int64_t>& shape) {
     Array<Residue> a{shape, {}};
-    int64_t n = 1;
-    for (int64_t d : shape) n *= d;
+    size_t n = 1;
+    for (int64_t d : shape) n *= static_cast<size_t>(d);
     Rng rng(combine(key, static_cast<uint64_t>(k)));
-    for (int64_t e = 0; e < n; ++e) a.data.push_back(random_residue(rng));
+    for (size_t e = 0; e < n; ++e) {
+      a.data.push_back(random_residue(rng));
+      if (order) a.data.back().r = (*order)[static_cast<size_t>(k)].data[e];
+    }
     return a;
   };
   Field field(key);
-  return evaluate_graph(field, g, sizes, std::function(input), kMaxElements);
+  return evaluate_graph(field, g, sizes, input, kMaxElements);
 }
 
 /// The formulas, exactly at one point: they are not the same.
-bool formulas_differ(const RuleInstance& instance, const Valuation& sizes, uint64_t key) {
-  auto a = over_field(instance.lhs, sizes, key);
+bool formulas_differ(const RuleInstance& instance, const Valuation& sizes, uint64_t key,
+                     const Inputs* order) {
+  auto a = over_field(instance.lhs, sizes, key, order);
   if (!a) return false;
-  auto b = over_field(instance.rhs, sizes, key);
+  auto b = over_field(instance.rhs, sizes, key, order);
   return !b || agreement(*a, *b) == Agreement::Different;
 }
 
@@ -46,16 +82,20 @@ NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valua
                            uint64_t seed) {
   NumericCheck r;
   for (const Valuation& v : sizes) {
+    auto kind = static_cast<Draw>(r.trials % kDraws);
     uint64_t key = mix(seed + static_cast<uint64_t>(r.trials));
     Inputs inputs = draw_inputs(instance, v, key, r.trials);
     Comparison c = compare_sides(instance, v, inputs);
     if (!c.compared) continue;
     ++r.trials;
-    if (c.difference) {
+    bool large = kind == Draw::Large;
+    bool formulas = (!c.difference || large) && kind != Draw::Zeros &&
+                    formulas_differ(instance, v, key, large ? &inputs : nullptr);
+    if (c.difference && (!large || formulas)) {
       r.counterexample = smallest(instance, v, inputs, *c.difference, seed);
       return r;
     }
-    if (!r.suspicion && formulas_differ(instance, v, key)) r.suspicion = describe(instance, v);
+    if (!r.suspicion && formulas) r.suspicion = describe(instance, v);
   }
   return r;
 }

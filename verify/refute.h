@@ -17,7 +17,8 @@ struct NumericCheck {
 /// Evaluates both sides on random inputs at each of the sizes: over doubles, and exactly over
 /// a field (see Field in ir/concrete.h). A difference of shapes, or of doubles beyond 1e-6
 /// relative, or a right side that is ill formed or not a number where the left is, refutes, and the
-/// counterexample is then made small; a difference over the field alone does not.
+/// counterexample is then made small (large inputs, whose rounding errors are large as well, must
+/// differ over the field too); a difference over the field alone does not.
 NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valuation>& sizes,
                            uint64_t seed);
 

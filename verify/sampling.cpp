@@ -126,7 +126,8 @@ int64_t total_elements(const RuleInstance& instance, const Valuation& sizes) {
   return a < 0 || b < 0 ? -1 : a + b;
 }
 
-std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count) {
+std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count,
+                                    int64_t spread) {
   struct Found {
     int64_t elements;
     Valuation sizes;
@@ -137,7 +138,7 @@ std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed,
     if (!space.usable()) return {};
     Rng rng(seed);
     for (uint64_t tries = 0; tries < 3000 && found.size() < count; ++tries) {
-      auto sizes = draw_all(space, rng, tries, 2 + static_cast<int64_t>(tries / 300));
+      auto sizes = draw_all(space, rng, tries, spread + static_cast<int64_t>(tries / 300));
       if (!sizes) continue;
       int64_t n = elements(instance.lhs, *sizes);
       if (n < 0 || n > 6000) continue;

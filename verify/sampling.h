@@ -33,8 +33,10 @@ class SizeSpace {
 
 /// Values of all Size symbols of an instance that satisfy requires_lhs and keep every shape small:
 /// up to `count` distinct ones, smallest first; empty when none was found. Mixes pairwise distinct
-/// sizes, sizes that may coincide, and sizes of 1. Deterministic in the seed.
-std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count);
+/// sizes, sizes that may coincide, and sizes of 1; `spread` says how far above their minima the
+/// first ones lie. Deterministic in the seed.
+std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count,
+                                    int64_t spread = 2);
 
 /// "a=[2,3] b=[3] s.0=2": the inputs' shapes and the attribute variables.
 std::string describe(const RuleInstance& instance, const Valuation& sizes);

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <set>
 
-#include "base/hash.h"
 #include "base/resources.h"
 #include "ir/scan.h"
 #include "verify/bounded.h"
@@ -19,8 +18,10 @@
 namespace regraft::verify {
 namespace {
 
-constexpr size_t kFieldTrials = 8;
-constexpr size_t kMoreTrials = 64;            // for what no proof was found of
+constexpr size_t kFieldTrials = 10;
+constexpr size_t kLargerTrials = 24;  // of what was not proved
+constexpr int64_t kLargerSpread = 6;
+constexpr int64_t kConfirmElements = 300;     // that the second prover looks at after a proof
 constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
 constexpr size_t kUnknownBeforeGivingUp = 4;
 
@@ -94,25 +95,21 @@ class RuleVerifier {
     ++out_.counters.instances;
     std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
     NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed);
-    if (refuted_by(c, numbers)) return;
-    if (numbers.suspicion) {  // true of numbers, if at all, only by what the functions are
-      ++unknown_;
-      if (reason_.empty())
-        reason_ = "the formulas differ, the numbers agree: " + *numbers.suspicion;
-      return;
-    }
+    if (refuted(c, numbers)) return;
     Verdict all = symbolic_.prove(c.instance);
     if (all.kind == VerdictKind::ProvedAllSizes) {
-      if (confirmed(c, sizes)) {
+      if (confirmed(c)) {
         ++out_.counters.proofs;
         proved_.push_back(c);
       }
       return;
     }
-    if (refuted_by(c, more_numbers(c))) return;
+    std::vector<Valuation> larger =
+        sample_sizes(c.instance, options_.seed, kLargerTrials, kLargerSpread);
+    if (refuted(c, check_numbers(c.instance, larger, options_.seed))) return;
     ++unknown_;
     if (reason_.empty()) reason_ = all.detail;
-    if (numbers.trials == 0) return;
+    if (numbers.trials == 0 || numbers.suspicion) return;
     tested_ = true;
     Verdict some = TermsProver(options_.seed).prove(c.instance);
     if (some.kind != VerdictKind::ProvedBounded) return;
@@ -120,35 +117,25 @@ class RuleVerifier {
     bounded_.push_back(c.signature);
   }
 
-  bool refuted_by(const Candidate& c, const NumericCheck& numbers) {
+  bool refuted(const Candidate& c, const NumericCheck& numbers) {
     if (!numbers.counterexample) return false;
-    if (refuted_++ > 0) return true;
-    out_.refutation = describe(c.instance, *numbers.counterexample);
-    out_.counterexample = numbers.counterexample;
-    out_.refuted = out_.rule;
-    return true;
-  }
-  /// For what was not proved: more sizes, rarer ones among them.
-  NumericCheck more_numbers(const Candidate& c) {
-    uint64_t seed = combine(options_.seed, 1);
-    return check_numbers(c.instance, sample_sizes(c.instance, seed, kMoreTrials), seed);
-  }
-
-  /// No small shape at which the polynomials differ.
-  bool confirmed(const Candidate& c, const std::vector<Valuation>& sizes) {
-    int compared = 0;
-    for (const Valuation& v : sizes) {
-      TermsAnswer answer = compare_terms(c.instance, v);
-      if (answer == TermsAnswer::Different) {
-        ++unknown_;
-        ++out_.counters.disagreements;
-        reason_ = "provers disagree at " + describe(c.instance, v);
-        fmt::print(stderr, "regraft: warning: rule {}: {}\n", out_.rule.name, reason_);
-        return false;
-      }
-      if (answer == TermsAnswer::Equal && ++compared == 2) break;
+    if (refuted_++ == 0) {
+      out_.refutation = describe(c.instance, *numbers.counterexample);
+      out_.counterexample = numbers.counterexample;
+      out_.refuted = out_.rule;
     }
     return true;
+  }
+
+  /// The second prover finds no small shape at which the polynomials differ.
+  bool confirmed(const Candidate& c) {
+    BoundedReport second = compare_bounded(c.instance, options_.seed, kConfirmElements);
+    if (second.answer != TermsAnswer::Different) return true;
+    ++unknown_;
+    ++out_.counters.disagreements;
+    reason_ = "provers disagree at " + second.detail;
+    fmt::print(stderr, "regraft: error: rule {}: {}\n", out_.rule.name, reason_);
+    return false;
   }
 
   void conclude(bool nothing_fits) {
