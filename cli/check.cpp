@@ -4,14 +4,48 @@
 #include <nlohmann/json.hpp>
 
 #include "base/parallel.h"
+#include "cli/certificate.h"
 #include "cli/commands.h"
+#include "cli/evidence.h"
 #include "cli/report.h"
 #include "io/model.h"
 #include "rewrite/check.h"
 
 namespace regraft::cli {
 
+namespace {
+
+int check_rule(const CheckFlags& flags) {
+  auto differs = replay_report(flags.a, flags.rule);
+  if (!differs) return bad_input(differs.error());
+  return *differs ? kFailed : kDone;
+}
+
+int check_by_certificate(const CheckFlags& flags) {
+  auto certificate = read_certificate(flags.certificate);
+  if (!certificate) return bad_input(certificate.error());
+  auto a = io::load(flags.a);
+  if (!a) return bad_input(a.error());
+  auto b = io::load(flags.b);
+  if (!b) return bad_input(b.error());
+  Status status;
+  if (flags.prove)
+    status = prove_rules(*certificate, flags.common.seed, thread_count(flags.common));
+  if (status) status = check_certificate(*certificate, *a, *b);
+  if (!status) {
+    fmt::print(stderr, "regraft: {}: {}\n", flags.certificate, status.error().message);
+    return kFailed;
+  }
+  fmt::print("{} steps with {} rules{} lead from {} to {}\n", certificate->steps.size(),
+             certificate->rules.size(), flags.prove ? ", proved anew," : "", flags.a, flags.b);
+  return kDone;
+}
+
+}  // namespace
+
 int run_check(const CheckFlags& flags) {
+  if (!flags.rule.empty()) return check_rule(flags);
+  if (!flags.certificate.empty()) return check_by_certificate(flags);
   auto a = io::load(flags.a);
   if (!a) return bad_input(a.error());
   auto b = io::load(flags.b);

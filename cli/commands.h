@@ -31,6 +31,8 @@ struct GenerateFlags {
 struct VerifyFlags {
   Common common;
   std::string in, out;
+  std::string cache;            ///< file of verdicts that is used and kept up to date; empty: none
+  bool find_conditions = true;  ///< for rules that do not hold as they stand
 };
 struct OptimizeFlags {
   Common common;
@@ -42,11 +44,15 @@ struct OptimizeFlags {
   uint64_t budget = 30000;
   int check = 1;
   bool bounded = false;
+  std::string certificate;  ///< file to record the rules applied in; empty: none
 };
 struct CheckFlags {
   Common common;
   std::string a, b;
   int runs = 1;
+  std::string rule;         ///< a is a report of verify: evaluate this rule's counterexample
+  std::string certificate;  ///< b must be what this makes of a; empty: compare numbers
+  bool prove = false;       ///< the certificate's rules anew
 };
 struct RulesFlags {
   Common common;
@@ -56,6 +62,9 @@ struct DeriveFlags {
   Common common;
   std::string goals;
   std::vector<std::string> from;
+};
+struct ExportFlags {
+  std::string in, out;
 };
 struct ImportFlags {
   Common common;
@@ -68,12 +77,14 @@ struct EvalFlags {
 
 int run_generate(const GenerateFlags& flags);
 int run_verify(const VerifyFlags& flags);
+int run_verify_taso(const VerifyFlags& flags);  ///< of a file in TASO's format
 int run_optimize(const OptimizeFlags& flags);
 int run_check(const CheckFlags& flags);
 int run_rules_show(const RulesFlags& flags);
 int run_rules_stats(const RulesFlags& flags);
 int run_rules_derive(const DeriveFlags& flags);
 int run_rules_import(const ImportFlags& flags);
+int run_rules_export(const ExportFlags& flags);
 int run_eval(const EvalFlags& flags);
 int run_roundtrip(const CheckFlags& flags);
 

@@ -45,8 +45,13 @@ void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
 void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
   auto* app = root.add_subcommand(
       "verify", "prove or refute the rules of a file, whatever it claims of them");
-  app->add_option("rules", f.in, "rule file")->required();
+  app->add_option("rules", f.in, "rule file, or TASO's (graph_subst.pb)")->required();
   app->add_option("-o,--out", f.out, "file of the proved rules");
+  app->add_option("--cache", f.cache,
+                  "file to keep verdicts in; a run that finds it there judges only what is new");
+  app->add_flag_callback(
+      "--no-conditions", [&f] { f.find_conditions = false; },
+      "refute what does not hold as it stands, without looking for a condition");
   add_common(*app, f.common);
   add_time(*app, f.common);
   app->callback([&] { code = run_verify(f); });
@@ -74,21 +79,35 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
   app->add_flag("--bounded", f.bounded, "also use rules proved at some shapes only");
+  app->add_option("--certificate", f.certificate,
+                  "record the rules applied, with their text and place, for `regraft check`");
   add_common(*app, f.common);
   add_time(*app, f.common);
   app->callback([&] { code = run_optimize(f); });
 }
 
 void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
-  auto* app = root.add_subcommand("check", "compare two models on random inputs");
-  app->add_option("a", f.a, "ONNX model")->required();
-  app->add_option("b", f.b, "ONNX model")->required();
+  auto* app = root.add_subcommand(
+      "check", "compare two models on random inputs, or replay a certificate or a counterexample");
+  app->add_option("a", f.a, "ONNX model; with --rule a report of verify --json")->required();
+  auto* b = app->add_option("b", f.b, "ONNX model");
+  auto* rule =
+      app->add_option("--rule", f.rule, "evaluate the counterexample of this rule")->excludes(b);
+  auto* certificate =
+      app->add_option("--certificate", f.certificate,
+                      "replay this certificate of optimize: it must lead from a to b")
+          ->needs(b)
+          ->excludes(rule);
+  app->add_flag("--prove", f.prove, "prove the certificate's rules anew")->needs(certificate);
   app->add_option("--runs", f.runs, "random inputs to try")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   add_common(*app, f.common);
   add_time(*app, f.common);
-  app->callback([&] { code = run_check(f); });
+  app->callback([&f, &code] {
+    if (f.b.empty() && f.rule.empty()) throw CLI::RequiredError("b or --rule");
+    code = run_check(f);
+  });
   auto* trip = root.add_subcommand("roundtrip", "read a model and write it back")->group("");
   trip->add_option("in", round.a)->required();
   trip->add_option("out", round.b)->required();
@@ -104,6 +123,14 @@ void add_rules(CLI::App& root, RulesFlags& f, int& code) {
   stats->add_option("file", f.file, "rule file")->required();
   stats->add_option("--json", f.common.json, "write the counts to this file (-: stdout)");
   stats->callback([&] { code = run_rules_stats(f); });
+}
+
+void add_rules_export(CLI::App& root, ExportFlags& f, int& code) {
+  auto* app = root.get_subcommand("rules")->add_subcommand(
+      "export", "write proved rules in the format of another program, those that it can express");
+  app->add_option("--taso", f.in, "rule file to write as TASO's protobuf")->required();
+  app->add_option("-o,--out", f.out, "graph_subst.pb")->required();
+  app->callback([&] { code = run_rules_export(f); });
 }
 
 void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code) {
@@ -149,6 +176,7 @@ int main(int argc, char** argv) {
   RulesFlags rules;
   DeriveFlags derive;
   ImportFlags import;
+  ExportFlags rules_export;
   EvalFlags eval;
   add_generate(app, generate, code);
   add_verify(app, verify, code);
@@ -156,6 +184,7 @@ int main(int argc, char** argv) {
   add_check(app, check, round, code);
   add_rules(app, rules, code);
   add_rules_work(app, derive, import, code);
+  add_rules_export(app, rules_export, code);
   add_eval(app, eval, code);
   try {
     app.parse(argc, argv);

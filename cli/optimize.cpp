@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/resources.h"
+#include "cli/certificate.h"
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "cost/roofline.h"
@@ -170,11 +171,19 @@ Status writable(const std::string& out) {
   return {};
 }
 
+Status certify(const OptimizeFlags& flags, const io::Imported& imported,
+               const rewrite::RuleIndex& rules, const Outcome& o) {
+  if (flags.certificate.empty()) return {};
+  return write_certificate(
+      flags.certificate, make_certificate(imported.graph, o.before.opset, rules, o.report.search));
+}
+
 }  // namespace
 
 int run_optimize(const OptimizeFlags& flags) {
   auto start = std::chrono::steady_clock::now();
-  if (auto status = writable(flags.out); !status) return bad_input(status.error());
+  for (const std::string& file : {flags.out, flags.certificate})
+    if (auto status = writable(file); !status) return bad_input(status.error());
   auto rules = load_rules(flags);
   if (!rules) return bad_input(rules.error());
   auto imported = io::load(flags.in);
@@ -211,6 +220,7 @@ int run_optimize(const OptimizeFlags& flags) {
   o.after = io::summarise(*imported, o.report.graph);
   if (auto status = io::save(*imported, o.report.graph, flags.out); !status)
     return bad_input(status.error());
+  if (auto status = certify(flags, *imported, *rules, o); !status) return bad_input(status.error());
   o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.common.verbosity == Verbosity::Normal) print(flags, o, model);
   if (auto s = write_text(flags.common.json, to_json(flags, o, model).dump(2) + "\n"); !s)

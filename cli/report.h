@@ -24,6 +24,9 @@ Status write_text(const std::string& path, const std::string& text);
 std::string human_bytes(double bytes);
 std::string human_count(double n);
 
+/// "regraft 0.1.0 z3 4.8.12": what files of verdicts name as their maker.
+std::string prover_name();
+
 /// The result of a comparison of two models, in one line.
 std::string describe(const rewrite::CheckReport& r);
 

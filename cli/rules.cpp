@@ -144,4 +144,15 @@ int run_rules_import(const ImportFlags& flags) {
   return kDone;
 }
 
+int run_rules_export(const ExportFlags& flags) {
+  auto file = substitutions::read_rules(flags.in, substitutions::Admit::AllSizes);
+  if (!file) return bad_input(file.error());
+  auto taso = substitutions::to_taso(file->rules);
+  if (auto s = write_text(flags.out, taso.data); !s) return bad_input(s.error());
+  for (const std::string& reason : taso.left_out) fmt::print("left out {}\n", reason);
+  for (size_t k = 0; k < taso.names.size(); ++k) fmt::print("{} is rule {}\n", taso.names[k], k);
+  fmt::print("{} rules, {} left out\n", taso.names.size(), taso.left_out.size());
+  return kDone;
+}
+
 }  // namespace regraft::cli

@@ -8,31 +8,72 @@
 
 #include "base/resources.h"
 #include "cli/commands.h"
+#include "cli/evidence.h"
 #include "cli/report.h"
+#include "cli/verdict_cache.h"
+#include "ir/scan.h"
 #include "ir/text.h"
 #include "substitutions/rule_db.h"
 
 namespace regraft::cli {
 namespace {
 
-nlohmann::json to_json(const verify::VerifyReport& report) {
+const char* scope_of(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::ProvedAllSizes:
+      return "all sizes, real arithmetic";
+    case VerdictKind::ProvedBounded:
+      return "the shapes named, real arithmetic";
+    case VerdictKind::Tested:
+      return "random inputs";
+    case VerdictKind::Refuted:
+    case VerdictKind::Unknown:
+      break;
+  }
+  return "";
+}
+
+/// What is known of candidate `index`. Duplicates share a finding.
+nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyReport& report) {
+  nlohmann::json j = {{"index", index}, {"name", candidate.name}};
+  if (!report.places[index]) {
+    j["verdict"] = "trivial";
+    return j;
+  }
+  const verify::Finding& f = report.findings[*report.places[index]];
+  nlohmann::json domain = nlohmann::json::array(), conditions = nlohmann::json::array();
+  for (const Signature& s : f.rule.domain) domain.push_back(s);
+  for (const auto& [a, b] : f.rule.where)
+    conditions.push_back(text::print(a) + "=" + text::print(b));
+  if (f.rule.name != candidate.name) j["same_as"] = f.rule.name;
+  j.update({{"verdict", to_string(f.rule.verdict.kind)},
+            {"scope", scope_of(f.rule.verdict.kind)},
+            {"conditions", conditions},
+            {"condition_found", f.condition},
+            {"counterexample", f.refutation},
+            {"detail", f.rule.verdict.detail},
+            {"domain", domain},
+            {"reversible", f.rule.both},
+            {"rule", to_string(f.rule)},
+            {"milliseconds", f.milliseconds}});
+  if (f.counterexample) {
+    j["evidence"] = to_json(*f.counterexample);
+    j["counterexample_rule"] = to_string(f.refuted);
+  }
+  return j;
+}
+
+nlohmann::json to_json(const verify::VerifyReport& report, const std::vector<Rule>& candidates) {
   const auto& c = report.counters;
   nlohmann::json rules = nlohmann::json::array();
-  for (const Rule& r : report.rules) {
-    nlohmann::json domain = nlohmann::json::array();
-    for (const Signature& s : r.domain) domain.push_back(s);
-    rules.push_back({{"name", r.name},
-                     {"reversible", r.both},
-                     {"verdict", to_string(r.verdict.kind)},
-                     {"detail", r.verdict.detail},
-                     {"domain", domain}});
-  }
+  for (size_t k = 0; k < candidates.size(); ++k) rules.push_back(record(k, candidates[k], report));
   return {{"candidates", c.candidates},
           {"duplicates", c.duplicates},
           {"trivial", c.trivial},
           {"joined", c.joined},
           {"proved", c.proved},
           {"reversible", c.reversible},
+          {"conditional", c.conditional},
           {"bounded", c.bounded},
           {"tested", c.tested},
           {"refuted", c.refuted},
@@ -45,6 +86,7 @@ nlohmann::json to_json(const verify::VerifyReport& report) {
           {"seconds", c.seconds},
           {"cpu_seconds", c.cpu_seconds},
           {"peak_bytes", peak_bytes()},
+          {"interrupted", report.interrupted},
           {"rules", rules}};
 }
 
@@ -57,6 +99,7 @@ std::string table_of(const verify::VerifyCounters& c) {
       {"joined with their reverse", c.joined},
       {"proved for all sizes", c.proved},
       {"of these in both directions", c.reversible},
+      {"of these under a condition found", c.conditional},
       {"proved at some sizes", c.bounded},
       {"tested only", c.tested},
       {"refuted", c.refuted},
@@ -71,38 +114,62 @@ std::string table_of(const verify::VerifyCounters& c) {
 
 }  // namespace
 
+std::string prover_name() {
+  return fmt::format("regraft {} {}", REGRAFT_VERSION, verify::solver_version());
+}
+
+namespace {
+
+Status write_proved(const VerifyFlags& flags, const std::string& generator,
+                    const std::vector<Rule>& rules) {
+  if (flags.out.empty()) return {};
+  substitutions::RuleFile proved;
+  proved.generator = generator;
+  proved.prover = prover_name();
+  std::copy_if(rules.begin(), rules.end(), std::back_inserter(proved.rules), [](const Rule& r) {
+    return r.verdict.kind == VerdictKind::ProvedAllSizes ||
+           r.verdict.kind == VerdictKind::ProvedBounded;
+  });
+  return substitutions::write_rules(flags.out, proved);
+}
+
+void print(const verify::VerifyReport& report) {
+  for (const verify::Finding& f : report.findings) {
+    if (f.rule.verdict.kind == VerdictKind::Refuted)
+      fmt::print("refuted: {}: {}\n", f.rule.name, f.refutation);
+    if (!f.condition.empty())
+      fmt::print("only where {}: {}: refuted without: {}\n", f.condition, f.rule.name,
+                 f.refutation);
+  }
+  fmt::print("{}{:.1f} s, {:.1f} s of CPU, peak {}\n", table_of(report.counters),
+             report.counters.seconds, report.counters.cpu_seconds,
+             human_bytes(static_cast<double>(peak_bytes())));
+}
+
+}  // namespace
+
 int run_verify(const VerifyFlags& flags) {
+  if (flags.in.ends_with(".pb")) return run_verify_taso(flags);
   auto file = substitutions::read_candidates(flags.in);
   if (!file) return bad_input(file.error());
   verify::VerifyOptions options;
   options.seed = flags.common.seed;
   options.threads = thread_count(flags.common);
   options.verbosity = flags.common.verbosity;
+  if (flags.find_conditions) options.conditions = verify::Conditions::Found;
+  auto cache = VerdictCache::open(flags.cache, options);
+  if (!cache) return bad_input(cache.error());
   Stop stop(flags.common.seconds);
-  auto report = verify::verify_rules(file->rules, options, stop);
+  auto report = verify::verify_rules(file->rules, options, stop, (*cache)->store());
+  Stop::acknowledge_interrupt();
   if (report.interrupted)
-    fmt::print(stderr, "regraft: stopped early; rules not reached are unknown\n");
-  if (!flags.out.empty()) {
-    substitutions::RuleFile proved;
-    proved.generator = file->generator;
-    proved.prover = fmt::format("regraft {} {}", REGRAFT_VERSION, verify::solver_version());
-    std::copy_if(report.rules.begin(), report.rules.end(), std::back_inserter(proved.rules),
-                 [](const Rule& r) {
-                   return r.verdict.kind == VerdictKind::ProvedAllSizes ||
-                          r.verdict.kind == VerdictKind::ProvedBounded;
-                 });
-    if (auto s = substitutions::write_rules(flags.out, proved); !s) return bad_input(s.error());
-  }
-  if (flags.common.verbosity == Verbosity::Normal) {
-    for (const Rule& r : report.rules)
-      if (r.verdict.kind == VerdictKind::Refuted)
-        fmt::print("refuted: {}: {}\n", r.name, r.verdict.detail);
-    fmt::print("{}{:.1f} s, {:.1f} s of CPU, peak {}\n", table_of(report.counters),
-               report.counters.seconds, report.counters.cpu_seconds,
-               human_bytes(static_cast<double>(peak_bytes())));
-  }
-  if (auto s = write_text(flags.common.json, to_json(report).dump(2) + "\n"); !s)
+    fmt::print(stderr, "regraft: stopped early; rules not reached are unknown{}\n",
+               flags.cache.empty() ? "" : "; the same command goes on from " + flags.cache);
+  if (auto s = write_proved(flags, file->generator, report.rules); !s) return bad_input(s.error());
+  if (flags.common.verbosity == Verbosity::Normal) print(report);
+  if (auto s = write_text(flags.common.json, to_json(report, file->rules).dump(2) + "\n"); !s)
     return bad_input(s.error());
+  if (report.counters.disagreements > 0) return kFailed;
   bool all_proved = report.counters.refuted + report.counters.unknown + report.counters.tested == 0;
   return flags.out.empty() && !all_proved ? kFailed : kDone;
 }

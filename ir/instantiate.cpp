@@ -1,5 +1,6 @@
 // A rule at given ranks: its two patterns as graphs over symbolic sizes.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "ir/pattern.h"
@@ -15,6 +16,10 @@ class Instantiator {
     out_.rhs = Graph(pool);
     find_zero_based(rule.lhs);
     find_zero_based(rule.rhs);
+    for (const auto& [a, b] : rule.where) {
+      find_fixed(a, b);
+      find_fixed(b, a);
+    }
   }
 
   Result<RuleInstance> run(const Signature& signature) {
@@ -25,6 +30,7 @@ class Instantiator {
       contradiction = contradiction || f.kind == Formula::False;
       add(out_.requires_lhs, f);
     }));
+    for (const auto& [symbol, size] : fixed_sizes_) add(out_.requires_lhs, symbol == Poly(size));
     for (const auto& [a, b] : rule_.where) {
       ASSIGN_OR_RETURN(Poly x, translated(a));
       ASSIGN_OR_RETURN(Poly y, translated(b));
@@ -57,6 +63,23 @@ class Instantiator {
       }
   }
 
+  /// "v.2=3": such a size is the number itself wherever it occurs, so that what is computed from it
+  /// is known to be 1 where it is.
+  void find_fixed(const Poly& size, const Poly& number) {
+    if (!number.is_constant() || number.constant() < 1) return;
+    if (size.terms().size() != 1 || size.constant() != 0 || size.terms()[0].coefficient != 1)
+      return;
+    const Monomial& m = size.terms()[0].monomial;
+    if (m.size() != 1) return;
+    if (auto name = size_name(*m[0])) fixed_[{name->variable, name->axis}] = number.constant();
+  }
+  /// The number that variable v's axis d of `rank` is said to be.
+  std::optional<int64_t> fixed(const std::string& variable, int d, int rank) const {
+    for (int axis : {d, d - rank})
+      if (auto it = fixed_.find({variable, axis}); it != fixed_.end()) return it->second;
+    return std::nullopt;
+  }
+
   Status add_variables(const Signature& signature) {
     if (signature.size() != rule_.variables.size())
       return error("the signature has " + std::to_string(signature.size()) + " words, the rule " +
@@ -72,7 +95,9 @@ class Instantiator {
         std::optional<Var> symbol;
         if (word[d] == 'n')
           symbol = out_.lhs.pool().named(rule_.variables[v] + "." + std::to_string(d), 1);
-        shape.push_back(symbol ? Poly::symbol(*symbol) : Poly(1));
+        auto number = fixed(rule_.variables[v], static_cast<int>(d), static_cast<int>(word.size()));
+        if (symbol && number) fixed_sizes_.push_back({Poly::symbol(*symbol), *number});
+        shape.push_back(!symbol ? Poly(1) : number ? Poly(*number) : Poly::symbol(*symbol));
         out_.sizes.back().push_back(symbol);
       }
       out_.lhs.add_input({DType::F32, shape}, rule_.variables[v]);
@@ -189,7 +214,9 @@ class Instantiator {
         return Poly(1);
       }
       const auto& s = sizes[static_cast<size_t>(axis)];
-      return s ? Poly::symbol(*s) : Poly(1);
+      if (!s) return Poly(1);
+      auto number = fixed(size->variable, axis, rank);
+      return number ? Poly(*number) : Poly::symbol(*s);
     };
     try {
       auto r = moved(p, out_.lhs.pool(), symbol);
@@ -214,6 +241,8 @@ class Instantiator {
   const Rule& rule_;
   RuleInstance out_;
   std::set<std::string> zero_based_;
+  std::map<std::pair<std::string, int>, int64_t> fixed_;  // by variable and axis
+  std::vector<std::pair<Poly, int64_t>> fixed_sizes_;
 };
 
 }  // namespace

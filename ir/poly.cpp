@@ -1,6 +1,7 @@
 #include "ir/poly.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -127,7 +128,43 @@ Var SymbolPool::named(std::string_view name, int64_t min) {
   return v;
 }
 
+namespace {
+
+/// A summand floor(N / D) of n, when it occurs once and with coefficient 1.
+Var quotient_term(const Poly& n) {
+  for (const auto& [m, c] : n.terms())
+    if (c == 1 && m.size() == 1 && m[0]->kind == SymbolKind::Quotient &&
+        !mentions(n - Poly::symbol(m[0]), m[0]))
+      return m[0];
+  return nullptr;
+}
+
+/// The greatest number that divides all coefficients of p but its constant.
+int64_t content(const Poly& p) {
+  int64_t g = 0;
+  for (const auto& [m, c] : p.terms()) g = std::gcd(g, c);
+  return g;
+}
+
+/// All terms divided by g, the constant rounded down.
+Poly divided(const Poly& p, int64_t g) {
+  Poly r(floordiv(p.constant(), g));
+  for (const auto& [m, c] : p.terms()) r = r + Poly::product(m, c / g);
+  return r;
+}
+
+}  // namespace
+
 Poly SymbolPool::floordiv(const Poly& n, const Poly& d) {
+  // floor((floor(N / D) + r) / d) = floor((N + D r) / (D d))
+  if (Var q = quotient_term(n)) {
+    const Poly &inner = *q->numerator, &by = *q->denominator;
+    return floordiv(inner + by * (n - Poly::symbol(q)), by * d);
+  }
+  // floor((g a + c) / (g b)) = floor((a + floor(c / g)) / b)
+  int64_t g = d.is_constant() ? std::gcd(content(n), d.constant())
+                              : std::gcd(content(n), std::gcd(content(d), d.constant()));
+  if (g > 1 && !n.is_constant()) return floordiv(divided(n, g), divided(d, g));
   if (d.is_constant()) {
     CHECK(d.constant() >= 1);
     if (d.constant() == 1) return n;

@@ -53,7 +53,8 @@ State successor(const GraphView& view, const State& from, const Match& match,
   CHECK(std::abs(exact - s.cost) <= 1e-6 * std::max(1.0, exact));
 #endif
   s.id = identity(s.graph);
-  s.path = std::make_shared<const Step>(Step{from.path, match.rule});
+  s.path = std::make_shared<const Step>(
+      Step{from.path, match.rule, match.found.nodes, match.found.variables});
   return s;
 }
 
@@ -132,6 +133,15 @@ std::vector<std::string> names(const RuleIndex& rules, const std::shared_ptr<con
   return result;
 }
 
+std::vector<AppliedRule> steps(const RuleIndex& rules, const std::shared_ptr<const Step>& path) {
+  std::vector<AppliedRule> result;
+  for (const Step* s = path.get(); s; s = s->before.get())
+    result.push_back(
+        {rules.rules()[static_cast<size_t>(s->rule)].rule.name, s->nodes, s->variables});
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
 Reporter::Reporter(const Graph& original, const RuleIndex& rules, const cost::CostModel& model)
     : rules_(rules) {
   best_.graph = original;
@@ -158,6 +168,7 @@ SearchReport Reporter::finish(StopReason reason) && {
   report.cost_after = best_.cost;
   report.seconds = seconds();
   for (const std::string& name : names(rules_, best_.path)) ++report.applied[name];
+  report.steps = steps(rules_, best_.path);
   report.best = std::move(best_.graph);
   return std::move(report);
 }

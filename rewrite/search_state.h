@@ -7,10 +7,12 @@
 
 namespace regraft::rewrite {
 
-/// The rules that led to a graph, newest first.
+/// The rules that led to a graph, newest first, and where each was applied.
 struct Step {
   std::shared_ptr<const Step> before;
   int rule = 0;
+  std::vector<int32_t> nodes;
+  std::vector<Value> variables;
 };
 
 /// Identity of a graph: two independent 64-bit digests of what its nodes compute. Equal for graphs
@@ -53,6 +55,9 @@ std::optional<Descent> descend(const GraphView& view, const State& from,
 
 /// Names of the rules from the original graph on.
 std::vector<std::string> names(const RuleIndex& rules, const std::shared_ptr<const Step>& path);
+
+/// The same with the places.
+std::vector<AppliedRule> steps(const RuleIndex& rules, const std::shared_ptr<const Step>& path);
 
 /// Keeps a report and its clock.
 class Reporter {

@@ -38,6 +38,13 @@ struct Improvement {
   std::vector<std::string> sequence;  ///< all rules from the original graph
 };
 
+/// A rule applied at a place: enough to do it again (see replay.h).
+struct AppliedRule {
+  std::string rule;
+  std::vector<int32_t> nodes;    ///< graph node of each pattern node of the left side
+  std::vector<Value> variables;  ///< graph value of each of the rule's variables
+};
+
 struct SearchReport {
   Graph best;
   double cost_before = 0, cost_after = 0;  ///< microseconds
@@ -50,6 +57,7 @@ struct SearchReport {
   double seconds = 0;
   std::vector<Improvement> improvements;
   std::map<std::string, int64_t> applied;  ///< on the way to `best`, by rule
+  std::vector<AppliedRule> steps;          ///< the way to `best` from the original, in order
 };
 
 /// Looks for a cheaper graph. Always returns the best graph seen, the original at worst; the same

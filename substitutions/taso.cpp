@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "substitutions/taso_terms.h"
 #include "substitutions/wire.h"
@@ -10,7 +11,7 @@
 namespace regraft::substitutions {
 namespace {
 
-constexpr uintmax_t kMaxBytes = uintmax_t{1} << 23;
+constexpr uintmax_t kMaxBytes = uintmax_t{1} << 28;
 
 Result<int> int_of(const WireField& f) {
   auto problem = [&](const char* what) {
@@ -67,33 +68,162 @@ std::string rule_name(size_t k) {
   return "taso." + std::string(digits.size() < 3 ? 3 - digits.size() : 0, '0') + digits;
 }
 
-}  // namespace
+/// A rule of the file with its name.
+struct Numbered {
+  std::string name;
+  TasoRule rule;
+};
 
-Result<TasoRules> read_taso(const std::string& path) {
+Result<std::vector<Numbered>> read_file(const std::string& path) {
   std::error_code problem;
   if (!std::filesystem::is_regular_file(path, problem)) return error(path + ": no such file");
   if (std::filesystem::file_size(path, problem) > kMaxBytes)
-    return error(path + ": larger than such a file may be (8 MiB)");
+    return error(path + ": larger than such a file may be (256 MiB)");
   std::ifstream in(path, std::ios::binary);
   std::string data{std::istreambuf_iterator<char>(in), {}};
-  auto located = [&](const Error& e) { return error(path + ": " + e.message); };
   auto fields = read_message({0, WireField::Bytes, 0, data, 0});
-  if (!fields) return located(fields.error());
-  TasoRules r;
-  r.file.generator = "taso";
-  size_t number = 0;
+  if (!fields) return error(path + ": " + fields.error().message);
+  std::vector<Numbered> rules;
   for (const WireField& f : *fields) {
     if (f.field != 1) continue;
-    std::string name = rule_name(number++);
+    std::string name = rule_name(rules.size());
     auto rule = read_rule(f);
     if (!rule) return error(path + ": " + name + ": " + rule.error().message);
-    auto translated = translated_rule(*rule, name);
+    rules.push_back({name, *std::move(rule)});
+  }
+  if (rules.empty()) return error(path + ": has no rules");
+  return rules;
+}
+
+/// Adds the form when TASO could build both sides of it.
+void add_form(const Numbered& n, TasoForm form, std::vector<Rule>& forms) {
+  auto r = reading_of(n.rule, n.name, form);
+  if (!r || !(form.words.empty() || r->broadcasts)) return;
+  form.sizes = equal_sizes(r->rule);
+  auto again = r->grouped ? reading_of(n.rule, n.name, form) : r;
+  if (again) forms.push_back(std::move(again->rule));
+}
+
+/// Every choice of the variables; of each alone when there are many.
+std::vector<std::vector<int>> choices(const std::map<int, size_t>& ranks) {
+  constexpr size_t kMany = 5;
+  std::vector<std::vector<int>> all;
+  for (const auto& [v, rank] : ranks) {
+    if (rank == 0) continue;
+    size_t known = ranks.size() > kMany ? 0 : all.size();
+    for (size_t k = 0; k < known; ++k) {
+      all.push_back(all[k]);
+      all.back().push_back(v);
+    }
+    all.push_back({v});
+  }
+  return all;
+}
+
+/// Marks the axes that an operator treats in a way of their own; what `heights` marks is the first
+/// of two that it treats alike.
+void mark_axes(const TasoOperator& op, std::set<size_t>& own, std::set<size_t>& heights) {
+  auto parameter = [&](int key) {
+    auto it = op.parameters.find(key);
+    return it == op.parameters.end() ? -1 : it->second;
+  };
+  switch (op.type) {
+    case kConv:
+    case kMaxPool:
+    case kAvgPool:
+    case kEnlarge: {
+      bool square =
+          parameter(kKernelH) == parameter(kKernelW) && parameter(kStrideH) == parameter(kStrideW);
+      own.insert({0, 1});
+      if (square)
+        heights.insert(2);
+      else
+        own.insert({2, 3});
+      return;
+    }
+    case kMatmul:
+    case kTranspose:
+      own.insert({0, 1, 2, 3});
+      return;
+    case kConcat:
+    case kSplit:
+      if (parameter(kAxis) >= 0) own.insert(static_cast<size_t>(parameter(kAxis)));
+      return;
+    default:
+      return;
+  }
+}
+
+/// Of axes that all operators treat alike one is enough.
+std::vector<size_t> axes_to_try(const TasoRule& rule, size_t axes) {
+  std::set<size_t> own, heights;
+  for (const auto* ops : {&rule.source, &rule.target})
+    for (const TasoOperator& op : *ops) mark_axes(op, own, heights);
+  std::vector<size_t> r;
+  bool plain = false;  // one that no operator marks
+  for (size_t d = 0; d < axes; ++d) {
+    bool like_height = d == 3 && heights.count(2) && !own.count(2) && !own.count(3);
+    if (like_height) continue;
+    bool marked = own.count(d) || (d >= 2 && !heights.empty());
+    if (marked || !plain) r.push_back(d);
+    plain = plain || !marked;
+  }
+  return r;
+}
+
+std::vector<Rule> forms_of(const Numbered& n) {
+  std::vector<Rule> forms;
+  add_form(n, {TasoForm::Inferred, {}, {}}, forms);
+  std::map<int, size_t> ranks = ranks_of(n.rule);
+  size_t axes = 0;
+  for (const auto& [v, rank] : ranks) axes = std::max(axes, rank);
+  std::vector<size_t> tried = axes_to_try(n.rule, axes);
+  tried.push_back(axes);  // all at once
+  for (size_t d : tried)
+    for (const auto& chosen : choices(ranks)) {
+      if (d == axes && axes < 2) continue;
+      TasoForm form{TasoForm::Inferred, {}, {}};
+      for (int v : chosen) {
+        std::string word(ranks.at(v), d == axes ? '1' : 'n');
+        if (d < word.size()) word[d] = '1';
+        form.words[v] = word;
+      }
+      add_form(n, form, forms);
+    }
+  return forms;
+}
+
+std::string meaning_of(const Numbered& n) {
+  auto plain = reading_of(n.rule, n.name, {TasoForm::Inferred, {}, {}});
+  return plain && plain->grouped ? "groups as tried: one on the left side" : "";
+}
+
+}  // namespace
+
+Result<TasoRules> read_taso(const std::string& path) {
+  ASSIGN_OR_RETURN(auto rules, read_file(path));
+  TasoRules r;
+  r.file.generator = "taso";
+  for (const Numbered& n : rules) {
+    auto translated = translated_rule(n.rule, n.name);
     if (translated)
       r.file.rules.push_back(*std::move(translated));
     else
-      r.skipped.push_back(name + ": " + translated.error().message);
+      r.skipped.push_back(n.name + ": " + translated.error().message);
   }
-  if (number == 0) return error(path + ": has no rules");
+  return r;
+}
+
+Result<TasoCases> read_taso_cases(const std::string& path) {
+  ASSIGN_OR_RETURN(auto rules, read_file(path));
+  TasoCases r;
+  for (const Numbered& n : rules) {
+    auto translated = translated_rule(n.rule, n.name);
+    if (translated)
+      r.cases.push_back({*std::move(translated), forms_of(n), meaning_of(n)});
+    else
+      r.skipped.push_back(n.name + ": " + translated.error().message);
+  }
   return r;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // TASO's file of substitutions (graph_subst.pb, protobuf): read as candidates in our operators.
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,31 @@ struct TasoRules {
 /// undoes, or free sizes. Elementwise operators have operands of one shape. An Error names the file
 /// and the byte when the file is malformed.
 Result<TasoRules> read_taso(const std::string& path);
+
+/// A rule of the file as TASO applies it.
+struct TasoCase {
+  Rule rule;  ///< for the tensors it is meant for, as read_taso gives it
+  /// For what TASO's matcher lets through when both sides can be built, each with its own
+  /// signature: first without broadcasting and with any groups, then with axes of 1 beside others.
+  std::vector<Rule> forms;
+  std::string meaning;  ///< what `rule` says beyond forms[0]: "one group on the left side", or ""
+};
+struct TasoCases {
+  std::vector<TasoCase> cases;
+  std::vector<std::string> skipped;
+};
+/// Broadcast axes are tried one axis at a time, with every choice of variables, and all at once; of
+/// axes that the rule treats alike, one.
+Result<TasoCases> read_taso_cases(const std::string& path);
+
+/// Our rules as TASO's file.
+struct TasoBytes {
+  std::string data;
+  std::vector<std::string> names;     ///< of the rules in it, in their order
+  std::vector<std::string> left_out;  ///< "relu-of-pad: the format has no pad of this form"
+};
+/// Writes each direction of each rule that the format can say, at the first signature that it can:
+/// a rule is left out unless reading it back gives the same rule for the same shapes.
+TasoBytes to_taso(std::span<const Rule> rules);
 
 }  // namespace regraft::substitutions

@@ -44,14 +44,42 @@ bool solve_into(Substitution& s, const Poly& p) {
   return false;
 }
 
+}  // namespace
+
+Substitution equalities(const RuleInstance& instance) {
+  Substitution known;
+  for (const Formula& f : instance.requires_lhs)
+    if (f.kind == Formula::Zero) solve_into(known, substitute(f.poly, known));
+  return known;
+}
+
+std::map<std::string, std::string> equal_sizes(const Rule& rule) {
+  auto instance = instantiate(rule, rule.domain[0]);
+  if (!instance) return {};
+  auto plain = [](const Poly& p) {  // of degree 1, in at most two symbols
+    return p.terms().size() <= 2 && std::all_of(p.terms().begin(), p.terms().end(), [](auto& t) {
+             return t.monomial.size() == 1 && size_name(*t.monomial[0]);
+           });
+  };
+  std::vector<Formula> all = instance->requires_rhs;
+  all.insert(all.end(), instance->requires_lhs.begin(), instance->requires_lhs.end());
+  Substitution known;
+  for (const Formula& f : all)
+    if (f.kind == Formula::Zero && plain(f.poly)) solve_into(known, substitute(f.poly, known));
+  std::map<std::string, std::string> r;
+  for (const auto& [v, p] : known)
+    if (p.is_constant() || (p.terms().size() == 1 && p.constant() == 0)) r[v->name] = to_string(p);
+  return r;
+}
+
+namespace {
+
 /// The sizes that TASO's matcher compares when it builds the right side: the equations between
 /// sizes that the right side needs and the left side does not say.
 std::vector<std::string> needed_by_target(const Rule& rule) {
   auto instance = instantiate(rule, rule.domain[0]);
   if (!instance) return {};
-  Substitution known;
-  for (const Formula& f : instance->requires_lhs)
-    if (f.kind == Formula::Zero) solve_into(known, substitute(f.poly, known));
+  Substitution known = equalities(*instance);
   std::vector<std::string> conditions;
   for (const Formula& f : instance->requires_rhs) {
     if (f.kind != Formula::Zero) continue;

@@ -12,36 +12,6 @@ constexpr size_t kMaxOperators = 32;  // of one side
 constexpr size_t kMaxText = 1 << 14;  // of one term
 constexpr int kScalar = -20;          // the variable that is one
 
-// Numbers of operators and parameters in the file.
-enum Type {
-  Conv = 3,
-  MaxPool = 6,
-  AvgPool = 7,
-  Concat = 12,
-  Split = 13,
-  Transpose = 15,
-  Matmul = 18,
-  Enlarge = 20,
-  FirstConstant = 22,
-  LastConstant = 25,
-};
-// clang-format off
-const std::map<int, std::string_view> kElementwise = {
-    {8, "relu"}, {9, "sigmoid"}, {10, "tanh"}, {16, "add"}, {17, "mul"},
-    {19, "mul"}, {28, "sub"},    {29, "div"},  {49, "exp"}, {53, "sqrt"}};
-// clang-format on
-enum Parameter {
-  KernelH = 4,
-  KernelW = 5,
-  StrideH = 6,
-  StrideW = 7,
-  Padding = 8,
-  Activation = 9,
-  Dimensions = 10,
-  Axis = 11,
-  Permutation = 12,
-};
-
 /// The generator's variables -1 .. -20 and the shapes it tried them at.
 std::vector<int64_t> witness_shape(int variable) {
   static const std::vector<std::vector<int64_t>> kShapes = {
@@ -64,13 +34,26 @@ struct Term {
 
 class Translator {
  public:
-  Result<Rule> run(const TasoRule& rule, const std::string& name) {
+  explicit Translator(const TasoForm& form) : form_(form) {}
+
+  std::map<int, size_t> ranks(const TasoRule& rule) {
     for (size_t before = ~size_t{0}; before != ranks_.size();) {
       before = ranks_.size();
       infer_ranks(rule.source);
       infer_ranks(rule.target);
     }
+    std::map<int, size_t> all;
+    for (const auto* ops : {&rule.source, &rule.target})
+      for (const TasoOperator& op : *ops)
+        for (TasoTensor t : op.inputs)
+          if (auto v = t.op < 0 ? variable(t.op) : error(""); v) all[t.op] = v->axes.size();
+    return all;
+  }
+
+  Result<TasoReading> run(const TasoRule& rule, const std::string& name) {
+    ranks(rule);
     ASSIGN_OR_RETURN(auto source, side(rule.source));
+    right_ = true;
     ASSIGN_OR_RETURN(auto target, side(rule.target));
     std::string left, right;
     for (const TasoOutput& o : rule.outputs) {
@@ -87,11 +70,12 @@ class Translator {
     for (const std::string& v : r.variables) {
       ASSIGN_OR_RETURN(Term t, variable(-std::stoi(v.substr(1))));
       std::string word;
-      for (const AxisInfo& axis : t.axes) word += ones_.count(to_string(axis.size)) ? '1' : 'n';
+      for (const AxisInfo& axis : t.axes)
+        word += is_one(axis.size) || ones_.count(to_string(axis.size)) ? '1' : 'n';
       r.domain[0].push_back(word.empty() ? "-" : word);
     }
     r.origin = "taso";
-    return r;
+    return TasoReading{std::move(r), broadcasts_, grouped_};
   }
 
  private:
@@ -116,9 +100,10 @@ class Translator {
   }
   /// 0: as the operands.
   static size_t fixed_rank(const TasoOperator& op) {
-    if (op.type == Conv || op.type == MaxPool || op.type == AvgPool || op.type == Enlarge) return 4;
-    if (op.type == Matmul) return 2;
-    auto it = op.parameters.find(Dimensions);
+    if (op.type == kConv || op.type == kMaxPool || op.type == kAvgPool || op.type == kEnlarge)
+      return 4;
+    if (op.type == kMatmul) return 2;
+    auto it = op.parameters.find(kDimensions);
     return it == op.parameters.end() || it->second < 1 || it->second > kMaxRank
                ? 0
                : static_cast<size_t>(it->second);
@@ -158,34 +143,40 @@ class Translator {
     if (rank != ranks_.end() && t.witness.size() != rank->second) t.witness.assign(rank->second, 0);
     if (rank == ranks_.end() && t.witness.empty() && number != kScalar)
       return error("a variable of unknown shape");
-    for (size_t d = 0; d < t.witness.size(); ++d)
-      t.axes.push_back({Poly::symbol(pool_.named(name + "." + std::to_string(d))), {}});
+    auto word = form_.words.find(number);
+    if (word != form_.words.end() && word->second.size() != t.witness.size())
+      return error("a variable of another rank");
+    for (size_t d = 0; d < t.witness.size(); ++d) {
+      bool one = word != form_.words.end() && word->second[d] == '1';
+      t.axes.push_back(
+          {one ? Poly(1) : Poly::symbol(pool_.named(name + "." + std::to_string(d))), {}});
+    }
     return t;
   }
 
   Result<std::vector<Term>> call(const TasoOperator& op, const std::vector<Term>& operands) {
-    if (auto it = kElementwise.find(op.type); it != kElementwise.end())
+    if (auto it = elementwise_types().find(op.type); it != elementwise_types().end())
       return elementwise(it->second, operands);
-    if (op.type >= FirstConstant && op.type <= LastConstant)
+    if (op.type >= kFirstConstant && op.type <= kLastConstant)
       return error("a constant whose shape the file leaves open");
-    size_t arity = op.type == Conv || op.type == Matmul ? 2 : 1;
+    size_t arity = op.type == kConv || op.type == kMatmul ? 2 : 1;
     if (operands.size() < arity) return error("an operator lacks operands");
     switch (op.type) {
-      case Conv:
+      case kConv:
         return convolution(op, operands);
-      case MaxPool:
+      case kMaxPool:
         return pool(op, operands[0], "maxpool", "");
-      case AvgPool:
+      case kAvgPool:
         return pool(op, operands[0], "avgpool", " include_pad=1");
-      case Matmul:
+      case kMatmul:
         return product(op, operands);
-      case Concat:
+      case kConcat:
         return concatenation(op, operands);
-      case Split:
+      case kSplit:
         return halves(op, operands[0]);
-      case Transpose:
+      case kTranspose:
         return transposition(op, operands[0]);
-      case Enlarge:
+      case kEnlarge:
         return enlarged(op, operands[0]);
       default:
         return error("operator type " + std::to_string(op.type) + " has no counterpart");
@@ -199,16 +190,19 @@ class Translator {
     return s + attributes + ")";
   }
 
-  static Result<std::vector<Term>> elementwise(std::string_view op,
-                                               const std::vector<Term>& operands) {
+  Result<std::vector<Term>> elementwise(std::string_view op, const std::vector<Term>& operands) {
     if (operands.empty()) return error("an operator lacks operands");
     Term t = operands[0];
     for (const Term& x : operands) {
       bool scalar = x.witness.empty();
       if (!scalar && x.witness.size() != t.witness.size())
         return error("elementwise operands of different ranks");
-      for (size_t d = 0; !scalar && d < t.axes.size(); ++d)
+      for (size_t d = 0; !scalar && d < t.axes.size(); ++d) {
         if (!same_cuts(t.axes[d], x.axes[d])) t.axes[d].cuts.clear();
+        bool one = is_one(t.axes[d].size);
+        broadcasts_ = broadcasts_ || one != is_one(x.axes[d].size);
+        if (one) t.axes[d].size = x.axes[d].size;
+      }
     }
     t.text = call_text(op, operands, "");
     return std::vector<Term>{t};
@@ -218,7 +212,7 @@ class Translator {
                       [](const Poly& x, const Poly& y) { return same(x, y); });
   }
 
-  static Result<int> parameter(const TasoOperator& op, Parameter p) {
+  static Result<int> parameter(const TasoOperator& op, TasoParameter p) {
     auto it = op.parameters.find(p);
     if (it == op.parameters.end()) return error("an operator lacks a parameter");
     return it->second;
@@ -227,9 +221,9 @@ class Translator {
   /// " strides=1,1 pads=1,1,1,1" of a window.
   static Result<std::string> window(const TasoOperator& op) {
     std::array<int, 5> n{};
-    constexpr std::array kNames = {KernelH, KernelW, StrideH, StrideW, Padding};
-    for (size_t k = 0; k < kNames.size(); ++k) {
-      ASSIGN_OR_RETURN(n[k], parameter(op, kNames[k]));
+    constexpr std::array kParameters = {kKernelH, kKernelW, kStrideH, kStrideW, kPadding};
+    for (size_t k = 0; k < kParameters.size(); ++k) {
+      ASSIGN_OR_RETURN(n[k], parameter(op, kParameters[k]));
       if (n[k] < (k < 4 ? 1 : 0) || n[k] > 1000) return error("a window of unknown form");
     }
     auto [h, w, stride_h, stride_w, padding] = n;
@@ -243,7 +237,7 @@ class Translator {
 
   static Result<Term> activated(const TasoOperator& op, Term t) {
     static constexpr std::array<std::string_view, 4> kNames = {"", "sigmoid", "relu", "tanh"};
-    ASSIGN_OR_RETURN(int which, parameter(op, Activation));
+    ASSIGN_OR_RETURN(int which, parameter(op, kActivation));
     if (which < 0 || which > 3) return error("an unknown activation");
     if (which > 0) t.text = call_text(kNames[static_cast<size_t>(which)], {t}, "");
     return t;
@@ -251,6 +245,7 @@ class Translator {
 
   /// TASO infers the groups from the shapes: those of the generator's say which are meant.
   Result<std::string> groups_of(const Term& x, const Term& w) {
+    if (form_.groups == TasoForm::Inferred) return inferred_groups(x, w);
     int64_t all = x.witness[1], own = w.witness[1];
     if (same(x.axes[1].size, w.axes[1].size) || all == own || all * own == 0) return std::string();
     if (own == 1) {  // one for each channel
@@ -261,6 +256,24 @@ class Translator {
     return " group=" + std::to_string(all / own);
   }
 
+  /// A variable on the left side; on the right one of these, or the quotient that TASO computes.
+  std::string inferred_groups(const Term& x, const Term& w) {
+    grouped_ = true;
+    std::string channels = known_size(x), own = known_size(w);
+    if (channels == "1" || channels == own) return {};
+    auto known = groups_.find({channels, own});
+    if (known == groups_.end() && right_) return " group=floor(" + channels + "/" + own + ")";
+    if (known == groups_.end())
+      known =
+          groups_.emplace(std::pair{channels, own}, "?g" + std::to_string(groups_.size())).first;
+    return " group=" + known->second;
+  }
+  std::string known_size(const Term& t) const {
+    std::string s = to_string(t.axes[1].size);
+    auto it = form_.sizes.find(s);
+    return it == form_.sizes.end() ? s : it->second;
+  }
+
   Result<std::vector<Term>> convolution(const TasoOperator& op, const std::vector<Term>& operands) {
     const Term &x = operands[0], &w = operands[1];
     if (x.axes.size() != 4 || w.axes.size() != 4)
@@ -269,7 +282,9 @@ class Translator {
     ASSIGN_OR_RETURN(std::string groups, groups_of(x, w));
     attributes += groups;
     for (size_t d : {size_t{2}, size_t{3}}) {
-      ASSIGN_OR_RETURN(int extent, parameter(op, d == 2 ? KernelH : KernelW));
+      ASSIGN_OR_RETURN(int extent, parameter(op, d == 2 ? kKernelH : kKernelW));
+      if (w.axes[d].size.is_constant() && w.axes[d].size.constant() != extent)
+        return error("a kernel of another extent");
       if (!w.axes[d].size.is_constant())
         where_[to_string(w.axes[d].size) + "=" + std::to_string(extent)] = 1;
     }
@@ -285,8 +300,8 @@ class Translator {
   static Result<std::vector<Term>> pool(const TasoOperator& op, const Term& x,
                                         std::string_view name, const std::string& more) {
     ASSIGN_OR_RETURN(std::string attributes, window(op));
-    ASSIGN_OR_RETURN(int h, parameter(op, KernelH));
-    ASSIGN_OR_RETURN(int w, parameter(op, KernelW));
+    ASSIGN_OR_RETURN(int h, parameter(op, kKernelH));
+    ASSIGN_OR_RETURN(int w, parameter(op, kKernelW));
     Term t = x;
     t.text = call_text(
         name, {x}, " kernel=" + std::to_string(h) + "," + std::to_string(w) + attributes + more);
@@ -307,7 +322,7 @@ class Translator {
   }
 
   static Result<size_t> axis_in(const TasoOperator& op, const Term& t) {
-    ASSIGN_OR_RETURN(int axis, parameter(op, Axis));
+    ASSIGN_OR_RETURN(int axis, parameter(op, kAxis));
     if (axis < 0 || static_cast<size_t>(axis) >= t.axes.size()) return error("no such axis");
     return static_cast<size_t>(axis);
   }
@@ -356,8 +371,8 @@ class Translator {
   }
 
   static Result<std::vector<Term>> transposition(const TasoOperator& op, const Term& x) {
-    ASSIGN_OR_RETURN(int rank, parameter(op, Dimensions));
-    ASSIGN_OR_RETURN(int digits, parameter(op, Permutation));
+    ASSIGN_OR_RETURN(int rank, parameter(op, kDimensions));
+    ASSIGN_OR_RETURN(int digits, parameter(op, kPermutation));
     if (rank < 1 || static_cast<size_t>(rank) != x.axes.size() || digits < 0)
       return error("a permutation of another rank");
     Term t = x;
@@ -376,8 +391,8 @@ class Translator {
 
   /// A kernel put into the middle of a larger one, at the extents that the generator tried.
   Result<std::vector<Term>> enlarged(const TasoOperator& op, const Term& w) {
-    ASSIGN_OR_RETURN(int height, parameter(op, KernelH));
-    ASSIGN_OR_RETURN(int width, parameter(op, KernelW));
+    ASSIGN_OR_RETURN(int height, parameter(op, kKernelH));
+    ASSIGN_OR_RETURN(int width, parameter(op, kKernelW));
     if (w.axes.size() != 4 || w.text[0] != '?') return error("a kernel of unknown extents");
     int64_t h = height - w.witness[2], v = width - w.witness[3];
     if (h < 0 || v < 0) return error("a kernel becomes smaller");
@@ -394,8 +409,11 @@ class Translator {
     return std::vector<Term>{t};
   }
 
+  const TasoForm& form_;
+  bool broadcasts_ = false, grouped_ = false, right_ = false;
   SymbolPool pool_;
-  std::map<int, size_t> ranks_;  // of variables
+  std::map<int, size_t> ranks_;                                        // of variables
+  std::map<std::pair<std::string, std::string>, std::string> groups_;  // by channels
   std::map<std::string, std::string> free_splits_;
   std::map<std::string, int> where_;  // conditions
   std::map<std::string, int> ones_;   // sizes that are 1
@@ -403,9 +421,43 @@ class Translator {
 
 }  // namespace
 
-Result<Rule> translated_rule(const TasoRule& rule, const std::string& name) {
-  ASSIGN_OR_RETURN(Rule r, Translator().run(rule, name));
-  return with_conditions(r);
+const std::map<int, std::string_view>& elementwise_types() {
+  static const std::map<int, std::string_view> kTypes = {
+      {8, "relu"},         {9, "sigmoid"}, {10, "tanh"}, {16, "add"}, {kMul, "mul"},
+      {kScalarMul, "mul"}, {28, "sub"},    {29, "div"},  {49, "exp"}, {53, "sqrt"}};
+  return kTypes;
 }
+
+std::vector<int> parameter_order(int type) {
+  switch (type) {
+    case kConv:
+      return {kKernelH, kKernelW, kStrideH, kStrideW, kPadding, kActivation};
+    case kMaxPool:
+    case kAvgPool:
+      return {kType, kKernelH, kKernelW, kStrideH, kStrideW, kPadding, kActivation};
+    case kConcat:
+      return {kInputs, kAxis, kDimensions};
+    case kSplit:
+      return {kOutputs, kAxis};
+    case kTranspose:
+      return {kDimensions, kPermutation, kShuffle};
+    case kMatmul:
+      return {kActivation};
+    default:
+      return {};
+  }
+}
+
+Result<TasoReading> reading_of(const TasoRule& rule, const std::string& name,
+                               const TasoForm& form) {
+  return Translator(form).run(rule, name);
+}
+
+Result<Rule> translated_rule(const TasoRule& rule, const std::string& name) {
+  ASSIGN_OR_RETURN(TasoReading r, reading_of(rule, name, {}));
+  return with_conditions(r.rule);
+}
+
+std::map<int, size_t> ranks_of(const TasoRule& rule) { return Translator({}).ranks(rule); }
 
 }  // namespace regraft::substitutions

@@ -63,4 +63,22 @@ Result<std::vector<WireField>> read_message(const WireField& message) {
   return fields;
 }
 
+namespace {
+
+std::string varint(uint64_t n) {
+  std::string s;
+  for (; n >= 0x80; n >>= 7) s += static_cast<char>(n | 0x80);
+  return s + static_cast<char>(n);
+}
+
+}  // namespace
+
+std::string number_field(uint32_t field, int64_t value) {
+  return varint(uint64_t{field} << 3) + varint(static_cast<uint64_t>(value));
+}
+
+std::string message_field(uint32_t field, std::string_view content) {
+  return varint(uint64_t{field} << 3 | 2) + varint(content.size()) + std::string(content);
+}
+
 }  // namespace regraft::substitutions

@@ -22,4 +22,9 @@ struct WireField {
 /// of another kind.
 Result<std::vector<WireField>> read_message(const WireField& message);
 
+/// A field with a number; negative numbers take ten bytes.
+std::string number_field(uint32_t field, int64_t value);
+/// A field with a message or text.
+std::string message_field(uint32_t field, std::string_view content);
+
 }  // namespace regraft::substitutions

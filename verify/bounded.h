@@ -6,20 +6,35 @@
 
 namespace regraft::verify {
 
-/// Proves equality at a few sampled shapes: ProvedBounded with the shapes, or Unknown (also where
-/// the polynomials differ, since functions in them are opaque).
+enum class TermsAnswer : uint8_t {
+  Equal,      ///< all outputs are the same polynomials
+  Different,  ///< they are different polynomials of the inputs: a refutation
+  Unclear,    ///< they differ in terms with functions, which are opaque here
+  TooLarge,   ///< more elements than polynomials are made for
+};
+TermsAnswer compare_terms(const RuleInstance& instance, const Valuation& sizes);
+
+/// What the polynomials say at many sizes.
+struct BoundedReport {
+  TermsAnswer answer = TermsAnswer::TooLarge;  ///< Equal: at all `shapes`, at least two
+  std::string detail;  ///< Equal: which shapes. Different and Unclear: the one.
+};
+
+/// Compares both sides at sizes and attributes up to 4: at all of them where that takes at most
+/// `elements` elements and 512 assignments of sizes, or else up to 3, or 2, and else at a sample of
+/// at most 24.
+BoundedReport compare_bounded(const RuleInstance& instance, uint64_t seed, int64_t elements);
+
+/// Proves equality at the shapes of compare_bounded: ProvedBounded with what these are, or Unknown.
 class TermsProver final : public Prover {
  public:
-  explicit TermsProver(uint64_t seed, size_t shapes = 2) : seed_(seed), shapes_(shapes) {}
+  explicit TermsProver(uint64_t seed, int64_t elements = 30'000)
+      : seed_(seed), elements_(elements) {}
   Verdict prove(const RuleInstance& instance) override;
 
  private:
   uint64_t seed_;
-  size_t shapes_;
+  int64_t elements_;
 };
-
-enum class TermsAnswer : uint8_t { Equal, Different, TooLarge };
-/// Whether all outputs are the same polynomials at these sizes.
-TermsAnswer compare_terms(const RuleInstance& instance, const Valuation& sizes);
 
 }  // namespace regraft::verify

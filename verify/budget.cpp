@@ -18,7 +18,7 @@ Limits limits_for(uint64_t effort) {
 
 void Budget::step() {
   if (--left_.steps < 0) throw OutOfBudget{"steps used up"};
-  if (stop_ && left_.steps % 64 == 0 && stop_->requested()) throw OutOfBudget{"interrupted"};
+  if (left_.steps % 64 == 0 && must_end(stop_)) throw OutOfBudget{"interrupted"};
 }
 
 bool Budget::split() { return left_.splits > 0 && left_.splits-- > 0; }
@@ -26,7 +26,7 @@ bool Budget::split() { return left_.splits > 0 && left_.splits-- > 0; }
 void Budget::run() {
   if (--left_.solver_runs < 0) throw OutOfBudget{"solver runs used up"};
   if (left_.solver_work < 0) throw OutOfBudget{"solver work used up"};
-  if (stop_ && stop_->requested()) throw OutOfBudget{"interrupted"};
+  if (must_end(stop_)) throw OutOfBudget{"interrupted"};
 }
 
 }  // namespace regraft::verify

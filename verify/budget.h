@@ -6,6 +6,11 @@
 
 namespace regraft::verify {
 
+/// Whether work must end now: asked for, or out of time. nullptr: never.
+inline bool must_end(const Stop* stop) {
+  return stop && (stop->requested() || stop->out_of_time());
+}
+
 /// Limits of one proof.
 struct Limits {
   int64_t steps = 20'000;           ///< products simplified, pairings tried, questions asked
@@ -15,6 +20,9 @@ struct Limits {
   int64_t run_linear = 200'000;     ///< rlimit of one run where products are opaque
   int64_t run_nonlinear = 400'000;  ///< rlimit of one run with products
   int64_t depth = 24;               ///< nesting of functions and of case distinctions
+  /// Milliseconds of one run, far beyond what the counted limits take: for runs that lose count of
+  /// their work.
+  int64_t cut_off = 20'000;
 };
 /// The default limits times `effort`.
 Limits limits_for(uint64_t effort);

@@ -43,15 +43,20 @@ Distinct distinct_rules(std::span<const Rule> candidates) {
   Distinct result;
   std::map<std::string, size_t> places;
   for (const Rule& r : candidates) {
+    size_t place = result.rules.size();
     if (!validate(r)) {
       result.rules.push_back(r);
     } else if (is_trivial(r)) {
       ++result.trivial;
-    } else if (auto [it, fresh] = places.emplace(undirected_key(r), result.rules.size()); fresh) {
+      result.places.emplace_back();
+      continue;
+    } else if (auto [it, fresh] = places.emplace(undirected_key(r), place); fresh) {
       result.rules.push_back(r);
     } else {
-      absorb(result.rules[it->second], r, result);
+      place = it->second;
+      absorb(result.rules[place], r, result);
     }
+    result.places.emplace_back(place);
   }
   return result;
 }

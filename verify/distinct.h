@@ -1,5 +1,6 @@
 #pragma once
 // Which candidates are worth looking at.
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@ namespace regraft::verify {
 /// Candidates without repetition, in their order.
 struct Distinct {
   std::vector<Rule> rules;
+  std::vector<std::optional<size_t>> places;  ///< of each candidate in `rules`; nullopt: trivial
   uint64_t duplicates = 0;  ///< equal to an earlier one up to names and order, or a direction of it
   uint64_t trivial = 0;     ///< with equal sides
   uint64_t joined = 0;      ///< a directed rule and its reverse, now one reversible rule

@@ -1,18 +1,21 @@
 #include "verify/matching.h"
 
+#include "verify/alike.h"
+
 #include <algorithm>
 #include <numeric>
 
 namespace regraft::verify {
 namespace {
 
-constexpr int kPairings = 200;  // of the atoms of two products
+constexpr int kPairings = 200;      // of the atoms of two products
+constexpr int kClearings = 24;      // denominators and cases of one proof by laws
+constexpr size_t kLargestSum = 60;  // products of a sum whose denominators are cleared
 
 /// The two may be the same factor at different positions.
 bool same_head(const Atom& a, const Atom& b) {
-  if (a.kind != b.kind || a.head != b.head) return false;
+  if (a.kind != b.kind || (a.head != b.head && a.kind != Atom::Max)) return false;
   if (a.positions.size() != b.positions.size() || a.reals.size() != b.reals.size()) return false;
-  if (a.bound.size() != b.bound.size()) return false;
   for (size_t i = 0; i < a.reals.size(); ++i)
     if (!same_real(a.reals[i], b.reals[i])) return false;
   for (size_t i = 0; i < a.positions.size(); ++i) {
@@ -25,7 +28,9 @@ bool same_head(const Atom& a, const Atom& b) {
 bool same_signature(const Product& p, const Product& q) {
   if (p.bound.size() != q.bound.size() || p.atoms.size() != q.atoms.size()) return false;
   for (size_t i = 0; i < p.atoms.size(); ++i)
-    if (p.atoms[i].kind != q.atoms[i].kind || p.atoms[i].head != q.atoms[i].head) return false;
+    if (p.atoms[i].kind != q.atoms[i].kind ||
+        (p.atoms[i].head != q.atoms[i].head && p.atoms[i].kind != Atom::Max))
+      return false;
   return true;
 }
 
@@ -99,6 +104,31 @@ Product renamed_apart(Product q, const Product& p) {
   return rename.empty() ? q : substitute(std::move(q), rename);
 }
 
+bool has_functions(const Sum& s) {
+  return std::any_of(s.products.begin(), s.products.end(), [](const Product& p) {
+    return std::any_of(p.atoms.begin(), p.atoms.end(),
+                       [](const Atom& a) { return a.argument || a.kind == Atom::Recip; });
+  });
+}
+
+/// Without pairs of products that are the same as they stand but for their sign.
+Sum without_pairs(Sum s) {
+  auto& all = s.products;
+  for (size_t i = 0; i < all.size();) {
+    size_t j = i + 1;
+    while (j < all.size() &&
+           ((all[i].coefficient + all[j].coefficient).n != 0 || !alike(all[i], all[j])))
+      ++j;
+    if (j == all.size()) {
+      ++i;
+      continue;
+    }
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(j));
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return s;
+}
+
 Sum difference(Sum a, const Sum& b) {
   for (Product p : b.products) {
     p.coefficient = p.coefficient * Rational{-1, 1};
@@ -109,28 +139,225 @@ Sum difference(Sum a, const Sum& b) {
 
 }  // namespace
 
-bool Matcher::proves_zero(const Sum& sum, const Conjunction& domain) {
-  simplifier_.set_small_loops(SmallLoops::Keep);
+Matcher::Matcher(Oracle& oracle, Budget& budget)
+    : oracle_(oracle),
+      budget_(budget),
+      simplifier_(oracle, budget),
+      laws_(oracle, [this](const Known& k, const Sum& value, const Conjunction& context) {
+        return covers(k, value, context);
+      }) {}
+
+bool Matcher::proves_equal(const Sum& left, const Sum& right, const Conjunction& domain) {
+  Sum sum = difference(left, right);
+  bool functions = has_functions(sum);
+  if (functions && !is_defined(left, right, domain)) return false;
   for (Products p : {Products::Opaque, Products::Exact}) {
     simplifier_.set_products(p);
     if (is_zero(sum, domain)) return true;
   }
   std::string first = stuck_at_;
+  if (try_unrolled(sum, domain)) return true;
+  if (functions) assume_defined(left, domain);
+  if (functions && by_laws(sum, domain)) return true;
+  stuck_at_ = first;
+  return false;
+}
+
+/// Loops over few numbers as sums.
+bool Matcher::try_unrolled(const Sum& sum, const Conjunction& domain) {
   simplifier_.set_small_loops(SmallLoops::Unroll);
   uint64_t before = simplifier_.unrolled();
   bool zero = is_zero(sum, domain);
-  bool unrolled = simplifier_.unrolled() > before;
-  if (!unrolled) stuck_at_ = first;
-  return zero && unrolled;
+  simplifier_.set_small_loops(SmallLoops::Keep);
+  return zero && simplifier_.unrolled() > before;
+}
+
+bool Matcher::by_laws(const Sum& sum, const Conjunction& domain) {
+  simplifier_.set_laws(&laws_);
+  for (bool expand : {false, true}) {
+    laws_.set_expand(expand);
+    lawful_ = true;
+    clearing_ = 0;
+    bool zero = is_zero(sum, domain);
+    lawful_ = false;
+    if (zero) return true;
+  }
+  return false;
+}
+
+void Matcher::collect(const Sum& s, Partial at, std::vector<Partial>& out) {
+  for (const auto& p : s.products) {
+    Partial inner = at;
+    inner.bound.insert(inner.bound.end(), p.bound.begin(), p.bound.end());
+    inner.guard = both(inner.guard, p.guard);
+    for (const auto& a : p.atoms) {
+      if (!a.argument) continue;
+      Partial here = inner;
+      here.bound.insert(here.bound.end(), a.bound.begin(), a.bound.end());
+      here.guard = both(here.guard, a.guard);
+      collect(*a.argument, here, out);
+      if (!is_function(a, Fn::Recip) && !is_function(a, Fn::Sqrt)) continue;
+      here.function = static_cast<Fn>(a.head);
+      here.argument = a.argument.get();
+      out.push_back(std::move(here));
+    }
+  }
+}
+
+/// Denominators of the left side are not 0, and what stands under a root is not negative.
+void Matcher::assume_defined(const Sum& left, const Conjunction& domain) {
+  if (std::exchange(assumed_, true)) return;
+  std::vector<Partial> partial;
+  collect(left, {}, partial);
+  simplifier_.set_laws(&laws_);
+  for (const auto& x : partial) {
+    Sum argument = simplifier_.normal_form(*x.argument, both(domain, x.guard));
+    bool quotient = x.function == Fn::Recip;
+    laws_.learn(argument, {!quotient, false, quotient}, x.bound, x.guard);
+    const Atom* root = only_atom(argument);
+    if (quotient && root && is_function(*root, Fn::Sqrt))
+      laws_.learn(*root->argument, {true, false, true}, x.bound, x.guard);
+  }
+  simplifier_.set_laws(nullptr);
+}
+
+bool Matcher::is_defined(const Sum& left, const Sum& right, const Conjunction& domain) {
+  std::vector<Partial> given, partial;
+  collect(left, {}, given);
+  collect(right, {}, partial);
+  return std::all_of(partial.begin(), partial.end(), [&](const Partial& x) {
+    if (std::any_of(given.begin(), given.end(),
+                    [&](const Partial& y) { return same_partial(x, y); }))
+      return true;
+    Sign plain = laws_.sign(*x.argument, both(domain, x.guard));
+    if (x.function == Fn::Recip ? plain.not_zero : plain.not_negative) return true;
+    assume_defined(left, domain);
+    simplifier_.set_laws(&laws_);
+    bool defined = is_defined(x.function, *x.argument, both(domain, x.guard));
+    simplifier_.set_laws(nullptr);
+    return defined;
+  });
+}
+
+/// The same argument under the same conditions.
+bool Matcher::same_partial(const Partial& a, const Partial& b) {
+  auto as_product = [](const Partial& x) {
+    Product p;
+    p.bound = x.bound;
+    p.guard = x.guard;
+    Atom f;
+    f.kind = Atom::Apply;
+    f.head = static_cast<int>(x.function);
+    f.argument = std::make_shared<Sum>(*x.argument);
+    p.atoms.push_back(std::move(f));
+    return p;
+  };
+  return alike(as_product(a), as_product(b));
+}
+
+bool Matcher::is_defined(Fn f, const Sum& argument, const Conjunction& context) {
+  if (oracle_.refuted(context, Products::Opaque)) return true;
+  Sum s = simplifier_.normal_form(argument, context);
+  for (const auto& p : s.products)
+    for (const auto& g : p.guard) {
+      if (mentions_any(g, p.bound) || oracle_.decides(context, g) || !budget_.split()) continue;
+      return is_defined(f, s, both(context, {g})) && is_defined(f, s, both(context, {negate(g)}));
+    }
+  if (f == Fn::Recip ? laws_.not_zero(s, context) : laws_.sign(s, context).not_negative)
+    return true;
+  stuck_at_ = (f == Fn::Recip ? " possibly zero:" : " possibly negative:") + to_string(s);
+  return false;
 }
 
 bool Matcher::is_zero(const Sum& sum, const Conjunction& domain) {
   budget_.step();
   if (++depth_ > 40) throw OutOfBudget{"functions nested too deep"};
-  Sum normal = simplifier_.normal_form(sum, domain);
-  bool zero = balance(cancel_pairs(std::move(normal.products), domain), domain);
+  Sum normal = without_pairs(simplifier_.normal_form(without_pairs(sum), domain));
+  std::vector<Product> rest = cancel_pairs(std::move(normal.products), domain);
+  bool zero = balance(rest, domain);
+  if (!zero && lawful_ && clearing_ < kClearings)
+    zero = zero_without_denominators(rest, domain) || zero_by_cases(rest, domain);
   --depth_;
   return zero;
+}
+
+/// The sum times a denominator of it, which is not 0.
+bool Matcher::zero_without_denominators(const std::vector<Product>& rest,
+                                        const Conjunction& domain) {
+  if (rest.size() > kLargestSum) return false;
+  for (const auto& p : rest)
+    for (const auto& d : p.atoms) {
+      bool quotient = d.kind == Atom::Recip || is_function(d, Fn::Recip);
+      if (!quotient ||
+          std::any_of(p.bound.begin(), p.bound.end(), [&](Var v) { return mentions(d, v); }))
+        continue;
+      if (d.kind == Atom::Recip && !oracle_.implies(domain, Poly(1) <= d.positions[0])) continue;
+      Atom integer = d;
+      integer.kind = Atom::Number;
+      Sum factor = d.argument ? *d.argument : sum_of(integer), cleared;
+      for (const auto& q : rest) {
+        Sum one;
+        one.products.push_back(q);
+        auto& atoms = one.products[0].atoms;
+        auto same = std::find_if(atoms.begin(), atoms.end(), [&](const Atom& a) {
+          return same_head(a, d) && same_atom(a, d, both(domain, q.guard));
+        });
+        if (same != atoms.end())
+          atoms.erase(same);
+        else
+          one = one * rename_bound(factor);
+        cleared = std::move(cleared) + one;
+      }
+      ++clearing_;
+      return is_zero(cleared, domain);
+    }
+  return false;
+}
+
+namespace {
+
+/// What decides a relu, and depends on no bound variable: its argument or, of a product, a factor.
+std::optional<Sum> deciding(const std::vector<Product>& products, std::vector<Var> bound) {
+  for (const auto& p : products) {
+    std::vector<Var> inner = bound;
+    inner.insert(inner.end(), p.bound.begin(), p.bound.end());
+    for (const auto& a : p.atoms) {
+      if (!a.argument) continue;
+      std::vector<Var> within = inner;
+      within.insert(within.end(), a.bound.begin(), a.bound.end());
+      if (auto s = deciding(a.argument->products, within)) return s;
+      bool free = is_function(a, Fn::Relu) && std::none_of(inner.begin(), inner.end(), [&](Var v) {
+                    return mentions(*a.argument, v);
+                  });
+      if (!free) continue;
+      const Product& x = a.argument->products[0];
+      bool factors = a.argument->products.size() == 1 && x.bound.empty() && x.guard.empty() &&
+                     x.atoms.size() > 1;
+      return factors ? sum_of(x.atoms[0]) : *a.argument;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+/// Once where what decides a relu is not negative, once where it is not positive.
+bool Matcher::zero_by_cases(const std::vector<Product>& rest, const Conjunction& domain) {
+  Sum sum;
+  sum.products = rest;
+  Sign sign = laws_.sign(sum, domain);
+  if (sign.not_negative && sign.not_positive) return true;
+  auto argument = deciding(rest, {});
+  if (!argument) return false;
+  ++clearing_;
+  size_t known = laws_.known();
+  for (Sign x : {Sign{true, false, false}, Sign{false, true, false}}) {
+    laws_.learn(*argument, x, {}, {});
+    bool zero = is_zero(sum, domain);
+    laws_.forget(known);
+    if (!zero) return false;
+  }
+  return true;
 }
 
 /// What is left when products that are equal up to sign are taken away in pairs.
@@ -272,23 +499,129 @@ bool Matcher::same_atom(const Atom& a, const Atom& b, const Conjunction& context
 bool Matcher::same_maximum(const Atom& a, const Atom& b, const Conjunction& context) {
   std::vector<size_t> order(a.bound.size());
   std::iota(order.begin(), order.end(), 0);
-  if (order.size() > 3) return false;
-  do {
-    Substitution s;
-    for (size_t i = 0; i < order.size(); ++i) s[b.bound[order[i]]] = Poly::symbol(a.bound[i]);
-    Conjunction guard = substitute(b.guard, s);
-    if (oracle_.implies(both(context, a.guard), guard) &&
-        oracle_.implies(both(context, guard), a.guard) &&
-        same_argument(*a.argument, substitute(*b.argument, s), both(context, a.guard)))
-      return true;
-  } while (std::next_permutation(order.begin(), order.end()));
+  bool in_pairs = order.size() == b.bound.size() && order.size() <= 3;
+  if (in_pairs) do {
+      Substitution s;
+      for (size_t i = 0; i < order.size(); ++i) s[b.bound[order[i]]] = Poly::symbol(a.bound[i]);
+      Conjunction guard = substitute(b.guard, s);
+      if (oracle_.implies(both(context, a.guard), guard) &&
+          oracle_.implies(both(context, guard), a.guard) &&
+          same_argument(*a.argument, substitute(*b.argument, s), both(context, a.guard)))
+        return true;
+    } while (std::next_permutation(order.begin(), order.end()));
+  return takes_all_values(b, a, context) && takes_all_values(a, b, context);
+}
+
+/// Every value of maximum a is one of maximum b, so that b is not less than a.
+bool Matcher::takes_all_values(const Atom& a, const Atom& b, const Conjunction& context) {
+  Conjunction within = both(context, a.guard);
+  if (oracle_.refuted(within)) return true;
+  Sum value = simplifier_.normal_form(*a.argument, within);
+  for (const auto& p : value.products)
+    for (const auto& g : p.guard) {
+      if (mentions_any(g, p.bound) || oracle_.decides(within, g) || !budget_.split()) continue;
+      Atom yes = a, no = a;
+      add(yes.guard, g);
+      add(no.guard, negate(g));
+      return takes_all_values(yes, b, context) && takes_all_values(no, b, context);
+    }
+  if (const Atom* inner = only_atom(value); inner && inner->kind == Atom::Max)
+    return takes_all_values(*inner, b, within);
+  return takes_value(value, b, a.bound, within);
+}
+
+/// `value` is one of those of maximum b; `variables` may stand for what nothing determines.
+bool Matcher::takes_value(const Sum& value, const Atom& b, const std::vector<Var>& variables,
+                          const Conjunction& context) {
+  Atom other = b;
+  Substitution rename;
+  for (Var& v : other.bound) {
+    Var w = v->pool->fresh(v->name, SymbolKind::Bound);
+    rename[v] = Poly::symbol(w);
+    v = w;
+  }
+  other.argument = std::make_shared<Sum>(substitute(*b.argument, rename));
+  other.guard = substitute(b.guard, rename);
+  Conjunction open = context;  // where no place was found so far
+  for (const auto& p : value.products)
+    for (const auto& q : other.argument->products)
+      for (const Substitution& at : places(p, q, other, variables)) {
+        budget_.step();
+        Conjunction range = substitute(other.guard, at), there = both(open, range);
+        bool everywhere = oracle_.implies(open, range);
+        if (!everywhere && oracle_.refuted(there)) continue;
+        if (!same_argument(value, substitute(*other.argument, at), there)) continue;
+        if (everywhere) return true;
+        add(open, negate(junction(Formula::And, range)));
+        if (oracle_.refuted(open)) return true;
+      }
   return false;
+}
+
+/// Values of the variables of maximum b at which product q of its argument may be p.
+std::vector<Substitution> Matcher::places(const Product& p, const Product& q, const Atom& b,
+                                          const std::vector<Var>& variables) const {
+  if (p.atoms.size() != q.atoms.size()) return {};
+  Equations all;
+  for (size_t i = 0; i < p.atoms.size(); ++i) {
+    if (!same_head(p.atoms[i], q.atoms[i])) return {};
+    for (auto& e : equations(p.atoms[i], q.atoms[i], 0)) all.push_back(std::move(e));
+  }
+  Substitution solved = solve(all, b.bound);
+  std::vector<Substitution> found{{}};
+  auto choose = [&](Var v, const std::vector<Poly>& values) {
+    std::vector<Substitution> longer;
+    for (const auto& s : found)
+      for (const Poly& x : values) {
+        longer.push_back(s);
+        longer.back()[v] = x;
+      }
+    found = std::move(longer);
+  };
+  size_t next = 0;
+  for (Var v : missing(b.bound, solved)) {
+    std::vector<Poly> values;
+    if (next < variables.size()) values.push_back(Poly::symbol(variables[next++]));
+    values.emplace_back(0);
+    for (const auto& g : b.guard) {
+      Poly e;
+      bool ends =
+          g.kind == Formula::NonNegative && solve_for(g.poly, v, e) && !e.is_zero() &&
+          std::none_of(b.bound.begin(), b.bound.end(), [&](Var x) { return mentions(e, x); });
+      if (ends && values.size() < 4) values.push_back(e);
+    }
+    choose(v, values);
+    if (found.size() > 64) return {};
+  }
+  for (auto& s : found) {
+    Substitution chosen = s;
+    for (const auto& [v, e] : solved) s[v] = substitute(e, chosen);
+  }
+  std::erase_if(found, [&](const Substitution& s) { return mentions_one_of(s, b.bound); });
+  return found;
+}
+
+bool Matcher::covers(const Known& known, const Sum& value, const Conjunction& context) {
+  if (known.value.products.size() != value.products.size()) return false;
+  if (!value.products.empty() &&
+      std::none_of(known.value.products.begin(), known.value.products.end(),
+                   [&](const Product& p) { return same_signature(p, value.products[0]); }))
+    return false;
+  if (known.bound.empty())
+    return oracle_.implies(context, known.guard) && same_argument(value, known.value, context);
+  Atom all;
+  all.bound = known.bound;
+  all.guard = known.guard;
+  all.argument = std::make_shared<Sum>(known.value);
+  return takes_value(value, all, {}, context);
 }
 
 bool Matcher::same_argument(const Sum& a, const Sum& b, const Conjunction& context) {
   int pairings = pairings_left_;  // the arguments' own products count for themselves
+  bool lawful = std::exchange(lawful_, false);
   bool same = is_zero(difference(a, b), context);
   pairings_left_ = pairings;
+  lawful_ = lawful;
   return same;
 }
 

@@ -11,11 +11,13 @@ namespace regraft::verify {
 /// Sound, not complete. Not thread-safe.
 class Matcher {
  public:
-  Matcher(Oracle& oracle, Budget& budget)
-      : oracle_(oracle), budget_(budget), simplifier_(oracle, budget) {}
-  /// `sum` is 0 for all values of the symbols that satisfy `domain`; cheap attempts come first,
-  /// loops over few numbers are unrolled in the last.
-  bool proves_zero(const Sum& sum, const Conjunction& domain);
+  Matcher(Oracle& oracle, Budget& budget);
+  Matcher(const Matcher&) = delete;
+  Matcher& operator=(const Matcher&) = delete;
+  /// For all values of the symbols that satisfy `domain`: where `left` is defined (no 1/0, no root
+  /// of a negative number), `right` is too and they are equal. Cheap attempts come first, then the
+  /// laws of functions; loops over few numbers are unrolled in the last.
+  bool proves_equal(const Sum& left, const Sum& right, const Conjunction& domain);
   /// The product at which the last attempt ended, for messages.
   const std::string& stuck_at() const { return stuck_at_; }
 
@@ -24,6 +26,23 @@ class Matcher {
   /// Which atom of q stands for each atom of p.
   using Pairing = std::vector<size_t>;
   enum class Domains : uint8_t { Equal, Any };
+
+  /// A quotient or root in a formula: its argument, and when it is evaluated.
+  struct Partial {
+    Fn function;
+    const Sum* argument;
+    std::vector<Var> bound;
+    Conjunction guard;
+  };
+  static void collect(const Sum& s, Partial at, std::vector<Partial>& out);
+  void assume_defined(const Sum& left, const Conjunction& domain);
+  bool is_defined(const Sum& left, const Sum& right, const Conjunction& domain);
+  static bool same_partial(const Partial& a, const Partial& b);
+  bool is_defined(Fn f, const Sum& argument, const Conjunction& context);
+  bool try_unrolled(const Sum& sum, const Conjunction& domain);
+  bool by_laws(const Sum& sum, const Conjunction& domain);
+  bool zero_without_denominators(const std::vector<Product>& rest, const Conjunction& domain);
+  bool zero_by_cases(const std::vector<Product>& rest, const Conjunction& domain);
 
   bool is_zero(const Sum& sum, const Conjunction& domain);
   std::vector<Product> cancel_pairs(std::vector<Product> todo, const Conjunction& domain);
@@ -40,13 +59,23 @@ class Matcher {
                                            Domains domains);
   bool same_atom(const Atom& a, const Atom& b, const Conjunction& context);
   bool same_maximum(const Atom& a, const Atom& b, const Conjunction& context);
+  bool covers(const Known& known, const Sum& value, const Conjunction& context);
+  bool takes_all_values(const Atom& a, const Atom& b, const Conjunction& context);
+  bool takes_value(const Sum& value, const Atom& b, const std::vector<Var>& variables,
+                   const Conjunction& context);
+  std::vector<Substitution> places(const Product& p, const Product& q, const Atom& b,
+                                   const std::vector<Var>& variables) const;
   bool same_argument(const Sum& a, const Sum& b, const Conjunction& context);
 
   Oracle& oracle_;
   Budget& budget_;
   Simplifier simplifier_;
+  Laws laws_;
   std::string stuck_at_;
   int depth_ = 0;
+  int clearing_ = 0;      ///< denominators cleared and cases distinguished so far
+  bool assumed_ = false;  ///< what the left side says was learnt
+  bool lawful_ = false;   ///< the laws are in use, outside of arguments
   int pairings_left_ = 0;
 };
 

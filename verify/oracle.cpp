@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -88,23 +89,52 @@ Conjunction with_facts(const Conjunction& facts, bool& products) {
   }
 }
 
+/// Without quotients where that says the same: floor(n / d) >= e is n >= d e, and
+/// floor(n / d) <= e is n < d (e + 1).
+Formula without_quotients(const Formula& f) {
+  if (f.kind == Formula::And || f.kind == Formula::Or) {
+    std::vector<Formula> parts;
+    for (const auto& p : f.parts) parts.push_back(without_quotients(p));
+    return junction(f.kind, std::move(parts));
+  }
+  if (f.kind != Formula::NonNegative) return f;
+  for (const auto& [m, c] : f.poly.terms()) {
+    Var q = m[0];
+    bool lone = m.size() == 1 && q->kind == SymbolKind::Quotient && (c == 1 || c == -1) &&
+                plainly_positive(*q->denominator);
+    if (!lone) continue;
+    Poly rest = f.poly - Poly::product({q}, c);
+    if (mentions(rest, q)) continue;
+    const Poly &n = *q->numerator, &d = *q->denominator;
+    return without_quotients(
+        non_negative(c == 1 ? n + d * rest : d * (rest + Poly(1)) - n - Poly(1)));
+  }
+  return f;
+}
+Conjunction without_quotients(const Conjunction& facts) {
+  Conjunction all;
+  for (const auto& f : facts) add(all, without_quotients(f));
+  return all;
+}
+
 /// What earlier questions showed of a conjunction.
 enum class Known : uint8_t { Nothing, Refuted, NotShownLinear, NotShown };
 
 }  // namespace
 
 struct Oracle::Solver {
-  z3::context context;
+  std::optional<z3::context> made;  // on first use: making one takes longer than many proofs
   std::map<Monomial, z3::expr, MonomialLess> opaque;
   std::unordered_map<std::string, Known> memo;
   uint64_t work_before = 0;
 
+  z3::context& context() { return made ? *made : made.emplace(); }
   z3::expr integer(const Monomial& m) {
     auto it = opaque.find(m);
     if (it != opaque.end()) return it->second;
     std::string name = "v";
     for (Var v : m) name += "_" + std::to_string(v->id);
-    return opaque.emplace(m, context.int_const(name.c_str())).first->second;
+    return opaque.emplace(m, context().int_const(name.c_str())).first->second;
   }
   z3::expr monomial(const Monomial& m, bool products) {
     if (!products || m.size() == 1) return integer(m);
@@ -113,20 +143,20 @@ struct Oracle::Solver {
     return e;
   }
   z3::expr poly(const Poly& p, bool products) {
-    z3::expr_vector terms(context);
-    if (p.constant() != 0) terms.push_back(context.int_val(p.constant()));
+    z3::expr_vector terms(context());
+    if (p.constant() != 0) terms.push_back(context().int_val(p.constant()));
     for (const auto& [m, c] : p.terms()) {
       z3::expr e = monomial(m, products);
-      terms.push_back(c == 1 ? e : context.int_val(c) * e);
+      terms.push_back(c == 1 ? e : context().int_val(c) * e);
     }
-    return terms.empty() ? context.int_val(0) : z3::sum(terms);
+    return terms.empty() ? context().int_val(0) : z3::sum(terms);
   }
   z3::expr formula(const Formula& f, bool products) {
     switch (f.kind) {
       case Formula::True:
-        return context.bool_val(true);
+        return context().bool_val(true);
       case Formula::False:
-        return context.bool_val(false);
+        return context().bool_val(false);
       case Formula::NonNegative:
         return poly(f.poly, products) >= 0;
       case Formula::Zero:
@@ -135,7 +165,7 @@ struct Oracle::Solver {
       case Formula::Or:
         break;
     }
-    z3::expr_vector parts(context);
+    z3::expr_vector parts(context());
     for (const auto& p : f.parts) parts.push_back(formula(p, products));
     return f.kind == Formula::And ? z3::mk_and(parts) : z3::mk_or(parts);
   }
@@ -145,16 +175,16 @@ struct Oracle::Solver {
       if (st.key(i) == "rlimit count" && st.is_uint(i)) return st.uint_value(i);
     return 0;
   }
-  /// Far beyond what any counted limit takes: for runs that lose count of their work.
-  static constexpr unsigned kCutOffMilliseconds = 20'000;
   /// One run; z3::unknown for anything that goes wrong.
-  z3::check_result run(const Conjunction& facts, bool products, int64_t limit) {
+  z3::check_result run(const Conjunction& facts, bool products, int64_t limit, int64_t cut_off) {
     try {
-      z3::solver s(context, z3::solver::simple());
-      z3::params p(context);
+      z3::solver s(context(), z3::solver::simple());
+      z3::params p(context());
       p.set("rlimit", static_cast<unsigned>(limit));
-      p.set("timeout", kCutOffMilliseconds);
+      p.set("timeout", static_cast<unsigned>(cut_off));
       p.set("mbqi", false);
+      p.set("ctrl_c", false);  // its handler is for one thread, and would hide the signal from ours
+      p.set("arith.nl.grobner", false);  // its work is not counted, and shows little here
       s.set(p);
       for (const auto& f : facts) s.add(formula(f, products));
       z3::check_result r = s.check();
@@ -189,16 +219,17 @@ bool Oracle::ask(const Conjunction& all, Products products) {
   budget_.run();
   ++(exact ? stats_.nonlinear : stats_.linear);
   auto limit = exact ? budget_.left().run_nonlinear : budget_.left().run_linear;
-  z3::check_result r = solver_->run(all, exact, limit);
+  z3::check_result r = solver_->run(all, exact, limit, budget_.left().cut_off);
   budget_.work(static_cast<int64_t>(solver_->spent));
   stats_.work += solver_->spent;
   if (r == z3::unknown) ++stats_.undecided;
   return r == z3::unsat;
 }
 
-bool Oracle::refuted(const Conjunction& facts, Products products) {
+bool Oracle::refuted(const Conjunction& given, Products products) {
   budget_.step();
   ++stats_.asked;
+  Conjunction facts = without_quotients(given);
   if (plainly_false(facts)) {
     ++stats_.plain;
     return true;

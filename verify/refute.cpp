@@ -1,77 +1,79 @@
 #include "verify/refute.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "base/rng.h"
-#include "ir/eval.h"
+#include "verify/sampling.h"
 
 namespace regraft::verify {
 namespace {
 
 constexpr int64_t kMaxElements = 1 << 16;
 
-template <class S>
-using Outputs = std::optional<std::vector<Array<S>>>;
+/// What inputs a trial has.
+enum class Draw : uint8_t {
+  Plain,     ///< of either sign
+  Positive,  ///< so that square roots are defined
+  Zeros,     ///< of one input sometimes 0, so that quotients are not always defined
+  Negative,  ///< so that roots are not always defined
+  Large,     ///< beyond the bounds of usual clips; rounding errors may be large, too
+};
+constexpr int kDraws = 5;
 
-Residue random_element(Field*, Rng& rng, int) { return random_residue(rng); }
-/// Every other trial has positive inputs only, so that square roots are defined.
-double random_element(Reals*, Rng& rng, int trial) {
-  return trial % 2 ? 0.1 + 2 * rng.unit() : 4 * rng.unit() - 2;
+double draw_number(Draw kind, Rng& rng) {
+  double x = rng.unit();
+  switch (kind) {
+    case Draw::Plain:
+      return 4 * x - 2;
+    case Draw::Positive:
+      return 0.1 + 2 * x;
+    case Draw::Zeros:
+      return rng.below(3) == 0 ? 0 : 4 * x - 2;
+    case Draw::Negative:
+      return -0.1 - 2 * x;
+    case Draw::Large:
+      return 80 * x - 40;
+  }
+  return x;
 }
 
-template <class A>
-Outputs<typename A::Scalar> evaluate_side(A& algebra, const Graph& g, const Valuation& sizes,
-                                          uint64_t key, int trial) {
-  auto input = [&](int k, const std::vector<int64_t>& shape) {
-    Array<typename A::Scalar> a{shape, {}};
-    int64_t n = 1;
-    for (int64_t d : shape) n *= d;
+Inputs draw_inputs(const RuleInstance& instance, const Valuation& sizes, uint64_t key, int trial) {
+  std::vector<Rng> rngs;
+  for (size_t k = 0; k < instance.lhs.inputs().size(); ++k) rngs.emplace_back(combine(key, k));
+  auto kind = static_cast<Draw>(trial % kDraws);
+  size_t with_zeros = static_cast<size_t>(trial / kDraws) % std::max<size_t>(1, rngs.size());
+  return random_inputs(instance, sizes, [&](int k, int64_t) {
+    auto input = static_cast<size_t>(k);
+    bool plain = kind == Draw::Zeros && input != with_zeros;
+    return draw_number(plain ? Draw::Plain : kind, rngs[input]);
+  });
+}
+
+/// Over the field, at a point whose order is that of `order`, or a random one.
+std::optional<std::vector<Array<Residue>>> over_field(const Graph& g, const Valuation& sizes,
+                                                      uint64_t key, const Inputs* order) {
+  std::function input = [&](int k, const std::vector<int64_t>& shape) {
+    Array<Residue> a{shape, {}};
+    size_t n = 1;
+    for (int64_t d : shape) n *= static_cast<size_t>(d);
     Rng rng(combine(key, static_cast<uint64_t>(k)));
-    for (int64_t e = 0; e < n; ++e)
-      a.data.push_back(random_element(static_cast<A*>(nullptr), rng, trial));
+    for (size_t e = 0; e < n; ++e) {
+      a.data.push_back(random_residue(rng));
+      if (order) a.data.back().r = (*order)[static_cast<size_t>(k)].data[e];
+    }
     return a;
   };
-  try {
-    return evaluate_graph(algebra, g, sizes, input, kMaxElements);
-  } catch (const PolyOverflow&) {
-    return std::nullopt;
-  }
+  Field field(key);
+  return evaluate_graph(field, g, sizes, input, kMaxElements);
 }
 
-std::string numbers(const std::vector<int64_t>& v) {
-  std::string s = "[";
-  for (size_t i = 0; i < v.size(); ++i) s += (i ? "," : "") + std::to_string(v[i]);
-  return s + "]";
-}
-
-std::vector<int64_t> position_of(int64_t flat, const std::vector<int64_t>& shape) {
-  std::vector<int64_t> position(shape.size());
-  for (size_t d = shape.size(); d-- > 0; flat /= shape[d]) position[d] = flat % shape[d];
-  return position;
-}
-
-bool agree(Residue a, Residue b) { return a == b || !is_defined(a) || !is_defined(b); }
-/// Where the left side is no finite number nothing is claimed.
-bool agree(double a, double b) {
-  if (!std::isfinite(a)) return true;
-  return std::abs(a - b) <= 1e-6 * (1 + std::max(std::abs(a), std::abs(b)));
-}
-
-/// Where the outputs differ, in words.
-template <class S>
-std::optional<std::string> difference(const std::vector<Array<S>>& a, const Outputs<S>& right) {
-  if (!right) return "the right side is ill formed";
-  const auto& b = *right;
-  for (size_t k = 0; k < a.size(); ++k) {
-    if (a[k].shape != b[k].shape)
-      return "output " + std::to_string(k) + " has shape " + numbers(a[k].shape) +
-             " on the left, " + numbers(b[k].shape) + " on the right";
-    for (size_t e = 0; e < a[k].data.size(); ++e)
-      if (!agree(a[k].data[e], b[k].data[e]))
-        return "output " + std::to_string(k) + " differs at " +
-               numbers(position_of(static_cast<int64_t>(e), a[k].shape));
-  }
-  return std::nullopt;
+/// The formulas, exactly at one point: they are not the same.
+bool formulas_differ(const RuleInstance& instance, const Valuation& sizes, uint64_t key,
+                     const Inputs* order) {
+  auto a = over_field(instance.lhs, sizes, key, order);
+  if (!a) return false;
+  auto b = over_field(instance.rhs, sizes, key, order);
+  return !b || agreement(*a, *b) == Agreement::Different;
 }
 
 }  // namespace
@@ -79,25 +81,21 @@ std::optional<std::string> difference(const std::vector<Array<S>>& a, const Outp
 NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valuation>& sizes,
                            uint64_t seed) {
   NumericCheck r;
-  auto report = [&](const Valuation& v, const std::string& problem) {
-    return describe(instance, v) + ": " + problem + ", seed " + std::to_string(seed);
-  };
   for (const Valuation& v : sizes) {
-    int trial = r.trials;
-    uint64_t key = mix(seed + static_cast<uint64_t>(trial));
-    Reals reals;
-    auto left = evaluate_side(reals, instance.lhs, v, key, trial);
-    if (!left) continue;
+    auto kind = static_cast<Draw>(r.trials % kDraws);
+    uint64_t key = mix(seed + static_cast<uint64_t>(r.trials));
+    Inputs inputs = draw_inputs(instance, v, key, r.trials);
+    Comparison c = compare_sides(instance, v, inputs);
+    if (!c.compared) continue;
     ++r.trials;
-    if (auto values = difference(*left, evaluate_side(reals, instance.rhs, v, key, trial))) {
-      r.counterexample = report(v, *values);
+    bool large = kind == Draw::Large;
+    bool formulas = (!c.difference || large) && kind != Draw::Zeros &&
+                    formulas_differ(instance, v, key, large ? &inputs : nullptr);
+    if (c.difference && (!large || formulas)) {
+      r.counterexample = smallest(instance, v, inputs, *c.difference, seed);
       return r;
     }
-    Field field(key);
-    auto a = evaluate_side(field, instance.lhs, v, key, trial);
-    auto b = evaluate_side(field, instance.rhs, v, key, trial);
-    auto formulas = a ? difference(*a, b) : std::nullopt;
-    if (formulas && !r.suspicion) r.suspicion = report(v, *formulas);
+    if (!r.suspicion && formulas) r.suspicion = describe(instance, v);
   }
   return r;
 }

@@ -3,22 +3,22 @@
 #include <optional>
 #include <string>
 
-#include "verify/sampling.h"
+#include "verify/counterexample.h"
 
 namespace regraft::verify {
 
 struct NumericCheck {
   int trials = 0;  ///< sizes at which both sides were compared; 0: untested
-  std::optional<std::string>
-      counterexample;  ///< the real numbers differ: sizes, output, position, seed
+  std::optional<Counterexample> counterexample;  ///< the real numbers differ
   std::optional<std::string>
       suspicion;  ///< only over the field: functions in the formulas know fewer laws there
 };
 
 /// Evaluates both sides on random inputs at each of the sizes: over doubles, and exactly over
 /// a field (see Field in ir/concrete.h). A difference of shapes, or of doubles beyond 1e-6
-/// relative, or a right side that is ill formed or not a number where the left is, refutes; a
-/// difference over the field alone does not.
+/// relative, or a right side that is ill formed or not a number where the left is, refutes, and the
+/// counterexample is then made small (large inputs, whose rounding errors are large as well, must
+/// differ over the field too); a difference over the field alone does not.
 NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valuation>& sizes,
                            uint64_t seed);
 

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/rng.h"
-#include "verify/prover.h"
 
 namespace regraft::verify {
 namespace {
@@ -78,57 +77,68 @@ int64_t draw(Rng& rng, Var v, uint64_t round, int64_t spread, std::set<int64_t>&
   return x;
 }
 
-class Sampler {
- public:
-  Sampler(const RuleInstance& instance, uint64_t seed)
-      : instance_(instance), solved_(solve_sizes(instance.requires_lhs)), rng_(seed) {
-    for (Var v : symbols_of(instance)) {
-      usable_ = usable_ && v->kind == SymbolKind::Size;
-      (solved_.sizes.count(v) ? dependent_ : free_).push_back(v);
-    }
-  }
-  bool usable() const { return usable_; }
-
-  /// One try; nullopt when it violates a requirement.
-  std::optional<Valuation> draw_all(uint64_t round, int64_t spread) {
-    Valuation sizes;
-    std::set<int64_t> used;
-    for (Var v : free_) sizes[v] = draw(rng_, v, round, spread, used);
-    for (Var v : dependent_) {
-      int64_t x = evaluate(solved_.sizes.at(v), sizes);
-      if (x < v->min || x > 4096) return std::nullopt;
-      sizes[v] = x;
-    }
-    if (!evaluate(instance_.requires_lhs, sizes)) return std::nullopt;
-    return sizes;
-  }
-
- private:
-  const RuleInstance& instance_;
-  SolvedDomain solved_;
-  Rng rng_;
-  std::vector<Var> free_, dependent_;
-  bool usable_ = true;
-};
+/// One try; nullopt when it violates a requirement.
+std::optional<Valuation> draw_all(const SizeSpace& space, Rng& rng, uint64_t round,
+                                  int64_t spread) {
+  Valuation sizes;
+  std::set<int64_t> used;
+  for (Var v : space.free()) sizes[v] = draw(rng, v, round, spread, used);
+  return space.complete(sizes);
+}
 
 }  // namespace
+
+SizeSpace::SizeSpace(const RuleInstance& instance)
+    : instance_(instance), solved_(solve_sizes(instance.requires_lhs)) {
+  for (Var v : symbols_of(instance)) {
+    usable_ = usable_ && v->kind == SymbolKind::Size;
+    (solved_.sizes.count(v) ? dependent_ : free_).push_back(v);
+  }
+}
+
+std::optional<Valuation> SizeSpace::complete(const Valuation& free) const {
+  Valuation sizes = free;
+  for (Var v : dependent_) {
+    int64_t x = evaluate(solved_.sizes.at(v), free);
+    if (x < v->min || x > 4096) return std::nullopt;
+    sizes[v] = x;
+  }
+  if (!evaluate(instance_.requires_lhs, sizes)) return std::nullopt;
+  return sizes;
+}
+
+bool SizeSpace::for_each(int64_t excess, const std::function<bool(const Valuation&)>& visit) const {
+  Valuation sizes;
+  auto from = [&](auto& self, size_t k, int64_t left) -> bool {
+    if (k == free_.size()) return left == 0 && visit(sizes);
+    bool last = k + 1 == free_.size();
+    for (int64_t x = last ? left : 0; x <= left; ++x) {
+      sizes[free_[k]] = free_[k]->min + x;
+      if (self(self, k + 1, left - x)) return true;
+    }
+    return false;
+  };
+  return from(from, 0, excess);
+}
 
 int64_t total_elements(const RuleInstance& instance, const Valuation& sizes) {
   int64_t a = elements(instance.lhs, sizes), b = elements(instance.rhs, sizes);
   return a < 0 || b < 0 ? -1 : a + b;
 }
 
-std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count) {
+std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count,
+                                    int64_t spread) {
   struct Found {
     int64_t elements;
     Valuation sizes;
   };
   std::vector<Found> found;
   try {
-    Sampler sampler(instance, seed);
-    if (!sampler.usable()) return {};
+    SizeSpace space(instance);
+    if (!space.usable()) return {};
+    Rng rng(seed);
     for (uint64_t tries = 0; tries < 3000 && found.size() < count; ++tries) {
-      auto sizes = sampler.draw_all(tries, 2 + static_cast<int64_t>(tries / 300));
+      auto sizes = draw_all(space, rng, tries, spread + static_cast<int64_t>(tries / 300));
       if (!sizes) continue;
       int64_t n = elements(instance.lhs, *sizes);
       if (n < 0 || n > 6000) continue;

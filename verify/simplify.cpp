@@ -51,6 +51,17 @@ void pin_all(Product& p) {
     }
   }
 }
+/// Of positions that the guard leaves no choice about, what the factors read; the guard stays.
+void pin_positions(Product& p, const Conjunction& context) {
+  for (const auto& g : p.guard)
+    for (const auto& [m, c] : g.poly.terms()) {
+      Var v = m[0];
+      if (m.size() != 1 || v->kind != SymbolKind::Position) continue;
+      auto e = pinned(context, v);
+      if (!e || !e->is_constant()) continue;
+      for (auto& a : p.atoms) a = substitute(std::move(a), {{v, *e}});
+    }
+}
 /// The same for the variables of a maximum.
 void pin_all(Atom& a) {
   for (size_t b = 0; b < a.bound.size();) {
@@ -397,7 +408,10 @@ std::optional<Sum> Simplifier::simplify_atom(Product& p, size_t k, const Conjunc
         return single(without()) * rename_bound(argument);
     }
   }
+  if (laws_) argument = laws_->merged(std::move(argument), both(context, a.guard));
   a.argument = std::make_shared<Sum>(std::move(argument));
+  if (laws_)
+    if (auto value = laws_->rewritten(a, context)) return single(without()) * rename_bound(*value);
   return std::nullopt;
 }
 
@@ -416,6 +430,7 @@ Sum Simplifier::simplify(Product p, const Conjunction& domain) {
   if (plainly_false(p.guard)) return {};
   Conjunction context = both(domain, p.guard);
   if (oracle_.refuted(context, products_)) return {};
+  pin_positions(p, context);
   if (Var q = small_quotient(p, context))
     return simplify(without_quotient(std::move(p), q), domain);
   tidy_reciprocals(p);
@@ -433,6 +448,8 @@ Sum Simplifier::simplify(Product p, const Conjunction& domain) {
     }
     if (auto s = simplify_atom(p, k, context)) return simplify_all(*s, domain);
   }
+  if (laws_)
+    if (auto s = laws_->combined(p, domain)) return simplify_all(*s, domain);
   std::stable_sort(p.atoms.begin(), p.atoms.end(), atom_order);
   return single(std::move(p));
 }

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "ir/symbolic.h"
-#include "verify/oracle.h"
+#include "verify/laws.h"
 
 namespace regraft::verify {
 
@@ -25,6 +25,8 @@ class Simplifier {
   void set_small_loops(SmallLoops s) { loops_ = s; }
   /// How hard to think about what may be dropped or split.
   void set_products(Products p) { products_ = p; }
+  /// Also use these laws (nullptr: functions are opaque but for a few facts).
+  void set_laws(Laws* laws) { laws_ = laws; }
   uint64_t unrolled() const { return unrolled_; }
 
  private:
@@ -45,6 +47,7 @@ class Simplifier {
   Budget& budget_;
   SmallLoops loops_ = SmallLoops::Keep;
   Products products_ = Products::Exact;
+  Laws* laws_ = nullptr;
   uint64_t unrolled_ = 0;
   int depth_ = 0;
 };

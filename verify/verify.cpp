@@ -7,7 +7,9 @@
 #include <set>
 
 #include "base/resources.h"
+#include "ir/scan.h"
 #include "verify/bounded.h"
+#include "verify/conditions.h"
 #include "verify/distinct.h"
 #include "verify/prover.h"
 #include "verify/refute.h"
@@ -16,15 +18,12 @@
 namespace regraft::verify {
 namespace {
 
-constexpr size_t kFieldTrials = 8;
+constexpr size_t kFieldTrials = 10;
+constexpr size_t kLargerTrials = 24;  // of what was not proved
+constexpr int64_t kLargerSpread = 6;
+constexpr int64_t kConfirmElements = 300;     // that the second prover looks at after a proof
 constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
 constexpr size_t kUnknownBeforeGivingUp = 4;
-
-/// What is known of one rule so far.
-struct Judgement {
-  Rule rule;
-  VerifyCounters counters;
-};
 
 /// True when the size n of `wide` covers what `narrow` says: same ranks, and every 1 of narrow is a
 /// 1 or an n of wide, which asks no more of the sizes than narrow does.
@@ -55,7 +54,7 @@ class RuleVerifier {
     out_.rule.verdict = {};
   }
 
-  Judgement run(const std::vector<Signature>& wanted) {
+  Finding run(const std::vector<Signature>& wanted) {
     std::vector<Candidate> candidates = instances(wanted);
     judge_all(candidates);
     bool nothing_fits = candidates.empty();
@@ -70,7 +69,7 @@ class RuleVerifier {
  private:
   void judge_all(const std::vector<Candidate>& candidates) {
     for (const Candidate& c : candidates) {
-      if (stop_ && stop_->requested()) return;
+      if (must_end(stop_)) return;
       if (proved_.empty() && refuted_ >= kRefutedBeforeGivingUp) return;
       if (unknown_ >= kUnknownBeforeGivingUp) return;
       bool known =
@@ -82,7 +81,7 @@ class RuleVerifier {
     if (wanted.empty()) return candidate_signatures(out_.rule, options_.signatures);
     std::vector<Candidate> r;
     for (const Signature& s : wanted) {
-      auto instance = instantiate(out_.rule, s);
+      auto instance = instance_at(out_.rule, s, options_.assume);
       if (instance)
         r.push_back({s, *std::move(instance)});
       else
@@ -96,28 +95,21 @@ class RuleVerifier {
     ++out_.counters.instances;
     std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
     NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed);
-    if (numbers.counterexample) {
-      ++refuted_;
-      if (counterexample_.empty()) counterexample_ = *numbers.counterexample;
-      return;
-    }
-    if (numbers.suspicion) {  // true of numbers, if at all, only by what the functions are
-      ++unknown_;
-      if (reason_.empty())
-        reason_ = "the formulas differ, the numbers agree: " + *numbers.suspicion;
-      return;
-    }
+    if (refuted(c, numbers)) return;
     Verdict all = symbolic_.prove(c.instance);
     if (all.kind == VerdictKind::ProvedAllSizes) {
-      if (confirmed(c, sizes)) {
+      if (confirmed(c)) {
         ++out_.counters.proofs;
         proved_.push_back(c);
       }
       return;
     }
+    std::vector<Valuation> larger =
+        sample_sizes(c.instance, options_.seed, kLargerTrials, kLargerSpread);
+    if (refuted(c, check_numbers(c.instance, larger, options_.seed))) return;
     ++unknown_;
     if (reason_.empty()) reason_ = all.detail;
-    if (numbers.trials == 0) return;
+    if (numbers.trials == 0 || numbers.suspicion) return;
     tested_ = true;
     Verdict some = TermsProver(options_.seed).prove(c.instance);
     if (some.kind != VerdictKind::ProvedBounded) return;
@@ -125,21 +117,25 @@ class RuleVerifier {
     bounded_.push_back(c.signature);
   }
 
-  /// No small shape at which the polynomials differ.
-  bool confirmed(const Candidate& c, const std::vector<Valuation>& sizes) {
-    int compared = 0;
-    for (const Valuation& v : sizes) {
-      TermsAnswer answer = compare_terms(c.instance, v);
-      if (answer == TermsAnswer::Different) {
-        ++unknown_;
-        ++out_.counters.disagreements;
-        reason_ = "provers disagree at " + describe(c.instance, v);
-        fmt::print(stderr, "regraft: warning: rule {}: {}\n", out_.rule.name, reason_);
-        return false;
-      }
-      if (answer == TermsAnswer::Equal && ++compared == 2) break;
+  bool refuted(const Candidate& c, const NumericCheck& numbers) {
+    if (!numbers.counterexample) return false;
+    if (refuted_++ == 0) {
+      out_.refutation = describe(c.instance, *numbers.counterexample);
+      out_.counterexample = numbers.counterexample;
+      out_.refuted = out_.rule;
     }
     return true;
+  }
+
+  /// The second prover finds no small shape at which the polynomials differ.
+  bool confirmed(const Candidate& c) {
+    BoundedReport second = compare_bounded(c.instance, options_.seed, kConfirmElements);
+    if (second.answer != TermsAnswer::Different) return true;
+    ++unknown_;
+    ++out_.counters.disagreements;
+    reason_ = "provers disagree at " + second.detail;
+    fmt::print(stderr, "regraft: error: rule {}: {}\n", out_.rule.name, reason_);
+    return false;
   }
 
   void conclude(bool nothing_fits) {
@@ -151,8 +147,8 @@ class RuleVerifier {
       r.domain = bounded_;
       r.verdict = {VerdictKind::ProvedBounded, shapes_};
     } else if (refuted_ > 0 && unknown_ == 0) {
-      r.verdict = {VerdictKind::Refuted, counterexample_};
-    } else if (stop_ && stop_->requested()) {
+      r.verdict = {VerdictKind::Refuted, out_.refutation};
+    } else if (must_end(stop_)) {
       r.verdict = {VerdictKind::Unknown, "interrupted"};
     } else if (nothing_fits) {
       r.verdict = {VerdictKind::Unknown, reason_.empty() ? "no signature fits" : reason_};
@@ -165,34 +161,82 @@ class RuleVerifier {
   const VerifyOptions& options_;
   const Stop* stop_;
   SymbolicProver symbolic_;
-  Judgement out_;
+  Finding out_;
   std::vector<Candidate> proved_;
   std::vector<Signature> bounded_;
   size_t refuted_ = 0, unknown_ = 0;
   bool tested_ = false;
-  std::string counterexample_, reason_, shapes_;
+  std::string reason_, shapes_;
 };
-
-void add_counters(VerifyCounters& total, const VerifyCounters& c) {
-  total.instances += c.instances;
-  total.proofs += c.proofs;
-  total.disagreements += c.disagreements;
-  total.oracle += c.oracle;
-}
-
-/// One direction of a rule.
-Judgement judge_directed(const Rule& rule, const VerifyOptions& options, const Stop* stop) {
-  return RuleVerifier(rule, options, stop).run(rule.domain);
-}
 
 bool is_proved(const Rule& r) {
   return r.verdict.kind == VerdictKind::ProvedAllSizes ||
          r.verdict.kind == VerdictKind::ProvedBounded;
 }
 
+/// Signatures at which a condition is looked for: refuted ones that the rule is meant for, or, when
+/// nothing is said and nothing is proved, the usual ones.
+std::vector<Signature> for_conditions(const Rule& rule, const Finding& plain) {
+  constexpr size_t kFew = 2;
+  std::vector<Signature> r;
+  auto is_one_of = [](const Signature& s, const std::vector<Signature>& all) {
+    return std::find(all.begin(), all.end(), s) != all.end();
+  };
+  for (const Signature& s : rule.domain)
+    if (r.size() < kFew && !is_one_of(s, plain.rule.domain)) r.push_back(s);
+  if (rule.domain.empty() && !is_proved(plain.rule))
+    for (Candidate& c : candidate_signatures(rule, kFew)) r.push_back(std::move(c.signature));
+  return r;
+}
+
+/// More is proved, and nothing is lost.
+bool improves(const Rule& narrowed, const Rule& plain) {
+  if (narrowed.verdict.kind != VerdictKind::ProvedAllSizes) return false;
+  if (plain.verdict.kind != VerdictKind::ProvedAllSizes) return true;
+  return narrowed.domain.size() > plain.domain.size() &&
+         std::all_of(plain.domain.begin(), plain.domain.end(), [&](const Signature& s) {
+           return std::find(narrowed.domain.begin(), narrowed.domain.end(), s) !=
+                  narrowed.domain.end();
+         });
+}
+
+/// One direction of a rule as it is.
+Finding judge_as_given(const Rule& rule, const VerifyOptions& options, const Stop* stop) {
+  return RuleVerifier(rule, options, stop).run(rule.domain);
+}
+
+std::string text_of_conditions(const Rule& rule, size_t from) {
+  std::string s;
+  for (size_t k = from; k < rule.where.size(); ++k)
+    s += (s.empty() ? "" : ",") + text::print(rule.where[k].first) + "=" +
+         text::print(rule.where[k].second);
+  return s;
+}
+
+/// One direction of a rule; where it does not hold and that is wanted, under a condition.
+Finding judge_directed(const Rule& rule, const VerifyOptions& options, const Stop* stop) {
+  Finding plain = judge_as_given(rule, options, stop);
+  bool wanted = options.conditions == Conditions::Found && plain.counterexample.has_value();
+  if (!wanted) return plain;
+  for (const Signature& s : for_conditions(rule, plain)) {
+    auto narrowed = with_condition(rule, s, options, stop);
+    if (!narrowed) continue;
+    Finding f = judge_as_given(*narrowed, options, stop);
+    if (!improves(f.rule, plain.rule)) continue;
+    add_counters(f.counters, plain.counters);
+    f.counterexample = std::move(plain.counterexample);
+    f.refutation = std::move(plain.refutation);
+    f.refuted = std::move(plain.refuted);
+    f.condition = text_of_conditions(*narrowed, rule.where.size());
+    return f;
+  }
+  return plain;
+}
+
 /// Of two directions the one that was proved further.
-const Rule& better(const Rule& forward, const Rule& backward) {
-  auto rank = [](const Rule& r) {
+Finding& better(Finding& forward, Finding& backward) {
+  auto rank = [](const Finding& j) {
+    const Rule& r = j.rule;
     return std::pair(is_proved(r) ? static_cast<int>(r.verdict.kind) : 0, r.domain.size());
   };
   return rank(forward) < rank(backward) ? backward : forward;
@@ -204,31 +248,38 @@ class BothWays {
   BothWays(const Rule& candidate, const VerifyOptions& options, const Stop* stop)
       : options_(options), stop_(stop), candidate_(candidate) {}
 
-  Judgement run() {
+  Finding run() {
     std::vector<Rule> wanted = directions(candidate_);
-    Rule forward = judged(wanted[0], options_.domains);
-    hold_in_both(forward);
-    if (out_.rule.domain.empty() || out_.rule.domain.size() < forward.domain.size()) {
-      Rule backward = judged(wanted[1], options_.domains);
-      hold_in_both(backward);
-      if (out_.rule.domain.empty()) out_.rule = better(forward, backward);
+    Finding forward = judged(wanted[0], options_.domains);
+    hold_in_both(forward.rule);
+    if (out_.rule.domain.empty() || out_.rule.domain.size() < forward.rule.domain.size()) {
+      Finding backward = judged(wanted[1], options_.domains);
+      hold_in_both(backward.rule);
+      if (out_.rule.domain.empty()) {
+        Finding& further = better(forward, backward);
+        out_.rule = std::move(further.rule);
+        out_.counterexample = std::move(further.counterexample);
+        out_.refutation = std::move(further.refutation);
+        out_.refuted = std::move(further.refuted);
+      }
     }
     out_.rule.name = candidate_.name;
+    out_.condition = text_of_conditions(out_.rule, candidate_.where.size());
     return std::move(out_);
   }
 
  private:
-  Rule judged(const Rule& rule, Domains domains) {
+  Finding judged(const Rule& rule, Domains domains) {
     VerifyOptions o = options_;
     o.domains = domains;
-    Judgement j = judge_directed(rule, o, stop_);
+    Finding j = judge_directed(rule, o, stop_);
     add_counters(out_.counters, j.counters);
-    return j.rule;
+    return j;
   }
   /// Asks of the other direction what one proves, and adds what holds in both.
   void hold_in_both(const Rule& one) {
     if (!is_proved(one)) return;
-    Rule other = judged(reversed(one), Domains::Given);
+    Rule other = judged(reversed(one), Domains::Given).rule;
     if (other.verdict.kind != one.verdict.kind) return;
     // The reverse of a rule and of its reverse have the variables in the same order.
     Rule both = one.name == candidate_.name ? reversed(other) : std::move(other);
@@ -245,18 +296,28 @@ class BothWays {
   const VerifyOptions& options_;
   const Stop* stop_;
   const Rule& candidate_;
-  Judgement out_;
+  Finding out_;
 };
 
-Judgement judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
+Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
   if (Status s = validate(candidate); !s) {
-    Judgement j{candidate, {}};
+    Finding j;
+    j.rule = candidate;
     j.rule.domain.clear();
     j.rule.verdict = {VerdictKind::Unknown, s.error().message};
     return j;
   }
   return candidate.both ? BothWays(candidate, options, stop).run()
                         : judge_directed(candidate, options, stop);
+}
+
+}  // namespace
+
+void add_counters(VerifyCounters& total, const VerifyCounters& c) {
+  total.instances += c.instances;
+  total.proofs += c.proofs;
+  total.disagreements += c.disagreements;
+  total.oracle += c.oracle;
 }
 
 void count_verdict(VerifyCounters& c, VerdictKind kind) {
@@ -279,14 +340,34 @@ void count_verdict(VerifyCounters& c, VerdictKind kind) {
   }
 }
 
-}  // namespace
-
-Rule verify_rule(const Rule& candidate, const VerifyOptions& options) {
-  return judge_rule(candidate, options, nullptr).rule;
+Finding examine(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
+  auto start = std::chrono::steady_clock::now();
+  Finding f = judge_rule(candidate, options, stop);
+  f.milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return f;
 }
 
+Rule verify_rule(const Rule& candidate, const VerifyOptions& options) {
+  return examine(candidate, options).rule;
+}
+
+namespace {
+
+/// From the store, or judged and kept there.
+Finding find_or_examine(const Rule& rule, const VerifyOptions& options, const Stop& stop,
+                        const VerdictStore& store) {
+  if (store.find)
+    if (auto known = store.find(rule)) return *std::move(known);
+  Finding f = examine(rule, options, &stop);
+  if (store.keep && !must_end(&stop)) store.keep(rule, f);
+  return f;
+}
+
+}  // namespace
+
 VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions& options,
-                          const Stop& stop) {
+                          const Stop& stop, const VerdictStore& store) {
   auto start = std::chrono::steady_clock::now();
   double cpu = cpu_seconds();
   VerifyReport report;
@@ -296,23 +377,25 @@ VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions&
   report.counters.duplicates = distinct.duplicates;
   report.counters.trivial = distinct.trivial;
   report.counters.joined = distinct.joined;
-  std::vector<Judgement> judged(rules.size());
+  report.places = std::move(distinct.places);
+  report.findings.resize(rules.size());
   Progress progress("verify", "rules", rules.size(), options.verbosity);
   std::atomic<uint64_t> proved{0};
   int threads = options.threads > 0 ? options.threads : default_threads();
   parallel_for(rules.size(), threads, [&](size_t k) {
-    judged[k] = judge_rule(rules[k], options, &stop);
-    proved += judged[k].rule.verdict.kind == VerdictKind::ProvedAllSizes;
+    Finding& f = report.findings[k] = find_or_examine(rules[k], options, stop, store);
+    proved += f.rule.verdict.kind == VerdictKind::ProvedAllSizes;
     progress.note(fmt::format("{} proved", proved.load()));
     progress.add();
   });
-  for (Judgement& j : judged) {
-    add_counters(report.counters, j.counters);
-    count_verdict(report.counters, j.rule.verdict.kind);
-    report.counters.reversible += j.rule.both && is_proved(j.rule);
-    report.rules.push_back(std::move(j.rule));
+  for (const Finding& f : report.findings) {
+    add_counters(report.counters, f.counters);
+    count_verdict(report.counters, f.rule.verdict.kind);
+    report.counters.reversible += f.rule.both && is_proved(f.rule);
+    report.counters.conditional += !f.condition.empty();
+    report.rules.push_back(f.rule);
   }
-  report.interrupted = stop.requested();
+  report.interrupted = must_end(&stop);
   report.counters.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.counters.cpu_seconds = cpu_seconds() - cpu;

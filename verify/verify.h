@@ -1,11 +1,15 @@
 #pragma once
 // Judging candidate rules: at which signatures they hold, and the verdict.
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "ir/rule.h"
+#include "verify/counterexample.h"
+#include "verify/instance.h"
 #include "verify/oracle.h"
 
 namespace regraft::verify {
@@ -16,12 +20,20 @@ enum class Domains : uint8_t {
   Widened,  ///< when all of them are proved, try the usual ones as well
 };
 
+/// What to do with a rule that does not hold as it stands.
+enum class Conditions : uint8_t {
+  AsGiven,  ///< judge it as it is
+  Found,    ///< look for the weakest condition under which it holds, see conditions.h
+};
+
 struct VerifyOptions {
   uint64_t seed = 7;       ///< of the numeric checks
   int threads = 0;         ///< 0: as many as the machine has
   uint64_t effort = 1;     ///< multiplies the limits of each proof
   size_t signatures = 32;  ///< how many signatures of a rule are tried
   Domains domains = Domains::Widened;
+  Assume assume = Assume::LeftSide;  ///< BothSides: with Domains::Given, of directed rules
+  Conditions conditions = Conditions::AsGiven;
   Verbosity verbosity = Verbosity::Normal;
 };
 
@@ -31,6 +43,7 @@ struct VerifyCounters {
   uint64_t joined = 0;  ///< pairs of candidates that were one rule in two directions
   uint64_t proved = 0, bounded = 0, tested = 0, refuted = 0, unknown = 0;
   uint64_t reversible = 0;     ///< of the proved ones, in both directions
+  uint64_t conditional = 0;    ///< of the proved ones, under a condition that was found
   uint64_t instances = 0;      ///< rules at one signature that were looked at
   uint64_t proofs = 0;         ///< of them, proved for all sizes
   uint64_t disagreements = 0;  ///< proofs that the second prover did not confirm
@@ -38,10 +51,33 @@ struct VerifyCounters {
   double seconds = 0, cpu_seconds = 0;
 };
 
+/// What was found of one rule.
+struct Finding {
+  Rule rule;              ///< with verdict and domain
+  std::string condition;  ///< what was added to `where`: "v.2=w.2"; mostly empty
+  /// The first one at the signatures looked at, also of a rule that holds at others or under the
+  /// condition that was found.
+  std::optional<Counterexample> counterexample;
+  Rule refuted;            ///< the directed rule that it is of, when there is one
+  std::string refutation;  ///< the same in words; empty when there is none
+  VerifyCounters counters;
+  double milliseconds = 0;
+};
+
+/// Verdicts of earlier runs. Both functions may be called from several threads at once.
+struct VerdictStore {
+  std::function<std::optional<Finding>(const Rule& candidate)> find;
+  std::function<void(const Rule& candidate, const Finding& finding)> keep;
+};
+
 struct VerifyReport {
   /// The candidates without duplicates and trivial ones, in their order, with verdict and domain; a
   /// rule and its reverse are one.
   std::vector<Rule> rules;
+  std::vector<Finding> findings;  ///< of each of these rules
+  /// Of each candidate its place in `rules`; nullopt: trivial. Two at one place are duplicates, or
+  /// a rule and its reverse.
+  std::vector<std::optional<size_t>> places;
   VerifyCounters counters;
   bool interrupted = false;  ///< rules that were not reached are Unknown "interrupted"
 };
@@ -53,9 +89,15 @@ struct VerifyReport {
 /// proved; when there are none it becomes the better direction, directed. Refuted: no signature
 /// held, with a counterexample. Deterministic for given options (threads do not matter).
 Rule verify_rule(const Rule& candidate, const VerifyOptions& options);
+/// The same with all that was found.
+Finding examine(const Rule& candidate, const VerifyOptions& options, const Stop* stop = nullptr);
 
-/// All rules, in parallel, with progress on stderr.
+/// All rules, in parallel, with progress on stderr. Rules that `store` has are not judged again;
+/// those that were not reached are not kept.
 VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions& options,
-                          const Stop& stop);
+                          const Stop& stop, const VerdictStore& store = {});
+/// Adds what is summed over rules.
+void add_counters(VerifyCounters& total, const VerifyCounters& c);
+void count_verdict(VerifyCounters& c, VerdictKind kind);
 
 }  // namespace regraft::verify

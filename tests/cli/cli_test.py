@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -206,6 +207,243 @@ class Derive(CommandLine):
         self.assert_refused(regraft("rules", "import", "/nowhere.pb", "-o", out), "nowhere.pb")
 
 
+class Verify(CommandLine):
+    RULES = """assoc  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))  for a:nn b:nn c:nn
+again  (matmul (matmul ?x ?y) ?z) => (matmul ?x (matmul ?y ?z))
+false  (relu (add ?a ?b)) => (add (relu ?a) (relu ?b))  for a:nn b:nn
+halves  (mul (add (reduce-mean ?a axes=1) (reduce-mean ?b axes=1)) (full shape=1 value=0.5)) => (reduce-mean (concat ?a ?b axis=1) axes=1)  for a:nn b:nn
+open  (tanh (neg ?x)) => (neg (tanh ?x))  for x:nn
+swap  (add ?a ?b) => (add ?b ?a)  for a:nn b:nn
+"""
+
+    def write(self, name, data):
+        path = os.path.join(self.folder, name)
+        pathlib.Path(path).write_bytes(data if isinstance(data, bytes) else data.encode())
+        return path
+
+    def verdicts(self, *arguments, code):
+        report = os.path.join(self.folder, "report.json")
+        run = regraft("verify", *arguments, "--json", report)
+        self.assert_exit(run, code)
+        return json.loads(pathlib.Path(report).read_text()), run
+
+    def test_one_record_for_each_rule(self):
+        report, run = self.verdicts(self.write("r.rules", self.RULES), code=FAILED)
+        records = {r["name"]: r for r in report["rules"]}
+        self.assertEqual([r["index"] for r in report["rules"]], list(range(6)))
+        self.assertEqual(records["assoc"]["verdict"], "proved:all-sizes")
+        self.assertIn("all sizes", records["assoc"]["scope"])
+        self.assertEqual(records["again"]["same_as"], "assoc")
+        self.assertEqual(records["false"]["verdict"], "refuted")
+        self.assertIn("a=[1,1]", records["false"]["counterexample"])
+        self.assertEqual(records["halves"]["verdict"], "proved:all-sizes")
+        self.assertEqual(records["halves"]["conditions"], ["a.1=b.1"])
+        self.assertTrue(records["halves"]["counterexample"])
+        self.assertEqual(records["open"]["verdict"], "unknown")
+        self.assertEqual(records["swap"]["verdict"], "trivial")
+        for name in ("assoc", "false", "halves", "open"):
+            self.assertGreater(records[name]["milliseconds"], 0)
+        self.assertIn("only where a.1=b.1: halves", run.stdout)
+        self.assertRegex(run.stdout, r"refuted: false: .*differs at")
+
+    def test_conditions_may_be_declined(self):
+        report, _ = self.verdicts(self.write("r.rules", self.RULES), "--no-conditions", code=FAILED)
+        self.assertEqual(report["rules"][3]["verdict"], "refuted")
+
+    def test_the_conditional_rule_is_written_with_its_condition(self):
+        out = os.path.join(self.out_folder, "proved.rules")
+        self.assert_exit(regraft("verify", self.write("r.rules", self.RULES), "-o", out, "-q"), DONE)
+        line = next(l for l in pathlib.Path(out).read_text().splitlines() if l.startswith("halves"))
+        self.assertIn("where a.1=b.1", line)
+        self.assert_exit(regraft("verify", out, "--no-conditions", "-q"), DONE)
+
+    def test_counterexamples_are_replayed(self):
+        self.verdicts(self.write("r.rules", self.RULES), code=FAILED)
+        report = os.path.join(self.folder, "report.json")
+        run = regraft("check", report, "--rule", "false")
+        self.assert_exit(run, FAILED)
+        self.assertRegex(run.stdout, r"output 0 at \[0,0\] is .* on the left, .* on the right")
+        self.assert_exit(regraft("check", report, "--rule", "halves"), FAILED)
+        self.assert_refused(regraft("check", report, "--rule", "assoc"), "no counterexample")
+        self.assert_refused(regraft("check", report, "--rule", "nosuch"), "nosuch")
+        self.assert_refused(regraft("check", self.write("x.json", "{}"), "--rule", "a"), r"x\.json")
+        self.assert_exit(regraft("check", report), USAGE)
+
+    def test_threads_change_nothing(self):
+        rules = self.write("r.rules", self.RULES)
+        texts = set()
+        for threads in (1, 2, 4):
+            report, run = self.verdicts(rules, "--threads", threads, code=FAILED)
+            for record in report["rules"]:
+                record.pop("milliseconds", None)
+            texts.add(json.dumps(report["rules"]))
+        self.assertEqual(len(texts), 1)
+
+    def test_the_cache_saves_work(self):
+        rules, cache = self.write("r.rules", self.RULES), os.path.join(self.folder, "cache")
+        first, _ = self.verdicts(rules, "--cache", cache, code=FAILED)
+        lines = pathlib.Path(cache).read_text().splitlines()
+        self.assertEqual(len(lines), 1 + 4)
+        second, _ = self.verdicts(rules, "--cache", cache, code=FAILED)
+        self.assertEqual(first["rules"], second["rules"])  # milliseconds too: those of the first run
+        self.assertLess(second["seconds"], 1)
+        # a changed rule is judged anew, the others are not; a line that was cut off or edited is not used
+        kept = [l for l in lines[1:] if '"candidate":"assoc' not in l]
+        edited = [l.replace("refuted[", "proved:all-sizes[") for l in kept]
+        pathlib.Path(cache).write_text("\n".join([lines[0], *edited, lines[1][:40]]))
+        third, _ = self.verdicts(rules, "--cache", cache, code=FAILED)
+        self.assertEqual(third["rules"][2]["verdict"], "refuted")
+        self.assertEqual(third["rules"][0]["verdict"], "proved:all-sizes")
+        # of another build nothing is used
+        pathlib.Path(cache).write_text("\n".join(["#regraft-verdicts 1  other", *lines[1:], ""]))
+        self.verdicts(rules, "--cache", cache, code=FAILED)
+        self.assertEqual(pathlib.Path(cache).read_text().splitlines()[0], lines[0])
+        self.assert_refused(regraft("verify", rules, "--cache", rules, "-q"), r"r\.rules:1")
+
+    def test_interrupted_runs_go_on(self):
+        rules = str(venv.ROOT / "substitutions/extended.rules")
+        cache, out = os.path.join(self.folder, "cache"), os.path.join(self.folder, "out.rules")
+        arguments = [REGRAFT, "verify", rules, "-o", out, "--cache", cache, "-q"]
+        run = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
+        for _ in range(600):
+            time.sleep(0.05)
+            if os.path.exists(cache) and pathlib.Path(cache).read_text().count("\n") > 4:
+                break
+        run.send_signal(signal.SIGINT)
+        _, stderr = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, DONE, stderr)
+        self.assertIn("goes on from", stderr)
+        some = pathlib.Path(out).read_text().count("=> ")
+        self.assertGreater(some, 0)
+        judged = pathlib.Path(cache).read_text().splitlines()
+        self.assert_exit(regraft(*arguments[1:], "--time", "3"), DONE)
+        more = pathlib.Path(cache).read_text().splitlines()
+        self.assertEqual(more[:len(judged)], judged)
+        self.assertGreater(len(more), len(judged))
+
+    def test_bad_files_of_taso(self):
+        good = os.path.join(self.folder, "good.pb")
+        proved = os.path.join(self.folder, "proved.rules")
+        self.assert_exit(regraft("verify", self.write("r.rules", self.RULES), "-o", proved, "-q"), DONE)
+        self.assert_exit(regraft("rules", "export", "--taso", proved, "-o", good), DONE)
+        data = pathlib.Path(good).read_bytes()
+        self.assertGreater(len(data), 20)
+        for name, bad in (("cut.pb", data[:-3]), ("text.pb", b"no such file"), ("empty.pb", b"")):
+            path = self.write(name, bad)
+            out = os.path.join(self.out_folder, "out.rules")
+            self.assert_refused(regraft("verify", path, "-o", out, "-q"), name.replace(".", r"\."))
+        self.assert_refused(regraft("verify", "/nowhere.pb", "-q"), "nowhere.pb")
+        report, run = self.verdicts(good, code=DONE)
+        self.assertEqual([r["verdict"] for r in report["rules"]], ["proved"])
+        self.assertIn("taso.000: proved", run.stdout)
+
+    def test_many_rules_of_taso(self):
+        """Tens of thousands of rules: read, judged in part, reported."""
+        proved, one = os.path.join(self.folder, "p.rules"), os.path.join(self.folder, "one.pb")
+        self.assert_exit(regraft("verify", self.write("r.rules", self.RULES), "-o", proved, "-q"), DONE)
+        self.assert_exit(regraft("rules", "export", "--taso", proved, "-o", one), DONE)
+        many = self.write("many.pb", pathlib.Path(one).read_bytes() * 20000)
+        report, _ = self.verdicts(many, "-q", "--time", "5", code=FAILED)
+        self.assertEqual(len(report["rules"]), 20000)
+        self.assertGreater(report["counts"]["proved"], 10)
+
+
+class Certificates(CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.model = self.tiny("tiny_repvgg")
+        self.certificate = os.path.join(self.folder, "certificate.json")
+        self.optimised = os.path.join(self.folder, "optimised.onnx")
+        self.assert_exit(regraft("optimize", self.model, "-o", self.optimised, "--budget", "300",
+                                 "--certificate", self.certificate, "-q"), DONE)
+
+    def check(self, *more, model=None, optimised=None):
+        return regraft("check", model or self.model, optimised or self.optimised, "--certificate",
+                       self.certificate, *more)
+
+    def tampered(self, change):
+        good = pathlib.Path(self.certificate).read_text()
+        j = json.loads(good)
+        change(j)
+        pathlib.Path(self.certificate).write_text(json.dumps(j))
+        run = self.check()
+        pathlib.Path(self.certificate).write_text(good)
+        self.assertIn(run.returncode, (FAILED, BAD_INPUT), run.stdout)
+        self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+        return run.stderr
+
+    def test_replays(self):
+        run = self.check()
+        self.assert_exit(run, DONE)
+        self.assertRegex(run.stdout, r"\d+ steps with \d+ rules lead from")
+        run = self.check("--prove")
+        self.assert_exit(run, DONE)
+        self.assertIn("proved anew", run.stdout)
+
+    def test_tampering_is_found(self):
+        def drop_last(j):
+            j["steps"].pop()
+
+        def other_place(j):
+            j["steps"][0]["nodes"][0] += 1
+
+        def other_rule(j):
+            j["steps"][0]["rule"] = "nosuch"
+
+        def edited_rule(j):
+            j["rules"][1] = j["rules"][1].replace("conv", "maxpool", 1).replace("(add", "(mul", 1)
+
+        def no_rules(j):
+            j["rules"] = j["rules"][:1]
+
+        def other_input(j):
+            j["input"] = "0" * 16
+
+        self.assertIn("another model", self.tampered(drop_last))
+        self.assertIn("step 0", self.tampered(other_place))
+        self.assertIn("nosuch", self.tampered(other_rule))
+        self.assertRegex(self.tampered(edited_rule), "seal|column|rules:2")
+        self.assertIn("no rule", self.tampered(no_rules))
+        self.assertIn("another input", self.tampered(other_input))
+        self.assertIn("not a certificate", self.tampered(lambda j: j.pop("regraft_certificate")))
+        self.assertIn("not a certificate", self.tampered(lambda j: j.pop("steps")))
+
+    def test_another_output_is_refused(self):
+        changed = onnx.load(self.optimised)
+        weight = onnx.numpy_helper.to_array(changed.graph.initializer[0]) + np.float32(1)
+        name = changed.graph.initializer[0].name
+        changed.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(weight, name))
+        other = os.path.join(self.folder, "other.onnx")
+        onnx.save(changed, other)
+        run = self.check(optimised=other)
+        self.assert_exit(run, FAILED)
+        self.assertIn("another model", run.stderr)
+        self.assert_exit(self.check(optimised=self.model), FAILED)
+        self.assert_exit(self.check(model=self.tiny("tiny_fire")), FAILED)
+
+    def test_a_false_rule_with_a_good_seal_does_not_survive_a_proof(self):
+        """Whoever can run the program can make a seal; --prove is for certificates from elsewhere."""
+        j = json.loads(pathlib.Path(self.certificate).read_text())
+        ops = int(re.search(r"ops=([0-9a-f]{16})", j["rules"][0]).group(1), 16)
+        line = j["rules"][1].rsplit("  seal=", 1)
+        self.assertEqual(f"{seal(line[0], ops):016x}", line[1])
+        false = "zz-false  (relu ?a) => (neg (relu ?a))  for a:nn  proved:all-sizes"
+        j["rules"].append(f"{false}  seal={seal(false, ops):016x}")
+        pathlib.Path(self.certificate).write_text(json.dumps(j))
+        self.assert_exit(self.check(), DONE)
+        run = self.check("--prove")
+        self.assert_exit(run, FAILED)
+        self.assertIn("zz-false is refuted", run.stderr)
+
+    def test_needs_its_files(self):
+        self.assert_refused(regraft("check", self.model, self.optimised, "--certificate",
+                                    "/nowhere.json"), "nowhere.json")
+        self.assert_exit(regraft("check", self.model, "--certificate", self.certificate), USAGE)
+        self.assert_exit(regraft("check", self.model, self.optimised, "--prove"), USAGE)
+        self.assert_refused(regraft("optimize", self.model, "-o", self.out, "--certificate",
+                                    "/no/such/folder/c.json", "-q"), "no/such/folder")
+
+
 class MainJob(CommandLine):
     def test_generate_verify_optimize_check(self):
         candidates = os.path.join(self.folder, "cand.rules")
@@ -281,6 +519,23 @@ class MainJob(CommandLine):
         model = bad_models.good(self.folder)
         out = os.path.join(self.out_folder, "no/such/folder/out.onnx")
         self.assert_refused(regraft("optimize", model, "-o", out, "--quiet"), "no/such/folder")
+
+
+def seal(rule, ops):
+    """As substitutions/rule_db.h has it: of the rule's text and the operator set."""
+    word = (1 << 64) - 1
+
+    def mix(x):
+        x = (x + 0x9E3779B97F4A7C15) & word
+        x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & word
+        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & word
+        return x ^ (x >> 31)
+
+    h = 0xCBF29CE484222325
+    for byte in rule.encode():
+        h = ((h ^ byte) * 0x100000001B3) & word
+    h = mix(h ^ len(rule))
+    return mix((((h << 23 | h >> 41) & word) * 0x632BE59BD9B4E019 + ops) & word)
 
 
 def random_feeds(session):

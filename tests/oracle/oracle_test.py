@@ -3,14 +3,17 @@
 
   python oracle_test.py random REGRAFT [--cases N] [--seed N] [--type T]
   python oracle_test.py stored REGRAFT [--data DIR]
+  python oracle_test.py faults REGRAFT [--cases N] [--seed N] [--type T]
 
 random: one-node models with random shapes and attributes at many opsets, against ONNX's reference
 evaluator, or onnxruntime where that one cannot run the version or differs. stored: the models and outputs that
 ONNX distributes for its backends. Both fail on wrong numbers, and when an ONNX type that regraft
-lists is never understood.
+lists is never understood. faults: plants faults in what is expected (an attribute forgotten, an
+operand ignored, another operator): the random cases must tell each of them from what regraft computes.
 """
 import argparse
 import collections
+import dataclasses
 import itertools
 import os
 import pathlib
@@ -108,6 +111,75 @@ def self_test():
     assert difference(-one * np.inf, one * np.inf, 1e-5)
 
 
+# Planted faults.
+
+# What an attribute says that something else says as well.
+WITHOUT_EFFECT = {
+    ("Conv", "forgets kernel_shape"): "the weight's shape",
+    ("Split", "forgets num_outputs"): "the number of outputs",
+}
+
+
+def faults_of(kind, case):
+    """(name, faulty case) pairs: a formula with such a mistake."""
+    for name in sorted(case.attributes):
+        rest = {k: v for k, v in case.attributes.items() if k != name}
+        yield f"forgets {name}", dataclasses.replace(case, attributes=rest)
+    for k, x in enumerate(case.inputs):
+        if x is None or k in case.constants or x.dtype.kind != "f" or x.size == 0:
+            continue
+        other = [y if j != k else x[::-1].copy() if x.ndim else x + 1 for j, y in enumerate(case.inputs)]
+        yield f"reads operand {k} backwards", dataclasses.replace(case, inputs=other)
+        other = [y if j != k else np.ones_like(x) for j, y in enumerate(case.inputs)]
+        yield f"ignores operand {k}", dataclasses.replace(case, inputs=other)
+
+
+def faults_test(args):
+    """For each fault of each operator some random case has another result; rare ones need more cases."""
+    listed_types()
+    found = collections.defaultdict(set)
+    kinds = [args.type] if args.type else sorted(cases.CASES)
+    unseen = []
+    for count in (args.cases, 10 * args.cases):
+        plant_faults(args, kinds, count, found)
+        unseen = [k for k, v in sorted(found.items()) if "seen" not in v and k not in WITHOUT_EFFECT]
+        kinds = sorted({kind for kind, _ in unseen})
+    seen = sum("seen" in v for v in found.values())
+    print(f"{seen} of {len(found)} planted faults seen, in {len({k for k, _ in found})} operators")
+    return [f"{kind}: no case sees a formula that {name}" for kind, name in unseen]
+
+
+def plant_faults(args, kinds, count, found):
+    """Adds "made" or "seen" to what is found of each (operator, fault)."""
+    if not kinds:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        root, made = pathlib.Path(folder), {}
+        for kind, number in itertools.product(kinds, range(count)):
+            case, opset = make_case(kind, number, args.seed)
+            where = root / f"{kind}_{number}"
+            write_tensors(where / "in", "input", feeds_of(case).values())
+            (where / "model.onnx").write_bytes(one_node_model(kind, case, opset).SerializeToString())
+            made[kind, number] = (where, opset, case)
+        lines = evaluate(args.regraft, [(w / "model.onnx", w / "in", w / "out")
+                                        for w, *_ in made.values()])
+        for ((kind, _), (where, opset, case)), line in zip(made.items(), lines):
+            for name, faulty in faults_of(kind, case) if line.startswith("ok") else ():
+                if "seen" in found.get((kind, name), ()):
+                    continue
+                try:
+                    outputs = reference_outputs(one_node_model(kind, faulty, opset), feeds_of(faulty))
+                except Exception:
+                    continue  # a fault that is not even well formed
+                if outputs is not None:
+                    found[kind, name].add("seen" if mismatch(line, where, outputs) else "made")
+
+
+def feeds_of(case):
+    return {f"x{k}": x for k, x in enumerate(case.inputs)
+            if x is not None and k not in case.constants}
+
+
 # Random cases.
 
 def one_node_model(kind, made, opset):
@@ -170,8 +242,7 @@ def random_test(args):
             case, opset = make_case(kind, number, args.seed)
             model = one_node_model(kind, case, opset)
             where = root / f"{kind}_{number}"
-            feeds = {f"x{k}": x for k, x in enumerate(case.inputs)
-                     if x is not None and k not in case.constants}
+            feeds = feeds_of(case)
             write_tensors(where / "in", "input", feeds.values())
             (where / "model.onnx").write_bytes(model.SerializeToString())
             made[kind, number] = (where, model, feeds, opset, case)
@@ -326,7 +397,7 @@ def stored_test(args):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("part", choices=["random", "stored"])
+    parser.add_argument("part", choices=["random", "stored", "faults"])
     parser.add_argument("regraft")
     parser.add_argument("--cases", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
@@ -334,7 +405,8 @@ def main():
     parser.add_argument("--data", default=DEFAULT_DATA)
     args = parser.parse_args()
     self_test()
-    problems = random_test(args) if args.part == "random" else stored_test(args)
+    part = {"random": random_test, "stored": stored_test, "faults": faults_test}[args.part]
+    problems = part(args)
     for problem in problems[:60]:
         print(problem)
     return 1 if problems else 0

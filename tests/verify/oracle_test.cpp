@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "base/rng.h"
 
 namespace regraft::verify {
@@ -60,6 +62,25 @@ TEST(Oracle, StopsWhenTheBudgetIsUsedUp) {
   Poly x = Poly::symbol(pool.named("x")), y = Poly::symbol(pool.named("y"));
   EXPECT_TRUE(oracle.refuted({x + y < Poly(2)}));
   EXPECT_THROW(static_cast<void>(oracle.refuted({x + x + y < Poly(3)})), OutOfBudget);
+}
+
+/// A run that its counted limit does not end is ended by the clock, and the oracle goes on.
+TEST(Oracle, CutsOffWhatDoesNotEnd) {
+  SymbolPool pool;
+  Limits limits;
+  limits.run_linear = limits.run_nonlinear = limits.solver_work = 2'000'000'000;
+  limits.cut_off = 300;
+  Budget budget{limits};
+  Oracle oracle(budget);
+  Poly x = Poly::symbol(pool.named("x")), y = Poly::symbol(pool.named("y")),
+       z = Poly::symbol(pool.named("z"));
+  auto start = std::chrono::steady_clock::now();
+  Conjunction endless{x * x * x * x + y * y * y * y == z * z * z * z};  // has no solution
+  EXPECT_FALSE(oracle.refuted(endless));
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  EXPECT_LT(seconds, 10);
+  EXPECT_GE(oracle.stats().undecided, 1u);
+  EXPECT_TRUE(oracle.refuted({x + y < Poly(2)}));
 }
 
 /// A random polynomial of degree at most 2 in the symbols.

@@ -51,7 +51,7 @@ TEST(Prover, RightSideMustBeWellFormedWhereverTheLeftIs) {
 
 TEST(Prover, SmallBudgetIsUnknownNeverWrong) {
   Limits limits;
-  limits.steps = 4;
+  limits.steps = 1;
   auto good = instance_of("r (matmul ?a (add ?b ?c)) => (add (matmul ?a ?b) (matmul ?a ?c))",
                           {"nn", "nn", "nn"});
   EXPECT_EQ(SymbolicProver(limits).prove(good).kind, VerdictKind::Unknown);
@@ -90,7 +90,8 @@ TEST(TermsProver, ProvesAtShapesAndNamesThem) {
                           {"nn", "nn", "nn"});
   Verdict v = TermsProver(3).prove(good);
   EXPECT_EQ(v.kind, VerdictKind::ProvedBounded);
-  EXPECT_NE(v.detail.find("a=["), std::string::npos) << v.detail;
+  EXPECT_NE(v.detail.find("all sizes up to 4, 64 shapes: a=[1,1] b=[1,1]"), std::string::npos)
+      << v.detail;
   auto bad = instance_of("r (matmul ?a ?b) => (matmul ?b ?a)", {"nn", "nn"});
   EXPECT_EQ(TermsProver(3).prove(bad).kind, VerdictKind::Unknown);
 }
@@ -101,8 +102,42 @@ TEST(Numbers, RefuteWithSizesAndPosition) {
   ASSERT_EQ(sizes.size(), 6u);
   NumericCheck c = check_numbers(bad, sizes, 7);
   ASSERT_TRUE(c.counterexample);
-  EXPECT_NE(c.counterexample->find("output 0 differs at ["), std::string::npos)
-      << *c.counterexample;
+  EXPECT_EQ(c.counterexample->inputs.at(0).shape, (std::vector<int64_t>{1, 1}));
+  std::string text = describe(bad, *c.counterexample);
+  EXPECT_NE(text.find("output 0 differs at [0,0]: "), std::string::npos) << text;
+}
+
+/// Each of these differs at the shapes and inputs named, which are the smallest.
+TEST(Numbers, CounterexamplesAreSmallAndCanBeReplayed) {
+  struct Case {
+    const char* rule;
+    Signature signature;
+    const char* text;
+  };
+  const Case cases[] = {
+      {"r (matmul ?a ?b) => (matmul ?b ?a)",
+       {"nn", "nn"},
+       "a=[1,1] b=[1,2]: the right side is ill formed"},
+      {"r (relu ?x) => ?x", {"nn"}, "x=[1,1]: output 0 differs at [0,0]: 0 on the left, -"},
+      {"r (add ?x ?y) => (add ?x ?x)", {"n", "n"}, "; x=(0); y=(1)"},
+      {"r (relu ?x) => (slice ?x begins=0,1 sizes=1,1)", {"nn"}, "the right side is ill formed"},
+      {"r (conv ?x ?w strides=?s) => (conv ?x ?w)", {"nnnn", "nnnn"}, "s.0=1 s.1=2"}};
+  for (const Case& k : cases) {
+    auto bad = instance_of(k.rule, k.signature);
+    NumericCheck c = check_numbers(bad, sample_sizes(bad, 7, 8), 7);
+    ASSERT_TRUE(c.counterexample) << k.rule;
+    EXPECT_EQ(c.counterexample->signature, k.signature);
+    std::string text = describe(bad, *c.counterexample);
+    EXPECT_NE(text.find(k.text), std::string::npos) << text;
+    auto again = replay(*parse_rule(k.rule), *c.counterexample);
+    ASSERT_TRUE(again) << k.rule;
+    ASSERT_TRUE(again->difference) << k.rule;
+    EXPECT_EQ(again->difference->position, c.counterexample->difference.position);
+    EXPECT_EQ(again->difference->left, c.counterexample->difference.left);
+    Counterexample other = *c.counterexample;
+    other.inputs[0].shape.push_back(1);
+    EXPECT_FALSE(replay(*parse_rule(k.rule), other)) << k.rule;
+  }
 }
 
 TEST(Numbers, KnowWhatFunctionsAre) {

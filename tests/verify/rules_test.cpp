@@ -1,14 +1,14 @@
-// The corpus of true and false rules, and random edits of the true ones.
+// The corpus of true, false and open rules.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <mutex>
 
-#include "base/rng.h"
 #include "ir/text.h"
 #include "substitutions/rule_db.h"
-#include "verify/prover.h"
-#include "verify/refute.h"
+#include "verify/sampling.h"
 #include "verify/verify.h"
 
 namespace regraft::verify {
@@ -48,7 +48,7 @@ void print(const char* what, const VerifyCounters& c) {
 
 TEST(Rules, TrueOnesAreProvedForAllSizes) {
   std::vector<Rule> rules = corpus("valid");
-  ASSERT_GE(rules.size(), 80u);
+  ASSERT_GE(rules.size(), 110u);
   Stop stop;
   VerifyReport report = verify_rules(rules, quick(), stop);
   print("true", report.counters);
@@ -61,12 +61,84 @@ TEST(Rules, TrueOnesAreProvedForAllSizes) {
 
 TEST(Rules, FalseOnesAreRefuted) {
   std::vector<Rule> rules = corpus("invalid");
-  ASSERT_GE(rules.size(), 15u);
+  ASSERT_GE(rules.size(), 35u);
   Stop stop;
   VerifyReport report = verify_rules(rules, quick(), stop);
   print("false", report.counters);
   for (const Rule& r : report.rules)
     EXPECT_EQ(r.verdict.kind, VerdictKind::Refuted) << r.name << ": " << r.verdict.detail;
+}
+
+/// True rules that today's prover does not show: what is Unknown must be neither proved (it would
+/// move to `valid`) nor refuted.
+TEST(Rules, OpenOnesAreUnknown) {
+  std::vector<Rule> rules = corpus("unknown");
+  ASSERT_GE(rules.size(), 7u);
+  Stop stop;
+  VerifyReport report = verify_rules(rules, quick(), stop);
+  print("open", report.counters);
+  for (const Rule& r : report.rules) {
+    EXPECT_NE(r.verdict.kind, VerdictKind::ProvedAllSizes) << r.name << " is proved now";
+    EXPECT_NE(r.verdict.kind, VerdictKind::Refuted) << r.name << ": " << r.verdict.detail;
+  }
+}
+
+/// What each candidate has become can be told.
+TEST(Rules, EveryCandidateHasItsPlace) {
+  std::vector<Rule> rules;
+  for (const char* line : {"a (relu (relu ?x)) => (relu ?x)", "b (relu (relu ?y)) => (relu ?y)",
+                           "c (add ?a ?b) => (add ?b ?a)", "d (neg (neg ?x)) => ?x"})
+    rules.push_back(*parse_rule(line));
+  Stop stop;
+  VerifyReport report = verify_rules(rules, quick(), stop);
+  ASSERT_EQ(report.places.size(), 4u);
+  EXPECT_EQ(report.places[0], report.places[1]);
+  EXPECT_FALSE(report.places[2].has_value());
+  EXPECT_EQ(report.findings.at(*report.places[3]).rule.name, "d");
+}
+
+/// A store is asked first, and gets what was judged; a stopped run leaves the rest unknown and
+/// keeps nothing of it.
+TEST(Rules, TheStoreSavesWork) {
+  std::vector<Rule> rules = {*parse_rule("a (relu (relu ?x)) => (relu ?x)"),
+                             *parse_rule("b (neg (neg ?x)) => ?x")};
+  std::map<std::string, Finding> kept;
+  std::mutex mutex;
+  size_t asked = 0;
+  VerdictStore store{[&](const Rule& r) -> std::optional<Finding> {
+                       std::lock_guard lock(mutex);
+                       ++asked;
+                       auto it = kept.find(to_string(r));
+                       if (it == kept.end()) return std::nullopt;
+                       return it->second;
+                     },
+                     [&](const Rule& r, const Finding& f) {
+                       std::lock_guard lock(mutex);
+                       kept[to_string(r)] = f;
+                     }};
+  Stop stopped;
+  stopped.request();
+  VerifyReport none = verify_rules(rules, quick(), stopped, store);
+  EXPECT_TRUE(none.interrupted);
+  EXPECT_TRUE(kept.empty());
+  EXPECT_EQ(none.rules[0].verdict.kind, VerdictKind::Unknown);
+  EXPECT_EQ(none.rules[0].verdict.detail, "interrupted");
+  Stop stop;
+  VerifyReport first = verify_rules(rules, quick(), stop, store);
+  EXPECT_EQ(kept.size(), 2u);
+  kept.begin()->second.rule.name = "from-the-store";
+  VerifyReport second = verify_rules(rules, quick(), stop, store);
+  EXPECT_EQ(asked, 6u);
+  EXPECT_EQ(second.rules[0].name, "from-the-store");
+  EXPECT_EQ(to_string(second.rules[1]), to_string(first.rules[1]));
+}
+
+TEST(Rules, OutOfTimeIsInterrupted) {
+  std::vector<Rule> rules = corpus("valid");
+  Stop stop(1e-9);
+  VerifyReport report = verify_rules(rules, quick(), stop);
+  EXPECT_TRUE(report.interrupted);
+  EXPECT_EQ(report.counters.unknown, report.rules.size());
 }
 
 TEST(Rules, DuplicatesAndTrivialOnesAreDropped) {
@@ -171,88 +243,33 @@ TEST(Reversible, ARuleAndItsReverseAreOne) {
 TEST(Rules, TheAnswerDoesNotDependOnThreads) {
   std::vector<Rule> rules = corpus("invalid");
   rules.push_back(*parse_rule("t (transpose (transpose ?x perm=1,0) perm=1,0) => ?x"));
-  VerifyOptions one = quick(), two = quick();
-  one.threads = 1;
-  two.threads = 2;
+  for (Rule& r : corpus("valid"))
+    if (rules.size() < 45) rules.push_back(std::move(r));
+  VerifyOptions options = quick();
+  options.conditions = Conditions::Found;
+  options.signatures = 3;
   Stop stop;
-  VerifyReport a = verify_rules(rules, one, stop), b = verify_rules(rules, two, stop);
-  ASSERT_EQ(a.rules.size(), b.rules.size());
-  for (size_t k = 0; k < a.rules.size(); ++k)
-    EXPECT_EQ(to_string(a.rules[k]), to_string(b.rules[k]));
+  std::vector<VerifyReport> reports;
+  for (int threads : {1, 2, 4}) {
+    options.threads = threads;
+    reports.push_back(verify_rules(rules, options, stop));
+  }
+  for (const VerifyReport& r : reports) {
+    ASSERT_EQ(r.rules.size(), reports[0].rules.size());
+    EXPECT_EQ(r.places, reports[0].places);
+    EXPECT_EQ(r.counters.proofs, reports[0].counters.proofs);
+    EXPECT_EQ(r.counters.oracle.work, reports[0].counters.oracle.work);
+    for (size_t k = 0; k < r.rules.size(); ++k) {
+      EXPECT_EQ(to_string(r.rules[k]), to_string(reports[0].rules[k]));
+      EXPECT_EQ(r.findings[k].refutation, reports[0].findings[k].refutation);
+    }
+  }
 }
 
 TEST(Rules, VerdictsInTheInputAreIgnored) {
   auto claimed = parse_rule("r (matmul ?a ?b) => (matmul ?b ?a)  for a:nn b:nn  proved:all-sizes");
   ASSERT_TRUE(claimed);
   EXPECT_EQ(verify_rule(*claimed, quick()).verdict.kind, VerdictKind::Refuted);
-}
-
-/// One random edit of the right side: operands swapped, an attribute moved, another operator,
-/// another variable.
-bool mutate(Rule& r, Rng& rng) {
-  if (r.rhs.nodes.empty()) return false;
-  PatternNode& n = r.rhs.nodes[rng.below(r.rhs.nodes.size())];
-  switch (rng.below(4)) {
-    case 0:
-      if (n.inputs.size() < 2) return false;
-      std::swap(n.inputs[0], n.inputs[1]);
-      return true;
-    case 1: {
-      if (n.attrs.ints.empty()) return false;
-      auto& list = n.attrs.ints[rng.below(n.attrs.ints.size())];
-      if (list.empty()) return false;
-      Poly& p = list[rng.below(list.size())];
-      p = p + Poly(rng.below(2) ? 1 : -1);
-      return true;
-    }
-    case 2: {
-      auto ops = all_ops();
-      const OpDef* other = ops[rng.below(ops.size())];
-      bool alike = other != n.op && other->ints.size() == n.op->ints.size() &&
-                   other->reals.size() == n.op->reals.size() &&
-                   static_cast<int>(n.inputs.size()) >= other->min_arity &&
-                   static_cast<int>(n.inputs.size()) <= other->max_arity;
-      if (alike) n.op = other;
-      return alike;
-    }
-    default:
-      if (n.inputs.empty() || r.variables.size() < 2) return false;
-      n.inputs[rng.below(n.inputs.size())] =
-          variable_ref(static_cast<int>(rng.below(r.variables.size())));
-      return true;
-  }
-}
-
-/// What numbers refute may not be proved: both are asked of the same instance.
-TEST(Rules, NoMutantIsProvedThatNumbersRefute) {
-  std::vector<Rule> rules = corpus("valid");
-  Rng rng(2024);
-  int made = 0, refuted = 0, proved = 0, unknown = 0;
-  for (int tries = 0; tries < 20'000 && made < 500; ++tries) {
-    std::vector<Rule> forms = directions(rules[rng.below(rules.size())]);
-    Rule r = forms[rng.below(forms.size())];
-    if (!mutate(r, rng) || !validate(r)) continue;
-    Signature signature(r.variables.size(), rng.below(2) ? "nn" : "nnnn");
-    if (!r.domain.empty()) signature = r.domain[rng.below(r.domain.size())];
-    auto instance = instantiate(r, signature);
-    if (!instance) continue;
-    auto sizes = sample_sizes(*instance, rng.next(), 6);
-    if (sizes.empty()) continue;
-    ++made;
-    bool wrong = check_numbers(*instance, sizes, rng.next()).counterexample.has_value();
-    Limits limits;
-    limits.solver_work = 1'500'000;
-    bool claimed = SymbolicProver(limits).prove(*instance).kind == VerdictKind::ProvedAllSizes;
-    EXPECT_FALSE(wrong && claimed) << to_string(r);
-    refuted += wrong;
-    proved += claimed;
-    unknown += !wrong && !claimed;
-  }
-  std::printf("mutants: %d made, %d refuted, %d still true and proved, %d neither\n", made, refuted,
-              proved, unknown);
-  EXPECT_GE(made, 300);
-  EXPECT_GT(refuted, 100);
-  EXPECT_GT(proved, 10);
 }
 
 }  // namespace

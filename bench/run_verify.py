@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Judges rule files with `regraft verify`, and writes the table bench/verify.md.
+
+  python3 bench/run_verify.py [--regraft PATH] [--files NAME ...] [--taso graph_subst.pb] [--threads N]
+
+Verdicts in the files are ignored: every rule is proved anew. Plain Python.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FILES = {name: ROOT / "substitutions" / file for name, file in (
+    ("core", "core.rules"), ("extended", "extended.rules"), ("hand", "hand.candidates"))}
+
+
+def taso_file(given):
+    """The file of TASO's rules, which is not ours to distribute; None where there is none."""
+    path = pathlib.Path(given or os.environ.get("REGRAFT_TASO_RULES", "")
+                        or ROOT / "../shared/taso/graph_subst.pb")
+    return path if path.is_file() else None
+
+
+def verify(regraft, path, threads):
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report.json")
+        start = time.monotonic()
+        run = subprocess.run([regraft, "verify", path, "--json", report, "--quiet",
+                              "--threads", str(threads)], capture_output=True, text=True)
+        wall = time.monotonic() - start
+        if run.returncode not in (0, 1):
+            sys.exit(f"{path}: exit code {run.returncode}: {run.stderr}")
+        return json.loads(report.read_text()), wall
+
+
+def percentile(values, part):
+    return sorted(values)[min(len(values) - 1, int(part * len(values)))] if values else 0
+
+
+def row(name, report, wall):
+    judged = [r for r in report["rules"] if "milliseconds" in r and "same_as" not in r]
+    verdicts = collections.Counter(r["verdict"] for r in judged)
+    conditional = sum(bool(r.get("condition_found")) for r in judged)
+    proved = verdicts["proved:all-sizes"] + verdicts["proved"] + verdicts["proved under a condition"]
+    holds = len(judged) - verdicts["refuted"]
+    times = [r["milliseconds"] for r in judged]
+    share = 100 * proved / holds if holds else 0
+    conditional += verdicts["proved under a condition"]
+    return (f"| {name} | {len(report['rules'])} | {len(judged)} | {proved} | {conditional} "
+            f"| {verdicts['proved:bounded']} | {verdicts['refuted']} | {verdicts['unknown']} "
+            f"| {share:.1f} % | {statistics.median(times):.1f} | {percentile(times, 0.95):.0f} "
+            f"| {wall:.1f} s | {report['peak_bytes'] / 1e6:.0f} | {report.get('disagreements', 0)} |")
+
+
+def table(rows, threads, command):
+    return "\n".join([
+        "# The verifier", "",
+        f"Written by `{command}`. {threads} threads on {os.cpu_count()} cores "
+        f"({platform.processor() or platform.machine()}), load {os.getloadavg()[0]:.1f} at the end.", "",
+        "`proved` is for all sizes, some of them `under a condition` that was found; `of those that hold` "
+        "is their part of the rules that numbers do not refute. Milliseconds are of one rule on one thread. "
+        "`taso` is judged for all that TASO's matcher lets through: broadcasting and groups included.", "",
+        "| file | candidates | distinct | proved | of these under a condition | bounded | refuted | unknown "
+        "| of those that hold | median ms | p95 ms | wall | peak MB | disagreements |",
+        "|---" * 14 + "|", *rows, ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--regraft", default=str(ROOT / "build/release/regraft"))
+    parser.add_argument("--files", nargs="*", default=[*FILES, "taso"])
+    parser.add_argument("--taso", help="TASO's graph_subst.pb")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--out", default=str(ROOT / "bench/verify.md"))
+    args = parser.parse_args()
+    rows = []
+    for name in args.files:
+        path = FILES.get(name) or taso_file(args.taso)
+        if path is None:
+            print(f"{name}: no such file, left out", file=sys.stderr)
+            continue
+        rows.append(row(name, *verify(args.regraft, path, args.threads)))
+        print(rows[-1], file=sys.stderr, flush=True)
+    text = table(rows, args.threads, "python3 bench/run_verify.py")
+    pathlib.Path(args.out).write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+#include "cli/evidence.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+
+#include "ir/text.h"
+
+namespace regraft::cli {
+
+nlohmann::json to_json(const verify::Counterexample& c) {
+  nlohmann::json inputs = nlohmann::json::array();
+  for (const auto& a : c.inputs) inputs.push_back({{"shape", a.shape}, {"data", a.data}});
+  nlohmann::json j = {{"signature", c.signature},
+                      {"sizes", c.sizes},
+                      {"inputs", inputs},
+                      {"output", c.difference.output}};
+  switch (c.difference.kind) {
+    case verify::Difference::IllFormed:
+      j["problem"] = "the right side is ill formed";
+      break;
+    case verify::Difference::Shape:
+      j["problem"] = "shapes";
+      j["left_shape"] = c.difference.left_shape;
+      j["right_shape"] = c.difference.right_shape;
+      break;
+    case verify::Difference::Element:
+      j["problem"] = "element";
+      j["position"] = c.difference.position;
+      j["left"] = c.difference.left;
+      j["right"] = c.difference.right;
+      break;
+  }
+  return j;
+}
+
+Result<verify::Counterexample> counterexample_from(const nlohmann::json& j) {
+  try {
+    verify::Counterexample c;
+    c.signature = j.at("signature").get<Signature>();
+    c.sizes = j.at("sizes").get<std::map<std::string, int64_t>>();
+    for (const auto& a : j.at("inputs"))
+      c.inputs.push_back(
+          {a.at("shape").get<std::vector<int64_t>>(), a.at("data").get<std::vector<double>>()});
+    return c;
+  } catch (const nlohmann::json::exception& e) {
+    return error(fmt::format("not a counterexample: {}", e.what()));
+  }
+}
+
+namespace {
+
+void print(const verify::Difference& d) {
+  switch (d.kind) {
+    case verify::Difference::IllFormed:
+      fmt::print("the left side is well formed, the right side is not\n");
+      return;
+    case verify::Difference::Shape:
+      fmt::print("output {} has shape [{}] on the left, [{}] on the right\n", d.output,
+                 fmt::join(d.left_shape, ","), fmt::join(d.right_shape, ","));
+      return;
+    case verify::Difference::Element:
+      fmt::print("output {} at [{}] is {} on the left, {} on the right\n", d.output,
+                 fmt::join(d.position, ","), d.left, d.right);
+  }
+}
+
+Result<bool> replay(const nlohmann::json& record) {
+  auto text = record.value("counterexample_rule", record.value("rule", std::string()));
+  ASSIGN_OR_RETURN(Rule rule, parse_rule(text));
+  if (!record.contains("evidence")) return error("the report has no counterexample for it");
+  ASSIGN_OR_RETURN(verify::Counterexample c, counterexample_from(record["evidence"]));
+  ASSIGN_OR_RETURN(verify::Comparison found, verify::replay(rule, c));
+  fmt::print("{}\n", to_string(rule));
+  for (const auto& [name, size] : c.sizes) fmt::print("{} = {}\n", name, size);
+  for (size_t k = 0; k < c.inputs.size(); ++k)
+    fmt::print("?{} = [{}] of shape [{}]\n", rule.variables[k], fmt::join(c.inputs[k].data, " "),
+               fmt::join(c.inputs[k].shape, ","));
+  if (!found.compared) return error("the left side is ill formed there");
+  if (found.difference)
+    print(*found.difference);
+  else
+    fmt::print("both sides agree\n");
+  return found.difference.has_value();
+}
+
+}  // namespace
+
+Result<bool> replay_report(const std::string& path, const std::string& rule) {
+  std::ifstream in(path, std::ios::binary);
+  auto j = in ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json();
+  if (!j.is_object() || !j.contains("rules") || !j["rules"].is_array())
+    return error(path + ": not a report of regraft verify --json");
+  for (const auto& record : j["rules"]) {
+    if (!record.is_object() || record.value("name", "") != rule) continue;
+    auto differs = replay(record);
+    if (!differs) return error(path + ": " + rule + ": " + differs.error().message);
+    return differs;
+  }
+  return error(path + ": has no rule " + rule);
+}
+
+}  // namespace regraft::cli

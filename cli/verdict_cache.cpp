@@ -1,0 +1,149 @@
+#include "cli/verdict_cache.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/evidence.h"
+#include "cli/report.h"
+#include "ir/text.h"
+#include "substitutions/rule_db.h"
+
+namespace regraft::cli {
+namespace {
+
+constexpr std::string_view kMagic = "#regraft-verdicts ";
+
+/// The rule as the verifier sees it: its name counts, since verdicts carry it; claims do not.
+std::string key_of(const Rule& candidate) {
+  Rule r = candidate;
+  r.verdict = {};
+  return to_string(r);
+}
+
+uint64_t hash_words(std::string_view bytes) {
+  uint64_t h = bytes.size();
+  for (size_t k = 0; k < bytes.size(); k += sizeof h) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + k, std::min(sizeof word, bytes.size() - k));
+    h = combine(h, word);
+  }
+  return h;
+}
+
+/// Of the running program: another build may judge otherwise.
+uint64_t program_hash() {
+  std::ifstream in("/proc/self/exe", std::ios::binary);
+  uint64_t h = 0;
+  for (std::string block(1 << 20, '\0'); in.read(block.data(), 1 << 20) || in.gcount() > 0;)
+    h = combine(h, hash_words({block.data(), static_cast<size_t>(in.gcount())}));
+  return h;
+}
+
+std::string header_for(const verify::VerifyOptions& o) {
+  return fmt::format(
+      "{}1  {}  program={:016x}  seed={} effort={} signatures={} domains={} conditions={}", kMagic,
+      prover_name(), program_hash(), o.seed, o.effort, o.signatures, static_cast<int>(o.domains),
+      static_cast<int>(o.conditions));
+}
+
+uint64_t seal(const std::string& key, const Rule& verdict) {
+  return combine(hash_text(key), substitutions::seal_of(verdict, op_set_hash()));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<VerdictCache>> VerdictCache::open(const std::string& path,
+                                                         const verify::VerifyOptions& options) {
+  std::unique_ptr<VerdictCache> cache(new VerdictCache);
+  if (path.empty()) return cache;
+  cache->used_ = true;
+  RETURN_IF_ERROR(cache->read(path, header_for(options)));
+  return cache;
+}
+
+Status VerdictCache::read(const std::string& path, const std::string& header) {
+  std::string text = header + "\n";
+  if (std::filesystem::exists(path)) {
+    std::ifstream in(path, std::ios::binary);
+    std::string line;
+    if (std::getline(in, line) && !line.starts_with(kMagic))
+      return error(path + ":1: not a file of verdicts");
+    bool current = line == header;
+    while (current && std::getline(in, line)) {
+      auto j = nlohmann::json::parse(line, nullptr, false);
+      if (!j.is_object() || !j.contains("candidate") || !j["candidate"].is_string()) continue;
+      lines_[j["candidate"].get<std::string>()] = line;
+      text += line + "\n";
+    }
+  }
+  if (auto s = write_text(path, text); !s) return s;
+  out_.open(path, std::ios::binary | std::ios::app);
+  return out_ ? Status() : error(path + ": cannot be written");
+}
+
+std::optional<verify::Finding> VerdictCache::find(const Rule& candidate) {
+  std::string key = key_of(candidate), line;
+  {
+    std::lock_guard lock(mutex_);
+    auto it = lines_.find(key);
+    if (it == lines_.end()) return std::nullopt;
+    line = it->second;
+  }
+  try {
+    auto j = nlohmann::json::parse(line);
+    auto rule = parse_rule(j.at("rule").get<std::string>());
+    if (!rule || j.at("seal").get<uint64_t>() != seal(key, *rule)) return std::nullopt;
+    verify::Finding f;
+    f.rule = *std::move(rule);
+    f.condition = j.at("condition");
+    f.refutation = j.at("refutation");
+    if (j.contains("evidence")) {
+      auto c = counterexample_from(j["evidence"]);
+      auto refuted = parse_rule(j.at("refuted").get<std::string>());
+      if (!c || !refuted) return std::nullopt;
+      f.counterexample = *std::move(c);
+      f.refuted = *std::move(refuted);
+      auto again = verify::replay(f.refuted, *f.counterexample);
+      if (!again || !again->difference) return std::nullopt;
+      f.counterexample->difference = *again->difference;
+    }
+    f.milliseconds = j.at("milliseconds");
+    f.counters.instances = j.at("instances");
+    f.counters.proofs = j.at("proofs");
+    f.counters.disagreements = j.at("disagreements");
+    return f;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;  // judged again
+  }
+}
+
+void VerdictCache::keep(const Rule& candidate, const verify::Finding& f) {
+  std::string key = key_of(candidate);
+  nlohmann::json j = {{"candidate", key},
+                      {"rule", to_string(f.rule)},
+                      {"condition", f.condition},
+                      {"refutation", f.refutation},
+                      {"milliseconds", f.milliseconds},
+                      {"instances", f.counters.instances},
+                      {"proofs", f.counters.proofs},
+                      {"disagreements", f.counters.disagreements},
+                      {"seal", seal(key, f.rule)}};
+  if (f.counterexample) {
+    j["evidence"] = to_json(*f.counterexample);
+    j["refuted"] = to_string(f.refuted);
+  }
+  std::lock_guard lock(mutex_);
+  out_ << j.dump() << std::endl;
+}
+
+verify::VerdictStore VerdictCache::store() {
+  if (!used_) return {};
+  return {[this](const Rule& r) { return find(r); },
+          [this](const Rule& r, const verify::Finding& f) { keep(r, f); }};
+}
+
+}  // namespace regraft::cli

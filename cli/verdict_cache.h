@@ -1,0 +1,38 @@
+#pragma once
+// Verdicts of earlier runs of `regraft verify`, kept in a file.
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/result.h"
+#include "verify/verify.h"
+
+namespace regraft::cli {
+
+/// A text file: a header that names the program (its version and a hash of its code), the solver
+/// and the options, then a line of JSON for each rule judged, appended as soon as it is. A file
+/// whose header differs is begun anew; a line that was cut off or changed is ignored. Thread-safe.
+class VerdictCache {
+ public:
+  /// An empty path: remembers nothing. An Error names a file that is no such cache, or one that
+  /// cannot be written.
+  static Result<std::unique_ptr<VerdictCache>> open(const std::string& path,
+                                                    const verify::VerifyOptions& options);
+  /// For verify_rules. The cache must outlive it.
+  verify::VerdictStore store();
+
+ private:
+  VerdictCache() = default;
+  Status read(const std::string& path, const std::string& header);
+  std::optional<verify::Finding> find(const Rule& candidate);
+  void keep(const Rule& candidate, const verify::Finding& finding);
+
+  bool used_ = false;
+  std::mutex mutex_;
+  std::map<std::string, std::string> lines_;  // JSON by rule
+  std::ofstream out_;
+};
+
+}  // namespace regraft::cli
