@@ -110,7 +110,8 @@ Status Run::theme(const Theme& theme) {
   ShapedOps ops(theme, options_.trials, options_.seed);
   RETURN_IF_ERROR(ops.load());
   Bank bank(options_.seed);
-  ASSIGN_OR_RETURN(Enumeration found, enumerate_theme(ops, options_.max_size + theme.more, bank));
+  ASSIGN_OR_RETURN(Enumeration found,
+                   enumerate_theme(ops, std::max(1, options_.max_size + theme.more), bank));
   if (found.ended == Ended::Stopped) return {};
   Distiller distiller(*found.graph, bank, kShapeSeed, threads_,
                       [&](const Finding& f) { collect(f); });
