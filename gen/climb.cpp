@@ -40,7 +40,7 @@ std::optional<Hypothesis> Climb::run(Order order) {
   found = found && stage([&] { return open_numbers(); }) &&
           stage([&] { return open_extents(Kernels::Yes); }) &&
           stage([&] { return open_numbers(); }) && stage([&] { return drop_conditions(); });
-  if (found) close_forced();
+  if (found) h_ = explorer_.closed(h_, Axes::Any);
   for (size_t k = 0; k < h_.left.size(); ++k) {
     const PairSymbol& s = explorer_.symbols()[k];
     found = found && (!s.is_size() || is_open(k) || may_stay(s));
@@ -207,18 +207,6 @@ bool Climb::drop_conditions() {
       h_ = std::move(wider);
   }
   return true;
-}
-
-/// A number that can only be what it is at the witness, as the begin of a slice of a whole axis, is
-/// no variable.
-void Climb::close_forced() {
-  for (size_t k = static_cast<size_t>(explorer_.number_symbol(0)); k < h_.left.size(); ++k) {
-    if (!same(h_.left[k], own(k))) continue;
-    if (!explorer_.samples(explorer_.space(h_), {static_cast<int>(k)}, 1).empty()) continue;
-    Substitution at = {{explorer_.symbols()[k].var, Poly(explorer_.symbols()[k].witness)}};
-    for (auto* side : {&h_.left, &h_.right})
-      for (Poly& p : *side) p = substitute(p, at);
-  }
 }
 
 bool Climb::open_numbers() {

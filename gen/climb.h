@@ -73,7 +73,6 @@ class Climb {
   bool open_extent(int k);
   bool open_product(int k);
   bool open_numbers();
-  void close_forced();
   bool open_all_numbers();
   void open_alike(const LeftList& list);
 

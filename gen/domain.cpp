@@ -63,10 +63,39 @@ std::vector<Signature> of_full_rank(const Signature& s) {
   return r;
 }
 
+bool holds(const Rule& rule, const Signature& s, uint64_t seed) {
+  return check(rule, s, seed, kShapes) == Evidence::Holds;
+}
+
+/// Shapes at which elements meet by broadcasting: some variables are scalars or vectors. Empty
+/// unless each variable may be a scalar.
+std::vector<Signature> broadcast(const Rule& rule, uint64_t seed) {
+  size_t n = rule.variables.size();
+  for (size_t v = 0; v < n; ++v) {
+    Signature s(n, "nn");
+    s[v] = "-";
+    if (n < 2 || n > 3 || !holds(rule, s, seed)) return {};
+  }
+  std::vector<Signature> r;
+  for (size_t rank : {4, 3, 2, 5, 1}) {
+    std::string full(rank, 'n');
+    r.emplace_back(n, full);
+    for (const char* small : {"-", "n", "nn"})
+      for (size_t some = 1; rank < 5 && std::string_view(small).size() < rank && some + 1 < 1u << n;
+           ++some) {
+        r.emplace_back(n, full);
+        for (size_t v = 0; v < n; ++v)
+          if (some >> v & 1) r.back()[v] = small;
+      }
+  }
+  std::erase_if(r, [&](const Signature& s) { return !holds(rule, s, seed); });
+  return r;
+}
+
 }  // namespace
 
 std::vector<Signature> domain_of(const Rule& rule, const Signature& signature, uint64_t seed) {
-  if (is_plain(signature)) return {};
+  if (is_plain(signature)) return broadcast(rule, seed);
   std::vector<Signature> domain = {signature}, tried = batched(signature);
   bool restricted = std::any_of(signature.begin(), signature.end(), [](const std::string& w) {
     return w.find('1') != std::string::npos;
@@ -76,8 +105,7 @@ std::vector<Signature> domain_of(const Rule& rule, const Signature& signature, u
   for (Signature& s : of_full_rank(signature)) tried.push_back(std::move(s));
   for (const Signature& s : tried) {
     if (domain.size() >= kMaxSignatures) break;
-    if (std::find(domain.begin(), domain.end(), s) == domain.end() &&
-        check(rule, s, seed, kShapes) == Evidence::Holds)
+    if (std::find(domain.begin(), domain.end(), s) == domain.end() && holds(rule, s, seed))
       domain.push_back(s);
   }
   return domain;

@@ -235,6 +235,26 @@ bool Explorer::move_alone(const Space& space, const std::vector<int>& symbols) {
   return false;
 }
 
+bool Explorer::can_move(const Space& space, int symbol, Axes axes) {
+  for (int k = 0; k < kNearAttempts; ++k) {
+    auto p = space.near(rng_, witness_, {symbol}, static_cast<size_t>(k % 4), Space::Others::All);
+    auto s = p && has_moved(*p, {symbol}) ? sample_at(*std::move(p)) : std::nullopt;
+    if (s && (axes == Axes::Any || is_rich(*s))) return true;
+  }
+  return false;
+}
+
+Hypothesis Explorer::closed(Hypothesis h, Axes axes) {
+  for (size_t k = static_cast<size_t>(first_number_); k < symbols_.size(); ++k) {
+    const PairSymbol& s = symbols_[k];
+    if (!same(h.left[k], Poly::symbol(s.var))) continue;
+    if (can_move(space(h), static_cast<int>(k), axes)) continue;
+    for (auto* side : {&h.left, &h.right})
+      for (Poly& p : *side) p = substitute(p, {{s.var, Poly(s.witness)}});
+  }
+  return h;
+}
+
 bool Explorer::has_moved(const Point& p, const std::vector<int>& symbols) const {
   return std::any_of(symbols.begin(), symbols.end(), [&](int k) {
     return p[static_cast<size_t>(k)] != witness_[static_cast<size_t>(k)];

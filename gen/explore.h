@@ -24,6 +24,12 @@ struct Hypothesis {
   std::vector<Poly> right;  ///< each number of the right side
 };
 
+/// Which axes a sample may have.
+enum class Axes : uint8_t {
+  Any,
+  Long,  ///< longer than 1 wherever the witness is
+};
+
 /// A well-formed left side.
 struct Sample {
   Point point;
@@ -60,6 +66,9 @@ class Explorer {
   /// Some well-formed left side, long along every axis on which the witness is, differs from it in
   /// these symbols, extents and what they determine, and in no other number.
   bool move_alone(const Space& space, const std::vector<int>& symbols);
+  /// h without variables that can only be what they are at the witness, on long axes at least: the
+  /// begin of a slice of a whole axis, and its step.
+  Hypothesis closed(Hypothesis h, Axes axes);
   /// Up to `count` samples near the witness, long along every axis on which the witness is, in all
   /// of which two symbols of a pair differ.
   std::vector<Sample> samples_apart(const Space& space,
@@ -81,6 +90,7 @@ class Explorer {
   bool choose_signature(const Bank& bank, TermId lhs);
   bool instantiate_left(const Bank& bank, const GeneralPair& open, const Signature& signature);
   std::optional<Sample> sample_at(Point p);
+  bool can_move(const Space& space, int symbol, Axes axes);
   bool has_moved(const Point& p, const std::vector<int>& symbols) const;
   bool is_rich(const Sample& s) const;
   bool same_shape(const Hypothesis& h, const Sample& s) const;

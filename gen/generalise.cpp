@@ -56,14 +56,18 @@ std::vector<Hypothesis> hypotheses(const Bank& bank, Explorer& explorer) {
   return r;
 }
 
-/// nullopt when a form that was found did not survive the last check.
+/// nullopt when a form that was found did not survive the last check. As the last resort, a form
+/// with fewer variables will do.
+enum class Resort : uint8_t { First, Last };
 std::optional<std::vector<Generalised>> climb(const Bank& bank, TermId lhs, TermId rhs,
-                                              uint64_t seed) {
+                                              uint64_t seed, Resort resort) {
   std::vector<Generalised> r;
   auto explorer = Explorer::make(bank, lhs, rhs, seed);
   if (!explorer) return r;
   for (const Hypothesis& h : hypotheses(bank, *explorer)) {
     auto g = expressed(bank, *explorer, lhs, rhs, h, seed);
+    if (!g && resort == Resort::Last)
+      g = expressed(bank, *explorer, lhs, rhs, explorer->closed(h, Axes::Long), seed);
     if (!g) return std::nullopt;
     r.push_back(*std::move(g));
   }
@@ -74,9 +78,9 @@ std::optional<std::vector<Generalised>> climb(const Bank& bank, TermId lhs, Term
 
 std::vector<Generalised> generalise(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed) {
   try {
-    auto r = climb(bank, lhs, rhs, seed);
+    auto r = climb(bank, lhs, rhs, seed, Resort::First);
     return r ? *std::move(r)
-             : climb(bank, lhs, rhs, mix(seed)).value_or(std::vector<Generalised>{});
+             : climb(bank, lhs, rhs, mix(seed), Resort::Last).value_or(std::vector<Generalised>{});
   } catch (const PolyOverflow&) {
     return {};
   }

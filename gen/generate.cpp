@@ -112,8 +112,8 @@ Status Run::theme(const Theme& theme) {
   t.ops = std::make_unique<ShapedOps>(theme, options_.trials, options_.seed);
   RETURN_IF_ERROR(t.ops->load());
   t.bank = std::make_unique<Bank>(options_.seed);
-  ASSIGN_OR_RETURN(Enumeration found,
-                   enumerate_theme(*t.ops, options_.max_size + theme.more, *t.bank));
+  int size = std::max(1, options_.max_size + theme.more);
+  ASSIGN_OR_RETURN(Enumeration found, enumerate_theme(*t.ops, size, *t.bank));
   if (found.ended == Ended::Stopped) return {};
   t.graph = std::move(found.graph);
   t.distiller = std::make_unique<Distiller>(*t.graph, *t.bank, kShapeSeed, threads_,

@@ -51,7 +51,9 @@ struct Theme {
   std::string_view name;
   std::vector<LeafKind> leaves;
   std::vector<Instance> instances;
-  int more = 0;  ///< calls on each side beyond the run's size: for tables that stay small
+  /// Calls on each side beyond the run's size, for tables that stay small, or fewer, for large
+  /// ones.
+  int more = 0;
 };
 
 /// Themes are enumerated one after the other: what one gives, a later one need not give again.

@@ -383,6 +383,17 @@ TEST(Domain, OneSpatialAxisMoreOrLess) {
   }
 }
 
+TEST(Domain, ElementsAreBroadcast) {
+  auto rule = parse_rule("r  (add (add ?a ?b) ?c) => (add ?a (add ?b ?c))");
+  ASSERT_TRUE(rule);
+  auto domain = domain_of(*rule, {"nn", "nn", "nn"}, 3);
+  for (const Signature& s : {Signature{"nnn", "n", "n"}, Signature{"nnnn", "nnnn", "-"},
+                             Signature{"nnn", "nn", "nnn"}, Signature{"nn", "nn", "nn"}})
+    EXPECT_EQ(std::count(domain.begin(), domain.end(), s), 1) << s[0] << s[1] << s[2];
+  auto product = parse_rule("r  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))");
+  EXPECT_TRUE(domain_of(*product, {"nn", "nn", "nn"}, 3).empty());
+}
+
 TEST(Domain, AxesOfOneInFront) {
   auto rule = parse_rule("r  (mul (conv ?x ?w" + kOpen +
                          " ?c) => (conv ?x (mul ?w (reshape ?c shape=w.0,1,1,1))" + kOpen);
