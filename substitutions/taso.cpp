@@ -178,10 +178,10 @@ std::vector<Rule> forms_of(const Numbered& n) {
   size_t axes = 0;
   for (const auto& [v, rank] : ranks) axes = std::max(axes, rank);
   std::vector<size_t> tried = axes_to_try(n.rule, axes);
-  tried.push_back(axes);  // all at once
+  tried.push_back(axes);  // all at once, of one variable
   for (size_t d : tried)
     for (const auto& chosen : choices(ranks)) {
-      if (d == axes && axes < 2) continue;
+      if (d == axes && (axes < 2 || chosen.size() > 1)) continue;
       TasoForm form{TasoForm::Inferred, {}, {}};
       for (int v : chosen) {
         std::string word(ranks.at(v), d == axes ? '1' : 'n');

@@ -31,8 +31,8 @@ struct TasoCases {
   std::vector<TasoCase> cases;
   std::vector<std::string> skipped;
 };
-/// Broadcast axes are tried one axis at a time, with every choice of variables, and all at once; of
-/// axes that the rule treats alike, one.
+/// Broadcast axes are tried one axis at a time, with every choice of variables, and all axes of one
+/// variable at once; of axes that the rule treats alike, one.
 Result<TasoCases> read_taso_cases(const std::string& path);
 
 /// Our rules as TASO's file.
