@@ -1,6 +1,9 @@
 #include "verify/bounded.h"
 
+#include <cmath>
+
 #include "ir/eval.h"
+#include "verify/counterexample.h"
 
 namespace regraft::verify {
 namespace {
@@ -17,14 +20,36 @@ bool of_elements_only(Term t, int32_t elements) {
   return true;
 }
 
+/// Which elements of the left side's outputs are numbers, for positive inputs.
+std::vector<std::vector<bool>> defined_elements(const RuleInstance& instance,
+                                                const Valuation& sizes) {
+  Inputs inputs = random_inputs(instance, sizes, [](int k, int64_t e) {
+    return 0.1 + 0.01 * static_cast<double>(mix(static_cast<uint64_t>(k * 1000 + e)) % 200);
+  });
+  Reals reals;
+  auto left = evaluate_graph<Reals>(
+      reals, instance.lhs, sizes,
+      [&](int k, const std::vector<int64_t>&) { return inputs[static_cast<size_t>(k)]; },
+      kMaxElements);
+  std::vector<std::vector<bool>> defined;
+  if (!left) return defined;
+  for (const auto& a : *left) {
+    defined.emplace_back();
+    for (double x : a.data) defined.back().push_back(std::isfinite(x));
+  }
+  return defined;
+}
+
 TermsAnswer compare_outputs(Terms& terms, const std::vector<Array<Term>>& a,
-                            const std::vector<Array<Term>>& b, int32_t elements) {
+                            const std::vector<Array<Term>>& b, int32_t elements,
+                            const std::function<bool(size_t, size_t)>& defined) {
   TermsAnswer answer = TermsAnswer::Equal;
   for (size_t k = 0; k < a.size(); ++k) {
     if (a[k].shape != b[k].shape) return TermsAnswer::Different;
     for (size_t e = 0; e < a[k].data.size(); ++e) {
       if (a[k].data[e] == b[k].data[e]) continue;
       Term difference = a[k].data[e] + terms.constant(-1) * b[k].data[e];
+      if (!defined(k, e)) continue;  // 0 * 1/0 is 0 as a polynomial
       if (of_elements_only(difference, elements)) return TermsAnswer::Different;
       answer = TermsAnswer::Unclear;
     }
@@ -104,7 +129,12 @@ TermsAnswer compare_terms(const RuleInstance& instance, const Valuation& sizes) 
     int32_t of_inputs = elements;
     auto b = evaluate_graph(terms, instance.rhs, sizes, input, kMaxElements);
     if (!b || a->size() != b->size()) return TermsAnswer::Different;
-    return compare_outputs(terms, *a, *b, of_inputs);
+    std::optional<std::vector<std::vector<bool>>> known;
+    auto defined = [&](size_t k, size_t e) {
+      if (!known) known = defined_elements(instance, sizes);
+      return k >= known->size() || (*known)[k][e];
+    };
+    return compare_outputs(terms, *a, *b, of_inputs, defined);
   } catch (const PolyOverflow&) {
     return TermsAnswer::TooLarge;
   }

@@ -19,6 +19,7 @@ struct Limits {
   int64_t solver_work = 4'000'000;  ///< in units of Z3's rlimit, all runs together
   int64_t run_linear = 200'000;     ///< rlimit of one run where products are opaque
   int64_t run_nonlinear = 400'000;  ///< rlimit of one run with products
+  int64_t open_ends = 40;           ///< runs with products that may end without an answer
   int64_t depth = 24;               ///< nesting of functions and of case distinctions
   /// Milliseconds of one run, far beyond what the counted limits take: for runs that lose count of
   /// their work.
@@ -42,6 +43,8 @@ class Budget {
   bool split();
   /// Counts a solver run before it starts.
   void run();
+  /// Counts a run with products that had no answer; when there were too many, no more are tried.
+  void open_end() { --left_.open_ends; }
   /// Counts the work of a run.
   void work(int64_t units) { left_.solver_work -= units; }
   const Limits& left() const { return left_; }

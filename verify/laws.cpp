@@ -5,34 +5,19 @@
 #include <numeric>
 #include <set>
 
+#include "verify/sums.h"
+
 namespace regraft::verify {
 namespace {
 
 constexpr int64_t kMaxPower = 6;  // exp(n * x) is written as so many factors at most
 
-bool bare(const Product& p) { return p.bound.empty() && p.guard.empty(); }
-Rational absolute(Rational c) { return {c.n < 0 ? -c.n : c.n, c.d}; }
-Rational inverse_of(Rational c) { return Rational::make(c.d, c.n); }
-
-Sum single(Product p) {
-  Sum s;
-  s.products.push_back(std::move(p));
-  return s;
-}
 Sum product_of(const std::vector<Atom>& atoms, Rational c) {
   Product p;
   p.coefficient = c;
   p.atoms = atoms;
   return single(std::move(p));
 }
-void scale(Sum& s, Rational c) {
-  for (auto& p : s.products) p.coefficient = p.coefficient * c;
-}
-Sum scaled(Sum s, Rational c) {
-  scale(s, c);
-  return s;
-}
-
 /// The integer that a sum of products of integers is.
 std::optional<Poly> integer_of(const Sum& s) {
   Poly r;
@@ -62,15 +47,6 @@ bool mentions_any(const Product& p, const std::vector<Var>& symbols) {
   return std::any_of(symbols.begin(), symbols.end(), [&](Var v) { return mentions(s, v); });
 }
 
-Sign product(Sign a, Sign b) {
-  return {(a.not_negative && b.not_negative) || (a.not_positive && b.not_positive),
-          (a.not_negative && b.not_positive) || (a.not_positive && b.not_negative),
-          a.not_zero && b.not_zero};
-}
-constexpr Sign kPositive{true, false, true};
-constexpr Sign kNotNegative{true, false, false};
-Sign sign_of(Rational c) { return {c.n >= 0, c.n <= 0, c.n != 0}; }
-
 bool increasing(Fn f) {
   return f == Fn::Relu || f == Fn::Sigmoid || f == Fn::Tanh || f == Fn::Exp || f == Fn::Sqrt ||
          f == Fn::Erf;
@@ -86,62 +62,7 @@ std::vector<Var> bound_symbols(const Conjunction& c) {
   return {found.begin(), found.end()};
 }
 
-Conjunction joined(Conjunction a, const Conjunction& b) {
-  for (const auto& f : b) add(a, f);
-  return a;
-}
-
-/// Which product of a sum is scaled to have coefficient 1.
-bool before(const Product& a, const Product& b) {
-  if (a.atoms.size() != b.atoms.size()) return a.atoms.size() > b.atoms.size();
-  for (size_t i = 0; i < a.atoms.size(); ++i) {
-    std::pair x(a.atoms[i].kind, a.atoms[i].head), y(b.atoms[i].kind, b.atoms[i].head);
-    if (x != y) return x < y;
-  }
-  return a.bound.size() < b.bound.size();
-}
-Rational leading(const Sum& s) {
-  return std::min_element(s.products.begin(), s.products.end(), before)->coefficient;
-}
-
 }  // namespace
-
-Sum sum_of(Atom a) {
-  Product p;
-  p.atoms.push_back(std::move(a));
-  return single(std::move(p));
-}
-
-Sum function_of(Fn f, Sum x) {
-  Atom a;
-  a.kind = Atom::Apply;
-  a.head = static_cast<int>(f);
-  a.argument = std::make_shared<Sum>(rename_bound(std::move(x)));
-  return sum_of(std::move(a));
-}
-
-Sum number(Rational r) {
-  if (r.n == 0) return {};
-  return product_of({}, r);
-}
-
-const Atom* only_atom(const Sum& s) {
-  if (s.products.size() != 1) return nullptr;
-  const Product& p = s.products[0];
-  bool alone = bare(p) && p.coefficient == Rational{1, 1} && p.atoms.size() == 1;
-  return alone ? &p.atoms[0] : nullptr;
-}
-
-bool is_function(const Atom& a, Fn f) {
-  return a.kind == Atom::Apply && a.head == static_cast<int>(f);
-}
-
-bool mentions(const Atom& a, Var v) {
-  auto says = [&](const auto& x) { return mentions(x, v); };
-  return std::any_of(a.positions.begin(), a.positions.end(), says) ||
-         std::any_of(a.guard.begin(), a.guard.end(), says) ||
-         (a.argument && mentions(*a.argument, v));
-}
 
 bool Laws::equal(const Sum& a, const Sum& b, const Conjunction& context) {
   return covers_(Known{b, {}, {}, {}}, a, context);
@@ -423,7 +344,7 @@ std::optional<Sum> Laws::maximum(const Atom& a, const Conjunction& context) {
   Sum varying, constant;
   for (const auto& p : s.products)
     (mentions_any(p, a.bound) ? varying : constant).products.push_back(p);
-  bool nonempty = has_element(a, context);
+  bool nonempty = maxima_defined_ || has_element(a, context);
   if (varying.products.empty()) return nonempty ? std::optional(s) : std::nullopt;
   if (!constant.products.empty()) return over(varying) + constant;
   if (const Atom* inner = only_atom(s)) {
@@ -492,7 +413,9 @@ std::optional<Product> Laws::without_total(const Product& p, const Conjunction& 
       for (const auto& g : p.guard) (mentions(g, v) ? part : rest).guard.push_back(g);
       for (size_t k = 0; k < p.atoms.size(); ++k)
         if (k != i) (mentions(p.atoms[k], v) ? part : rest).atoms.push_back(p.atoms[k]);
-      if (equal(single(std::move(part)), *a.argument, joined(context, rest.guard))) return rest;
+      if (not_empty(part.bound, part.guard, joined(context, rest.guard)) &&
+          equal(single(std::move(part)), *a.argument, joined(context, rest.guard)))
+        return rest;
     }
   }
   return std::nullopt;
@@ -534,7 +457,8 @@ std::optional<Sum> Laws::combined(const Product& p, const Conjunction& domain) {
 Sum Laws::merged(Sum s, const Conjunction& context) {
   auto alike = [&](const Product& p, const Product& q) {
     if (!p.bound.empty() || !q.bound.empty() || p.atoms.size() != q.atoms.size() ||
-        to_string(junction(Formula::And, p.guard)) != to_string(junction(Formula::And, q.guard)))
+        !std::equal(p.guard.begin(), p.guard.end(), q.guard.begin(), q.guard.end(),
+                    [](const Formula& f, const Formula& g) { return compare(f, g) == 0; }))
       return false;
     std::vector<Atom> left = q.atoms;
     return std::all_of(p.atoms.begin(), p.atoms.end(), [&](const Atom& a) {
@@ -553,187 +477,6 @@ Sum Laws::merged(Sum s, const Conjunction& context) {
       }
   std::erase_if(s.products, [](const Product& p) { return p.coefficient.n == 0; });
   return s;
-}
-
-Sign Laws::sign(const Sum& s, const Conjunction& context) {
-  Sign r{true, true, false};
-  for (const auto& p : s.products) {
-    Sign x = sign(p, context);
-    r.not_zero = r.not_zero || x.not_zero;
-    r.not_negative = r.not_negative && x.not_negative;
-    r.not_positive = r.not_positive && x.not_positive;
-  }
-  if (above_exponent(s, context)) r = kPositive;
-  Sign x = below_maximum(s, context);
-  r.not_negative = r.not_negative || x.not_negative;
-  r.not_positive = r.not_positive || x.not_positive;
-  bool one = s.products.size() == 1 && s.products[0].bound.empty();
-  r.not_zero = r.not_zero && (one || r.not_negative || r.not_positive);
-  return with_known(r, s, context);
-}
-
-/// exp(x) - x > 0, times a positive number.
-bool Laws::above_exponent(const Sum& s, const Conjunction& context) {
-  for (const auto& p : s.products) {
-    bool e =
-        bare(p) && p.atoms.size() == 1 && is_function(p.atoms[0], Fn::Exp) && p.coefficient.n > 0;
-    if (!e || p.atoms[0].argument->products.size() + 1 != s.products.size()) continue;
-    return equal(s,
-                 sum_of(p.atoms[0]) * number(p.coefficient) +
-                     scaled(*p.atoms[0].argument, p.coefficient * Rational{-1, 1}),
-                 context);
-  }
-  return false;
-}
-
-/// max(f) - f(e) >= 0, times a number.
-Sign Laws::below_maximum(const Sum& s, const Conjunction& context) {
-  for (size_t i = 0; i < s.products.size(); ++i) {
-    const Product& p = s.products[i];
-    if (!bare(p) || p.atoms.size() != 1 || p.atoms[0].kind != Atom::Max) continue;
-    const Atom& m = p.atoms[0];
-    Sum value = s;
-    value.products.erase(value.products.begin() + static_cast<std::ptrdiff_t>(i));
-    scale(value, inverse_of(p.coefficient) * Rational{-1, 1});
-    if (covers_({*m.argument, m.bound, m.guard, {}}, value, context))
-      return {p.coefficient.n > 0, p.coefficient.n < 0, false};
-  }
-  return {};
-}
-
-/// What `r` says of s and what is known of it, up to a factor.
-Sign Laws::with_known(Sign r, const Sum& s, const Conjunction& context) {
-  if (s.products.empty() || known_.empty() || depth_ > 1) return r;
-  ++depth_;
-  Rational c = leading(s);
-  Sum unit = scaled(s, inverse_of(c));
-  for (const Known& k : known_) {
-    Sign x = product(k.sign, sign_of(c));
-    bool news = (x.not_negative && !r.not_negative) || (x.not_positive && !r.not_positive) ||
-                (x.not_zero && !r.not_zero);
-    if (!news) continue;
-    if (!covers_(k, unit, context)) x = product(further(k, unit, context), sign_of(c));
-    r.not_negative = r.not_negative || x.not_negative;
-    r.not_positive = r.not_positive || x.not_positive;
-    r.not_zero = r.not_zero || x.not_zero;
-  }
-  --depth_;
-  return r;
-}
-
-/// The sign of s when it is a known value plus a number of the same sign.
-Sign Laws::further(const Known& k, const Sum& s, const Conjunction& context) {
-  bool near = k.bound.empty() && k.guard.empty() &&
-              s.products.size() <= k.value.products.size() + 1 &&
-              k.value.products.size() <= s.products.size() + 1;
-  if (!near) return {};
-  Sum d = merged(s + scaled(k.value, {-1, 1}), context);
-  if (d.products.size() != 1 || !bare(d.products[0]) || !d.products[0].atoms.empty()) return {};
-  Sign x = sign_of(d.products[0].coefficient);
-  Sign both{k.sign.not_negative && x.not_negative, k.sign.not_positive && x.not_positive, false};
-  both.not_zero = both.not_negative || both.not_positive;
-  return both;
-}
-
-bool Laws::not_zero(const Sum& s, const Conjunction& context) {
-  if (s.products.empty()) return false;
-  if (sign(s, context).not_zero) return true;
-  Sum rest = s;
-  for (const Atom& a : common_factors(rest, {}, context))
-    if (!sign(a, context).not_zero) return false;
-  bool number =
-      rest.products.size() == 1 && bare(rest.products[0]) && rest.products[0].atoms.empty();
-  return number || sign(rest, context).not_zero;
-}
-
-void Laws::learn(const Sum& s, Sign sign, const std::vector<Var>& bound, const Conjunction& guard) {
-  if (s.products.empty()) return;
-  Rational c = leading(s);
-  known_.push_back({scaled(s, inverse_of(c)), bound, guard, product(sign, sign_of(c))});
-  const Atom* alone = only_atom(s);
-  if (alone && (is_function(*alone, Fn::Tanh) || is_function(*alone, Fn::Erf) ||
-                is_function(*alone, Fn::Recip)))
-    learn(*alone->argument, sign, bound, guard);
-  if (!sign.not_zero) return;
-  Sum rest = s;
-  std::vector<Atom> factors = common_factors(rest, {}, guard);
-  if (factors.size() + rest.products[0].atoms.size() < 2) factors.clear();
-  Sign other{false, false, true};
-  for (const Atom& a : factors) known_.push_back({sum_of(a), bound, guard, other});
-  if (!factors.empty() && !rest.products[0].atoms.empty())
-    known_.push_back({scaled(rest, inverse_of(leading(rest))), bound, guard, other});
-}
-
-Sign Laws::sign(const Product& p, const Conjunction& context) {
-  Sign r = sign_of(p.coefficient);
-  Conjunction within = joined(context, p.guard);
-  std::vector<char> used(p.atoms.size(), 0);
-  for (size_t i = 0; i < p.atoms.size(); ++i) {
-    if (used[i]) continue;
-    Sign x = sign(p.atoms[i], within);
-    for (size_t j = i + 1; j < p.atoms.size() && !x.not_negative && !used[i]; ++j)
-      if (!used[j] && same_atom(p.atoms[i], p.atoms[j], within)) {
-        used[i] = used[j] = 1;
-        x = {true, false, x.not_zero};
-      }
-    r = product(r, x);
-  }
-  if (!bare(p)) r.not_zero = r.not_zero && not_empty(p.bound, p.guard, context);
-  return r;
-}
-
-Sign Laws::sign(const Atom& a, const Conjunction& context) {
-  Sign r = sign_of_kind(a, context);
-  bool all = (r.not_negative || r.not_positive) && r.not_zero;
-  return all ? r : with_known(r, sum_of(a), context);
-}
-
-Sign Laws::sign_of_kind(const Atom& a, const Conjunction& context) {
-  switch (a.kind) {
-    case Atom::Number:
-    case Atom::Recip:
-      if (oracle_.implies(context, Poly(1) <= a.positions[0], Products::Opaque)) return kPositive;
-      return oracle_.implies(context, Poly(0) <= a.positions[0], Products::Opaque) ? kNotNegative
-                                                                                   : Sign{};
-    case Atom::Clip:
-      return a.reals[0].symbol || a.reals[1].symbol || a.reals[0].value < 0 || a.reals[1].value < 0
-                 ? Sign{}
-                 : kNotNegative;
-    case Atom::Max: {
-      Sign x = sign(*a.argument, joined(context, a.guard));
-      return has_element(a, context) ? x : Sign{};
-    }
-    case Atom::Apply:
-      return sign_of_function(a, context);
-    case Atom::Read:
-    case Atom::Opaque:
-      break;
-  }
-  return {};
-}
-
-Sign Laws::sign_of_function(const Atom& a, const Conjunction& context) {
-  switch (static_cast<Fn>(a.head)) {
-    case Fn::Exp:
-    case Fn::Sigmoid:
-      return kPositive;
-    case Fn::Relu:
-      return kNotNegative;
-    case Fn::Sqrt: {
-      Sign x = sign(*a.argument, context);
-      return {true, false, x.not_zero && x.not_negative};
-    }
-    case Fn::Recip: {  // taken as defined
-      Sign x = sign(*a.argument, context);
-      return {x.not_negative, x.not_positive, true};
-    }
-    case Fn::Tanh:
-    case Fn::Erf:
-      return sign(*a.argument, context);
-    case Fn::Clip:
-      break;
-  }
-  return {};
 }
 
 }  // namespace regraft::verify

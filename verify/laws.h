@@ -47,6 +47,13 @@ class Laws {
   /// How much was learnt; and forgets what was learnt since.
   size_t known() const { return known_.size(); }
   void forget(size_t known) { known_.resize(known); }
+  /// Every maximum is known to be one of something.
+  void set_maxima_defined(bool yes) { maxima_defined_ = yes; }
+  /// Some values of these variables satisfy `guard`.
+  bool not_empty(const std::vector<Var>& bound, const Conjunction& guard,
+                 const Conjunction& context);
+  /// The range of a maximum has an element.
+  bool has_element(const Atom& a, const Conjunction& context);
   /// Also write sigmoid, tanh and clip by exp and relu.
   void set_expand(bool yes) { expand_ = yes; }
 
@@ -59,7 +66,6 @@ class Laws {
                    const Conjunction& context);
   std::optional<Product> without_total(const Product& p, const Conjunction& context);
   std::optional<Sum> split_maximum(const Atom& a, const Conjunction& context);
-  bool has_element(const Atom& a, const Conjunction& context);
   bool above_exponent(const Sum& s, const Conjunction& context);
   std::optional<Sum> maximum(const Atom& a, const Conjunction& context);
   std::optional<Sum> inverse(const Atom& a);
@@ -77,14 +83,12 @@ class Laws {
                                    const Conjunction& context);
   bool same_atom(const Atom& a, const Atom& b, const Conjunction& context);
   bool equal(const Sum& a, const Sum& b, const Conjunction& context);
-  /// Some values of these variables satisfy `guard`.
-  bool not_empty(const std::vector<Var>& bound, const Conjunction& guard,
-                 const Conjunction& context);
 
   Oracle& oracle_;
   Covers covers_;
   std::vector<Known> known_;
   bool expand_ = false;
+  bool maxima_defined_ = false;
   int depth_ = 0;
 };
 

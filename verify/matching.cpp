@@ -158,6 +158,7 @@ bool Matcher::proves_equal(const Sum& left, const Sum& right, const Conjunction&
   std::string first = stuck_at_;
   if (try_unrolled(sum, domain)) return true;
   if (functions) assume_defined(left, domain);
+  laws_.set_maxima_defined(functions && has_maxima(left, right, domain));
   if (functions && by_laws(sum, domain)) return true;
   stuck_at_ = first;
   return false;
@@ -233,9 +234,49 @@ bool Matcher::is_defined(const Sum& left, const Sum& right, const Conjunction& d
     if (x.function == Fn::Recip ? plain.not_zero : plain.not_negative) return true;
     assume_defined(left, domain);
     simplifier_.set_laws(&laws_);
+    thorough_ = true;
     bool defined = is_defined(x.function, *x.argument, both(domain, x.guard));
+    thorough_ = false;
     simplifier_.set_laws(nullptr);
     return defined;
+  });
+}
+
+/// The maxima of a sum outside of other maxima, with their ranges in the guards.
+void Matcher::collect_maxima(const Sum& s, const Partial& at, std::vector<Partial>& out) {
+  for (const auto& p : s.products)
+    for (const auto& a : p.atoms) {
+      if (!a.argument) continue;
+      Partial inner = at;
+      inner.bound.insert(inner.bound.end(), p.bound.begin(), p.bound.end());
+      inner.guard = both(inner.guard, p.guard);
+      if (a.kind == Atom::Max) {
+        out.push_back(inner);
+        out.back().maximum = &a;
+        inner.bound.insert(inner.bound.end(), a.bound.begin(), a.bound.end());
+        inner.guard = both(inner.guard, a.guard);
+      }
+      collect_maxima(*a.argument, inner, out);
+    }
+}
+
+/// Where the maxima of the left side are of something, those of the right side are.
+bool Matcher::has_maxima(const Sum& left, const Sum& right, const Conjunction& domain) {
+  std::vector<Partial> given, wanted;
+  collect_maxima(left, {}, given);
+  collect_maxima(right, {}, wanted);
+  return std::all_of(wanted.begin(), wanted.end(), [&](const Partial& x) {
+    const Atom& m = *x.maximum;
+    if (laws_.has_element(m, both(domain, x.guard))) return true;
+    return std::any_of(given.begin(), given.end(), [&](const Partial& y) {
+      const Atom& n = *y.maximum;
+      if (!y.bound.empty() || n.bound.size() != m.bound.size()) return false;
+      Substitution s;  // an element of the range on the left is one on the right
+      for (size_t i = 0; i < m.bound.size(); ++i) s[m.bound[i]] = Poly::symbol(n.bound[i]);
+      return oracle_.implies(both(domain, x.guard), y.guard, Products::Opaque) &&
+             oracle_.implies(both(both(domain, x.guard), n.guard), substitute(m.guard, s),
+                             Products::Opaque);
+    });
   });
 }
 
@@ -281,7 +322,8 @@ bool Matcher::is_zero(const Sum& sum, const Conjunction& domain) {
   return zero;
 }
 
-/// The sum times a denominator of it, which is not 0.
+/// The sum times a denominator of it, which is not 0: where its product is evaluated, if only for
+/// some values of the product's bound variables.
 bool Matcher::zero_without_denominators(const std::vector<Product>& rest,
                                         const Conjunction& domain) {
   if (rest.size() > kLargestSum) return false;
@@ -292,6 +334,10 @@ bool Matcher::zero_without_denominators(const std::vector<Product>& rest,
           std::any_of(p.bound.begin(), p.bound.end(), [&](Var v) { return mentions(d, v); }))
         continue;
       if (d.kind == Atom::Recip && !oracle_.implies(domain, Poly(1) <= d.positions[0])) continue;
+      if (d.kind == Atom::Apply && !laws_.not_empty(p.bound, p.guard, domain)) {
+        if (p.bound.empty()) return zero_where_or_not(rest, p.guard, domain);
+        continue;
+      }
       Atom integer = d;
       integer.kind = Atom::Number;
       Sum factor = d.argument ? *d.argument : sum_of(integer), cleared;
@@ -312,6 +358,16 @@ bool Matcher::zero_without_denominators(const std::vector<Product>& rest,
       return is_zero(cleared, domain);
     }
   return false;
+}
+
+/// Once where the guard of a product holds, once where it does not.
+bool Matcher::zero_where_or_not(const std::vector<Product>& rest, const Conjunction& guard,
+                                const Conjunction& domain) {
+  Formula g = junction(Formula::And, guard);
+  ++clearing_;
+  Sum sum;
+  sum.products = rest;
+  return is_zero(sum, both(domain, {g})) && is_zero(sum, both(domain, {negate(g)}));
 }
 
 namespace {
@@ -602,7 +658,9 @@ std::vector<Substitution> Matcher::places(const Product& p, const Product& q, co
 }
 
 bool Matcher::covers(const Known& known, const Sum& value, const Conjunction& context) {
-  if (known.value.products.size() != value.products.size()) return false;
+  bool outlines = known.value.products.size() == value.products.size();
+  if (!outlines && !(thorough_ && known.bound.empty() && known.value.products.size() > 1))
+    return false;
   if (!value.products.empty() &&
       std::none_of(known.value.products.begin(), known.value.products.end(),
                    [&](const Product& p) { return same_signature(p, value.products[0]); }))

@@ -33,15 +33,20 @@ class Matcher {
     const Sum* argument;
     std::vector<Var> bound;
     Conjunction guard;
+    const Atom* maximum = nullptr;  ///< instead of function and argument
   };
   static void collect(const Sum& s, Partial at, std::vector<Partial>& out);
   void assume_defined(const Sum& left, const Conjunction& domain);
   bool is_defined(const Sum& left, const Sum& right, const Conjunction& domain);
+  static void collect_maxima(const Sum& s, const Partial& at, std::vector<Partial>& out);
+  bool has_maxima(const Sum& left, const Sum& right, const Conjunction& domain);
   static bool same_partial(const Partial& a, const Partial& b);
   bool is_defined(Fn f, const Sum& argument, const Conjunction& context);
   bool try_unrolled(const Sum& sum, const Conjunction& domain);
   bool by_laws(const Sum& sum, const Conjunction& domain);
   bool zero_without_denominators(const std::vector<Product>& rest, const Conjunction& domain);
+  bool zero_where_or_not(const std::vector<Product>& rest, const Conjunction& guard,
+                         const Conjunction& domain);
   bool zero_by_cases(const std::vector<Product>& rest, const Conjunction& domain);
 
   bool is_zero(const Sum& sum, const Conjunction& domain);
@@ -73,9 +78,10 @@ class Matcher {
   Laws laws_;
   std::string stuck_at_;
   int depth_ = 0;
-  int clearing_ = 0;      ///< denominators cleared and cases distinguished so far
-  bool assumed_ = false;  ///< what the left side says was learnt
-  bool lawful_ = false;   ///< the laws are in use, outside of arguments
+  int clearing_ = 0;       ///< denominators cleared and cases distinguished so far
+  bool thorough_ = false;  ///< sums of different outlines are compared with what is known
+  bool assumed_ = false;   ///< what the left side says was learnt
+  bool lawful_ = false;    ///< the laws are in use, outside of arguments
   int pairings_left_ = 0;
 };
 

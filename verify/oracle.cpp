@@ -11,12 +11,13 @@
 namespace regraft::verify {
 namespace {
 
-using Symbols = std::set<Var, SymbolLess>;
 struct MonomialLess {
   bool operator()(const Monomial& a, const Monomial& b) const {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), SymbolLess{});
   }
 };
+
+using Symbols = std::set<Var, SymbolLess>;
 
 void append(std::string& key, int64_t n) {
   char bytes[sizeof n];
@@ -73,9 +74,8 @@ void add_facts(Conjunction& out, Var v) {
 }
 
 /// `facts` and everything known of the symbols in them, those of quotients included.
-Conjunction with_facts(const Conjunction& facts, bool& products) {
+Conjunction with_facts(const Conjunction& facts, bool& products, Symbols& done) {
   Conjunction all = facts;
-  Symbols done;
   for (;;) {
     Symbols found;
     for (const auto& f : all) collect(f, found, products);
@@ -126,6 +126,8 @@ struct Oracle::Solver {
   std::optional<z3::context> made;  // on first use: making one takes longer than many proofs
   std::map<Monomial, z3::expr, MonomialLess> opaque;
   std::unordered_map<std::string, Known> memo;
+  std::vector<Valuation> models;  ///< integers that satisfied earlier questions, latest last
+  size_t next_model = 0;
   uint64_t work_before = 0;
 
   z3::context& context() { return made ? *made : made.emplace(); }
@@ -169,6 +171,39 @@ struct Oracle::Solver {
     for (const auto& p : f.parts) parts.push_back(formula(p, products));
     return f.kind == Formula::And ? z3::mk_and(parts) : z3::mk_or(parts);
   }
+  static int64_t value_of(Var v) { return v->kind == SymbolKind::Size ? v->min : 0; }
+  /// Integers that satisfy all of it are known from an earlier question.
+  bool satisfied(const Conjunction& all, const Symbols& symbols) {
+    for (size_t k = models.size(); k-- > 0;) {
+      for (Var v : symbols)
+        if (v->kind != SymbolKind::Quotient) models[k].emplace(v, value_of(v));
+      try {
+        if (!evaluate(all, models[k])) continue;
+      } catch (const PolyOverflow&) {
+        continue;
+      }
+      std::swap(models[k], models.back());
+      return true;
+    }
+    return false;
+  }
+  /// Remembers the integers that the solver found; products and quotients may take other values.
+  void remember(const z3::solver& s, const Symbols& symbols) {
+    z3::model m = s.get_model();
+    Valuation values;
+    for (Var v : symbols) {
+      int64_t x = 0;
+      if (v->kind == SymbolKind::Quotient) continue;
+      if (!m.eval(integer({v}), true).is_numeral_i64(x) || std::abs(x) > kLargest) return;
+      values[v] = x;
+    }
+    if (models.size() < kModels)
+      models.push_back(std::move(values));
+    else
+      models[next_model++ % kModels] = std::move(values);
+  }
+  static constexpr size_t kModels = 24;
+  static constexpr int64_t kLargest = 1'000'000;
   uint64_t work_done(const z3::solver& s) const {
     z3::stats st = s.statistics();
     for (unsigned i = 0; i < st.size(); ++i)
@@ -176,7 +211,8 @@ struct Oracle::Solver {
     return 0;
   }
   /// One run; z3::unknown for anything that goes wrong.
-  z3::check_result run(const Conjunction& facts, bool products, int64_t limit, int64_t cut_off) {
+  z3::check_result run(const Conjunction& facts, const Symbols& symbols, bool products,
+                       int64_t limit, int64_t cut_off) {
     try {
       z3::solver s(context(), z3::solver::simple());
       z3::params p(context());
@@ -191,6 +227,7 @@ struct Oracle::Solver {
       uint64_t total = work_done(s);
       spent = total > work_before ? total - work_before : 0;
       work_before = total;
+      if (r == z3::sat) remember(s, symbols);
       return r;
     } catch (const z3::exception&) {
       spent = static_cast<uint64_t>(limit);
@@ -214,15 +251,16 @@ OracleStats& OracleStats::operator+=(const OracleStats& o) {
 Oracle::Oracle(Budget& budget) : budget_(budget), solver_(std::make_unique<Solver>()) {}
 Oracle::~Oracle() = default;
 
-bool Oracle::ask(const Conjunction& all, Products products) {
+bool Oracle::ask(const Conjunction& all, const Symbols& symbols, Products products) {
   bool exact = products == Products::Exact;
   budget_.run();
   ++(exact ? stats_.nonlinear : stats_.linear);
   auto limit = exact ? budget_.left().run_nonlinear : budget_.left().run_linear;
-  z3::check_result r = solver_->run(all, exact, limit, budget_.left().cut_off);
+  z3::check_result r = solver_->run(all, symbols, exact, limit, budget_.left().cut_off);
   budget_.work(static_cast<int64_t>(solver_->spent));
   stats_.work += solver_->spent;
   if (r == z3::unknown) ++stats_.undecided;
+  if (r == z3::unknown && exact) budget_.open_end();
   return r == z3::unsat;
 }
 
@@ -243,10 +281,12 @@ bool Oracle::refuted(const Conjunction& given, Products products) {
     return memo->second == Known::Refuted;
   }
   bool has_products = false;
-  Conjunction all = with_facts(facts, has_products);
-  bool answer = memo->second == Known::Nothing && ask(all, Products::Opaque);
-  bool think = !answer && has_products && products == Products::Exact;
-  if (think) answer = ask(all, Products::Exact);
+  Symbols symbols;
+  Conjunction all = with_facts(facts, has_products, symbols);
+  bool answer = memo->second == Known::Nothing && ask(all, symbols, Products::Opaque);
+  bool think =
+      !answer && has_products && products == Products::Exact && !solver_->satisfied(all, symbols);
+  if (think) answer = ask(all, symbols, Products::Exact);
   memo->second = answer                   ? Known::Refuted
                  : think || !has_products ? Known::NotShown
                                           : Known::NotShownLinear;

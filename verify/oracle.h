@@ -2,6 +2,7 @@
 // The only door to Z3: "is this conjunction unsatisfiable over the integers?"
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -53,7 +54,8 @@ class Oracle {
 
  private:
   struct Solver;
-  bool ask(const Conjunction& all, Products products);
+  using Symbols = std::set<Var, SymbolLess>;
+  bool ask(const Conjunction& all, const Symbols& symbols, Products products);
   bool balanced_from(const Conjunction& facts, std::span<const Weighted> terms, int64_t sum);
   Budget& budget_;
   OracleStats stats_;

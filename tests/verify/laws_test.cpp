@@ -99,6 +99,17 @@ TEST(Laws, TheRightSideIsDefinedWhereTheLeftIs) {
                  {"(div ?a (sqrt ?a)) => (sqrt ?a)", {"nn"}}});
 }
 
+/// A denominator of one part of a concatenation says nothing about the other part.
+TEST(Laws, DenominatorsCountWhereTheyAre) {
+  expect_proved(
+      {{"(concat (div (mul ?a ?b) ?b) ?a axis=0) => (concat ?a ?a axis=0)", {"nn", "nn"}}});
+  auto apart =
+      instance_of({"(concat (div ?a (relu ?b)) (relu (neg ?b)) axis=0) => (concat (div ?a "
+                   "(relu ?b)) (sub ?b ?b) axis=0)",
+                   {"nn", "nn"}});
+  EXPECT_EQ(SymbolicProver().prove(apart).kind, VerdictKind::Unknown);
+}
+
 TEST(Laws, SignsAndCases) {
   expect_proved({{"(relu (sigmoid ?a)) => (sigmoid ?a)", {"nn"}},
                  {"(relu (softmax ?a)) => (softmax ?a)", {"nn"}},

@@ -1,0 +1,26 @@
+#pragma once
+// Small tools for sums of products and for signs.
+#include "verify/laws.h"
+
+namespace regraft::verify {
+
+/// No bound variables and no guard.
+inline bool bare(const Product& p) { return p.bound.empty() && p.guard.empty(); }
+inline Rational absolute(Rational c) { return {c.n < 0 ? -c.n : c.n, c.d}; }
+/// REQUIRES: c is not 0.
+inline Rational inverse_of(Rational c) { return Rational::make(c.d, c.n); }
+Sum single(Product p);
+/// s times c.
+void scale(Sum& s, Rational c);
+Sum scaled(Sum s, Rational c);
+/// The coefficient of the product that comes first in an order that does not depend on
+/// coefficients, positions and bound variables. REQUIRES: s has products.
+Rational leading(const Sum& s);
+Conjunction joined(Conjunction a, const Conjunction& b);
+
+constexpr Sign kPositive{true, false, true};
+constexpr Sign kNotNegative{true, false, false};
+inline Sign sign_of(Rational c) { return {c.n >= 0, c.n <= 0, c.n != 0}; }
+Sign product(Sign a, Sign b);
+
+}  // namespace regraft::verify
