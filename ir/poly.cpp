@@ -130,8 +130,18 @@ Var SymbolPool::named(std::string_view name, int64_t min) {
 
 namespace {
 
-/// A summand floor(N / D) of n, when it occurs once and with coefficient 1.
+/// No positions and bound variables.
+bool of_sizes(const Poly& p) {
+  for (const auto& [m, c] : p.terms())
+    for (Var v : m)
+      if (v->numerator ? !of_sizes(*v->numerator) : v->kind != SymbolKind::Size) return false;
+  return true;
+}
+
+/// A summand floor(N / D) of n, when it occurs once and with coefficient 1. Of sizes only:
+/// positions are easier to compare where each quotient stands for itself.
 Var quotient_term(const Poly& n) {
+  if (!of_sizes(n)) return nullptr;
   for (const auto& [m, c] : n.terms())
     if (c == 1 && m.size() == 1 && m[0]->kind == SymbolKind::Quotient &&
         !mentions(n - Poly::symbol(m[0]), m[0]))
