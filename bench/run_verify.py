@@ -24,8 +24,7 @@ FILES = {name: ROOT / "substitutions" / file for name, file in (
 
 def taso_file(given):
     """The file of TASO's rules, which is not ours to distribute; None where there is none."""
-    path = pathlib.Path(given or os.environ.get("REGRAFT_TASO_RULES", "")
-                        or ROOT / "../shared/taso/graph_subst.pb")
+    path = pathlib.Path(given or os.environ.get("REGRAFT_TASO_RULES", ""))
     return path if path.is_file() else None
 
 
