@@ -1,7 +1,10 @@
 #include "gen/ematch.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
+#include "gen/kernel.h"
 #include "ir/pattern.h"
 
 namespace regraft::gen {
@@ -26,6 +29,21 @@ bool has_sized_maker(const Pattern& side) {
   });
 }
 
+/// Not defined for all inputs. Thread-safe.
+bool is_partial(const OpDef& op) {
+  static std::mutex mutex;
+  static std::map<const OpDef*, bool> known;
+  std::lock_guard lock(mutex);
+  auto [it, fresh] = known.try_emplace(&op, true);
+  if (fresh)
+    if (auto kernel = kernel_of(op)) it->second = kernel->is_partial();
+  return it->second;
+}
+bool is_partial(const Pattern& side) {
+  return std::any_of(side.nodes.begin(), side.nodes.end(),
+                     [](const PatternNode& n) { return is_partial(*n.op); });
+}
+
 }  // namespace
 
 Matchable::Matchable(const Rule& rule) : rule_(rule) {
@@ -35,6 +53,8 @@ Matchable::Matchable(const Rule& rule) : rule_(rule) {
   find_bound(sides_[Backward]);
   bool bare = std::all_of(rule_.rhs.outputs.begin(), rule_.rhs.outputs.end(), is_variable);
   if (bare && has_sized_maker(rule_.lhs)) sides_[Backward].binds_all = false;
+  if (!rule_.both && is_partial(rule_.lhs))  // may be undefined where the right side is not
+    sides_[Backward].binds_all = false;
 }
 
 Matchable::Ints Matchable::compile_ints(const PatternNode& node, size_t k) {

@@ -53,8 +53,11 @@ std::unique_ptr<const Kernel> Kernel::compile(const Label& label,
   if (!trace.ok) return nullptr;
   for (const Traced& t : results) k.outputs_.push_back(t.step);
   for (const Tape::Step& s : k.tape_.steps)
-    k.exponentials_ = k.exponentials_ || (s.kind == Tape::Apply && s.fn != Fn::Relu &&
-                                          s.fn != Fn::Recip && s.fn != Fn::Sqrt);
+    if (s.kind == Tape::Apply) {
+      bool partial = s.fn == Fn::Recip || s.fn == Fn::Sqrt;
+      k.partial_ = k.partial_ || partial;
+      k.exponentials_ = k.exponentials_ || (s.fn != Fn::Relu && !partial);
+    }
   for (const Tape::Number& n : k.tape_.numbers) k.constants_.push_back(value_of(n));
   k.bilinear_ = k.to_products();
   return kernel;
@@ -271,6 +274,15 @@ std::vector<uint64_t> Kernel::functional(size_t slot, std::span<const View> oper
           add(f.back(), times_p(weight, times_p(value(p.i, t), value(p.j, t))));
       }
   return f;
+}
+
+std::unique_ptr<const Kernel> kernel_of(const OpDef& op) {
+  Sample sample = op.samples().front();
+  Label label{&op, sample.attrs, {}, 1};
+  Field algebra;
+  auto outputs = op.field_semantics.infer(algebra, sample.shapes, sample.attrs);
+  CHECK(outputs && algebra.ok);
+  return Kernel::compile(label, sample.shapes, outputs->front(), 0);
 }
 
 }  // namespace regraft::gen

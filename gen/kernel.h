@@ -44,6 +44,8 @@ class Kernel {
   bool is_linear_in(size_t slot) const;
   /// True when exp, sigmoid or tanh occur, which read the exponent channel.
   bool has_exponentials() const { return exponentials_; }
+  /// Quotients or roots of elements: not defined for all inputs.
+  bool is_partial() const { return partial_; }
   size_t elements() const { return outputs_.size(); }
 
   /// Memory that evaluation reuses; one for each thread.
@@ -78,10 +80,13 @@ class Kernel {
   Tape tape_;
   std::vector<int32_t> outputs_;      ///< step of each output element
   std::vector<size_t> sizes_, base_;  ///< elements of each operand; where it starts
-  bool bilinear_ = false, exponentials_ = false;
+  bool bilinear_ = false, exponentials_ = false, partial_ = false;
   std::vector<Product> products_;
   std::vector<uint32_t> begin_;  ///< of each output element in products_; one more at the end
   std::vector<Residue> coefficients_, constants_;  ///< constants_: of the tape's numbers
 };
+
+/// Output 0 of the operator's first sample; nullptr when it has no kernel.
+std::unique_ptr<const Kernel> kernel_of(const OpDef& op);
 
 }  // namespace regraft::gen

@@ -50,12 +50,7 @@ int ShapedOps::sibling(int instance, const OpDef* then_op) const {
 
 bool ShapedOps::has_exponentials(size_t instance) const {
   auto reads = [](const OpDef& op) {
-    Sample sample = op.samples().front();
-    Label label{&op, sample.attrs, {}, 1};
-    Field algebra;
-    auto outputs = op.field_semantics.infer(algebra, sample.shapes, sample.attrs);
-    CHECK(outputs && algebra.ok);
-    auto kernel = Kernel::compile(label, sample.shapes, outputs->front(), 0);
+    auto kernel = kernel_of(op);
     return kernel && kernel->has_exponentials();
   };
   const Label* follower = then(instance);

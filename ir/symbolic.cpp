@@ -214,6 +214,7 @@ Sum Symbolic::element(int tensor, std::span<const Poly> i) {
 }
 
 Sum Symbolic::apply(Fn f, Sum x) {
+  on_apply(f, x, scope);
   if (x.products.empty() && facts(f).zero_at_zero) return {};
   if (const Atom* inner = only_atom(x)) {
     if (facts(f).idempotent && inner->kind == Atom::Apply && inner->head == static_cast<int>(f))

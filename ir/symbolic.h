@@ -3,6 +3,7 @@
 // symbolic indices.
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,7 +67,15 @@ struct SymbolicTensor {
   int rank() const { return static_cast<int>(shape.size()); }
 };
 
+/// Where a formula is evaluated: the bound variables of sums and maxima around it, and the
+/// conditions of these and of `select`. A factor that is 0 is no condition.
+struct Scope {
+  std::vector<Var> bound;
+  Conjunction guard;
+};
+
 /// Requirements go to `on_require`: assumed for a left side, to be proved for a right side.
+/// `on_apply` is told the functions that are evaluated, with their arguments.
 struct Symbolic {
   using Index = Poly;
   using Bool = Formula;
@@ -74,6 +83,8 @@ struct Symbolic {
   using Tensor = SymbolicTensor;
   SymbolPool& pool;
   std::function<void(const Formula&)> on_require = [](const Formula&) {};
+  std::function<void(Fn, const Sum&, const Scope&)> on_apply = [](Fn, const Sum&, const Scope&) {};
+  Scope scope;
   explicit Symbolic(SymbolPool& p) : pool(p) {}
 
   void require(const Formula& f) { on_require(f); }
@@ -89,7 +100,8 @@ struct Symbolic {
   Sum select(const Formula& c, T&& then, E&& otherwise) {
     if (c.kind == Formula::True) return then();
     if (c.kind == Formula::False) return otherwise();
-    Sum x = then(), y = otherwise();
+    Formula no = negate(c);
+    Sum x = within({}, {&c, 1}, then), y = within({}, {&no, 1}, otherwise);
     guard_all(x, c);
     guard_all(y, negate(c));
     return std::move(x) + y;
@@ -98,7 +110,9 @@ struct Symbolic {
   Sum sum(const Poly& n, F&& f) {
     if (is_one(n)) return f(Poly(0));
     Var k = pool.fresh("k", SymbolKind::Bound);
-    Sum s = f(Poly::symbol(k));
+    Poly at = Poly::symbol(k);
+    Formula range = Poly(0) <= at && at < n;
+    Sum s = within({&k, 1}, {&range, 1}, [&] { return f(at); });
     bind(s, k, n);
     return s;
   }
@@ -107,13 +121,24 @@ struct Symbolic {
     Indices<Poly> k;
     Atom m = max_atom(extents, k);
     add(m.guard, valid(std::span<const Poly>(k)));
-    m.argument = std::make_shared<Sum>(rename_bound(body(std::span<const Poly>(k))));
+    Sum x = within(m.bound, m.guard, [&] { return body(std::span<const Poly>(k)); });
+    m.argument = std::make_shared<Sum>(rename_bound(std::move(x)));
     return of_atom(std::move(m));
   }
   Sum read(const SymbolicTensor& t, std::span<const Poly> i) { return t.at(i); }
   Poly lookup(const std::vector<Poly>& table, const Poly& i, const Poly& bound);
 
  private:
+  /// f() evaluated in a narrower scope.
+  template <class F>
+  Sum within(std::span<const Var> bound, std::span<const Formula> guard, F&& f) {
+    Scope outer = scope;
+    scope.bound.insert(scope.bound.end(), bound.begin(), bound.end());
+    for (const Formula& g : guard) add(scope.guard, g);
+    Sum s = f();
+    scope = std::move(outer);
+    return s;
+  }
   static Sum of_atom(Atom a);
   static void guard_all(Sum& s, const Formula& g);
   static void bind(Sum& s, Var k, const Poly& n);

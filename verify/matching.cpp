@@ -147,9 +147,9 @@ Matcher::Matcher(Oracle& oracle, Budget& budget)
         return covers(k, value, context);
       }) {}
 
-bool Matcher::proves_equal(const Sum& left, const Sum& right, const Conjunction& domain) {
-  Sum sum = difference(left, right);
-  bool functions = has_functions(sum);
+bool Matcher::proves_equal(const Side& left, const Side& right, const Conjunction& domain) {
+  Sum sum = difference(left.value, right.value);
+  bool functions = has_functions(sum) || !left.partial.empty() || !right.partial.empty();
   if (functions && !is_defined(left, right, domain)) return false;
   for (Products p : {Products::Opaque, Products::Exact}) {
     simplifier_.set_products(p);
@@ -158,7 +158,7 @@ bool Matcher::proves_equal(const Sum& left, const Sum& right, const Conjunction&
   std::string first = stuck_at_;
   if (try_unrolled(sum, domain)) return true;
   if (functions) assume_defined(left, domain);
-  laws_.set_maxima_defined(functions && has_maxima(left, right, domain));
+  laws_.set_maxima_defined(functions && has_maxima(left.value, right.value, domain));
   if (functions && by_laws(sum, domain)) return true;
   stuck_at_ = first;
   return false;
@@ -186,33 +186,12 @@ bool Matcher::by_laws(const Sum& sum, const Conjunction& domain) {
   return false;
 }
 
-void Matcher::collect(const Sum& s, Partial at, std::vector<Partial>& out) {
-  for (const auto& p : s.products) {
-    Partial inner = at;
-    inner.bound.insert(inner.bound.end(), p.bound.begin(), p.bound.end());
-    inner.guard = both(inner.guard, p.guard);
-    for (const auto& a : p.atoms) {
-      if (!a.argument) continue;
-      Partial here = inner;
-      here.bound.insert(here.bound.end(), a.bound.begin(), a.bound.end());
-      here.guard = both(here.guard, a.guard);
-      collect(*a.argument, here, out);
-      if (!is_function(a, Fn::Recip) && !is_function(a, Fn::Sqrt)) continue;
-      here.function = static_cast<Fn>(a.head);
-      here.argument = a.argument.get();
-      out.push_back(std::move(here));
-    }
-  }
-}
-
 /// Denominators of the left side are not 0, and what stands under a root is not negative.
-void Matcher::assume_defined(const Sum& left, const Conjunction& domain) {
+void Matcher::assume_defined(const Side& left, const Conjunction& domain) {
   if (std::exchange(assumed_, true)) return;
-  std::vector<Partial> partial;
-  collect(left, {}, partial);
   simplifier_.set_laws(&laws_);
-  for (const auto& x : partial) {
-    Sum argument = simplifier_.normal_form(*x.argument, both(domain, x.guard));
+  for (const auto& x : left.partial) {
+    Sum argument = simplifier_.normal_form(x.argument, both(domain, x.guard));
     bool quotient = x.function == Fn::Recip;
     laws_.learn(argument, {!quotient, false, quotient}, x.bound, x.guard);
     const Atom* root = only_atom(argument);
@@ -222,20 +201,17 @@ void Matcher::assume_defined(const Sum& left, const Conjunction& domain) {
   simplifier_.set_laws(nullptr);
 }
 
-bool Matcher::is_defined(const Sum& left, const Sum& right, const Conjunction& domain) {
-  std::vector<Partial> given, partial;
-  collect(left, {}, given);
-  collect(right, {}, partial);
-  return std::all_of(partial.begin(), partial.end(), [&](const Partial& x) {
-    if (std::any_of(given.begin(), given.end(),
+bool Matcher::is_defined(const Side& left, const Side& right, const Conjunction& domain) {
+  return std::all_of(right.partial.begin(), right.partial.end(), [&](const Partial& x) {
+    if (std::any_of(left.partial.begin(), left.partial.end(),
                     [&](const Partial& y) { return same_partial(x, y); }))
       return true;
-    Sign plain = laws_.sign(*x.argument, both(domain, x.guard));
+    Sign plain = laws_.sign(x.argument, both(domain, x.guard));
     if (x.function == Fn::Recip ? plain.not_zero : plain.not_negative) return true;
     assume_defined(left, domain);
     simplifier_.set_laws(&laws_);
     thorough_ = true;
-    bool defined = is_defined(x.function, *x.argument, both(domain, x.guard));
+    bool defined = is_defined(x.function, x.argument, both(domain, x.guard));
     thorough_ = false;
     simplifier_.set_laws(nullptr);
     return defined;
@@ -243,16 +219,16 @@ bool Matcher::is_defined(const Sum& left, const Sum& right, const Conjunction& d
 }
 
 /// The maxima of a sum outside of other maxima, with their ranges in the guards.
-void Matcher::collect_maxima(const Sum& s, const Partial& at, std::vector<Partial>& out) {
+void Matcher::collect_maxima(const Sum& s, const Maximum& at, std::vector<Maximum>& out) {
   for (const auto& p : s.products)
     for (const auto& a : p.atoms) {
       if (!a.argument) continue;
-      Partial inner = at;
+      Maximum inner = at;
       inner.bound.insert(inner.bound.end(), p.bound.begin(), p.bound.end());
       inner.guard = both(inner.guard, p.guard);
       if (a.kind == Atom::Max) {
         out.push_back(inner);
-        out.back().maximum = &a;
+        out.back().atom = &a;
         inner.bound.insert(inner.bound.end(), a.bound.begin(), a.bound.end());
         inner.guard = both(inner.guard, a.guard);
       }
@@ -262,14 +238,14 @@ void Matcher::collect_maxima(const Sum& s, const Partial& at, std::vector<Partia
 
 /// Where the maxima of the left side are of something, those of the right side are.
 bool Matcher::has_maxima(const Sum& left, const Sum& right, const Conjunction& domain) {
-  std::vector<Partial> given, wanted;
+  std::vector<Maximum> given, wanted;
   collect_maxima(left, {}, given);
   collect_maxima(right, {}, wanted);
-  return std::all_of(wanted.begin(), wanted.end(), [&](const Partial& x) {
-    const Atom& m = *x.maximum;
+  return std::all_of(wanted.begin(), wanted.end(), [&](const Maximum& x) {
+    const Atom& m = *x.atom;
     if (laws_.has_element(m, both(domain, x.guard))) return true;
-    return std::any_of(given.begin(), given.end(), [&](const Partial& y) {
-      const Atom& n = *y.maximum;
+    return std::any_of(given.begin(), given.end(), [&](const Maximum& y) {
+      const Atom& n = *y.atom;
       if (!y.bound.empty() || n.bound.size() != m.bound.size()) return false;
       Substitution s;  // an element of the range on the left is one on the right
       for (size_t i = 0; i < m.bound.size(); ++i) s[m.bound[i]] = Poly::symbol(n.bound[i]);
@@ -282,6 +258,7 @@ bool Matcher::has_maxima(const Sum& left, const Sum& right, const Conjunction& d
 
 /// The same argument under the same conditions.
 bool Matcher::same_partial(const Partial& a, const Partial& b) {
+  if (a.function != b.function) return false;
   auto as_product = [](const Partial& x) {
     Product p;
     p.bound = x.bound;
@@ -289,7 +266,7 @@ bool Matcher::same_partial(const Partial& a, const Partial& b) {
     Atom f;
     f.kind = Atom::Apply;
     f.head = static_cast<int>(x.function);
-    f.argument = std::make_shared<Sum>(*x.argument);
+    f.argument = std::make_shared<Sum>(x.argument);
     p.atoms.push_back(std::move(f));
     return p;
   };

@@ -8,6 +8,21 @@
 
 namespace regraft::verify {
 
+/// A quotient or root that is evaluated: its argument, and when.
+struct Partial {
+  Fn function = Fn::Recip;
+  Sum argument;
+  std::vector<Var> bound;
+  Conjunction guard;
+};
+
+/// A formula and the partial functions that are evaluated with it. What a factor 0 takes out of the
+/// formula is evaluated all the same.
+struct Side {
+  Sum value;
+  std::vector<Partial> partial;
+};
+
 /// Sound, not complete. Not thread-safe.
 class Matcher {
  public:
@@ -17,7 +32,7 @@ class Matcher {
   /// For all values of the symbols that satisfy `domain`: where `left` is defined (no 1/0, no root
   /// of a negative number), `right` is too and they are equal. Cheap attempts come first, then the
   /// laws of functions; loops over few numbers are unrolled in the last.
-  bool proves_equal(const Sum& left, const Sum& right, const Conjunction& domain);
+  bool proves_equal(const Side& left, const Side& right, const Conjunction& domain);
   /// The product at which the last attempt ended, for messages.
   const std::string& stuck_at() const { return stuck_at_; }
 
@@ -27,18 +42,15 @@ class Matcher {
   using Pairing = std::vector<size_t>;
   enum class Domains : uint8_t { Equal, Any };
 
-  /// A quotient or root in a formula: its argument, and when it is evaluated.
-  struct Partial {
-    Fn function;
-    const Sum* argument;
+  /// A maximum in a formula, and when it is evaluated.
+  struct Maximum {
+    const Atom* atom = nullptr;
     std::vector<Var> bound;
     Conjunction guard;
-    const Atom* maximum = nullptr;  ///< instead of function and argument
   };
-  static void collect(const Sum& s, Partial at, std::vector<Partial>& out);
-  void assume_defined(const Sum& left, const Conjunction& domain);
-  bool is_defined(const Sum& left, const Sum& right, const Conjunction& domain);
-  static void collect_maxima(const Sum& s, const Partial& at, std::vector<Partial>& out);
+  void assume_defined(const Side& left, const Conjunction& domain);
+  bool is_defined(const Side& left, const Side& right, const Conjunction& domain);
+  static void collect_maxima(const Sum& s, const Maximum& at, std::vector<Maximum>& out);
   bool has_maxima(const Sum& left, const Sum& right, const Conjunction& domain);
   static bool same_partial(const Partial& a, const Partial& b);
   bool is_defined(Fn f, const Sum& argument, const Conjunction& context);

@@ -210,11 +210,9 @@ struct Oracle::Solver {
       if (st.key(i) == "rlimit count" && st.is_uint(i)) return st.uint_value(i);
     return 0;
   }
-  /// How a run treats products of symbols. Groebner bases are slow, and their work is not counted.
-  enum class Way : uint8_t { Opaque, Products, Bases };
   /// One run; z3::unknown for anything that goes wrong.
-  z3::check_result run(const Conjunction& facts, const Symbols& symbols, Way way, int64_t limit,
-                       int64_t cut_off) {
+  z3::check_result run(const Conjunction& facts, const Symbols& symbols, bool products,
+                       int64_t limit, int64_t cut_off) {
     try {
       z3::solver s(context(), z3::solver::simple());
       z3::params p(context());
@@ -222,9 +220,9 @@ struct Oracle::Solver {
       p.set("timeout", static_cast<unsigned>(cut_off));
       p.set("mbqi", false);
       p.set("ctrl_c", false);  // its handler is for one thread, and would hide the signal from ours
-      p.set("arith.nl.grobner", way == Way::Bases);
+      p.set("arith.nl.grobner", false);  // its work is not counted, and shows little here
       s.set(p);
-      for (const auto& f : facts) s.add(formula(f, way != Way::Opaque));
+      for (const auto& f : facts) s.add(formula(f, products));
       z3::check_result r = s.check();
       uint64_t total = work_done(s);
       spent = total > work_before ? total - work_before : 0;
@@ -237,7 +235,6 @@ struct Oracle::Solver {
     }
   }
   uint64_t spent = 0;
-  bool tries_bases = true;  ///< for the first question that stays open
 };
 
 OracleStats& OracleStats::operator+=(const OracleStats& o) {
@@ -259,18 +256,9 @@ bool Oracle::ask(const Conjunction& all, const Symbols& symbols, Products produc
   budget_.run();
   ++(exact ? stats_.nonlinear : stats_.linear);
   auto limit = exact ? budget_.left().run_nonlinear : budget_.left().run_linear;
-  auto run = [&](Solver::Way way) {
-    z3::check_result r = solver_->run(all, symbols, way, limit, budget_.left().cut_off);
-    budget_.work(static_cast<int64_t>(solver_->spent));
-    stats_.work += solver_->spent;
-    return r;
-  };
-  z3::check_result r = run(exact ? Solver::Way::Products : Solver::Way::Opaque);
-  if (r == z3::unknown && exact && solver_->tries_bases) {
-    solver_->tries_bases = false;
-    ++stats_.nonlinear;
-    r = run(Solver::Way::Bases);
-  }
+  z3::check_result r = solver_->run(all, symbols, exact, limit, budget_.left().cut_off);
+  budget_.work(static_cast<int64_t>(solver_->spent));
+  stats_.work += solver_->spent;
   if (r == z3::unknown) ++stats_.undecided;
   if (r == z3::unknown && exact) budget_.open_end();
   return r == z3::unsat;

@@ -34,7 +34,7 @@ class Proof {
   bool implied(const Formula& f) {
     return oracle_.implies(solved_.domain, substitute(f, solved_.sizes));
   }
-  Sum lower(const Graph& g, Value v, std::span<const Poly> position);
+  Side lower(const Graph& g, Value v, std::span<const Poly> position);
 
   const RuleInstance& instance_;
   Budget& budget_;
@@ -43,12 +43,20 @@ class Proof {
   std::optional<Formula> unmet_;  ///< a requirement of a formula that the domain does not imply
 };
 
-Sum Proof::lower(const Graph& g, Value v, std::span<const Poly> position) {
+/// The element of v at a position; equal sizes are one symbol.
+Side Proof::lower(const Graph& g, Value v, std::span<const Poly> position) {
   Symbolic algebra(g.pool());
   algebra.on_require = [&](const Formula& f) {
     if (!unmet_ && !implied(f)) unmet_ = f;
   };
-  return Lowering(g, algebra).element(v, position);
+  Side side;
+  algebra.on_apply = [&](Fn f, const Sum& x, const Scope& scope) {
+    if (f != Fn::Recip && f != Fn::Sqrt) return;
+    side.partial.push_back(
+        {f, substitute(x, solved_.sizes), scope.bound, substitute(scope.guard, solved_.sizes)});
+  };
+  side.value = substitute(Lowering(g, algebra).element(v, position), solved_.sizes);
+  return side;
 }
 
 Verdict Proof::run() {
@@ -79,13 +87,11 @@ Verdict Proof::prove_output(size_t k) {
     position.push_back(Poly::symbol(i));
     add(domain, Poly(0) <= position.back() && position.back() < substitute(a[d], solved_.sizes));
   }
-  Sum one = lower(left, left.outputs()[k], position);
-  Sum other = lower(right, right.outputs()[k], position);
+  Side one = lower(left, left.outputs()[k], position);
+  Side other = lower(right, right.outputs()[k], position);
   if (unmet_) return unknown("not implied: " + to_string(*unmet_));
   Matcher matcher(oracle_, budget_);
-  if (matcher.proves_equal(substitute(one, solved_.sizes), substitute(other, solved_.sizes),
-                           domain))
-    return {VerdictKind::ProvedAllSizes, {}};
+  if (matcher.proves_equal(one, other, domain)) return {VerdictKind::ProvedAllSizes, {}};
   return unknown("stuck at" + matcher.stuck_at().substr(0, 200));
 }
 

@@ -29,11 +29,26 @@ TEST(Prover, ProvesForAllSizesAndNotWhatIsFalse) {
 }
 
 TEST(Prover, UnsatisfiableLeftSideIsNoProof) {
-  auto empty =
-      instance_of("r (add (concat ?x ?y axis=0) ?x) => (sub (concat ?x ?y axis=0) ?x)", {"n", "n"});
-  Verdict v = SymbolicProver().prove(empty);
-  EXPECT_EQ(v.kind, VerdictKind::Unknown);
-  EXPECT_EQ(v.detail, "empty domain");
+  auto rule = parse_rule("r  (add (concat ?x ?y axis=0) ?x) => (sub (concat ?x ?y axis=0) ?x)");
+  ASSERT_TRUE(rule);
+  auto empty = instantiate(*rule, {"n", "n"});
+  ASSERT_FALSE(empty);
+  EXPECT_NE(empty.error().message.find("no well-formed shapes"), std::string::npos);
+}
+
+// 0 times 1/0 is not 0: a factor that is 0 does not excuse a quotient.
+TEST(Prover, AFactorZeroDoesNotExcuseAQuotient) {
+  auto masked = instance_of(
+      "r (mul (identity-matrix size=?n) ?x) => (mul (identity-matrix size=?n) (mul ?x (div "
+      "(identity-matrix size=?n) (identity-matrix size=?n))))",
+      {"nn"});
+  EXPECT_EQ(SymbolicProver().prove(masked).kind, VerdictKind::Unknown);
+  auto nothing =
+      instance_of("r (mul ?x (full value=0)) => (mul (full value=0) (div ?x ?x))", {"nn"});
+  EXPECT_EQ(SymbolicProver().prove(nothing).kind, VerdictKind::Unknown);
+  auto chosen = instance_of("r (concat (div ?a ?b) ?c axis=0) => (concat (div ?a ?b) ?c axis=0)",
+                            {"nn", "nn", "nn"});
+  EXPECT_EQ(SymbolicProver().prove(chosen).kind, VerdictKind::ProvedAllSizes);
 }
 
 TEST(Prover, RightSideMustBeWellFormedWhereverTheLeftIs) {
