@@ -260,6 +260,11 @@ std::optional<Rule> with_condition(const Rule& rule, const Signature& signature,
     Rule r = rule;
     for (size_t k : *chosen)
       r.where.push_back(sides_of(*names.in_rule(vocabulary.atoms()[k].equation)));
+    // A size that a condition makes 1 may be broadcast: the rule as it is read must hold.
+    auto read = instance_at(r, signature, options.assume);
+    if (!read) return std::nullopt;
+    SymbolicProver prover(limits_for(options.effort), stop);
+    if (prover.prove(*read).kind != VerdictKind::ProvedAllSizes) return std::nullopt;
     return r;
   } catch (const PolyOverflow&) {
     return std::nullopt;
