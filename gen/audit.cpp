@@ -13,17 +13,10 @@ struct Drawn {
   TermId lhs = -1, rhs = -1;  ///< lhs binds all
 };
 
-bool binds(const Bank& bank, TermId lhs, TermId rhs) {
-  if (bank.node(lhs).is_leaf()) return false;
-  std::set<TermId> l = bank.leaves(lhs), r = bank.leaves(rhs);
-  return std::includes(l.begin(), l.end(), r.begin(), r.end());
-}
-
 /// The most general forms of a pair.
 std::vector<Rule> forms(const Drawn& d, uint64_t seed) {
   std::vector<Generalised> found = generalise(*d.bank, d.lhs, d.rhs, seed);
-  if (found.empty() && binds(*d.bank, d.rhs, d.lhs))
-    found = generalise(*d.bank, d.rhs, d.lhs, seed);
+  if (found.empty() && d.bank->binds(d.rhs, d.lhs)) found = generalise(*d.bank, d.rhs, d.lhs, seed);
   std::vector<Rule> r;
   for (Generalised& g : found) {
     g.rule.domain = {std::move(g.signature)};
@@ -66,8 +59,8 @@ std::vector<Drawn> draw(std::vector<Judged>& themes, size_t count, uint64_t seed
          n != numbers.end() && *n < first + t.distiller->pairs(); ++n)
       own.push_back(*n - first);
     for (Pair p : t.distiller->pairs_at(own)) {
-      if (!binds(*t.bank, p.lhs, p.rhs)) std::swap(p.lhs, p.rhs);
-      if (binds(*t.bank, p.lhs, p.rhs)) r.push_back({t.bank.get(), p.lhs, p.rhs});
+      if (!t.bank->binds(p.lhs, p.rhs)) std::swap(p.lhs, p.rhs);
+      if (t.bank->binds(p.lhs, p.rhs)) r.push_back({t.bank.get(), p.lhs, p.rhs});
     }
     first += t.distiller->pairs();
   }

@@ -8,14 +8,9 @@
 namespace regraft::gen {
 namespace {
 
-constexpr size_t kBatch = 2048;  // groups that are connected side by side
-
-/// A rule may be read from left to right when the left side binds everything.
-bool is_directed(const Bank& bank, TermId lhs, TermId rhs) {
-  if (bank.node(lhs).is_leaf()) return false;
-  std::set<TermId> l = bank.leaves(lhs), r = bank.leaves(rhs);
-  return std::includes(l.begin(), l.end(), r.begin(), r.end());
-}
+constexpr size_t kBatch = 2048;   // groups that are connected side by side
+constexpr size_t kLarge = 4096;   // applications of a group that is connected over all threads
+constexpr size_t kBlock = 16384;  // of its applications side by side
 
 /// The rule read from right to left holds as well.
 bool holds_reversed(const Generalised& g, uint64_t seed) {
@@ -28,6 +23,8 @@ bool holds_reversed(const Generalised& g, uint64_t seed) {
 
 }  // namespace
 
+bool Distiller::Item::is_large() const { return applications.size() >= kLarge; }
+
 struct Distiller::Links {
   std::vector<size_t> parent;
   size_t parts = 1;
@@ -36,20 +33,21 @@ struct Distiller::Links {
   std::unordered_map<uint64_t, size_t> nodes;      ///< of applications, when they are many
 
   Links() = default;
-  explicit Links(const std::vector<Application>& applications)
-      : parent(applications.size() + 1), parts(applications.size() + 1) {
+  explicit Links(const Item& item)
+      : parent(item.applications.size() + 1), parts(item.applications.size() + 1) {
     constexpr size_t kMany = 64;
     for (size_t k = 0; k < parent.size(); ++k) parent[k] = k;
-    for (size_t k = 0; applications.size() > kMany && k < applications.size(); ++k)
-      nodes.emplace(applications[k].bits, k + 1);
+    for (size_t k = 0; item.applications.size() > kMany && k < item.applications.size(); ++k)
+      nodes.emplace(item.applications[k].bits, k + 1);
+    if (item.known == kNoClass) join(0, 1);  // the most general is what others join
   }
-  size_t root(size_t k) {
-    for (; parent[k] != k; k = parent[k]) parent[k] = parent[parent[k]];
+  size_t root(size_t k) const {
+    while (parent[k] != k) k = parent[k];
     return k;
   }
   bool join(size_t a, size_t b) {
-    size_t x = root(a), y = root(b);
-    parent[std::max(x, y)] = std::min(x, y);
+    size_t x = root(a), y = root(b), first = std::min(x, y);
+    for (size_t k : {a, b, x, y}) parent[k] = first;
     parts -= x != y;
     return x != y;
   }
@@ -154,19 +152,17 @@ std::optional<Application> Distiller::followed(ClassId c, const Label& then) con
 /// several times.
 void Distiller::unfold(Application a, const std::function<void(const Rewritten&)>& reach) const {
   constexpr size_t kMaxSteps = 12;
-  ShapedOps& ops = graph_.plans();
-  const Label& then = *ops.then(static_cast<size_t>(a.instance()));
-  int plain = ops.sibling(a.instance(), nullptr);
-  if (plain < 0) return;
+  const Label& then = *graph_.plans().then(static_cast<size_t>(a.instance()));
+  auto plain = graph_.sibling(a, nullptr);
+  if (!plain) return;
   auto reach_whole = [&](std::optional<Application> whole, Match match) {
     if (whole) reach({graph_.find(*whole).value_or(kNoClass), *whole, match});
   };
   auto outer = [&](ClassId known, Application inner, Match match) {
     if (known != kNoClass) reach_whole(followed(known, then), match);
-    if (int k = inner.bits != 0 ? ops.sibling(inner.instance(), then.op) : -1; k >= 0)
-      reach_whole(Application::of(k, inner.output(), inner.a(), inner.b()), match);
+    if (inner.bits != 0) reach_whole(graph_.sibling(inner, then.op), match);
   };
-  std::vector<Application> seen = {Application::of(plain, a.output(), a.a(), a.b())};
+  std::vector<Application> seen = {*plain};
   if (auto c = graph_.find(seen[0])) outer(*c, seen[0], Match::Renaming);
   for (size_t k = 0; k < seen.size() && k < kMaxSteps; ++k)
     rewrites_.at(seen[k], 0, [&](const Rewritten& r) {
@@ -178,35 +174,75 @@ void Distiller::unfold(Application a, const std::function<void(const Rewritten&)
     });
 }
 
-void Distiller::connect_one(const Item& item, size_t node, Application a, size_t first_rule,
-                            Links& links) const {
-  auto reach = [&](const Rewritten& r) {
-    if (r.application == a) return;  // by what is to be shown
-    if (auto other = node_of(item, links, r)) links.join_by(node, *other, r.match);
+/// What rules make of an application; with Until::Known they end where it is connected.
+std::vector<Distiller::Step> Distiller::steps(const Item& item, Application a, size_t first_rule,
+                                              const Links& links, Until until) const {
+  std::vector<Step> r;
+  bool done = false;
+  auto reach = [&](const Rewritten& w) {
+    if (done || w.application == a) return;  // the same is what is to be shown
+    auto to = node_of(item, links, w);
+    if (!to) return;
+    r.push_back({*to, w.match});
+    done = until == Until::Known && links.root(*to) == 0;
   };
   if (graph_.plans().then(static_cast<size_t>(a.instance()))) unfold(a, reach);
-  rewrites_.at(a, first_rule, [&](const Rewritten& r) {
-    reach(r);
-    return links.connected();
+  if (done) return r;
+  rewrites_.at(a, first_rule, [&](const Rewritten& w) {
+    reach(w);
+    return done;
   });
+  return r;
 }
 
-void Distiller::connect(const Item& item, size_t first_rule, Links& links) const {
-  if (item.known == kNoClass) links.join(0, 1);  // the most general is what others join
+/// From those applications that are not connected with what is known. Large groups in blocks over
+/// all threads; what is found does not depend on their number.
+void Distiller::connect_loose(const Item& item, size_t first_rule, Links& links,
+                              const Stop* stop) const {
+  size_t count = item.applications.size(), block = item.is_large() ? kBlock : 1;
+  std::vector<size_t> loose;
+  std::vector<std::vector<Step>> found;
+  for (size_t first = 0; first < count && !links.connected(); first += block) {
+    if (item.is_large() && stop && stop->requested()) return;
+    loose.clear();
+    for (size_t k = first; k < std::min(count, first + block); ++k)
+      if (links.root(k + 1) != 0) loose.push_back(k);
+    found.assign(loose.size(), {});
+    parallel_for(
+        loose.size(), item.is_large() ? threads_ : 1,
+        [&](size_t k) {
+          found[k] = steps(item, item.applications[loose[k]], first_rule, links, Until::Known);
+        },
+        64);
+    for (size_t k = 0; k < loose.size(); ++k)
+      for (Step s : found[k]) links.join_by(loose[k] + 1, s.to, s.match);
+  }
+}
+
+/// From what is known and what is connected with it. Some rules lead in this direction only.
+void Distiller::connect_known(const Item& item, size_t first_rule, Links& links) const {
+  auto expand = [&](size_t node, Application a) {
+    for (Step s : steps(item, a, first_rule, links, Until::End)) links.join_by(node, s.to, s.match);
+  };
   for (size_t k = 0; k < item.applications.size() && !links.connected(); ++k)
-    connect_one(item, k + 1, item.applications[k], first_rule, links);
-  if (item.known != kNoClass && !graph_.is_leaf(item.known))
-    for (Application a : graph_.nodes(item.known)) {
-      if (links.connected()) break;
-      connect_one(item, 0, a, first_rule, links);
-    }
+    if (links.root(k + 1) == 0) expand(k + 1, item.applications[k]);
+  if (item.known == kNoClass || graph_.is_leaf(item.known)) return;
+  for (Application a : graph_.nodes(item.known)) {
+    if (links.connected()) break;
+    expand(0, a);
+  }
+}
+
+void Distiller::connect(const Item& item, size_t first_rule, Links& links, const Stop* stop) const {
+  connect_loose(item, first_rule, links, stop);
+  if (!item.is_large()) connect_known(item, first_rule, links);
 }
 
 /// Rules that lead from one side to the other; reversible where they lead back as well.
 Distiller::Reading Distiller::direct(TermId lhs, TermId rhs) {
   Reading reading = Reading::False;
-  if (!is_directed(bank_, lhs, rhs)) return reading;
-  bool back = is_directed(bank_, rhs, lhs) && bank_.subterms(lhs).count(rhs) == 0;
+  if (!bank_.binds(lhs, rhs)) return reading;
+  bool back = bank_.binds(rhs, lhs) && bank_.subterms(lhs).count(rhs) == 0;
   bool grows = bank_.subterms(rhs).count(lhs) > 0;
   for (Generalised& g : generalise(bank_, lhs, rhs, seed_)) {
     g.rule.both = back && !grows && holds_reversed(g, seed_);
@@ -246,9 +282,8 @@ void Distiller::take(TermId lhs, TermId rhs) {
   GeneralPair ground;  // prunes what follows from it, here only
   ground.lhs = p.lhs;
   ground.rhs = p.rhs;
-  if (bank_.node(p.lhs).is_leaf() || !is_directed(bank_, p.lhs, p.rhs))
-    std::swap(ground.lhs, ground.rhs);
-  if (is_directed(bank_, ground.lhs, ground.rhs)) rewrites_.add(to_rule(bank_, ground));
+  if (bank_.node(p.lhs).is_leaf() || !bank_.binds(p.lhs, p.rhs)) std::swap(ground.lhs, ground.rhs);
+  if (bank_.binds(ground.lhs, ground.rhs)) rewrites_.add(to_rule(bank_, ground));
 }
 
 /// What is known, or the first application, and another application.
@@ -280,7 +315,7 @@ std::vector<Pair> Distiller::pairs_at(const std::vector<uint64_t>& numbers) {
 bool Distiller::settle(size_t index, Links& links, const Stop* stop) {
   const Item& item = items_[index];
   for (size_t k = 0; k < item.applications.size(); ++k) {
-    if (k == 0 || links.rules < rewrites_.size()) connect(item, links.rules, links);
+    if (links.rules < rewrites_.size()) connect(item, links.rules, links, stop);
     links.rules = rewrites_.size();
     if (links.connected()) break;
     if (links.root(k + 1) == 0) continue;
@@ -297,7 +332,7 @@ size_t Distiller::replay(size_t position, const std::vector<size_t>& judged, Pro
   position = std::min(position, items_.size());
   for (size_t index : judged) {
     if (index >= position) continue;
-    Links links(items_[index].applications);
+    Links links(items_[index]);
     settle(index, links, nullptr);
   }
   progress.add(position);
@@ -307,21 +342,23 @@ size_t Distiller::replay(size_t position, const std::vector<size_t>& judged, Pro
 size_t Distiller::run(size_t position, const Stop& stop, Progress& progress) {
   size_t end = std::min(items_.size(), position + kBatch);
   std::vector<Links> links(end - position);
-  size_t known = rewrites_.size();
   parallel_for(
       end - position, threads_,
       [&](size_t k) {
         const Item& item = items_[position + k];
-        links[k] = Links(item.applications);
-        connect(item, 0, links[k]);
-        links[k].rules = known;
+        links[k] = Links(item);
+        if (item.is_large() || stop.requested()) return;  // large ones over all threads, later
+        connect(item, 0, links[k], nullptr);
+        links[k].rules = rewrites_.size();
       },
       16);
   for (size_t k = 0; k < links.size() && !stop.requested(); ++k) {
     if (!links[k].connected() && !settle(position, links[k], &stop)) break;
+    if (stop.requested()) break;  // perhaps in the midst of it
     counts_.renaming += links[k].renaming;
     counts_.common += links[k].common;
     counts_.derivable += links[k].derivable;
+    links[k] = {};
     ++position;
     progress.add();
   }

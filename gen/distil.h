@@ -59,10 +59,16 @@ class Distiller {
     int leaves = 0;            ///< distinct variables of its second side
     ClassId known = kNoClass;  ///< the class, when a smaller size has the value
     std::vector<Application> applications;
+    bool is_large() const;
   };
   /// How applications are connected; node 0 is what is known already, then one for each
   /// application.
   struct Links;
+  /// What a rule makes of an application: another one of the group.
+  struct Step {
+    size_t to = 0;
+    Match match = Match::Renaming;
+  };
 
   /// Whether a pair is a rule from left to right.
   enum class Reading : uint8_t { False, Forward, Both };
@@ -72,9 +78,12 @@ class Distiller {
   uint32_t weight_of(Application a, const std::vector<uint32_t>& classes) const;
   void add_item(int level, ClassId known, std::vector<Application> applications,
                 const std::vector<uint32_t>& weights);
-  void connect(const Item& item, size_t first_rule, Links& links) const;
-  void connect_one(const Item& item, size_t node, Application a, size_t first_rule,
-                   Links& links) const;
+  void connect(const Item& item, size_t first_rule, Links& links, const Stop* stop) const;
+  void connect_loose(const Item& item, size_t first_rule, Links& links, const Stop* stop) const;
+  void connect_known(const Item& item, size_t first_rule, Links& links) const;
+  enum class Until : uint8_t { Known, End };
+  std::vector<Step> steps(const Item& item, Application a, size_t first_rule, const Links& links,
+                          Until until) const;
   std::optional<size_t> node_of(const Item& item, const Links& links, const Rewritten& r) const;
   std::optional<Application> followed(ClassId c, const Label& then) const;
   void unfold(Application a, const std::function<void(const Rewritten&)>& reach) const;

@@ -31,13 +31,8 @@ Poly shifted(const Poly& p, const Poly& to, const Poly& from, int64_t slope) {
 
 /// p / n * to; nullopt when a coefficient is no multiple of n.
 std::optional<Poly> in_proportion(const Poly& p, int64_t n, const Poly& to) {
-  if (n < 2 || p.constant() % n != 0) return std::nullopt;
-  Poly r(p.constant() / n);
-  for (const auto& [monomial, coefficient] : p.terms()) {
-    if (coefficient % n != 0) return std::nullopt;
-    r = r + Poly::product(monomial, coefficient / n);
-  }
-  return r * to;
+  if (n < 2 || p.constant() % n != 0 || content(p) % n != 0) return std::nullopt;
+  return divided(p, n) * to;
 }
 
 /// Subsets of at most `limit` things, small ones first; all of them only as the last.

@@ -50,12 +50,11 @@ class RewriteMatcher {
   bool match_follower(const PatternNode& node, Application a, const Next& next) {
     const Label& then = *graph_.plans().then(static_cast<size_t>(a.instance()));
     if (then.op != node.op) return false;
-    int plain = graph_.plans().sibling(a.instance(), nullptr);
-    if (plain < 0) return false;
-    Application inner = Application::of(plain, a.output(), a.a(), a.b());
+    auto inner = graph_.sibling(a, nullptr);
+    if (!inner) return false;
     PatternRef ref = node.inputs[0];
-    if (auto c = graph_.find(inner)) return match_class(ref, *c, next);
-    return !is_variable(ref) && match(ref, inner, next);
+    if (auto c = graph_.find(*inner)) return match_class(ref, *c, next);
+    return !is_variable(ref) && match(ref, *inner, next);
   }
   bool match_operands(const PatternNode& node, const Operands& operands, size_t k,
                       const Next& next) {
@@ -95,6 +94,12 @@ class RewriteMatcher {
     }
     return true;
   }
+  /// No numbers, or all at their fallback.
+  static bool is_default(const PatternNode& node, size_t k, const std::vector<int64_t>& given) {
+    auto fallback = node.op->ints[k].fallback;
+    return given.empty() || (fallback && std::all_of(given.begin(), given.end(),
+                                                     [&](int64_t n) { return n == *fallback; }));
+  }
   bool bind_list(const PatternNode& node, size_t k, const std::vector<int64_t>& given) {
     if (const std::string& name = list_variable(node, k); !name.empty()) {
       for (const auto& [bound, value] : lists_)
@@ -103,12 +108,7 @@ class RewriteMatcher {
       return true;
     }
     const auto& wanted = node.attrs.ints[k];
-    if (wanted.empty()) {  // no numbers, or all at their fallback
-      if (given.empty()) return true;
-      auto fallback = node.op->ints[k].fallback;
-      return fallback &&
-             std::all_of(given.begin(), given.end(), [&](int64_t n) { return n == *fallback; });
-    }
+    if (wanted.empty()) return is_default(node, k, given);
     if (wanted.size() != given.size()) return false;
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (wanted[i].is_constant()) {
@@ -205,12 +205,7 @@ class RewriteMatcher {
       return false;
     }
     const auto& wanted = node.attrs.ints[k];
-    if (wanted.empty()) {
-      if (given.empty()) return true;
-      auto fallback = node.op->ints[k].fallback;
-      return fallback &&
-             std::all_of(given.begin(), given.end(), [&](int64_t n) { return n == *fallback; });
-    }
+    if (wanted.empty()) return is_default(node, k, given);
     if (wanted.size() != given.size()) return false;
     for (size_t i = 0; i < wanted.size(); ++i)
       if (value(wanted[i]) != given[i]) return false;
@@ -274,18 +269,13 @@ class RewriteMatcher {
     PatternRef input = node.inputs[0];
     if (!is_variable(input)) {
       auto inner = call(input, calls);
-      return inner ? followed(*inner, node) : std::nullopt;
+      return inner ? graph_.sibling(*inner, node.op) : std::nullopt;
     }
     ClassId c = variables_[static_cast<size_t>(variable_of(input))];
     if (c == kNoClass || graph_.is_leaf(c)) return std::nullopt;
     for (Application inner : graph_.nodes(c))
-      if (auto whole = followed(inner, node)) return whole;
+      if (auto whole = graph_.sibling(inner, node.op)) return whole;
     return std::nullopt;
-  }
-  std::optional<Application> followed(Application inner, const PatternNode& node) const {
-    int k = graph_.plans().sibling(inner.instance(), node.op);
-    if (k < 0) return std::nullopt;
-    return Application::of(k, inner.output(), inner.a(), inner.b());
   }
   /// The class that a node of the other side is; kNoClass when it is not stored.
   ClassId class_of(PatternRef ref, Calls& calls) const {
@@ -343,14 +333,12 @@ void Rewrites::add(const Rule& rule) {
 
 Rewrites::Rewrites(const ValueGraph& graph) : graph_(graph) {
   ShapedOps& ops = graph.plans();
+  for (size_t k = 0; k < ops.theme().instances.size(); ++k)
+    instance_ops_.push_back(bit_of(ops.root(k)));
   for (ClassId c = 0; c < graph.size(); ++c) {
     uint64_t& bits = class_ops_.emplace_back(0);
     if (graph.is_leaf(c)) continue;
-    for (Application a : graph.nodes(c)) {
-      auto instance = static_cast<size_t>(a.instance());
-      const Label* then = ops.then(instance);
-      bits |= bit_of(then ? then->op : ops.label(instance).op);
-    }
+    for (Application a : graph.nodes(c)) bits |= instance_ops_[static_cast<size_t>(a.instance())];
   }
 }
 
@@ -373,9 +361,8 @@ Rewrites::OperandOps Rewrites::operand_ops(Application a) const {
   OperandOps r{};
   auto instance = static_cast<size_t>(a.instance());
   if (graph_.plans().then(instance)) {
-    int plain = graph_.plans().sibling(a.instance(), nullptr);
-    auto c =
-        plain < 0 ? std::nullopt : graph_.find(Application::of(plain, a.output(), a.a(), a.b()));
+    auto plain = graph_.sibling(a, nullptr);
+    auto c = plain ? graph_.find(*plain) : std::nullopt;
     r[0] = c ? class_ops_[*c] : bit_of(graph_.plans().label(instance).op);
     return r;
   }
@@ -386,9 +373,7 @@ Rewrites::OperandOps Rewrites::operand_ops(Application a) const {
 
 void Rewrites::at(Application a, size_t first,
                   const std::function<bool(const Rewritten&)>& visit) const {
-  auto instance = static_cast<size_t>(a.instance());
-  const Label* then = graph_.plans().then(instance);
-  const OpDef* op = then ? then->op : graph_.plans().label(instance).op;
+  const OpDef* op = graph_.plans().root(static_cast<size_t>(a.instance()));
   auto it = by_root_.find(op);
   if (it == by_root_.end()) return;
   OperandOps has = operand_ops(a), swapped = has;

@@ -48,7 +48,8 @@ class Rewrites {
   void add_directed(const std::shared_ptr<const Rule>& rule, const Pattern& from,
                     const Pattern& to);
   const ValueGraph& graph_;
-  std::vector<uint64_t> class_ops_;  ///< those that compute the class
+  std::vector<uint64_t> instance_ops_;  ///< the operator of the root
+  std::vector<uint64_t> class_ops_;     ///< those that compute the class
   std::vector<Directed> rules_;
   std::map<const OpDef*, std::vector<size_t>> by_root_;
 };

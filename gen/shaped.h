@@ -44,6 +44,10 @@ class ShapedOps {
   const Label* then(size_t instance) const {
     return then_[instance].op ? &then_[instance] : nullptr;
   }
+  /// The operator that computes the instance's output.
+  const OpDef* root(size_t instance) const {
+    return then(instance) ? then(instance)->op : label(instance).op;
+  }
 
   /// The instance of the same call followed by `then` (nullptr: by nothing); -1 when there is none.
   int sibling(int instance, const OpDef* then) const;

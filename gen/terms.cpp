@@ -158,6 +158,12 @@ bool Bank::same_value(TermId a, TermId b) {
   return x && y && x->shape == y->shape && x->data == y->data;
 }
 
+bool Bank::binds(TermId lhs, TermId rhs) const {
+  if (node(lhs).is_leaf()) return false;
+  std::set<TermId> l = leaves(lhs), r = leaves(rhs);
+  return std::includes(l.begin(), l.end(), r.begin(), r.end());
+}
+
 std::set<TermId> Bank::subterms(TermId t) const {
   std::set<TermId> r;
   auto visit = [&](auto& self, TermId u) -> void {

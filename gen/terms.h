@@ -67,6 +67,8 @@ class Bank {
   /// Number of calls.
   size_t size(TermId t) const;
   std::set<TermId> leaves(TermId t) const;
+  /// A rule may be read from lhs to rhs: lhs is a call and has all leaves of rhs.
+  bool binds(TermId lhs, TermId rhs) const;
   /// All sub-terms, t itself included.
   std::set<TermId> subterms(TermId t) const;
   /// t with sub-terms replaced.

@@ -50,6 +50,12 @@ std::optional<Application> ValueGraph::application(int instance, int output,
   return Application::of(instance, output, a, b);
 }
 
+std::optional<Application> ValueGraph::sibling(Application a, const OpDef* then) const {
+  int k = plans_.sibling(a.instance(), then);
+  if (k < 0) return std::nullopt;
+  return Application::of(k, a.output(), a.a(), a.b());
+}
+
 std::optional<ClassId> ValueGraph::find(Application a) const {
   auto it = std::lower_bound(by_application_.begin(), by_application_.end(),
                              std::pair<Application, ClassId>{a, 0});

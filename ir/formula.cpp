@@ -16,13 +16,8 @@ int compare(const Formula& a, const Formula& b) {
 
 Formula non_negative(Poly p) {
   if (p.is_constant()) return {p.constant() >= 0 ? Formula::True : Formula::False, {}, {}};
-  int64_t g = 0;
-  for (const auto& term : p.terms()) g = std::gcd(g, term.coefficient);
-  if (g > 1) {  // dividing by the common factor tightens the constant
-    Poly q(floordiv(p.constant(), g));
-    for (const auto& [m, c] : p.terms()) q = q + Poly::product(m, c / g);
-    p = q;
-  }
+  int64_t g = content(p);
+  if (g > 1) p = divided(p, g);  // tightens the constant
   return {Formula::NonNegative, std::move(p), {}};
 }
 
@@ -58,14 +53,9 @@ Formula is_zero(Poly p) {
     p = divided(p, v);
   }
   if (p.is_constant()) return {p.is_zero() ? Formula::True : Formula::False, {}, {}};
-  int64_t g = 0;
-  for (const auto& term : p.terms()) g = std::gcd(g, term.coefficient);
+  int64_t g = content(p);
   if (p.constant() % g != 0) return {Formula::False, {}, {}};
-  if (g > 1) {
-    Poly q(p.constant() / g);
-    for (const auto& [m, c] : p.terms()) q = q + Poly::product(m, c / g);
-    p = std::move(q);
-  }
+  p = divided(p, g);
   if (p.terms().back().coefficient < 0) p = Poly(-1) * p;
   return {Formula::Zero, std::move(p), {}};
 }

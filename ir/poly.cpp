@@ -149,21 +149,19 @@ Var quotient_term(const Poly& n) {
   return nullptr;
 }
 
-/// The greatest number that divides all coefficients of p but its constant.
+}  // namespace
+
 int64_t content(const Poly& p) {
   int64_t g = 0;
   for (const auto& [m, c] : p.terms()) g = std::gcd(g, c);
   return g;
 }
 
-/// All terms divided by g, the constant rounded down.
 Poly divided(const Poly& p, int64_t g) {
   Poly r(floordiv(p.constant(), g));
   for (const auto& [m, c] : p.terms()) r = r + Poly::product(m, c / g);
   return r;
 }
-
-}  // namespace
 
 Poly SymbolPool::floordiv(const Poly& n, const Poly& d) {
   // floor((floor(N / D) + r) / d) = floor((N + D r) / (D d))

@@ -127,6 +127,11 @@ using Valuation = std::map<Var, int64_t, SymbolLess>;
 bool mentions(const Poly& p, Var v);
 /// Simultaneous replacement; goes through quotients and lookups.
 Poly substitute(const Poly& p, const Substitution& s);
+
+/// The greatest number that divides all coefficients of p but its constant; 0 for a constant.
+int64_t content(const Poly& p);
+/// All terms divided by g, the constant rounded down. REQUIRES: g divides content(p).
+Poly divided(const Poly& p, int64_t g);
 /// The value of p; quotients are evaluated, denominators below 1 count as 1.
 /// REQUIRES: every other symbol of p is in `values`.
 int64_t evaluate(const Poly& p, const Valuation& values);
