@@ -34,7 +34,12 @@ Climb::Climb(const Bank& bank, Explorer& explorer, Numbers numbers)
 
 std::optional<Hypothesis> Climb::run(Order order) {
   start(order);
+  Hypothesis first = h_;
   bool found = stage([&] { return open_extents(Kernels::No); });
+  if (!found) {
+    h_ = std::move(first);
+    found = stage([&] { return open_everything(); });
+  }
   if (found && order == Order::SizesFirst)
     found = stage([&] { return open_extents(Kernels::Yes); });
   found = found && stage([&] { return open_numbers(); }) &&
@@ -238,19 +243,80 @@ void Climb::open_alike(const LeftList& list) {
   if (!o.ties.empty()) relaxer_.open(h_, o);
 }
 
-/// Everything at once: attributes with equal names and numbers share variables on both sides,
-/// where they cannot be told apart.
+/// All numbers at once, when none is open.
 bool Climb::open_all_numbers() {
+  for (const LeftList& list : lists_)
+    for (int k : list.symbols)
+      if (is_open(static_cast<size_t>(k))) return false;
+  return open_all_numbers(h_, {});
+}
+
+/// What a number stems from: an extent that is as large at the witness, best one as far from the
+/// first or the last axis, or a product of two; nullopt when there is none.
+std::optional<Poly> Climb::stem_of(const Side& side, const NumberPlace& n) const {
+  const auto& symbols = explorer_.symbols();
+  const Label& label = *side.calls[static_cast<size_t>(n.call)].label;
+  size_t count = label.attrs.ints[n.attr].size();
+  std::optional<Poly> found;
+  for (size_t k = 0; k < symbols.size(); ++k) {
+    const PairSymbol& s = symbols[k];
+    if (!s.is_size() || s.witness != n.witness) continue;
+    auto axis = static_cast<size_t>(s.axis), rank = bank_.node(s.leaf).shape.size();
+    if (axis == n.index || rank - axis == count - n.index) return own(k);
+    if (!found) found = own(k);
+  }
+  for (size_t k = 0; k < symbols.size(); ++k)
+    for (size_t j = k + 1; !found && j < symbols.size(); ++j) {
+      bool sizes = symbols[k].is_size() && symbols[j].is_size();
+      if (sizes && symbols[k].witness * symbols[j].witness == n.witness) found = own(k) * own(j);
+    }
+  return found;
+}
+
+/// All extents at once, with the numbers that stem from them, and if need be with all numbers:
+/// where the left side determines no more than the product of some, none of them can be opened
+/// alone. Equal extents of one axis stay equal.
+bool Climb::open_everything() {
+  const auto& symbols = explorer_.symbols();
   Hypothesis all = h_;
-  std::vector<int> moving;
+  std::vector<int> closed;
+  for (size_t k = 0; k < symbols.size(); ++k) {
+    if (!symbols[k].is_size() || symbols[k].witness == 1 || is_kernel(symbols[k])) continue;
+    size_t first = 0;
+    while (!symbols[first].is_size() || symbols[first].axis != symbols[k].axis ||
+           symbols[first].witness != symbols[k].witness)
+      ++first;
+    all.left[k] = own(first);
+    if (!is_open(k)) closed.push_back(static_cast<int>(k));
+  }
+  auto express = [&](const Side& side, size_t n, Poly& number) {
+    const NumberPlace& place = side.numbers[n];
+    if (!side.calls[static_cast<size_t>(place.call)].label->sized[place.attr]) return;
+    auto size = place.witness == 1 ? Poly(1) : stem_of(side, place);
+    if (size) number = *std::move(size);
+  };
+  for (size_t k = 0; k < symbols.size(); ++k)
+    if (int n = symbols[k].number; n >= 0)
+      express(explorer_.left(), static_cast<size_t>(n), all.left[k]);
+  for (size_t n = 0; n < all.right.size(); ++n) express(explorer_.right(), n, all.right[n]);
+  if (relaxer_.holds(all, closed)) {
+    h_ = std::move(all);
+    return true;
+  }
+  return open_all_numbers(std::move(all), std::move(closed));
+}
+
+/// Attributes with equal names and numbers share variables on both sides, where they cannot be told
+/// apart.
+bool Climb::open_all_numbers(Hypothesis all, std::vector<int> moving) {
   std::vector<const LeftList*> shared;
   for (const LeftList& list : lists_) {
     auto first = std::find_if(lists_.begin(), lists_.end(),
                               [&](const LeftList& other) { return other.alike(list); });
     for (size_t i = 0; i < list.symbols.size(); ++i) {
       auto k = static_cast<size_t>(list.symbols[i]);
-      if (is_open(k) || explorer_.symbols()[k].fixed) return false;
-      all.left[k] = own(static_cast<size_t>(first->symbols[i]));
+      if (explorer_.symbols()[k].fixed) return false;
+      if (all.left[k].is_constant()) all.left[k] = own(static_cast<size_t>(first->symbols[i]));
     }
     moving.insert(moving.end(), list.symbols.begin(), list.symbols.end());
     if (&*first != &list) shared.push_back(&list);
@@ -263,8 +329,8 @@ bool Climb::open_all_numbers() {
       for (const LeftList& list : lists_) {
         if (!list.alike(wanted)) continue;
         for (size_t i = 0; i < list.symbols.size(); ++i)
-          all.right[static_cast<size_t>(call.first[a]) + i] =
-              all.left[static_cast<size_t>(list.symbols[i])];
+          if (Poly& p = all.right[static_cast<size_t>(call.first[a]) + i]; p.is_constant())
+            p = all.left[static_cast<size_t>(list.symbols[i])];
         break;
       }
     }

@@ -74,6 +74,9 @@ class Climb {
   bool open_product(int k);
   bool open_numbers();
   bool open_all_numbers();
+  bool open_all_numbers(Hypothesis all, std::vector<int> moving);
+  std::optional<Poly> stem_of(const Side& side, const NumberPlace& n) const;
+  bool open_everything();
   void open_alike(const LeftList& list);
 
   const Bank& bank_;

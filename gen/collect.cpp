@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "gen/check.h"
 #include "gen/domain.h"
 
 namespace regraft::gen {
@@ -27,14 +28,36 @@ std::string hex_digits(uint64_t h, int digits) {
 
 bool Collector::add(const Rule& rule, const Signature& signature) {
   if (!validate(rule)) return false;
-  if (is_trivial(rule) || known(rule)) {
+  if (is_trivial(rule)) {
     ++duplicates_;
     return false;
   }
-  for (const Rule& r : directions(rule)) keys_.insert(canonical_key(r));
+  if (known(rule)) {
+    size_t k = keys_.at(canonical_key(directions(rule)[0]));
+    std::vector<Signature>& all = signatures_[k];
+    bool fits = rules_[k].variables.size() == signature.size();
+    if (fits && std::find(all.begin(), all.end(), signature) == all.end() &&
+        check(rules_[k], signature, kShapeSeed, kManyShapes) == Evidence::Holds)
+      all.push_back(signature);
+    ++duplicates_;
+    return false;
+  }
+  for (const Rule& r : directions(rule)) keys_.emplace(canonical_key(r), rules_.size());
   rules_.push_back(rule);
-  signatures_.push_back(signature);
+  signatures_.push_back({signature});
   return true;
+}
+
+/// All shapes where the rule was found, and those like them.
+std::vector<Signature> Collector::domain(size_t k) const {
+  std::vector<Signature> r;
+  for (const Signature& s : signatures_[k]) {
+    std::vector<Signature> more = domain_of(rules_[k], s, kShapeSeed);
+    if (more.empty() && signatures_[k].size() > 1) more = {s};
+    for (Signature& m : more)
+      if (std::find(r.begin(), r.end(), m) == r.end()) r.push_back(std::move(m));
+  }
+  return r;
 }
 
 /// Every direction is there.
@@ -51,7 +74,7 @@ std::vector<Rule> Collector::finished(const std::vector<char>& keep, int threads
   std::vector<Rule> r(kept.size());
   parallel_for(kept.size(), threads, [&](size_t k) {
     Rule rule = rules_[kept[k]];
-    rule.domain = domain_of(rule, signatures_[kept[k]], kShapeSeed);
+    rule.domain = domain(kept[k]);
     r[k] = renamed(rule);
   });
   std::set<std::string> names;

@@ -239,21 +239,22 @@ void Distiller::connect(const Item& item, size_t first_rule, Links& links, const
 }
 
 /// Rules that lead from one side to the other; reversible where they lead back as well.
-Distiller::Reading Distiller::direct(TermId lhs, TermId rhs) {
-  Reading reading = Reading::False;
-  if (!bank_.binds(lhs, rhs)) return reading;
+Distiller::Directed Distiller::direct(TermId lhs, TermId rhs) {
+  Directed d;
+  if (!bank_.binds(lhs, rhs)) return d;
   bool back = bank_.binds(rhs, lhs) && bank_.subterms(lhs).count(rhs) == 0;
   bool grows = bank_.subterms(rhs).count(lhs) > 0;
   for (Generalised& g : generalise(bank_, lhs, rhs, seed_)) {
     g.rule.both = back && !grows && holds_reversed(g, seed_);
-    if (reading != Reading::Both) reading = g.rule.both ? Reading::Both : Reading::Forward;
-    rewrites_.add(g.rule);
+    if (d.reading != Reading::Both) d.reading = g.rule.both ? Reading::Both : Reading::Forward;
+    d.closed = d.closed || g.closed > 0;
+    rewrites_.add(g.rule, {g.signature});
     if (grows)
       ++counts_.grows;
     else
       found_({std::move(g), lhs, rhs});
   }
-  return reading;
+  return d;
 }
 
 void Distiller::take(TermId lhs, TermId rhs) {
@@ -269,9 +270,10 @@ void Distiller::take(TermId lhs, TermId rhs) {
   bool constant = bank_.leaves(p.lhs).empty() && bank_.leaves(p.rhs).empty();
   bool holds = false;
   if (!constant) {
-    Reading forward = direct(p.lhs, p.rhs);
-    holds = forward != Reading::False;
-    if (forward != Reading::Both) holds = direct(p.rhs, p.lhs) != Reading::False || holds;
+    Directed forward = direct(p.lhs, p.rhs);
+    holds = forward.reading != Reading::False;
+    if (forward.reading != Reading::Both || forward.closed)
+      holds = direct(p.rhs, p.lhs).reading != Reading::False || holds;
   }
   if (constant)
     ++counts_.constants;
@@ -283,7 +285,7 @@ void Distiller::take(TermId lhs, TermId rhs) {
   ground.lhs = p.lhs;
   ground.rhs = p.rhs;
   if (bank_.node(p.lhs).is_leaf() || !bank_.binds(p.lhs, p.rhs)) std::swap(ground.lhs, ground.rhs);
-  if (bank_.binds(ground.lhs, ground.rhs)) rewrites_.add(to_rule(bank_, ground));
+  if (bank_.binds(ground.lhs, ground.rhs)) rewrites_.add(to_rule(bank_, ground), {});
 }
 
 /// What is known, or the first application, and another application.

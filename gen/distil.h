@@ -35,8 +35,8 @@ class Distiller {
   using Sink = std::function<void(const Finding&)>;
   Distiller(const ValueGraph& graph, Bank& bank, uint64_t seed, int threads, Sink found);
 
-  /// A rule that is known beforehand.
-  void know(const Rule& rule) { rewrites_.add(rule); }
+  /// A rule that is known beforehand, and where it was found.
+  void know(const Rule& rule, const std::vector<Signature>& found) { rewrites_.add(rule, found); }
   /// Number of groups.
   size_t size() const { return items_.size(); }
   /// Judges some groups from `position` on; returns the next position.
@@ -72,6 +72,10 @@ class Distiller {
 
   /// Whether a pair is a rule from left to right.
   enum class Reading : uint8_t { False, Forward, Both };
+  struct Directed {
+    Reading reading = Reading::False;
+    bool closed = false;  ///< numbers stayed that are perhaps products of others
+  };
 
   void collect();
   std::vector<uint32_t> class_weights() const;
@@ -90,7 +94,7 @@ class Distiller {
   Pair pair(const Item& item, size_t application);
   bool settle(size_t index, Links& links, const Stop* stop);
   void take(TermId lhs, TermId rhs);
-  Reading direct(TermId lhs, TermId rhs);
+  Directed direct(TermId lhs, TermId rhs);
 
   const ValueGraph& graph_;
   Bank& bank_;

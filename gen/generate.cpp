@@ -94,7 +94,8 @@ void Run::save(const Distiller& distiller, size_t position) {
 }
 
 void Run::distil(Distiller& distiller, const Checkpoint::ThemeState& from) {
-  for (const Rule& rule : collector_.rules()) distiller.know(rule);
+  for (size_t k = 0; k < collector_.rules().size(); ++k)
+    distiller.know(collector_.rules()[k], collector_.signatures(k));
   checkpoint_.themes.emplace_back();
   Progress progress("distil", "groups", distiller.size(), options_.verbosity);
   size_t position = distiller.replay(from.position, from.judged, progress);
@@ -131,7 +132,7 @@ Status Run::theme(const Theme& theme) {
 std::vector<char> Run::without_derivable() {
   DeriveOptions near;
   near.slack = 0;
-  near.max_rounds = 4;
+  near.max_rounds = 2;
   near.max_nodes = 2000;
   const std::vector<Rule>& rules = collector_.rules();
   std::vector<char> keep = minimal(rules, near, threads_, stop_);

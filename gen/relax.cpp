@@ -125,6 +125,16 @@ std::vector<Relaxer::Right> Relaxer::of_lists(const Hypothesis& h, const Delta& 
     if (lists == &same_attr) std::reverse(sets.begin(), sets.end());  // all of them first
     for (const auto& chosen : sets) apply(*lists, chosen, false);
   }
+  for (const NumberList& list : other) {  // a product of lists
+    Right numbers = h.right;
+    bool all = true;
+    for (size_t i = 0; i < list.size && all; ++i) {
+      auto scaled = in_proportion(h.right[list.first + i], d.witness[i], d.to[i]);
+      all = scaled.has_value();
+      if (scaled) numbers[list.first + i] = *std::move(scaled);
+    }
+    if (all) r.push_back(std::move(numbers));
+  }
   return r;
 }
 

@@ -245,9 +245,27 @@ class RewriteMatcher {
     numbers_.emplace_back(*number_name(*open), evaluate(solution, known));
   }
 
+  /// No extent is 1 where it was longer wherever the rule was found at these ranks.
+  bool is_like_found() const {
+    bool same_ranks = false;
+    for (const Signature& s : *rule_.found) {
+      bool ranks = true, like = true;
+      for (size_t v = 0; v < variables_.size(); ++v) {
+        if (variables_[v] == kNoClass) continue;
+        const Dims& dims = graph_.plans().info(graph_.shape(variables_[v])).dims;
+        size_t rank = s[v] == "-" ? 0 : s[v].size();
+        ranks = ranks && dims.size() == rank;
+        for (size_t d = 0; ranks && d < rank; ++d) like = like && (s[v][d] == '1' || dims[d] != 1);
+      }
+      if (ranks && like) return true;
+      same_ranks = same_ranks || ranks;
+    }
+    return !same_ranks;
+  }
+
   bool finish() {
     size_t numbers = numbers_.size();
-    bool found = settle_expressions() && build();
+    bool found = is_like_found() && settle_expressions() && build();
     numbers_.resize(numbers);
     return found;
   }
@@ -324,11 +342,12 @@ class RewriteMatcher {
   std::vector<std::pair<const Poly*, int64_t>> expressions_;
 };
 
-void Rewrites::add(const Rule& rule) {
+void Rewrites::add(const Rule& rule, const std::vector<Signature>& found) {
   if (rule.lhs.outputs.size() != 1) return;
   auto shared = std::make_shared<const Rule>(rule);
-  add_directed(shared, shared->lhs, shared->rhs);
-  add_directed(shared, shared->rhs, shared->lhs);
+  auto signatures = std::make_shared<const std::vector<Signature>>(found);
+  add_directed({shared, &shared->lhs, &shared->rhs, {}, signatures});
+  add_directed({shared, &shared->rhs, &shared->lhs, {}, signatures});
 }
 
 Rewrites::Rewrites(const ValueGraph& graph) : graph_(graph) {
@@ -342,16 +361,15 @@ Rewrites::Rewrites(const ValueGraph& graph) : graph_(graph) {
   }
 }
 
-void Rewrites::add_directed(const std::shared_ptr<const Rule>& rule, const Pattern& from,
-                            const Pattern& to) {
-  PatternRef root = from.outputs[0];
+void Rewrites::add_directed(Directed d) {
+  PatternRef root = d.from->outputs[0];
   if (is_variable(root)) return;
-  const PatternNode& node = from.nodes[static_cast<size_t>(root.node)];
-  Directed d{rule, &from, &to, {}};
+  const PatternNode& node = d.from->nodes[static_cast<size_t>(root.node)];
   if (node.inputs.size() > kMaxArity) return;
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     PatternRef input = node.inputs[k];
-    if (!is_variable(input)) d.wanted[k] = bit_of(from.nodes[static_cast<size_t>(input.node)].op);
+    if (!is_variable(input))
+      d.wanted[k] = bit_of(d.from->nodes[static_cast<size_t>(input.node)].op);
   }
   by_root_[node.op].push_back(rules_.size());
   rules_.push_back(std::move(d));

@@ -25,9 +25,10 @@ struct Rewritten {
 class Rewrites {
  public:
   explicit Rewrites(const ValueGraph& graph);
-  /// Rules of several outputs are left out. For which ranks the rule was found is not checked: the
-  /// caller compares values.
-  void add(const Rule& rule);
+  /// Rules of several outputs are left out. Where an extent was not 1 at the shapes at which the
+  /// rule was found, it must not be 1 at others of these ranks: that may be broadcasting. Else for
+  /// which shapes the rule was found is not checked: the caller compares values.
+  void add(const Rule& rule, const std::vector<Signature>& found);
   size_t size() const { return rules_.size(); }
 
   /// Calls `visit` for each way to rewrite `a` with rules `first` and on until it returns true.
@@ -41,12 +42,12 @@ class Rewrites {
     const Pattern* from = nullptr;
     const Pattern* to = nullptr;
     OperandOps wanted{};  ///< of the root
+    std::shared_ptr<const std::vector<Signature>> found;
   };
   /// An operator's bit; some share one.
   static uint64_t bit_of(const OpDef* op) { return uint64_t{1} << mix(hash_text(op->name)) % 64; }
   OperandOps operand_ops(Application a) const;
-  void add_directed(const std::shared_ptr<const Rule>& rule, const Pattern& from,
-                    const Pattern& to);
+  void add_directed(Directed d);
   const ValueGraph& graph_;
   std::vector<uint64_t> instance_ops_;  ///< the operator of the root
   std::vector<uint64_t> class_ops_;     ///< those that compute the class

@@ -85,7 +85,8 @@ Conjunction Space::solve(const Conjunction& conditions, const Substitution& give
 
 /// Products that are equal: one factor is a quotient of numbers.
 void Space::solve_by_division(const Conjunction& rest, std::vector<char>& known) {
-  std::vector<char> used(symbols_.size(), 0);  // in an earlier division
+  std::vector<char> used(symbols_.size(), 0);     // in an earlier division
+  std::vector<char> divided(symbols_.size(), 0);  // defined by one
   for (const Formula& f : rest) {
     if (f.kind != Formula::Zero) continue;
     for (size_t k = symbols_.size(); k-- > 0;) {
@@ -95,11 +96,11 @@ void Space::solve_by_division(const Conjunction& rest, std::vector<char>& known)
       bool plain = true;
       for (size_t j = 0; j < symbols_.size(); ++j) {
         if (j == k || !mentions(f.poly, symbols_[j].symbol)) continue;
-        plain = plain && !known[j];
+        plain = plain && (!known[j] || divided[j]);
         used[j] = 1;
       }
       if (!plain) continue;
-      known[k] = 1;
+      known[k] = divided[k] = 1;
       Definition d{static_cast<int>(k), flat(Poly(-1) * parts->second), flat(parts->first), true};
       definitions_.push_back(std::move(d));
       break;
@@ -186,12 +187,34 @@ bool Space::contains(const Point& p) const {
                      [&](const FlatFormula& f) { return evaluate(f, p); });
 }
 
+/// The divisor of a definition once its free factors are divisors of x near to what they were.
+int64_t Space::adjusted_divisor(const Definition& d, int64_t x, Point& p) const {
+  const auto& [coefficient, factors] = d.divisor->terms[0];
+  if (coefficient == 0 || x % coefficient != 0) return 0;
+  x /= coefficient;
+  for (int k : factors) {
+    if (k < 0 || !std::binary_search(free_.begin(), free_.end(), k)) continue;
+    int64_t& value = p[static_cast<size_t>(k)];
+    int64_t least = symbols_[static_cast<size_t>(k)].symbol->min;
+    for (int64_t off = 0; off < value || value + off <= kMaxExtent; ++off) {
+      bool above = value + off >= 1 && value + off <= kMaxExtent && x % (value + off) == 0;
+      bool below = value - off >= std::max<int64_t>(1, least) && x % (value - off) == 0;
+      if (!above && !below) continue;
+      value += above ? off : -off;
+      x /= value;
+      break;
+    }
+  }
+  return evaluate(*d.divisor, p);
+}
+
 /// Computes what is determined; false when that is impossible.
 bool Space::determine(Point& p) const {
   for (const Definition& d : definitions_) {
     int64_t x = evaluate(d.value, p);
     if (d.divisor) {
       int64_t by = evaluate(*d.divisor, p);
+      if (by != 0 && x % by != 0) by = adjusted_divisor(d, x, p);
       if (by == 0 || x % by != 0) return false;
       x /= by;
     }

@@ -76,6 +76,7 @@ class Space {
   bool evaluate(const FlatFormula& f, const Point& x) const;
   int64_t value_for(int symbol, Rng& rng) const;
   bool determine(Point& p) const;
+  int64_t adjusted_divisor(const Definition& d, int64_t x, Point& p) const;
   std::optional<std::pair<int, int64_t>> repair(const Point& p) const;
   /// p with what is determined, and with other values where a condition asks for them; nullopt when
   /// the conditions do not hold.

@@ -179,6 +179,26 @@ Theme shift_theme() {
            {"reshape", "shape~5,1,1,1", {"1511"}}}};
 }
 
+/// Shifts and scales of channels through pointwise convolutions, from 4 channels to 5.
+Theme pointwise_shift_theme() {
+  return {"pointwise-shifts",
+          {{"x", {2, 4, 3, 3}},
+           {"p", {5, 4, 1, 1}, 1, Role::Kernel},
+           {"b", {5}},
+           {"c", {1, 4, 1, 1}},
+           {"d", {4, 1, 1}}},
+          {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".4..", "5411"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".4..", "5411", "b"}},
+           {"add", "", {"2433", "1411"}},
+           {"add", "", {"2433", "411"}},
+           {"add", "", {"2533", "1511"}},
+           {"mul", "", {"2433", "1411"}},
+           {"mul", "", {"2433", "411"}},
+           {"mul", "", {"5411", "1411"}},
+           {"mul", "", {"5411", "411"}},
+           {"reshape", "shape~1,4,1,1", {"411"}}}};
+}
+
 /// Groups of channels, zeros in weights. Extents of 4 are two groups of 2.
 Theme group_theme() {
   return {"groups",
@@ -266,10 +286,10 @@ Theme signal_theme() {
 }  // namespace
 
 std::vector<Theme> image_themes() {
-  std::vector<Theme> r = {convolution_theme(), shift_theme(),  stride_theme(),
-                          pooling_theme(),     kernel_theme(), group_theme(),
-                          permutation_theme(), window_theme(), signal_theme(),
-                          subsample_theme(),   channel_theme()};
+  std::vector<Theme> r = {convolution_theme(), shift_theme(),       pointwise_shift_theme(),
+                          stride_theme(),      pooling_theme(),     kernel_theme(),
+                          group_theme(),       permutation_theme(), window_theme(),
+                          signal_theme(),      subsample_theme(),   channel_theme()};
   for (Theme& t : norm_themes()) r.push_back(std::move(t));
   return r;
 }

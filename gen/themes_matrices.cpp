@@ -252,12 +252,12 @@ Theme split_theme() {
 /// A shuffle of channels before a convolution: reshape, transpose, reshape.
 Theme shuffle_before_theme() {
   return {"shuffle-before",
-          {{"x", {2, 3, 4, 5, 1}}, {"w", {7, 12, 1, 1}}},
+          {{"x", {2, 3, 4, 5, 2}}, {"w", {7, 12, 1, 1}}},
           {{"transpose", "perm=0,2,1,3,4", {"....."}},
-           {"reshape", "shape~2,12,5,1", {"2..51"}},
+           {"reshape", "shape~2,12,5,2", {"2..52"}},
            {"reshape", "shape~7,12,1,1", {"7..11"}},
            {"reshape", "shape~7,4,3,1,1", {"7.11"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {"2.51", "7.11"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {"2.52", "7.11"}},
            {"relu", "", {"...."}},
            {"relu", "", {"....."}}},
           2};
@@ -266,13 +266,13 @@ Theme shuffle_before_theme() {
 /// A shuffle of channels after a convolution.
 Theme shuffle_after_theme() {
   return {"shuffle-after",
-          {{"x", {2, 5, 7, 1}}, {"w", {3, 4, 5, 1, 1}}},
+          {{"x", {2, 7, 5, 2}}, {"w", {3, 4, 7, 1, 1}}},
           {{"transpose", "perm=0,2,1,3,4", {"2...."}},
-           {"transpose", "perm=1,0,2,3,4", {"..511"}},
-           {"reshape", "shape~12,5,1,1", {"..511"}},
-           {"reshape", "shape~2,3,4,7,1", {"2.71"}},
-           {"reshape", "shape~2,12,7,1", {"2..71"}},
-           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {"2571", ".511"}}},
+           {"transpose", "perm=1,0,2,3,4", {"..711"}},
+           {"reshape", "shape~12,7,1,1", {"..711"}},
+           {"reshape", "shape~2,3,4,5,2", {"2.52"}},
+           {"reshape", "shape~2,12,5,2", {"2..52"}},
+           {"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {"2752", ".711"}}},
           2};
 }
 

@@ -40,7 +40,7 @@ std::vector<Move> moves() {
       {"nearest", {2, 3, 2, 3}, {{"resize-nearest", "factors=2,2", {"..23"}}}},
       {"subsample",
        image,
-       {{"avgpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..44"}}}},
+       {{"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..44"}}}},
   };
 }
 

@@ -130,6 +130,41 @@ TEST(Generalise, MergedConvolutionsNeedKernelsOfOneSize) {
               kConvs);
 }
 
+TEST(Generalise, AReshapeMayHaveAnyShapeOfAsManyElements) {
+  const std::string pair = "x:nnn y:nnn", open = " shape=?m,?n)";
+  const Shapes shapes = {{"x", {4, 3, 6}}, {"y", {4, 3, 6}}, {"s", {}}};
+  expect_form("(reshape (add ?x ?y)" + open + " => (add (reshape ?x" + open + " (reshape ?y" +
+                  open + ") for " + pair,
+              "(reshape (add ?x ?y) shape=2,36) => (add (reshape ?x shape=2,36) (reshape ?y "
+              "shape=2,36))",
+              shapes);
+  expect_form("(reshape (add ?x ?s)" + open + " => (add (reshape ?x" + open + " ?s) for x:nnn s:-",
+              "(reshape (add ?x ?s) shape=2,36) => (add (reshape ?x shape=2,36) ?s)", shapes);
+}
+
+TEST(Generalise, AShuffleOfChannelsGoesIntoTheKernel) {
+  expect_form(
+      "(conv (reshape (transpose ?x perm=0,2,1,3,4) shape=x.0,w.1,x.3,x.4) ?w" + kDense +
+          " => (conv (reshape "
+          "?x shape=x.0,w.1,x.3,x.4) (reshape (transpose (reshape ?w shape=w.0,x.2,x.1,w.2,w.3) "
+          "perm=0,2,1,3,4) shape=w.0,w.1,w.2,w.3)" +
+          kDense + " for x:nnnnn w:nnnn",
+      "(conv (reshape (transpose ?x perm=0,2,1,3,4) shape=2,12,5,2) ?w) => (conv (reshape ?x "
+      "shape=2,12,5,2) (reshape (transpose (reshape ?w shape=7,4,3,1,1) perm=0,2,1,3,4) "
+      "shape=7,12,1,1))",
+      {{"x", {2, 3, 4, 5, 2}}, {"w", {7, 12, 1, 1}}}, "reshape.shape");
+}
+
+TEST(Generalise, StridesOfStridesAreProducts) {
+  expect_form(
+      "(maxpool (conv ?x ?w strides=?s1,?s2 pads=?p dilations=?d group=?g) kernel=1,1 "
+      "strides=?t1,?t2 dilations=?e) => (conv ?x ?w strides=?s1*?t1,?s2*?t2 pads=?p "
+      "group=?g) for x:nnnn w:nn11",
+      "(maxpool (conv ?x ?w strides=2,2) kernel=1,1 strides=2,2) => (conv ?x ?w "
+      "strides=4,4)",
+      {{"x", {1, 2, 9, 9}}, {"w", {3, 2, 1, 1}}});
+}
+
 TEST(Generalise, ImagesOfOneSizeAreACondition) {
   expect_form("(add (conv ?x ?v" + kDense + " (conv ?y ?w" + kDense +
                   ") => (conv (concat ?x ?y axis=1) (concat ?v ?w axis=1)" + kDense +
