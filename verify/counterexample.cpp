@@ -230,6 +230,13 @@ Inputs random_inputs(const RuleInstance& instance, const Valuation& sizes,
   return inputs;
 }
 
+Counterexample counterexample_at(const RuleInstance& instance, const Valuation& sizes,
+                                 const Inputs& inputs, const Difference& difference) {
+  Counterexample c{signature_of(instance), {}, inputs, difference};
+  for (const auto& [v, x] : sizes) c.sizes[v->name] = x;
+  return c;
+}
+
 Counterexample smallest(const RuleInstance& instance, const Valuation& sizes, const Inputs& inputs,
                         const Difference& difference, uint64_t seed) {
   Counterexample best{signature_of(instance), {}, inputs, difference};

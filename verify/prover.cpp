@@ -50,8 +50,9 @@ Side Proof::lower(const Graph& g, Value v, std::span<const Poly> position) {
     if (!unmet_ && !implied(f)) unmet_ = f;
   };
   Side side;
-  algebra.on_apply = [&](Fn f, const Sum& x, const Scope& scope) {
+  algebra.on_apply = [&](Fn f, const Sum& x) {
     if (f != Fn::Recip && f != Fn::Sqrt) return;
+    Scope scope = algebra.scope();
     side.partial.push_back(
         {f, substitute(x, solved_.sizes), scope.bound, substitute(scope.guard, solved_.sizes)});
   };

@@ -79,7 +79,7 @@ bool formulas_differ(const RuleInstance& instance, const Valuation& sizes, uint6
 }  // namespace
 
 NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valuation>& sizes,
-                           uint64_t seed) {
+                           uint64_t seed, Counterexamples wanted) {
   NumericCheck r;
   for (const Valuation& v : sizes) {
     auto kind = static_cast<Draw>(r.trials % kDraws);
@@ -92,7 +92,9 @@ NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valua
     bool formulas = (!c.difference || large) && kind != Draw::Zeros &&
                     formulas_differ(instance, v, key, large ? &inputs : nullptr);
     if (c.difference && (!large || formulas)) {
-      r.counterexample = smallest(instance, v, inputs, *c.difference, seed);
+      r.counterexample = wanted == Counterexamples::Small
+                             ? smallest(instance, v, inputs, *c.difference, seed)
+                             : counterexample_at(instance, v, inputs, *c.difference);
       return r;
     }
     if (!r.suspicion && formulas) r.suspicion = describe(instance, v);

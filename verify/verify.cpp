@@ -94,7 +94,7 @@ class RuleVerifier {
   void judge(const Candidate& c) {
     ++out_.counters.instances;
     std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
-    NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed);
+    NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed, wanted());
     if (refuted(c, numbers)) return;
     Verdict all = symbolic_.prove(c.instance);
     if (all.kind == VerdictKind::ProvedAllSizes) {
@@ -106,7 +106,7 @@ class RuleVerifier {
     }
     std::vector<Valuation> larger =
         sample_sizes(c.instance, options_.seed, kLargerTrials, kLargerSpread);
-    if (refuted(c, check_numbers(c.instance, larger, options_.seed))) return;
+    if (refuted(c, check_numbers(c.instance, larger, options_.seed, wanted()))) return;
     ++unknown_;
     if (reason_.empty()) reason_ = all.detail;
     if (numbers.trials == 0 || numbers.suspicion) return;
@@ -117,6 +117,10 @@ class RuleVerifier {
     bounded_.push_back(c.signature);
   }
 
+  /// The first counterexample is shown.
+  Counterexamples wanted() const {
+    return refuted_ == 0 ? Counterexamples::Small : Counterexamples::Any;
+  }
   bool refuted(const Candidate& c, const NumericCheck& numbers) {
     if (!numbers.counterexample) return false;
     if (refuted_++ == 0) {
@@ -307,8 +311,9 @@ Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const St
     j.rule.verdict = {VerdictKind::Unknown, s.error().message};
     return j;
   }
-  return candidate.both ? BothWays(candidate, options, stop).run()
-                        : judge_directed(candidate, options, stop);
+  VerifyOptions o = options;  // what is said to be proved has been widened before
+  if (candidate.verdict.kind == VerdictKind::ProvedAllSizes) o.domains = Domains::Given;
+  return candidate.both ? BothWays(candidate, o, stop).run() : judge_directed(candidate, o, stop);
 }
 
 }  // namespace
@@ -341,10 +346,9 @@ void count_verdict(VerifyCounters& c, VerdictKind kind) {
 }
 
 Finding examine(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
-  auto start = std::chrono::steady_clock::now();
+  double start = thread_seconds();
   Finding f = judge_rule(candidate, options, stop);
-  f.milliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  f.milliseconds = 1e3 * (thread_seconds() - start);
   return f;
 }
 

@@ -1,0 +1,21 @@
+#pragma once
+// Linear integer arithmetic by elimination: what most questions of a proof need, without a solver.
+#include "ir/formula.h"
+
+namespace regraft::verify {
+
+enum class Decision : uint8_t {
+  Refuted,      ///< no integers satisfy the facts
+  Satisfiable,  ///< some do, where each product of symbols is an integer of its own
+  Open,         ///< too many inequalities or cases, or numbers that elimination rounds
+};
+
+/// Decides a conjunction with each product of symbols as one integer. The work is bounded, and
+/// depends on nothing but the facts.
+Decision decide_linear(const Conjunction& facts);
+
+/// `facts` and products of them with symbols that are not negative, as far as these speak of
+/// products that occur. Follows from `facts`, and lets linear arithmetic see more.
+Conjunction with_products(const Conjunction& facts);
+
+}  // namespace regraft::verify
