@@ -8,9 +8,10 @@ namespace regraft::verify {
 namespace {
 
 constexpr size_t kMaxRows = 160;
-constexpr int kMaxCases = 48;
+constexpr int kMaxCases = 120;
 constexpr int64_t kLargest = int64_t{1} << 40;  // of a coefficient; more is given up
 constexpr size_t kMaxProducts = 60;             // facts that with_products adds
+constexpr size_t kMaxCompared = 4;              // factors of which it distinguishes the sign
 
 /// The sum of c[i] * x[i], plus k, is not negative.
 struct Row {
@@ -246,29 +247,107 @@ Decision decide_linear(const Conjunction& facts) {
   return Cases(facts).run(all);
 }
 
-Conjunction with_products(const Conjunction& facts) {
-  Columns columns;
-  for (const Formula& f : facts) columns.add(f);
-  std::vector<Var> factors;  // of products, not negative
-  for (const Monomial* m : columns.all())
-    for (Var v : *m) {
-      bool sign = plainly_implies(facts, Poly(0) <= Poly::symbol(v));
-      if (m->size() > 1 && sign && std::find(factors.begin(), factors.end(), v) == factors.end())
-        factors.push_back(v);
-    }
-  Conjunction all = facts;
-  for (const Formula& f : facts) {
-    if (f.kind != Formula::NonNegative && f.kind != Formula::Zero) continue;
-    for (Var v : factors) {
-      Poly p = f.poly * Poly::symbol(v);
-      bool occurs = std::all_of(p.terms().begin(), p.terms().end(), [&](auto& t) {
-        return t.monomial.size() < 2 || columns.has(t.monomial);
-      });
-      if (!occurs || all.size() > facts.size() + kMaxProducts) continue;
-      add(all, f.kind == Formula::Zero ? p == Poly(0) : Poly(0) <= p);
-    }
-  }
-  return all;
+namespace {
+
+bool has_factor(const Monomial& m, Var v) { return std::find(m.begin(), m.end(), v) != m.end(); }
+
+Monomial without_factor(Monomial m, Var v) {
+  m.erase(std::find(m.begin(), m.end(), v));
+  return m;
 }
+
+/// Makes facts about the products that occur in a conjunction.
+class ProductFacts {
+ public:
+  explicit ProductFacts(const Conjunction& facts) : facts_(facts), all_(facts) {
+    for (const Formula& f : facts) columns_.add(f);
+    for (const Monomial* m : columns_.all())
+      for (size_t i = 0; m->size() > 1 && i < m->size(); ++i)
+        add_multiplier(without_factor(*m, (*m)[i]));
+  }
+
+  Conjunction run() {
+    for (const Formula& f : facts_) {
+      bool literal = f.kind == Formula::NonNegative || f.kind == Formula::Zero;
+      for (const Poly& m : multipliers_) {
+        Poly p = f.poly * m;
+        if (!literal || !occurs(p) || all_.size() > facts_.size() + kMaxProducts) continue;
+        add(all_, f.kind == Formula::Zero ? zero(p) : Poly(0) <= p);
+      }
+    }
+    std::vector<Poly> factors = compared_factors();
+    for (const Poly& g : factors) add(all_, by_sign(g));
+    return std::move(all_);
+  }
+
+ private:
+  /// p == 0 with all its factors.
+  static Formula zero(const Poly& p) { return Poly(0) <= p && p <= Poly(0); }
+  /// Of products of what is not negative.
+  void add_multiplier(const Monomial& m) {
+    bool sign = std::all_of(m.begin(), m.end(), [&](Var v) {
+      return plainly_implies(facts_, Poly(0) <= Poly::symbol(v));
+    });
+    Poly p = Poly::product(m, 1);
+    bool known = std::any_of(multipliers_.begin(), multipliers_.end(),
+                             [&](const Poly& x) { return same(x, p); });
+    if (sign && !known) multipliers_.push_back(std::move(p));
+  }
+  bool occurs(const Poly& p) const {
+    return std::all_of(p.terms().begin(), p.terms().end(),
+                       [&](auto& t) { return t.monomial.size() < 2 || columns_.has(t.monomial); });
+  }
+  /// g of facts x * g + ..., whose sign may matter: those with quotients first.
+  std::vector<Poly> compared_factors() const {
+    std::vector<Poly> found;
+    for (const Formula& f : facts_)
+      for (const Poly& m : multipliers_) {
+        Poly g;
+        for (const auto& t : f.poly.terms()) {
+          Monomial rest = t.monomial;
+          bool divides = true;
+          for (Var v : m.terms()[0].monomial) {
+            divides = divides && has_factor(rest, v);
+            if (divides) rest = without_factor(rest, v);
+          }
+          if (divides && !rest.empty()) g = g + Poly::product(std::move(rest), t.coefficient);
+        }
+        bool known = g.is_constant() || std::any_of(found.begin(), found.end(), [&](const Poly& x) {
+                       return same(x, g) || same(x, Poly(-1) * g);
+                     });
+        if (!known) found.push_back(std::move(g));
+      }
+    std::stable_partition(found.begin(), found.end(), [](const Poly& g) {
+      return std::any_of(g.terms().begin(), g.terms().end(), [](auto& t) {
+        return std::any_of(t.monomial.begin(), t.monomial.end(),
+                           [](Var v) { return v->kind == SymbolKind::Quotient; });
+      });
+    });
+    if (found.size() > kMaxCompared) found.resize(kMaxCompared);
+    return found;
+  }
+  /// g is at least 1, 0, or at most -1, and its products accordingly.
+  Formula by_sign(const Poly& g) const {
+    std::vector<Formula> above{Poly(1) <= g}, none{g == Poly(0)}, below{g <= Poly(-1)};
+    for (const Poly& m : multipliers_) {
+      Poly p = g * m;
+      if (!occurs(p)) continue;
+      above.push_back(m <= p);
+      none.push_back(zero(p));
+      below.push_back(p <= Poly(-1) * m);
+    }
+    return junction(Formula::And, above) || junction(Formula::And, none) ||
+           junction(Formula::And, below);
+  }
+
+  const Conjunction& facts_;
+  Conjunction all_;
+  Columns columns_;
+  std::vector<Poly> multipliers_;
+};
+
+}  // namespace
+
+Conjunction with_products(const Conjunction& facts) { return ProductFacts(facts).run(); }
 
 }  // namespace regraft::verify

@@ -14,8 +14,8 @@ enum class Decision : uint8_t {
 /// depends on nothing but the facts.
 Decision decide_linear(const Conjunction& facts);
 
-/// `facts` and products of them with symbols that are not negative, as far as these speak of
-/// products that occur. Follows from `facts`, and lets linear arithmetic see more.
+/// `facts` and what follows of products that occur in them: facts times what is not negative, and
+/// the cases of a factor's sign. Lets linear arithmetic see more.
 Conjunction with_products(const Conjunction& facts);
 
 }  // namespace regraft::verify

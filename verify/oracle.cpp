@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "verify/equalities.h"
 #include "verify/linear.h"
 #include "verify/models.h"
 
@@ -260,7 +261,9 @@ bool Oracle::refuted(const Conjunction& given, Products products) {
   }
   bool has_products = false;
   Symbols symbols;
-  Conjunction all = with_facts(facts, has_products, symbols);
+  Conjunction all =
+      with_facts(without_quotients(without_equalities(std::move(facts))), has_products, symbols);
+  if (plainly_false(all)) memo->second = Known::Refuted;
   if (memo->second == Known::Nothing) memo->second = without_products(all, symbols, has_products);
   if (memo->second == Known::NotShownLinear && products == Products::Exact)
     memo->second = with_true_products(all, symbols) ? Known::Refuted : Known::NotShown;
@@ -279,8 +282,12 @@ Oracle::Known Oracle::without_products(const Conjunction& all, const Symbols& sy
 }
 
 bool Oracle::with_true_products(const Conjunction& all, const Symbols& symbols) {
-  if (decide_linear(with_products(all)) == Decision::Refuted) return true;
-  return !solver_->models.satisfied(all, symbols) && ask(all, symbols, Products::Exact);
+  Conjunction more = with_products(all);
+  Decision d = decide_linear(more);
+  if (d == Decision::Refuted) return true;
+  if (solver_->models.satisfied(all, symbols)) return false;
+  if (d == Decision::Open && ask(more, symbols, Products::Opaque)) return true;
+  return ask(all, symbols, Products::Exact);
 }
 
 bool Oracle::implies(const Conjunction& facts, const Formula& f, Products products) {
