@@ -137,13 +137,15 @@ std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed,
     SizeSpace space(instance);
     if (!space.usable()) return {};
     Rng rng(seed);
-    for (uint64_t tries = 0; tries < 3000 && found.size() < count; ++tries) {
+    size_t again = 0;  // draws of sizes that were found before
+    for (uint64_t tries = 0; tries < 3000 && found.size() < count && again < 8 * count; ++tries) {
       auto sizes = draw_all(space, rng, tries, spread + static_cast<int64_t>(tries / 300));
       if (!sizes) continue;
       int64_t n = elements(instance.lhs, *sizes);
       if (n < 0 || n > 6000) continue;
       bool fresh =
           std::none_of(found.begin(), found.end(), [&](auto& f) { return f.sizes == *sizes; });
+      again += !fresh;
       if (fresh) found.push_back({n, *std::move(sizes)});
     }
   } catch (const PolyOverflow&) {

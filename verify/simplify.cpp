@@ -25,15 +25,22 @@ void for_each_poly(const Product& p, Body&& body) {
     for (const auto& e : a.positions) body(e);
 }
 
+bool linear_in(const Poly& p, Var v) {
+  return std::any_of(p.terms().begin(), p.terms().end(),
+                     [&](auto& t) { return t.monomial.size() == 1 && t.monomial[0] == v; });
+}
+
 /// A value for v that the guard leaves no choice about: v == e, or e <= v <= e.
 std::optional<Poly> pinned(const Conjunction& guard, Var v) {
   Poly e;
   for (const auto& g : guard)
     if (g.kind == Formula::Zero && solve_for(g.poly, v, e)) return e;
+  std::vector<size_t> bounds;
   for (size_t i = 0; i < guard.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (guard[i].kind == Formula::NonNegative && guard[j].kind == Formula::NonNegative &&
-          (guard[i].poly + guard[j].poly).is_zero() && solve_for(guard[i].poly, v, e))
+    if (guard[i].kind == Formula::NonNegative && linear_in(guard[i].poly, v)) bounds.push_back(i);
+  for (size_t i : bounds)
+    for (size_t j : bounds)
+      if (j < i && (guard[i].poly + guard[j].poly).is_zero() && solve_for(guard[i].poly, v, e))
         return e;
   return std::nullopt;
 }
