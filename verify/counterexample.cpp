@@ -110,7 +110,7 @@ class Shrinking {
         case 4:
           return 0.1 + 2 * rng.unit();
         default:
-          return static_cast<double>(rng.between(-40, 40));
+          return static_cast<double>(kind < kKinds ? rng.between(-40, 40) : rng.between(0, 100));
       }
     });
   }

@@ -112,6 +112,7 @@ SolvedDomain solve_sizes(const Conjunction& domain) {
 }
 
 Verdict SymbolicProver::prove(const RuleInstance& instance) {
+  if (must_end(stop_)) return unknown("interrupted");
   Budget budget(limits_, stop_);
   Proof proof(instance, budget);
   Verdict v;

@@ -19,7 +19,7 @@ namespace regraft::verify {
 namespace {
 
 constexpr size_t kFieldTrials = 10;
-constexpr size_t kLargerTrials = 24;  // of what was not proved
+constexpr size_t kLargerTrials = 35;  // of what was not proved
 constexpr int64_t kLargerSpread = 6;
 constexpr int64_t kConfirmElements = 300;     // that the second prover looks at after a proof
 constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
@@ -104,8 +104,8 @@ class RuleVerifier {
       }
       return;
     }
-    std::vector<Valuation> larger =
-        sample_sizes(c.instance, options_.seed, kLargerTrials, kLargerSpread);
+    size_t trials = kLargerTrials * (c.instance.real_symbols.empty() ? 1 : 5);
+    std::vector<Valuation> larger = sample_sizes(c.instance, options_.seed, trials, kLargerSpread);
     if (refuted(c, check_numbers(c.instance, larger, options_.seed, wanted()))) return;
     ++unknown_;
     if (reason_.empty()) reason_ = all.detail;
