@@ -220,9 +220,17 @@ Poly SymbolPool::floordiv(const Poly& n, const Poly& d) {
 
 Poly SymbolPool::lookup(uint64_t table, const Poly& i, const Poly& bound) {
   std::lock_guard lock(mutex_);
+  if (auto t = tables_.find(table); t != tables_.end() && i.is_constant() && i.constant() >= 0 &&
+                                    i.constant() < static_cast<int64_t>(t->second.size()))
+    return t->second[static_cast<size_t>(i.constant())];
   auto [it, fresh] = lookups_.try_emplace({table, {i, bound}}, nullptr);
   if (fresh) it->second = add("t", SymbolKind::Lookup, 0, &i, &bound, table);
   return Poly::symbol(it->second);
+}
+
+void SymbolPool::add_table(uint64_t table, const std::vector<Poly>& values) {
+  std::lock_guard lock(mutex_);
+  tables_.try_emplace(table, values);
 }
 
 bool mentions(const Poly& p, Var v) {

@@ -140,8 +140,11 @@ class SymbolPool {
   /// floor(n / d) for d >= 1, simplified where exact, else a hash-consed Quotient.
   /// REQUIRES: d is not a constant below 1.
   Poly floordiv(const Poly& n, const Poly& d);
-  /// table[i], known to lie in 0 .. bound-1; equal tables and positions give the same symbol.
+  /// table[i], known to lie in 0 .. bound-1; equal tables and positions give the same symbol. At a
+  /// number it is what add_table said, if anything.
   Poly lookup(uint64_t table, const Poly& i, const Poly& bound);
+  /// What stands in a table.
+  void add_table(uint64_t table, const std::vector<Poly>& values);
 
  private:
   struct Less {
@@ -152,6 +155,7 @@ class SymbolPool {
   std::deque<Symbol> symbols_;
   std::map<std::string, Var, std::less<>> names_;
   std::map<std::pair<Poly, Poly>, Var, Less> quotients_;
+  std::map<uint64_t, std::vector<Poly>> tables_;
   std::map<std::pair<uint64_t, std::pair<Poly, Poly>>, Var,
            bool (*)(const std::pair<uint64_t, std::pair<Poly, Poly>>&,
                     const std::pair<uint64_t, std::pair<Poly, Poly>>&)>

@@ -269,6 +269,7 @@ Poly Symbolic::lookup(const std::vector<Poly>& table, const Poly& i, const Poly&
     return value;
   }
   for (const Poly& p : table) require(Poly(0) <= p && p < bound);
+  pool.add_table(h, table);
   return pool.lookup(h, i, bound);
 }
 

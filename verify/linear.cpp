@@ -9,23 +9,20 @@ namespace {
 
 constexpr size_t kMaxRows = 160;
 constexpr int kMaxCases = 120;
-constexpr int64_t kLargest = int64_t{1} << 40;  // of a coefficient; more is given up
+constexpr int64_t kLargest = int64_t{1} << 30;  // of a coefficient; more is given up
 constexpr size_t kMaxProducts = 60;             // facts that with_products adds
 constexpr size_t kMaxCompared = 4;              // factors of which it distinguishes the sign
 
-/// The sum of c[i] * x[i], plus k, is not negative.
-struct Row {
-  std::vector<int64_t> c;
-  int64_t k = 0;
-};
+using Row = Inequality;
+enum class Numbers : uint8_t { Integers, Reals };
 
 bool is_fact(const Row& r) {
   return std::all_of(r.c.begin(), r.c.end(), [](int64_t x) { return x == 0; });
 }
 
 /// Divided by the greatest common divisor, rounded as integers allow.
-void tighten(Row& r) {
-  int64_t g = 0;
+void tighten(Row& r, Numbers numbers) {
+  int64_t g = numbers == Numbers::Reals ? r.k : 0;
   for (int64_t x : r.c) g = std::gcd(g, x);
   if (g < 2) return;
   for (int64_t& x : r.c) x /= g;
@@ -62,7 +59,8 @@ class Columns {
 /// Inequalities, from which unknowns are eliminated one after the other.
 class Elimination {
  public:
-  explicit Elimination(size_t columns) : columns_(columns) {}
+  explicit Elimination(size_t columns, Numbers numbers = Numbers::Integers)
+      : columns_(columns), numbers_(numbers) {}
 
   void add(Row r) { rows_.push_back(std::move(r)); }
 
@@ -78,15 +76,16 @@ class Elimination {
  private:
   /// One row for each direction, the strongest; false: they contradict each other.
   bool tidy() {
-    for (Row& r : rows_) tighten(r);
-    std::sort(rows_.begin(), rows_.end(),
-              [](const Row& a, const Row& b) { return std::tie(a.c, a.k) < std::tie(b.c, b.k); });
+    for (Row& r : rows_) tighten(r, numbers_);
+    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+      return std::tie(a.c, a.k, b.strict) < std::tie(b.c, b.k, a.strict);
+    });
     rows_.erase(std::unique(rows_.begin(), rows_.end(),
                             [](const Row& a, const Row& b) { return a.c == b.c; }),
                 rows_.end());
     for (size_t i = 0; i < rows_.size(); ++i) {
       if (!is_fact(rows_[i])) continue;
-      if (rows_[i].k < 0) return false;
+      if (rows_[i].k < 0 || (rows_[i].k == 0 && rows_[i].strict)) return false;
       rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(i));
       break;  // there is but one
     }
@@ -107,8 +106,8 @@ class Elimination {
     for (const Row& r : rows_) {
       const Row* x = opposite(r);
       if (!x || x->k + r.k > 0) continue;
-      if (x->k + r.k < 0) {
-        rows_ = {{std::vector<int64_t>(columns_), -1}};
+      if (x->k + r.k < 0 || x->strict || r.strict) {
+        rows_ = {{std::vector<int64_t>(columns_), -1, false}};
         return true;
       }
       auto unit = std::find_if(r.c.begin(), r.c.end(), [](int64_t c) { return c == 1 || c == -1; });
@@ -124,7 +123,7 @@ class Elimination {
       if (x.c[v] != 0) x = combined(x, 1, r, -x.c[v] * r.c[v]);
   }
   Row combined(const Row& a, int64_t ca, const Row& b, int64_t cb) {
-    Row r{std::vector<int64_t>(columns_), ca * a.k + cb * b.k};
+    Row r{std::vector<int64_t>(columns_), ca * a.k + cb * b.k, a.strict || b.strict};
     for (size_t i = 0; i < columns_; ++i) r.c[i] = ca * a.c[i] + cb * b.c[i];
     auto large = [](int64_t x) { return x > kLargest || x < -kLargest; };
     if (large(r.k) || std::any_of(r.c.begin(), r.c.end(), large)) failed_ = true;
@@ -173,6 +172,7 @@ class Elimination {
   }
 
   size_t columns_;
+  Numbers numbers_;
   std::vector<Row> rows_;
   bool exact_ = true, failed_ = false;
 };
@@ -214,7 +214,7 @@ class Cases {
 
  private:
   Row row(const Poly& p, int64_t sign) {
-    Row r{std::vector<int64_t>(columns_.size()), sign * p.constant()};
+    Row r{std::vector<int64_t>(columns_.size()), sign * p.constant(), false};
     for (const auto& [m, c] : p.terms()) r.c[columns_.of(m)] += sign * c;
     return r;
   }
@@ -247,6 +247,13 @@ Decision decide_linear(const Conjunction& facts) {
   return Cases(facts).run(all);
 }
 
+bool no_reals(const std::vector<Inequality>& facts) {
+  if (facts.empty()) return false;
+  Elimination rows(facts[0].c.size(), Numbers::Reals);
+  for (const Inequality& f : facts) rows.add(f);
+  return rows.run() == Decision::Refuted;
+}
+
 namespace {
 
 bool has_factor(const Monomial& m, Var v) { return std::find(m.begin(), m.end(), v) != m.end(); }
@@ -270,7 +277,7 @@ class ProductFacts {
     for (const Formula& f : facts_) {
       bool literal = f.kind == Formula::NonNegative || f.kind == Formula::Zero;
       for (const Poly& m : multipliers_) {
-        Poly p = f.poly * m;
+        Poly p = f.poly * above_minimum(m);
         if (!literal || !occurs(p) || all_.size() > facts_.size() + kMaxProducts) continue;
         add(all_, f.kind == Formula::Zero ? zero(p) : Poly(0) <= p);
       }
@@ -281,6 +288,12 @@ class ProductFacts {
   }
 
  private:
+  /// A size less the least that it is; other products as they are.
+  static Poly above_minimum(const Poly& m) {
+    const Monomial& symbols = m.terms()[0].monomial;
+    bool size = symbols.size() == 1 && symbols[0]->kind == SymbolKind::Size;
+    return size ? m - Poly(symbols[0]->min) : m;
+  }
   /// p == 0 with all its factors.
   static Formula zero(const Poly& p) { return Poly(0) <= p && p <= Poly(0); }
   /// Of products of what is not negative.

@@ -1,5 +1,7 @@
 #pragma once
 // Linear integer arithmetic by elimination: what most questions of a proof need, without a solver.
+#include <vector>
+
 #include "ir/formula.h"
 
 namespace regraft::verify {
@@ -13,6 +15,16 @@ enum class Decision : uint8_t {
 /// Decides a conjunction with each product of symbols as one integer. The work is bounded, and
 /// depends on nothing but the facts.
 Decision decide_linear(const Conjunction& facts);
+
+/// The sum of c[i] * x[i], plus k, is not negative or, if strict, positive.
+struct Inequality {
+  std::vector<int64_t> c;
+  int64_t k = 0;
+  bool strict = false;
+};
+/// No real numbers satisfy all of them, which have as many columns each, with numbers below 2^30.
+/// The work is bounded; false says nothing.
+bool no_reals(const std::vector<Inequality>& facts);
 
 /// `facts` and what follows of products that occur in them: facts times what is not negative, and
 /// the cases of a factor's sign. Lets linear arithmetic see more.

@@ -147,9 +147,10 @@ Matcher::Matcher(Oracle& oracle, Budget& budget)
         return covers(k, value, context);
       }) {}
 
-bool Matcher::proves_equal(const Side& left, const Side& right, const Conjunction& domain) {
+bool Matcher::proves_equal(const Side& left, const Side& right, const Conjunction& all) {
   Sum sum = difference(left.value, right.value);
   bool functions = has_functions(sum) || !left.partial.empty() || !right.partial.empty();
+  const Conjunction domain = functions ? where_defined(left, all) : all;
   if (functions && !is_defined(left, right, domain)) return false;
   for (Products p : {Products::Opaque, Products::Exact}) {
     simplifier_.set_products(p);
@@ -164,6 +165,19 @@ bool Matcher::proves_equal(const Side& left, const Side& right, const Conjunctio
   return false;
 }
 
+/// The domain, and what it takes for counts that the left side divides by not to be 0: some element
+/// is counted.
+Conjunction Matcher::where_defined(const Side& left, Conjunction domain) {
+  for (const Partial& x : left.partial) {
+    bool always = x.function == Fn::Recip && x.bound.empty() && oracle_.implies(domain, x.guard);
+    if (!always) continue;
+    Sum count = rename_bound(simplifier_.normal_form(x.argument, domain));
+    bool plain = count.products.size() == 1 && count.products[0].atoms.empty();
+    if (plain) domain = both(std::move(domain), count.products[0].guard);
+  }
+  return domain;
+}
+
 /// Loops over few numbers as sums.
 bool Matcher::try_unrolled(const Sum& sum, const Conjunction& domain) {
   simplifier_.set_small_loops(SmallLoops::Unroll);
@@ -175,7 +189,7 @@ bool Matcher::try_unrolled(const Sum& sum, const Conjunction& domain) {
 
 bool Matcher::by_laws(const Sum& sum, const Conjunction& domain) {
   simplifier_.set_laws(&laws_);
-  for (bool expand : {false, true}) {
+  for (auto expand : {Laws::Expand::Nothing, Laws::Expand::Clips, Laws::Expand::All}) {
     laws_.set_expand(expand);
     lawful_ = true;
     clearing_ = 0;

@@ -48,6 +48,7 @@ class Matcher {
     std::vector<Var> bound;
     Conjunction guard;
   };
+  Conjunction where_defined(const Side& left, Conjunction domain);
   void assume_defined(const Side& left, const Conjunction& domain);
   bool is_defined(const Side& left, const Side& right, const Conjunction& domain);
   static void collect_maxima(const Sum& s, const Maximum& at, std::vector<Maximum>& out);

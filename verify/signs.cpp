@@ -17,9 +17,16 @@ Sign Laws::sign(const Sum& s, const Conjunction& context) {
   Sign x = below_maximum(s, context);
   r.not_negative = r.not_negative || x.not_negative;
   r.not_positive = r.not_positive || x.not_positive;
+  if (!r.not_negative && !r.not_positive) {
+    Sign y = by_range(s, context);
+    if (y.not_negative || y.not_positive) r = y;
+  }
   bool one = s.products.size() == 1 && s.products[0].bound.empty();
   r.not_zero = r.not_zero && (one || r.not_negative || r.not_positive);
-  return with_known(r, s, context);
+  r = with_known(r, s, context);
+  if (r.not_negative || r.not_positive || known_.empty() || depth_ > 0) return r;
+  x = by_combination(s);
+  return {x.not_negative, x.not_positive, r.not_zero};
 }
 
 /// exp(x) - x > 0, times a positive number.
