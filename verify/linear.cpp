@@ -325,7 +325,8 @@ class ProductFacts {
           }
           if (divides && !rest.empty()) g = g + Poly::product(std::move(rest), t.coefficient);
         }
-        bool known = g.is_constant() || std::any_of(found.begin(), found.end(), [&](const Poly& x) {
+        bool known = g.is_constant() || plainly_implies(facts_, Poly(1) <= g) ||
+                     std::any_of(found.begin(), found.end(), [&](const Poly& x) {
                        return same(x, g) || same(x, Poly(-1) * g);
                      });
         if (!known) found.push_back(std::move(g));

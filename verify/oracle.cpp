@@ -72,6 +72,8 @@ void add_facts(Conjunction& out, Var v) {
     Poly rest = *v->numerator - *v->denominator * x;
     Formula exact = Poly(0) <= rest && rest < *v->denominator;
     add(out, plainly_positive(*v->denominator) ? exact : *v->denominator <= Poly(0) || exact);
+    bool positive = plainly_positive(*v->numerator) && plainly_positive(*v->denominator);
+    if (positive) add(out, Poly(0) <= x);
   }
 }
 
