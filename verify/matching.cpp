@@ -129,6 +129,25 @@ Sum without_pairs(Sum s) {
   return s;
 }
 
+bool looks_up(const Poly& p) {
+  return std::any_of(p.terms().begin(), p.terms().end(), [](auto& t) {
+    return std::any_of(t.monomial.begin(), t.monomial.end(), [](Var v) {
+      return v->kind == SymbolKind::Lookup ||
+             (v->numerator && (looks_up(*v->numerator) || looks_up(*v->denominator)));
+    });
+  });
+}
+/// A table of numbers says what is read.
+bool looks_up(const Sum& s) {
+  return std::any_of(s.products.begin(), s.products.end(), [](const Product& p) {
+    return std::any_of(p.atoms.begin(), p.atoms.end(), [](const Atom& a) {
+      return std::any_of(a.positions.begin(), a.positions.end(),
+                         [](const Poly& x) { return looks_up(x); }) ||
+             (a.argument && looks_up(*a.argument));
+    });
+  });
+}
+
 Sum difference(Sum a, const Sum& b) {
   for (Product p : b.products) {
     p.coefficient = p.coefficient * Rational{-1, 1};
@@ -157,7 +176,7 @@ bool Matcher::proves_equal(const Side& left, const Side& right, const Conjunctio
     if (is_zero(sum, domain)) return true;
   }
   std::string first = stuck_at_;
-  if (try_unrolled(sum, domain)) return true;
+  if (try_unrolled(sum, domain) || (looks_up(sum) && at_each_position(sum, domain))) return true;
   if (functions) assume_defined(left, domain);
   laws_.set_maxima_defined(functions && has_maxima(left.value, right.value, domain));
   if (functions && by_laws(sum, domain)) return true;
@@ -187,6 +206,27 @@ bool Matcher::try_unrolled(const Sum& sum, const Conjunction& domain) {
   return zero && simplifier_.unrolled() > before;
 }
 
+/// Positions of few numbers one after the other: tables are looked up there.
+bool Matcher::at_each_position(const Sum& sum, const Conjunction& domain) {
+  constexpr int64_t kFew = 8;
+  for (const Formula& f : domain)
+    for (const auto& t : f.poly.terms()) {
+      Var v = t.monomial[0];
+      auto range = v->kind == SymbolKind::Position ? constant_range(domain, v) : std::nullopt;
+      if (!range || range->high - range->low >= kFew) continue;
+      for (int64_t k = range->low; k <= range->high; ++k) {
+        if (!budget_.split()) return false;
+        Substitution there{{v, Poly(k)}};
+        if (!at_each_position(substitute(sum, there), substitute(domain, there))) return false;
+      }
+      return true;
+    }
+  simplifier_.set_small_loops(SmallLoops::Unroll);
+  bool zero = is_zero(sum, domain);
+  simplifier_.set_small_loops(SmallLoops::Keep);
+  return zero;
+}
+
 bool Matcher::by_laws(const Sum& sum, const Conjunction& domain) {
   simplifier_.set_laws(&laws_);
   for (auto expand : {Laws::Expand::Nothing, Laws::Expand::Clips, Laws::Expand::All}) {
@@ -204,7 +244,9 @@ bool Matcher::by_laws(const Sum& sum, const Conjunction& domain) {
 void Matcher::assume_defined(const Side& left, const Conjunction& domain) {
   if (std::exchange(assumed_, true)) return;
   simplifier_.set_laws(&laws_);
-  for (const auto& x : left.partial) {
+  // What one says of a factor, the others may need: once more.
+  for (size_t k = 0; k < 2 * left.partial.size(); ++k) {
+    const Partial& x = left.partial[k % left.partial.size()];
     Sum argument = simplifier_.normal_form(x.argument, both(domain, x.guard));
     bool quotient = x.function == Fn::Recip;
     laws_.learn(argument, {!quotient, false, quotient}, x.bound, x.guard);
@@ -216,10 +258,13 @@ void Matcher::assume_defined(const Side& left, const Conjunction& domain) {
 }
 
 bool Matcher::is_defined(const Side& left, const Side& right, const Conjunction& domain) {
+  std::vector<const Partial*> seen;
+  for (const Partial& y : left.partial) seen.push_back(&y);
   return std::all_of(right.partial.begin(), right.partial.end(), [&](const Partial& x) {
-    if (std::any_of(left.partial.begin(), left.partial.end(),
-                    [&](const Partial& y) { return same_partial(x, y); }))
+    if (std::any_of(seen.begin(), seen.end(),
+                    [&](const Partial* y) { return same_partial(x, *y); }))
       return true;
+    seen.push_back(&x);  // if it is not defined, the answer is no
     Sign plain = laws_.sign(x.argument, both(domain, x.guard));
     if (x.function == Fn::Recip ? plain.not_zero : plain.not_negative) return true;
     assume_defined(left, domain);
@@ -630,12 +675,15 @@ std::vector<Substitution> Matcher::places(const Product& p, const Product& q, co
     std::vector<Poly> values;
     if (next < variables.size()) values.push_back(Poly::symbol(variables[next++]));
     values.emplace_back(0);
+    if (auto few = constant_range(b.guard, v); few && few->high - few->low < 4)
+      for (int64_t k = few->low; k <= few->high; ++k)
+        if (k != 0) values.emplace_back(k);
     for (const auto& g : b.guard) {
       Poly e;
       bool ends =
           g.kind == Formula::NonNegative && solve_for(g.poly, v, e) && !e.is_zero() &&
           std::none_of(b.bound.begin(), b.bound.end(), [&](Var x) { return mentions(e, x); });
-      if (ends && values.size() < 4) values.push_back(e);
+      if (ends && values.size() < 6) values.push_back(e);
     }
     choose(v, values);
     if (found.size() > 64) return {};

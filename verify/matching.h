@@ -55,6 +55,7 @@ class Matcher {
   bool has_maxima(const Sum& left, const Sum& right, const Conjunction& domain);
   static bool same_partial(const Partial& a, const Partial& b);
   bool is_defined(Fn f, const Sum& argument, const Conjunction& context);
+  bool at_each_position(const Sum& sum, const Conjunction& domain);
   bool try_unrolled(const Sum& sum, const Conjunction& domain);
   bool by_laws(const Sum& sum, const Conjunction& domain);
   bool zero_without_denominators(const std::vector<Product>& rest, const Conjunction& domain);

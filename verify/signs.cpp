@@ -1,6 +1,7 @@
 // What is known of the signs of sums.
 #include <algorithm>
 
+#include "verify/alike.h"
 #include "verify/sums.h"
 
 namespace regraft::verify {
@@ -103,14 +104,30 @@ bool Laws::not_zero(const Sum& s, const Conjunction& context) {
   return number || sign(rest, context).not_zero;
 }
 
+namespace {
+
+/// a is the same fact as b, or a stronger one of the same value.
+bool says(const Known& a, const Known& b) {
+  return a.bound == b.bound && a.sign.not_negative >= b.sign.not_negative &&
+         a.sign.not_positive >= b.sign.not_positive && a.sign.not_zero >= b.sign.not_zero &&
+         std::equal(a.guard.begin(), a.guard.end(), b.guard.begin(), b.guard.end(),
+                    [](const Formula& f, const Formula& g) { return compare(f, g) == 0; }) &&
+         alike(a.value, b.value);
+}
+
+}  // namespace
+
 void Laws::learn(const Sum& s, Sign sign, const std::vector<Var>& bound, const Conjunction& guard) {
   if (s.products.empty()) return;
   Rational c = leading(s);
-  known_.push_back({scaled(s, inverse_of(c)), bound, guard, product(sign, sign_of(c))});
+  Known fact{scaled(s, inverse_of(c)), bound, guard, product(sign, sign_of(c))};
+  if (std::none_of(known_.begin(), known_.end(), [&](const Known& k) { return says(k, fact); }))
+    known_.push_back(std::move(fact));
   const Atom* alone = only_atom(s);
   if (alone && (is_function(*alone, Fn::Tanh) || is_function(*alone, Fn::Erf) ||
                 is_function(*alone, Fn::Recip)))
     learn(*alone->argument, sign, bound, guard);
+  learn_open_factor(s, sign, bound, guard);
   if (!sign.not_zero) return;
   Sum rest = s;
   std::vector<Atom> factors = common_factors(rest, {}, guard);
@@ -119,6 +136,22 @@ void Laws::learn(const Sum& s, Sign sign, const std::vector<Var>& bound, const C
   for (const Atom& a : factors) known_.push_back({sum_of(a), bound, guard, other});
   if (!factors.empty() && !rest.products[0].atoms.empty())
     known_.push_back({scaled(rest, inverse_of(leading(rest))), bound, guard, other});
+}
+
+/// Of a product the sign of the one factor that has none yet.
+void Laws::learn_open_factor(const Sum& s, Sign known, const std::vector<Var>& bound,
+                             const Conjunction& guard) {
+  if (s.products.size() != 1 || !bare(s.products[0]) || s.products[0].atoms.size() < 2) return;
+  Sign others = sign_of(s.products[0].coefficient);
+  const Atom* open = nullptr;
+  for (const Atom& a : s.products[0].atoms) {
+    Sign x = sign(a, guard);
+    bool clear = x.not_zero && (x.not_negative || x.not_positive);
+    if (clear) others = product(others, x);
+    if (!clear && open) return;
+    if (!clear) open = &a;
+  }
+  if (open) learn(sum_of(*open), product(known, others), bound, guard);
 }
 
 Sign Laws::sign(const Product& p, const Conjunction& context) {

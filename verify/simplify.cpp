@@ -141,23 +141,6 @@ std::optional<Sum> expand_number(const Product& p) {
   return std::nullopt;
 }
 
-/// low <= v <= high from literals that bound v by numbers.
-struct Range {
-  int64_t low, high;
-};
-std::optional<Range> constant_range(const Conjunction& guard, Var v) {
-  std::optional<int64_t> low, high;
-  for (const auto& g : guard) {
-    if (g.kind != Formula::NonNegative) continue;
-    if (Poly d = g.poly - Poly::symbol(v); d.is_constant())
-      low = std::max(low.value_or(-d.constant()), -d.constant());
-    if (Poly d = g.poly + Poly::symbol(v); d.is_constant())
-      high = std::min(high.value_or(d.constant()), d.constant());
-  }
-  if (!low || !high) return std::nullopt;
-  return Range{*low, *high};
-}
-
 bool read_by_atoms(const Product& p, Var v) {
   return std::any_of(p.atoms.begin(), p.atoms.end(), [&](const Atom& a) {
     auto says = [&](const auto& x) { return mentions(x, v); };
@@ -203,6 +186,19 @@ bool atom_order(const Atom& a, const Atom& b) {
 }
 
 }  // namespace
+
+std::optional<ConstantRange> constant_range(const Conjunction& guard, Var v) {
+  std::optional<int64_t> low, high;
+  for (const auto& g : guard) {
+    if (g.kind != Formula::NonNegative) continue;
+    if (Poly d = g.poly - Poly::symbol(v); d.is_constant())
+      low = std::max(low.value_or(-d.constant()), -d.constant());
+    if (Poly d = g.poly + Poly::symbol(v); d.is_constant())
+      high = std::min(high.value_or(d.constant()), d.constant());
+  }
+  if (!low || !high) return std::nullopt;
+  return ConstantRange{*low, *high};
+}
 
 Conjunction both(Conjunction a, const Conjunction& b) {
   for (const auto& f : b) add(a, f);
