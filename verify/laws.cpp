@@ -364,10 +364,13 @@ std::optional<Sum> Laws::maximum(const Atom& a, const Conjunction& context) {
     if (auto m = through_monotone(a, within)) return m;
   Sum rest = s;
   std::vector<Atom> outside, inside = common_factors(rest, a.bound, within);
-  take_signed(inside, outside, nullptr, context);
-  Rational c = absolute(leading(s));
-  if (outside.empty() && c == Rational{1, 1}) return std::nullopt;
-  return product_of(outside, c) * over(scaled(product_of(inside, {1, 1}) * rest, inverse_of(c)));
+  int negated = 0;
+  take_signed(inside, outside, &negated, context);
+  Rational c = absolute(leading(s)), turn{negated % 2 ? -1 : 1, 1};
+  if (outside.empty() && c == Rational{1, 1})
+    return expand_ != Expand::Nothing && nonempty ? split_rectified(a) : std::nullopt;
+  Sum varied = scaled(product_of(inside, {1, 1}) * rest, inverse_of(c) * turn);
+  return product_of(outside, c * turn) * over(std::move(varied));
 }
 
 std::vector<Atom> Laws::common_factors(Sum& s, const std::vector<Var>& inner,

@@ -81,7 +81,10 @@ class Laws {
   Sign by_range(const Sum& s, const Conjunction& context);
   Sign by_combination(const Sum& s);
   std::optional<Sum> odd(const Atom& a);
+  std::optional<Sum> split_rectified(const Atom& a);
+  std::optional<Product> averaged(Product p, const Conjunction& context);
   std::optional<Sum> through_monotone(const Atom& a, const Conjunction& context);
+  bool above_known(const Atom& m, const Conjunction& context);
   Sign below_maximum(const Sum& s, const Conjunction& context);
   Sign sign_of_function(const Atom& a, const Conjunction& context);
   /// The atoms that all products of s have in common and that mention neither `inner` nor a bound

@@ -408,8 +408,12 @@ bool Matcher::zero_where_or_not(const std::vector<Product>& rest, const Conjunct
 
 namespace {
 
-/// What decides a relu, and depends on no bound variable: its argument or, of a product, a factor.
-std::optional<Sum> deciding(const std::vector<Product>& products, std::vector<Var> bound) {
+using Decided = std::function<bool(const Atom&)>;
+
+/// What decides a relu or a factor of a maximum, and depends on no bound variable: the argument or,
+/// of a product, a factor. `decided`: the sign is known.
+std::optional<Sum> deciding(const std::vector<Product>& products, std::vector<Var> bound,
+                            const Decided& decided) {
   for (const auto& p : products) {
     std::vector<Var> inner = bound;
     inner.insert(inner.end(), p.bound.begin(), p.bound.end());
@@ -417,15 +421,18 @@ std::optional<Sum> deciding(const std::vector<Product>& products, std::vector<Va
       if (!a.argument) continue;
       std::vector<Var> within = inner;
       within.insert(within.end(), a.bound.begin(), a.bound.end());
-      if (auto s = deciding(a.argument->products, within)) return s;
-      bool free = is_function(a, Fn::Relu) && std::none_of(inner.begin(), inner.end(), [&](Var v) {
-                    return mentions(*a.argument, v);
-                  });
-      if (!free) continue;
+      if (auto s = deciding(a.argument->products, within, decided)) return s;
+      auto free = [&](const auto& x) {
+        return std::none_of(within.begin(), within.end(), [&](Var v) { return mentions(x, v); });
+      };
+      if (a.argument->products.empty()) continue;
       const Product& x = a.argument->products[0];
-      bool factors = a.argument->products.size() == 1 && x.bound.empty() && x.guard.empty() &&
-                     x.atoms.size() > 1;
-      return factors ? sum_of(x.atoms[0]) : *a.argument;
+      bool factors = a.argument->products.size() == 1 && x.atoms.size() > 1;
+      if (a.kind == Atom::Max && factors && x.bound.empty())
+        for (const Atom& f : x.atoms)
+          if (free(f) && !decided(f)) return sum_of(f);
+      if (!is_function(a, Fn::Relu) || !free(*a.argument)) continue;
+      return factors && x.bound.empty() && x.guard.empty() ? sum_of(x.atoms[0]) : *a.argument;
     }
   }
   return std::nullopt;
@@ -439,7 +446,10 @@ bool Matcher::zero_by_cases(const std::vector<Product>& rest, const Conjunction&
   sum.products = rest;
   Sign sign = laws_.sign(sum, domain);
   if (sign.not_negative && sign.not_positive) return true;
-  auto argument = deciding(rest, {});
+  auto argument = deciding(rest, {}, [&](const Atom& a) {
+    Sign x = laws_.sign(sum_of(a), domain);
+    return x.not_negative || x.not_positive;
+  });
   if (!argument) return false;
   ++clearing_;
   size_t known = laws_.known();

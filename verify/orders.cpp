@@ -159,7 +159,8 @@ std::optional<Sum> Laws::odd(const Atom& a) {
 }
 
 /// max g(x) = g(max x) for g that increases: a sum of x, of increasing functions of x and of
-/// products of such that are not negative (x relu(x) is a square).
+/// products of such that are not negative (x relu(x) is a square). Of a x + b relu(x) both slopes
+/// count, a and a + b.
 std::optional<Sum> Laws::through_monotone(const Atom& a, const Conjunction& context) {
   const Sum& s = *a.argument;
   const Atom* x = nullptr;
@@ -170,8 +171,9 @@ std::optional<Sum> Laws::through_monotone(const Atom& a, const Conjunction& cont
   Atom largest = a;
   largest.argument = std::make_shared<Sum>(sum_of(*x));
   Sum result;
+  Rational slope{0, 1}, slope_above{0, 1};
   for (const Product& p : s.products) {
-    if (!bare(p) || p.coefficient.n < 0) return std::nullopt;
+    if (!bare(p)) return std::nullopt;
     Sum product = number(p.coefficient);
     size_t plain = 0, positive = 0, rectified = 0;
     for (const Atom& f : p.atoms) {
@@ -188,11 +190,64 @@ std::optional<Sum> Laws::through_monotone(const Atom& a, const Conjunction& cont
       g.argument = std::make_shared<Sum>(sum_of(largest));
       product = product * sum_of(std::move(g));
     }
+    bool linear = p.atoms.size() == 1 && plain + rectified == 1;
     bool all_positive = positive + plain == p.atoms.size() && plain <= rectified;
-    if (p.atoms.size() > 1 && !all_positive) return std::nullopt;
+    if (linear) {
+      slope_above = slope_above + p.coefficient;
+      if (plain) slope = slope + p.coefficient;
+    } else if (p.coefficient.n < 0 || (p.atoms.size() > 1 && !all_positive)) {
+      return std::nullopt;
+    }
     result = std::move(result) + product;
   }
+  if (slope.n < 0 || slope_above.n < 0) return std::nullopt;
   return result;
+}
+
+/// max(f + c relu(g)) = max(x, y) = x + relu(y - x) with x = max f, y = max(f + c g), for c > 0.
+std::optional<Sum> Laws::split_rectified(const Atom& a) {
+  const auto& products = a.argument->products;
+  auto rectified = [](const Product& p) {
+    return bare(p) && p.coefficient.n > 0 && p.atoms.size() == 1 &&
+           is_function(p.atoms[0], Fn::Relu);
+  };
+  auto at = std::find_if(products.begin(), products.end(), rectified);
+  if (at == products.end()) return std::nullopt;
+  Sum without = *a.argument;
+  without.products.erase(without.products.begin() + (at - products.begin()));
+  auto over = [&](Sum argument) {
+    Atom m = a;
+    m.argument = std::make_shared<Sum>(std::move(argument));
+    return sum_of(std::move(m));
+  };
+  Sum x = over(without);
+  Sum y = over(without + scaled(rename_bound(*at->atoms[0].argument), at->coefficient));
+  return x + function_of(Fn::Relu, y + scaled(x, {-1, 1}));
+}
+
+/// Of the average of something over loops, that something, as a product whose guard says what the
+/// loops run over; nullopt: it is no average, or not wherever the context holds.
+std::optional<Product> Laws::averaged(Product p, const Conjunction& context) {
+  Conjunction ranges, rest = p.guard;
+  for (Var v : std::exchange(p.bound, {})) {
+    auto inverse = std::find_if(p.atoms.begin(), p.atoms.end(), [&](const Atom& r) {
+      if (r.kind != Atom::Recip) return false;
+      const Poly at = Poly::symbol(v), &length = r.positions[0];
+      Conjunction range, said;
+      add(range, Poly(0) <= at && at < length);
+      std::copy_if(rest.begin(), rest.end(), std::back_inserter(said),
+                   [&](const Formula& g) { return mentions(g, v); });
+      return same_conditions(range, said) && oracle_.implies(context, Poly(1) <= length);
+    });
+    if (inverse == p.atoms.end()) return std::nullopt;
+    p.atoms.erase(inverse);
+    for (const Formula& g : rest)
+      if (mentions(g, v)) add(ranges, g);
+    std::erase_if(rest, [&](const Formula& g) { return mentions(g, v); });
+  }
+  if (!oracle_.implies(context, rest, Products::Opaque)) return std::nullopt;
+  p.guard = std::move(ranges);
+  return p;
 }
 
 }  // namespace regraft::verify

@@ -44,7 +44,7 @@ bool Laws::above_exponent(const Sum& s, const Conjunction& context) {
   return false;
 }
 
-/// max(f) - f(e) >= 0, times a number.
+/// max(f) - f(e) >= 0, times a number; also of an average of such.
 Sign Laws::below_maximum(const Sum& s, const Conjunction& context) {
   for (size_t i = 0; i < s.products.size(); ++i) {
     const Product& p = s.products[i];
@@ -53,10 +53,25 @@ Sign Laws::below_maximum(const Sum& s, const Conjunction& context) {
     Sum value = s;
     value.products.erase(value.products.begin() + static_cast<std::ptrdiff_t>(i));
     scale(value, inverse_of(p.coefficient) * Rational{-1, 1});
-    if (covers_({*m.argument, m.bound, m.guard, {}}, value, context))
+    Conjunction within = context;
+    if (value.products.size() == 1 && !value.products[0].bound.empty()) {
+      if (auto one = averaged(value.products[0], context)) {
+        within = joined(context, std::exchange(one->guard, {}));
+        value = single(*std::move(one));
+      }
+    }
+    if (covers_({*m.argument, m.bound, m.guard, {}}, value, within))
       return {p.coefficient.n > 0, p.coefficient.n < 0, false};
   }
   return {};
+}
+
+/// One of the values of a maximum is known not to be negative.
+bool Laws::above_known(const Atom& m, const Conjunction& context) {
+  return std::any_of(known_.begin(), known_.end(), [&](const Known& k) {
+    return k.bound.empty() && k.guard.empty() && k.sign.not_negative &&
+           covers_({*m.argument, m.bound, m.guard, {}}, k.value, context);
+  });
 }
 
 /// What `r` says of s and what is known of it, up to a factor.
@@ -110,9 +125,7 @@ namespace {
 bool says(const Known& a, const Known& b) {
   return a.bound == b.bound && a.sign.not_negative >= b.sign.not_negative &&
          a.sign.not_positive >= b.sign.not_positive && a.sign.not_zero >= b.sign.not_zero &&
-         std::equal(a.guard.begin(), a.guard.end(), b.guard.begin(), b.guard.end(),
-                    [](const Formula& f, const Formula& g) { return compare(f, g) == 0; }) &&
-         alike(a.value, b.value);
+         same_conditions(a.guard, b.guard) && alike(a.value, b.value);
 }
 
 }  // namespace
@@ -191,7 +204,9 @@ Sign Laws::sign_of_kind(const Atom& a, const Conjunction& context) {
                  : kNotNegative;
     case Atom::Max: {
       Sign x = sign(*a.argument, joined(context, a.guard));
-      return maxima_defined_ || has_element(a, context) ? x : Sign{};
+      if (!maxima_defined_ && !has_element(a, context)) x = {};
+      x.not_negative = x.not_negative || above_known(a, context);
+      return x;
     }
     case Atom::Apply:
       return sign_of_function(a, context);

@@ -374,13 +374,13 @@ std::optional<Formula> Simplifier::foreign_literal(const Atom& a, const Conjunct
 
 /// The argument of a function in normal form, without the literals that the context implies.
 Sum Simplifier::simplify_argument(const Atom& a, const Conjunction& context) {
-  Sum s = simplify_all(*a.argument, both(context, a.guard));
+  const Conjunction within = both(context, a.guard);
+  Sum s = simplify_all(*a.argument, within);
   for (auto& x : s.products) {
     Conjunction keep;
-    for (const auto& f : x.guard) {
-      bool own = mentions_any(f, x.bound) || mentions_any(f, a.bound);
-      if (own || !oracle_.implies(context, f, products_)) add(keep, f);
-    }
+    for (const auto& f : x.guard)
+      if (mentions_any(f, x.bound) || !oracle_.implies(within, f, products_)) add(keep, f);
+
     x.guard = std::move(keep);
   }
   return s;
@@ -412,6 +412,8 @@ std::optional<Sum> Simplifier::simplify_atom(Product& p, size_t k, const Conjunc
     }
   }
   if (laws_) argument = laws_->merged(std::move(argument), both(context, a.guard));
+  bool nothing = argument.products.empty() && a.kind == Atom::Apply;
+  if (nothing && facts(static_cast<Fn>(a.head)).zero_at_zero) return Sum{};
   a.argument = std::make_shared<Sum>(std::move(argument));
   if (laws_)
     if (auto value = laws_->rewritten(a, context)) return single(without()) * rename_bound(*value);
