@@ -21,6 +21,7 @@ namespace {
 constexpr size_t kFieldTrials = 10;
 constexpr size_t kLargerTrials = 35;  // of what was not proved
 constexpr int64_t kLargerSpread = 6;
+constexpr uint64_t kDoubtfulRounds = 4;
 constexpr int64_t kConfirmElements = 300;     // that the second prover looks at after a proof
 constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
 constexpr size_t kUnknownBeforeGivingUp = 4;
@@ -104,9 +105,7 @@ class RuleVerifier {
       }
       return;
     }
-    size_t trials = kLargerTrials * (c.instance.real_symbols.empty() ? 1 : 5);
-    std::vector<Valuation> larger = sample_sizes(c.instance, options_.seed, trials, kLargerSpread);
-    if (refuted(c, check_numbers(c.instance, larger, options_.seed, wanted()))) return;
+    if (refuted_at_larger_sizes(c, numbers)) return;
     ++unknown_;
     if (reason_.empty()) reason_ = all.detail;
     if (numbers.trials == 0 || numbers.suspicion) return;
@@ -117,6 +116,20 @@ class RuleVerifier {
     bounded_.push_back(c.signature);
   }
 
+  /// What was not proved is tried at more and larger sizes; longer where something says that it is
+  /// false: the field, or another signature.
+  bool refuted_at_larger_sizes(const Candidate& c, const NumericCheck& before) {
+    size_t trials = kLargerTrials * (c.instance.real_symbols.empty() ? 1 : 5);
+    bool doubtful = refuted_ > 0 || before.suspicion;
+    for (uint64_t round = 0; round < (doubtful ? kDoubtfulRounds : 1); ++round) {
+      uint64_t seed = options_.seed + round;
+      NumericCheck more = check_numbers(
+          c.instance, sample_sizes(c.instance, seed, trials, kLargerSpread), seed, wanted());
+      if (refuted(c, more)) return true;
+      doubtful = doubtful || more.suspicion;
+    }
+    return false;
+  }
   /// The first counterexample is shown.
   Counterexamples wanted() const {
     return refuted_ == 0 ? Counterexamples::Small : Counterexamples::Any;
