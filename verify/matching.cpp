@@ -684,16 +684,18 @@ std::vector<Substitution> Matcher::places(const Product& p, const Product& q, co
   for (Var v : missing(b.bound, solved)) {
     std::vector<Poly> values;
     if (next < variables.size()) values.push_back(Poly::symbol(variables[next++]));
+    if (auto few = constant_range(b.guard, v); few && few->high - few->low < 4) {
+      for (int64_t k = few->low; k <= few->high; ++k) values.emplace_back(k);
+      choose(v, values);
+      continue;
+    }
     values.emplace_back(0);
-    if (auto few = constant_range(b.guard, v); few && few->high - few->low < 4)
-      for (int64_t k = few->low; k <= few->high; ++k)
-        if (k != 0) values.emplace_back(k);
     for (const auto& g : b.guard) {
       Poly e;
       bool ends =
           g.kind == Formula::NonNegative && solve_for(g.poly, v, e) && !e.is_zero() &&
           std::none_of(b.bound.begin(), b.bound.end(), [&](Var x) { return mentions(e, x); });
-      if (ends && values.size() < 6) values.push_back(e);
+      if (ends && values.size() < 4) values.push_back(e);
     }
     choose(v, values);
     if (found.size() > 64) return {};

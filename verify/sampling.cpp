@@ -157,6 +157,16 @@ std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed,
   return r;
 }
 
+namespace {
+
+std::string text_of(const Real& r) {
+  std::string s = std::to_string(r.value);
+  s.erase(s.find_last_not_of('0') + 1);
+  return s.ends_with('.') ? s + "0" : s;
+}
+
+}  // namespace
+
 std::string describe(const RuleInstance& instance, const Valuation& sizes) {
   std::string text;
   Symbols shown;
@@ -173,7 +183,10 @@ std::string describe(const RuleInstance& instance, const Valuation& sizes) {
   for (const auto& [v, x] : sizes) {
     bool real = std::any_of(instance.real_symbols.begin(), instance.real_symbols.end(),
                             [&](auto& r) { return r.second == v; });
-    if (!shown.count(v) && !real) text += " " + v->name + "=" + std::to_string(x);
+    if (real)
+      text += " " + v->name + "=" + text_of(evaluate(Attrs<Poly>{{}, {{0, v}}}, sizes).reals[0]);
+    else if (!shown.count(v))
+      text += " " + v->name + "=" + std::to_string(x);
   }
   return text;
 }

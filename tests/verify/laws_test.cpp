@@ -223,7 +223,8 @@ TEST(Laws, RangesAndBounds) {
        {"(clip (mul ?a (full value=4)) min=0 max=?m) => (clip (mul (clip ?a min=0 "
         "max=?m) (full value=4)) min=0 max=?m)",
         {"nn"}},
-       {"(sqrt (div ?a ?b)) => (mul (div (sqrt (div ?a ?b)) (sqrt ?b)) (sqrt ?b))", {"nn", "nn"}}});
+       {"(div (sqrt (div ?a ?b)) (sqrt ?a)) => (div (full value=1 shape=a.0,a.1) (sqrt ?b))",
+        {"nn", "nn"}}});
   expect_refuted_and_not_proved(
       {{"(clip (sigmoid ?a) min=0 max=0.5) => (sigmoid ?a)", {"nn"}},
        {"(clip (sigmoid ?a) min=-1 max=0.75) => (sigmoid ?a)", {"nn"}},
