@@ -83,6 +83,20 @@ TEST(Rules, OpenOnesAreUnknown) {
   }
 }
 
+/// Candidates are tried at the usual signatures as well; what is said to be proved is proved where
+/// it says so, or not at all.
+TEST(Rules, WhatIsSaidToBeProvedIsNotWidened) {
+  Rule rule = *parse_rule("r (relu (relu ?x)) => (relu ?x)  for x:nn");
+  EXPECT_GT(verify_rule(rule, quick()).domain.size(), 1u);
+  rule.verdict.kind = VerdictKind::ProvedAllSizes;
+  Rule again = verify_rule(rule, quick());
+  EXPECT_EQ(again.verdict.kind, VerdictKind::ProvedAllSizes);
+  EXPECT_EQ(again.domain, rule.domain);
+  Rule wrong = *parse_rule("r (relu (neg ?x)) => (relu ?x)  for x:nn");
+  wrong.verdict.kind = VerdictKind::ProvedAllSizes;
+  EXPECT_EQ(verify_rule(wrong, quick()).verdict.kind, VerdictKind::Refuted);
+}
+
 /// What each candidate has become can be told.
 TEST(Rules, EveryCandidateHasItsPlace) {
   std::vector<Rule> rules;
