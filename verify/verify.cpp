@@ -206,14 +206,24 @@ std::vector<Signature> for_conditions(const Rule& rule, const Finding& plain) {
   return r;
 }
 
-/// More is proved, and nothing is lost.
+/// What a rule asks of the sizes at a signature.
+std::set<std::string> asked_at(const Rule& rule, const Signature& s) {
+  std::set<std::string> asked;
+  if (auto instance = instantiate(rule, s))
+    for (const Formula& f : instance->requires_lhs) asked.insert(to_string(f));
+  return asked;
+}
+
+/// More is proved, and nothing is lost: a condition holds at all signatures, and must say nothing
+/// new at those where it is not needed.
 bool improves(const Rule& narrowed, const Rule& plain) {
   if (narrowed.verdict.kind != VerdictKind::ProvedAllSizes) return false;
   if (plain.verdict.kind != VerdictKind::ProvedAllSizes) return true;
   return narrowed.domain.size() > plain.domain.size() &&
          std::all_of(plain.domain.begin(), plain.domain.end(), [&](const Signature& s) {
            return std::find(narrowed.domain.begin(), narrowed.domain.end(), s) !=
-                  narrowed.domain.end();
+                      narrowed.domain.end() &&
+                  asked_at(narrowed, s) == asked_at(plain, s);
          });
 }
 
@@ -301,7 +311,12 @@ class BothWays {
     // The reverse of a rule and of its reverse have the variables in the same order.
     Rule both = one.name == candidate_.name ? reversed(other) : std::move(other);
     if (out_.rule.verdict.kind > both.verdict.kind) return;
-    if (out_.rule.verdict.kind == both.verdict.kind) add_signatures(both.domain, out_.rule.domain);
+    if (out_.rule.verdict.kind == both.verdict.kind) {
+      // What is proved under a condition is not proved without it.
+      bool alike = text_of_conditions(out_.rule, 0) == text_of_conditions(both, 0);
+      if (!alike && !improves(both, out_.rule)) return;
+      if (alike) add_signatures(both.domain, out_.rule.domain);
+    }
     out_.rule = std::move(both);
     out_.rule.both = true;
   }
