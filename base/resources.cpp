@@ -1,6 +1,7 @@
 #include "base/resources.h"
 
 #include <sys/resource.h>
+#include <time.h>
 
 #include <fstream>
 #include <string>
@@ -18,6 +19,12 @@ double cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double thread_seconds() {
+  timespec used{};  // finer than getrusage
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
 int64_t peak_bytes() {

@@ -65,7 +65,7 @@ def table(rows, threads, command):
         f"Written by `{command}`. {threads} threads on {os.cpu_count()} cores "
         f"({platform.processor() or platform.machine()}), load {os.getloadavg()[0]:.1f} at the end.", "",
         "`proved` is for all sizes, some of them `under a condition` that was found; `of those that hold` "
-        "is their part of the rules that numbers do not refute. Milliseconds are of one rule on one thread. "
+        "is their part of the rules that numbers do not refute. Milliseconds are CPU time of one rule. "
         "`taso` is judged for all that TASO's matcher lets through: broadcasting and groups included.", "",
         "| file | candidates | distinct | proved | of these under a condition | bounded | refuted | unknown "
         "| of those that hold | median ms | p95 ms | wall | peak MB | disagreements |",

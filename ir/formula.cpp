@@ -181,14 +181,29 @@ bool evaluate(const Conjunction& c, const Valuation& values) {
   return std::all_of(c.begin(), c.end(), [&](auto& f) { return evaluate(f, values); });
 }
 
+namespace {
+
+/// a is sign * b but for the constant.
+bool same_terms(const Poly& a, const Poly& b, int64_t sign) {
+  if (sign == 1 && a.shares_terms(b)) return true;
+  return std::equal(a.terms().begin(), a.terms().end(), b.terms().begin(), b.terms().end(),
+                    [&](const Poly::Term& x, const Poly::Term& y) {
+                      return x.coefficient == sign * y.coefficient &&
+                             std::equal(x.monomial.begin(), x.monomial.end(), y.monomial.begin(),
+                                        y.monomial.end());
+                    });
+}
+
+}  // namespace
+
 bool plainly_false(const Conjunction& c) {
   for (size_t i = 0; i < c.size(); ++i) {
     if (c[i].kind == Formula::False) return true;
     if (c[i].kind != Formula::NonNegative) continue;
     for (size_t j = 0; j < i; ++j) {
       if (c[j].kind != Formula::NonNegative) continue;
-      Poly sum = c[i].poly + c[j].poly;
-      if (sum.is_constant() && sum.constant() < 0) return true;
+      if (!same_terms(c[i].poly, c[j].poly, -1)) continue;
+      if ((c[i].poly + c[j].poly).constant() < 0) return true;
     }
   }
   return false;
@@ -199,14 +214,11 @@ bool plainly_implies(const Conjunction& h, const Formula& f) {
   for (const auto& x : h) {
     if (compare(x, f) == 0) return true;
     if (f.kind != Formula::NonNegative) continue;
-    if (x.kind == Formula::NonNegative || x.kind == Formula::Zero) {
-      Poly d = f.poly - x.poly;
-      if (d.is_constant() && d.constant() >= 0) return true;
-    }
-    if (x.kind == Formula::Zero) {
-      Poly d = f.poly + x.poly;
-      if (d.is_constant() && d.constant() >= 0) return true;
-    }
+    bool says = x.kind == Formula::NonNegative || x.kind == Formula::Zero;
+    if (says && same_terms(f.poly, x.poly, 1) && (f.poly - x.poly).constant() >= 0) return true;
+    if (x.kind == Formula::Zero && same_terms(f.poly, x.poly, -1) &&
+        (f.poly + x.poly).constant() >= 0)
+      return true;
   }
   return false;
 }

@@ -126,16 +126,31 @@ uint64_t hash(const Attrs<Poly>& at) {
   return h;
 }
 
+namespace {
+
+/// The `sample`-th number for an unknown real: the first is one that few others share, the next are
+/// large, small, negative and 0, in an order that depends on the name.
+double number_for(const Symbol& real, int64_t sample) {
+  static constexpr double kFactors[] = {8, 0.0625, -1, 0, 64, -0.0625, -8};
+  uint64_t h = hash_text(real.name);
+  double x = 0.25 + static_cast<double>(h % 97) / 64;
+  return sample == 0 ? x : x * kFactors[(h + static_cast<uint64_t>(sample)) % std::size(kFactors)];
+}
+
+}  // namespace
+
 Attrs<int64_t> evaluate(const Attrs<Poly>& at, const Valuation& values) {
   Attrs<int64_t> r;
   for (const auto& v : at.ints) {
     r.ints.emplace_back();
     for (const Poly& p : v) r.ints.back().push_back(evaluate(p, values));
   }
-  for (const Real& x : at.reals)  // an unknown real: any fixed number that few others share
+  for (const Real& x : at.reals) {
+    auto sample = x.symbol ? values.find(x.symbol) : values.end();
     r.reals.push_back(
-        {x.symbol ? 0.25 + static_cast<double>(hash_text(x.symbol->name) % 97) / 64 : x.value,
+        {x.symbol ? number_for(*x.symbol, sample == values.end() ? 0 : sample->second) : x.value,
          nullptr});
+  }
   return r;
 }
 

@@ -204,7 +204,8 @@ Attrs<Poly> default_attrs(const OpDef& op, int rank_of_operand0);
 int output_count(const OpDef& op, const Attrs<Poly>& at);
 bool same(const Attrs<Poly>& a, const Attrs<Poly>& b);
 uint64_t hash(const Attrs<Poly>& at);
-/// Attributes as numbers. Unknown reals get a fixed value that depends on their symbol.
+/// Attributes as numbers. An unknown real is one of a few numbers that depend on its symbol:
+/// `values` may say which.
 Attrs<int64_t> evaluate(const Attrs<Poly>& at, const Valuation& values);
 /// nullopt when an attribute is not a number.
 std::optional<Attrs<int64_t>> numeric(const Attrs<Poly>& at);

@@ -27,7 +27,6 @@ int compare(const Monomial& a, const Monomial& b) {
 }
 Monomial merged(const Monomial& a, const Monomial& b) {
   Monomial r;
-  r.reserve(a.size() + b.size());
   std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(r), SymbolLess{});
   return r;
 }
@@ -39,25 +38,29 @@ Poly Poly::symbol(Var v) { return product({v}, 1); }
 Poly Poly::product(Monomial monomial, int64_t coefficient) {
   if (monomial.empty()) return Poly(coefficient);
   Poly p;
-  if (coefficient != 0) p.terms_.push_back({std::move(monomial), coefficient});
+  if (coefficient != 0)
+    p.terms_ = std::make_shared<std::vector<Term>>(1, Term{std::move(monomial), coefficient});
   return p;
 }
 
 Poly Poly::linear(const Poly& a, int64_t ca, const Poly& b, int64_t cb) {
   Poly r(plus(times(ca, a.constant_), times(cb, b.constant_)));
-  if (a.terms_.empty() && b.terms_.empty()) return r;
-  r.terms_.reserve(a.terms_.size() + b.terms_.size());
+  auto x = a.terms(), y = b.terms();
+  bool as_it_is = (y.empty() && ca == 1) || (x.empty() && cb == 1);
+  if (as_it_is) r.terms_ = y.empty() ? a.terms_ : b.terms_;
+  if (as_it_is || (x.empty() && y.empty())) return r;
+  std::vector<Term> terms;
+  terms.reserve(x.size() + y.size());
   size_t i = 0, j = 0;
-  while (i < a.terms_.size() || j < b.terms_.size()) {
-    int order = i == a.terms_.size()   ? 1
-                : j == b.terms_.size() ? -1
-                                       : compare(a.terms_[i].monomial, b.terms_[j].monomial);
+  while (i < x.size() || j < y.size()) {
+    int order = i == x.size() ? 1 : j == y.size() ? -1 : compare(x[i].monomial, y[j].monomial);
     int64_t c = 0;
-    const Monomial& m = order <= 0 ? a.terms_[i].monomial : b.terms_[j].monomial;
-    if (order <= 0) c = times(ca, a.terms_[i++].coefficient);
-    if (order >= 0) c = plus(c, times(cb, b.terms_[j++].coefficient));
-    if (c != 0) r.terms_.push_back({m, c});
+    const Monomial& m = order <= 0 ? x[i].monomial : y[j].monomial;
+    if (order <= 0) c = times(ca, x[i++].coefficient);
+    if (order >= 0) c = plus(c, times(cb, y[j++].coefficient));
+    if (c != 0) terms.push_back({m, c});
   }
+  if (!terms.empty()) r.terms_ = std::make_shared<const std::vector<Term>>(std::move(terms));
   return r;
 }
 
@@ -65,15 +68,17 @@ Poly operator*(const Poly& a, const Poly& b) {
   if (a.is_constant()) return Poly::linear(b, a.constant_, Poly(0), 0);
   if (b.is_constant()) return Poly::linear(a, b.constant_, Poly(0), 0);
   Poly r = Poly::linear(b, a.constant_, Poly(0), 0);
-  for (const auto& [m, c] : a.terms_) {
+  for (const auto& [m, c] : a.terms()) {
     Poly row = Poly::product(m, times(c, b.constant_));
-    for (const auto& [n, d] : b.terms_) row = row + Poly::product(merged(m, n), times(c, d));
+    for (const auto& [n, d] : b.terms()) row = row + Poly::product(merged(m, n), times(c, d));
     r = r + row;
   }
   return r;
 }
 
 int compare(const Poly& a, const Poly& b) {
+  if (a.shares_terms(b))
+    return a.constant() == b.constant() ? 0 : a.constant() < b.constant() ? -1 : 1;
   if (a.terms().size() != b.terms().size()) return a.terms().size() < b.terms().size() ? -1 : 1;
   for (size_t i = 0; i < a.terms().size(); ++i) {
     const auto &x = a.terms()[i], &y = b.terms()[i];
@@ -213,9 +218,17 @@ Poly SymbolPool::floordiv(const Poly& n, const Poly& d) {
 
 Poly SymbolPool::lookup(uint64_t table, const Poly& i, const Poly& bound) {
   std::lock_guard lock(mutex_);
+  if (auto t = tables_.find(table); t != tables_.end() && i.is_constant() && i.constant() >= 0 &&
+                                    i.constant() < static_cast<int64_t>(t->second.size()))
+    return t->second[static_cast<size_t>(i.constant())];
   auto [it, fresh] = lookups_.try_emplace({table, {i, bound}}, nullptr);
   if (fresh) it->second = add("t", SymbolKind::Lookup, 0, &i, &bound, table);
   return Poly::symbol(it->second);
+}
+
+void SymbolPool::add_table(uint64_t table, const std::vector<Poly>& values) {
+  std::lock_guard lock(mutex_);
+  tables_.try_emplace(table, values);
 }
 
 bool mentions(const Poly& p, Var v) {

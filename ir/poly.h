@@ -1,8 +1,10 @@
 #pragma once
 // Symbolic integers: polynomials with integer coefficients over symbols (sizes, positions,
 // quotients).
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,8 +41,46 @@ struct Symbol {
 };
 using Var = const Symbol*;
 
-/// Product of symbols, sorted by id, repetition = power. Empty = 1.
-using Monomial = std::vector<Var>;
+/// Product of symbols, sorted by id, repetition = power. Empty = 1. A sequence of few symbols lies
+/// in the object itself.
+class Monomial {
+ public:
+  using value_type = Var;
+  using const_reference = const Var&;
+  using iterator = Var*;
+  Monomial() = default;
+  Monomial(std::initializer_list<Var> symbols) {
+    for (Var v : symbols) push_back(v);
+  }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Var* begin() { return data(); }
+  Var* end() { return data() + size_; }
+  const Var* begin() const { return const_cast<Monomial*>(this)->data(); }
+  const Var* end() const { return begin() + size_; }
+  Var operator[](size_t i) const { return begin()[i]; }
+  void push_back(Var v) {
+    if (size_ == kFew) many_.assign(few_, few_ + kFew);
+    if (size_ >= kFew)
+      many_.push_back(v);
+    else
+      few_[size_] = v;
+    ++size_;
+  }
+  void erase(Var* at) {
+    std::copy(at + 1, end(), at);
+    if (size_ > kFew) many_.pop_back();
+    --size_;
+    if (size_ == kFew) std::copy(many_.begin(), many_.end(), few_);
+  }
+
+ private:
+  static constexpr size_t kFew = 3;
+  Var* data() { return size_ > kFew ? many_.data() : few_; }
+  size_t size_ = 0;
+  Var few_[kFew] = {};
+  std::vector<Var> many_;  ///< all of them, when they are more than few
+};
 
 /// A polynomial in normal form; structural equality (`same`) is equality of polynomials.
 /// The operators < <= == build Formulas. Symbols of two pools must not be mixed.
@@ -55,12 +95,14 @@ class Poly {
   static Poly symbol(Var v);
   static Poly product(Monomial monomial, int64_t coefficient);
 
-  bool is_constant() const { return terms_.empty(); }
-  bool is_zero() const { return terms_.empty() && constant_ == 0; }
+  bool is_constant() const { return !terms_; }
+  bool is_zero() const { return !terms_ && constant_ == 0; }
   /// The constant term.
   int64_t constant() const { return constant_; }
   /// The other terms, sorted, none with coefficient 0.
-  std::span<const Term> terms() const { return terms_; }
+  std::span<const Term> terms() const {
+    return terms_ ? std::span(*terms_) : std::span<const Term>();
+  }
 
   static Poly linear(const Poly& a, int64_t ca, const Poly& b, int64_t cb);
   friend Poly operator+(const Poly& a, const Poly& b) { return linear(a, 1, b, 1); }
@@ -69,10 +111,12 @@ class Poly {
   friend Formula operator<(const Poly& a, const Poly& b);
   friend Formula operator<=(const Poly& a, const Poly& b);
   friend Formula operator==(const Poly& a, const Poly& b);
+  /// One object's copies share their terms: the same, without a look at them.
+  bool shares_terms(const Poly& p) const { return terms_ == p.terms_; }
 
  private:
   int64_t constant_;
-  std::vector<Term> terms_;
+  std::shared_ptr<const std::vector<Term>> terms_;  ///< nullptr: none
 };
 
 /// Coefficients left int64; caught where a proof or an inference starts.
@@ -96,8 +140,11 @@ class SymbolPool {
   /// floor(n / d) for d >= 1, simplified where exact, else a hash-consed Quotient.
   /// REQUIRES: d is not a constant below 1.
   Poly floordiv(const Poly& n, const Poly& d);
-  /// table[i], known to lie in 0 .. bound-1; equal tables and positions give the same symbol.
+  /// table[i], known to lie in 0 .. bound-1; equal tables and positions give the same symbol. At a
+  /// number it is what add_table said, if anything.
   Poly lookup(uint64_t table, const Poly& i, const Poly& bound);
+  /// What stands in a table.
+  void add_table(uint64_t table, const std::vector<Poly>& values);
 
  private:
   struct Less {
@@ -108,6 +155,7 @@ class SymbolPool {
   std::deque<Symbol> symbols_;
   std::map<std::string, Var, std::less<>> names_;
   std::map<std::pair<Poly, Poly>, Var, Less> quotients_;
+  std::map<uint64_t, std::vector<Poly>> tables_;
   std::map<std::pair<uint64_t, std::pair<Poly, Poly>>, Var,
            bool (*)(const std::pair<uint64_t, std::pair<Poly, Poly>>&,
                     const std::pair<uint64_t, std::pair<Poly, Poly>>&)>

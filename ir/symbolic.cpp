@@ -126,6 +126,15 @@ std::string to_string(const Sum& sum) {
   return s;
 }
 
+Scope Symbolic::scope() const {
+  Scope s;
+  for (const Inner* i = innermost_; i; i = i->outer) {
+    s.bound.insert(s.bound.begin(), i->bound.begin(), i->bound.end());
+    for (const Formula& g : i->guard) add(s.guard, g);
+  }
+  return s;
+}
+
 Sum Symbolic::of_atom(Atom a) {
   Product p;
   p.atoms.push_back(std::move(a));
@@ -214,7 +223,7 @@ Sum Symbolic::element(int tensor, std::span<const Poly> i) {
 }
 
 Sum Symbolic::apply(Fn f, Sum x) {
-  on_apply(f, x, scope);
+  on_apply(f, x);
   if (x.products.empty() && facts(f).zero_at_zero) return {};
   if (const Atom* inner = only_atom(x)) {
     if (facts(f).idempotent && inner->kind == Atom::Apply && inner->head == static_cast<int>(f))
@@ -260,6 +269,7 @@ Poly Symbolic::lookup(const std::vector<Poly>& table, const Poly& i, const Poly&
     return value;
   }
   for (const Poly& p : table) require(Poly(0) <= p && p < bound);
+  pool.add_table(h, table);
   return pool.lookup(h, i, bound);
 }
 

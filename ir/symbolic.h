@@ -75,7 +75,7 @@ struct Scope {
 };
 
 /// Requirements go to `on_require`: assumed for a left side, to be proved for a right side.
-/// `on_apply` is told the functions that are evaluated, with their arguments.
+/// `on_apply` is told the functions that are evaluated, with their arguments; `scope` says where.
 struct Symbolic {
   using Index = Poly;
   using Bool = Formula;
@@ -83,11 +83,12 @@ struct Symbolic {
   using Tensor = SymbolicTensor;
   SymbolPool& pool;
   std::function<void(const Formula&)> on_require = [](const Formula&) {};
-  std::function<void(Fn, const Sum&, const Scope&)> on_apply = [](Fn, const Sum&, const Scope&) {};
-  Scope scope;
+  std::function<void(Fn, const Sum&)> on_apply = [](Fn, const Sum&) {};
   explicit Symbolic(SymbolPool& p) : pool(p) {}
 
   void require(const Formula& f) { on_require(f); }
+  /// Of the formula that is being evaluated.
+  Scope scope() const;
   Poly floordiv(const Poly& a, const Poly& b);
   Sum constant(int64_t n, int64_t d = 1);
   Sum real(Real r);
@@ -103,7 +104,7 @@ struct Symbolic {
     Formula no = negate(c);
     Sum x = within({}, {&c, 1}, then), y = within({}, {&no, 1}, otherwise);
     guard_all(x, c);
-    guard_all(y, negate(c));
+    guard_all(y, no);
     return std::move(x) + y;
   }
   template <class F>
@@ -129,14 +130,21 @@ struct Symbolic {
   Poly lookup(const std::vector<Poly>& table, const Poly& i, const Poly& bound);
 
  private:
+  /// What a scope adds to the one around it.
+  struct Inner {
+    const Inner* outer;
+    std::span<const Var> bound;
+    std::span<const Formula> guard;
+  };
+  const Inner* innermost_ = nullptr;
+
   /// f() evaluated in a narrower scope.
   template <class F>
   Sum within(std::span<const Var> bound, std::span<const Formula> guard, F&& f) {
-    Scope outer = scope;
-    scope.bound.insert(scope.bound.end(), bound.begin(), bound.end());
-    for (const Formula& g : guard) add(scope.guard, g);
+    Inner inner{innermost_, bound, guard};
+    innermost_ = &inner;
     Sum s = f();
-    scope = std::move(outer);
+    innermost_ = inner.outer;
     return s;
   }
   static Sum of_atom(Atom a);

@@ -12,11 +12,6 @@ Substitution renaming(const std::vector<Var>& from, const std::vector<Var>& to) 
   return s;
 }
 
-bool same_conditions(const Conjunction& a, const Conjunction& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Formula& f, const Formula& g) { return compare(f, g) == 0; });
-}
-
 bool alike_atoms(const Atom& a, Atom b) {
   if (a.kind != b.kind || a.head != b.head || a.bound.size() != b.bound.size() ||
       !a.argument != !b.argument)
@@ -36,6 +31,11 @@ bool same_outline(const Product& p, const Product& q) {
 }
 
 }  // namespace
+
+bool same_conditions(const Conjunction& a, const Conjunction& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Formula& f, const Formula& g) { return compare(f, g) == 0; });
+}
 
 bool alike(const Product& p, const Product& q) {
   if (!same_outline(p, q)) return false;

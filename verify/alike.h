@@ -4,6 +4,7 @@
 
 namespace regraft::verify {
 
+bool same_conditions(const Conjunction& a, const Conjunction& b);
 /// The same factors, guards and bound variables in the same order; coefficients do not count.
 /// Cheap and sound, not complete.
 bool alike(const Product& p, const Product& q);

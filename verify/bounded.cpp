@@ -65,7 +65,8 @@ std::optional<std::vector<Valuation>> all_sizes(const RuleInstance& instance, in
   if (!space.usable()) return std::nullopt;
   double assignments = 1;
   for (Var v : space.free()) assignments *= static_cast<double>(limit - v->min + 1);
-  if (assignments > kAssignments) return std::nullopt;
+  bool many = assignments > kAssignments || assignments > static_cast<double>(elements);
+  if (many) return std::nullopt;  // most have several elements
   std::vector<Valuation> all;
   Valuation free;
   bool few = true;

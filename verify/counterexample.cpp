@@ -110,7 +110,7 @@ class Shrinking {
         case 4:
           return 0.1 + 2 * rng.unit();
         default:
-          return static_cast<double>(rng.between(-40, 40));
+          return static_cast<double>(kind < kKinds ? rng.between(-40, 40) : rng.between(0, 100));
       }
     });
   }
@@ -228,6 +228,13 @@ Inputs random_inputs(const RuleInstance& instance, const Valuation& sizes,
     inputs.push_back(std::move(a));
   }
   return inputs;
+}
+
+Counterexample counterexample_at(const RuleInstance& instance, const Valuation& sizes,
+                                 const Inputs& inputs, const Difference& difference) {
+  Counterexample c{signature_of(instance), {}, inputs, difference};
+  for (const auto& [v, x] : sizes) c.sizes[v->name] = x;
+  return c;
 }
 
 Counterexample smallest(const RuleInstance& instance, const Valuation& sizes, const Inputs& inputs,

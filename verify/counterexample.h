@@ -52,6 +52,9 @@ Result<Comparison> replay(const Rule& rule, const Counterexample& c);
 Inputs random_inputs(const RuleInstance& instance, const Valuation& sizes,
                      const std::function<double(int input, int64_t element)>& value);
 
+/// A counterexample as it is.
+Counterexample counterexample_at(const RuleInstance& instance, const Valuation& sizes,
+                                 const Inputs& inputs, const Difference& difference);
 /// A small counterexample, given a large one: as small sizes and attributes as a bounded search in
 /// the order of their sum finds, then inputs that are 0, 1 or small integers where these differ
 /// too. Deterministic.

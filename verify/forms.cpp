@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
+#include "base/resources.h"
 #include "base/rng.h"
 #include "verify/bounded.h"
 #include "verify/prover.h"
@@ -121,10 +120,9 @@ std::vector<MatchedFinding> verify_matched(std::span<const Matched> rules,
   Progress progress("verify", "rules", rules.size(), options.verbosity);
   int threads = options.threads > 0 ? options.threads : default_threads();
   parallel_for(rules.size(), threads, [&](size_t k) {
-    auto start = std::chrono::steady_clock::now();
+    double start = thread_seconds();
     findings[k] = FormsVerifier(options, meant, stop).run(rules[k]);
-    findings[k].milliseconds =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    findings[k].milliseconds = 1e3 * (thread_seconds() - start);
     progress.add();
   });
   return findings;

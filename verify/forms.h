@@ -40,7 +40,7 @@ struct MatchedFinding {
   std::optional<Counterexample> counterexample;  ///< of `refuted`, when matched is Refuted
   Rule refuted;
   size_t forms_proved = 0, forms_refuted = 0;
-  double milliseconds = 0;
+  double milliseconds = 0;  ///< of its thread's CPU
 };
 
 /// All rules, in parallel, with progress on stderr; as many findings, in their order. Those not

@@ -1,6 +1,7 @@
 #include "verify/laws.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -42,14 +43,12 @@ bool is_square(int64_t n, int64_t& root) {
 bool mentions_any(const Atom& a, const std::vector<Var>& symbols) {
   return std::any_of(symbols.begin(), symbols.end(), [&](Var v) { return mentions(a, v); });
 }
+bool mentions_any(const Formula& f, const std::vector<Var>& symbols) {
+  return std::any_of(symbols.begin(), symbols.end(), [&](Var v) { return mentions(f, v); });
+}
 bool mentions_any(const Product& p, const std::vector<Var>& symbols) {
   Sum s = single(p);
   return std::any_of(symbols.begin(), symbols.end(), [&](Var v) { return mentions(s, v); });
-}
-
-bool increasing(Fn f) {
-  return f == Fn::Relu || f == Fn::Sigmoid || f == Fn::Tanh || f == Fn::Exp || f == Fn::Sqrt ||
-         f == Fn::Erf;
 }
 
 /// The bound variables that literals of c mention, in the order in which they were made.
@@ -86,10 +85,9 @@ bool Laws::same_atom(const Atom& a, const Atom& b, const Conjunction& context) {
 
 std::optional<Sum> Laws::rewritten(const Atom& a, const Conjunction& context) {
   if (a.kind == Atom::Max) return maximum(a, context);
-  bool expands =
-      a.kind == Atom::Clip ||
-      (a.kind == Atom::Apply && (is_function(a, Fn::Sigmoid) || is_function(a, Fn::Tanh)));
-  if (expands) return expand_ ? std::optional(expanded(a)) : std::nullopt;
+  bool by_exp = is_function(a, Fn::Sigmoid) || is_function(a, Fn::Tanh);
+  if (a.kind == Atom::Clip ? expand_ != Expand::Nothing : by_exp && expand_ == Expand::All)
+    return expanded(a);
   if (a.kind != Atom::Apply) return std::nullopt;
   switch (static_cast<Fn>(a.head)) {
     case Fn::Exp:
@@ -100,10 +98,11 @@ std::optional<Sum> Laws::rewritten(const Atom& a, const Conjunction& context) {
       return root(*a.argument, context);
     case Fn::Relu:
       return rectified(*a.argument, context);
-    case Fn::Clip:
-    case Fn::Sigmoid:
     case Fn::Tanh:
     case Fn::Erf:
+      return odd(a);
+    case Fn::Clip:
+    case Fn::Sigmoid:
       break;
   }
   return std::nullopt;
@@ -255,9 +254,7 @@ std::optional<Sum> Laws::rectified(const Sum& s, const Conjunction& context) {
 Sum Laws::expanded(const Atom& a) {
   const Sum& x = *a.argument;
   auto real = [](const Real& r) {
-    double many = r.value * 1024;
-    if (!r.symbol && many == std::floor(many) && std::abs(many) < 1e9)
-      return number(Rational::make(static_cast<int64_t>(many), 1024));
+    if (auto n = rational_of(r)) return number(*n);
     Atom unknown;
     unknown.kind = Atom::Opaque;
     unknown.reals = {r};
@@ -331,7 +328,7 @@ bool Laws::has_element(const Atom& a, const Conjunction& context) {
 std::optional<Sum> Laws::maximum(const Atom& a, const Conjunction& context) {
   const Sum& s = *a.argument;
   Conjunction within = joined(context, a.guard);
-  if (expand_)
+  if (expand_ != Expand::Nothing)
     if (auto two = split_maximum(a, context)) return two;
   if (std::any_of(s.products.begin(), s.products.end(),
                   [](auto& p) { return !p.guard.empty() && p.bound.empty(); }))
@@ -363,12 +360,17 @@ std::optional<Sum> Laws::maximum(const Atom& a, const Conjunction& context) {
       return sum_of(std::move(f));
     }
   }
+  if (nonempty)
+    if (auto m = through_monotone(a, within)) return m;
   Sum rest = s;
   std::vector<Atom> outside, inside = common_factors(rest, a.bound, within);
-  take_signed(inside, outside, nullptr, context);
-  Rational c = absolute(leading(s));
-  if (outside.empty() && c == Rational{1, 1}) return std::nullopt;
-  return product_of(outside, c) * over(scaled(product_of(inside, {1, 1}) * rest, inverse_of(c)));
+  int negated = 0;
+  take_signed(inside, outside, &negated, context);
+  Rational c = absolute(leading(s)), turn{negated % 2 ? -1 : 1, 1};
+  if (outside.empty() && c == Rational{1, 1})
+    return expand_ != Expand::Nothing && nonempty ? split_rectified(a) : std::nullopt;
+  Sum varied = scaled(product_of(inside, {1, 1}) * rest, inverse_of(c) * turn);
+  return product_of(outside, c * turn) * over(std::move(varied));
 }
 
 std::vector<Atom> Laws::common_factors(Sum& s, const std::vector<Var>& inner,
@@ -396,26 +398,48 @@ std::vector<Atom> Laws::common_factors(Sum& s, const std::vector<Var>& inner,
   return found;
 }
 
-/// A factor that is a sum over one variable of the product, times 1 over that sum, is 1.
+namespace {
+
+/// The choices of n of these.
+std::vector<std::vector<Var>> choices(const std::vector<Var>& all, size_t n) {
+  constexpr size_t kMost = 6;
+  std::vector<std::vector<Var>> found;
+  if (all.size() > kMost) return found;
+  for (uint32_t set = 0; set < 1u << all.size(); ++set) {
+    if (static_cast<size_t>(std::popcount(set)) != n) continue;
+    found.emplace_back();
+    for (size_t i = 0; i < all.size(); ++i)
+      if (set >> i & 1) found.back().push_back(all[i]);
+  }
+  return found;
+}
+
+}  // namespace
+
+/// A factor that is a sum over variables of the product, times 1 over that sum, is 1.
 std::optional<Product> Laws::without_total(const Product& p, const Conjunction& context) {
   for (size_t i = 0; i < p.atoms.size(); ++i) {
     const Atom& a = p.atoms[i];
     bool total = is_function(a, Fn::Recip) && a.argument->products.size() == 1 &&
-                 a.argument->products[0].bound.size() == 1;
+                 !a.argument->products[0].bound.empty();
     if (!total) continue;
-    for (Var v : p.bound) {
-      if (mentions(a, v)) continue;
+    std::vector<Var> free;
+    for (Var v : p.bound)
+      if (!mentions(a, v)) free.push_back(v);
+    for (const auto& vs : choices(free, a.argument->products[0].bound.size())) {
       Product part, rest = p;
-      part.bound = {v};
-      std::erase(rest.bound, v);
+      part.bound = vs;
+      std::erase_if(rest.bound,
+                    [&](Var v) { return std::find(vs.begin(), vs.end(), v) != vs.end(); });
       rest.guard.clear();
       rest.atoms.clear();
-      for (const auto& g : p.guard) (mentions(g, v) ? part : rest).guard.push_back(g);
+      for (const auto& g : p.guard) (mentions_any(g, vs) ? part : rest).guard.push_back(g);
       for (size_t k = 0; k < p.atoms.size(); ++k)
-        if (k != i) (mentions(p.atoms[k], v) ? part : rest).atoms.push_back(p.atoms[k]);
-      if (not_empty(part.bound, part.guard, joined(context, rest.guard)) &&
-          equal(single(std::move(part)), *a.argument, joined(context, rest.guard)))
-        return rest;
+        if (k != i) (mentions_any(p.atoms[k], vs) ? part : rest).atoms.push_back(p.atoms[k]);
+      Conjunction there = joined(context, rest.guard);
+      bool evaluated =
+          not_empty(part.bound, part.guard, there) || sign(*a.argument, there).not_zero;
+      if (evaluated && equal(single(std::move(part)), *a.argument, there)) return rest;
     }
   }
   return std::nullopt;
@@ -456,8 +480,13 @@ std::optional<Sum> Laws::combined(const Product& p, const Conjunction& domain) {
 
 Sum Laws::merged(Sum s, const Conjunction& context) {
   auto alike = [&](const Product& p, const Product& q) {
-    if (!p.bound.empty() || !q.bound.empty() || p.atoms.size() != q.atoms.size() ||
-        !std::equal(p.guard.begin(), p.guard.end(), q.guard.begin(), q.guard.end(),
+    if (p.bound.size() != q.bound.size() || p.atoms.size() != q.atoms.size()) return false;
+    if (!p.bound.empty()) {
+      Product x = p, y = q;
+      x.coefficient = y.coefficient = {1, 1};
+      return equal(single(std::move(x)), single(std::move(y)), context);
+    }
+    if (!std::equal(p.guard.begin(), p.guard.end(), q.guard.begin(), q.guard.end(),
                     [](const Formula& f, const Formula& g) { return compare(f, g) == 0; }))
       return false;
     std::vector<Atom> left = q.atoms;

@@ -54,14 +54,17 @@ class Laws {
                  const Conjunction& context);
   /// The range of a maximum has an element.
   bool has_element(const Atom& a, const Conjunction& context);
-  /// Also write sigmoid, tanh and clip by exp and relu.
-  void set_expand(bool yes) { expand_ = yes; }
+  /// Also write clip by relu, and then sigmoid and tanh by exp.
+  enum class Expand : uint8_t { Nothing, Clips, All };
+  void set_expand(Expand e) { expand_ = e; }
 
  private:
   std::optional<Sum> exponential(const Sum& s);
   std::optional<Sum> reciprocal(const Sum& s, const Conjunction& context);
   std::optional<Sum> root(const Sum& s, const Conjunction& context);
   std::optional<Sum> rectified(const Sum& s, const Conjunction& context);
+  void learn_open_factor(const Sum& s, Sign known, const std::vector<Var>& bound,
+                         const Conjunction& guard);
   void take_signed(std::vector<Atom>& factors, std::vector<Atom>& outside, int* negated,
                    const Conjunction& context);
   std::optional<Product> without_total(const Product& p, const Conjunction& context);
@@ -75,6 +78,13 @@ class Laws {
   Sign sign_of_kind(const Atom& a, const Conjunction& context);
   Sign with_known(Sign r, const Sum& s, const Conjunction& context);
   Sign further(const Known& k, const Sum& s, const Conjunction& context);
+  Sign by_range(const Sum& s, const Conjunction& context);
+  Sign by_combination(const Sum& s);
+  std::optional<Sum> odd(const Atom& a);
+  std::optional<Sum> split_rectified(const Atom& a);
+  std::optional<Product> averaged(Product p, const Conjunction& context);
+  std::optional<Sum> through_monotone(const Atom& a, const Conjunction& context);
+  bool above_known(const Atom& m, const Conjunction& context);
   Sign below_maximum(const Sum& s, const Conjunction& context);
   Sign sign_of_function(const Atom& a, const Conjunction& context);
   /// The atoms that all products of s have in common and that mention neither `inner` nor a bound
@@ -87,7 +97,7 @@ class Laws {
   Oracle& oracle_;
   Covers covers_;
   std::vector<Known> known_;
-  bool expand_ = false;
+  Expand expand_ = Expand::Nothing;
   bool maxima_defined_ = false;
   int depth_ = 0;
 };

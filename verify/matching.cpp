@@ -129,6 +129,25 @@ Sum without_pairs(Sum s) {
   return s;
 }
 
+bool looks_up(const Poly& p) {
+  return std::any_of(p.terms().begin(), p.terms().end(), [](auto& t) {
+    return std::any_of(t.monomial.begin(), t.monomial.end(), [](Var v) {
+      return v->kind == SymbolKind::Lookup ||
+             (v->numerator && (looks_up(*v->numerator) || looks_up(*v->denominator)));
+    });
+  });
+}
+/// A table of numbers says what is read.
+bool looks_up(const Sum& s) {
+  return std::any_of(s.products.begin(), s.products.end(), [](const Product& p) {
+    return std::any_of(p.atoms.begin(), p.atoms.end(), [](const Atom& a) {
+      return std::any_of(a.positions.begin(), a.positions.end(),
+                         [](const Poly& x) { return looks_up(x); }) ||
+             (a.argument && looks_up(*a.argument));
+    });
+  });
+}
+
 Sum difference(Sum a, const Sum& b) {
   for (Product p : b.products) {
     p.coefficient = p.coefficient * Rational{-1, 1};
@@ -147,16 +166,17 @@ Matcher::Matcher(Oracle& oracle, Budget& budget)
         return covers(k, value, context);
       }) {}
 
-bool Matcher::proves_equal(const Side& left, const Side& right, const Conjunction& domain) {
+bool Matcher::proves_equal(const Side& left, const Side& right, const Conjunction& all) {
   Sum sum = difference(left.value, right.value);
   bool functions = has_functions(sum) || !left.partial.empty() || !right.partial.empty();
+  const Conjunction domain = functions ? where_defined(left, all) : all;
   if (functions && !is_defined(left, right, domain)) return false;
   for (Products p : {Products::Opaque, Products::Exact}) {
     simplifier_.set_products(p);
     if (is_zero(sum, domain)) return true;
   }
   std::string first = stuck_at_;
-  if (try_unrolled(sum, domain)) return true;
+  if (try_unrolled(sum, domain) || (looks_up(sum) && at_each_position(sum, domain))) return true;
   if (functions) assume_defined(left, domain);
   laws_.set_maxima_defined(functions && has_maxima(left.value, right.value, domain));
   if (functions && by_laws(sum, domain)) return true;
@@ -173,9 +193,30 @@ bool Matcher::try_unrolled(const Sum& sum, const Conjunction& domain) {
   return zero && simplifier_.unrolled() > before;
 }
 
+/// Positions of few numbers one after the other: tables are looked up there.
+bool Matcher::at_each_position(const Sum& sum, const Conjunction& domain) {
+  constexpr int64_t kFew = 8;
+  for (const Formula& f : domain)
+    for (const auto& t : f.poly.terms()) {
+      Var v = t.monomial[0];
+      auto range = v->kind == SymbolKind::Position ? constant_range(domain, v) : std::nullopt;
+      if (!range || range->high - range->low >= kFew) continue;
+      for (int64_t k = range->low; k <= range->high; ++k) {
+        if (!budget_.split()) return false;
+        Substitution there{{v, Poly(k)}};
+        if (!at_each_position(substitute(sum, there), substitute(domain, there))) return false;
+      }
+      return true;
+    }
+  simplifier_.set_small_loops(SmallLoops::Unroll);
+  bool zero = is_zero(sum, domain);
+  simplifier_.set_small_loops(SmallLoops::Keep);
+  return zero;
+}
+
 bool Matcher::by_laws(const Sum& sum, const Conjunction& domain) {
   simplifier_.set_laws(&laws_);
-  for (bool expand : {false, true}) {
+  for (auto expand : {Laws::Expand::Nothing, Laws::Expand::Clips, Laws::Expand::All}) {
     laws_.set_expand(expand);
     lawful_ = true;
     clearing_ = 0;
@@ -183,107 +224,6 @@ bool Matcher::by_laws(const Sum& sum, const Conjunction& domain) {
     lawful_ = false;
     if (zero) return true;
   }
-  return false;
-}
-
-/// Denominators of the left side are not 0, and what stands under a root is not negative.
-void Matcher::assume_defined(const Side& left, const Conjunction& domain) {
-  if (std::exchange(assumed_, true)) return;
-  simplifier_.set_laws(&laws_);
-  for (const auto& x : left.partial) {
-    Sum argument = simplifier_.normal_form(x.argument, both(domain, x.guard));
-    bool quotient = x.function == Fn::Recip;
-    laws_.learn(argument, {!quotient, false, quotient}, x.bound, x.guard);
-    const Atom* root = only_atom(argument);
-    if (quotient && root && is_function(*root, Fn::Sqrt))
-      laws_.learn(*root->argument, {true, false, true}, x.bound, x.guard);
-  }
-  simplifier_.set_laws(nullptr);
-}
-
-bool Matcher::is_defined(const Side& left, const Side& right, const Conjunction& domain) {
-  return std::all_of(right.partial.begin(), right.partial.end(), [&](const Partial& x) {
-    if (std::any_of(left.partial.begin(), left.partial.end(),
-                    [&](const Partial& y) { return same_partial(x, y); }))
-      return true;
-    Sign plain = laws_.sign(x.argument, both(domain, x.guard));
-    if (x.function == Fn::Recip ? plain.not_zero : plain.not_negative) return true;
-    assume_defined(left, domain);
-    simplifier_.set_laws(&laws_);
-    thorough_ = true;
-    bool defined = is_defined(x.function, x.argument, both(domain, x.guard));
-    thorough_ = false;
-    simplifier_.set_laws(nullptr);
-    return defined;
-  });
-}
-
-/// The maxima of a sum outside of other maxima, with their ranges in the guards.
-void Matcher::collect_maxima(const Sum& s, const Maximum& at, std::vector<Maximum>& out) {
-  for (const auto& p : s.products)
-    for (const auto& a : p.atoms) {
-      if (!a.argument) continue;
-      Maximum inner = at;
-      inner.bound.insert(inner.bound.end(), p.bound.begin(), p.bound.end());
-      inner.guard = both(inner.guard, p.guard);
-      if (a.kind == Atom::Max) {
-        out.push_back(inner);
-        out.back().atom = &a;
-        inner.bound.insert(inner.bound.end(), a.bound.begin(), a.bound.end());
-        inner.guard = both(inner.guard, a.guard);
-      }
-      collect_maxima(*a.argument, inner, out);
-    }
-}
-
-/// Where the maxima of the left side are of something, those of the right side are.
-bool Matcher::has_maxima(const Sum& left, const Sum& right, const Conjunction& domain) {
-  std::vector<Maximum> given, wanted;
-  collect_maxima(left, {}, given);
-  collect_maxima(right, {}, wanted);
-  return std::all_of(wanted.begin(), wanted.end(), [&](const Maximum& x) {
-    const Atom& m = *x.atom;
-    if (laws_.has_element(m, both(domain, x.guard))) return true;
-    return std::any_of(given.begin(), given.end(), [&](const Maximum& y) {
-      const Atom& n = *y.atom;
-      if (!y.bound.empty() || n.bound.size() != m.bound.size()) return false;
-      Substitution s;  // an element of the range on the left is one on the right
-      for (size_t i = 0; i < m.bound.size(); ++i) s[m.bound[i]] = Poly::symbol(n.bound[i]);
-      return oracle_.implies(both(domain, x.guard), y.guard, Products::Opaque) &&
-             oracle_.implies(both(both(domain, x.guard), n.guard), substitute(m.guard, s),
-                             Products::Opaque);
-    });
-  });
-}
-
-/// The same argument under the same conditions.
-bool Matcher::same_partial(const Partial& a, const Partial& b) {
-  if (a.function != b.function) return false;
-  auto as_product = [](const Partial& x) {
-    Product p;
-    p.bound = x.bound;
-    p.guard = x.guard;
-    Atom f;
-    f.kind = Atom::Apply;
-    f.head = static_cast<int>(x.function);
-    f.argument = std::make_shared<Sum>(x.argument);
-    p.atoms.push_back(std::move(f));
-    return p;
-  };
-  return alike(as_product(a), as_product(b));
-}
-
-bool Matcher::is_defined(Fn f, const Sum& argument, const Conjunction& context) {
-  if (oracle_.refuted(context, Products::Opaque)) return true;
-  Sum s = simplifier_.normal_form(argument, context);
-  for (const auto& p : s.products)
-    for (const auto& g : p.guard) {
-      if (mentions_any(g, p.bound) || oracle_.decides(context, g) || !budget_.split()) continue;
-      return is_defined(f, s, both(context, {g})) && is_defined(f, s, both(context, {negate(g)}));
-    }
-  if (f == Fn::Recip ? laws_.not_zero(s, context) : laws_.sign(s, context).not_negative)
-    return true;
-  stuck_at_ = (f == Fn::Recip ? " possibly zero:" : " possibly negative:") + to_string(s);
   return false;
 }
 
@@ -349,8 +289,12 @@ bool Matcher::zero_where_or_not(const std::vector<Product>& rest, const Conjunct
 
 namespace {
 
-/// What decides a relu, and depends on no bound variable: its argument or, of a product, a factor.
-std::optional<Sum> deciding(const std::vector<Product>& products, std::vector<Var> bound) {
+using Decided = std::function<bool(const Atom&)>;
+
+/// What decides a relu or a factor of a maximum, and depends on no bound variable: the argument or,
+/// of a product, a factor. `decided`: the sign is known.
+std::optional<Sum> deciding(const std::vector<Product>& products, std::vector<Var> bound,
+                            const Decided& decided) {
   for (const auto& p : products) {
     std::vector<Var> inner = bound;
     inner.insert(inner.end(), p.bound.begin(), p.bound.end());
@@ -358,15 +302,18 @@ std::optional<Sum> deciding(const std::vector<Product>& products, std::vector<Va
       if (!a.argument) continue;
       std::vector<Var> within = inner;
       within.insert(within.end(), a.bound.begin(), a.bound.end());
-      if (auto s = deciding(a.argument->products, within)) return s;
-      bool free = is_function(a, Fn::Relu) && std::none_of(inner.begin(), inner.end(), [&](Var v) {
-                    return mentions(*a.argument, v);
-                  });
-      if (!free) continue;
+      if (auto s = deciding(a.argument->products, within, decided)) return s;
+      auto free = [&](const auto& x) {
+        return std::none_of(within.begin(), within.end(), [&](Var v) { return mentions(x, v); });
+      };
+      if (a.argument->products.empty()) continue;
       const Product& x = a.argument->products[0];
-      bool factors = a.argument->products.size() == 1 && x.bound.empty() && x.guard.empty() &&
-                     x.atoms.size() > 1;
-      return factors ? sum_of(x.atoms[0]) : *a.argument;
+      bool factors = a.argument->products.size() == 1 && x.atoms.size() > 1;
+      if (a.kind == Atom::Max && factors && x.bound.empty())
+        for (const Atom& f : x.atoms)
+          if (free(f) && !decided(f)) return sum_of(f);
+      if (!is_function(a, Fn::Relu) || !free(*a.argument)) continue;
+      return factors && x.bound.empty() && x.guard.empty() ? sum_of(x.atoms[0]) : *a.argument;
     }
   }
   return std::nullopt;
@@ -380,7 +327,10 @@ bool Matcher::zero_by_cases(const std::vector<Product>& rest, const Conjunction&
   sum.products = rest;
   Sign sign = laws_.sign(sum, domain);
   if (sign.not_negative && sign.not_positive) return true;
-  auto argument = deciding(rest, {});
+  auto argument = deciding(rest, {}, [&](const Atom& a) {
+    Sign x = laws_.sign(sum_of(a), domain);
+    return x.not_negative || x.not_positive;
+  });
   if (!argument) return false;
   ++clearing_;
   size_t known = laws_.known();
@@ -615,6 +565,11 @@ std::vector<Substitution> Matcher::places(const Product& p, const Product& q, co
   for (Var v : missing(b.bound, solved)) {
     std::vector<Poly> values;
     if (next < variables.size()) values.push_back(Poly::symbol(variables[next++]));
+    if (auto few = constant_range(b.guard, v); few && few->high - few->low < 4) {
+      for (int64_t k = few->low; k <= few->high; ++k) values.emplace_back(k);
+      choose(v, values);
+      continue;
+    }
     values.emplace_back(0);
     for (const auto& g : b.guard) {
       Poly e;

@@ -48,12 +48,14 @@ class Matcher {
     std::vector<Var> bound;
     Conjunction guard;
   };
+  Conjunction where_defined(const Side& left, Conjunction domain);
   void assume_defined(const Side& left, const Conjunction& domain);
   bool is_defined(const Side& left, const Side& right, const Conjunction& domain);
   static void collect_maxima(const Sum& s, const Maximum& at, std::vector<Maximum>& out);
   bool has_maxima(const Sum& left, const Sum& right, const Conjunction& domain);
   static bool same_partial(const Partial& a, const Partial& b);
   bool is_defined(Fn f, const Sum& argument, const Conjunction& context);
+  bool at_each_position(const Sum& sum, const Conjunction& domain);
   bool try_unrolled(const Sum& sum, const Conjunction& domain);
   bool by_laws(const Sum& sum, const Conjunction& domain);
   bool zero_without_denominators(const std::vector<Product>& rest, const Conjunction& domain);

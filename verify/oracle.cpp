@@ -8,6 +8,10 @@
 #include <set>
 #include <unordered_map>
 
+#include "verify/equalities.h"
+#include "verify/linear.h"
+#include "verify/models.h"
+
 namespace regraft::verify {
 namespace {
 
@@ -16,8 +20,6 @@ struct MonomialLess {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), SymbolLess{});
   }
 };
-
-using Symbols = std::set<Var, SymbolLess>;
 
 void append(std::string& key, int64_t n) {
   char bytes[sizeof n];
@@ -70,6 +72,8 @@ void add_facts(Conjunction& out, Var v) {
     Poly rest = *v->numerator - *v->denominator * x;
     Formula exact = Poly(0) <= rest && rest < *v->denominator;
     add(out, plainly_positive(*v->denominator) ? exact : *v->denominator <= Poly(0) || exact);
+    bool positive = plainly_positive(*v->numerator) && plainly_positive(*v->denominator);
+    if (positive) add(out, Poly(0) <= x);
   }
 }
 
@@ -117,17 +121,13 @@ Conjunction without_quotients(const Conjunction& facts) {
   return all;
 }
 
-/// What earlier questions showed of a conjunction.
-enum class Known : uint8_t { Nothing, Refuted, NotShownLinear, NotShown };
-
 }  // namespace
 
 struct Oracle::Solver {
   std::optional<z3::context> made;  // on first use: making one takes longer than many proofs
   std::map<Monomial, z3::expr, MonomialLess> opaque;
   std::unordered_map<std::string, Known> memo;
-  std::vector<Valuation> models;  ///< integers that satisfied earlier questions, latest last
-  size_t next_model = 0;
+  Models models;
   uint64_t work_before = 0;
 
   z3::context& context() { return made ? *made : made.emplace(); }
@@ -171,22 +171,6 @@ struct Oracle::Solver {
     for (const auto& p : f.parts) parts.push_back(formula(p, products));
     return f.kind == Formula::And ? z3::mk_and(parts) : z3::mk_or(parts);
   }
-  static int64_t value_of(Var v) { return v->kind == SymbolKind::Size ? v->min : 0; }
-  /// Integers that satisfy all of it are known from an earlier question.
-  bool satisfied(const Conjunction& all, const Symbols& symbols) {
-    for (size_t k = models.size(); k-- > 0;) {
-      for (Var v : symbols)
-        if (v->kind != SymbolKind::Quotient) models[k].emplace(v, value_of(v));
-      try {
-        if (!evaluate(all, models[k])) continue;
-      } catch (const PolyOverflow&) {
-        continue;
-      }
-      std::swap(models[k], models.back());
-      return true;
-    }
-    return false;
-  }
   /// Remembers the integers that the solver found; products and quotients may take other values.
   void remember(const z3::solver& s, const Symbols& symbols) {
     z3::model m = s.get_model();
@@ -197,12 +181,8 @@ struct Oracle::Solver {
       if (!m.eval(integer({v}), true).is_numeral_i64(x) || std::abs(x) > kLargest) return;
       values[v] = x;
     }
-    if (models.size() < kModels)
-      models.push_back(std::move(values));
-    else
-      models[next_model++ % kModels] = std::move(values);
+    models.keep(std::move(values));
   }
-  static constexpr size_t kModels = 24;
   static constexpr int64_t kLargest = 1'000'000;
   uint64_t work_done(const z3::solver& s) const {
     z3::stats st = s.statistics();
@@ -240,6 +220,7 @@ struct Oracle::Solver {
 OracleStats& OracleStats::operator+=(const OracleStats& o) {
   asked += o.asked;
   plain += o.plain;
+  eliminations += o.eliminations;
   remembered += o.remembered;
   linear += o.linear;
   nonlinear += o.nonlinear;
@@ -282,15 +263,33 @@ bool Oracle::refuted(const Conjunction& given, Products products) {
   }
   bool has_products = false;
   Symbols symbols;
-  Conjunction all = with_facts(facts, has_products, symbols);
-  bool answer = memo->second == Known::Nothing && ask(all, symbols, Products::Opaque);
-  bool think =
-      !answer && has_products && products == Products::Exact && !solver_->satisfied(all, symbols);
-  if (think) answer = ask(all, symbols, Products::Exact);
-  memo->second = answer                   ? Known::Refuted
-                 : think || !has_products ? Known::NotShown
-                                          : Known::NotShownLinear;
-  return answer;
+  Conjunction all =
+      with_facts(without_quotients(without_equalities(std::move(facts))), has_products, symbols);
+  if (plainly_false(all)) memo->second = Known::Refuted;
+  if (memo->second == Known::Nothing) memo->second = without_products(all, symbols, has_products);
+  if (memo->second == Known::NotShownLinear && products == Products::Exact)
+    memo->second = with_true_products(all, symbols) ? Known::Refuted : Known::NotShown;
+  return memo->second == Known::Refuted;
+}
+
+/// Products of symbols as integers of their own.
+Oracle::Known Oracle::without_products(const Conjunction& all, const Symbols& symbols,
+                                       bool has_products) {
+  ++stats_.eliminations;
+  Decision d = decide_linear(all);
+  if (d == Decision::Open && solver_->models.satisfied(all, symbols)) return Known::NotShown;
+  if (d == Decision::Refuted || (d == Decision::Open && ask(all, symbols, Products::Opaque)))
+    return Known::Refuted;
+  return has_products ? Known::NotShownLinear : Known::NotShown;
+}
+
+bool Oracle::with_true_products(const Conjunction& all, const Symbols& symbols) {
+  Conjunction more = with_products(all);
+  Decision d = decide_linear(more);
+  if (d == Decision::Refuted) return true;
+  if (solver_->models.satisfied(all, symbols)) return false;
+  if (d == Decision::Open && ask(more, symbols, Products::Opaque)) return true;
+  return ask(all, symbols, Products::Exact);
 }
 
 bool Oracle::implies(const Conjunction& facts, const Formula& f, Products products) {

@@ -13,13 +13,14 @@
 namespace regraft::verify {
 
 struct OracleStats {
-  uint64_t asked = 0;       ///< questions
-  uint64_t plain = 0;       ///< answered by looking at the literals
-  uint64_t remembered = 0;  ///< asked before
-  uint64_t linear = 0;      ///< solver runs with each product of symbols as one integer
-  uint64_t nonlinear = 0;   ///< solver runs with true products
-  uint64_t undecided = 0;   ///< runs that ended without an answer
-  uint64_t work = 0;        ///< rlimit units of all runs
+  uint64_t asked = 0;         ///< questions
+  uint64_t plain = 0;         ///< answered by looking at the literals
+  uint64_t remembered = 0;    ///< asked before
+  uint64_t eliminations = 0;  ///< decided by elimination, or tried to
+  uint64_t linear = 0;        ///< solver runs with each product of symbols as one integer
+  uint64_t nonlinear = 0;     ///< solver runs with true products
+  uint64_t undecided = 0;     ///< runs that ended without an answer
+  uint64_t work = 0;          ///< rlimit units of all runs
   OracleStats& operator+=(const OracleStats& o);
 };
 
@@ -55,6 +56,10 @@ class Oracle {
  private:
   struct Solver;
   using Symbols = std::set<Var, SymbolLess>;
+  /// What earlier questions showed of a conjunction.
+  enum class Known : uint8_t { Nothing, Refuted, NotShownLinear, NotShown };
+  Known without_products(const Conjunction& all, const Symbols& symbols, bool has_products);
+  bool with_true_products(const Conjunction& all, const Symbols& symbols);
   bool ask(const Conjunction& all, const Symbols& symbols, Products products);
   bool balanced_from(const Conjunction& facts, std::span<const Weighted> terms, int64_t sum);
   Budget& budget_;

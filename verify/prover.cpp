@@ -18,6 +18,36 @@ std::optional<std::pair<Var, Poly>> solvable(const Conjunction& domain) {
   return std::nullopt;
 }
 
+/// Two sizes of which one is the least it may be: (x - min x) (y - min y) <= 0 says so.
+std::optional<std::pair<Var, Var>> one_of_two(const Formula& f) {
+  if (f.kind != Formula::NonNegative) return std::nullopt;
+  for (const auto& t : f.poly.terms()) {
+    if (t.monomial.size() != 2 || t.coefficient != -1) continue;
+    Var x = t.monomial[0], y = t.monomial[1];
+    bool sizes = x != y && x->kind == SymbolKind::Size && y->kind == SymbolKind::Size;
+    Poly product = (Poly::symbol(x) - Poly(x->min)) * (Poly::symbol(y) - Poly(y->min));
+    if (sizes && (f.poly + product).is_zero()) return std::pair{x, y};
+  }
+  return std::nullopt;
+}
+
+/// The domain, with what forces one of two sizes distinguished.
+std::vector<Conjunction> cases(const Conjunction& domain) {
+  for (const Formula& f : domain) {
+    auto two = one_of_two(f);
+    if (!two) continue;
+    std::vector<Conjunction> all;
+    for (Var v : {two->first, two->second}) {
+      Conjunction one = domain;
+      std::erase_if(one, [&](const Formula& g) { return compare(f, g) == 0; });
+      add(one, Poly::symbol(v) == Poly(v->min));
+      for (Conjunction& c : cases(one)) all.push_back(std::move(c));
+    }
+    return all;
+  }
+  return {domain};
+}
+
 Verdict unknown(std::string reason) { return {VerdictKind::Unknown, std::move(reason)}; }
 
 /// The proof of one instance.
@@ -50,8 +80,9 @@ Side Proof::lower(const Graph& g, Value v, std::span<const Poly> position) {
     if (!unmet_ && !implied(f)) unmet_ = f;
   };
   Side side;
-  algebra.on_apply = [&](Fn f, const Sum& x, const Scope& scope) {
+  algebra.on_apply = [&](Fn f, const Sum& x) {
     if (f != Fn::Recip && f != Fn::Sqrt) return;
+    Scope scope = algebra.scope();
     side.partial.push_back(
         {f, substitute(x, solved_.sizes), scope.bound, substitute(scope.guard, solved_.sizes)});
   };
@@ -65,12 +96,15 @@ Verdict Proof::run() {
   if (!Lowering(left, algebra).supported() || !Lowering(right, algebra).supported())
     return unknown("a node has no formula");
   if (left.outputs().size() != right.outputs().size()) return unknown("number of outputs");
-  solved_ = solve_sizes(instance_.requires_lhs);
-  if (oracle_.refuted(solved_.domain)) return unknown("empty domain");
-  for (const auto& f : instance_.requires_rhs)
-    if (!implied(f)) return unknown("not implied: " + to_string(f));
-  for (size_t k = 0; k < left.outputs().size(); ++k)
-    if (Verdict v = prove_output(k); v.kind != VerdictKind::ProvedAllSizes) return v;
+  if (oracle_.refuted(instance_.requires_lhs)) return unknown("empty domain");
+  for (const Conjunction& sizes : cases(instance_.requires_lhs)) {
+    solved_ = solve_sizes(sizes);
+    if (oracle_.refuted(solved_.domain)) continue;
+    for (const auto& f : instance_.requires_rhs)
+      if (!implied(f)) return unknown("not implied: " + to_string(f));
+    for (size_t k = 0; k < left.outputs().size(); ++k)
+      if (Verdict v = prove_output(k); v.kind != VerdictKind::ProvedAllSizes) return v;
+  }
   return {VerdictKind::ProvedAllSizes, {}};
 }
 
@@ -111,6 +145,7 @@ SolvedDomain solve_sizes(const Conjunction& domain) {
 }
 
 Verdict SymbolicProver::prove(const RuleInstance& instance) {
+  if (must_end(stop_)) return unknown("interrupted");
   Budget budget(limits_, stop_);
   Proof proof(instance, budget);
   Verdict v;

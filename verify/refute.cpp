@@ -14,11 +14,13 @@ constexpr int64_t kMaxElements = 1 << 16;
 enum class Draw : uint8_t {
   Plain,     ///< of either sign
   Positive,  ///< so that square roots are defined
+  Equal,     ///< 1 or 2, so that differences are 0
   Zeros,     ///< of one input sometimes 0, so that quotients are not always defined
   Negative,  ///< so that roots are not always defined
   Large,     ///< beyond the bounds of usual clips; rounding errors may be large, too
+  LargePositive,
 };
-constexpr int kDraws = 5;
+constexpr int kDraws = 7;
 
 double draw_number(Draw kind, Rng& rng) {
   double x = rng.unit();
@@ -27,12 +29,16 @@ double draw_number(Draw kind, Rng& rng) {
       return 4 * x - 2;
     case Draw::Positive:
       return 0.1 + 2 * x;
+    case Draw::Equal:
+      return static_cast<double>(rng.between(1, 2));
     case Draw::Zeros:
       return rng.below(3) == 0 ? 0 : 4 * x - 2;
     case Draw::Negative:
       return -0.1 - 2 * x;
     case Draw::Large:
-      return 80 * x - 40;
+      return 200 * x - 100;
+    case Draw::LargePositive:
+      return 100 * x;
   }
   return x;
 }
@@ -79,7 +85,7 @@ bool formulas_differ(const RuleInstance& instance, const Valuation& sizes, uint6
 }  // namespace
 
 NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valuation>& sizes,
-                           uint64_t seed) {
+                           uint64_t seed, Counterexamples wanted) {
   NumericCheck r;
   for (const Valuation& v : sizes) {
     auto kind = static_cast<Draw>(r.trials % kDraws);
@@ -88,11 +94,13 @@ NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valua
     Comparison c = compare_sides(instance, v, inputs);
     if (!c.compared) continue;
     ++r.trials;
-    bool large = kind == Draw::Large;
-    bool formulas = (!c.difference || large) && kind != Draw::Zeros &&
+    bool large = kind == Draw::Large || kind == Draw::LargePositive;
+    bool formulas = (!c.difference || large) && kind != Draw::Zeros && kind != Draw::Equal &&
                     formulas_differ(instance, v, key, large ? &inputs : nullptr);
     if (c.difference && (!large || formulas)) {
-      r.counterexample = smallest(instance, v, inputs, *c.difference, seed);
+      r.counterexample = wanted == Counterexamples::Small
+                             ? smallest(instance, v, inputs, *c.difference, seed)
+                             : counterexample_at(instance, v, inputs, *c.difference);
       return r;
     }
     if (!r.suspicion && formulas) r.suspicion = describe(instance, v);

@@ -14,12 +14,18 @@ struct NumericCheck {
       suspicion;  ///< only over the field: functions in the formulas know fewer laws there
 };
 
+/// What a counterexample is for.
+enum class Counterexamples : uint8_t {
+  Any,    ///< it is enough to know that there is one
+  Small,  ///< to be read: with sizes and inputs as small as a bounded search finds
+};
+
 /// Evaluates both sides on random inputs at each of the sizes: over doubles, and exactly over
 /// a field (see Field in ir/concrete.h). A difference of shapes, or of doubles beyond 1e-6
 /// relative, or a right side that is ill formed or not a number where the left is, refutes, and the
-/// counterexample is then made small (large inputs, whose rounding errors are large as well, must
-/// differ over the field too); a difference over the field alone does not.
+/// counterexample is then made small if that is wanted (large inputs, whose rounding errors are
+/// large as well, must differ over the field too); a difference over the field alone does not.
 NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valuation>& sizes,
-                           uint64_t seed);
+                           uint64_t seed, Counterexamples wanted = Counterexamples::Small);
 
 }  // namespace regraft::verify

@@ -137,13 +137,15 @@ std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed,
     SizeSpace space(instance);
     if (!space.usable()) return {};
     Rng rng(seed);
-    for (uint64_t tries = 0; tries < 3000 && found.size() < count; ++tries) {
+    size_t again = 0;  // draws of sizes that were found before
+    for (uint64_t tries = 0; tries < 3000 && found.size() < count && again < 8 * count; ++tries) {
       auto sizes = draw_all(space, rng, tries, spread + static_cast<int64_t>(tries / 300));
       if (!sizes) continue;
       int64_t n = elements(instance.lhs, *sizes);
       if (n < 0 || n > 6000) continue;
       bool fresh =
           std::none_of(found.begin(), found.end(), [&](auto& f) { return f.sizes == *sizes; });
+      again += !fresh;
       if (fresh) found.push_back({n, *std::move(sizes)});
     }
   } catch (const PolyOverflow&) {
@@ -154,6 +156,16 @@ std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed,
   for (auto& f : found) r.push_back(std::move(f.sizes));
   return r;
 }
+
+namespace {
+
+std::string text_of(const Real& r) {
+  std::string s = std::to_string(r.value);
+  s.erase(s.find_last_not_of('0') + 1);
+  return s.ends_with('.') ? s + "0" : s;
+}
+
+}  // namespace
 
 std::string describe(const RuleInstance& instance, const Valuation& sizes) {
   std::string text;
@@ -171,7 +183,10 @@ std::string describe(const RuleInstance& instance, const Valuation& sizes) {
   for (const auto& [v, x] : sizes) {
     bool real = std::any_of(instance.real_symbols.begin(), instance.real_symbols.end(),
                             [&](auto& r) { return r.second == v; });
-    if (!shown.count(v) && !real) text += " " + v->name + "=" + std::to_string(x);
+    if (real)
+      text += " " + v->name + "=" + text_of(evaluate(Attrs<Poly>{{}, {{0, v}}}, sizes).reals[0]);
+    else if (!shown.count(v))
+      text += " " + v->name + "=" + std::to_string(x);
   }
   return text;
 }

@@ -1,6 +1,7 @@
 // What is known of the signs of sums.
 #include <algorithm>
 
+#include "verify/alike.h"
 #include "verify/sums.h"
 
 namespace regraft::verify {
@@ -17,9 +18,16 @@ Sign Laws::sign(const Sum& s, const Conjunction& context) {
   Sign x = below_maximum(s, context);
   r.not_negative = r.not_negative || x.not_negative;
   r.not_positive = r.not_positive || x.not_positive;
+  if (!r.not_negative && !r.not_positive) {
+    Sign y = by_range(s, context);
+    if (y.not_negative || y.not_positive) r = y;
+  }
   bool one = s.products.size() == 1 && s.products[0].bound.empty();
   r.not_zero = r.not_zero && (one || r.not_negative || r.not_positive);
-  return with_known(r, s, context);
+  r = with_known(r, s, context);
+  if (r.not_negative || r.not_positive || known_.empty() || depth_ > 0) return r;
+  x = by_combination(s);
+  return {x.not_negative, x.not_positive, r.not_zero};
 }
 
 /// exp(x) - x > 0, times a positive number.
@@ -36,7 +44,7 @@ bool Laws::above_exponent(const Sum& s, const Conjunction& context) {
   return false;
 }
 
-/// max(f) - f(e) >= 0, times a number.
+/// max(f) - f(e) >= 0, times a number; also of an average of such.
 Sign Laws::below_maximum(const Sum& s, const Conjunction& context) {
   for (size_t i = 0; i < s.products.size(); ++i) {
     const Product& p = s.products[i];
@@ -45,10 +53,25 @@ Sign Laws::below_maximum(const Sum& s, const Conjunction& context) {
     Sum value = s;
     value.products.erase(value.products.begin() + static_cast<std::ptrdiff_t>(i));
     scale(value, inverse_of(p.coefficient) * Rational{-1, 1});
-    if (covers_({*m.argument, m.bound, m.guard, {}}, value, context))
+    Conjunction within = context;
+    if (value.products.size() == 1 && !value.products[0].bound.empty()) {
+      if (auto one = averaged(value.products[0], context)) {
+        within = joined(context, std::exchange(one->guard, {}));
+        value = single(*std::move(one));
+      }
+    }
+    if (covers_({*m.argument, m.bound, m.guard, {}}, value, within))
       return {p.coefficient.n > 0, p.coefficient.n < 0, false};
   }
   return {};
+}
+
+/// One of the values of a maximum is known not to be negative.
+bool Laws::above_known(const Atom& m, const Conjunction& context) {
+  return std::any_of(known_.begin(), known_.end(), [&](const Known& k) {
+    return k.bound.empty() && k.guard.empty() && k.sign.not_negative &&
+           covers_({*m.argument, m.bound, m.guard, {}}, k.value, context);
+  });
 }
 
 /// What `r` says of s and what is known of it, up to a factor.
@@ -96,14 +119,28 @@ bool Laws::not_zero(const Sum& s, const Conjunction& context) {
   return number || sign(rest, context).not_zero;
 }
 
+namespace {
+
+/// a is the same fact as b, or a stronger one of the same value.
+bool says(const Known& a, const Known& b) {
+  return a.bound == b.bound && a.sign.not_negative >= b.sign.not_negative &&
+         a.sign.not_positive >= b.sign.not_positive && a.sign.not_zero >= b.sign.not_zero &&
+         same_conditions(a.guard, b.guard) && alike(a.value, b.value);
+}
+
+}  // namespace
+
 void Laws::learn(const Sum& s, Sign sign, const std::vector<Var>& bound, const Conjunction& guard) {
   if (s.products.empty()) return;
   Rational c = leading(s);
-  known_.push_back({scaled(s, inverse_of(c)), bound, guard, product(sign, sign_of(c))});
+  Known fact{scaled(s, inverse_of(c)), bound, guard, product(sign, sign_of(c))};
+  if (std::none_of(known_.begin(), known_.end(), [&](const Known& k) { return says(k, fact); }))
+    known_.push_back(std::move(fact));
   const Atom* alone = only_atom(s);
   if (alone && (is_function(*alone, Fn::Tanh) || is_function(*alone, Fn::Erf) ||
                 is_function(*alone, Fn::Recip)))
     learn(*alone->argument, sign, bound, guard);
+  learn_open_factor(s, sign, bound, guard);
   if (!sign.not_zero) return;
   Sum rest = s;
   std::vector<Atom> factors = common_factors(rest, {}, guard);
@@ -112,6 +149,22 @@ void Laws::learn(const Sum& s, Sign sign, const std::vector<Var>& bound, const C
   for (const Atom& a : factors) known_.push_back({sum_of(a), bound, guard, other});
   if (!factors.empty() && !rest.products[0].atoms.empty())
     known_.push_back({scaled(rest, inverse_of(leading(rest))), bound, guard, other});
+}
+
+/// Of a product the sign of the one factor that has none yet.
+void Laws::learn_open_factor(const Sum& s, Sign known, const std::vector<Var>& bound,
+                             const Conjunction& guard) {
+  if (s.products.size() != 1 || !bare(s.products[0]) || s.products[0].atoms.size() < 2) return;
+  Sign others = sign_of(s.products[0].coefficient);
+  const Atom* open = nullptr;
+  for (const Atom& a : s.products[0].atoms) {
+    Sign x = sign(a, guard);
+    bool clear = x.not_zero && (x.not_negative || x.not_positive);
+    if (clear) others = product(others, x);
+    if (!clear && open) return;
+    if (!clear) open = &a;
+  }
+  if (open) learn(sum_of(*open), product(known, others), bound, guard);
 }
 
 Sign Laws::sign(const Product& p, const Conjunction& context) {
@@ -151,7 +204,9 @@ Sign Laws::sign_of_kind(const Atom& a, const Conjunction& context) {
                  : kNotNegative;
     case Atom::Max: {
       Sign x = sign(*a.argument, joined(context, a.guard));
-      return maxima_defined_ || has_element(a, context) ? x : Sign{};
+      if (!maxima_defined_ && !has_element(a, context)) x = {};
+      x.not_negative = x.not_negative || above_known(a, context);
+      return x;
     }
     case Atom::Apply:
       return sign_of_function(a, context);

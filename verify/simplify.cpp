@@ -25,15 +25,22 @@ void for_each_poly(const Product& p, Body&& body) {
     for (const auto& e : a.positions) body(e);
 }
 
+bool linear_in(const Poly& p, Var v) {
+  return std::any_of(p.terms().begin(), p.terms().end(),
+                     [&](auto& t) { return t.monomial.size() == 1 && t.monomial[0] == v; });
+}
+
 /// A value for v that the guard leaves no choice about: v == e, or e <= v <= e.
 std::optional<Poly> pinned(const Conjunction& guard, Var v) {
   Poly e;
   for (const auto& g : guard)
     if (g.kind == Formula::Zero && solve_for(g.poly, v, e)) return e;
+  std::vector<size_t> bounds;
   for (size_t i = 0; i < guard.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (guard[i].kind == Formula::NonNegative && guard[j].kind == Formula::NonNegative &&
-          (guard[i].poly + guard[j].poly).is_zero() && solve_for(guard[i].poly, v, e))
+    if (guard[i].kind == Formula::NonNegative && linear_in(guard[i].poly, v)) bounds.push_back(i);
+  for (size_t i : bounds)
+    for (size_t j : bounds)
+      if (j < i && (guard[i].poly + guard[j].poly).is_zero() && solve_for(guard[i].poly, v, e))
         return e;
   return std::nullopt;
 }
@@ -134,23 +141,6 @@ std::optional<Sum> expand_number(const Product& p) {
   return std::nullopt;
 }
 
-/// low <= v <= high from literals that bound v by numbers.
-struct Range {
-  int64_t low, high;
-};
-std::optional<Range> constant_range(const Conjunction& guard, Var v) {
-  std::optional<int64_t> low, high;
-  for (const auto& g : guard) {
-    if (g.kind != Formula::NonNegative) continue;
-    if (Poly d = g.poly - Poly::symbol(v); d.is_constant())
-      low = std::max(low.value_or(-d.constant()), -d.constant());
-    if (Poly d = g.poly + Poly::symbol(v); d.is_constant())
-      high = std::min(high.value_or(d.constant()), d.constant());
-  }
-  if (!low || !high) return std::nullopt;
-  return Range{*low, *high};
-}
-
 bool read_by_atoms(const Product& p, Var v) {
   return std::any_of(p.atoms.begin(), p.atoms.end(), [&](const Atom& a) {
     auto says = [&](const auto& x) { return mentions(x, v); };
@@ -196,6 +186,19 @@ bool atom_order(const Atom& a, const Atom& b) {
 }
 
 }  // namespace
+
+std::optional<ConstantRange> constant_range(const Conjunction& guard, Var v) {
+  std::optional<int64_t> low, high;
+  for (const auto& g : guard) {
+    if (g.kind != Formula::NonNegative) continue;
+    if (Poly d = g.poly - Poly::symbol(v); d.is_constant())
+      low = std::max(low.value_or(-d.constant()), -d.constant());
+    if (Poly d = g.poly + Poly::symbol(v); d.is_constant())
+      high = std::min(high.value_or(d.constant()), d.constant());
+  }
+  if (!low || !high) return std::nullopt;
+  return ConstantRange{*low, *high};
+}
 
 Conjunction both(Conjunction a, const Conjunction& b) {
   for (const auto& f : b) add(a, f);
@@ -371,13 +374,13 @@ std::optional<Formula> Simplifier::foreign_literal(const Atom& a, const Conjunct
 
 /// The argument of a function in normal form, without the literals that the context implies.
 Sum Simplifier::simplify_argument(const Atom& a, const Conjunction& context) {
-  Sum s = simplify_all(*a.argument, both(context, a.guard));
+  const Conjunction within = both(context, a.guard);
+  Sum s = simplify_all(*a.argument, within);
   for (auto& x : s.products) {
     Conjunction keep;
-    for (const auto& f : x.guard) {
-      bool own = mentions_any(f, x.bound) || mentions_any(f, a.bound);
-      if (own || !oracle_.implies(context, f, products_)) add(keep, f);
-    }
+    for (const auto& f : x.guard)
+      if (mentions_any(f, x.bound) || !oracle_.implies(within, f, products_)) add(keep, f);
+
     x.guard = std::move(keep);
   }
   return s;
@@ -409,6 +412,8 @@ std::optional<Sum> Simplifier::simplify_atom(Product& p, size_t k, const Conjunc
     }
   }
   if (laws_) argument = laws_->merged(std::move(argument), both(context, a.guard));
+  bool nothing = argument.products.empty() && a.kind == Atom::Apply;
+  if (nothing && facts(static_cast<Fn>(a.head)).zero_at_zero) return Sum{};
   a.argument = std::make_shared<Sum>(std::move(argument));
   if (laws_)
     if (auto value = laws_->rewritten(a, context)) return single(without()) * rename_bound(*value);

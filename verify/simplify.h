@@ -13,6 +13,12 @@ Conjunction both(Conjunction a, const Conjunction& b);
 /// True when f mentions one of the symbols.
 bool mentions_any(const Formula& f, const std::vector<Var>& symbols);
 
+/// low <= v <= high from literals that bound v by numbers.
+struct ConstantRange {
+  int64_t low, high;
+};
+std::optional<ConstantRange> constant_range(const Conjunction& guard, Var v);
+
 /// What to do with a loop over few numbers.
 enum class SmallLoops : uint8_t { Keep, Unroll };
 

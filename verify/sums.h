@@ -18,6 +18,11 @@ Sum scaled(Sum s, Rational c);
 Rational leading(const Sum& s);
 Conjunction joined(Conjunction a, const Conjunction& b);
 
+/// The function does not decrease.
+bool increasing(Fn f);
+/// The number that r is, when it is a multiple of 1/1024.
+std::optional<Rational> rational_of(const Real& r);
+
 constexpr Sign kPositive{true, false, true};
 constexpr Sign kNotNegative{true, false, false};
 inline Sign sign_of(Rational c) { return {c.n >= 0, c.n <= 0, c.n != 0}; }

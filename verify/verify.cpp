@@ -19,8 +19,9 @@ namespace regraft::verify {
 namespace {
 
 constexpr size_t kFieldTrials = 10;
-constexpr size_t kLargerTrials = 24;  // of what was not proved
+constexpr size_t kLargerTrials = 35;  // of what was not proved
 constexpr int64_t kLargerSpread = 6;
+constexpr uint64_t kDoubtfulRounds = 4;
 constexpr int64_t kConfirmElements = 300;     // that the second prover looks at after a proof
 constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
 constexpr size_t kUnknownBeforeGivingUp = 4;
@@ -94,7 +95,7 @@ class RuleVerifier {
   void judge(const Candidate& c) {
     ++out_.counters.instances;
     std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
-    NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed);
+    NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed, wanted());
     if (refuted(c, numbers)) return;
     Verdict all = symbolic_.prove(c.instance);
     if (all.kind == VerdictKind::ProvedAllSizes) {
@@ -104,9 +105,7 @@ class RuleVerifier {
       }
       return;
     }
-    std::vector<Valuation> larger =
-        sample_sizes(c.instance, options_.seed, kLargerTrials, kLargerSpread);
-    if (refuted(c, check_numbers(c.instance, larger, options_.seed))) return;
+    if (refuted_at_larger_sizes(c, numbers)) return;
     ++unknown_;
     if (reason_.empty()) reason_ = all.detail;
     if (numbers.trials == 0 || numbers.suspicion) return;
@@ -117,6 +116,24 @@ class RuleVerifier {
     bounded_.push_back(c.signature);
   }
 
+  /// What was not proved is tried at more and larger sizes; longer where something says that it is
+  /// false: the field, or another signature.
+  bool refuted_at_larger_sizes(const Candidate& c, const NumericCheck& before) {
+    size_t trials = kLargerTrials * (c.instance.real_symbols.empty() ? 1 : 5);
+    bool doubtful = refuted_ > 0 || before.suspicion;
+    for (uint64_t round = 0; round < (doubtful ? kDoubtfulRounds : 1); ++round) {
+      uint64_t seed = options_.seed + round;
+      NumericCheck more = check_numbers(
+          c.instance, sample_sizes(c.instance, seed, trials, kLargerSpread), seed, wanted());
+      if (refuted(c, more)) return true;
+      doubtful = doubtful || more.suspicion;
+    }
+    return false;
+  }
+  /// The first counterexample is shown.
+  Counterexamples wanted() const {
+    return refuted_ == 0 ? Counterexamples::Small : Counterexamples::Any;
+  }
   bool refuted(const Candidate& c, const NumericCheck& numbers) {
     if (!numbers.counterexample) return false;
     if (refuted_++ == 0) {
@@ -189,14 +206,24 @@ std::vector<Signature> for_conditions(const Rule& rule, const Finding& plain) {
   return r;
 }
 
-/// More is proved, and nothing is lost.
+/// What a rule asks of the sizes at a signature.
+std::set<std::string> asked_at(const Rule& rule, const Signature& s) {
+  std::set<std::string> asked;
+  if (auto instance = instantiate(rule, s))
+    for (const Formula& f : instance->requires_lhs) asked.insert(to_string(f));
+  return asked;
+}
+
+/// More is proved, and nothing is lost: a condition holds at all signatures, and must say nothing
+/// new at those where it is not needed.
 bool improves(const Rule& narrowed, const Rule& plain) {
   if (narrowed.verdict.kind != VerdictKind::ProvedAllSizes) return false;
   if (plain.verdict.kind != VerdictKind::ProvedAllSizes) return true;
   return narrowed.domain.size() > plain.domain.size() &&
          std::all_of(plain.domain.begin(), plain.domain.end(), [&](const Signature& s) {
            return std::find(narrowed.domain.begin(), narrowed.domain.end(), s) !=
-                  narrowed.domain.end();
+                      narrowed.domain.end() &&
+                  asked_at(narrowed, s) == asked_at(plain, s);
          });
 }
 
@@ -284,7 +311,12 @@ class BothWays {
     // The reverse of a rule and of its reverse have the variables in the same order.
     Rule both = one.name == candidate_.name ? reversed(other) : std::move(other);
     if (out_.rule.verdict.kind > both.verdict.kind) return;
-    if (out_.rule.verdict.kind == both.verdict.kind) add_signatures(both.domain, out_.rule.domain);
+    if (out_.rule.verdict.kind == both.verdict.kind) {
+      // What is proved under a condition is not proved without it.
+      bool alike = text_of_conditions(out_.rule, 0) == text_of_conditions(both, 0);
+      if (!alike && !improves(both, out_.rule)) return;
+      if (alike) add_signatures(both.domain, out_.rule.domain);
+    }
     out_.rule = std::move(both);
     out_.rule.both = true;
   }
@@ -307,8 +339,9 @@ Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const St
     j.rule.verdict = {VerdictKind::Unknown, s.error().message};
     return j;
   }
-  return candidate.both ? BothWays(candidate, options, stop).run()
-                        : judge_directed(candidate, options, stop);
+  VerifyOptions o = options;  // what is said to be proved has been widened before
+  if (candidate.verdict.kind == VerdictKind::ProvedAllSizes) o.domains = Domains::Given;
+  return candidate.both ? BothWays(candidate, o, stop).run() : judge_directed(candidate, o, stop);
 }
 
 }  // namespace
@@ -341,10 +374,9 @@ void count_verdict(VerifyCounters& c, VerdictKind kind) {
 }
 
 Finding examine(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
-  auto start = std::chrono::steady_clock::now();
+  double start = thread_seconds();
   Finding f = judge_rule(candidate, options, stop);
-  f.milliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  f.milliseconds = 1e3 * (thread_seconds() - start);
   return f;
 }
 

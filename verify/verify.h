@@ -17,7 +17,8 @@ namespace regraft::verify {
 /// What to do with a candidate that says for which signatures it is meant.
 enum class Domains : uint8_t {
   Given,    ///< try those only
-  Widened,  ///< when all of them are proved, try the usual ones as well
+  Widened,  ///< when all of them are proved, try the usual ones as well; not of a rule that is
+            ///< said to be proved for all sizes, whose signatures were found that way
 };
 
 /// What to do with a rule that does not hold as it stands.
@@ -61,7 +62,7 @@ struct Finding {
   Rule refuted;            ///< the directed rule that it is of, when there is one
   std::string refutation;  ///< the same in words; empty when there is none
   VerifyCounters counters;
-  double milliseconds = 0;
+  double milliseconds = 0;  ///< of its thread's CPU
 };
 
 /// Verdicts of earlier runs. Both functions may be called from several threads at once.

@@ -212,7 +212,7 @@ class Verify(CommandLine):
 again  (matmul (matmul ?x ?y) ?z) => (matmul ?x (matmul ?y ?z))
 false  (relu (add ?a ?b)) => (add (relu ?a) (relu ?b))  for a:nn b:nn
 halves  (mul (add (reduce-mean ?a axes=1) (reduce-mean ?b axes=1)) (full shape=1 value=0.5)) => (reduce-mean (concat ?a ?b axis=1) axes=1)  for a:nn b:nn
-open  (erf (neg ?x)) => (neg (erf ?x))  for x:nn
+open  (reduce-max (sub ?x (tanh ?x)) axes=1) => (sub (reduce-max ?x axes=1) (tanh (reduce-max ?x axes=1)))  for x:nn
 swap  (add ?a ?b) => (add ?b ?a)  for a:nn b:nn
 """
 

@@ -165,6 +165,98 @@ TEST(Laws, Maxima) {
         {"nn", "nn"}}});
 }
 
+/// Functions of one argument that increase go through a maximum.
+TEST(Laws, IncreasingFunctions) {
+  expect_proved(
+      {{"(reduce-max (add ?a (relu ?a)) axes=-1) => (add (reduce-max ?a axes=-1) (relu (reduce-max "
+        "?a axes=-1)))",
+        {"nn"}},
+       {"(reduce-max (sub ?a (relu ?a)) axes=-1) => (sub (reduce-max ?a axes=-1) (relu (reduce-max "
+        "?a axes=-1)))",
+        {"nn"}},
+       {"(maxpool (mul ?x (relu ?x)) kernel=2,2) => (mul (maxpool ?x kernel=2,2) (relu (maxpool ?x "
+        "kernel=2,2)))",
+        {"nnnn"}},
+       {"(reduce-max (concat ?a (exp ?a) axis=-1) axes=-1) => (exp (reduce-max ?a axes=-1))",
+        {"nn"}},
+       {"(reduce-max (add ?a (relu ?b)) axes=-1) => (reduce-max (concat ?a (add ?a ?b) axis=-1) "
+        "axes=-1)",
+        {"nn", "nn"}},
+       {"(reduce-max (concat ?a (reduce-mean ?a axes=-1 keepdims=1) axis=-1) axes=-1) => "
+        "(reduce-max ?a axes=-1)",
+        {"nn"}},
+       {"(mul ?a (reduce-max (div ?b ?a) axes=-1 keepdims=1)) => (div (reduce-max (mul ?b ?a) "
+        "axes=-1 keepdims=1) ?a)",
+        {"n1", "nn"}}});
+  expect_refuted_and_not_proved(
+      {{"(reduce-max (sub (relu ?a) ?a) axes=-1) => (sub (relu (reduce-max ?a axes=-1)) "
+        "(reduce-max "
+        "?a axes=-1))",
+        {"nn"}},
+       {"(reduce-max (sub ?a (add (relu ?a) (relu ?a))) axes=-1) => (sub (reduce-max ?a axes=-1) "
+        "(add (relu (reduce-max ?a axes=-1)) (relu (reduce-max ?a axes=-1))))",
+        {"nn"}},
+       {"(maxpool (mul ?x ?x) kernel=2,2) => (mul (maxpool ?x kernel=2,2) (maxpool ?x kernel=2,2))",
+        {"nnnn"}},
+       {"(reduce-max (concat ?a (reduce-sum ?a axes=-1 keepdims=1) axis=-1) axes=-1) => "
+        "(reduce-max ?a axes=-1)",
+        {"nn"}},
+       {"(reduce-max (sub ?a (relu ?b)) axes=-1) => (reduce-max (concat ?a (sub ?a ?b) axis=-1) "
+        "axes=-1)",
+        {"nn", "nn"}},
+       {"(mul ?a (reduce-max (mul ?b ?a) axes=-1 keepdims=1)) => (mul (reduce-max (neg (mul ?b "
+        "?a)) axes=-1 keepdims=1) (neg ?a))",
+        {"n1", "nn"}}});
+}
+
+/// The values that functions take, and what known inequalities say together.
+TEST(Laws, RangesAndBounds) {
+  expect_proved(
+      {{"(erf (neg ?a)) => (neg (erf ?a))", {"nn"}},
+       {"(clip (sigmoid ?a) min=0 max=6) => (sigmoid ?a)", {"nn"}},
+       {"(clip (tanh ?a) min=-1 max=1) => (tanh ?a)", {"nn"}},
+       {"(relu (erf ?a)) => (clip (erf ?a) min=0 max=6)", {"nn"}},
+       {"(sqrt (add ?a (neg ?a))) => (add ?a (neg ?a))", {"nn"}},
+       {"(clip (add (relu ?a) (full value=0.5)) min=?m max=?n) => (clip (add (clip ?a "
+        "min=0 max=?n) (full value=0.5)) min=?m max=?n)",
+        {"nn"}},
+       {"(clip (mul ?a (full value=4)) min=0 max=?m) => (clip (mul (clip ?a min=0 "
+        "max=?m) (full value=4)) min=0 max=?m)",
+        {"nn"}},
+       {"(div (sqrt (div ?a ?b)) (sqrt ?a)) => (div (full value=1 shape=a.0,a.1) (sqrt ?b))",
+        {"nn", "nn"}}});
+  expect_refuted_and_not_proved(
+      {{"(clip (sigmoid ?a) min=0 max=0.5) => (sigmoid ?a)", {"nn"}},
+       {"(clip (sigmoid ?a) min=-1 max=0.75) => (sigmoid ?a)", {"nn"}},
+       {"(clip (sqrt ?a) min=0 max=6) => (sqrt ?a)", {"nn"}},
+       {"(erf (neg ?a)) => (erf ?a)", {"nn"}},
+       {"(clip ?a min=?m max=?n) => (clip (clip ?a min=?m max=6) min=?m max=?n)", {"nn"}},
+       {"(clip (mul ?a (full value=0.5)) min=0 max=?m) => (clip (mul (clip ?a min=0 max=?m) (full "
+        "value=0.5)) min=0 max=?m)",
+        {"nn"}},
+       {"(hard-sigmoid (relu ?a) alpha=?b beta=0.5) => (hard-sigmoid (clip ?a min=0 max=1) "
+        "alpha=?b beta=0.5)",
+        {"nn"}}});
+}
+
+/// A mean over a window that may be cut: where it is defined the window has an element.
+TEST(Laws, CountsThatAreDividedBy) {
+  expect_proved(
+      {{"(avgpool (add ?a ?b) kernel=?k strides=?s pads=?p include_pad=0) => (add (avgpool "
+        "?a kernel=?k strides=?s pads=?p include_pad=0) ?b)",
+        {"nnnn", "-"}},
+       {"(exp (avgpool ?a kernel=1,1 pads=?p include_pad=0)) => (avgpool (exp ?a) "
+        "kernel=1,1 pads=?p include_pad=0)",
+        {"nnnn"}}});
+  expect_refuted_and_not_proved(
+      {{"(avgpool (add ?a ?b) kernel=?k pads=?p include_pad=1) => (add (avgpool ?a kernel=?k "
+        "pads=?p include_pad=1) ?b)",
+        {"nnnn", "-"}},
+       {"(exp (avgpool ?a kernel=1,1 pads=?p include_pad=1)) => (avgpool (exp ?a) kernel=1,1 "
+        "pads=?p include_pad=1)",
+        {"nnnn"}}});
+}
+
 TEST(Laws, QuotientsOfSizesCompose) {
   expect_proved(
       {{"(maxpool (maxpool ?x kernel=1,1 strides=?s) kernel=1,1 strides=?t) => (maxpool (maxpool "

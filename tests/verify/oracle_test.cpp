@@ -59,9 +59,12 @@ TEST(Oracle, StopsWhenTheBudgetIsUsedUp) {
   limits.solver_runs = 1;
   Budget budget{limits};
   Oracle oracle(budget);
-  Poly x = Poly::symbol(pool.named("x")), y = Poly::symbol(pool.named("y"));
-  EXPECT_TRUE(oracle.refuted({x + y < Poly(2)}));
-  EXPECT_THROW(static_cast<void>(oracle.refuted({x + x + y < Poly(3)})), OutOfBudget);
+  Poly x = Poly::symbol(pool.named("x")), y = Poly::symbol(pool.named("y")),
+       z = Poly::symbol(pool.named("z"));
+  EXPECT_TRUE(oracle.refuted({x + y < Poly(2)}));  // takes no solver
+  auto cubes = [&](int64_t n) { return Conjunction{x * x * x + y * y * y == Poly(n) * z * z * z}; };
+  static_cast<void>(oracle.refuted(cubes(4)));
+  EXPECT_THROW(static_cast<void>(oracle.refuted(cubes(5))), OutOfBudget);
 }
 
 /// A run that its counted limit does not end is ended by the clock, and the oracle goes on.

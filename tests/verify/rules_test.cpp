@@ -8,6 +8,7 @@
 
 #include "ir/text.h"
 #include "substitutions/rule_db.h"
+#include "verify/prover.h"
 #include "verify/sampling.h"
 #include "verify/verify.h"
 
@@ -81,6 +82,20 @@ TEST(Rules, OpenOnesAreUnknown) {
     EXPECT_NE(r.verdict.kind, VerdictKind::ProvedAllSizes) << r.name << " is proved now";
     EXPECT_NE(r.verdict.kind, VerdictKind::Refuted) << r.name << ": " << r.verdict.detail;
   }
+}
+
+/// Candidates are tried at the usual signatures as well; what is said to be proved is proved where
+/// it says so, or not at all.
+TEST(Rules, WhatIsSaidToBeProvedIsNotWidened) {
+  Rule rule = *parse_rule("r (relu (relu ?x)) => (relu ?x)  for x:nn");
+  EXPECT_GT(verify_rule(rule, quick()).domain.size(), 1u);
+  rule.verdict.kind = VerdictKind::ProvedAllSizes;
+  Rule again = verify_rule(rule, quick());
+  EXPECT_EQ(again.verdict.kind, VerdictKind::ProvedAllSizes);
+  EXPECT_EQ(again.domain, rule.domain);
+  Rule wrong = *parse_rule("r (relu (neg ?x)) => (relu ?x)  for x:nn");
+  wrong.verdict.kind = VerdictKind::ProvedAllSizes;
+  EXPECT_EQ(verify_rule(wrong, quick()).verdict.kind, VerdictKind::Refuted);
 }
 
 /// What each candidate has become can be told.
@@ -214,6 +229,27 @@ TEST(Reversible, AJoinedRuleKeepsTheSignaturesOfBoth) {
   Signature ones = {"nnnn", "nn11", "nn11"}, open = {"nnnn", "nnnn", "nnnn"};
   EXPECT_EQ(std::count(r.domain.begin(), r.domain.end(), ones), 1);
   EXPECT_EQ(std::count(r.domain.begin(), r.domain.end(), open), 0);
+}
+
+/// A condition that was found for one direction does not stand for the signatures of the other.
+TEST(Reversible, EverySignatureIsProvedUnderTheConditionsThatStandThere) {
+  for (const char* line :
+       {"r (reshape (reshape ?a shape=a.-1*a.-2) shape=?s1,?s2) <=> (reshape ?a shape=?s1,?s2)",
+        "g (gemm (softmax ?b axis=-1) (add ?c ?d) ?d transA=0 transB=0 alpha=?a) <=> (add ?d (gemm "
+        "(softmax ?b axis=-1) ?c ?d transA=0 transB=0 alpha=?a beta=?a))  for b:nn c:nn d:n"}) {
+    VerifyOptions o;
+    o.verbosity = Verbosity::Quiet;
+    o.conditions = Conditions::Found;
+    Rule found = verify_rule(*parse_rule(line), o);
+    ASSERT_TRUE(found.both) << line;
+    for (const Rule& d : directions(found))
+      for (const Signature& s : d.domain) {
+        auto instance = instantiate(d, s);
+        ASSERT_TRUE(instance) << to_string(d);
+        Verdict v = SymbolicProver().prove(*instance);
+        EXPECT_EQ(v.kind, VerdictKind::ProvedAllSizes) << to_string(d) << ": " << v.detail;
+      }
+  }
 }
 
 TEST(Reversible, FalseInBothDirectionsIsRefuted) {
