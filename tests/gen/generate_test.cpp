@@ -117,6 +117,32 @@ TEST(Generate, FindsTheFactsOfConvolutions) {
     EXPECT_TRUE(follows(found, text)) << text;
 }
 
+/// Convolutions of sums of images of one shape, and of images and what is the same everywhere.
+TEST(Generate, WhatIsBroadcastIsFoundBesideWhatIsNot) {
+  const Instance add = {"add", "", {"ab34", "ab34"}};
+  const Instance conv = {
+      "conv", "strides=1,1 pads=1,1,1,1 dilations=1,1 group=1", {".a34", ".a33"}};
+  const Instance pointwise = {
+      "conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a11"}};
+  OpSet set{
+      "sums",
+      {{"images", {{"x", {1, 2, 3, 4}, 2}, {"k", {2, 2, 3, 3}, 1, Role::Kernel}}, {conv, add}},
+       {"shifts",
+        {{"x", {2, 3, 3, 4}}, {"c", {1, 3, 1, 1}}, {"p", {5, 3, 1, 1}, 1, Role::Kernel}},
+        {pointwise, {"add", "", {"2b34", "1b11"}}}}}};
+  Stop stop;
+  GenerateOptions options;
+  options.verbosity = Verbosity::Quiet;
+  auto report = generate(set, options, stop);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(follows(Deriver(report->candidates),
+                      "(conv (add ?x ?y) ?k pads=1,1,1,1) => (add (conv ?x ?k pads=1,1,1,1) (conv "
+                      "?y ?k pads=1,1,1,1)) for x:nnnn y:nnnn k:nnnn"));
+  EXPECT_TRUE(
+      follows(Deriver(report->candidates),
+              "(conv (add ?x ?c) ?p) => (add (conv ?x ?p) (conv ?c ?p)) for x:nnnn c:1n11 p:nn11"));
+}
+
 TEST(Generate, CountersAddUp) {
   const GenerateReport& r = core3();
   const DistilCounts& d = r.distilled;

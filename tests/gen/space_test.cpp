@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace regraft::gen {
 namespace {
 
@@ -55,6 +57,27 @@ TEST(Space, ProductsAreDivided) {
     ASSERT_TRUE(p);
     EXPECT_EQ((*p)[0] * (*p)[1], (*p)[2] * (*p)[3]);
   }
+}
+
+TEST(Space, DivisorsAreFoundWhateverIsDrawn) {
+  Sizes s;
+  Poly a = s.extent("a", 0), b = s.extent("b", 1), l = s.number("l", 1), m = s.number("m", 1),
+       n = s.number("n", 1), o = s.number("o", 1), p = s.number("p", 1);
+  Conjunction c;
+  add(c, a * b == l * m * n);
+  add(c, l * m * n == o * p);  // of what the first equation determines
+  Space space(s.symbols, c);
+  Rng rng(1);
+  std::set<int64_t> products;
+  for (int k = 0; k < 40; ++k) {
+    auto x = space.draw(rng, Extents::Apart, 4);
+    if (!x) continue;
+    const Point& v = *x;
+    products.insert(v[0] * v[1]);
+    EXPECT_EQ(v[0] * v[1], v[2] * v[3] * v[4]);
+    EXPECT_EQ(v[0] * v[1], v[5] * v[6]);
+  }
+  EXPECT_GE(products.size(), 10u);
 }
 
 TEST(Space, WhatIsGivenIsKept) {
