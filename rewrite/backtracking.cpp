@@ -3,31 +3,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
-#include "rewrite/search_state.h"
+#include "rewrite/paths.h"
+#include "rewrite/reporter.h"
+#include "rewrite/transpositions.h"
 
 namespace regraft::rewrite {
 
 namespace {
 
-/// The cheapest graphs seen and not yet expanded; first come, first served among equal ones.
+constexpr size_t kRemembered = size_t{1} << 20;  ///< graphs
+
+/// The cheapest successors seen and not yet expanded; first come, first served among equal ones.
 class Queue {
  public:
+  struct Entry {
+    int32_t parent;
+    Move move;
+  };
   explicit Queue(size_t limit) : limit_(std::max<size_t>(limit, 1)) {}
   bool empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
-  void push(State s) {
-    double cost = s.cost;
-    entries_.emplace(std::pair{cost, next_++}, std::move(s));
+  /// False when it would fall out at once.
+  bool admits(double cost) const {
+    return entries_.size() < limit_ || cost < entries_.rbegin()->first.first;
+  }
+  void push(Entry e) {
+    double cost = e.move.cost;
+    entries_.emplace(std::pair{cost, next_++}, std::move(e));
     if (entries_.size() > limit_) entries_.erase(std::prev(entries_.end()));
   }
-  State pop() { return std::move(entries_.extract(entries_.begin()).mapped()); }
+  Entry pop() { return std::move(entries_.extract(entries_.begin()).mapped()); }
 
  private:
   size_t limit_;
   uint64_t next_ = 0;
-  std::map<std::pair<double, uint64_t>, State> entries_;
+  std::map<std::pair<double, uint64_t>, Entry> entries_;
 };
 
 /// One run.
@@ -35,80 +46,102 @@ class Run {
  public:
   Run(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
       const SearchOptions& options, const Stop& stop)
-      : rules_(rules),
-        model_(model),
-        options_(options),
+      : options_(options),
         stop_(stop),
-        reporter_(g, rules, model),
+        engine_(g, rules, model, {options.opset}),
+        paths_(engine_.cost()),
+        reporter_(engine_.cost(), rules),
         queue_(options.max_queue),
-        progress_("search", "candidates", options.budget, options.verbosity) {}
+        visited_(kRemembered),
+        progress_("search", "candidates", options.budget, options.verbosity),
+        max_calls_(options.max_growth * engine_.calls()) {}
 
   SearchReport run() && {
-    visited_.insert(reporter_.best().id);
-    queue_.push(reporter_.best());
-    while (!queue_.empty()) {
-      if (auto reason = stopped(stop_)) return std::move(reporter_).finish(*reason);
-      if (reporter_.report.candidates >= options_.budget)
-        return std::move(reporter_).finish(StopReason::Budget);
-      expand(queue_.pop());
+    visited_.insert(engine_.identity());
+    expand();
+    descend();
+    StopReason reason = StopReason::Exhausted;
+    for (; !queue_.empty(); take(queue_.pop())) {
+      if (auto r = stopped(stop_)) reason = *r;
+      if (reporter_.report.candidates >= options_.budget) reason = StopReason::Budget;
+      if (reason != StopReason::Exhausted) break;
     }
-    return std::move(reporter_).finish(StopReason::Exhausted);
+    paths_.go(engine_, here_, best_);
+    return std::move(reporter_).finish(reason, paths_.moves(best_), engine_.to_graph());
   }
 
  private:
   /// Graphs that cost less are worth a look.
-  double limit() const { return std::max(options_.alpha, 1.0) * reporter_.best().cost; }
+  double limit() const { return std::max(options_.alpha, 1.0) * reporter_.best(); }
+  bool out_of_budget() const {
+    return stopped(stop_) || reporter_.report.candidates >= options_.budget;
+  }
 
-  void expand(const State& state) {
-    if (state.cost > limit()) return;
-    GraphView view = make_view(state.graph, model_);
-    std::vector<Match> matches = find_matches(view, rules_, model_, {options_.opset});
+  /// Goes downhill from here, and expands where it ends.
+  void descend() {
+    size_t made = engine_.depth();
+    rewrite::descend(engine_, [&] {
+      look(engine_.priced() - priced_);
+      priced_ = engine_.priced();
+      return !out_of_budget();
+    });
+    for (; made < engine_.depth(); ++made) arrive(here_, engine_.moves()[made]);
+    if (here_ != 0 && visited_.insert(engine_.identity())) expand();
+  }
+
+  void arrive(int32_t parent, const Move& move) {
+    here_ = paths_.add(parent, move);
+    if (reporter_.offer(move.cost, move.rule, paths_.depth(here_))) best_ = here_;
+  }
+
+  void take(Queue::Entry e) {
+    if (e.move.cost >= limit() && e.move.cost > reporter_.best()) return;
+    paths_.go(engine_, here_, e.parent);
+    here_ = e.parent;
+    redo(engine_, e.move);
+    arrive(e.parent, std::move(e.move));
+    if (visited_.insert(engine_.identity()))
+      expand();
+    else
+      ++reporter_.report.duplicates;
+  }
+
+  void look(uint64_t candidates) {
+    candidates = std::min(candidates, options_.budget - reporter_.report.candidates);
+    reporter_.report.candidates += candidates;
+    progress_.add(candidates);
+  }
+
+  void expand() {
     SearchReport& report = reporter_.report;
-    if (matches.size() > options_.budget - report.candidates)
-      matches.resize(options_.budget - report.candidates);
-    report.candidates += matches.size();
     ++report.expanded;
-    progress_.add(matches.size());
-    leap(view, state, matches);
-    std::vector<State> next = successors(view, state, matches, limit(), model_, options_.threads);
-    report.rejected += matches.size() - next.size();
-    for (State& s : next) consider(std::move(s));
+    for (int32_t number : engine_.matches()) {
+      if (report.candidates == options_.budget) break;
+      look(1);
+      const Match& m = engine_.match(number);
+      double cost = engine_.cost() + m.cost_change;
+      bool wanted = cost < limit() && engine_.calls() + m.growth <= max_calls_;
+      if (wanted && queue_.admits(cost))
+        queue_.push({here_, {m.rule, m.nodes, m.variables, cost}});
+      else
+        ++report.rejected;
+    }
     report.peak_queue = std::max(report.peak_queue, queue_.size());
     progress_.note(
-        fmt::format("best {:.1f} us, {} graphs queued", reporter_.best().cost, queue_.size()));
+        fmt::format("best {:.1f} us, {} graphs queued", reporter_.best(), queue_.size()));
   }
 
-  /// All improvements at once.
-  void leap(const GraphView& view, const State& state, const std::vector<Match>& matches) {
-    SearchReport& report = reporter_.report;
-    auto improving = std::count_if(matches.begin(), matches.end(),
-                                   [](const Match& m) { return m.plan.cost_change < 0; });
-    uint64_t budget = options_.budget - report.candidates;
-    if (improving < 2 || budget == 0) return;
-    auto d = descend(view, state, matches, rules_, model_, {options_.opset}, budget);
-    if (!d) return;
-    report.candidates += d->candidates;
-    progress_.add(d->candidates);
-    consider(std::move(d->state));
-  }
-
-  void consider(State s) {
-    if (!visited_.insert(s.id).second) {
-      ++reporter_.report.duplicates;
-      return;
-    }
-    reporter_.offer(s);
-    if (s.cost < limit() || s.id == reporter_.best().id) queue_.push(std::move(s));
-  }
-
-  const RuleIndex& rules_;
-  const cost::CostModel& model_;
   const SearchOptions& options_;
   const Stop& stop_;
+  Engine engine_;
+  Paths paths_;
   Reporter reporter_;
   Queue queue_;
-  std::set<Identity> visited_;
+  Transpositions visited_;
   Progress progress_;
+  double max_calls_;
+  uint64_t priced_ = 0;
+  int32_t here_ = 0, best_ = 0;  // in paths_; the engine is at here_
 };
 
 }  // namespace

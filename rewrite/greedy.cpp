@@ -2,36 +2,38 @@
 
 #include <fmt/format.h>
 
-#include "rewrite/search_state.h"
+#include "rewrite/reporter.h"
 
 namespace regraft::rewrite {
 
 SearchReport Greedy::search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                             const SearchOptions& options, const Stop& stop) const {
-  Reporter reporter(g, rules, model);
+  Engine engine(g, rules, model, {options.opset});
+  Reporter reporter(engine.cost(), rules);
   Progress progress("greedy", "candidates", options.budget, options.verbosity);
   SearchReport& report = reporter.report;
   report.peak_queue = 1;
-  for (;;) {
-    if (auto reason = stopped(stop)) return std::move(reporter).finish(*reason);
-    if (report.candidates >= options.budget) return std::move(reporter).finish(StopReason::Budget);
-    GraphView view = make_view(reporter.best().graph, model);
-    std::vector<Match> matches = find_matches(view, rules, model, {options.opset});
-    if (matches.size() > options.budget - report.candidates)
-      matches.resize(options.budget - report.candidates);
-    report.candidates += matches.size();
+  std::vector<Move> moves;
+  StopReason reason = StopReason::Exhausted;
+  auto account = [&] {
+    progress.add(engine.priced() - report.candidates);
+    report.candidates = engine.priced();
     ++report.expanded;
-    progress.add(matches.size());
-    auto next = descend(view, reporter.best(), matches, rules, model, {options.opset},
-                        options.budget - report.candidates);
-    if (!next) break;
-    report.candidates += next->candidates;
-    progress.add(next->candidates);
-    reporter.offer(next->state);
-    progress.note(fmt::format("best {:.1f} us", reporter.best().cost));
-  }
-  bool cut = report.candidates >= options.budget;
-  return std::move(reporter).finish(cut ? StopReason::Budget : StopReason::Exhausted);
+    for (const Move& m : engine.moves()) {
+      moves.push_back(m);
+      reporter.offer(m.cost, m.rule, moves.size());
+    }
+    engine.commit();
+  };
+  descend(engine, [&] {
+    account();
+    if (auto r = stopped(stop)) reason = *r;
+    if (report.candidates >= options.budget) reason = StopReason::Budget;
+    progress.note(fmt::format("best {:.1f} us", reporter.best()));
+    return reason == StopReason::Exhausted;
+  });
+  account();
+  return std::move(reporter).finish(reason, moves, engine.to_graph());
 }
 
 }  // namespace regraft::rewrite

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rewrite/program.h"
+
 namespace regraft::rewrite {
 
 namespace {
@@ -53,18 +55,11 @@ Result<RuleIndex> RuleIndex::build(const std::vector<Rule>& rules, Scope scope) 
     RETURN_IF_ERROR(admit(rule, scope));
     for (Rule& directed : directions(rule)) {
       ASSIGN_OR_RETURN(CompiledRule compiled, compile(std::move(directed)));
-      const Pattern& lhs = compiled.rule.lhs;
-      const OpDef* root = lhs.nodes[static_cast<size_t>(lhs.outputs[0].node)].op;
-      index.by_root_[root].push_back(static_cast<int>(index.rules_.size()));
       index.rules_.push_back(std::move(compiled));
     }
   }
+  index.program_ = std::make_shared<const Program>(index.rules_);
   return index;
-}
-
-const std::vector<int>& RuleIndex::rooted_at(const OpDef* op) const {
-  auto it = by_root_.find(op);
-  return it == by_root_.end() ? none_ : it->second;
 }
 
 }  // namespace regraft::rewrite

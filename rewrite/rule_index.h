@@ -1,10 +1,12 @@
 #pragma once
 // Proved rules, made ready for matching.
-#include <unordered_map>
+#include <memory>
 
 #include "ir/rule.h"
 
 namespace regraft::rewrite {
+
+class Program;
 
 /// Which verdicts are admitted.
 enum class Scope : uint8_t {
@@ -29,13 +31,12 @@ class RuleIndex {
   /// variable.
   static Result<RuleIndex> build(const std::vector<Rule>& rules, Scope scope = Scope::AllSizes);
   const std::vector<CompiledRule>& rules() const { return rules_; }
-  /// Numbers of the rules whose first output is a call of `op`, in their order.
-  const std::vector<int>& rooted_at(const OpDef* op) const;
+  /// Finds all their left sides.
+  const Program& program() const { return *program_; }
 
  private:
   std::vector<CompiledRule> rules_;
-  std::unordered_map<const OpDef*, std::vector<int>> by_root_;
-  std::vector<int> none_;
+  std::shared_ptr<const Program> program_;
 };
 
 }  // namespace regraft::rewrite

@@ -43,7 +43,7 @@ TEST(Search, BacktrackingGoesUphillWhereGreedyStops) {
             (std::map<std::string, int64_t>{{"transpose-add", 1}, {"transpose-twice", 2}}));
   EXPECT_EQ(loose.stop, StopReason::Exhausted);
   ASSERT_FALSE(loose.improvements.empty());
-  EXPECT_EQ(loose.improvements.back().sequence.size(), 3u);
+  EXPECT_EQ(loose.improvements.back().depth, 3u);
   EXPECT_EQ(loose.improvements.back().rule, "transpose-twice");
   EXPECT_TRUE(same_fingerprints(g, loose.best));
 }
