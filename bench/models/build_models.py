@@ -12,10 +12,11 @@ import sys
 import onnx
 
 import cnn
+import decoder
 import reparam
 import transformer
 
-MODELS = {**cnn.MODELS, **reparam.MODELS, **transformer.MODELS}
+MODELS = {**cnn.MODELS, **reparam.MODELS, **transformer.MODELS, **decoder.MODELS}
 
 
 def chosen(names):
