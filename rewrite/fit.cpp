@@ -209,10 +209,10 @@ std::unique_ptr<Fit> Fitter::make(const LiveGraph& g, const Place& place) {
   auto instances = rule.by_ranks.find(*ranks);
   if (instances == rule.by_ranks.end()) return nullptr;
   for (int k : instances->second) {
-    const RuleInstance& instance = rule.instances[static_cast<size_t>(k)];
-    auto binding = bind_instance(g, instance, place);
+    const RuleInstance* instance = rule.instances[static_cast<size_t>(k)]->get(rule.rule);
+    auto binding = instance ? bind_instance(g, *instance, place) : std::nullopt;
     if (!binding) continue;
-    auto fit = std::make_unique<Fit>(Fit{&rule, &instance, *std::move(binding), {}});
+    auto fit = std::make_unique<Fit>(Fit{&rule, instance, *std::move(binding), {}});
     return add_right_side(g, place, *fit) ? std::move(fit) : nullptr;
   }
   return nullptr;

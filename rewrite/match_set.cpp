@@ -70,10 +70,28 @@ int32_t MatchSet::new_match(const Place& place, const Fit* fit) {
 
 void MatchSet::add(const Place& place) {
   const Fit* fit = fitter_.fit(g_, place);
-  if (!fit) return;
+  if (!fit || has_lower_twin(place)) return;
   int32_t number = new_match(place, fit);
   stale_round_.resize(std::max(stale_round_.size(), static_cast<size_t>(count_)), 0);
   price(number);
+}
+
+/// Is there a place that does the same and comes first?
+bool MatchSet::has_lower_twin(const Place& place) {
+  for (const Symmetry& s : rules_.rules()[static_cast<size_t>(place.rule)].symmetries) {
+    twin_nodes_.clear();
+    twin_variables_.clear();
+    for (int32_t j : s.nodes) twin_nodes_.push_back(place.nodes[static_cast<size_t>(j)]);
+    for (int32_t v : s.variables)
+      twin_variables_.push_back(place.variables[static_cast<size_t>(v)]);
+    auto order = std::lexicographical_compare_three_way(twin_nodes_.begin(), twin_nodes_.end(),
+                                                        place.nodes.begin(), place.nodes.end());
+    bool lower = order < 0 || (order == 0 && std::lexicographical_compare(
+                                                 twin_variables_.begin(), twin_variables_.end(),
+                                                 place.variables.begin(), place.variables.end()));
+    if (lower && fitter_.fit(g_, {place.rule, twin_nodes_, twin_variables_})) return true;
+  }
+  return false;
 }
 
 int32_t MatchSet::find(int32_t rule, std::span<const int32_t> nodes,

@@ -33,7 +33,8 @@ struct Change {
   void clear();
 };
 
-/// Lists exactly the matches that apply. Not thread-safe.
+/// Lists exactly the matches that apply; of those that a symmetry of their rule maps onto each
+/// other one. Not thread-safe.
 class MatchSet {
  public:
   /// Finds all matches. All three outlive this.
@@ -78,6 +79,7 @@ class MatchSet {
   void find_all();
   void find_around(const Change& change);
   void add(const Place& place);
+  bool has_lower_twin(const Place& place);
   bool is_known(const Place& place, const std::vector<int32_t>& among) const;
   void drop(int32_t number);
   void drop_parts_of(int32_t id);
@@ -116,7 +118,8 @@ class MatchSet {
   uint64_t bucket_count_ = 0;
   int32_t joint_head_ = 0, constants_head_ = 0;
   std::vector<Entry> log_;
-  std::vector<int32_t> stale_, found_;
+  std::vector<int32_t> stale_, found_, twin_nodes_;
+  std::vector<Value> twin_variables_;
   std::vector<int32_t> fresh_round_, stale_round_;
   int32_t round_ = 0;
   uint64_t priced_ = 0;

@@ -1,8 +1,9 @@
 #pragma once
 // Proved rules, made ready for matching.
 #include <memory>
+#include <mutex>
 
-#include "ir/rule.h"
+#include "rewrite/symmetry.h"
 
 namespace regraft::rewrite {
 
@@ -14,13 +15,29 @@ enum class Scope : uint8_t {
   Proved,    ///< also proved:bounded, which says nothing about other shapes
 };
 
+/// A rule at one signature, made when it is first asked for. Thread-safe.
+class LazyInstance {
+ public:
+  explicit LazyInstance(Signature signature) : signature_(std::move(signature)) {}
+  /// nullptr when the signature does not apply to the rule.
+  const RuleInstance* get(const Rule& rule) const;
+  /// By variable.
+  std::vector<int> ranks() const;
+
+ private:
+  Signature signature_;
+  mutable std::once_flag once_;
+  mutable std::optional<RuleInstance> instance_;
+};
+
 /// A rule and its form at each signature of its domain.
 struct CompiledRule {
   Rule rule;
-  std::vector<RuleInstance> instances;
+  std::vector<std::unique_ptr<const LazyInstance>> instances;
   std::map<std::vector<int>, std::vector<int>> by_ranks;  ///< ranks of the variables -> instances
   std::vector<std::vector<char>>
-      rhs_needs;  ///< for each output of the right: the variables it reads
+      rhs_needs;                     ///< for each output of the right: the variables it reads
+  std::vector<Symmetry> symmetries;  ///< but for the identity
 };
 
 /// Immutable; may be read from several threads.

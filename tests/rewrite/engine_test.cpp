@@ -125,6 +125,32 @@ std::multiset<Key> brute_force(const Graph& graph, const RuleIndex& rules,
   return keys;
 }
 
+/// The matches that a symmetry of the rule makes of one.
+std::vector<Key> twins(const Key& key, const RuleIndex& rules) {
+  std::vector<Key> result{key};
+  const auto& [rule, nodes, variables, change, growth] = key;
+  for (const Symmetry& s : rules.rules()[static_cast<size_t>(rule)].symmetries) {
+    Key twin = key;
+    for (size_t j = 0; j < nodes.size(); ++j)
+      std::get<1>(twin)[j] = nodes[static_cast<size_t>(s.nodes[j])];
+    for (size_t v = 0; v < variables.size(); ++v)
+      std::get<2>(twin)[v] = variables[static_cast<size_t>(s.variables[v])];
+    result.push_back(twin);
+  }
+  return result;
+}
+
+/// One of each set of twins, the lowest. All must be there and do the same.
+std::multiset<Key> without_twins(const std::multiset<Key>& all, const RuleIndex& rules) {
+  std::multiset<Key> lowest;
+  for (const Key& key : all) {
+    auto same = twins(key, rules);
+    for (const Key& twin : same) EXPECT_EQ(all.count(twin), 1u);
+    if (key == *std::min_element(same.begin(), same.end())) lowest.insert(key);
+  }
+  return lowest;
+}
+
 /// A random program over 3x3 matrices, with constants among them.
 Graph random_graph(Rng& rng) {
   Graph g;
@@ -195,7 +221,7 @@ void check_state(Engine& e, const RuleIndex& rules, const cost::CostModel& model
   cost::GraphCost sum = cost::graph_cost(model, g);
   ASSERT_NEAR(e.cost(), sum.total.microseconds, 1e-6);
   ASSERT_EQ(e.calls(), sum.calls);
-  ASSERT_EQ(listed(e), brute_force(g, rules, model)) << to_string(g);
+  ASSERT_EQ(listed(e), without_twins(brute_force(g, rules, model), rules)) << to_string(g);
   Catalogue catalogue(g.shared_pool(), model, {});
   ASSERT_EQ(LiveGraph(canonical(g).node_count() == g.node_count() ? canonical(g) : g, catalogue)
                 .identity(),
@@ -285,9 +311,21 @@ TEST(Engine, AWayThatOpensOrClosesElsewhereChangesWhetherAMergeIsACycle) {
   ASSERT_EQ(e.matches().size(), 1u);
   EXPECT_EQ(e.match(e.matches()[0]).rule, 1);
   e.apply(e.matches()[0]);
-  EXPECT_EQ(e.matches().size(), 2u);
+  ASSERT_EQ(e.matches().size(), 1u);
+  EXPECT_EQ(e.match(e.matches()[0]).rule, 0);
   e.undo();
   EXPECT_EQ(e.matches().size(), 1u);
+}
+
+TEST(Symmetry, ExchangesWhatALeftSideTreatsAlike) {
+  auto count = [](const std::string& line) { return symmetries(rule_of(line)).size(); };
+  EXPECT_EQ(count(kFactor), 1u);  // b and c
+  EXPECT_EQ(count(kMerge), 1u);   // b and c, with their outputs
+  EXPECT_EQ(count(kAssociate), 0u);
+  EXPECT_EQ(count(kAddAssociate), 0u);  // a and b, but then the right side is another
+  EXPECT_EQ(count("r (add ?a (add ?b ?c)) => (add (add ?b ?c) ?a) for a:nn b:nn c:nn "
+                  "proved:all-sizes"),
+            1u);
 }
 
 TEST(Engine, CommitReclaimsMemoryAndKeepsTheNodes) {

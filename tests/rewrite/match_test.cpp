@@ -51,7 +51,7 @@ TEST(Match, TriesCommutedOperands) {
   Value a = input(g, {2, 3}), b = input(g, {3, 4}), c = input(g, {3, 4}), d = input(g, {2, 4});
   g.set_outputs({call(
       g, "add", {d, call(g, "add", {call(g, "matmul", {a, b}), call(g, "matmul", {a, c})})})});
-  EXPECT_EQ(matches_of(g, {kFactor}).size(), 2u);  // b + c and c + b
+  EXPECT_EQ(matches_of(g, {kFactor}).size(), 1u);  // b + c is c + b
   EXPECT_EQ(matches_of(g, {kAddAssociate}).size(), 2u);
 }
 
@@ -90,7 +90,7 @@ TEST(Match, SymbolicSizesNeedConditionsThatHoldForAll) {
   g.set_outputs({call(g, "add", {call(g, "matmul", {a, b}), call(g, "matmul", {a, c})})});
   cost::Roofline model;
   RuleIndex rules = index_of({kFactor});
-  EXPECT_EQ(Engine(g, rules, model).matches().size(), 2u);
+  EXPECT_EQ(Engine(g, rules, model).matches().size(), 1u);
   Graph h;
   Value x = input(h, {2, 3}), y = input(h, {3, Poly::symbol(h.pool().named("k"))});
   Value z = input(h, {3, Poly::symbol(h.pool().named("l"))});
@@ -113,7 +113,7 @@ TEST(Match, AttributeVariablesMustAgree) {
   g.set_outputs({call(g, "add", {p, q})});
   EXPECT_TRUE(matches_of(g, {merge}).empty());
   g.set_outputs({call(g, "add", {p, call(g, "conv", {x, u}, plain)})});
-  EXPECT_EQ(matches_of(g, {merge}).size(), 2u);
+  EXPECT_EQ(matches_of(g, {merge}).size(), 1u);
 }
 
 TEST(Match, MergesTwoOutputs) {
@@ -125,7 +125,7 @@ TEST(Match, MergesTwoOutputs) {
     EXPECT_EQ(sum.calls_by_op.at("matmul"), 1);
     EXPECT_EQ(sum.calls_by_op.at("split"), 1);
   });
-  EXPECT_EQ(matches.size(), 2u);  // b before c and c before b
+  EXPECT_EQ(matches.size(), 1u);  // b before c is as good as c before b
 }
 
 TEST(Match, RefusesAMergeThatWouldMakeACycle) {
