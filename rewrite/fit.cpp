@@ -45,20 +45,12 @@ bool bind_attrs(const Node& form, const Attrs<Poly>& attrs, int rank, Binding& b
 
 constexpr int64_t kMaxCompared = 1 << 16;  ///< elements of a constant that is compared with a maker
 
-/// Is the constant what the maker `form` makes under the binding? A real that nothing has bound is
-/// its first number.
-bool makes(const Node& form, const Constant& constant, Binding& b, SymbolPool& pool) {
-  int64_t count = constant.count();
-  if (count < 1 || count > kMaxCompared || !is_real(constant.dtype())) return false;
-  auto data = constant.reals();
-  if (!data) return false;
-  for (const Real& r : form.attrs.reals)
-    if (r.symbol) b.reals.emplace(r.symbol, data->front());
-  auto attrs = translate(form.attrs, b, pool);
-  auto numbers = attrs ? numeric(*attrs) : std::nullopt;
+bool equal_data(const Form& maker, const Constant& constant) {
+  auto numbers = numeric(maker.attrs);
   if (!numbers) return false;
-  auto made = evaluate_reals(*form.op, {}, *numbers);
-  return made && (*made)[0].shape == constant.dims() && *data == (*made)[0].data;
+  auto data = constant.reals();
+  auto made = evaluate_reals(*maker.op, {}, *numbers);
+  return data && made && (*made)[0].shape == constant.dims() && *data == (*made)[0].data;
 }
 
 /// Symbols stand for integers >= their minimum; a binding outside is outside the proof.
@@ -66,39 +58,6 @@ bool in_range(const Binding& b) {
   return std::all_of(b.sizes.begin(), b.sizes.end(), [](const auto& bound) {
     return holds(non_negative(bound.second - Poly(bound.first->min)));
   });
-}
-
-std::optional<Binding> bind_instance(const LiveGraph& g, const RuleInstance& instance,
-                                     const Place& place) {
-  Binding b;
-  Catalogue& catalogue = g.catalogue();
-  SymbolPool& pool = catalogue.pool();
-  for (size_t v = 0; v < place.variables.size(); ++v)
-    if (!bind_shape(instance.sizes[v], *catalogue.type(g.type(place.variables[v])).shape, b))
-      return std::nullopt;
-  Later later;
-  auto form = [&](size_t j) -> const Node& { return instance.lhs.node(instance.lhs_ids[j]); };
-  for (size_t j = 0; j < place.nodes.size(); ++j) {
-    const LiveGraph::Slot& slot = g.slot(place.nodes[j]);
-    if (slot.kind == NodeKind::Constant) continue;
-    int rank = slot.inputs.empty() ? 0 : catalogue.rank(g.type(slot.inputs[0]));
-    if (!bind_attrs(form(j), catalogue.form(slot.form).attrs, rank, b, later)) return std::nullopt;
-  }
-  for (const auto& [want, have] : later) {
-    auto value = translate(want, b.sizes, pool);
-    if (!value || !same(*value, have)) return std::nullopt;
-  }
-  for (size_t j = 0; j < place.nodes.size(); ++j) {
-    const LiveGraph::Slot& slot = g.slot(place.nodes[j]);
-    if (slot.kind == NodeKind::Constant && !makes(form(j), *slot.origin->constant, b, pool))
-      return std::nullopt;
-  }
-  if (!in_range(b)) return std::nullopt;
-  for (const Formula& f : instance.requires_lhs) {
-    auto condition = translate(f, b.sizes, pool);
-    if (!condition || !holds(*condition)) return std::nullopt;
-  }
-  return b;
 }
 
 /// Ranks of the bound variables; nullopt when one is unknown, not real, or of another element type.
@@ -201,6 +160,59 @@ const Fit* Fitter::fit(const LiveGraph& g, const Place& place) {
   return known_.emplace(key_, std::move(fit)).first->second.get();
 }
 
+/// Is the data what the maker makes under the binding? A real that nothing has bound is its first
+/// number.
+bool Fitter::makes(const Node& maker, const LiveGraph::Slot& data, Binding& b) {
+  const Constant& constant = *data.origin->constant;
+  int64_t count = constant.count();
+  if (count < 1 || count > kMaxCompared || !is_real(constant.dtype())) return false;
+  for (const Real& r : maker.attrs.reals) {
+    if (!r.symbol || b.reals.count(r.symbol)) continue;
+    auto numbers = constant.reals();
+    if (!numbers) return false;
+    b.reals.emplace(r.symbol, numbers->front());
+  }
+  auto attrs = translate(maker.attrs, b, catalogue_.pool());
+  if (!attrs) return false;
+  std::pair key{catalogue_.form(*maker.op, *attrs, 0), data.data};
+  auto known = made_.find(key);
+  if (known == made_.end())
+    known = made_.emplace(key, equal_data(catalogue_.form(key.first), constant)).first;
+  return known->second;
+}
+
+std::optional<Binding> Fitter::bind(const LiveGraph& g, const RuleInstance& instance,
+                                    const Place& place) {
+  Binding b;
+  Catalogue& catalogue = g.catalogue();
+  SymbolPool& pool = catalogue.pool();
+  for (size_t v = 0; v < place.variables.size(); ++v)
+    if (!bind_shape(instance.sizes[v], *catalogue.type(g.type(place.variables[v])).shape, b))
+      return std::nullopt;
+  Later later;
+  auto form = [&](size_t j) -> const Node& { return instance.lhs.node(instance.lhs_ids[j]); };
+  for (size_t j = 0; j < place.nodes.size(); ++j) {
+    const LiveGraph::Slot& slot = g.slot(place.nodes[j]);
+    if (slot.kind == NodeKind::Constant) continue;
+    int rank = slot.inputs.empty() ? 0 : catalogue.rank(g.type(slot.inputs[0]));
+    if (!bind_attrs(form(j), catalogue.form(slot.form).attrs, rank, b, later)) return std::nullopt;
+  }
+  for (const auto& [want, have] : later) {
+    auto value = translate(want, b.sizes, pool);
+    if (!value || !same(*value, have)) return std::nullopt;
+  }
+  for (size_t j = 0; j < place.nodes.size(); ++j) {
+    const LiveGraph::Slot& slot = g.slot(place.nodes[j]);
+    if (slot.kind == NodeKind::Constant && !makes(form(j), slot, b)) return std::nullopt;
+  }
+  if (!in_range(b)) return std::nullopt;
+  for (const Formula& f : instance.requires_lhs) {
+    auto condition = translate(f, b.sizes, pool);
+    if (!condition || !holds(*condition)) return std::nullopt;
+  }
+  return b;
+}
+
 std::unique_ptr<Fit> Fitter::make(const LiveGraph& g, const Place& place) {
   const CompiledRule& rule = rules_.rules()[static_cast<size_t>(place.rule)];
   if (place.variables.empty()) return nullptr;
@@ -210,7 +222,7 @@ std::unique_ptr<Fit> Fitter::make(const LiveGraph& g, const Place& place) {
   if (instances == rule.by_ranks.end()) return nullptr;
   for (int k : instances->second) {
     const RuleInstance* instance = rule.instances[static_cast<size_t>(k)]->get(rule.rule);
-    auto binding = instance ? bind_instance(g, *instance, place) : std::nullopt;
+    auto binding = instance ? bind(g, *instance, place) : std::nullopt;
     if (!binding) continue;
     auto fit = std::make_unique<Fit>(Fit{&rule, instance, *std::move(binding), {}});
     return add_right_side(g, place, *fit) ? std::move(fit) : nullptr;

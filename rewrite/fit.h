@@ -29,10 +29,13 @@ class Fitter {
 
  private:
   std::unique_ptr<Fit> make(const LiveGraph& g, const Place& place);
+  std::optional<Binding> bind(const LiveGraph& g, const RuleInstance& instance, const Place& place);
+  bool makes(const Node& maker, const LiveGraph::Slot& data, Binding& b);
 
   const RuleIndex& rules_;
   Catalogue& catalogue_;
   std::unordered_map<std::vector<int32_t>, std::unique_ptr<Fit>, IdsHash> known_;
+  std::map<std::pair<FormId, int32_t>, bool> made_;  // a maker and data: are they equal?
   std::vector<int32_t> key_;
 };
 

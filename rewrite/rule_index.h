@@ -45,7 +45,7 @@ class RuleIndex {
  public:
   /// A reversible rule becomes two directed ones, the second with "~" after its name. An Error
   /// names a rule that is not admitted, malformed, without a domain, or whose left side is a bare
-  /// variable.
+  /// variable. A signature that does not apply to its rule is found out later and has no matches.
   static Result<RuleIndex> build(const std::vector<Rule>& rules, Scope scope = Scope::AllSizes);
   const std::vector<CompiledRule>& rules() const { return rules_; }
   /// Finds all their left sides.

@@ -1,12 +1,12 @@
-"""A language model's decoder with every head written out, as a stress test for graph size."""
+"""A language model's decoder with the attention of every head written out: many nodes."""
 import numpy as np
 
 from builder import Builder
 
 
 def decoder(name, layers, width, heads, length, seed):
-    """RMS norms from single operators, rotary positions, a gated feed-forward part; all weights
-    of a head are its own."""
+    """RMS norms from single operators, one projection for all queries, keys and values, rotary
+    positions, a gated feed-forward part."""
     b = Builder(name, seed)
     size = width // heads
     angles = np.outer(np.arange(length), 10000.0 ** (-np.arange(size) // 2 * 2 / size))
@@ -15,7 +15,8 @@ def decoder(name, layers, width, heads, length, seed):
     x = b.input("hidden", [1, length, width])
     for _ in range(layers):
         y = rms_norm(b, x, width)
-        mixed = [head(b, y, width, size, rotary, mask) for _ in range(heads)]
+        parts = b.op("Split", [product(b, y, width, 3 * width)], outputs=3 * heads, axis=-1)
+        mixed = [head(b, parts[k::heads], size, rotary, mask) for k in range(heads)]
         joined = b.op("Concat", mixed, axis=-1)
         x = b.op("Add", [x, product(b, joined, width, width)])
         y = rms_norm(b, x, width)
@@ -38,12 +39,8 @@ def rms_norm(b, x, width):
     return b.op("Mul", [b.op("Div", [x, root]), b.normal("gain", (width,), 1.0)])
 
 
-def head(b, x, width, size, rotary, mask):
-    def projected():
-        return b.op("Add", [product(b, x, width, size), b.normal("bias", (size,), 0.05)])
-
-    query, key, value = rotate(b, projected(), size, rotary), rotate(b, projected(), size, rotary), \
-        projected()
+def head(b, parts, size, rotary, mask):
+    query, key, value = rotate(b, parts[0], size, rotary), rotate(b, parts[1], size, rotary), parts[2]
     scores = b.op("MatMul", [query, b.op("Transpose", [key], perm=[0, 2, 1])])
     scores = b.op("Mul", [scores, b.floats("scale", size ** -0.5)])
     weights = b.op("Softmax", [b.op("Add", [scores, mask])], axis=-1)
@@ -60,6 +57,6 @@ def rotate(b, x, size, rotary):
 
 
 MODELS = {
-    "decoder_2k": lambda seed: decoder("decoder_2k", 5, 256, 16, 64, seed),
-    "decoder_20k": lambda seed: decoder("decoder_20k", 48, 256, 16, 64, seed),
+    "decoder_2k": lambda seed: decoder("decoder_2k", 5, 240, 20, 64, seed),
+    "decoder_20k": lambda seed: decoder("decoder_20k", 48, 240, 20, 64, seed),
 }
