@@ -1,7 +1,5 @@
 #include "rewrite/backtracking.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "rewrite/paths.h"
@@ -41,31 +39,44 @@ class Queue {
   std::map<std::pair<double, uint64_t>, Entry> entries_;
 };
 
+/// Whether two moves lead to the same graph in either order. REQUIRES: `second` was there before
+/// `first` was made, and did the same.
+bool commute(const Move& first, const Match& second) {
+  const CompiledRule& rule = *second.fit->rule;
+  for (const auto& needs : rule.rhs_needs)
+    if (std::find(needs.begin(), needs.end(), 0) != needs.end()) return false;
+  for (int32_t id : second.nodes) {
+    if (std::find(first.nodes.begin(), first.nodes.end(), id) != first.nodes.end()) return false;
+    auto reads = [id](Value v) { return v.node == id; };
+    if (std::any_of(first.variables.begin(), first.variables.end(), reads)) return false;
+  }
+  return true;
+}
+
 /// One run.
 class Run {
  public:
   Run(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-      const SearchOptions& options, const Stop& stop)
+      const SearchOptions& options, const Stop& stop, bool skip_commuting)
       : options_(options),
-        stop_(stop),
         engine_(g, rules, model, {options.opset}),
         paths_(engine_.cost()),
-        reporter_(engine_.cost(), rules),
+        reporter_("backtracking", engine_.cost(), rules, options, stop),
         queue_(options.max_queue),
         visited_(kRemembered),
-        progress_("search", "candidates", options.budget, options.verbosity),
-        max_calls_(options.max_growth * engine_.calls()) {}
+        max_calls_(options.max_growth * engine_.calls()),
+        skip_commuting_(skip_commuting) {}
 
   SearchReport run() && {
-    visited_.insert(engine_.identity());
-    expand();
-    descend();
+    start();
     StopReason reason = StopReason::Exhausted;
     for (; !queue_.empty(); take(queue_.pop())) {
-      if (auto r = stopped(stop_)) reason = *r;
-      if (reporter_.report.candidates >= options_.budget) reason = StopReason::Budget;
-      if (reason != StopReason::Exhausted) break;
+      auto over = reporter_.over();
+      if (!over) continue;
+      reason = *over;
+      break;
     }
+    if (reporter_.out_of_budget() && reason == StopReason::Exhausted) reason = StopReason::Budget;
     paths_.go(engine_, here_, best_);
     return std::move(reporter_).finish(reason, paths_.moves(best_), engine_.to_graph());
   }
@@ -73,74 +84,73 @@ class Run {
  private:
   /// Graphs that cost less are worth a look.
   double limit() const { return std::max(options_.alpha, 1.0) * reporter_.best(); }
-  bool out_of_budget() const {
-    return stopped(stop_) || reporter_.report.candidates >= options_.budget;
-  }
 
-  /// Goes downhill from here, and expands where it ends.
-  void descend() {
-    size_t made = engine_.depth();
-    rewrite::descend(engine_, [&] {
-      look(engine_.priced() - priced_);
-      priced_ = engine_.priced();
-      return !out_of_budget();
-    });
-    for (; made < engine_.depth(); ++made) arrive(here_, engine_.moves()[made]);
-    if (here_ != 0 && visited_.insert(engine_.identity())) expand();
-  }
-
-  void arrive(int32_t parent, const Move& move) {
-    here_ = paths_.add(parent, move);
-    if (reporter_.offer(move.cost, move.rule, paths_.depth(here_))) best_ = here_;
+  /// Expands the original, and where going downhill from it ends.
+  void start() {
+    Identity original = engine_.identity();
+    rewrite::descend(engine_, reporter_);
+    for (const Move& move : std::vector<Move>(engine_.moves())) here_ = paths_.add(here_, move);
+    best_ = here_;
+    visited_.insert(engine_.identity());
+    expand();
+    if (here_ == 0 || !visited_.insert(original) || engine_.cost() >= limit()) return;
+    paths_.go(engine_, here_, 0);
+    here_ = 0;
+    if (engine_.cost() < limit()) expand();
   }
 
   void take(Queue::Entry e) {
-    if (e.move.cost >= limit() && e.move.cost > reporter_.best()) return;
+    if (e.move.cost >= limit()) return;
     paths_.go(engine_, here_, e.parent);
-    here_ = e.parent;
     redo(engine_, e.move);
-    arrive(e.parent, std::move(e.move));
+    here_ = paths_.add(e.parent, std::move(e.move));
+    if (reporter_.offer(paths_.cost(here_), paths_.rule(here_), paths_.depth(here_))) best_ = here_;
     if (visited_.insert(engine_.identity()))
       expand();
     else
       ++reporter_.report.duplicates;
   }
 
-  void look(uint64_t candidates) {
-    candidates = std::min(candidates, options_.budget - reporter_.report.candidates);
-    reporter_.report.candidates += candidates;
-    progress_.add(candidates);
+  /// The graph is also reached with the last two moves in the other order.
+  bool is_other_order(int32_t number) const {
+    if (!skip_commuting_ || engine_.depth() == 0 || !engine_.older_than_last_move(number))
+      return false;
+    const Move& last = engine_.moves().back();
+    const Match& m = engine_.match(number);
+    bool first = std::tie(m.cost_change, m.rule, m.nodes, m.variables) <
+                 std::tie(last.cost_change, last.rule, last.nodes, last.variables);
+    return first && commute(last, m);
   }
 
   void expand() {
     SearchReport& report = reporter_.report;
     ++report.expanded;
     for (int32_t number : engine_.matches()) {
-      if (report.candidates == options_.budget) break;
-      look(1);
+      if (reporter_.out_of_budget()) break;
+      if (is_other_order(number)) {
+        ++report.duplicates;
+        continue;
+      }
+      reporter_.look(1);
       const Match& m = engine_.match(number);
       double cost = engine_.cost() + m.cost_change;
       bool wanted = cost < limit() && engine_.calls() + m.growth <= max_calls_;
       if (wanted && queue_.admits(cost))
-        queue_.push({here_, {m.rule, m.nodes, m.variables, cost}});
+        queue_.push({here_, {m.rule, m.nodes, m.variables, cost, m.cost_change}});
       else
         ++report.rejected;
     }
     report.peak_queue = std::max(report.peak_queue, queue_.size());
-    progress_.note(
-        fmt::format("best {:.1f} us, {} graphs queued", reporter_.best(), queue_.size()));
   }
 
   const SearchOptions& options_;
-  const Stop& stop_;
   Engine engine_;
   Paths paths_;
   Reporter reporter_;
   Queue queue_;
   Transpositions visited_;
-  Progress progress_;
   double max_calls_;
-  uint64_t priced_ = 0;
+  bool skip_commuting_;
   int32_t here_ = 0, best_ = 0;  // in paths_; the engine is at here_
 };
 
@@ -149,7 +159,7 @@ class Run {
 SearchReport Backtracking::search(const Graph& g, const RuleIndex& rules,
                                   const cost::CostModel& model, const SearchOptions& options,
                                   const Stop& stop) const {
-  return Run(g, rules, model, options, stop).run();
+  return Run(g, rules, model, options, stop, skip_commuting_).run();
 }
 
 }  // namespace regraft::rewrite

@@ -123,7 +123,7 @@ void Engine::apply(int32_t number) {
   double expected = cost() + m.cost_change;
 #endif
   marks_.push_back({state_->graph.mark(), state_->matches.mark()});
-  moves_.push_back({m.rule, m.nodes, m.variables, 0});
+  moves_.push_back({m.rule, m.nodes, m.variables, 0, m.cost_change});
   carry_out(plan);
   moves_.back().cost = cost();
 #ifndef NDEBUG

@@ -9,7 +9,8 @@ struct Move {
   int32_t rule = 0;
   std::vector<int32_t> nodes;
   std::vector<Value> variables;
-  double cost = 0;  ///< of the graph after it
+  double cost = 0;         ///< of the graph after it
+  double cost_change = 0;  ///< as it was predicted
 };
 
 /// Not thread-safe; several engines may share the rules and the cost model. Node ids are the same
@@ -33,6 +34,16 @@ class Engine {
   const Match& match(int32_t number) const { return state_->matches.match(number); }
   /// A match that applies now, or -1. REQUIRES: the nodes are in the graph, as many as in the rule.
   int32_t find(const Move& move) const;
+
+  /// The match was there before the last move, and did the same.
+  bool older_than_last_move(int32_t number) const {
+    return match(number).round < state_->matches.round();
+  }
+  /// visit(number) for each match that applies now and whose first output is a value of the node.
+  template <class Visit>
+  void for_matches_at(int32_t node, Visit&& visit) const {
+    state_->matches.for_rooted_at(node, visit);
+  }
 
   /// REQUIRES: the match applies now.
   void apply(int32_t number);

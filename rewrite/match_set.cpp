@@ -64,6 +64,7 @@ int32_t MatchSet::new_match(const Place& place, const Fit* fit) {
   m.variables.assign(place.variables.begin(), place.variables.end());
   m.listed = -1;
   m.first_watch = m.watches = 0;
+  m.round = 0;
   m.joint = fit->rule->rule.lhs.outputs.size() > 1;
   return number;
 }
@@ -72,7 +73,7 @@ void MatchSet::add(const Place& place) {
   const Fit* fit = fitter_.fit(g_, place);
   if (!fit || has_lower_twin(place)) return;
   int32_t number = new_match(place, fit);
-  stale_round_.resize(std::max(stale_round_.size(), static_cast<size_t>(count_)), 0);
+  stale_stamp_.resize(std::max(stale_stamp_.size(), static_cast<size_t>(count_)), 0);
   price(number);
 }
 
@@ -114,8 +115,9 @@ void MatchSet::price(int32_t number) {
   bool applies = planner_.make(m.place(), *m.fit);
   const Plan& plan = planner_.plan();
   watch(number, plan);
+  log_.push_back({Did::Price, number, 0, 0, m.cost_change, m.growth, m.round});
+  m.round = round_;
   if (applies) {
-    log_.push_back({Did::Price, number, m.growth, 0, m.cost_change});
     m.cost_change = plan.cost_change;
     m.growth = plan.growth;
   }
@@ -197,9 +199,9 @@ void MatchSet::drop_parts_of(int32_t id) {
 }
 
 void MatchSet::mark_stale(int32_t number) {
-  int32_t& round = stale_round_[static_cast<size_t>(number)];
-  if (round == round_) return;
-  round = round_;
+  int32_t& stamp = stale_stamp_[static_cast<size_t>(number)];
+  if (stamp == stamp_) return;
+  stamp = stamp_;
   stale_.push_back(number);
 }
 
@@ -234,10 +236,10 @@ bool MatchSet::is_known(const Place& place, const std::vector<int32_t>& among) c
 
 /// The matches that a fresh node is part of.
 void MatchSet::find_around(const Change& change) {
-  fresh_round_.resize(std::max(fresh_round_.size(), static_cast<size_t>(g_.id_bound())), 0);
+  fresh_stamp_.resize(std::max(fresh_stamp_.size(), static_cast<size_t>(g_.id_bound())), 0);
   std::vector<int32_t> roots;
   for (int32_t id : change.fresh) {
-    fresh_round_[static_cast<size_t>(id)] = round_;
+    fresh_stamp_[static_cast<size_t>(id)] = stamp_;
     rules_.program().outputs_above(g_, id, roots);
   }
   std::sort(roots.begin(), roots.end());
@@ -245,7 +247,7 @@ void MatchSet::find_around(const Change& change) {
   found_.clear();
   auto visit = [&](const Place& place) {
     bool fresh = std::any_of(place.nodes.begin(), place.nodes.end(), [&](int32_t id) {
-      return fresh_round_[static_cast<size_t>(id)] == round_;
+      return fresh_stamp_[static_cast<size_t>(id)] == stamp_;
     });
     if (!fresh) return;
     bool joint = rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs.outputs.size() > 1;
@@ -262,6 +264,7 @@ void MatchSet::find_around(const Change& change) {
 
 void MatchSet::update(const Change& change) {
   ++round_;
+  ++stamp_;
   if (g_.id_bound() > 0) head(g_.id_bound() - 1);
   for (int32_t id : change.redirected) drop_parts_of(id);
   for (int32_t id : change.removed) drop_parts_of(id);
@@ -272,7 +275,7 @@ void MatchSet::update(const Change& change) {
 }
 
 MatchSet::Mark MatchSet::mark() const {
-  return {log_.size(), heads_.size(), count_, lists_.size()};
+  return {log_.size(), heads_.size(), count_, lists_.size(), round_};
 }
 
 void MatchSet::undo(const Mark& m) {
@@ -308,11 +311,13 @@ void MatchSet::undo(const Mark& m) {
       }
       case Did::Price:
         match.cost_change = e.cost;
-        match.growth = e.first;
+        match.growth = e.growth;
+        match.round = e.round;
         break;
     }
   }
   count_ = m.matches;
+  round_ = m.round;
   heads_.resize(m.heads);
   lists_.truncate(m.watches);
   watches_.resize(static_cast<size_t>(m.watches));

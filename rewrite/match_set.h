@@ -12,8 +12,11 @@ struct Match {
   std::vector<Value> variables;  ///< graph value of each tensor variable
   double cost_change = 0;        ///< microseconds, exact
   int32_t growth = 0;            ///< by how many the calls that run change
+  int32_t round = 0;             ///< when it was priced last; see MatchSet::round
   int32_t listed = -1;           ///< its place in the list of those that apply; -1: does not now
   Place place() const { return {rule, nodes, variables}; }
+  /// The node of the first output.
+  int32_t root() const { return nodes[static_cast<size_t>(fit->rule->rule.lhs.outputs[0].node)]; }
 
  private:
   friend class MatchSet;
@@ -48,13 +51,25 @@ class MatchSet {
                std::span<const Value> variables) const;
   /// How many matches were priced so far: anew after a change near them, too.
   uint64_t priced() const { return priced_; }
+  /// How many updates the present state has behind it. A match of an earlier round was there
+  /// before the last update, and did the same.
+  int32_t round() const { return round_; }
+  /// visit(number) for each match that applies and whose first output is a value of node `id`.
+  template <class Visit>
+  void for_rooted_at(int32_t id, Visit&& visit) const {
+    int32_t head = heads_[static_cast<size_t>(id)];
+    for (int32_t l = lists_.next(head); l != head; l = lists_.next(l)) {
+      int32_t number = watches_[static_cast<size_t>(l)].match;
+      if (match(number).listed >= 0 && match(number).root() == id) visit(number);
+    }
+  }
   int32_t size() const { return count_; }  ///< those that were dropped and not forgotten included
 
   /// Brings the matches up to date with the graph.
   void update(const Change& change);
   struct Mark {
     size_t log = 0, heads = 0;
-    int32_t matches = 0, watches = 0;
+    int32_t matches = 0, watches = 0, round = 0;
   };
   Mark mark() const;
   /// REQUIRES: the graph is as it was at the mark.
@@ -67,6 +82,7 @@ class MatchSet {
     Did did{};
     int32_t match = 0, first = 0, count = 0;
     double cost = 0;
+    int32_t growth = 0, round = 0;
   };
   struct Watch {
     int32_t match = -1, delta = 0;
@@ -120,7 +136,8 @@ class MatchSet {
   std::vector<Entry> log_;
   std::vector<int32_t> stale_, found_, twin_nodes_;
   std::vector<Value> twin_variables_;
-  std::vector<int32_t> fresh_round_, stale_round_;
+  std::vector<int32_t> fresh_stamp_, stale_stamp_;
+  int32_t stamp_ = 0;  ///< of this update; never the same again
   int32_t round_ = 0;
   uint64_t priced_ = 0;
 };

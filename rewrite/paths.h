@@ -7,10 +7,11 @@ namespace regraft::rewrite {
 /// A tree of moves. Node 0 is the original graph.
 class Paths {
  public:
-  explicit Paths(double cost) { nodes_.push_back({-1, 0, {0, {}, {}, cost}}); }
+  explicit Paths(double cost) { nodes_.push_back({-1, 0, {0, {}, {}, cost, 0}}); }
   int32_t add(int32_t parent, Move move);
   double cost(int32_t node) const { return at(node).move.cost; }
   int32_t rule(int32_t node) const { return at(node).move.rule; }
+  int32_t parent(int32_t node) const { return at(node).parent; }
   size_t depth(int32_t node) const { return at(node).depth; }
   size_t size() const { return nodes_.size(); }
   /// The moves from the original on.

@@ -23,7 +23,7 @@ Status repeat(Engine& engine, const RuleIndex& rules, const AppliedRule& step) {
                   return id >= 0 && id < g.id_bound() && g.alive(id);
                 });
   if (!exists) return error("the rule " + step.rule + " is said to apply to other nodes");
-  int32_t match = engine.find({number, step.nodes, step.variables, 0});
+  int32_t match = engine.find({number, step.nodes, step.variables, 0, 0});
   if (match < 0) return error("the rule " + step.rule + " does not apply there");
   engine.apply(match);
   engine.commit();

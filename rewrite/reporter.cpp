@@ -1,5 +1,7 @@
 #include "rewrite/reporter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/check.h"
@@ -20,14 +22,27 @@ std::string to_string(StopReason r) {
   return "";
 }
 
-std::optional<StopReason> stopped(const Stop& stop) {
-  if (stop.requested()) return StopReason::Interrupted;
-  if (stop.out_of_time()) return StopReason::Time;
-  return std::nullopt;
+Reporter::Reporter(std::string_view searcher, double cost, const RuleIndex& rules,
+                   const SearchOptions& options, const Stop& stop)
+    : rules_(rules),
+      options_(options),
+      stop_(stop),
+      best_(cost),
+      progress_(std::string(searcher), "candidates", options.budget, options.verbosity) {
+  report.cost_before = cost;
 }
 
-Reporter::Reporter(double cost, const RuleIndex& rules) : rules_(rules), best_(cost) {
-  report.cost_before = cost;
+void Reporter::look(uint64_t candidates) {
+  candidates = std::min(candidates, options_.budget - report.candidates);
+  report.candidates += candidates;
+  progress_.add(candidates);
+}
+
+std::optional<StopReason> Reporter::over() const {
+  if (stop_.requested()) return StopReason::Interrupted;
+  if (stop_.out_of_time()) return StopReason::Time;
+  if (out_of_budget()) return StopReason::Budget;
+  return std::nullopt;
 }
 
 double Reporter::seconds() const {
@@ -39,6 +54,7 @@ bool Reporter::offer(double cost, int32_t rule, size_t depth) {
   best_ = cost;
   const std::string& name = rules_.rules()[static_cast<size_t>(rule)].rule.name;
   report.improvements.push_back({report.candidates, cost, seconds(), name, depth});
+  progress_.note(fmt::format("best {:.1f} us", cost));
   return true;
 }
 
@@ -61,24 +77,25 @@ void redo(Engine& engine, const Move& move) {
   engine.apply(number);
 }
 
-namespace {
-
 bool comes_first(const Match& a, const Match& b) {
   if (a.cost_change != b.cost_change) return a.cost_change < b.cost_change;
   return std::tie(a.rule, a.nodes, a.variables) < std::tie(b.rule, b.nodes, b.variables);
 }
 
-}  // namespace
-
-bool descend(Engine& engine, const std::function<bool()>& go_on) {
+StopReason descend(Engine& engine, Reporter& reporter, size_t before) {
+  uint64_t priced = 0;
   for (;;) {
+    reporter.look(engine.priced() - priced);
+    priced = engine.priced();
     int32_t best = -1;
     for (int32_t number : engine.matches())
       if (best < 0 || comes_first(engine.match(number), engine.match(best))) best = number;
-    bool saves =
-        best >= 0 && cheaper(engine.cost() + engine.match(best).cost_change, engine.cost());
-    if (!saves || !go_on()) return saves;
+    if (best < 0 || !cheaper(engine.cost() + engine.match(best).cost_change, engine.cost()))
+      return StopReason::Exhausted;
+    if (auto reason = reporter.over()) return *reason;
     engine.apply(best);
+    const Move& move = engine.moves().back();
+    reporter.offer(move.cost, move.rule, before + engine.depth());
   }
 }
 
