@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "cli/commands.h"
+#include "rewrite/searchers.h"
 
 namespace {
 
@@ -65,7 +66,7 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--disable-rule", f.disabled, "names of rules to leave out");
   app->add_option("--search", f.search, "searcher")
-      ->check(CLI::IsMember({"backtracking", "greedy"}))
+      ->check(CLI::IsMember(regraft::rewrite::searcher_names()))
       ->capture_default_str();
   app->add_option("--alpha", f.alpha,
                   "backtracking: keep graphs that cost up to alpha times the best")
