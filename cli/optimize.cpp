@@ -194,8 +194,8 @@ int run_optimize(const OptimizeFlags& flags) {
   options.opset = o.before.opset;
   options.verbosity = flags.common.verbosity;
   Stop stop(flags.common.seconds);
-  auto report = rewrite::optimize(imported->graph, *rules, model, *rewrite::make_searcher(flags.search),
-                                  options, stop);
+  auto report = rewrite::optimize(imported->graph, *rules, model,
+                                  *rewrite::make_searcher(flags.search), options, stop);
   if (!report) return bad_input(error(flags.in + ": " + report.error().message));
   o.report = *std::move(report);
   Stop::acknowledge_interrupt();

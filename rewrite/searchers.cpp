@@ -1,7 +1,12 @@
 #include "rewrite/searchers.h"
 
+#include "rewrite/annealing.h"
 #include "rewrite/backtracking.h"
+#include "rewrite/beam.h"
 #include "rewrite/greedy.h"
+#include "rewrite/portfolio.h"
+#include "rewrite/published.h"
+#include "rewrite/uct.h"
 #include "rewrite/windows.h"
 
 namespace regraft::rewrite {
@@ -23,6 +28,11 @@ constexpr Row kSearchers[] = {
     {"windows", make<Windows>},
     {"backtracking", make<Backtracking, false>},
     {"commuting", make<Backtracking, true>},
+    {"beam", make<Beam>},
+    {"annealing", make<Annealing>},
+    {"uct", make<Uct>},
+    {"portfolio", make<Portfolio>},
+    {"published", make<Published>},
 };
 
 }  // namespace

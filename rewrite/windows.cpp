@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "base/rng.h"
+#include "rewrite/walk.h"
 #include "rewrite/window.h"
 
 namespace regraft::rewrite {
@@ -18,45 +18,27 @@ constexpr Level kLevels[] = {{2, 12}, {3, 40}, {4, 150}, {5, 500}};
 
 class Run {
  public:
-  Run(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-      const SearchOptions& options, const Stop& stop)
-      : engine_(g, rules, model, {options.opset}),
-        region_(engine_),
-        reporter_("windows", engine_.cost(), rules, options, stop),
-        rng_(options.seed),
-        max_calls_(options.max_growth * engine_.calls()) {}
+  explicit Run(Walk& walk, double max_calls)
+      : walk_(walk), region_(walk.engine), max_calls_(max_calls) {}
 
-  SearchReport run() && {
-    StopReason reason = descend(engine_, reporter_);
-    keep();
+  void run() {
     for (Level level : kLevels) {
-      if (reporter_.over()) break;
       fill();
-      while (!waiting_.empty() && !reporter_.over()) look_at(take(), level);
+      while (!waiting_.empty() && !walk_.reporter.over()) look_at(take(), level);
     }
-    if (auto over = reporter_.over()) reason = *over;
-    return std::move(reporter_).finish(reason, moves_, engine_.to_graph());
   }
 
  private:
-  /// Makes the engine's moves final.
-  void keep() {
-    for (const Move& m : engine_.moves()) {
-      moves_.push_back(m);
-      reporter_.offer(m.cost, m.rule, moves_.size());
-    }
-    engine_.commit();
-  }
-
   /// All nodes that a match ends at, in random order.
   void fill() {
     waiting_.clear();
     is_waiting_.assign(is_waiting_.size(), 0);
     std::vector<int32_t> nodes;
-    for (int32_t number : engine_.matches()) nodes.push_back(engine_.match(number).root());
+    for (int32_t number : walk_.engine.matches())
+      nodes.push_back(walk_.engine.match(number).root());
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-    for (size_t k = nodes.size(); k > 1; --k) std::swap(nodes[k - 1], nodes[rng_.below(k)]);
+    for (size_t k = nodes.size(); k > 1; --k) std::swap(nodes[k - 1], nodes[walk_.rng.below(k)]);
     for (int32_t id : nodes) wait(id);
   }
 
@@ -76,20 +58,17 @@ class Run {
   }
 
   void look_at(int32_t centre, Level level) {
-    const LiveGraph& g = engine_.graph();
+    const LiveGraph& g = walk_.engine.graph();
     if (!g.alive(centre) || g.slot(centre).constant) return;
     region_.grow(centre, level.radius);
-    if (!search_window(engine_, region_, level.expansions, max_calls_, reporter_)) return;
+    if (!search_window(walk_.engine, region_, level.expansions, max_calls_, walk_.reporter)) return;
     for (int32_t id : region_.nodes()) wait(id);
-    keep();
+    walk_.keep();
   }
 
-  Engine engine_;
+  Walk& walk_;
   Region region_;
-  Reporter reporter_;
-  Rng rng_;
   double max_calls_;
-  std::vector<Move> moves_;
   std::deque<int32_t> waiting_;
   std::vector<char> is_waiting_;
 };
@@ -98,7 +77,12 @@ class Run {
 
 SearchReport Windows::search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                              const SearchOptions& options, const Stop& stop) const {
-  return Run(g, rules, model, options, stop).run();
+  Walk walk("windows", g, rules, model, options, stop);
+  double max_calls = options.max_growth * walk.engine.calls();
+  StopReason reason = walk.descend();
+  walk.keep();
+  Run(walk, max_calls).run();
+  return std::move(walk).finish(walk.reporter.over().value_or(reason));
 }
 
 }  // namespace regraft::rewrite
