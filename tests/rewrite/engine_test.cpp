@@ -19,16 +19,17 @@ const std::string kReluPairs =
     "relu-pair (relu ?a) ; (relu ?b) => "
     "(split (relu (concat ?a ?b axis=0)) axis=0 sizes=a.0,b.0) ; "
     "(split (relu (concat ?a ?b axis=0)) axis=0 sizes=a.0,b.0)#1 for a:nn b:nn proved:all-sizes";
-const std::string kAddMatmulShared =
-    "shared (add (matmul ?a ?b) (relu (matmul ?a ?b))) => (add (relu (matmul ?a ?b)) (matmul ?a "
-    "(relu (relu ?b)))) for a:nn b:nn proved:all-sizes";
-const std::string kDouble =
-    "double (relu (add ?a ?b)) => (add (relu ?a) (relu ?b)) for a:nn b:nn proved:all-sizes";
+const std::string kShared =
+    "shared (add (matmul ?a ?b) (relu (matmul ?a ?b))) => (add (relu (matmul ?a ?b)) (transpose "
+    "(matmul (transpose ?b perm=1,0) (transpose ?a perm=1,0)) perm=1,0)) for a:nn b:nn "
+    "proved:all-sizes";
+const std::string kTurn =
+    "turn (relu (add ?a ?b)) => (transpose (relu (add (transpose ?a perm=1,0) (transpose ?b "
+    "perm=1,0))) perm=1,0) for a:nn b:nn proved:all-sizes";
 
-/// "shared" and "double" need not be true: nothing here evaluates.
 const std::vector<std::string> kRules{
-    kAssociate,    kFactor,  kMerge,   kAddAssociate, kAddCommute,      kReluTwice, kTransposeTwice,
-    kTransposeAdd, kSubSelf, kAddZero, kReluPairs,    kAddMatmulShared, kDouble};
+    kAssociate,    kFactor,  kMerge,   kAddAssociate, kAddCommute, kReluTwice, kTransposeTwice,
+    kTransposeAdd, kSubSelf, kAddZero, kReluPairs,    kShared,     kTurn};
 
 /// Tries every assignment of nodes to the pattern nodes of one rule.
 class EveryPlace {
