@@ -13,10 +13,12 @@ import onnx
 
 import cnn
 import decoder
+import nas
 import reparam
 import transformer
 
-MODELS = {**cnn.MODELS, **reparam.MODELS, **transformer.MODELS, **decoder.MODELS}
+MODELS = {**cnn.MODELS, **reparam.MODELS, **transformer.MODELS, **decoder.MODELS,
+          **nas.MODELS}
 
 
 def chosen(names):
