@@ -99,6 +99,7 @@ void step(benchmark::State& state, const std::string& name) {
 BENCHMARK_CAPTURE(step, resnet50, std::string("resnet50"))->MinWarmUpTime(0.5);
 BENCHMARK_CAPTURE(step, inception_v3, std::string("inception_v3"))->MinWarmUpTime(0.5);
 BENCHMARK_CAPTURE(step, bert_base, std::string("bert_base"))->MinWarmUpTime(0.5);
+BENCHMARK_CAPTURE(step, decoder_20k, std::string("decoder_20k"))->MinWarmUpTime(0.5);
 
 /// Parsing and checking the rule files, and compiling them.
 void rules(benchmark::State& state) {

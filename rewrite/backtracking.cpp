@@ -59,9 +59,10 @@ class Run {
   Run(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
       const SearchOptions& options, const Stop& stop, bool skip_commuting)
       : options_(options),
+        start_(Reporter::Clock::now()),
         engine_(g, rules, model, {options.opset}),
         paths_(engine_.cost()),
-        reporter_("backtracking", engine_.cost(), rules, options, stop),
+        reporter_("backtracking", engine_.cost(), rules, options, stop, start_),
         queue_(options.max_queue),
         visited_(kRemembered),
         max_calls_(options.max_growth * engine_.calls()),
@@ -144,6 +145,7 @@ class Run {
   }
 
   const SearchOptions& options_;
+  Reporter::Clock::time_point start_;
   Engine engine_;
   Paths paths_;
   Reporter reporter_;

@@ -6,8 +6,9 @@ namespace regraft::rewrite {
 
 SearchReport Greedy::search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                             const SearchOptions& options, const Stop& stop) const {
+  auto start = Reporter::Clock::now();
   Engine engine(g, rules, model, {options.opset});
-  Reporter reporter("greedy", engine.cost(), rules, options, stop);
+  Reporter reporter("greedy", engine.cost(), rules, options, stop, start);
   reporter.report.peak_queue = 1;
   StopReason reason = descend(engine, reporter);
   reporter.report.expanded = engine.depth() + 1;

@@ -271,10 +271,15 @@ void Planner::note_dependencies() {
   plan_.reads_paths = rule.lhs.outputs.size() > 1;
   for (int32_t id : place_->nodes) delta(id);
   for (Value v : place_->variables) delta(v.node);
+  auto is_output = [&](int32_t id) {
+    return std::any_of(rule.lhs.outputs.begin(), rule.lhs.outputs.end(), [&](PatternRef out) {
+      return place_->nodes[static_cast<size_t>(out.node)] == id;
+    });
+  };
   for (int32_t id : touched_) {
     const LiveGraph::Slot& s = g_.slot(id);
     if (s.kind != NodeKind::Call && s.kind != NodeKind::Opaque) continue;  // costs nothing
-    bool shared = s.types.size() > 1;
+    bool shared = s.types.size() > 1 && is_output(id);
     plan_.counts.push_back({id, shared ? kAnyChange : delta(id)});
   }
   plan_.changes_paths = rule.lhs.outputs.size() > 1 || !plan_.found.empty() ||

@@ -32,12 +32,13 @@ class Run {
  public:
   Run(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
       const SearchOptions& options, const Stop& stop)
-      : rules_(rules),
+      : clock_(Reporter::Clock::now()),
+        rules_(rules),
         model_(model),
         options_(options),
         best_{g, 0, nullptr},
         max_calls_(start()),
-        reporter_("published", best_.cost, rules, options, stop) {}
+        reporter_("published", best_.cost, rules, options, stop, clock_) {}
 
   SearchReport run() && {
     seen_.insert(structural_hash(best_.graph));
@@ -89,6 +90,7 @@ class Run {
     }
   }
 
+  Reporter::Clock::time_point clock_;
   const RuleIndex& rules_;
   const cost::CostModel& model_;
   const SearchOptions& options_;

@@ -23,12 +23,13 @@ std::string to_string(StopReason r) {
 }
 
 Reporter::Reporter(std::string_view searcher, double cost, const RuleIndex& rules,
-                   const SearchOptions& options, const Stop& stop)
+                   const SearchOptions& options, const Stop& stop, Clock::time_point start)
     : rules_(rules),
       options_(options),
       stop_(stop),
       best_(cost),
-      progress_(std::string(searcher), "candidates", options.budget, options.verbosity) {
+      progress_(std::string(searcher), "candidates", options.budget, options.verbosity),
+      start_(start) {
   report.cost_before = cost;
 }
 
@@ -46,7 +47,7 @@ std::optional<StopReason> Reporter::over() const {
 }
 
 double Reporter::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  return std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
 bool Reporter::offer(double cost, int32_t rule, size_t depth) {

@@ -15,9 +15,10 @@ inline bool cheaper(double a, double b) { return a < b - kRelativeRounding * b; 
 /// remember.
 class Reporter {
  public:
-  /// `cost` of the original. Options and stop outlive this.
+  using Clock = std::chrono::steady_clock;
+  /// `cost` of the original; `start`: before anything was done. Options and stop outlive this.
   Reporter(std::string_view searcher, double cost, const RuleIndex& rules,
-           const SearchOptions& options, const Stop& stop);
+           const SearchOptions& options, const Stop& stop, Clock::time_point start);
   SearchReport report;
   double best() const { return best_; }
   /// Counts candidates, at most as many as the budget allows.
@@ -38,7 +39,7 @@ class Reporter {
   const Stop& stop_;
   double best_;
   Progress progress_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Clock::time_point start_;
 };
 
 /// Does a move that was made from the same graph before. REQUIRES: it applies.

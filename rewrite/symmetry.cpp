@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxSymmetries = 120;
 
-/// Maps the left side onto itself in every way.
+/// Maps the left side onto itself in every way that keeps the right side.
 class SelfMatcher {
  public:
   explicit SelfMatcher(const Rule& rule)
@@ -34,7 +34,11 @@ class SelfMatcher {
       accept();
       return;
     }
-    for (PatternRef other : outputs) match(outputs[k], other, [&] { place_output(k + 1); });
+    for (size_t other = 0; other < outputs.size(); ++other) {
+      outputs_.resize(k);
+      outputs_.push_back(other);
+      match(outputs[k], outputs[other], [&] { place_output(k + 1); });
+    }
   }
 
   /// Calls `then` for each way in which `a` takes the part of `b`.
@@ -84,40 +88,82 @@ class SelfMatcher {
     auto same = [&](const Symmetry& s) {
       return s.nodes == map_.nodes && s.variables == map_.variables;
     };
-    if (keeps_right_side() && std::none_of(found_.begin(), found_.end(), same))
-      found_.push_back(map_);
+    if (std::any_of(found_.begin(), found_.end(), same)) return;
+    if (keeps_attributes() && keeps_right_side()) found_.push_back(map_);
   }
 
-  /// The right side is the same but for the order of operands.
+  bool keeps_attributes() const {
+    const auto& nodes = rule_.lhs.nodes;
+    for (size_t j = 0; j < nodes.size(); ++j)
+      if (attributes(nodes[j], true) !=
+          attributes(nodes[static_cast<size_t>(map_.nodes[j])], false))
+        return false;
+    return true;
+  }
+
   bool keeps_right_side() const {
-    std::vector<int32_t> same(rule_.variables.size());
-    for (size_t v = 0; v < same.size(); ++v) same[v] = static_cast<int32_t>(v);
-    return right_side(same) == right_side(map_.variables);
+    auto before = right_side(false), after = right_side(true);
+    for (size_t k = 0; k < after.size(); ++k)
+      if (after[k] != before[outputs_[k]]) return false;
+    return true;
   }
 
-  std::vector<uint64_t> right_side(const std::vector<int32_t>& variables) const {
+  int32_t image(int variable, bool exchanged) const {
+    return exchanged ? map_.variables[static_cast<size_t>(variable)] : variable;
+  }
+
+  /// Sizes of variables are those of the ones whose part they take.
+  uint64_t attributes(const PatternNode& n, bool exchanged) const {
+    Substitution sizes;
+    for (const auto& list : n.attrs.ints)
+      for (const Poly& p : list) add_sizes(p, exchanged, sizes);
+    Attrs<Poly> attrs = substitute(n.attrs, sizes);
+    uint64_t h = hash(attrs);
+    for (const auto* names : {&n.list_vars, &n.real_vars})
+      for (const std::string& name : *names) h = combine(h, hash_text(name));
+    return h;
+  }
+
+  void add_sizes(const Poly& p, bool exchanged, Substitution& sizes) const {
+    for (const auto& [monomial, coefficient] : p.terms())
+      for (Var v : monomial) {
+        if (v->numerator) add_sizes(*v->numerator, exchanged, sizes);
+        if (v->denominator) add_sizes(*v->denominator, exchanged, sizes);
+        auto name = v->numerator ? std::nullopt : size_name(*v);
+        if (!name) continue;
+        const auto& all = rule_.variables;
+        auto place = std::find(all.begin(), all.end(), name->variable) - all.begin();
+        const auto& other = all[static_cast<size_t>(image(static_cast<int>(place), exchanged))];
+        sizes[v] =
+            Poly::symbol(rule_.pool->named(other + "." + std::to_string(name->axis), v->min));
+      }
+  }
+
+  /// A hash of each output.
+  std::vector<uint64_t> right_side(bool exchanged) const {
     std::vector<uint64_t> hashes;
     auto hash_of = [&](PatternRef r) {
       return is_variable(r)
-                 ? mix(static_cast<uint64_t>(variables[static_cast<size_t>(variable_of(r))]))
-                 : hashes[static_cast<size_t>(r.node)];
+                 ? mix(static_cast<uint64_t>(image(variable_of(r), exchanged)))
+                 : combine(hashes[static_cast<size_t>(r.node)], static_cast<uint64_t>(r.output));
     };
     for (const PatternNode& n : rule_.rhs.nodes) {
+      uint64_t h = combine(hash_text(n.op->name), attributes(n, exchanged));
       std::vector<uint64_t> operands;
       for (PatternRef r : n.inputs) operands.push_back(hash_of(r));
-      std::sort(operands.begin(), operands.end());
-      uint64_t h = hash_text(n.op->name);
+      if (n.op->commutative && operands.size() >= 2 && operands[1] < operands[0])
+        std::swap(operands[0], operands[1]);
       for (uint64_t operand : operands) h = combine(h, operand);
       hashes.push_back(h);
     }
     std::vector<uint64_t> outputs;
     for (PatternRef r : rule_.rhs.outputs) outputs.push_back(hash_of(r));
-    std::sort(outputs.begin(), outputs.end());
     return outputs;
   }
 
   const Rule& rule_;
   Symmetry map_;
+  std::vector<size_t> outputs_;  // output k of the left side takes the part of outputs_[k]
   std::vector<Symmetry> found_;
 };
 

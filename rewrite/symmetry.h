@@ -4,8 +4,8 @@
 
 namespace regraft::rewrite {
 
-/// A way to exchange parts of a rule's left side that leaves it as it is, attributes aside. What
-/// the rule does there differs from what it does without in the order of operands only.
+/// A way to exchange parts of a rule's left side that leaves both sides as they are, but for the
+/// order of operands that commute: it does the same there.
 struct Symmetry {
   std::vector<int32_t> nodes;      ///< pattern node j takes the part of nodes[j]
   std::vector<int32_t> variables;  ///< likewise

@@ -10,6 +10,7 @@ class Walk {
  public:
   Walk(std::string_view searcher, const Graph& g, const RuleIndex& rules,
        const cost::CostModel& model, const SearchOptions& options, const Stop& stop);
+  const Reporter::Clock::time_point start = Reporter::Clock::now();
   Engine engine;
   Reporter reporter;
   Rng rng;
