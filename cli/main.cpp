@@ -69,7 +69,8 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
       ->check(CLI::IsMember(regraft::rewrite::searcher_names()))
       ->capture_default_str();
   app->add_option("--alpha", f.alpha,
-                  "backtracking: keep graphs that cost up to alpha times the best")
+                  "backtracking, commuting, beam, published: keep graphs that cost up to alpha "
+                  "times the best")
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str();
   app->add_option("--budget", f.budget, "candidate graphs to evaluate")->capture_default_str();

@@ -129,16 +129,32 @@ int32_t LiveGraph::uses_of(Value v) const {
   return n;
 }
 
-uint64_t LiveGraph::content_hash(FormId form, std::span<const Value> inputs) const {
+uint64_t LiveGraph::operand_hash(FormId maker, int32_t output) const {
+  return combine(catalogue_->form(maker).hash, static_cast<uint64_t>(output));
+}
+
+uint64_t LiveGraph::operand_hash(Value v) const {
+  const Slot& s = slot(v.node);
+  bool maker = s.kind == NodeKind::Call && s.inputs.empty();
+  return maker ? operand_hash(s.form, v.output) : hash_of(v);
+}
+
+uint64_t LiveGraph::content_hash(FormId form, std::span<const uint64_t> operands) const {
   const Form& f = catalogue_->form(form);
   uint64_t h = f.hash;
   size_t k = 0;
-  if (f.op->commutative && inputs.size() >= 2) {
-    h = combine(h, hash_of(inputs[0]) + hash_of(inputs[1]));
+  if (f.op->commutative && operands.size() >= 2) {
+    h = combine(h, operands[0] + operands[1]);
     k = 2;
   }
-  for (; k < inputs.size(); ++k) h = combine(h, hash_of(inputs[k]));
+  for (; k < operands.size(); ++k) h = combine(h, operands[k]);
   return h;
+}
+
+uint64_t LiveGraph::content_hash(FormId form, std::span<const Value> inputs) const {
+  operands_.clear();
+  for (Value v : inputs) operands_.push_back(operand_hash(v));
+  return content_hash(form, operands_);
 }
 
 int32_t LiveGraph::find_call(uint64_t content, FormId form, std::span<const Value> inputs,

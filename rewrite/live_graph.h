@@ -69,7 +69,13 @@ class LiveGraph {
   }
   /// How often exactly this value is read, graph outputs included.
   int32_t uses_of(Value v) const;
+  /// Hash of a call's form and operands, from those of its operands.
+  uint64_t content_hash(FormId form, std::span<const uint64_t> operands) const;
   uint64_t content_hash(FormId form, std::span<const Value> inputs) const;
+  /// Hash of a value as an operand: of its node's number, or of the form of a call that has no
+  /// operands, which is thus the same whether it is there already or not.
+  uint64_t operand_hash(Value v) const;
+  uint64_t operand_hash(FormId maker, int32_t output) const;
   /// The call of that form with these operands (commuted ones count as equal), the first type as
   /// given, with the lowest id; -1: there is none.
   int32_t find_call(uint64_t content, FormId form, std::span<const Value> inputs,
@@ -169,7 +175,8 @@ class LiveGraph {
   std::vector<Name> names_;
   std::vector<int32_t> dirty_;  // nodes whose hash is not up to date; so are those behind them
   uint64_t hash_sum_ = 0;       // of live nodes
-  std::vector<int32_t> seen_;   // by id: round
+  mutable std::vector<uint64_t> operands_;
+  std::vector<int32_t> seen_;  // by id: round
   int32_t round_ = 0;
 };
 

@@ -70,18 +70,24 @@ bool Planner::add_right_side() {
 /// Finds the node that computes this already, or plans a call; false when it cannot be written.
 bool Planner::place_call(const Fit::Call& call, const std::vector<PatternRef>& operands) {
   Plan::Call planned{call.form, call.facts, plan_.inputs.size(), operands.size(), true};
-  bool exists = true;
+  bool exists = true, known = true;
+  operands_.clear();
   for (PatternRef r : operands) {
     PlanRef v = place_of(r);
     plan_.inputs.push_back(v);
     planned.constant = planned.constant && constant(v);
     exists = exists && !is_planned(v);
+    const Plan::Call* maker = is_planned(v) ? &plan_.calls[planned_index(v)] : nullptr;
+    known = known && (!maker || maker->inputs == 0);
+    if (known)
+      operands_.push_back(maker ? g_.operand_hash(maker->form, v.output) : g_.operand_hash(v));
   }
+  uint64_t content = known ? g_.content_hash(call.form, operands_) : 0;
+  // What a maker of constants costs, and what reads it, is the same whether it is there or not.
+  bool matters = !operands.empty() || !call.facts->foldable;
+  if (known && matters) plan_.contents.push_back(content);
   if (exists) {
-    auto inputs = plan_.inputs_of(planned);
-    uint64_t content = g_.content_hash(call.form, inputs);
-    plan_.contents.push_back(content);
-    int32_t id = g_.find_call(content, call.form, inputs, call.facts->types[0]);
+    int32_t id = g_.find_call(content, call.form, plan_.inputs_of(planned), call.facts->types[0]);
     if (id >= 0) {
       placed_.push_back(id);
       plan_.found.push_back(id);

@@ -86,6 +86,7 @@ class Planner {
   };
   std::vector<Delta> deltas_;  // by id: change of its uses
   std::vector<int32_t> touched_, stack_;
+  std::vector<uint64_t> operands_;
   int32_t round_ = 0;
 };
 

@@ -27,9 +27,13 @@ const std::string kTurn =
     "turn (relu (add ?a ?b)) => (transpose (relu (add (transpose ?a perm=1,0) (transpose ?b "
     "perm=1,0))) perm=1,0) for a:nn b:nn proved:all-sizes";
 
+const std::string kMinus =
+    "minus (relu (sub ?a ?b)) => (relu (add ?a (sub (full shape=a.0,a.1) ?b))) for a:nn b:nn "
+    "proved:all-sizes";
+
 const std::vector<std::string> kRules{
     kAssociate,    kFactor,  kMerge,   kAddAssociate, kAddCommute, kReluTwice, kTransposeTwice,
-    kTransposeAdd, kSubSelf, kAddZero, kReluPairs,    kShared,     kTurn};
+    kTransposeAdd, kSubSelf, kAddZero, kReluPairs,    kShared,     kTurn,      kMinus};
 
 /// Tries every assignment of nodes to the pattern nodes of one rule.
 class EveryPlace {
