@@ -78,6 +78,37 @@ uint64_t Region::identity() {
   return sum;
 }
 
+/// A value from outside by its type and the order of appearance; numbers alone by their data.
+uint64_t Region::outside(Value v) {
+  auto place = std::find(outside_.begin(), outside_.end(), v);
+  auto order = static_cast<uint64_t>(place - outside_.begin());
+  if (place == outside_.end()) outside_.push_back(v);
+  const LiveGraph& g = engine_.graph();
+  const LiveGraph::Slot& s = g.slot(v.node);
+  uint64_t h = combine(order, static_cast<uint64_t>(g.type(v)) * 2 + s.constant);
+  bool number = s.kind == NodeKind::Constant && s.origin->constant->count() == 1;
+  return number ? combine(h, static_cast<uint64_t>(s.data)) : h;
+}
+
+uint64_t Region::likeness() {
+  const LiveGraph& g = engine_.graph();
+  hashes_.resize(static_cast<size_t>(g.id_bound()));
+  outside_.clear();
+  uint64_t all = 0;
+  for (int32_t id : nodes()) {
+    const LiveGraph::Slot& s = g.slot(id);
+    uint64_t h = s.form >= 0 ? g.catalogue().form(s.form).hash : s.origin->opaque_key;
+    h = combine(h, static_cast<uint64_t>(s.uses));
+    for (Value v : s.inputs) {
+      uint64_t operand = inside(v.node) ? hashes_[static_cast<size_t>(v.node)] : outside(v);
+      h = combine(combine(h, operand), static_cast<uint64_t>(v.output));
+    }
+    hashes_[static_cast<size_t>(id)] = h;
+    all = combine(all, h);
+  }
+  return all;
+}
+
 namespace {
 
 class WindowSearch {

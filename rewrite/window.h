@@ -19,6 +19,9 @@ class Region {
   int32_t first_new() const { return first_new_; }
   /// Of what the region computes, from what is outside.
   uint64_t identity();
+  /// Equal for regions that are alike wherever they lie: same calls in the same order, read as
+  /// often, of outside values of the same types.
+  uint64_t likeness();
 
   static constexpr int32_t kMaxUses = 8;
   static constexpr size_t kMaxNodes = 64;
@@ -29,10 +32,12 @@ class Region {
            (static_cast<size_t>(id) < stamps_.size() && stamps_[static_cast<size_t>(id)] == stamp_);
   }
   void add(int32_t id);
+  uint64_t outside(Value v);
 
   const Engine& engine_;
   std::vector<int32_t> original_, present_, stamps_;
   std::vector<uint64_t> hashes_;  // by id, those of `present_` only
+  std::vector<Value> outside_;
   int32_t stamp_ = 0, first_new_ = 0;
 };
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <unordered_set>
 
+#include "base/hash.h"
 #include "rewrite/walk.h"
 #include "rewrite/window.h"
 
@@ -61,7 +63,12 @@ class Run {
     const LiveGraph& g = walk_.engine.graph();
     if (!g.alive(centre) || g.slot(centre).constant) return;
     region_.grow(centre, level.radius);
-    if (!search_window(walk_.engine, region_, level.expansions, max_calls_, walk_.reporter)) return;
+    uint64_t likeness = combine(region_.likeness(), static_cast<uint64_t>(level.expansions));
+    if (hopeless_.count(likeness)) return;
+    if (!search_window(walk_.engine, region_, level.expansions, max_calls_, walk_.reporter)) {
+      hopeless_.insert(likeness);
+      return;
+    }
     for (int32_t id : region_.nodes()) wait(id);
     walk_.keep();
   }
@@ -69,6 +76,7 @@ class Run {
   Walk& walk_;
   Region region_;
   double max_calls_;
+  std::unordered_set<uint64_t> hopeless_;  // windows like these did not pay
   std::deque<int32_t> waiting_;
   std::vector<char> is_waiting_;
 };

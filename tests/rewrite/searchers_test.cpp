@@ -140,6 +140,15 @@ TEST(Region, HasWhatIsNearAndWhatIsNew) {
   engine.undo();
   EXPECT_EQ(region.identity(), before);
   region.grow(chain[0].node, 1);
+  uint64_t first = region.likeness();
+  region.grow(chain[1].node, 1);
+  EXPECT_NE(region.likeness(), first);  // three calls
+  uint64_t second = region.likeness();
+  region.grow(chain[2].node, 1);
+  EXPECT_EQ(region.likeness(), second);
+  region.grow(chain[3].node, 1);
+  EXPECT_NE(region.likeness(), second);  // another operator
+  region.grow(chain[0].node, 1);
   EXPECT_FALSE(region.contains(engine.match(engine.matches()[0])));
 }
 
