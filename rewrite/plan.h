@@ -38,7 +38,7 @@ struct Plan {
   bool changes_paths = false;
 
   std::span<const PlanRef> inputs_of(const Call& c) const {
-    return {&inputs[c.first_input], c.inputs};
+    return {inputs.data() + c.first_input, c.inputs};
   }
   /// Follows redirections of values to their end.
   PlanRef resolve(PlanRef v) const;
