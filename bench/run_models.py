@@ -46,7 +46,8 @@ def build(folder, tiny):
     folder.mkdir(parents=True, exist_ok=True)
     for name, make in build_models.MODELS.items():
         path = folder / f"{name}.onnx"
-        if name.startswith("tiny_") == tiny and not path.exists():
+        wanted = name.startswith("tiny_") == tiny and not name.startswith("decoder_")
+        if wanted and not path.exists():
             onnx.save(make(0), path)
 
 

@@ -39,9 +39,9 @@ struct OptimizeFlags {
   std::string in, out;
   std::vector<std::string> rules;  ///< empty: the shipped ones
   std::vector<std::string> disabled;
-  std::string search = "backtracking", cost = "roofline";
+  std::string search = "windows", cost = "roofline";
   double alpha = 1.05;
-  uint64_t budget = 30000;
+  uint64_t budget = 300000;
   int check = 1;
   bool bounded = false;
   std::string certificate;  ///< file to record the rules applied in; empty: none

@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "cli/commands.h"
+#include "rewrite/searchers.h"
 
 namespace {
 
@@ -65,10 +66,11 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--disable-rule", f.disabled, "names of rules to leave out");
   app->add_option("--search", f.search, "searcher")
-      ->check(CLI::IsMember({"backtracking", "greedy"}))
+      ->check(CLI::IsMember(regraft::rewrite::searcher_names()))
       ->capture_default_str();
   app->add_option("--alpha", f.alpha,
-                  "backtracking: keep graphs that cost up to alpha times the best")
+                  "backtracking, commuting, beam, published: keep graphs that cost up to alpha "
+                  "times the best")
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str();
   app->add_option("--budget", f.budget, "candidate graphs to evaluate")->capture_default_str();

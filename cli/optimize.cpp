@@ -15,9 +15,8 @@
 #include "cli/report.h"
 #include "cost/roofline.h"
 #include "io/model.h"
-#include "rewrite/backtracking.h"
 #include "rewrite/check.h"
-#include "rewrite/greedy.h"
+#include "rewrite/searchers.h"
 #include "substitutions/rule_db.h"
 
 namespace regraft::cli {
@@ -59,11 +58,6 @@ Result<rewrite::RuleIndex> load_rules(const OptimizeFlags& flags) {
   }
   return rewrite::RuleIndex::build(
       rules, flags.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes);
-}
-
-std::unique_ptr<rewrite::Searcher> make_searcher(const std::string& name) {
-  if (name == "greedy") return std::make_unique<rewrite::Greedy>();
-  return std::make_unique<rewrite::Backtracking>();
 }
 
 std::string change(double before, double after) {
@@ -200,8 +194,8 @@ int run_optimize(const OptimizeFlags& flags) {
   options.opset = o.before.opset;
   options.verbosity = flags.common.verbosity;
   Stop stop(flags.common.seconds);
-  auto report = rewrite::optimize(imported->graph, *rules, model, *make_searcher(flags.search),
-                                  options, stop);
+  auto report = rewrite::optimize(imported->graph, *rules, model,
+                                  *rewrite::make_searcher(flags.search), options, stop);
   if (!report) return bad_input(error(flags.in + ": " + report.error().message));
   o.report = *std::move(report);
   Stop::acknowledge_interrupt();

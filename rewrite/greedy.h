@@ -4,8 +4,7 @@
 
 namespace regraft::rewrite {
 
-/// In rounds: lists the matches, applies those that save, the largest saving first, as long as they
-/// still apply and still save. Ends when a round saves nothing. alpha is unused.
+/// Applies the match that saves most as long as one saves. alpha is unused.
 class Greedy final : public Searcher {
  public:
   SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,

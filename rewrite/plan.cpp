@@ -1,239 +1,300 @@
 #include "rewrite/plan.h"
 
 #include <algorithm>
-#include <map>
 
 namespace regraft::rewrite {
 
 namespace {
 
-/// Builds a plan step by step.
-class Planner {
- public:
-  Planner(const GraphView& view, const Found& found, const cost::CostModel& model,
-          const PlanOptions& options)
-      : view_(view), found_(found), model_(model), options_(options) {}
-
-  std::optional<Plan> run() {
-    if (!add_right_side() || !redirect() || has_cycle()) return std::nullopt;
-    count_uses();
-    remove_dead_nodes();
-    price();
-    return std::move(plan_);
-  }
-
- private:
-  DType dtype() const { return view_.graph.type(found_.variables[0]).dtype; }
-  const TensorType& type(PlanRef r) const {
-    if (!is_planned(r)) return view_.graph.type(r);
-    return plan_.calls[planned_index(r)].types[static_cast<size_t>(r.output)];
-  }
-  bool constant(PlanRef r) const {
-    return is_planned(r) ? plan_.calls[planned_index(r)].constant
-                         : view_.constant[static_cast<size_t>(r.node)] != 0;
-  }
-  PlanRef place_of(PatternRef r) const {
-    if (is_variable(r)) return found_.variables[static_cast<size_t>(variable_of(r))];
-    return {placed_[static_cast<size_t>(r.node)], r.output};
-  }
-
-  bool add_right_side() {
-    const Pattern& rhs = found_.rule->rule.rhs;
-    for (size_t j = 0; j < rhs.nodes.size(); ++j) {
-      const Node& form = found_.instance->rhs.node(found_.instance->rhs_ids[j]);
-      auto attrs = translate(form.attrs, found_.binding, view_.graph.pool());
-      if (!attrs) return false;
-      PlannedCall call{form.op, *std::move(attrs), {}, {}, true};
-      for (PatternRef r : rhs.nodes[j].inputs) {
-        call.inputs.push_back(place_of(r));
-        call.constant = call.constant && constant(call.inputs.back());
-      }
-      int rank = call.inputs.empty() ? 0 : static_cast<int>(type(call.inputs[0]).shape->size());
-      for (size_t k = 0; k < call.attrs.ints.size(); ++k)
-        call.attrs.ints[k] = normal_axes(call.op->ints[k], std::move(call.attrs.ints[k]), rank);
-      if (!infer(call)) return false;
-      auto id = place(std::move(call));
-      if (!id) return false;
-      placed_.push_back(*id);
-    }
-    return true;
-  }
-
-  bool infer(PlannedCall& call) {
-    std::vector<TensorType> operands;
-    for (PlanRef r : call.inputs) operands.push_back(type(r));
-    auto types = infer_call(view_.graph.pool(), *call.op, operands, call.attrs);
-    if (!types) return false;
-    call.types = *std::move(types);
-    if (call.inputs.empty())
-      for (TensorType& t : call.types) t.dtype = dtype();
-    return true;
-  }
-
-  /// The node that computes this already, or a new planned call; nullopt when it cannot be written.
-  std::optional<int32_t> place(PlannedCall call) {
-    for (size_t k = 0; k < plan_.calls.size(); ++k) {
-      const PlannedCall& other = plan_.calls[k];
-      if (other.op == call.op && same(other.attrs, call.attrs) &&
-          same_inputs(*call.op, other.inputs, call.inputs))
-        return ~static_cast<int32_t>(k);
-    }
-    if (std::none_of(call.inputs.begin(), call.inputs.end(), is_planned)) {
-      int32_t id = view_.find_call(*call.op, call.attrs, call.inputs);
-      if (id >= 0 && view_.node(id).types[0].dtype == call.types[0].dtype) return id;
-    }
-    if (!writable(call)) return std::nullopt;
-    plan_.calls.push_back(std::move(call));
-    return ~static_cast<int32_t>(plan_.calls.size() - 1);
-  }
-
-  /// A constant whose attributes are numbers is folded later; anything else needs an ONNX form.
-  bool writable(const PlannedCall& call) const {
-    std::vector<TensorType> operands;
-    bool folds = call.constant && numeric(call.attrs).has_value();
-    for (PlanRef r : call.inputs) {
-      operands.push_back(type(r));
-      folds = folds && numeric(*operands.back().shape);
-    }
-    if (folds) return true;
-    if (call.inputs.empty()) return false;
-    if (options_.opset == 0 || !call.op->to_onnx) return true;
-    return call.op->to_onnx(call.attrs, operands, options_.opset).has_value();
-  }
-
-  bool redirect() {
-    const Rule& rule = found_.rule->rule;
-    for (size_t k = 0; k < rule.lhs.outputs.size(); ++k) {
-      PatternRef out = rule.lhs.outputs[k];
-      Value from{found_.nodes[static_cast<size_t>(out.node)], out.output};
-      PlanRef to = place_of(rule.rhs.outputs[k]);
-      if (!same(view_.graph.type(from), type(to))) return false;
-      if (from != to) plan_.replaced.push_back({from, to});
-      if (!constant(from) && constant(to)) plan_.exposes_constant = true;
-    }
-    return !plan_.replaced.empty();
-  }
-
-  /// The new value of an output may read variables that depend on old outputs, which are redirected
-  /// in turn; a cycle among them would be one in the graph. So would a right side that contains the
-  /// very call that it replaces, as x => f(x) may with some attributes.
-  bool has_cycle() const {
-    const auto& replaced = plan_.replaced;
-    std::vector<std::vector<char>> reads;  // reads[k][j]: the new k needs the new j
-    for (const auto& [from, to] : replaced) reads.push_back(outputs_needed_by(to));
-    for (size_t via = 0; via < reads.size(); ++via)
-      for (size_t k = 0; k < reads.size(); ++k)
-        for (size_t j = 0; j < reads.size(); ++j)
-          if (reads[k][via] && reads[via][j]) reads[k][j] = 1;
-    for (size_t k = 0; k < reads.size(); ++k)
-      if (reads[k][k]) return true;
-    return false;
-  }
-
-  std::vector<char> outputs_needed_by(PlanRef to) const {
-    std::vector<char> needed(plan_.replaced.size(), 0);
-    std::vector<PlanRef> stack{to};
-    std::vector<Value> seen;
-    auto first = static_cast<int32_t>(view_.order.size());
-    for (const auto& [from, unused] : plan_.replaced)
-      first = std::min(first, view_.position[static_cast<size_t>(from.node)]);
-    while (!stack.empty()) {
-      PlanRef v = stack.back();
-      stack.pop_back();
-      if (std::find(seen.begin(), seen.end(), v) != seen.end()) continue;
-      seen.push_back(v);
-      const auto& inputs =
-          is_planned(v) ? plan_.calls[planned_index(v)].inputs : view_.node(v.node).inputs;
-      if (!is_planned(v)) {
-        if (view_.position[static_cast<size_t>(v.node)] < first) continue;
-        bool redirected = false;
-        for (size_t j = 0; j < plan_.replaced.size(); ++j)
-          if (plan_.replaced[j].first == v) needed[j] = redirected = true;
-        if (redirected) continue;
-      }
-      stack.insert(stack.end(), inputs.begin(), inputs.end());
-    }
-    return needed;
-  }
-
-  void count_uses() {
-    for (const PlannedCall& call : plan_.calls)
-      for (PlanRef r : call.inputs) use(r, 1);
-    for (const auto& [from, to] : plan_.replaced) {
-      int32_t n = view_.uses_of(from);
-      uses_[from.node] -= n;
-      use(to, n);
-    }
-  }
-  void use(PlanRef r, int32_t n) {
-    PlanRef target = resolve(plan_, r);
-    if (!is_planned(target)) uses_[target.node] += n;
-  }
-
-  void remove_dead_nodes() {
-    std::vector<int32_t> stack;
-    auto check = [&](int32_t id) {
-      bool dead = view_.use_count[static_cast<size_t>(id)] + uses_[id] == 0;
-      if (!dead || view_.node(id).kind == NodeKind::Input || is_removed(id)) return;
-      plan_.removed.push_back(id);
-      stack.push_back(id);
-    };
-    for (const auto& [from, to] : plan_.replaced) check(from.node);
-    while (!stack.empty()) {
-      int32_t id = stack.back();
-      stack.pop_back();
-      for (Value v : view_.node(id).inputs) {
-        PlanRef target = resolve(plan_, v);
-        if (is_planned(target)) continue;
-        --uses_[target.node];
-        check(target.node);
-      }
-    }
-  }
-  bool is_removed(int32_t id) const {
-    return std::find(plan_.removed.begin(), plan_.removed.end(), id) != plan_.removed.end();
-  }
-
-  void price() {
-    for (int32_t id : plan_.removed) plan_.cost_change -= view_.cost[static_cast<size_t>(id)];
-    for (const PlannedCall& call : plan_.calls) {
-      if (call.constant) continue;
-      std::vector<TensorType> operands;
-      for (PlanRef r : call.inputs) operands.push_back(type(r));
-      Node node;
-      node.op = call.op;
-      node.attrs = call.attrs;
-      node.types = call.types;
-      plan_.cost_change += model_.cost(node, operands).microseconds;
-    }
-  }
-
-  const GraphView& view_;
-  const Found& found_;
-  const cost::CostModel& model_;
-  const PlanOptions& options_;
-  Plan plan_;
-  std::vector<int32_t> placed_;      // by pattern node of the right side: PlanRef::node
-  std::map<int32_t, int32_t> uses_;  // by graph node: change of its use count
-};
+bool contains(const std::vector<int32_t>& ids, int32_t id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
 }  // namespace
 
-PlanRef resolve(const Plan& plan, PlanRef v) {
-  for (size_t k = 0; k < plan.replaced.size();) {
-    if (plan.replaced[k].first != v) {
+PlanRef Plan::resolve(PlanRef v) const {
+  for (size_t k = 0; k < replaced.size();) {
+    if (replaced[k].first != v) {
       ++k;
       continue;
     }
-    v = plan.replaced[k].second;
+    v = replaced[k].second;
     k = 0;
   }
   return v;
 }
 
-std::optional<Plan> make_plan(const GraphView& view, const Found& found,
-                              const cost::CostModel& model, const PlanOptions& options) {
-  return Planner(view, found, model, options).run();
+bool Planner::make(const Place& place, const Fit& fit) {
+  place_ = &place;
+  fit_ = &fit;
+  plan_.calls.clear();
+  plan_.inputs.clear();
+  plan_.replaced.clear();
+  plan_.found.clear();
+  plan_.removed.clear();
+  plan_.constants.clear();
+  plan_.counts.clear();
+  plan_.contents.clear();
+  plan_.reads_paths = plan_.reads_constants = plan_.changes_paths = false;
+  placed_.clear();
+  touched_.clear();
+  ++round_;
+  deltas_.resize(static_cast<size_t>(g_.id_bound()));
+  bool possible = add_right_side() && redirect() && !has_cycle();
+  if (possible) {
+    count_uses();
+    remove_dead_nodes();
+    expose_constants();
+    price();
+  }
+  note_dependencies();
+  return possible;
+}
+
+bool Planner::constant(PlanRef r) const {
+  return is_planned(r) ? plan_.calls[planned_index(r)].constant : g_.slot(r.node).constant;
+}
+
+PlanRef Planner::place_of(PatternRef r) const {
+  if (is_variable(r)) return place_->variables[static_cast<size_t>(variable_of(r))];
+  return {placed_[static_cast<size_t>(r.node)], r.output};
+}
+
+bool Planner::add_right_side() {
+  const Pattern& rhs = fit_->rule->rule.rhs;
+  for (size_t j = 0; j < rhs.nodes.size(); ++j)
+    if (!place_call(fit_->calls[j], rhs.nodes[j].inputs)) return false;
+  return true;
+}
+
+/// Finds the node that computes this already, or plans a call; false when it cannot be written.
+bool Planner::place_call(const Fit::Call& call, const std::vector<PatternRef>& operands) {
+  Plan::Call planned{call.form, call.facts, plan_.inputs.size(), operands.size(), true};
+  bool exists = true, known = true;
+  operands_.clear();
+  for (PatternRef r : operands) {
+    PlanRef v = place_of(r);
+    plan_.inputs.push_back(v);
+    planned.constant = planned.constant && constant(v);
+    exists = exists && !is_planned(v);
+    const Plan::Call* maker = is_planned(v) ? &plan_.calls[planned_index(v)] : nullptr;
+    known = known && (!maker || maker->inputs == 0);
+    if (known)
+      operands_.push_back(maker ? g_.operand_hash(maker->form, v.output) : g_.operand_hash(v));
+  }
+  uint64_t content = known ? g_.content_hash(call.form, operands_) : 0;
+  // What a maker of constants costs, and what reads it, is the same whether it is there or not.
+  bool matters = !operands.empty() || !call.facts->foldable;
+  if (known && matters) plan_.contents.push_back(content);
+  if (exists) {
+    int32_t id = g_.find_call(content, call.form, plan_.inputs_of(planned), call.facts->types[0]);
+    if (id >= 0) {
+      placed_.push_back(id);
+      plan_.found.push_back(id);
+      plan_.inputs.resize(planned.first_input);
+      return true;
+    }
+  }
+  if (int32_t twin = planned_twin(planned); twin >= 0) {
+    placed_.push_back(~twin);
+    plan_.inputs.resize(planned.first_input);
+    return true;
+  }
+  bool folds = planned.constant && call.facts->foldable;
+  if (!folds && !call.facts->writable) return false;
+  placed_.push_back(~static_cast<int32_t>(plan_.calls.size()));
+  plan_.calls.push_back(planned);
+  return true;
+}
+
+int32_t Planner::planned_twin(const Plan::Call& call) const {
+  auto inputs = plan_.inputs_of(call);
+  for (size_t k = 0; k < plan_.calls.size(); ++k) {
+    const Plan::Call& other = plan_.calls[k];
+    auto others = plan_.inputs_of(other);
+    if (other.form != call.form || others.size() != inputs.size()) continue;
+    bool equal = std::equal(inputs.begin(), inputs.end(), others.begin());
+    if (!equal && inputs.size() >= 2 && g_.catalogue().form(call.form).op->commutative)
+      equal = inputs[0] == others[1] && inputs[1] == others[0] &&
+              std::equal(inputs.begin() + 2, inputs.end(), others.begin() + 2);
+    if (equal) return static_cast<int32_t>(k);
+  }
+  return -1;
+}
+
+bool Planner::redirect() {
+  const Rule& rule = fit_->rule->rule;
+  bool runs = false;
+  for (size_t k = 0; k < rule.lhs.outputs.size(); ++k) {
+    PatternRef out = rule.lhs.outputs[k];
+    Value from{place_->nodes[static_cast<size_t>(out.node)], out.output};
+    PlanRef to = place_of(rule.rhs.outputs[k]);
+    if (constant(from) && !constant(to)) return false;
+    runs = runs || !constant(from);
+    if (from == to) continue;
+    plan_.replaced.push_back({from, to});
+    plan_.reads_constants = plan_.reads_constants || constant(from) != constant(to);
+  }
+  return runs && !plan_.replaced.empty();
+}
+
+/// With one output the right side reads nothing but what the left side reads, so that only a right
+/// side which contains the very call that it replaces is a cycle. With several the new value of one
+/// may read what depends on another.
+bool Planner::has_cycle() const {
+  const auto& replaced = plan_.replaced;
+  bool joint = fit_->rule->rule.lhs.outputs.size() > 1;
+  bool possible = joint || std::any_of(replaced.begin(), replaced.end(), [&](const auto& r) {
+                    return contains(plan_.found, r.first.node);
+                  });
+  if (!possible) return false;
+  std::vector<std::vector<char>> reads;  // reads[k][j]: the new k needs the new j
+  for (const auto& [from, to] : replaced) reads.push_back(outputs_needed_by(to));
+  for (size_t via = 0; via < reads.size(); ++via)
+    for (size_t k = 0; k < reads.size(); ++k)
+      for (size_t j = 0; j < reads.size(); ++j)
+        if (reads[k][via] && reads[via][j]) reads[k][j] = 1;
+  for (size_t k = 0; k < reads.size(); ++k)
+    if (reads[k][k]) return true;
+  return false;
+}
+
+std::vector<char> Planner::outputs_needed_by(PlanRef to) const {
+  std::vector<char> needed(plan_.replaced.size(), 0);
+  std::vector<PlanRef> stack{to}, seen;
+  double first = g_.slot(plan_.replaced[0].first.node).position;
+  for (const auto& [from, unused] : plan_.replaced)
+    first = std::min(first, g_.slot(from.node).position);
+  while (!stack.empty()) {
+    PlanRef v = stack.back();
+    stack.pop_back();
+    if (std::find(seen.begin(), seen.end(), v) != seen.end()) continue;
+    seen.push_back(v);
+    if (is_planned(v)) {
+      auto inputs = plan_.inputs_of(plan_.calls[planned_index(v)]);
+      stack.insert(stack.end(), inputs.begin(), inputs.end());
+      continue;
+    }
+    if (g_.slot(v.node).position < first) continue;
+    bool redirected = false;
+    for (size_t j = 0; j < plan_.replaced.size(); ++j)
+      if (plan_.replaced[j].first == v) needed[j] = redirected = true;
+    if (redirected) continue;
+    const auto& inputs = g_.slot(v.node).inputs;
+    stack.insert(stack.end(), inputs.begin(), inputs.end());
+  }
+  return needed;
+}
+
+int32_t& Planner::delta(int32_t id) {
+  Delta& d = deltas_[static_cast<size_t>(id)];
+  if (d.round != round_) {
+    d = {round_, 0};
+    touched_.push_back(id);
+  }
+  return d.value;
+}
+
+void Planner::use(PlanRef r, int32_t n) {
+  PlanRef target = plan_.resolve(r);
+  if (!is_planned(target)) delta(target.node) += n;
+}
+
+void Planner::count_uses() {
+  for (PlanRef r : plan_.inputs) use(r, 1);
+  for (const auto& [from, to] : plan_.replaced) {
+    int32_t n = g_.slot(from.node).types.size() == 1 ? g_.slot(from.node).uses : g_.uses_of(from);
+    delta(from.node) -= n;
+    use(to, n);
+  }
+}
+
+bool Planner::is_removed(int32_t id) const { return contains(plan_.removed, id); }
+
+void Planner::check_dead(int32_t id) {
+  bool dead = g_.slot(id).uses + delta(id) == 0;
+  if (!dead || g_.slot(id).kind == NodeKind::Input || is_removed(id)) return;
+  plan_.removed.push_back(id);
+  stack_.push_back(id);
+}
+
+void Planner::remove_dead_nodes() {
+  for (const auto& [from, to] : plan_.replaced) check_dead(from.node);
+  while (!stack_.empty()) {
+    int32_t id = stack_.back();
+    stack_.pop_back();
+    for (Value v : g_.slot(id).inputs) {
+      PlanRef target = plan_.resolve(v);
+      if (is_planned(target)) continue;
+      --delta(target.node);
+      check_dead(target.node);
+    }
+  }
+}
+
+/// What follows a value that becomes constant may depend on constants only as well.
+void Planner::expose_constants() {
+  if (!plan_.reads_constants) return;
+  auto becomes_constant = [&](int32_t id) {
+    const LiveGraph::Slot& s = g_.slot(id);
+    if (s.kind != NodeKind::Call || s.constant || is_removed(id)) return false;
+    return std::all_of(s.inputs.begin(), s.inputs.end(), [&](Value v) {
+      PlanRef target = plan_.resolve(v);
+      return constant(target) || (!is_planned(target) && contains(plan_.constants, target.node));
+    });
+  };
+  auto visit = [&](int32_t user, int32_t) {
+    if (contains(plan_.constants, user) || !becomes_constant(user)) return;
+    plan_.constants.push_back(user);
+  };
+  for (const auto& [from, to] : plan_.replaced) {
+    if (!constant(plan_.resolve(to))) continue;
+    g_.for_uses(from.node, visit);
+  }
+  for (size_t k = 0; k < plan_.constants.size(); ++k) g_.for_uses(plan_.constants[k], visit);
+}
+
+void Planner::price() {
+  plan_.cost_change = 0;
+  plan_.growth = 0;
+  auto drop = [&](int32_t id) {
+    const LiveGraph::Slot& s = g_.slot(id);
+    if (s.constant || (s.kind != NodeKind::Call && s.kind != NodeKind::Opaque)) return;
+    plan_.cost_change -= s.cost;
+    --plan_.growth;
+  };
+  for (int32_t id : plan_.removed) drop(id);
+  for (int32_t id : plan_.constants) drop(id);
+  for (const Plan::Call& call : plan_.calls) {
+    if (call.constant) continue;
+    plan_.cost_change += call.facts->cost;
+    ++plan_.growth;
+  }
+}
+
+void Planner::note_dependencies() {
+  const Rule& rule = fit_->rule->rule;
+  plan_.reads_paths = rule.lhs.outputs.size() > 1;
+  for (int32_t id : place_->nodes) delta(id);
+  for (Value v : place_->variables) delta(v.node);
+  auto is_output = [&](int32_t id) {
+    return std::any_of(rule.lhs.outputs.begin(), rule.lhs.outputs.end(), [&](PatternRef out) {
+      return place_->nodes[static_cast<size_t>(out.node)] == id;
+    });
+  };
+  for (int32_t id : touched_) {
+    const LiveGraph::Slot& s = g_.slot(id);
+    if (s.kind != NodeKind::Call && s.kind != NodeKind::Opaque) continue;  // costs nothing
+    bool shared = s.types.size() > 1 && is_output(id);
+    plan_.counts.push_back({id, shared ? kAnyChange : delta(id)});
+  }
+  plan_.changes_paths = rule.lhs.outputs.size() > 1 || !plan_.found.empty() ||
+                        !plan_.constants.empty() ||
+                        std::count(fit_->rule->rhs_needs[0].begin(), fit_->rule->rhs_needs[0].end(),
+                                   1) < static_cast<std::ptrdiff_t>(rule.variables.size());
+  for (size_t j = 0; j < place_->nodes.size() && !plan_.changes_paths; ++j)
+    plan_.changes_paths =
+        g_.slot(place_->nodes[j]).kind == NodeKind::Call && !is_removed(place_->nodes[j]);
 }
 
 }  // namespace regraft::rewrite

@@ -2,7 +2,7 @@
 // Doing again what a search did.
 #include <span>
 
-#include "rewrite/match.h"
+#include "rewrite/engine.h"
 #include "rewrite/searcher.h"
 
 namespace regraft::rewrite {

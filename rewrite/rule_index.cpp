@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rewrite/program.h"
+
 namespace regraft::rewrite {
 
 namespace {
@@ -29,42 +31,44 @@ void mark_needs(const Pattern& side, PatternRef ref, std::vector<char>& needs) {
   for (PatternRef r : side.nodes[static_cast<size_t>(ref.node)].inputs) mark_needs(side, r, needs);
 }
 
-Result<CompiledRule> compile(Rule rule) {
+CompiledRule compile(Rule rule) {
   CompiledRule compiled;
   for (const Signature& signature : rule.domain) {
-    auto instance = instantiate(rule, signature);
-    if (!instance) return error("rule " + rule.name + ": " + instance.error().message);
-    std::vector<int> ranks;
-    for (const auto& sizes : instance->sizes) ranks.push_back(static_cast<int>(sizes.size()));
-    compiled.by_ranks[ranks].push_back(static_cast<int>(compiled.instances.size()));
-    compiled.instances.push_back(*std::move(instance));
+    auto instance = std::make_unique<const LazyInstance>(signature);
+    compiled.by_ranks[instance->ranks()].push_back(static_cast<int>(compiled.instances.size()));
+    compiled.instances.push_back(std::move(instance));
   }
   for (PatternRef out : rule.rhs.outputs)
     mark_needs(rule.rhs, out, compiled.rhs_needs.emplace_back(rule.variables.size(), 0));
+  compiled.symmetries = symmetries(rule);
   compiled.rule = std::move(rule);
   return compiled;
 }
 
 }  // namespace
 
+const RuleInstance* LazyInstance::get(const Rule& rule) const {
+  std::call_once(once_, [&] {
+    if (auto made = instantiate(rule, signature_)) instance_ = *std::move(made);
+  });
+  return instance_ ? &*instance_ : nullptr;
+}
+
+std::vector<int> LazyInstance::ranks() const {
+  std::vector<int> ranks;
+  for (const std::string& word : signature_)
+    ranks.push_back(word == "-" ? 0 : static_cast<int>(word.size()));
+  return ranks;
+}
+
 Result<RuleIndex> RuleIndex::build(const std::vector<Rule>& rules, Scope scope) {
   RuleIndex index;
   for (const Rule& rule : rules) {
     RETURN_IF_ERROR(admit(rule, scope));
-    for (Rule& directed : directions(rule)) {
-      ASSIGN_OR_RETURN(CompiledRule compiled, compile(std::move(directed)));
-      const Pattern& lhs = compiled.rule.lhs;
-      const OpDef* root = lhs.nodes[static_cast<size_t>(lhs.outputs[0].node)].op;
-      index.by_root_[root].push_back(static_cast<int>(index.rules_.size()));
-      index.rules_.push_back(std::move(compiled));
-    }
+    for (Rule& directed : directions(rule)) index.rules_.push_back(compile(std::move(directed)));
   }
+  index.program_ = std::make_shared<const Program>(index.rules_);
   return index;
-}
-
-const std::vector<int>& RuleIndex::rooted_at(const OpDef* op) const {
-  auto it = by_root_.find(op);
-  return it == by_root_.end() ? none_ : it->second;
 }
 
 }  // namespace regraft::rewrite

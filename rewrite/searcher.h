@@ -15,6 +15,7 @@ struct SearchOptions {
   double alpha = 1.05;      ///< graphs up to alpha times the best cost are explored further
   uint64_t budget = 10000;  ///< candidate evaluations: matches whose cost is predicted
   size_t max_queue = 2000;  ///< graphs kept for later, the cheapest
+  double max_growth = 2;    ///< calls that a graph may have, as a multiple of the original's
   int threads = 1;
   uint64_t seed = 0;  ///< for searchers that draw numbers
   int opset = 0;      ///< new operators must have an ONNX form at this opset; 0: not asked
@@ -31,11 +32,11 @@ std::string to_string(StopReason r);
 
 /// A new best graph.
 struct Improvement {
-  uint64_t candidate = 0;             ///< evaluations so far
-  double cost = 0;                    ///< microseconds
-  double seconds = 0;                 ///< since the start
-  std::string rule;                   ///< the last rule applied
-  std::vector<std::string> sequence;  ///< all rules from the original graph
+  uint64_t candidate = 0;  ///< evaluations so far
+  double cost = 0;         ///< microseconds
+  double seconds = 0;      ///< since the start
+  std::string rule;        ///< the last rule applied
+  size_t depth = 0;        ///< rules applied to the original graph
 };
 
 /// A rule applied at a place: enough to do it again (see replay.h).
@@ -49,7 +50,7 @@ struct SearchReport {
   Graph best;
   double cost_before = 0, cost_after = 0;  ///< microseconds
   StopReason stop = StopReason::Exhausted;
-  uint64_t expanded = 0;    ///< graphs whose matches were listed
+  uint64_t expanded = 0;    ///< graphs whose matches were looked at
   uint64_t candidates = 0;  ///< matches whose cost was predicted
   uint64_t duplicates = 0;  ///< candidates equal to a graph seen before
   uint64_t rejected = 0;    ///< candidates that cost too much

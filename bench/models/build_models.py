@@ -12,10 +12,13 @@ import sys
 import onnx
 
 import cnn
+import decoder
+import nas
 import reparam
 import transformer
 
-MODELS = {**cnn.MODELS, **reparam.MODELS, **transformer.MODELS}
+MODELS = {**cnn.MODELS, **reparam.MODELS, **transformer.MODELS, **decoder.MODELS,
+          **nas.MODELS}
 
 
 def chosen(names):

@@ -18,6 +18,16 @@ def bottleneck_block(b, x, cin, width, stride):
     return b.relu(b.op("Add", [y, shortcut])), cout
 
 
+def grouped_block(b, x, cin, width, stride):
+    """Xie et al., Aggregated Residual Transformations for Deep Neural Networks, 2017: 32 groups."""
+    inner, cout = 2 * width, 4 * width
+    y = b.conv_bn_relu(x, cin, inner, 1)
+    y = b.conv_bn_relu(y, inner, inner, 3, stride, 1, groups=32)
+    y = b.conv_bn(y, inner, cout, 1)
+    shortcut = x if stride == 1 and cin == cout else b.conv_bn(x, cin, cout, 1, stride)
+    return b.relu(b.op("Add", [y, shortcut])), cout
+
+
 def resnet(name, block, depths, widths, size, classes, seed, batch=1):
     """He et al., Deep Residual Learning for Image Recognition, 2016; batch norms not folded."""
     b = Builder(name, seed)
@@ -155,6 +165,8 @@ MODELS = {
                                     224, 1000, seed),
     "resnet50": lambda seed: resnet("resnet50", bottleneck_block, [3, 4, 6, 3],
                                     [64, 128, 256, 512], 224, 1000, seed),
+    "resnext50": lambda seed: resnet("resnext50", grouped_block, [3, 4, 6, 3],
+                                     [64, 128, 256, 512], 224, 1000, seed),
     "inception_v3": inception_v3,
     "squeezenet1_1": squeezenet,
     "tiny_resnet": lambda seed: resnet("tiny_resnet", basic_block, [1, 1], [8, 16], 32, 10, seed,

@@ -43,7 +43,7 @@ TEST(Search, BacktrackingGoesUphillWhereGreedyStops) {
             (std::map<std::string, int64_t>{{"transpose-add", 1}, {"transpose-twice", 2}}));
   EXPECT_EQ(loose.stop, StopReason::Exhausted);
   ASSERT_FALSE(loose.improvements.empty());
-  EXPECT_EQ(loose.improvements.back().sequence.size(), 3u);
+  EXPECT_EQ(loose.improvements.back().depth, 3u);
   EXPECT_EQ(loose.improvements.back().rule, "transpose-twice");
   EXPECT_TRUE(same_fingerprints(g, loose.best));
 }
@@ -102,6 +102,26 @@ TEST(Search, CountsDuplicates) {
   SearchReport r = search(Backtracking(), chain(4), {kAssociate}, {.alpha = 100});
   EXPECT_GT(r.duplicates, 0u);
   EXPECT_EQ(r.expanded, 14u);  // ways to bracket five matrices, reached from the left-most one
+}
+
+TEST(Search, SkippingCommutingMovesLosesNoGraph) {
+  Graph g;
+  std::vector<Value> outputs;
+  for (int k = 0; k < 5; ++k) {
+    Value v = input(g, {8, 8}), w = input(g, {8, 8}), u = input(g, {8, 8});
+    outputs.push_back(call(g, "add", {call(g, "add", {v, w}), u}));
+  }
+  g.set_outputs(outputs);
+  // Three ways to bracket each of five sums.
+  RuleIndex rules = index_of({kAddCommute});
+  cost::Roofline model;
+  SearchOptions options{.budget = 1000000, .max_queue = 1000000};
+  SearchReport all = Backtracking().search(g, rules, model, options, Stop());
+  SearchReport fewer = Backtracking(true).search(g, rules, model, options, Stop());
+  EXPECT_EQ(all.expanded, 243u);
+  EXPECT_EQ(fewer.expanded, 243u);
+  EXPECT_LT(fewer.candidates, all.candidates * 4 / 5);
+  EXPECT_EQ(fewer.stop, StopReason::Exhausted);
 }
 
 TEST(Search, StopsInTimeWithTheBestSoFar) {

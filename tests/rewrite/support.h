@@ -6,7 +6,7 @@
 #include "cost/roofline.h"
 #include "ir/eval.h"
 #include "ir/text.h"
-#include "rewrite/apply.h"
+#include "rewrite/engine.h"
 
 namespace regraft::rewrite {
 

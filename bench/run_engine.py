@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Times the rewrite engine and compares the searchers; writes bench/engine.md and bench/engine/*.svg.
+
+  python3 bench/run_engine.py [--build DIR] [--models DIR] [--time S] [--baseline-time S] [MODEL ...]
+
+The models are built by bench/models/build_models.py where they are missing (needs onnx and numpy).
+Each searcher gets --time seconds on one thread, the published search --baseline-time.
+"""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+MODELS = ["resnet50", "resnext50", "nas_rnn", "nasnet_a", "bert_base", "inception_v3",
+          "squeezenet1_1", "vit_b16"]
+SEARCHERS = ["greedy", "windows", "backtracking", "commuting", "beam", "annealing", "uct",
+             "portfolio"]
+BASELINE = "published"
+COLORS = ["#555555", "#d62728", "#1f77b4", "#17becf", "#2ca02c", "#9467bd", "#ff7f0e", "#e377c2",
+          "#000000"]
+
+
+def build_models(folder, names):
+    missing = [n for n in names if not (folder / f"{n}.onnx").exists()]
+    if missing:
+        script = ROOT / "bench/models/build_models.py"
+        subprocess.run([sys.executable, script, "--out", folder, *missing], check=True)
+
+
+def engine_table(build, models):
+    """The google-benchmark programs, as rows."""
+    run = subprocess.run([build / "bench/engine_bench", "--benchmark_format=json"], check=True,
+                         capture_output=True, text=True,
+                         env={**os.environ, "REGRAFT_BENCH_MODELS": str(models)})
+    rows = []
+    for b in json.loads(run.stdout)["benchmarks"]:
+        name = b["name"].split("/min_warmup")[0]
+        if b.get("error_occurred"):
+            sys.exit(f"{name}: {b['error_message']}")
+        if name.startswith("step/"):
+            rows.append((name, f"{b['median_us']:.0f} µs median, {b['p90_us']:.0f} µs nine in ten",
+                         f"{b['matches']:.0f} matches, {b['priced'] / 1e3:.0f} k priced a second"))
+        elif name == "rules":
+            rows.append((name, f"{b['cpu_time']:.0f} ms", "all shipped files read and compiled"))
+        else:
+            rows.append((name, f"{b['cpu_time']:.0f} ms",
+                         f"{b['matches']:.0f} matches, {b['nodes']:.0f} nodes with constants"))
+    return rows
+
+
+def optimize(build, model, searcher, seconds, threads=1):
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report.json")
+        command = [build / "regraft", "optimize", model, "-o", f"{folder}/out.onnx", "--search",
+                   searcher, "--time", str(seconds), "--budget", str(10**9), "--threads",
+                   str(threads), "--check", "0", "--json", report, "--quiet", "--rules",
+                   *sorted((ROOT / "substitutions").glob("*.rules"))]
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode:
+            sys.exit(f"{model} {searcher}: {run.stderr}")
+        return json.loads(report.read_text())
+
+
+def curve(report):
+    """(seconds, cost) at the start and at each improvement."""
+    points = [(0.0, report["before"]["cost"])]
+    return points + [(i["seconds"], i["cost"]) for i in report["search"]["improvements"]]
+
+
+def final(report):
+    return curve(report)[-1][1]
+
+
+def time_to(report, cost):
+    """Seconds until it cost no more than that; None: never."""
+    return next((t for t, c in curve(report) if c <= cost * (1 + 1e-9)), None)
+
+
+def plot(path, title, reports):
+    """Cost against time, time in logarithm; a step for each searcher."""
+    import math
+    width, height, left, top = 640, 360, 70, 30
+    last = max(r["search"]["seconds"] for r in reports.values())
+    costs = [c for r in reports.values() for _, c in curve(r)[1:]] or [0]
+    low, high = min(costs), max(costs)
+    high = high if high > low else low + 1
+    x = lambda t: left + (width - left - 130) * max(0, math.log10(max(t, 1e-4)) + 4) / \
+        (math.log10(last) + 4)
+    y = lambda c: top + (height - top - 40) * (high - min(c, high)) / (high - low)
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+             'font-family="sans-serif" font-size="11">',
+             '<rect width="100%" height="100%" fill="white"/>',
+             f'<text x="{left}" y="18" font-size="13">{title}: predicted cost, ms, against '
+             'seconds</text>']
+    for k in range(-4, math.ceil(math.log10(last)) + 1):
+        if 10.0 ** k <= last:
+            parts.append(f'<line x1="{x(10.0 ** k):.1f}" y1="{top}" x2="{x(10.0 ** k):.1f}" '
+                         f'y2="{height - 40}" stroke="#ddd"/><text x="{x(10.0 ** k):.1f}" '
+                         f'y="{height - 25}" text-anchor="middle">{10.0 ** k:g}</text>')
+    for k in range(5):
+        c = low + (high - low) * k / 4
+        parts.append(f'<text x="{left - 5}" y="{y(c) + 4:.1f}" text-anchor="end">'
+                     f'{c / 1e3:.4g}</text>')
+    for k, (name, r) in enumerate(reports.items()):
+        points, previous = [], None
+        for t, c in curve(r) + [(r["search"]["seconds"], final(r))]:
+            if previous is not None:
+                points.append(f"{x(t):.1f},{y(previous):.1f}")
+            points.append(f"{x(t):.1f},{y(c):.1f}")
+            previous = c
+        parts.append(f'<polyline fill="none" stroke="{COLORS[k]}" stroke-width="1.5" '
+                     f'points="{" ".join(points)}"/><text x="{width - 120}" y="{top + 14 * k + 10}" '
+                     f'fill="{COLORS[k]}">{name}</text>')
+    path.write_text("\n".join(parts + ["</svg>"]) + "\n")
+
+
+def milliseconds(cost):
+    return f"{cost / 1e3:.3f}"
+
+
+def short(seconds):
+    return "never" if seconds is None else f"{seconds:.3g} s"
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" + "---:|" * (len(header) - 1)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows] + [""]
+
+
+def comparison(results):
+    rows = []
+    for model, reports in results.items():
+        base, ours = reports[BASELINE], reports["windows"]
+        spent = time_to(base, final(base))
+        reached = time_to(ours, final(base))
+        ratio = f"{spent / reached:.0f}×" if reached and spent else ""
+        peak = lambda r: r["peak_bytes"] / 2**20
+        rows.append([model, milliseconds(base["before"]["cost"]), milliseconds(final(base)),
+                     short(spent), short(base["search"]["seconds"]), f"{peak(base):.0f}",
+                     milliseconds(final(ours)), short(reached), ratio, f"{peak(ours):.0f}"])
+    return table(["model", "cost before, ms", "published: cost", "found after", "ran", "peak, MiB",
+                  "windows: cost", "as good after", "faster", "peak, MiB"], rows)
+
+
+def searchers(results):
+    rows = []
+    for model, reports in results.items():
+        best = min(final(r) for r in reports.values())
+        row = [model]
+        for name in SEARCHERS:
+            r = reports[name]
+            mark = "**" if final(r) <= best * (1 + 1e-9) else ""
+            row.append(f"{mark}{milliseconds(final(r))}{mark} ({short(time_to(r, final(r)))})")
+        rows.append(row)
+    return table(["model", *SEARCHERS], rows)
+
+
+def rates(results):
+    rows = []
+    for model, reports in results.items():
+        rate = lambda r: r["search"]["candidates"] / max(r["search"]["seconds"], 1e-9) / 1e3
+        rows.append([model, *(f"{rate(reports[n]):.0f}" for n in SEARCHERS if n != "greedy")])
+    return table(["model", *(n for n in SEARCHERS if n != "greedy")], rows)
+
+
+def threads(build, folder, names, seconds):
+    rows = []
+    for name in names:
+        reports = [optimize(build, folder / f"{name}.onnx", "portfolio", seconds, n)
+                   for n in (1, 2)]
+        rows.append([name] + [cell for r in reports for cell in
+                              (milliseconds(final(r)), f"{r['search']['candidates'] / 1e3:.0f} k")])
+    return table(["model", "1 thread: cost, ms", "candidates", "2 threads: cost, ms", "candidates"],
+                 rows)
+
+
+def large(build, folder, seconds):
+    rows = []
+    for name in ("greedy", "windows"):
+        r = optimize(build, folder / "decoder_20k.onnx", name, seconds)
+        rows.append([name, milliseconds(r["before"]["cost"]), milliseconds(final(r)),
+                     short(time_to(r, final(r))), short(r["search"]["seconds"]),
+                     f"{r['seconds']:.1f} s", f"{r['peak_bytes'] / 2**20:.0f}"])
+    return table(["decoder_20k", "cost before, ms", "after, ms", "found after", "search",
+                  "whole command", "peak, MiB"], rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models_wanted", nargs="*", metavar="MODEL", default=MODELS)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
+    parser.add_argument("--models", type=pathlib.Path, default=ROOT / "build/bench-models")
+    parser.add_argument("--time", type=float, default=10)
+    parser.add_argument("--baseline-time", type=float, default=60)
+    args = parser.parse_args()
+    names = args.models_wanted or MODELS
+    build_models(args.models, [*names, "decoder_2k", "decoder_20k"])
+    load = os.getloadavg()[0]
+    engine = engine_table(args.build, args.models)
+    results = {}
+    (ROOT / "bench/engine").mkdir(exist_ok=True)
+    for name in names:
+        model = args.models / f"{name}.onnx"
+        reports = {s: optimize(args.build, model, s, args.time) for s in SEARCHERS}
+        reports[BASELINE] = optimize(args.build, model, BASELINE, args.baseline_time)
+        results[name] = reports
+        plot(ROOT / f"bench/engine/{name}.svg", name, reports)
+        print(name, {s: round(final(r)) for s, r in reports.items()}, flush=True)
+    lines = ["# The rewrite engine and its searchers", "",
+             f"`python3 bench/run_engine.py --time {args.time:g} --baseline-time "
+             f"{args.baseline_time:g}` on {os.cpu_count()} cores ({platform.machine()}), load "
+             f"average {load:.1f} at the start and {os.getloadavg()[0]:.1f} at the end; all shipped "
+             "rules, one thread unless said.", "",
+             "## Engine", "",
+             "A step applies a random match, brings the matches, the cost and the hash up to date, "
+             "and undoes it all. Times of `rules` and `match_all` are CPU time.", "",
+             *table(["benchmark", "time", ""], engine),
+             "## Against the published search", "",
+             "`published` is TASO's search on the same rules, matcher and costs, with whole graphs "
+             "in an unbounded queue. *Found after*: when it had its final cost. *As good after*: "
+             "when `windows` cost no more than that. Peaks are of the whole process, model "
+             "included.", "", *comparison(results),
+             f"## Searchers, {args.time:g} s each", "",
+             "Predicted cost in ms, and when it was found; the best in bold. Plots: "
+             "`engine/<model>.svg`.", "", *searchers(results),
+             "Thousand candidates a second:", "", *rates(results),
+             "## Threads", "", *threads(args.build, args.models, names[:4], args.time),
+             "## A large graph", "", *large(args.build, args.models, 60)]
+    (ROOT / "bench/engine.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+if __name__ == "__main__":
+    main()

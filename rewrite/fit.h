@@ -1,0 +1,46 @@
+#pragma once
+// Whether the shapes, attributes and conditions of a rule hold at a place, and what its right side
+// is there.
+#include "rewrite/binding.h"
+#include "rewrite/program.h"
+
+namespace regraft::rewrite {
+
+/// A rule at given sizes. The same for all places of equal types, attributes and data.
+struct Fit {
+  const CompiledRule* rule = nullptr;
+  const RuleInstance* instance = nullptr;
+  Binding binding;
+  struct Call {
+    FormId form = -1;
+    const CallFacts* facts = nullptr;
+  };
+  std::vector<Call> calls;  ///< by pattern node of the right side
+};
+
+/// Remembers all it was asked. Not thread-safe.
+class Fitter {
+ public:
+  /// Both outlive this.
+  Fitter(const RuleIndex& rules, Catalogue& catalogue) : rules_(rules), catalogue_(catalogue) {}
+  /// nullptr: the rule does not apply at these sizes, or its right side has no form there. The
+  /// first instance that fits; all of them have the same right side.
+  const Fit* fit(const LiveGraph& g, const Place& place);
+
+ private:
+  std::unique_ptr<Fit> make(const LiveGraph& g, const Place& place);
+  std::optional<Binding> bind(const LiveGraph& g, const RuleInstance& instance, const Place& place);
+  bool makes(const Node& maker, const LiveGraph::Slot& data, Binding& b);
+
+  const RuleIndex& rules_;
+  Catalogue& catalogue_;
+  std::unordered_map<std::vector<int32_t>, std::unique_ptr<Fit>, IdsHash> known_;
+  std::map<std::pair<FormId, int32_t>, bool> made_;  // a maker and data: are they equal?
+  std::vector<int32_t> key_;
+};
+
+/// Evaluates both sides over a finite field at small sizes that satisfy the rule's conditions.
+/// nullopt when no such sizes are found. False is a bug in the rule or the matcher.
+std::optional<bool> sides_agree(const Fit& fit);
+
+}  // namespace regraft::rewrite

@@ -1,0 +1,103 @@
+#include "rewrite/reporter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace regraft::rewrite {
+
+std::string to_string(StopReason r) {
+  switch (r) {
+    case StopReason::Exhausted:
+      return "exhausted";
+    case StopReason::Budget:
+      return "budget";
+    case StopReason::Time:
+      return "time";
+    case StopReason::Interrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+Reporter::Reporter(std::string_view searcher, double cost, const RuleIndex& rules,
+                   const SearchOptions& options, const Stop& stop, Clock::time_point start)
+    : rules_(rules),
+      options_(options),
+      stop_(stop),
+      best_(cost),
+      progress_(std::string(searcher), "candidates", options.budget, options.verbosity),
+      start_(start) {
+  report.cost_before = cost;
+}
+
+void Reporter::look(uint64_t candidates) {
+  candidates = std::min(candidates, options_.budget - report.candidates);
+  report.candidates += candidates;
+  progress_.add(candidates);
+}
+
+std::optional<StopReason> Reporter::over() const {
+  if (stop_.requested()) return StopReason::Interrupted;
+  if (stop_.out_of_time()) return StopReason::Time;
+  if (out_of_budget()) return StopReason::Budget;
+  return std::nullopt;
+}
+
+double Reporter::seconds() const {
+  return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+bool Reporter::offer(double cost, int32_t rule, size_t depth) {
+  if (!cheaper(cost, best_)) return false;
+  best_ = cost;
+  const std::string& name = rules_.rules()[static_cast<size_t>(rule)].rule.name;
+  report.improvements.push_back({report.candidates, cost, seconds(), name, depth});
+  progress_.note(fmt::format("best {:.1f} us", cost));
+  return true;
+}
+
+SearchReport Reporter::finish(StopReason reason, const std::vector<Move>& moves, Graph best) && {
+  report.stop = reason;
+  report.cost_after = best_;
+  report.seconds = seconds();
+  for (const Move& m : moves) {
+    const std::string& name = rules_.rules()[static_cast<size_t>(m.rule)].rule.name;
+    ++report.applied[name];
+    report.steps.push_back({name, m.nodes, m.variables});
+  }
+  report.best = std::move(best);
+  return std::move(report);
+}
+
+void redo(Engine& engine, const Move& move) {
+  int32_t number = engine.find(move);
+  CHECK(number >= 0);
+  engine.apply(number);
+}
+
+bool comes_first(const Match& a, const Match& b) {
+  if (a.cost_change != b.cost_change) return a.cost_change < b.cost_change;
+  return std::tie(a.rule, a.nodes, a.variables) < std::tie(b.rule, b.nodes, b.variables);
+}
+
+StopReason descend(Engine& engine, Reporter& reporter, size_t before) {
+  uint64_t priced = 0;
+  for (;;) {
+    reporter.look(engine.priced() - priced);
+    priced = engine.priced();
+    int32_t best = -1;
+    for (int32_t number : engine.matches())
+      if (best < 0 || comes_first(engine.match(number), engine.match(best))) best = number;
+    if (best < 0 || !cheaper(engine.cost() + engine.match(best).cost_change, engine.cost()))
+      return StopReason::Exhausted;
+    if (auto reason = reporter.over()) return *reason;
+    engine.apply(best);
+    const Move& move = engine.moves().back();
+    reporter.offer(move.cost, move.rule, before + engine.depth());
+  }
+}
+
+}  // namespace regraft::rewrite

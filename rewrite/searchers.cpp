@@ -1,0 +1,52 @@
+#include "rewrite/searchers.h"
+
+#include "rewrite/annealing.h"
+#include "rewrite/backtracking.h"
+#include "rewrite/beam.h"
+#include "rewrite/greedy.h"
+#include "rewrite/portfolio.h"
+#include "rewrite/published.h"
+#include "rewrite/uct.h"
+#include "rewrite/windows.h"
+
+namespace regraft::rewrite {
+
+namespace {
+
+struct Row {
+  std::string_view name;
+  std::unique_ptr<Searcher> (*make)();
+};
+
+template <class S, auto... arguments>
+std::unique_ptr<Searcher> make() {
+  return std::make_unique<S>(arguments...);
+}
+
+constexpr Row kSearchers[] = {
+    {"greedy", make<Greedy>},
+    {"windows", make<Windows>},
+    {"backtracking", make<Backtracking, false>},
+    {"commuting", make<Backtracking, true>},
+    {"beam", make<Beam>},
+    {"annealing", make<Annealing>},
+    {"uct", make<Uct>},
+    {"portfolio", make<Portfolio>},
+    {"published", make<Published>},
+};
+
+}  // namespace
+
+std::vector<std::string> searcher_names() {
+  std::vector<std::string> names;
+  for (const Row& row : kSearchers) names.emplace_back(row.name);
+  return names;
+}
+
+std::unique_ptr<Searcher> make_searcher(std::string_view name) {
+  for (const Row& row : kSearchers)
+    if (row.name == name) return row.make();
+  return nullptr;
+}
+
+}  // namespace regraft::rewrite
