@@ -12,6 +12,27 @@ constexpr size_t kBatch = 2048;   // groups that are connected side by side
 constexpr size_t kLarge = 4096;   // applications of a group that is connected over all threads
 constexpr size_t kBlock = 16384;  // of its applications side by side
 
+/// The numbers above 1 of all attributes.
+std::set<int64_t> numbers_of(const Bank& bank, TermId t) {
+  std::set<int64_t> r;
+  for (TermId s : bank.subterms(t)) {
+    if (bank.node(s).is_leaf()) continue;
+    for (const auto& list : bank.label(bank.node(s).label).attrs.ints)
+      for (int64_t n : list)
+        if (n > 1) r.insert(n);
+  }
+  return r;
+}
+
+/// A number of `to` may be a product of numbers of `from`, as where strides follow strides.
+bool multiplies(const Bank& bank, TermId from, TermId to) {
+  std::set<int64_t> factors = numbers_of(bank, from), products = numbers_of(bank, to);
+  for (int64_t a : factors)
+    for (int64_t b : factors)
+      if (products.count(a * b)) return true;
+  return false;
+}
+
 /// The rule read from right to left holds as well.
 bool holds_reversed(const Generalised& g, uint64_t seed) {
   if (!is_reversible(g.rule)) return false;
@@ -239,22 +260,21 @@ void Distiller::connect(const Item& item, size_t first_rule, Links& links, const
 }
 
 /// Rules that lead from one side to the other; reversible where they lead back as well.
-Distiller::Directed Distiller::direct(TermId lhs, TermId rhs) {
-  Directed d;
-  if (!bank_.binds(lhs, rhs)) return d;
+Distiller::Reading Distiller::direct(TermId lhs, TermId rhs) {
+  Reading reading = Reading::False;
+  if (!bank_.binds(lhs, rhs)) return reading;
   bool back = bank_.binds(rhs, lhs) && bank_.subterms(lhs).count(rhs) == 0;
   bool grows = bank_.subterms(rhs).count(lhs) > 0;
   for (Generalised& g : generalise(bank_, lhs, rhs, seed_)) {
     g.rule.both = back && !grows && holds_reversed(g, seed_);
-    if (d.reading != Reading::Both) d.reading = g.rule.both ? Reading::Both : Reading::Forward;
-    d.closed = d.closed || g.closed > 0;
+    if (reading != Reading::Both) reading = g.rule.both ? Reading::Both : Reading::Forward;
     rewrites_.add(g.rule, {g.signature});
     if (grows)
       ++counts_.grows;
     else
       found_({std::move(g), lhs, rhs});
   }
-  return d;
+  return reading;
 }
 
 void Distiller::take(TermId lhs, TermId rhs) {
@@ -270,10 +290,10 @@ void Distiller::take(TermId lhs, TermId rhs) {
   bool constant = bank_.leaves(p.lhs).empty() && bank_.leaves(p.rhs).empty();
   bool holds = false;
   if (!constant) {
-    Directed forward = direct(p.lhs, p.rhs);
-    holds = forward.reading != Reading::False;
-    if (forward.reading != Reading::Both || forward.closed)
-      holds = direct(p.rhs, p.lhs).reading != Reading::False || holds;
+    Reading forward = direct(p.lhs, p.rhs);
+    holds = forward != Reading::False;
+    if (forward != Reading::Both || multiplies(bank_, p.rhs, p.lhs))
+      holds = direct(p.rhs, p.lhs) != Reading::False || holds;
   }
   if (constant)
     ++counts_.constants;

@@ -72,10 +72,6 @@ class Distiller {
 
   /// Whether a pair is a rule from left to right.
   enum class Reading : uint8_t { False, Forward, Both };
-  struct Directed {
-    Reading reading = Reading::False;
-    bool closed = false;  ///< numbers stayed that are perhaps products of others
-  };
 
   void collect();
   std::vector<uint32_t> class_weights() const;
@@ -94,7 +90,7 @@ class Distiller {
   Pair pair(const Item& item, size_t application);
   bool settle(size_t index, Links& links, const Stop* stop);
   void take(TermId lhs, TermId rhs);
-  Directed direct(TermId lhs, TermId rhs);
+  Reading direct(TermId lhs, TermId rhs);
 
   const ValueGraph& graph_;
   Bank& bank_;
