@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gen/check.h"
+#include "gen/generalise.h"
 #include "ir/pattern.h"
 
 namespace regraft::gen {
@@ -245,27 +247,21 @@ class RewriteMatcher {
     numbers_.emplace_back(*number_name(*open), evaluate(solution, known));
   }
 
-  /// No extent is 1 where it was longer wherever the rule was found at these ranks.
-  bool is_like_found() const {
-    bool same_ranks = false;
-    for (const Signature& s : *rule_.found) {
-      bool ranks = true, like = true;
-      for (size_t v = 0; v < variables_.size(); ++v) {
-        if (variables_[v] == kNoClass) continue;
-        const Dims& dims = graph_.plans().info(graph_.shape(variables_[v])).dims;
-        size_t rank = s[v] == "-" ? 0 : s[v].size();
-        ranks = ranks && dims.size() == rank;
-        for (size_t d = 0; ranks && d < rank; ++d) like = like && (s[v][d] == '1' || dims[d] != 1);
-      }
-      if (ranks && like) return true;
-      same_ranks = same_ranks || ranks;
+  /// The rule was found at shapes like these, or holds at random ones like these.
+  bool holds_here() const {
+    Signature here;
+    for (ClassId c : variables_) {
+      if (c == kNoClass) return true;  // the other side's own
+      std::string& word = here.emplace_back();
+      for (int64_t d : graph_.plans().info(graph_.shape(c)).dims) word += d == 1 ? '1' : 'n';
+      if (word.empty()) word = "-";
     }
-    return !same_ranks;
+    return rule_.shapes->contains(*rule_.rule, here);
   }
 
   bool finish() {
     size_t numbers = numbers_.size();
-    bool found = is_like_found() && settle_expressions() && build();
+    bool found = settle_expressions() && holds_here() && build();
     numbers_.resize(numbers);
     return found;
   }
@@ -342,12 +338,23 @@ class RewriteMatcher {
   std::vector<std::pair<const Poly*, int64_t>> expressions_;
 };
 
+bool Rewrites::KnownShapes::contains(const Rule& rule, const Signature& here) {
+  constexpr uint64_t kSeed = 20;
+  if (everywhere) return true;
+  std::lock_guard lock(mutex);
+  auto [it, fresh] = holds.try_emplace(here, false);
+  if (fresh) it->second = check(rule, here, kSeed, kShapes) == Evidence::Holds;
+  return it->second;
+}
+
 void Rewrites::add(const Rule& rule, const std::vector<Signature>& found) {
   if (rule.lhs.outputs.size() != 1) return;
   auto shared = std::make_shared<const Rule>(rule);
-  auto signatures = std::make_shared<const std::vector<Signature>>(found);
-  add_directed({shared, &shared->lhs, &shared->rhs, {}, signatures});
-  add_directed({shared, &shared->rhs, &shared->lhs, {}, signatures});
+  auto shapes = std::make_shared<KnownShapes>();
+  shapes->everywhere = found.empty();
+  for (const Signature& s : found) shapes->holds.emplace(s, true);
+  add_directed({shared, &shared->lhs, &shared->rhs, {}, shapes});
+  add_directed({shared, &shared->rhs, &shared->lhs, {}, shapes});
 }
 
 Rewrites::Rewrites(const ValueGraph& graph) : graph_(graph) {

@@ -1,6 +1,7 @@
 #pragma once
 // Rules applied to applications of a ValueGraph: what one step at the top makes of them.
 #include <functional>
+#include <mutex>
 
 #include "gen/values.h"
 #include "ir/rule.h"
@@ -25,9 +26,9 @@ struct Rewritten {
 class Rewrites {
  public:
   explicit Rewrites(const ValueGraph& graph);
-  /// Rules of several outputs are left out. Where an extent was not 1 at the shapes at which the
-  /// rule was found, it must not be 1 at others of these ranks: that may be broadcasting. Else for
-  /// which shapes the rule was found is not checked: the caller compares values.
+  /// Rules of several outputs are left out. At other ranks than those where the rule was found, or
+  /// with extents of 1 elsewhere, it is used where it holds at random shapes like these; without
+  /// `found` anywhere: the caller compares values.
   void add(const Rule& rule, const std::vector<Signature>& found);
   size_t size() const { return rules_.size(); }
 
@@ -37,12 +38,19 @@ class Rewrites {
  private:
   friend class RewriteMatcher;
   using OperandOps = std::array<uint64_t, kMaxArity>;  ///< for each operand bits of operators
+  /// At which ranks and extents of 1 a rule holds. Thread-safe.
+  struct KnownShapes {
+    bool everywhere = false;
+    std::mutex mutex;
+    std::map<Signature, bool> holds;
+    bool contains(const Rule& rule, const Signature& here);
+  };
   struct Directed {
     std::shared_ptr<const Rule> rule;
     const Pattern* from = nullptr;
     const Pattern* to = nullptr;
     OperandOps wanted{};  ///< of the root
-    std::shared_ptr<const std::vector<Signature>> found;
+    std::shared_ptr<KnownShapes> shapes;
   };
   /// An operator's bit; some share one.
   static uint64_t bit_of(const OpDef* op) { return uint64_t{1} << mix(hash_text(op->name)) % 64; }
