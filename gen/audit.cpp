@@ -4,6 +4,7 @@
 #include <set>
 
 #include "gen/derive.h"
+#include "gen/stop.h"
 
 namespace regraft::gen {
 namespace {
@@ -76,7 +77,7 @@ AuditCounts audit(std::vector<Judged>& themes, const std::vector<Rule>& candidat
   std::vector<Drawn> pairs = draw(themes, count, seed);
   std::vector<std::vector<Rule>> general(pairs.size());
   parallel_for(pairs.size(), threads, [&](size_t k) {
-    if (!stop.requested()) general[k] = forms(pairs[k], seed);
+    if (!is_over(stop)) general[k] = forms(pairs[k], seed);
   });
   std::vector<Rule> goals, found;
   for (size_t k = 0; k < pairs.size(); ++k) {
@@ -90,7 +91,7 @@ AuditCounts audit(std::vector<Judged>& themes, const std::vector<Rule>& candidat
   std::vector<Derivation> in_general = derive_all(deriver, goals, threads, stop);
   std::vector<Derivation> as_found = derive_all(deriver, found, threads, stop);
   AuditCounts counts;
-  if (stop.requested()) return counts;
+  if (is_over(stop)) return counts;
   size_t next = 0;
   for (size_t k = 0; k < pairs.size(); ++k) {
     bool derived = true;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "gen/pair.h"
+#include "gen/stop.h"
 
 namespace regraft::gen {
 namespace {
@@ -224,7 +225,7 @@ void Distiller::connect_loose(const Item& item, size_t first_rule, Links& links,
   std::vector<size_t> loose;
   std::vector<std::vector<Step>> found;
   for (size_t first = 0; first < count && !links.connected(); first += block) {
-    if (item.is_large() && stop && stop->requested()) return;
+    if (item.is_large() && stop && is_over(*stop)) return;
     loose.clear();
     for (size_t k = first; k < std::min(count, first + block); ++k)
       if (links.root(k + 1) != 0) loose.push_back(k);
@@ -341,7 +342,7 @@ bool Distiller::settle(size_t index, Links& links, const Stop* stop) {
     links.rules = rewrites_.size();
     if (links.connected()) break;
     if (links.root(k + 1) == 0) continue;
-    if (stop && stop->requested()) return false;
+    if (stop && is_over(*stop)) return false;
     if (judged_.empty() || judged_.back() != index) judged_.push_back(index);
     Pair p = pair(item, k);
     take(p.lhs, p.rhs);
@@ -369,14 +370,14 @@ size_t Distiller::run(size_t position, const Stop& stop, Progress& progress) {
       [&](size_t k) {
         const Item& item = items_[position + k];
         links[k] = Links(item);
-        if (item.is_large() || stop.requested()) return;  // large ones over all threads, later
+        if (item.is_large() || is_over(stop)) return;  // large ones over all threads, later
         connect(item, 0, links[k], nullptr);
         links[k].rules = rewrites_.size();
       },
       16);
-  for (size_t k = 0; k < links.size() && !stop.requested(); ++k) {
+  for (size_t k = 0; k < links.size() && !is_over(stop); ++k) {
     if (!links[k].connected() && !settle(position, links[k], &stop)) break;
-    if (stop.requested()) break;  // perhaps in the midst of it
+    if (is_over(stop)) break;  // perhaps in the midst of it
     counts_.renaming += links[k].renaming;
     counts_.common += links[k].common;
     counts_.derivable += links[k].derivable;

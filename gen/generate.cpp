@@ -7,6 +7,7 @@
 #include "gen/derive.h"
 #include "gen/enumerate.h"
 #include "gen/merge.h"
+#include "gen/stop.h"
 
 namespace regraft::gen {
 namespace {
@@ -99,7 +100,7 @@ void Run::distil(Distiller& distiller, const Checkpoint::ThemeState& from) {
   checkpoint_.themes.emplace_back();
   Progress progress("distil", "groups", distiller.size(), options_.verbosity);
   size_t position = distiller.replay(from.position, from.judged, progress);
-  while (position < distiller.size() && !stop_.requested()) {
+  while (position < distiller.size() && !is_over(stop_)) {
     position = distiller.run(position, stop_, progress);
     if (seconds_since(saved_) > kSaveSeconds) save(distiller, position);
   }
@@ -158,7 +159,7 @@ GenerateReport Run::finish() {
   if (options_.audit > 0)
     report_.audit =
         audit(themes_, report_.candidates, options_.audit, options_.seed, threads_, stop_);
-  if (stop_.requested()) report_.ended = Ended::Stopped;
+  if (is_over(stop_)) report_.ended = Ended::Stopped;
   return std::move(report_);
 }
 

@@ -255,6 +255,10 @@ TEST(Generate, UnknownSetsAndStopsAreReported) {
   ASSERT_TRUE(stopped);
   EXPECT_EQ(stopped->ended, Ended::Stopped);
   EXPECT_TRUE(stopped->candidates.empty());
+  Stop soon(1e-6);
+  auto late = generate(options, soon);
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->ended, Ended::Stopped);
 }
 
 }  // namespace
