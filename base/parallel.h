@@ -22,6 +22,8 @@ class Stop {
   explicit Stop(double seconds);
   bool requested() const;
   bool out_of_time() const;
+  /// Either of these.
+  bool must_end() const { return requested() || out_of_time(); }
   void request() { requested_.store(true, std::memory_order_relaxed); }
   /// True after SIGINT once install_interrupt_handler was called.
   static bool interrupted();

@@ -109,7 +109,7 @@ int run_rules_derive(const DeriveFlags& flags) {
   gen::Deriver deriver(*rules, options);
   Stop stop(flags.common.seconds);
   auto results = gen::derive_all(deriver, goals->rules, thread_count(flags.common), stop);
-  if (stop.requested() || stop.out_of_time())
+  if (stop.must_end())
     fmt::print(stderr, "regraft: stopped early; the last rules may not have been tried\n");
   auto report = nlohmann::json::array();
   size_t derived = 0;

@@ -83,7 +83,7 @@ int run_verify_taso(const VerifyFlags& flags) {
   Stop stop(flags.common.seconds);
   auto findings = verify::verify_matched(
       rules, options, flags.out.empty() ? verify::Meant::WhereNeeded : verify::Meant::Always, stop);
-  if (stop.requested() || stop.out_of_time())
+  if (stop.must_end())
     fmt::print(stderr, "regraft: stopped early; rules not reached are unknown\n");
   if (auto s = write_proved(flags, findings); !s) return bad_input(s.error());
   std::map<std::string, size_t> counts;

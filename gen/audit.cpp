@@ -4,7 +4,6 @@
 #include <set>
 
 #include "gen/derive.h"
-#include "gen/stop.h"
 
 namespace regraft::gen {
 namespace {
@@ -77,7 +76,7 @@ AuditCounts audit(std::vector<Judged>& themes, const std::vector<Rule>& candidat
   std::vector<Drawn> pairs = draw(themes, count, seed);
   std::vector<std::vector<Rule>> general(pairs.size());
   parallel_for(pairs.size(), threads, [&](size_t k) {
-    if (!is_over(stop)) general[k] = forms(pairs[k], seed);
+    if (!stop.must_end()) general[k] = forms(pairs[k], seed);
   });
   std::vector<Rule> goals, found;
   for (size_t k = 0; k < pairs.size(); ++k) {
@@ -91,7 +90,7 @@ AuditCounts audit(std::vector<Judged>& themes, const std::vector<Rule>& candidat
   std::vector<Derivation> in_general = derive_all(deriver, goals, threads, stop);
   std::vector<Derivation> as_found = derive_all(deriver, found, threads, stop);
   AuditCounts counts;
-  if (is_over(stop)) return counts;
+  if (stop.must_end()) return counts;
   size_t next = 0;
   for (size_t k = 0; k < pairs.size(); ++k) {
     bool derived = true;

@@ -1,6 +1,7 @@
 #include "gen/collect.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/hash.h"
 #include "base/parallel.h"
@@ -9,8 +10,6 @@
 
 namespace regraft::gen {
 namespace {
-
-constexpr uint64_t kShapeSeed = 20;  // of the other shapes: one stream for all runs
 
 std::string joined_ops(const Pattern& p) {
   std::string s;

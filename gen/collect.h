@@ -1,7 +1,6 @@
 #pragma once
 // The candidates of a run: no two the same rule, each with a name.
 #include <map>
-#include <set>
 
 #include "gen/generalise.h"
 

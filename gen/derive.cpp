@@ -7,7 +7,6 @@
 
 #include "gen/ematch.h"
 #include "gen/sample.h"
-#include "gen/stop.h"
 
 namespace regraft::gen {
 namespace {
@@ -337,7 +336,7 @@ std::vector<Derivation> derive_all(const Deriver& deriver, const std::vector<Rul
                                    int threads, const Stop& stop) {
   std::vector<Derivation> r(goals.size());
   parallel_for(goals.size(), threads, [&](size_t k) {
-    if (!is_over(stop)) r[k] = deriver.derive(goals[k]);
+    if (!stop.must_end()) r[k] = deriver.derive(goals[k]);
   });
   return r;
 }
@@ -363,14 +362,14 @@ std::vector<char> minimal(const std::vector<Rule>& rules, const DeriveOptions& o
   };
   std::vector<Derivation> first(rules.size());
   parallel_for(rules.size(), threads, [&](size_t k) {
-    if (!is_over(stop)) first[k] = deriver.derive(rules[k], others(k));
+    if (!stop.must_end()) first[k] = deriver.derive(rules[k], others(k));
   });
   std::vector<size_t> order(rules.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return extent(rules[a]) > extent(rules[b]); });
   for (size_t k : order) {
-    if (!first[k].derived || is_over(stop)) continue;
+    if (!first[k].derived || stop.must_end()) continue;
     bool intact = std::all_of(first[k].used.begin(), first[k].used.end(),
                               [&](size_t n) { return remains[n] != 0; });
     if (intact || deriver.derive(rules[k], others(k)).derived) remains[k] = 0;

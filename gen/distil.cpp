@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "gen/pair.h"
-#include "gen/stop.h"
 
 namespace regraft::gen {
 namespace {
@@ -225,7 +224,7 @@ void Distiller::connect_loose(const Item& item, size_t first_rule, Links& links,
   std::vector<size_t> loose;
   std::vector<std::vector<Step>> found;
   for (size_t first = 0; first < count && !links.connected(); first += block) {
-    if (item.is_large() && stop && is_over(*stop)) return;
+    if (item.is_large() && stop && stop->must_end()) return;
     loose.clear();
     for (size_t k = first; k < std::min(count, first + block); ++k)
       if (links.root(k + 1) != 0) loose.push_back(k);
@@ -342,7 +341,7 @@ bool Distiller::settle(size_t index, Links& links, const Stop* stop) {
     links.rules = rewrites_.size();
     if (links.connected()) break;
     if (links.root(k + 1) == 0) continue;
-    if (stop && is_over(*stop)) return false;
+    if (stop && stop->must_end()) return false;
     if (judged_.empty() || judged_.back() != index) judged_.push_back(index);
     Pair p = pair(item, k);
     take(p.lhs, p.rhs);
@@ -370,14 +369,14 @@ size_t Distiller::run(size_t position, const Stop& stop, Progress& progress) {
       [&](size_t k) {
         const Item& item = items_[position + k];
         links[k] = Links(item);
-        if (item.is_large() || is_over(stop)) return;  // large ones over all threads, later
+        if (item.is_large() || stop.must_end()) return;  // large ones over all threads, later
         connect(item, 0, links[k], nullptr);
         links[k].rules = rewrites_.size();
       },
       16);
-  for (size_t k = 0; k < links.size() && !is_over(stop); ++k) {
+  for (size_t k = 0; k < links.size() && !stop.must_end(); ++k) {
     if (!links[k].connected() && !settle(position, links[k], &stop)) break;
-    if (is_over(stop)) break;  // perhaps in the midst of it
+    if (stop.must_end()) break;  // perhaps in the midst of it
     counts_.renaming += links[k].renaming;
     counts_.common += links[k].common;
     counts_.derivable += links[k].derivable;

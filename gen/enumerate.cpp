@@ -8,7 +8,6 @@
 #include "base/rng.h"
 #include "gen/apply.h"
 #include "gen/modular.h"
-#include "gen/stop.h"
 
 namespace regraft::gen {
 namespace {
@@ -180,7 +179,7 @@ std::vector<Sink> Enumerator::apply_level(int level, Progress& progress) {
     Worker worker(*graph_, store_, index, level, options_.seed, sinks[t]);
     if (t == 0 && level == 1) worker.nullary();
     uint64_t reported = 0;
-    while (!is_over(stop_) && !full) {
+    while (!stop_.must_end() && !full) {
       size_t first = next.fetch_add(kTask);
       if (first >= graph_->size()) break;
       size_t last = std::min(first + kTask, graph_->size());
@@ -194,7 +193,7 @@ std::vector<Sink> Enumerator::apply_level(int level, Progress& progress) {
   };
   parallel_for(threads, static_cast<int>(threads), work);
   if (full) result_.ended = Ended::OutOfMemory;
-  if (is_over(stop_)) result_.ended = Ended::Stopped;
+  if (stop_.must_end()) result_.ended = Ended::Stopped;
   for (const Sink& s : sinks) result_.counts.evaluations += s.evaluations;
   return sinks;
 }

@@ -14,8 +14,9 @@ struct Generalised {
   int closed = 0;       ///< attributes of the left side that stayed numbers
 };
 
-constexpr int kShapes = 8;       ///< random shapes at which a step is tried
-constexpr int kManyShapes = 40;  ///< random shapes at which a candidate must hold
+constexpr uint64_t kShapeSeed = 20;  ///< of the shapes that are tried: one stream for all runs
+constexpr int kShapes = 8;           ///< random shapes at which a step is tried
+constexpr int kManyShapes = 40;      ///< random shapes at which a candidate must hold
 
 /// lhs => rhs in its most general forms that hold at kManyShapes random shapes, with the weakest
 /// conditions found: at most two, neither a special case of the other. Extents of kernels

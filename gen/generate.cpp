@@ -7,12 +7,10 @@
 #include "gen/derive.h"
 #include "gen/enumerate.h"
 #include "gen/merge.h"
-#include "gen/stop.h"
 
 namespace regraft::gen {
 namespace {
 
-constexpr uint64_t kShapeSeed = 20;  // of the other shapes: one stream for all runs
 constexpr double kSaveSeconds = 20;
 using Clock = std::chrono::steady_clock;
 
@@ -100,7 +98,7 @@ void Run::distil(Distiller& distiller, const Checkpoint::ThemeState& from) {
   checkpoint_.themes.emplace_back();
   Progress progress("distil", "groups", distiller.size(), options_.verbosity);
   size_t position = distiller.replay(from.position, from.judged, progress);
-  while (position < distiller.size() && !is_over(stop_)) {
+  while (position < distiller.size() && !stop_.must_end()) {
     position = distiller.run(position, stop_, progress);
     if (seconds_since(saved_) > kSaveSeconds) save(distiller, position);
   }
@@ -159,7 +157,7 @@ GenerateReport Run::finish() {
   if (options_.audit > 0)
     report_.audit =
         audit(themes_, report_.candidates, options_.audit, options_.seed, threads_, stop_);
-  if (is_over(stop_)) report_.ended = Ended::Stopped;
+  if (stop_.must_end()) report_.ended = Ended::Stopped;
   return std::move(report_);
 }
 

@@ -339,11 +339,10 @@ class RewriteMatcher {
 };
 
 bool Rewrites::KnownShapes::contains(const Rule& rule, const Signature& here) {
-  constexpr uint64_t kSeed = 20;
   if (everywhere) return true;
   std::lock_guard lock(mutex);
   auto [it, fresh] = holds.try_emplace(here, false);
-  if (fresh) it->second = check(rule, here, kSeed, kShapes) == Evidence::Holds;
+  if (fresh) it->second = check(rule, here, kShapeSeed, kShapes) == Evidence::Holds;
   return it->second;
 }
 

@@ -138,7 +138,7 @@ class JointRun {
 
   Status run(CheckReport& report, const Stop& stop) {
     for (size_t n : schedule()) {
-      if (stop.requested() || stop.out_of_time()) return error("the check was stopped");
+      if (stop.must_end()) return error("the check was stopped");
       answer(n, report);
       if (pending_[n] > 0) RETURN_IF_ERROR(evaluate_node(n));
     }
@@ -301,7 +301,7 @@ Result<CheckReport> compare(const Graph& a, const Graph& b, int runs, uint64_t s
     if (report) return report;
     if (!first) first = report.error();
     bool symbolic = !valuation(a, sizes).empty() || !valuation(b, sizes).empty();
-    if (stop.requested() || stop.out_of_time() || !symbolic) break;
+    if (stop.must_end() || !symbolic) break;
   }
   return *first;
 }

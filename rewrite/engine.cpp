@@ -18,7 +18,7 @@ Engine::Engine(const Graph& g, const RuleIndex& rules, const cost::CostModel& mo
 }
 
 int32_t Engine::find(const Move& move) const {
-  int32_t number = state_->matches.find(move.rule, move.nodes, move.variables);
+  int32_t number = state_->matches.find(move.place());
   return number >= 0 && match(number).listed >= 0 ? number : -1;
 }
 

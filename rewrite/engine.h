@@ -11,6 +11,7 @@ struct Move {
   std::vector<Value> variables;
   double cost = 0;         ///< of the graph after it
   double cost_change = 0;  ///< as it was predicted
+  Place place() const { return {rule, nodes, variables}; }
 };
 
 /// Not thread-safe; several engines may share the rules and the cost model. Node ids are the same

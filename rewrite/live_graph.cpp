@@ -26,6 +26,13 @@ bool commutes(const LiveGraph::Slot& s) {
 
 }  // namespace
 
+bool same_operands(const OpDef& op, std::span<const Value> a, std::span<const Value> b) {
+  if (a.size() != b.size()) return false;
+  if (std::equal(a.begin(), a.end(), b.begin())) return true;
+  return op.commutative && a.size() >= 2 && a[0] == b[1] && a[1] == b[0] &&
+         std::equal(a.begin() + 2, a.end(), b.begin() + 2);
+}
+
 LiveGraph::LiveGraph(const Graph& g, Catalogue& catalogue)
     : catalogue_(&catalogue), inputs_(g.inputs()), outputs_(g.outputs()) {
   bucket_count_ = std::bit_ceil(2 * static_cast<uint64_t>(g.id_bound()) + 64);
@@ -164,11 +171,7 @@ int32_t LiveGraph::find_call(uint64_t content, FormId form, std::span<const Valu
     int32_t id = owners_[static_cast<size_t>(l)].node;
     const Slot& s = slot(id);
     if (s.content != content || s.form != form || s.types[0] != type) continue;
-    bool equal = std::equal(s.inputs.begin(), s.inputs.end(), inputs.begin(), inputs.end());
-    if (!equal && commutes(s) && s.inputs.size() == inputs.size())
-      equal = s.inputs[0] == inputs[1] && s.inputs[1] == inputs[0] &&
-              std::equal(s.inputs.begin() + 2, s.inputs.end(), inputs.begin() + 2);
-    if (equal && (found < 0 || id < found)) found = id;
+    if (same_operands(*s.op, s.inputs, inputs) && (found < 0 || id < found)) found = id;
   }
   return found;
 }

@@ -15,6 +15,9 @@ struct Identity {
   auto operator<=>(const Identity&) const = default;
 };
 
+/// Equal operands of two calls of op, commuted ones included.
+bool same_operands(const OpDef& op, std::span<const Value> a, std::span<const Value> b);
+
 /// Indexed by users, by content and by operator. All changes are logged until `commit`. Ids are
 /// those of Graph: new calls are numbered from id_bound() on. Has no dead nodes at the start and
 /// keeps none if its user removes those that a change leaves. Not thread-safe.

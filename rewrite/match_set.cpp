@@ -95,16 +95,13 @@ bool MatchSet::has_lower_twin(const Place& place) {
   return false;
 }
 
-int32_t MatchSet::find(int32_t rule, std::span<const int32_t> nodes,
-                       std::span<const Value> variables) const {
-  const Pattern& lhs = rules_.rules()[static_cast<size_t>(rule)].rule.lhs;
-  int32_t head = heads_[static_cast<size_t>(nodes[static_cast<size_t>(lhs.outputs[0].node)])];
+int32_t MatchSet::find(const Place& place) const {
+  const Pattern& lhs = rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs;
+  int32_t root = place.nodes[static_cast<size_t>(lhs.outputs[0].node)];
+  int32_t head = heads_[static_cast<size_t>(root)];
   for (int32_t l = lists_.next(head); l != head; l = lists_.next(l)) {
     int32_t number = watches_[static_cast<size_t>(l)].match;
-    const Match& m = match(number);
-    if (m.rule == rule && std::equal(nodes.begin(), nodes.end(), m.nodes.begin(), m.nodes.end()) &&
-        std::equal(variables.begin(), variables.end(), m.variables.begin(), m.variables.end()))
-      return number;
+    if (match(number).is_at(place)) return number;
   }
   return -1;
 }
@@ -226,12 +223,8 @@ void MatchSet::collect_stale(const Change& change) {
 }
 
 bool MatchSet::is_known(const Place& place, const std::vector<int32_t>& among) const {
-  return std::any_of(among.begin(), among.end(), [&](int32_t number) {
-    const Match& m = match(number);
-    return m.rule == place.rule &&
-           std::equal(place.nodes.begin(), place.nodes.end(), m.nodes.begin()) &&
-           std::equal(place.variables.begin(), place.variables.end(), m.variables.begin());
-  });
+  return std::any_of(among.begin(), among.end(),
+                     [&](int32_t number) { return match(number).is_at(place); });
 }
 
 /// The matches that a fresh node is part of.

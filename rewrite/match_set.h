@@ -1,5 +1,7 @@
 #pragma once
 // The matches of all rules in a graph that changes.
+#include <algorithm>
+
 #include "rewrite/plan.h"
 
 namespace regraft::rewrite {
@@ -15,6 +17,11 @@ struct Match {
   int32_t round = 0;             ///< when it was priced last; see MatchSet::round
   int32_t listed = -1;           ///< its place in the list of those that apply; -1: does not now
   Place place() const { return {rule, nodes, variables}; }
+  bool is_at(const Place& p) const {
+    return rule == p.rule &&
+           std::equal(nodes.begin(), nodes.end(), p.nodes.begin(), p.nodes.end()) &&
+           std::equal(variables.begin(), variables.end(), p.variables.begin(), p.variables.end());
+  }
   /// The node of the first output.
   int32_t root() const { return nodes[static_cast<size_t>(fit->rule->rule.lhs.outputs[0].node)]; }
 
@@ -47,8 +54,7 @@ class MatchSet {
   const std::vector<int32_t>& listed() const { return listed_; }
   const Match& match(int32_t number) const { return matches_[static_cast<size_t>(number)]; }
   /// The match of that rule at that place, or -1.
-  int32_t find(int32_t rule, std::span<const int32_t> nodes,
-               std::span<const Value> variables) const;
+  int32_t find(const Place& place) const;
   /// How many matches were priced so far: anew after a change near them, too.
   uint64_t priced() const { return priced_; }
   /// How many updates the present state has behind it. A match of an earlier round was there

@@ -109,15 +109,11 @@ bool Planner::place_call(const Fit::Call& call, const std::vector<PatternRef>& o
 
 int32_t Planner::planned_twin(const Plan::Call& call) const {
   auto inputs = plan_.inputs_of(call);
+  const OpDef& op = *g_.catalogue().form(call.form).op;
   for (size_t k = 0; k < plan_.calls.size(); ++k) {
     const Plan::Call& other = plan_.calls[k];
-    auto others = plan_.inputs_of(other);
-    if (other.form != call.form || others.size() != inputs.size()) continue;
-    bool equal = std::equal(inputs.begin(), inputs.end(), others.begin());
-    if (!equal && inputs.size() >= 2 && g_.catalogue().form(call.form).op->commutative)
-      equal = inputs[0] == others[1] && inputs[1] == others[0] &&
-              std::equal(inputs.begin() + 2, inputs.end(), others.begin() + 2);
-    if (equal) return static_cast<int32_t>(k);
+    if (other.form == call.form && same_operands(op, inputs, plan_.inputs_of(other)))
+      return static_cast<int32_t>(k);
   }
   return -1;
 }

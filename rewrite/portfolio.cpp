@@ -88,7 +88,7 @@ class Run {
     if (spent) total_.stop = StopReason::Budget;
     if (stop_.out_of_time()) total_.stop = StopReason::Time;
     if (stop_.requested()) total_.stop = StopReason::Interrupted;
-    return !spent && !stop_.out_of_time() && !stop_.requested() && looked > 0;
+    return !spent && !stop_.must_end() && looked > 0;
   }
 
   const RuleIndex& rules_;

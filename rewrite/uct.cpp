@@ -89,11 +89,8 @@ class Tree {
     int32_t number = walk_.random_match();
     if (number < 0) return false;
     const Match& m = engine_.match(number);
-    for (int32_t k : at(here).children) {
-      const Move& other = at(k).move;
-      if (other.rule == m.rule && other.nodes == m.nodes && other.variables == m.variables)
-        return false;
-    }
+    for (int32_t k : at(here).children)
+      if (m.is_at(at(k).move.place())) return false;
     engine_.apply(number);
     note();
     auto child = static_cast<int32_t>(nodes_.size());

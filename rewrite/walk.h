@@ -15,7 +15,7 @@ class Walk {
   Reporter reporter;
   Rng rng;
 
-  /// Neither too many calls, nor a match that is not there.
+  /// The graph would not have too many calls.
   bool admits(const Match& m) const {
     return static_cast<double>(engine.calls() + m.growth) <= max_calls_;
   }

@@ -113,12 +113,12 @@ namespace {
 
 class WindowSearch {
  public:
-  WindowSearch(Engine& engine, Region& region, double max_calls, Reporter& reporter)
-      : engine_(engine),
+  WindowSearch(Walk& walk, Region& region)
+      : walk_(walk),
+        engine_(walk.engine),
+        reporter_(walk.reporter),
         region_(region),
-        max_calls_(max_calls),
-        reporter_(reporter),
-        paths_(engine.cost()) {}
+        paths_(walk.engine.cost()) {}
 
   bool run(int expansions) {
     seen_.insert(region_.identity());
@@ -153,7 +153,7 @@ class WindowSearch {
     uint64_t looked = 0;
     auto visit = [&](int32_t number) {
       const Match& m = engine_.match(number);
-      if (!region_.contains(m) || engine_.calls() + m.growth > max_calls_) return;
+      if (!region_.contains(m) || !walk_.admits(m)) return;
       ++looked;
       double cost = engine_.cost() + m.cost_change;
       queue_.push({here_, pushed_++, {m.rule, m.nodes, m.variables, cost, m.cost_change}});
@@ -163,10 +163,10 @@ class WindowSearch {
     reporter_.report.peak_queue = std::max(reporter_.report.peak_queue, queue_.size());
   }
 
+  Walk& walk_;
   Engine& engine_;
-  Region& region_;
-  double max_calls_;
   Reporter& reporter_;
+  Region& region_;
   Paths paths_;
   std::priority_queue<Entry> queue_;
   std::unordered_set<uint64_t> seen_;
@@ -176,9 +176,8 @@ class WindowSearch {
 
 }  // namespace
 
-bool search_window(Engine& engine, Region& region, int expansions, double max_calls,
-                   Reporter& reporter) {
-  return WindowSearch(engine, region, max_calls, reporter).run(expansions);
+bool search_window(Walk& walk, Region& region, int expansions) {
+  return WindowSearch(walk, region).run(expansions);
 }
 
 }  // namespace regraft::rewrite

@@ -1,6 +1,6 @@
 #pragma once
 // Search in a part of a graph.
-#include "rewrite/reporter.h"
+#include "rewrite/walk.h"
 
 namespace regraft::rewrite {
 
@@ -15,8 +15,6 @@ class Region {
   bool contains(const Match& m) const;
   /// Nodes of the region that are there now, new ones too, operands first.
   const std::vector<int32_t>& nodes();
-  const std::vector<int32_t>& original_nodes() const { return original_; }
-  int32_t first_new() const { return first_new_; }
   /// Of what the region computes, from what is outside.
   uint64_t identity();
   /// Equal for regions that are alike wherever they lie: same calls in the same order, read as
@@ -42,9 +40,8 @@ class Region {
 };
 
 /// Expands the cheapest of the graphs that moves inside the region lead to, at most `expansions` of
-/// them, and leaves the engine at the cheapest graph found if it costs less than the present one,
-/// else where it was. Returns whether it does.
-bool search_window(Engine& engine, Region& region, int expansions, double max_calls,
-                   Reporter& reporter);
+/// them, and leaves the walk's engine at the cheapest graph found if it costs less than the present
+/// one, else where it was. Returns whether it does.
+bool search_window(Walk& walk, Region& region, int expansions);
 
 }  // namespace regraft::rewrite

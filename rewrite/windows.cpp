@@ -5,7 +5,6 @@
 #include <unordered_set>
 
 #include "base/hash.h"
-#include "rewrite/walk.h"
 #include "rewrite/window.h"
 
 namespace regraft::rewrite {
@@ -20,8 +19,7 @@ constexpr Level kLevels[] = {{2, 12}, {3, 40}, {4, 150}, {5, 500}};
 
 class Run {
  public:
-  explicit Run(Walk& walk, double max_calls)
-      : walk_(walk), region_(walk.engine), max_calls_(max_calls) {}
+  explicit Run(Walk& walk) : walk_(walk), region_(walk.engine) {}
 
   void run() {
     for (Level level : kLevels) {
@@ -65,7 +63,7 @@ class Run {
     region_.grow(centre, level.radius);
     uint64_t likeness = combine(region_.likeness(), static_cast<uint64_t>(level.expansions));
     if (hopeless_.count(likeness)) return;
-    if (!search_window(walk_.engine, region_, level.expansions, max_calls_, walk_.reporter)) {
+    if (!search_window(walk_, region_, level.expansions)) {
       hopeless_.insert(likeness);
       return;
     }
@@ -75,7 +73,6 @@ class Run {
 
   Walk& walk_;
   Region region_;
-  double max_calls_;
   std::unordered_set<uint64_t> hopeless_;  // windows like these did not pay
   std::deque<int32_t> waiting_;
   std::vector<char> is_waiting_;
@@ -86,10 +83,9 @@ class Run {
 SearchReport Windows::search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                              const SearchOptions& options, const Stop& stop) const {
   Walk walk("windows", g, rules, model, options, stop);
-  double max_calls = options.max_growth * walk.engine.calls();
   StopReason reason = walk.descend();
   walk.keep();
-  Run(walk, max_calls).run();
+  Run(walk).run();
   return std::move(walk).finish(walk.reporter.over().value_or(reason));
 }
 

@@ -7,9 +7,7 @@
 namespace regraft::verify {
 
 /// Whether work must end now: asked for, or out of time. nullptr: never.
-inline bool must_end(const Stop* stop) {
-  return stop && (stop->requested() || stop->out_of_time());
-}
+inline bool must_end(const Stop* stop) { return stop && stop->must_end(); }
 
 /// Limits of one proof.
 struct Limits {

@@ -91,12 +91,15 @@ TEST(Stop, IsRequestedOrOutOfTime) {
   Stop never(0);
   EXPECT_FALSE(never.requested());
   EXPECT_FALSE(never.out_of_time());
+  EXPECT_FALSE(never.must_end());
   never.request();
   EXPECT_TRUE(never.requested());
+  EXPECT_TRUE(never.must_end());
   Stop soon(1e-6);
   while (!soon.out_of_time()) {
   }
   EXPECT_FALSE(soon.requested());  // nobody asked
+  EXPECT_TRUE(soon.must_end());
 }
 
 TEST(Progress, CountsFromSeveralThreads) {
