@@ -88,8 +88,10 @@ struct Concrete {
   Derived& self() { return static_cast<Derived&>(*this); }
 };
 
-/// IEEE doubles: what a model computes.
+/// IEEE doubles: what a model computes. If `strict`, functions on the real numbers: where one is
+/// not defined or its result overflows, and for operands that are not numbers, it is not a number.
 struct Reals : Concrete<Reals, double> {
+  bool strict = false;
   double constant(int64_t n, int64_t d = 1) {
     return static_cast<double>(n) / static_cast<double>(d);
   }
@@ -97,6 +99,24 @@ struct Reals : Concrete<Reals, double> {
   double recip(int64_t n) { return 1.0 / static_cast<double>(n); }
   double to_scalar(int64_t n) { return static_cast<double>(n); }
   double apply(Fn f, double x) {
+    double y = value(f, x);
+    return strict && !std::isfinite(y) ? std::numeric_limits<double>::quiet_NaN() : y;
+  }
+  double clip(double x, Real low, Real high) {
+    return std::min(std::max(x, low.value), high.value);
+  }
+  double maximum(const std::vector<double>& v) {
+    double m = -std::numeric_limits<double>::infinity();
+    bool defined = !strict || !v.empty();
+    for (double x : v) {
+      m = std::max(m, x);
+      defined = defined && !(strict && std::isnan(x));
+    }
+    return defined ? m : std::numeric_limits<double>::quiet_NaN();
+  }
+
+ private:
+  static double value(Fn f, double x) {
     switch (f) {
       case Fn::Relu:
         return x > 0 || std::isnan(x) ? x : 0;
@@ -117,14 +137,6 @@ struct Reals : Concrete<Reals, double> {
     }
     CHECK(f != Fn::Clip);
     return x;
-  }
-  double clip(double x, Real low, Real high) {
-    return std::min(std::max(x, low.value), high.value);
-  }
-  double maximum(const std::vector<double>& v) {
-    double m = -std::numeric_limits<double>::infinity();
-    for (double x : v) m = std::max(m, x);
-    return m;
   }
 };
 

@@ -75,7 +75,8 @@ struct Scope {
 };
 
 /// Requirements go to `on_require`: assumed for a left side, to be proved for a right side.
-/// `on_apply` is told the functions that are evaluated, with their arguments; `scope` says where.
+/// `on_apply` is told the functions that are evaluated, with their arguments, and `on_maximum` the
+/// maxima; `scope` says where.
 struct Symbolic {
   using Index = Poly;
   using Bool = Formula;
@@ -84,6 +85,7 @@ struct Symbolic {
   SymbolPool& pool;
   std::function<void(const Formula&)> on_require = [](const Formula&) {};
   std::function<void(Fn, const Sum&)> on_apply = [](Fn, const Sum&) {};
+  std::function<void(const Atom&)> on_maximum = [](const Atom&) {};
   explicit Symbolic(SymbolPool& p) : pool(p) {}
 
   void require(const Formula& f) { on_require(f); }
@@ -124,6 +126,7 @@ struct Symbolic {
     add(m.guard, valid(std::span<const Poly>(k)));
     Sum x = within(m.bound, m.guard, [&] { return body(std::span<const Poly>(k)); });
     m.argument = std::make_shared<Sum>(rename_bound(std::move(x)));
+    on_maximum(m);
     return of_atom(std::move(m));
   }
   Sum read(const SymbolicTensor& t, std::span<const Poly> i) { return t.at(i); }

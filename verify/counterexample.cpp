@@ -24,7 +24,7 @@ std::vector<int64_t> position_of(size_t flat, const std::vector<int64_t>& shape)
   return position;
 }
 
-/// Where the left side is no finite number nothing is claimed.
+/// Where the left side is not defined nothing is claimed.
 bool agree(double a, double b) {
   if (!std::isfinite(a)) return true;
   return std::abs(a - b) <= 1e-6 * (1 + std::max(std::abs(a), std::abs(b)));
@@ -172,45 +172,24 @@ class Shrinking {
 
 namespace {
 
-struct Evaluated {
-  std::vector<Array<double>> outputs;
-  bool finite = true;  ///< every value on the way is a number
-};
-
-std::optional<Evaluated> evaluate_all(const Graph& g, const Valuation& sizes,
-                                      const Inputs& inputs) {
+std::optional<std::vector<Array<double>>> evaluate_side(const Graph& g, const Valuation& sizes,
+                                                        const Inputs& inputs) {
   auto input = [&](int k, const std::vector<int64_t>&) { return inputs[static_cast<size_t>(k)]; };
-  Graph all = g;
-  std::vector<Value> values = g.outputs();
-  for (int32_t id = 0; id < g.id_bound(); ++id)
-    for (size_t k = 0; g.contains(id) && k < g.node(id).types.size(); ++k)
-      values.push_back({id, static_cast<int32_t>(k)});
-  size_t outputs = g.outputs().size();
-  all.set_outputs(std::move(values));
   Reals reals;
-  auto computed = evaluate_graph<Reals>(reals, all, sizes, input, kMaxElements);
-  if (!computed) return std::nullopt;
-  Evaluated r;
-  for (const auto& a : *computed)
-    for (double x : a.data) r.finite = r.finite && std::isfinite(x);
-  computed->resize(outputs);
-  r.outputs = *std::move(computed);
-  return r;
+  reals.strict = true;
+  return evaluate_graph<Reals>(reals, g, sizes, input, kMaxElements);
 }
 
 }  // namespace
 
 Comparison compare_sides(const RuleInstance& instance, const Valuation& sizes,
                          const Inputs& inputs) {
-  auto left = evaluate_all(instance.lhs, sizes, inputs);
+  auto left = evaluate_side(instance.lhs, sizes, inputs);
   if (!left) return {};
-  auto right = evaluate_all(instance.rhs, sizes, inputs);
-  if (!right)
-    return {true, Difference{Difference::IllFormed, 0, left->outputs.at(0).shape, {}, {}, 0, 0}};
-  for (size_t k = 0; k < left->outputs.size(); ++k) {
-    auto d = difference(static_cast<int>(k), left->outputs[k], right->outputs[k]);
-    if (d && (left->finite || d->kind != Difference::Element)) return {true, d};
-  }
+  auto right = evaluate_side(instance.rhs, sizes, inputs);
+  if (!right) return {true, Difference{Difference::IllFormed, 0, left->at(0).shape, {}, {}, 0, 0}};
+  for (size_t k = 0; k < left->size(); ++k)
+    if (auto d = difference(static_cast<int>(k), (*left)[k], (*right)[k])) return {true, d};
   return {true, std::nullopt};
 }
 

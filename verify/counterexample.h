@@ -40,9 +40,9 @@ struct Comparison {
   bool compared = false;  ///< the left side is well formed
   std::optional<Difference> difference;
 };
-/// Both sides over doubles. They differ where an element is one number on the left and something
-/// else, beyond 1e-6 relative, on the right. Nothing is claimed of elements when the left side has
-/// a value on the way that is no number.
+/// Both sides over strict doubles. They differ where an element is one number on the left and
+/// something else, beyond 1e-6 relative, on the right. Nothing is claimed of elements that are not
+/// defined on the left.
 Comparison compare_sides(const RuleInstance& instance, const Valuation& sizes,
                          const Inputs& inputs);
 /// The same for a counterexample of a rule. An Error when it does not fit the rule.

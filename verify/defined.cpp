@@ -94,6 +94,24 @@ bool Matcher::has_maxima(const Sum& left, const Sum& right, const Conjunction& d
   });
 }
 
+/// Each maximum that is evaluated on the right is one of the left's, of something, or in the
+/// formula wherever it is evaluated; then what is shown of the formula shows that it is of
+/// something.
+bool Matcher::keeps_maxima(const Side& left, const Side& right, const Conjunction& domain) {
+  std::vector<Maximum> kept;
+  collect_maxima(right.value, {}, kept);
+  return std::all_of(right.maxima.begin(), right.maxima.end(), [&](const Product& x) {
+    const Atom& m = x.atoms[0];
+    auto same = [&](const Product& y) { return alike(x, y); };
+    if (std::any_of(left.maxima.begin(), left.maxima.end(), same)) return true;
+    Conjunction where = both(domain, x.guard);
+    bool in_formula = std::any_of(kept.begin(), kept.end(), [&](const Maximum& y) {
+      return y.atom->bound == m.bound && oracle_.implies(where, y.guard, Products::Opaque);
+    });
+    return in_formula || laws_.has_element(m, where);
+  });
+}
+
 /// The same argument under the same conditions.
 bool Matcher::same_partial(const Partial& a, const Partial& b) {
   if (a.function != b.function) return false;

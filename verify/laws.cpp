@@ -155,8 +155,7 @@ std::optional<Sum> Laws::reciprocal(const Sum& s, const Conjunction& context) {
   Sum rest = s;
   Rational c = leading(s);
   std::vector<Atom> factors = common_factors(rest, {}, context);
-  bool nothing_left =
-      rest.products.size() == 1 && bare(rest.products[0]) && rest.products[0].atoms.empty();
+  bool nothing_left = is_number(rest);
   bool canonical = c == Rational{1, 1} &&
                    (nothing_left ? factors.size() == 1 && !inverse(factors[0]) : factors.empty());
   if (canonical) return std::nullopt;

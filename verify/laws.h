@@ -65,6 +65,8 @@ class Laws {
   std::optional<Sum> rectified(const Sum& s, const Conjunction& context);
   void learn_open_factor(const Sum& s, Sign known, const std::vector<Var>& bound,
                          const Conjunction& guard);
+  void learn_without_denominator(const Sum& s, const std::vector<Var>& bound,
+                                 const Conjunction& guard);
   void take_signed(std::vector<Atom>& factors, std::vector<Atom>& outside, int* negated,
                    const Conjunction& context);
   std::optional<Product> without_total(const Product& p, const Conjunction& context);

@@ -1,6 +1,7 @@
 #include "verify/matching.h"
 
 #include "verify/alike.h"
+#include "verify/sums.h"
 
 #include <algorithm>
 #include <numeric>
@@ -171,6 +172,10 @@ bool Matcher::proves_equal(const Side& left, const Side& right, const Conjunctio
   bool functions = has_functions(sum) || !left.partial.empty() || !right.partial.empty();
   const Conjunction domain = functions ? where_defined(left, all) : all;
   if (functions && !is_defined(left, right, domain)) return false;
+  if (!keeps_maxima(left, right, domain)) {
+    stuck_at_ = " a maximum, perhaps of nothing, that a factor 0 takes out of the formula";
+    return false;
+  }
   for (Products p : {Products::Opaque, Products::Exact}) {
     simplifier_.set_products(p);
     if (is_zero(sum, domain)) return true;
@@ -255,22 +260,9 @@ bool Matcher::zero_without_denominators(const std::vector<Product>& rest,
         if (p.bound.empty()) return zero_where_or_not(rest, p.guard, domain);
         continue;
       }
-      Atom integer = d;
-      integer.kind = Atom::Number;
-      Sum factor = d.argument ? *d.argument : sum_of(integer), cleared;
-      for (const auto& q : rest) {
-        Sum one;
-        one.products.push_back(q);
-        auto& atoms = one.products[0].atoms;
-        auto same = std::find_if(atoms.begin(), atoms.end(), [&](const Atom& a) {
-          return same_head(a, d) && same_atom(a, d, both(domain, q.guard));
-        });
-        if (same != atoms.end())
-          atoms.erase(same);
-        else
-          one = one * rename_bound(factor);
-        cleared = std::move(cleared) + one;
-      }
+      Sum cleared = without_denominator(rest, d, [&](const Atom& a, const Product& q) {
+        return same_head(a, d) && same_atom(a, d, both(domain, q.guard));
+      });
       ++clearing_;
       return is_zero(cleared, domain);
     }

@@ -21,6 +21,7 @@ struct Partial {
 struct Side {
   Sum value;
   std::vector<Partial> partial;
+  std::vector<Product> maxima;  ///< each where it is evaluated
 };
 
 /// Sound, not complete. Not thread-safe.
@@ -53,6 +54,7 @@ class Matcher {
   bool is_defined(const Side& left, const Side& right, const Conjunction& domain);
   static void collect_maxima(const Sum& s, const Maximum& at, std::vector<Maximum>& out);
   bool has_maxima(const Sum& left, const Sum& right, const Conjunction& domain);
+  bool keeps_maxima(const Side& left, const Side& right, const Conjunction& domain);
   static bool same_partial(const Partial& a, const Partial& b);
   bool is_defined(Fn f, const Sum& argument, const Conjunction& context);
   bool at_each_position(const Sum& sum, const Conjunction& domain);

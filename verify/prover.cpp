@@ -6,15 +6,28 @@
 namespace regraft::verify {
 namespace {
 
-/// A Size symbol that an equality of the domain expresses by others.
+/// A Size symbol that an equality expresses by others.
+std::optional<std::pair<Var, Poly>> solvable(const Formula& f) {
+  if (f.kind != Formula::Zero) return std::nullopt;
+  Poly e;
+  for (const auto& [m, c] : f.poly.terms())
+    if (m.size() == 1 && m[0]->kind == SymbolKind::Size && solve_for(f.poly, m[0], e))
+      return std::pair{m[0], e};
+  return std::nullopt;
+}
+
+/// One that an equality of the domain expresses, or two that say the same of it: from s t = n and
+/// s u = n follows t = u.
 std::optional<std::pair<Var, Poly>> solvable(const Conjunction& domain) {
-  for (const auto& f : domain) {
-    if (f.kind != Formula::Zero) continue;
-    Poly e;
-    for (const auto& [m, c] : f.poly.terms())
-      if (m.size() == 1 && m[0]->kind == SymbolKind::Size && solve_for(f.poly, m[0], e))
-        return std::pair{m[0], e};
-  }
+  for (const Formula& f : domain)
+    if (auto found = solvable(f)) return found;
+  for (size_t i = 0; i < domain.size(); ++i)
+    for (size_t j = 0; j < i && domain[i].kind == Formula::Zero; ++j) {
+      if (domain[j].kind != Formula::Zero) continue;
+      for (int64_t sign : {-1, 1})
+        if (auto found = solvable(is_zero(domain[i].poly + Poly(sign) * domain[j].poly)))
+          return found;
+    }
   return std::nullopt;
 }
 
@@ -31,21 +44,21 @@ std::optional<std::pair<Var, Var>> one_of_two(const Formula& f) {
   return std::nullopt;
 }
 
-/// The domain, with what forces one of two sizes distinguished.
-std::vector<Conjunction> cases(const Conjunction& domain) {
-  for (const Formula& f : domain) {
+/// The domain solved, with what forces one of two sizes distinguished.
+std::vector<SolvedDomain> cases(const Conjunction& domain) {
+  SolvedDomain solved = solve_sizes(domain);
+  for (const Formula& f : solved.domain) {
     auto two = one_of_two(f);
     if (!two) continue;
-    std::vector<Conjunction> all;
+    std::vector<SolvedDomain> all;
     for (Var v : {two->first, two->second}) {
       Conjunction one = domain;
-      std::erase_if(one, [&](const Formula& g) { return compare(f, g) == 0; });
       add(one, Poly::symbol(v) == Poly(v->min));
-      for (Conjunction& c : cases(one)) all.push_back(std::move(c));
+      for (SolvedDomain& c : cases(one)) all.push_back(std::move(c));
     }
     return all;
   }
-  return {domain};
+  return {std::move(solved)};
 }
 
 Verdict unknown(std::string reason) { return {VerdictKind::Unknown, std::move(reason)}; }
@@ -86,6 +99,13 @@ Side Proof::lower(const Graph& g, Value v, std::span<const Poly> position) {
     side.partial.push_back(
         {f, substitute(x, solved_.sizes), scope.bound, substitute(scope.guard, solved_.sizes)});
   };
+  algebra.on_maximum = [&](const Atom& m) {
+    Scope scope = algebra.scope();
+    Sum s = sum_of(m);
+    s.products[0].bound = scope.bound;
+    s.products[0].guard = scope.guard;
+    side.maxima.push_back(substitute(s, solved_.sizes).products.at(0));
+  };
   side.value = substitute(Lowering(g, algebra).element(v, position), solved_.sizes);
   return side;
 }
@@ -97,8 +117,8 @@ Verdict Proof::run() {
     return unknown("a node has no formula");
   if (left.outputs().size() != right.outputs().size()) return unknown("number of outputs");
   if (oracle_.refuted(instance_.requires_lhs)) return unknown("empty domain");
-  for (const Conjunction& sizes : cases(instance_.requires_lhs)) {
-    solved_ = solve_sizes(sizes);
+  for (SolvedDomain& sizes : cases(instance_.requires_lhs)) {
+    solved_ = std::move(sizes);
     if (oracle_.refuted(solved_.domain)) continue;
     for (const auto& f : instance_.requires_rhs)
       if (!implied(f)) return unknown("not implied: " + to_string(f));

@@ -15,7 +15,7 @@ enum class Draw : uint8_t {
   Plain,     ///< of either sign
   Positive,  ///< so that square roots are defined
   Equal,     ///< 1 or 2, so that differences are 0
-  Zeros,     ///< of one input sometimes 0, so that quotients are not always defined
+  Zeros,     ///< of one input the first and others 0, so that quotients are not always defined
   Negative,  ///< so that roots are not always defined
   Large,     ///< beyond the bounds of usual clips; rounding errors may be large, too
   LargePositive,
@@ -43,15 +43,16 @@ double draw_number(Draw kind, Rng& rng) {
   return x;
 }
 
-Inputs draw_inputs(const RuleInstance& instance, const Valuation& sizes, uint64_t key, int trial) {
+/// `with_zeros`: the input that has them, if it is that draw.
+Inputs draw_inputs(const RuleInstance& instance, const Valuation& sizes, uint64_t key, Draw kind,
+                   size_t with_zeros) {
   std::vector<Rng> rngs;
   for (size_t k = 0; k < instance.lhs.inputs().size(); ++k) rngs.emplace_back(combine(key, k));
-  auto kind = static_cast<Draw>(trial % kDraws);
-  size_t with_zeros = static_cast<size_t>(trial / kDraws) % std::max<size_t>(1, rngs.size());
-  return random_inputs(instance, sizes, [&](int k, int64_t) {
+  return random_inputs(instance, sizes, [&](int k, int64_t element) {
     auto input = static_cast<size_t>(k);
-    bool plain = kind == Draw::Zeros && input != with_zeros;
-    return draw_number(plain ? Draw::Plain : kind, rngs[input]);
+    if (kind != Draw::Zeros) return draw_number(kind, rngs[input]);
+    if (input != with_zeros) return draw_number(Draw::Plain, rngs[input]);
+    return element == 0 ? 0 : draw_number(Draw::Zeros, rngs[input]);
   });
 }
 
@@ -90,8 +91,13 @@ NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valua
   for (const Valuation& v : sizes) {
     auto kind = static_cast<Draw>(r.trials % kDraws);
     uint64_t key = mix(seed + static_cast<uint64_t>(r.trials));
-    Inputs inputs = draw_inputs(instance, v, key, r.trials);
-    Comparison c = compare_sides(instance, v, inputs);
+    size_t draws = kind == Draw::Zeros ? std::max<size_t>(1, instance.lhs.inputs().size()) : 1;
+    Inputs inputs;
+    Comparison c;
+    for (size_t k = 0; k < draws && !c.difference; ++k) {
+      inputs = draw_inputs(instance, v, key, kind, k);
+      c = compare_sides(instance, v, inputs);
+    }
     if (!c.compared) continue;
     ++r.trials;
     bool large = kind == Draw::Large || kind == Draw::LargePositive;

@@ -114,9 +114,7 @@ bool Laws::not_zero(const Sum& s, const Conjunction& context) {
   Sum rest = s;
   for (const Atom& a : common_factors(rest, {}, context))
     if (!sign(a, context).not_zero) return false;
-  bool number =
-      rest.products.size() == 1 && bare(rest.products[0]) && rest.products[0].atoms.empty();
-  return number || sign(rest, context).not_zero;
+  return is_number(rest) || sign(rest, context).not_zero;
 }
 
 namespace {
@@ -144,11 +142,27 @@ void Laws::learn(const Sum& s, Sign sign, const std::vector<Var>& bound, const C
   if (!sign.not_zero) return;
   Sum rest = s;
   std::vector<Atom> factors = common_factors(rest, {}, guard);
-  if (factors.size() + rest.products[0].atoms.size() < 2) factors.clear();
+  bool number = is_number(rest);
+  if (number && factors.size() < 2) factors.clear();
   Sign other{false, false, true};
   for (const Atom& a : factors) known_.push_back({sum_of(a), bound, guard, other});
-  if (!factors.empty() && !rest.products[0].atoms.empty())
+  if (!factors.empty() && !number)
     known_.push_back({scaled(rest, inverse_of(leading(rest))), bound, guard, other});
+  learn_without_denominator(rest, bound, guard);
+}
+
+/// A sum that is not 0, nor is a denominator of one of its products: times that it is not 0.
+void Laws::learn_without_denominator(const Sum& s, const std::vector<Var>& bound,
+                                     const Conjunction& guard) {
+  if (s.products.size() < 2 || !std::all_of(s.products.begin(), s.products.end(), bare)) return;
+  for (const Product& p : s.products)
+    for (const Atom& d : p.atoms) {
+      if (!is_function(d, Fn::Recip)) continue;
+      Sum cleared = without_denominator(s.products, d, [&](const Atom& a, const Product&) {
+        return is_function(a, Fn::Recip) && same_atom(a, d, guard);
+      });
+      return learn(merged(std::move(cleared), guard), {false, false, true}, bound, guard);
+    }
 }
 
 /// Of a product the sign of the one factor that has none yet.

@@ -43,6 +43,24 @@ Conjunction joined(Conjunction a, const Conjunction& b) {
   return a;
 }
 
+Sum without_denominator(const std::vector<Product>& s, const Atom& d,
+                        const std::function<bool(const Atom&, const Product&)>& same) {
+  Atom integer = d;
+  integer.kind = Atom::Number;
+  Sum factor = d.argument ? *d.argument : sum_of(integer), cleared;
+  for (const Product& q : s) {
+    Sum one = single(q);
+    auto& atoms = one.products[0].atoms;
+    auto it = std::find_if(atoms.begin(), atoms.end(), [&](const Atom& a) { return same(a, q); });
+    if (it != atoms.end())
+      atoms.erase(it);
+    else
+      one = one * rename_bound(factor);
+    cleared = std::move(cleared) + one;
+  }
+  return cleared;
+}
+
 Sum sum_of(Atom a) {
   Product p;
   p.atoms.push_back(std::move(a));

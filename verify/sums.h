@@ -9,6 +9,10 @@ inline bool bare(const Product& p) { return p.bound.empty() && p.guard.empty(); 
 inline Rational absolute(Rational c) { return {c.n < 0 ? -c.n : c.n, c.d}; }
 /// REQUIRES: c is not 0.
 inline Rational inverse_of(Rational c) { return Rational::make(c.d, c.n); }
+/// One product of no atoms.
+inline bool is_number(const Sum& s) {
+  return s.products.size() == 1 && bare(s.products[0]) && s.products[0].atoms.empty();
+}
 Sum single(Product p);
 /// s times c.
 void scale(Sum& s, Rational c);
@@ -17,6 +21,11 @@ Sum scaled(Sum s, Rational c);
 /// coefficients, positions and bound variables. REQUIRES: s has products.
 Rational leading(const Sum& s);
 Conjunction joined(Conjunction a, const Conjunction& b);
+
+/// s times what d is one over: each product loses an atom that is the same as d there, or gains the
+/// denominator. REQUIRES: d is a Recip.
+Sum without_denominator(const std::vector<Product>& s, const Atom& d,
+                        const std::function<bool(const Atom&, const Product&)>& same);
 
 /// The function does not decrease.
 bool increasing(Fn f);

@@ -285,11 +285,10 @@ class BothWays {
       if (out_.rule.domain.empty()) {
         Finding& further = better(forward, backward);
         out_.rule = std::move(further.rule);
-        out_.counterexample = std::move(further.counterexample);
-        out_.refutation = std::move(further.refutation);
-        out_.refuted = std::move(further.refuted);
+        take_refutation(further);
       }
     }
+    if (!out_.counterexample) take_refutation(forward);
     out_.rule.name = candidate_.name;
     out_.condition = text_of_conditions(out_.rule, candidate_.where.size());
     return std::move(out_);
@@ -302,6 +301,11 @@ class BothWays {
     Finding j = judge_directed(rule, o, stop_);
     add_counters(out_.counters, j.counters);
     return j;
+  }
+  void take_refutation(Finding& from) {
+    out_.counterexample = std::move(from.counterexample);
+    out_.refutation = std::move(from.refutation);
+    out_.refuted = std::move(from.refuted);
   }
   /// Asks of the other direction what one proves, and adds what holds in both.
   void hold_in_both(const Rule& one) {

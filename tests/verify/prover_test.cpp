@@ -100,6 +100,21 @@ TEST(Simplifier, QuotientsKeepTheirReason) {
   EXPECT_EQ(few.products[0].coefficient, (Rational{5, 1})) << to_string(few);
 }
 
+/// An identity kernel multiplies its neighbours by 0, and 0 times a maximum of nothing is
+/// undefined.
+TEST(SymbolicProver, MaximaThatAFactorZeroTakesAwayMustBeOfSomething) {
+  auto kind = [](const std::string& window) {
+    auto rule = instance_of(
+        "r (maxpool (conv ?a (identity-kernel channels=a.1 kernel=3,3 centre=1,1) pads=1,1,1,1) " +
+            window + ") => (conv (maxpool ?a " + window +
+            ") (identity-kernel channels=a.1 kernel=3,3 centre=1,1) pads=1,1,1,1)",
+        {"nnnn"});
+    return SymbolicProver().prove(rule).kind;
+  };
+  EXPECT_EQ(kind("kernel=2,2"), VerdictKind::ProvedAllSizes);
+  EXPECT_EQ(kind("kernel=2,2 pads=2,2,2,2"), VerdictKind::Unknown);
+}
+
 TEST(TermsProver, ProvesAtShapesAndNamesThem) {
   auto good = instance_of("r (matmul ?a (add ?b ?c)) => (add (matmul ?a ?b) (matmul ?a ?c))",
                           {"nn", "nn", "nn"});
