@@ -45,26 +45,6 @@ void Engine::add_calls(const Plan& plan) {
   }
 }
 
-/// Puts the new calls between what they read and what they replace, or numbers all nodes anew.
-void Engine::place_calls(const Plan& plan) {
-  LiveGraph& g = state_->graph;
-  double above = g.slot(plan.replaced[0].first.node).position, below = 0;
-  for (const auto& [from, to] : plan.replaced) above = std::min(above, g.slot(from.node).position);
-  auto lies_below = [&](Value v) {
-    if (!ids_.empty() && v.node >= ids_[0]) return true;
-    below = std::max(below, g.slot(v.node).position);
-    return g.slot(v.node).position < above;
-  };
-  bool fits = true;
-  for (int32_t id : ids_)
-    for (Value v : g.slot(id).inputs) fits = lies_below(v) && fits;
-  for (const auto& [from, to] : plan.replaced) fits = lies_below(value_of(plan, from)) && fits;
-  double step = (above - below) / static_cast<double>(ids_.size() + 1);
-  if (!fits || step < 1e-9 * above) return g.renumber();
-  for (size_t k = 0; k < ids_.size(); ++k)
-    g.set_position(ids_[k], below + step * static_cast<double>(k + 1));
-}
-
 void Engine::redirect_uses(const Plan& plan, Value from) {
   LiveGraph& g = state_->graph;
   Value to = value_of(plan, from);
@@ -105,7 +85,8 @@ void Engine::carry_out(const Plan& plan) {
   }
   for (int32_t id : plan.constants) g.set_constant(id);
   change_.constants = plan.constants;
-  place_calls(plan);
+  g.lift(change_.fresh);
+  g.lift(change_.redirected);
   auto dead = [&](int32_t id) { return !g.alive(id); };
   std::erase_if(change_.counted, dead);
   std::sort(change_.counted.begin(), change_.counted.end());

@@ -73,7 +73,6 @@ class Engine {
   };
   void carry_out(const Plan& plan);
   void add_calls(const Plan& plan);
-  void place_calls(const Plan& plan);
   void redirect_uses(const Plan& plan, Value from);
   Value value_of(const Plan& plan, PlanRef r) const;
   void check_applied(const Match& match) const;

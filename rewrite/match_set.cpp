@@ -50,7 +50,7 @@ void MatchSet::find_all() {
     if (g_.alive(id) && g_.slot(id).kind == NodeKind::Call) calls.push_back(id);
   }
   std::sort(calls.begin(), calls.end(),
-            [&](int32_t a, int32_t b) { return g_.slot(a).position < g_.slot(b).position; });
+            [&](int32_t a, int32_t b) { return g_.comes_before(a, b); });
   for (int32_t id : calls) rules_.program().match(g_, id, [&](const Place& place) { add(place); });
 }
 

@@ -50,7 +50,7 @@ const std::vector<int32_t>& Region::nodes() {
   for (int32_t id = first_new_; id < g.id_bound(); ++id)
     if (g.alive(id)) present_.push_back(id);
   std::sort(present_.begin(), present_.end(),
-            [&](int32_t a, int32_t b) { return g.slot(a).position < g.slot(b).position; });
+            [&](int32_t a, int32_t b) { return g.comes_before(a, b); });
   return present_;
 }
 
