@@ -79,7 +79,7 @@ void MatchSet::add(const Place& place) {
 
 /// Is there a place that does the same and comes first?
 bool MatchSet::has_lower_twin(const Place& place) {
-  for (const Symmetry& s : rules_.rules()[static_cast<size_t>(place.rule)].symmetries) {
+  for (const Symmetry& s : rules_.rules()[static_cast<size_t>(place.rule)].symmetries()) {
     twin_nodes_.clear();
     twin_variables_.clear();
     for (int32_t j : s.nodes) twin_nodes_.push_back(place.nodes[static_cast<size_t>(j)]);

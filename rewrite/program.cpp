@@ -338,7 +338,7 @@ class Runner {
   int32_t used_ = 0, count_ = 0;
 };
 
-Program::Program(const std::vector<CompiledRule>& rules) {
+Program::Program(const std::deque<CompiledRule>& rules) {
   for (size_t k = 0; k < rules.size(); ++k) {
     const Pattern& lhs = rules[k].rule.lhs;
     auto number = static_cast<int32_t>(k);

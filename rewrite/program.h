@@ -20,7 +20,7 @@ using VisitPlace = std::function<void(const Place&)>;
 /// distinct nodes; attributes that are numbers in the pattern are compared, others are not.
 class Program {
  public:
-  explicit Program(const std::vector<CompiledRule>& rules);
+  explicit Program(const std::deque<CompiledRule>& rules);
   /// The places whose first output is a value of node `root`.
   void match(const LiveGraph& g, int32_t root, const VisitPlace& visit) const;
   /// The places whose output number >= 1 is a value of node `root`.

@@ -134,7 +134,7 @@ std::multiset<Key> brute_force(const Graph& graph, const RuleIndex& rules,
 std::vector<Key> twins(const Key& key, const RuleIndex& rules) {
   std::vector<Key> result{key};
   const auto& [rule, nodes, variables, change, growth] = key;
-  for (const Symmetry& s : rules.rules()[static_cast<size_t>(rule)].symmetries) {
+  for (const Symmetry& s : rules.rules()[static_cast<size_t>(rule)].symmetries()) {
     Key twin = key;
     for (size_t j = 0; j < nodes.size(); ++j)
       std::get<1>(twin)[j] = nodes[static_cast<size_t>(s.nodes[j])];
