@@ -10,9 +10,18 @@ namespace regraft::rewrite {
 Engine::Engine(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                PlanOptions options)
     : rules_(rules),
-      catalogue_(g.shared_pool(), model, options),
-      fitter_(rules, catalogue_),
-      state_(std::make_unique<State>(g, rules, catalogue_, fitter_)) {
+      own_sizes_(std::make_unique<Sizes>(rules, g.shared_pool(), model, options)),
+      sizes_(*own_sizes_) {
+  start(g);
+}
+
+Engine::Engine(const Graph& g, const RuleIndex& rules, Sizes& sizes)
+    : rules_(rules), sizes_(sizes) {
+  start(g);
+}
+
+void Engine::start(const Graph& g) {
+  state_ = std::make_unique<State>(g, rules_, sizes_);
   state_->graph.commit();
   matches_at_start_ = state_->matches.size();
 }
@@ -104,7 +113,8 @@ void Engine::apply(int32_t number) {
   double expected = cost() + m.cost_change;
 #endif
   marks_.push_back({state_->graph.mark(), state_->matches.mark()});
-  moves_.push_back({m.rule, m.nodes, m.variables, 0, m.cost_change});
+  moves_.push_back(
+      {m.rule, m.nodes, m.variables, 0, m.cost_change, static_cast<int32_t>(plan.calls.size())});
   carry_out(plan);
   moves_.back().cost = cost();
 #ifndef NDEBUG
@@ -129,10 +139,7 @@ void Engine::commit() {
   auto live = static_cast<int32_t>(matches().size());
   if (state_->matches.size() < 4 * (live + matches_at_start_) + 10000) return;
   priced_before_ += state_->matches.priced();
-  Graph g = to_graph();
-  state_ = std::make_unique<State>(g, rules_, catalogue_, fitter_);
-  state_->graph.commit();
-  matches_at_start_ = state_->matches.size();
+  start(to_graph());
 }
 
 [[maybe_unused]] void Engine::check_applied(const Match& match) const {

@@ -430,7 +430,7 @@ Identity LiveGraph::identity() {
   return id;
 }
 
-Node LiveGraph::node_of(int32_t id) const {
+Node LiveGraph::node(int32_t id) const {
   const Slot& s = slot(id);
   Node n;
   if (s.origin) {
@@ -456,7 +456,7 @@ Graph LiveGraph::to_graph() const {
     if (std::string name = name_of(n.from); !name.empty()) names.emplace(n.value, name);
   Graph g(catalogue_->shared_pool());
   for (int32_t id = 0; id < bound_; ++id) {
-    Node n = alive(id) ? node_of(id) : Node();
+    Node n = alive(id) ? node(id) : Node();
     for (int32_t k = 0; alive(id) && !slot(id).origin && k < static_cast<int32_t>(n.types.size());
          ++k) {
       auto it = names.find({id, k});

@@ -92,6 +92,8 @@ class LiveGraph {
   int32_t find_call(uint64_t content, FormId form, std::span<const Value> inputs,
                     TypeId type) const;
   Identity identity();
+  /// The node as Graph has it.
+  Node node(int32_t id) const;
   /// With origins, names and data. A call whose operands merely changed keeps its origin; names of
   /// replaced values are those of what replaced them where that is new.
   Graph to_graph() const;
@@ -167,7 +169,6 @@ class LiveGraph {
   }
   void refresh_views();
   std::vector<int32_t> with_users(std::vector<int32_t> ids);
-  Node node_of(int32_t id) const;
   static uint64_t term(uint64_t hash) { return mix(hash ^ 0x5bf03635f0c2a9d1ULL); }
 
   Catalogue* catalogue_;

@@ -108,6 +108,7 @@ int32_t MatchSet::find(const Place& place) const {
 
 void MatchSet::price(int32_t number) {
   ++priced_;
+  fresh_.push_back(number);
   Match& m = at(number);
   bool applies = planner_.make(m.place(), *m.fit);
   const Plan& plan = planner_.plan();
@@ -262,6 +263,7 @@ void MatchSet::update(const Change& change) {
   for (int32_t id : change.redirected) drop_parts_of(id);
   for (int32_t id : change.removed) drop_parts_of(id);
   stale_.clear();
+  fresh_.clear();
   collect_stale(change);
   for (int32_t number : stale_) price(number);
   find_around(change);
