@@ -158,7 +158,9 @@ class Folder {
     const TensorType& type = graph_.node(root).types[k];
     auto load = [cone, k, dtype = type.dtype]() -> Result<std::vector<std::byte>> {
       ASSIGN_OR_RETURN(auto results, cone->evaluate());
-      return make_constant(dtype, results[k].shape, results[k].data)->bytes();
+      auto data = make_constant(dtype, results[k].shape, results[k].data);
+      results.clear();
+      return data->bytes();
     };
     return std::make_shared<const Constant>(type.dtype, *numeric(*type.shape), load,
                                             combine(hashes_[static_cast<size_t>(root)], k));
