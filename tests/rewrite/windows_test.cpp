@@ -122,6 +122,35 @@ TEST(Windows, GiveTheSameAnswerOnAnyNumberOfThreads) {
   }
 }
 
+TEST(Windows, LeaveOutWhatWouldBeACycleInTheWhole) {
+  const std::string pair =
+      "pair (relu (relu ?a)) ; (relu (relu ?b)) => "
+      "(split (relu (concat ?a ?b axis=0)) axis=0 sizes=a.0,b.0) ; "
+      "(split (relu (concat ?a ?b axis=0)) axis=0 sizes=a.0,b.0)#1 for a:nn b:nn proved:all-sizes";
+  RuleIndex rules = index_of({pair, kTransposeAdd});
+  cost::Roofline model;
+  for (bool depends : {false, true}) {
+    Graph g;
+    auto twice = [&](Value v) { return call(g, "relu", {call(g, "relu", {v})}); };
+    Value x = input(g, {8, 8});
+    Value first = twice(call(g, "tanh", {x}));
+    Value second = twice(chain(g, depends ? first : x, 40));  // far around
+    // Something that applies, so that a window lies here.
+    Value sum = call(g, "add", {first, second});
+    g.set_outputs({call(g, "transpose", {sum}, {{1, 0}})});
+    Part near(Engine(g, rules, model).graph(),
+              std::vector<int32_t>{g.node(first.node).inputs[0].node, first.node,
+                                   g.node(second.node).inputs[0].node, second.node});
+    EXPECT_FALSE(Engine(near.graph(), rules, model).matches().empty());
+    SearchReport r = Windows().search(g, rules, model, {.budget = 20000}, Stop());
+    ASSERT_TRUE(validate(r.best).ok());
+    EXPECT_TRUE(same_fingerprints(g, r.best));
+    auto calls = cost::graph_cost(model, r.best).calls_by_op;
+    EXPECT_EQ(calls["relu"], depends ? 4 : 1);
+    EXPECT_GT(r.candidates, 4u);  // a window was searched
+  }
+}
+
 TEST(Windows, CrossEveryValleyOfALongRow) {
   Graph g = row(60);
   RuleIndex rules = index_of(kRules);
