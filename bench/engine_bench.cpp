@@ -32,7 +32,7 @@ std::vector<Rule> read_shipped() {
   for (const auto& file : files) {
     auto read = substitutions::read_rules(file, substitutions::Admit::AllSizes);
     CHECK(read.has_value());
-    rules.insert(rules.end(), read->rules.begin(), read->rules.end());
+    std::move(read->rules.begin(), read->rules.end(), std::back_inserter(rules));
   }
   return rules;
 }

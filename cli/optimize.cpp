@@ -50,14 +50,18 @@ Result<rewrite::RuleIndex> load_rules(const OptimizeFlags& flags) {
   for (const auto& path : files) {
     auto admit = flags.bounded ? substitutions::Admit::Bounded : substitutions::Admit::AllSizes;
     ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, admit));
-    for (const Rule& rule : file.rules) {
+    for (Rule& rule : file.rules) {
       if (disabled.count(rule.name) || !names.insert(rule.name).second) continue;
-      for (Rule& directed : directions(rule))
+      if (disabled.empty()) {
+        rules.push_back(std::move(rule));
+        continue;
+      }
+      for (Rule& directed : directions(std::move(rule)))
         if (!disabled.count(directed.name)) rules.push_back(std::move(directed));
     }
   }
   return rewrite::RuleIndex::build(
-      rules, flags.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes);
+      std::move(rules), flags.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes);
 }
 
 std::string change(double before, double after) {

@@ -22,6 +22,7 @@ namespace regraft::io {
 namespace {
 
 namespace fs = std::filesystem;
+namespace pb = google::protobuf::io;
 constexpr int64_t kExternalFrom = 1025;  // bytes; smaller tensors stay in the model
 constexpr int64_t kProtobufLimit = std::numeric_limits<int>::max();
 
@@ -160,6 +161,17 @@ Status fill_inline(const Draft::Pending& p) {
   return {};
 }
 
+/// New constants that are attributes of nodes; initialisers stay pending.
+Status fill_attributes(Draft& draft) {
+  const auto& list = draft.proto.graph().initializer();
+  std::unordered_set<const onnx::TensorProto*> initialisers;
+  for (const auto& t : list) initialisers.insert(&t);
+  for (const auto& p : draft.pending)
+    if (initialisers.count(p.tensor) == 0) RETURN_IF_ERROR(fill_inline(p));
+  std::erase_if(draft.pending, [&](const auto& p) { return initialisers.count(p.tensor) == 0; });
+  return {};
+}
+
 int64_t inline_size(const Draft& draft) {
   auto size = static_cast<int64_t>(draft.proto.ByteSizeLong());
   constexpr int64_t kHeader = 16;
@@ -209,6 +221,7 @@ Status externalise(Draft& draft, const std::string& folder, DataFile& data, int6
     ASSIGN_OR_RETURN(std::vector<std::byte> bytes, p.data->bytes());
     RETURN_IF_ERROR(data.append(*p.tensor, bytes));
   }
+  draft.pending.clear();
   return {};
 }
 
@@ -236,17 +249,79 @@ std::string data_path(const std::string& path, const std::set<std::string>& sour
   }
 }
 
-Status write_model(const onnx::ModelProto& proto, Temporary& file) {
-  if (static_cast<int64_t>(proto.ByteSizeLong()) > kProtobufLimit) {
+/// Writes a draft so that the data of one new initialiser at a time is in memory: the fields of the
+/// model, then its graph, whose initialisers come last, in their order.
+class Writer {
+ public:
+  Writer(Draft& draft, pb::CodedOutputStream& out) : proto_(draft.proto), out_(out) {
+    out_.SetSerializationDeterministic(true);
+    for (const auto& p : draft.pending) pending_[p.tensor] = p.data.get();
+    initialisers_.Swap(proto_.mutable_graph()->mutable_initializer());
+    graph_.reset(proto_.release_graph());
+  }
+  ~Writer() {
+    graph_->mutable_initializer()->Swap(&initialisers_);
+    proto_.set_allocated_graph(graph_.release());
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  /// An Error when data cannot be read. Errors of the stream are the stream's to tell.
+  Status run() {
+    size_t size = graph_->ByteSizeLong();
+    for (const auto& t : initialisers_) size += field_size(tensor_size(t));
+    (void)proto_.SerializeToCodedStream(&out_);
+    begin(onnx::ModelProto::kGraphFieldNumber, size);
+    (void)graph_->SerializeToCodedStream(&out_);
+    for (const auto& t : initialisers_) RETURN_IF_ERROR(write(t));
+    return {};
+  }
+
+ private:
+  static constexpr size_t kTagSize = 1;
+  static size_t field_size(size_t content) {
+    return kTagSize + pb::CodedOutputStream::VarintSize64(content) + content;
+  }
+  size_t tensor_size(const onnx::TensorProto& t) const {
+    auto p = pending_.find(&t);
+    size_t size = t.ByteSizeLong();
+    return p == pending_.end() ? size
+                               : size + field_size(static_cast<size_t>(bytes_of(*p->second)));
+  }
+  void begin(int field, size_t size) {
+    constexpr int kBytes = 2;  // the wire type of a message or bytes
+    out_.WriteTag(static_cast<uint32_t>(field << 3 | kBytes));
+    out_.WriteVarint64(size);
+  }
+  Status write(const onnx::TensorProto& t) {
+    begin(onnx::GraphProto::kInitializerFieldNumber, tensor_size(t));
+    (void)t.SerializeToCodedStream(&out_);
+    auto p = pending_.find(&t);
+    if (p == pending_.end()) return {};
+    ASSIGN_OR_RETURN(std::vector<std::byte> bytes, p->second->bytes());
+    begin(onnx::TensorProto::kRawDataFieldNumber, bytes.size());
+    out_.WriteRaw(bytes.data(), static_cast<int>(bytes.size()));
+    return {};
+  }
+
+  onnx::ModelProto& proto_;
+  pb::CodedOutputStream& out_;
+  std::map<const onnx::TensorProto*, const Constant*> pending_;
+  google::protobuf::RepeatedPtrField<onnx::TensorProto> initialisers_;
+  std::unique_ptr<onnx::GraphProto> graph_;
+};
+
+Status write_model(Draft& draft, Temporary& file) {
+  if (inline_size(draft) > kProtobufLimit) {
     return error("the model exceeds 2 GB even without its weights");
   }
   RETURN_IF_ERROR(file.open());
-  google::protobuf::io::FileOutputStream stream(file.fd(), 1 << 20);
+  pb::FileOutputStream stream(file.fd(), 1 << 20);
   bool written = false;
   {
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    written = proto.SerializeToCodedStream(&coded);
+    pb::CodedOutputStream coded(&stream);
+    RETURN_IF_ERROR(Writer(draft, coded).run());
+    written = !coded.HadError();
   }
   written = stream.Flush() && written;
   if (!written) {
@@ -263,10 +338,10 @@ Status write_files(Draft& draft, const Model& model, const std::string& path, in
     int64_t from = too_large ? kExternalFrom : std::numeric_limits<int64_t>::max();
     RETURN_IF_ERROR(externalise(draft, model.folder, data, from));
   } else {
-    for (const auto& p : draft.pending) RETURN_IF_ERROR(fill_inline(p));
+    RETURN_IF_ERROR(fill_attributes(draft));
   }
   Temporary file(path);
-  RETURN_IF_ERROR(write_model(draft.proto, file));
+  RETURN_IF_ERROR(write_model(draft, file));
   bool has_data = data.file().is_open();
   if (has_data) {
     RETURN_IF_ERROR(data.file().close());

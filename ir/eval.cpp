@@ -183,12 +183,22 @@ namespace {
 
 constexpr int64_t kNoLimit = int64_t{1} << 40;
 
-/// One output, its elements in chunks on all cores; false when a requirement fails.
+/// The least number of elements that are worth a thread.
+size_t least_chunk(const std::vector<const Array<double>*>& operands) {
+  constexpr size_t kFew = 1 << 12;  // evaluated before another thread has started
+  size_t read = 0;
+  for (const Array<double>* a : operands) read += a->data.size();
+  return read < kFew ? kFew : 1;
+}
+
+/// One output, its elements in chunks of at least `least` on all cores; false when a requirement
+/// fails.
 bool fill_in_parallel(const OpDef& op, const std::vector<Reals::Tensor>& views,
-                      const Attrs<int64_t>& attrs, int output, Array<double>& result) {
+                      const Attrs<int64_t>& attrs, int output, size_t least,
+                      Array<double>& result) {
   int threads = default_threads();
   size_t n = result.data.size();
-  size_t chunk = std::max<size_t>(1, n / (static_cast<size_t>(threads) * 16));
+  size_t chunk = std::max<size_t>(least, n / (static_cast<size_t>(threads) * 16));
   std::atomic<bool> ok = true;
   parallel_for((n + chunk - 1) / chunk, threads, [&](size_t c) {
     Reals alg;
@@ -217,7 +227,8 @@ Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
     results[k].data.resize(static_cast<size_t>(*n));
     if (op.dense && k == 0)
       op.dense(views, attrs, results[k].shape, results[k].data);
-    else if (!fill_in_parallel(op, views, attrs, static_cast<int>(k), results[k]))
+    else if (!fill_in_parallel(op, views, attrs, static_cast<int>(k), least_chunk(operands),
+                               results[k]))
       return error(std::string(op.name) + ": the operands do not fit");
   }
   return results;

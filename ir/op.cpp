@@ -45,7 +45,9 @@ std::span<const OpDef* const> ops_for_onnx(std::string_view onnx_type) {
   return it == table.end() ? std::span<const OpDef* const>{} : it->second;
 }
 
-uint64_t op_set_hash() {
+namespace {
+
+uint64_t hash_of_ops() {
   uint64_t h = 1;
   for (const OpDef* op : all_ops()) {
     h = combine(h, hash_text(op->name));
@@ -55,6 +57,13 @@ uint64_t op_set_hash() {
     for (const auto& a : op->reals) h = combine(h, hash_text(a.name));
   }
   return h;
+}
+
+}  // namespace
+
+uint64_t op_set_hash() {
+  static const uint64_t hash = hash_of_ops();
+  return hash;
 }
 
 int OpDef::int_attr(std::string_view attr) const {

@@ -18,6 +18,8 @@ std::optional<Poly> moved(const Poly& p, SymbolPool& pool, const std::function<P
 /// Number of outputs of a pattern node, or nullopt when a list variable decides it.
 std::optional<int> known_outputs(const PatternNode& n);
 bool same(const PatternNode& a, const PatternNode& b);
+/// The variables in the order in which a walk over the side meets them.
+std::vector<int> first_uses(const Pattern& side);
 /// Error unless the node at `position` is a well-formed call of earlier nodes.
 Status check_pattern_node(const Rule& rule, const Pattern& side, size_t position);
 

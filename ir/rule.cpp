@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <set>
 
 #include "ir/pattern.h"
 
@@ -13,10 +12,25 @@ namespace {
 constexpr std::array<std::string_view, 5> kVerdicts = {"unknown", "refuted", "tested",
                                                        "proved:bounded", "proved:all-sizes"};
 
+/// Few names, in the order in which they came.
+class NameSet {
+ public:
+  void insert(std::string name) {
+    if (!contains(name)) names_.push_back(std::move(name));
+  }
+  bool contains(const std::string& name) const {
+    return std::find(names_.begin(), names_.end(), name) != names_.end();
+  }
+  auto begin() const { return names_.begin(); }
+  auto end() const { return names_.end(); }
+
+ private:
+  std::vector<std::string> names_;
+};
+
 /// The variables that a side uses, by role.
 struct Names {
-  std::set<std::string> tensors, lists, numbers, reals,
-      sizes;  ///< sizes: tensors whose sizes occur
+  NameSet tensors, lists, numbers, reals, sizes;  ///< sizes: tensors whose sizes occur
 };
 
 void add_symbols(Names& names, const Poly& p, std::string& unknown) {
@@ -51,20 +65,23 @@ Result<Names> names_of(const Rule& rule, const Pattern& side) {
 }
 
 /// Error when `used` has a name that `bound` lacks.
-Status check_bound(const std::set<std::string>& used, const std::set<std::string>& bound) {
+template <class Used>
+Status check_bound(const Used& used, const NameSet& bound) {
   for (const std::string& name : used)
-    if (bound.count(name) == 0)
+    if (!bound.contains(name))
       return error("the variable ?" + name + " is not bound on the left side");
   return {};
 }
 
 /// A name has one role: ?a is not both a tensor and an attribute.
 Status check_roles(const Names& left) {
-  std::set<std::string> seen;
+  NameSet seen;
   for (const auto* role : {&left.tensors, &left.lists, &left.numbers, &left.reals})
-    for (const std::string& name : *role)
-      if (!seen.insert(name).second)
+    for (const std::string& name : *role) {
+      if (seen.contains(name))
         return error("the variable ?" + name + " stands for two different kinds of things");
+      seen.insert(name);
+    }
   return {};
 }
 
@@ -224,18 +241,19 @@ Status check_pattern_node(const Rule& rule, const Pattern& side, size_t position
 
 namespace {
 
-Status check_direction(const Rule& rule) {
-  RETURN_IF_ERROR(check_side(rule, rule.lhs));
-  RETURN_IF_ERROR(check_side(rule, rule.rhs));
-  if (rule.lhs.outputs.size() != rule.rhs.outputs.size())
-    return error("the left side has " + std::to_string(rule.lhs.outputs.size()) +
-                 " outputs, the right side " + std::to_string(rule.rhs.outputs.size()));
-  for (PatternRef r : rule.lhs.outputs)
+/// Of the rule read from `lhs` to `rhs`, which are its sides.
+Status check_direction(const Rule& rule, const Pattern& lhs, const Pattern& rhs) {
+  RETURN_IF_ERROR(check_side(rule, lhs));
+  RETURN_IF_ERROR(check_side(rule, rhs));
+  if (lhs.outputs.size() != rhs.outputs.size())
+    return error("the left side has " + std::to_string(lhs.outputs.size()) +
+                 " outputs, the right side " + std::to_string(rhs.outputs.size()));
+  for (PatternRef r : lhs.outputs)
     if (is_variable(r)) return error("the left side must not be a bare variable");
-  ASSIGN_OR_RETURN(Names left, names_of(rule, rule.lhs));
-  ASSIGN_OR_RETURN(Names right, names_of(rule, rule.rhs));
+  ASSIGN_OR_RETURN(Names left, names_of(rule, lhs));
+  ASSIGN_OR_RETURN(Names right, names_of(rule, rhs));
   RETURN_IF_ERROR(check_roles(left));
-  RETURN_IF_ERROR(check_bound({rule.variables.begin(), rule.variables.end()}, left.tensors));
+  RETURN_IF_ERROR(check_bound(rule.variables, left.tensors));
   RETURN_IF_ERROR(check_bound(left.sizes, left.tensors));
   RETURN_IF_ERROR(check_bound(right.tensors, left.tensors));
   RETURN_IF_ERROR(check_bound(right.lists, left.lists));
@@ -256,8 +274,8 @@ Status check_direction(const Rule& rule) {
 }
 
 /// Numbers that matching a side finds: those that are an attribute by themselves.
-std::set<std::string> plain_numbers(const Pattern& side) {
-  std::set<std::string> names;
+NameSet plain_numbers(const Pattern& side) {
+  NameSet names;
   for (const PatternNode& n : side.nodes)
     for (const auto& list : n.attrs.ints)
       for (const Poly& p : list)
@@ -270,15 +288,13 @@ std::set<std::string> plain_numbers(const Pattern& side) {
 
 /// Error unless a rule is also valid from right to left.
 Status check_reverse(const Rule& rule) {
-  Rule back = rule;
-  std::swap(back.lhs, back.rhs);
-  if (Status s = check_direction(back); !s)
+  if (Status s = check_direction(rule, rule.rhs, rule.lhs); !s)
     return error("from right to left: " + s.error().message);
   ASSIGN_OR_RETURN(Names names, names_of(rule, rule.lhs));
   for (const Pattern* side : {&rule.lhs, &rule.rhs}) {
-    std::set<std::string> plain = plain_numbers(*side);
+    NameSet plain = plain_numbers(*side);
     for (const std::string& name : names.numbers)
-      if (plain.count(name) == 0)
+      if (!plain.contains(name))
         return error("the variable ?" + name + " stands alone nowhere on the " +
                      (side == &rule.lhs ? "left" : "right") + " side");
   }
@@ -288,16 +304,13 @@ Status check_reverse(const Rule& rule) {
 }  // namespace
 
 Status validate(const Rule& rule) {
-  RETURN_IF_ERROR(check_direction(rule));
+  RETURN_IF_ERROR(check_direction(rule, rule.lhs, rule.rhs));
   return rule.both ? check_reverse(rule) : Status();
 }
 
-namespace {
-
-/// The variables in the order in which a walk over the left side meets them.
-std::vector<int> first_uses(const Rule& rule) {
+std::vector<int> first_uses(const Pattern& side) {
   std::vector<int> order;
-  std::vector<char> visited(rule.lhs.nodes.size(), 0);
+  std::vector<char> visited(side.nodes.size(), 0);
   auto walk = [&](auto& self, PatternRef r) -> void {
     if (is_variable(r)) {
       if (std::find(order.begin(), order.end(), variable_of(r)) == order.end())
@@ -307,12 +320,13 @@ std::vector<int> first_uses(const Rule& rule) {
     char& seen = visited[static_cast<size_t>(r.node)];
     if (seen) return;
     seen = 1;
-    for (PatternRef operand : rule.lhs.nodes[static_cast<size_t>(r.node)].inputs)
-      self(self, operand);
+    for (PatternRef operand : side.nodes[static_cast<size_t>(r.node)].inputs) self(self, operand);
   };
-  for (PatternRef r : rule.lhs.outputs) walk(walk, r);
+  for (PatternRef r : side.outputs) walk(walk, r);
   return order;
 }
+
+namespace {
 
 using NewNames = std::map<std::string, std::string>;
 
@@ -343,13 +357,13 @@ void rename_side(Pattern& side, const std::vector<int>& new_index, SymbolPool& p
 }  // namespace
 
 Rule renamed(const Rule& rule) {
-  std::vector<int> order = first_uses(rule);
+  std::vector<int> order = first_uses(rule.lhs);
   CHECK(order.size() == rule.variables.size());
   auto left = names_of(rule, rule.lhs);
   CHECK(left);
-  std::set<std::string> taken = left->lists;
-  taken.insert(left->numbers.begin(), left->numbers.end());
-  taken.insert(left->reals.begin(), left->reals.end());
+  NameSet taken = left->lists;
+  for (const NameSet* role : {&left->numbers, &left->reals})
+    for (const std::string& name : *role) taken.insert(name);
   Rule r = rule;
   r.pool = std::make_shared<SymbolPool>();
   std::vector<int> new_index(order.size());
@@ -357,7 +371,7 @@ Rule renamed(const Rule& rule) {
   size_t letter = 0;
   for (size_t k = 0; k < order.size(); ++k) {
     auto old = static_cast<size_t>(order[k]);
-    while (taken.count(letter_name(letter)) > 0) ++letter;
+    while (taken.contains(letter_name(letter))) ++letter;
     new_index[old] = static_cast<int>(k);
     r.variables[k] = letter_name(letter++);
     new_names[rule.variables[old]] = r.variables[k];

@@ -43,7 +43,7 @@ class Queue {
 /// `first` was made, and did the same.
 bool commute(const Move& first, const Match& second) {
   const CompiledRule& rule = *second.fit->rule;
-  for (const auto& needs : rule.rhs_needs)
+  for (const auto& needs : rule.rhs_needs())
     if (std::find(needs.begin(), needs.end(), 0) != needs.end()) return false;
   for (int32_t id : second.nodes) {
     if (std::find(first.nodes.begin(), first.nodes.end(), id) != first.nodes.end()) return false;

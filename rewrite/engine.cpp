@@ -10,9 +10,18 @@ namespace regraft::rewrite {
 Engine::Engine(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                PlanOptions options)
     : rules_(rules),
-      catalogue_(g.shared_pool(), model, options),
-      fitter_(rules, catalogue_),
-      state_(std::make_unique<State>(g, rules, catalogue_, fitter_)) {
+      own_sizes_(std::make_unique<Sizes>(rules, g.shared_pool(), model, options)),
+      sizes_(*own_sizes_) {
+  start(g);
+}
+
+Engine::Engine(const Graph& g, const RuleIndex& rules, Sizes& sizes)
+    : rules_(rules), sizes_(sizes) {
+  start(g);
+}
+
+void Engine::start(const Graph& g) {
+  state_ = std::make_unique<State>(g, rules_, sizes_);
   state_->graph.commit();
   matches_at_start_ = state_->matches.size();
 }
@@ -43,26 +52,6 @@ void Engine::add_calls(const Plan& plan) {
     change_.fresh.push_back(id);
     change_.contents.push_back(g.slot(id).content);
   }
-}
-
-/// Puts the new calls between what they read and what they replace, or numbers all nodes anew.
-void Engine::place_calls(const Plan& plan) {
-  LiveGraph& g = state_->graph;
-  double above = g.slot(plan.replaced[0].first.node).position, below = 0;
-  for (const auto& [from, to] : plan.replaced) above = std::min(above, g.slot(from.node).position);
-  auto lies_below = [&](Value v) {
-    if (!ids_.empty() && v.node >= ids_[0]) return true;
-    below = std::max(below, g.slot(v.node).position);
-    return g.slot(v.node).position < above;
-  };
-  bool fits = true;
-  for (int32_t id : ids_)
-    for (Value v : g.slot(id).inputs) fits = lies_below(v) && fits;
-  for (const auto& [from, to] : plan.replaced) fits = lies_below(value_of(plan, from)) && fits;
-  double step = (above - below) / static_cast<double>(ids_.size() + 1);
-  if (!fits || step < 1e-9 * above) return g.renumber();
-  for (size_t k = 0; k < ids_.size(); ++k)
-    g.set_position(ids_[k], below + step * static_cast<double>(k + 1));
 }
 
 void Engine::redirect_uses(const Plan& plan, Value from) {
@@ -105,7 +94,8 @@ void Engine::carry_out(const Plan& plan) {
   }
   for (int32_t id : plan.constants) g.set_constant(id);
   change_.constants = plan.constants;
-  place_calls(plan);
+  g.lift(change_.fresh);
+  g.lift(change_.redirected);
   auto dead = [&](int32_t id) { return !g.alive(id); };
   std::erase_if(change_.counted, dead);
   std::sort(change_.counted.begin(), change_.counted.end());
@@ -123,7 +113,8 @@ void Engine::apply(int32_t number) {
   double expected = cost() + m.cost_change;
 #endif
   marks_.push_back({state_->graph.mark(), state_->matches.mark()});
-  moves_.push_back({m.rule, m.nodes, m.variables, 0, m.cost_change});
+  moves_.push_back(
+      {m.rule, m.nodes, m.variables, 0, m.cost_change, static_cast<int32_t>(plan.calls.size())});
   carry_out(plan);
   moves_.back().cost = cost();
 #ifndef NDEBUG
@@ -148,10 +139,7 @@ void Engine::commit() {
   auto live = static_cast<int32_t>(matches().size());
   if (state_->matches.size() < 4 * (live + matches_at_start_) + 10000) return;
   priced_before_ += state_->matches.priced();
-  Graph g = to_graph();
-  state_ = std::make_unique<State>(g, rules_, catalogue_, fitter_);
-  state_->graph.commit();
-  matches_at_start_ = state_->matches.size();
+  start(to_graph());
 }
 
 [[maybe_unused]] void Engine::check_applied(const Match& match) const {

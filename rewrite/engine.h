@@ -11,7 +11,18 @@ struct Move {
   std::vector<Value> variables;
   double cost = 0;         ///< of the graph after it
   double cost_change = 0;  ///< as it was predicted
+  int32_t added = 0;       ///< new nodes, numbered in a row
   Place place() const { return {rule, nodes, variables}; }
+};
+
+/// What stays true of the sizes in all graphs of one pool of symbols. Engines may share it, one at
+/// a time. Not thread-safe.
+struct Sizes {
+  Sizes(const RuleIndex& rules, std::shared_ptr<SymbolPool> pool, const cost::CostModel& model,
+        PlanOptions options)
+      : catalogue(std::move(pool), model, options), fitter(rules, catalogue) {}
+  Catalogue catalogue;
+  Fitter fitter;
 };
 
 /// Not thread-safe; several engines may share the rules and the cost model. Node ids are the same
@@ -21,6 +32,8 @@ class Engine {
   /// The rules and the model outlive this. REQUIRES: g is acyclic.
   Engine(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
          PlanOptions options = {});
+  /// `sizes` outlives this. REQUIRES: g is acyclic and of the pool of `sizes`.
+  Engine(const Graph& g, const RuleIndex& rules, Sizes& sizes);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -57,12 +70,15 @@ class Engine {
   /// after which matches have other numbers.
   void commit();
 
+  /// The matches that were found or priced anew by the last move, those gone included. All at the
+  /// start.
+  const std::vector<int32_t>& fresh_matches() const { return state_->matches.fresh(); }
   uint64_t priced() const { return priced_before_ + state_->matches.priced(); }
 
  private:
   struct State {
-    State(const Graph& g, const RuleIndex& rules, Catalogue& catalogue, Fitter& fitter)
-        : graph(g, catalogue), matches(graph, rules, fitter), planner(graph) {}
+    State(const Graph& g, const RuleIndex& rules, Sizes& sizes)
+        : graph(g, sizes.catalogue), matches(graph, rules, sizes.fitter), planner(graph) {}
     LiveGraph graph;
     MatchSet matches;
     Planner planner;
@@ -71,16 +87,16 @@ class Engine {
     LiveGraph::Mark graph;
     MatchSet::Mark matches;
   };
+  void start(const Graph& g);
   void carry_out(const Plan& plan);
   void add_calls(const Plan& plan);
-  void place_calls(const Plan& plan);
   void redirect_uses(const Plan& plan, Value from);
   Value value_of(const Plan& plan, PlanRef r) const;
   void check_applied(const Match& match) const;
 
   const RuleIndex& rules_;
-  Catalogue catalogue_;
-  Fitter fitter_;
+  std::unique_ptr<Sizes> own_sizes_;
+  Sizes& sizes_;
   std::unique_ptr<State> state_;
   std::vector<Move> moves_;
   std::vector<Marks> marks_;

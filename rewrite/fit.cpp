@@ -218,10 +218,9 @@ std::unique_ptr<Fit> Fitter::make(const LiveGraph& g, const Place& place) {
   if (place.variables.empty()) return nullptr;
   auto ranks = ranks_of(g, place);
   if (!ranks) return nullptr;
-  auto instances = rule.by_ranks.find(*ranks);
-  if (instances == rule.by_ranks.end()) return nullptr;
-  for (int k : instances->second) {
-    const RuleInstance* instance = rule.instances[static_cast<size_t>(k)]->get(rule.rule);
+  for (size_t k = 0; k < rule.rule.domain.size(); ++k) {
+    if (!rule.has_ranks(k, *ranks)) continue;
+    const RuleInstance* instance = rule.instance(k);
     auto binding = instance ? bind(g, *instance, place) : std::nullopt;
     if (!binding) continue;
     auto fit = std::make_unique<Fit>(Fit{&rule, instance, *std::move(binding), {}});

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "ir/eval.h"
 
 namespace regraft::rewrite {
@@ -18,10 +19,57 @@ int64_t bytes_of(const TensorType& t) {
   return n;
 }
 
+constexpr int64_t kEager = 1 << 16;  ///< bytes; larger values are computed when they are asked for
+
+/// A call on constants with all that it is made of.
+class Cone {
+ public:
+  /// `order`: the nodes, operands first, the call last.
+  Cone(const Graph& g, const std::vector<int32_t>& order) {
+    std::map<int32_t, int32_t> places;
+    for (int32_t id : order) {
+      Step step{g.node_ptr(id), {}};
+      for (Value v : step.node->inputs) step.operands.push_back({places.at(v.node), v.output});
+      places[id] = static_cast<int32_t>(steps_.size());
+      steps_.push_back(std::move(step));
+    }
+  }
+
+  /// The call's outputs. An Error when a constant cannot be read.
+  Result<std::vector<Array<double>>> evaluate() const {
+    std::vector<int64_t> uses(steps_.size(), 0);
+    for (const Step& step : steps_)
+      for (Value v : step.operands) ++uses[static_cast<size_t>(v.node)];
+    std::vector<std::vector<Array<double>>> values(steps_.size());
+    for (size_t k = 0; k < steps_.size(); ++k) {
+      const Node& n = *steps_[k].node;
+      if (n.kind == NodeKind::Constant) {
+        ASSIGN_OR_RETURN(std::vector<double> data, n.constant->reals());
+        values[k].push_back({n.constant->dims(), std::move(data)});
+        continue;
+      }
+      std::vector<const Array<double>*> operands;
+      for (Value v : steps_[k].operands)
+        operands.push_back(&values[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]);
+      ASSIGN_OR_RETURN(values[k], evaluate_reals(*n.op, operands, *numeric(n.attrs)));
+      for (Value v : steps_[k].operands)
+        if (--uses[static_cast<size_t>(v.node)] == 0) values[static_cast<size_t>(v.node)] = {};
+    }
+    return std::move(values.back());
+  }
+
+ private:
+  struct Step {
+    NodePtr node;
+    std::vector<Value> operands;  // node: place among the steps
+  };
+  std::vector<Step> steps_;
+};
+
 class Folder {
  public:
   Folder(const Graph& g, int64_t max_bytes)
-      : graph_(g), max_bytes_(max_bytes), constant_(constant_nodes(g)) {}
+      : graph_(g), max_bytes_(max_bytes), constant_(constant_nodes(g)), hashes_(value_hashes(g)) {}
 
   Result<FoldReport> run() {
     std::set<int32_t> roots;
@@ -88,40 +136,48 @@ class Folder {
   }
 
   Status replace(int32_t root, const std::vector<int32_t>& order) {
-    std::map<int32_t, int64_t> uses;
-    for (int32_t id : order)
-      for (Value v : graph_.node(id).inputs) ++uses[v.node];
-    std::map<int32_t, std::vector<Array<double>>> values;
-    for (int32_t id : order) {
-      const Node& n = graph_.node(id);
-      if (n.kind == NodeKind::Constant) {
-        ASSIGN_OR_RETURN(std::vector<double> data, n.constant->reals());
-        values[id].push_back({n.constant->dims(), std::move(data)});
-        continue;
-      }
-      std::vector<const Array<double>*> operands;
-      for (Value v : n.inputs) operands.push_back(&values[v.node][static_cast<size_t>(v.output)]);
-      ASSIGN_OR_RETURN(values[id], evaluate_reals(*n.op, operands, *numeric(n.attrs)));
-      for (Value v : n.inputs)
-        if (--uses[v.node] == 0) values.erase(v.node);
+    auto cone = std::make_shared<const Cone>(graph_, order);
+    const Node& old = graph_.node(root);
+    int64_t bytes = 0;
+    for (const TensorType& t : old.types) bytes += bytes_of(t);
+    std::vector<std::shared_ptr<const Constant>> constants;
+    if (bytes <= kEager) {
+      ASSIGN_OR_RETURN(auto results, cone->evaluate());
+      for (size_t k = 0; k < results.size(); ++k)
+        constants.push_back(make_constant(old.types[k].dtype, results[k].shape, results[k].data));
+    } else {
+      for (size_t k = 0; k < old.types.size(); ++k) constants.push_back(late(cone, root, k));
     }
-    put(root, values[root]);
+    put(root, constants);
     return {};
   }
 
+  /// Output k of the cone, computed each time that it is asked for: only one is in memory then.
+  std::shared_ptr<const Constant> late(const std::shared_ptr<const Cone>& cone, int32_t root,
+                                       size_t k) const {
+    const TensorType& type = graph_.node(root).types[k];
+    auto load = [cone, k, dtype = type.dtype]() -> Result<std::vector<std::byte>> {
+      ASSIGN_OR_RETURN(auto results, cone->evaluate());
+      auto data = make_constant(dtype, results[k].shape, results[k].data);
+      results.clear();
+      return data->bytes();
+    };
+    return std::make_shared<const Constant>(type.dtype, *numeric(*type.shape), load,
+                                            combine(hashes_[static_cast<size_t>(root)], k));
+  }
+
   /// A node with one output becomes a constant in its place; others are redirected to new ones.
-  void put(int32_t root, const std::vector<Array<double>>& results) {
+  void put(int32_t root, const std::vector<std::shared_ptr<const Constant>>& constants) {
     const Node& old = graph_.node(root);
     ++result_.calls_folded;
-    for (size_t k = 0; k < results.size(); ++k) {
-      auto data = make_constant(old.types[k].dtype, results[k].shape, results[k].data);
+    for (size_t k = 0; k < constants.size(); ++k) {
       std::string name = k < old.names.size() ? old.names[k] : std::string{};
       Node constant;
       constant.kind = NodeKind::Constant;
       constant.types = {old.types[k]};
-      constant.constant = std::move(data);
+      constant.constant = constants[k];
       if (!name.empty()) constant.names = {name};
-      if (results.size() == 1) {
+      if (constants.size() == 1) {
         result_.graph.replace_node(root, std::move(constant));
       } else {
         int32_t id = result_.graph.add_node(std::move(constant));
@@ -133,6 +189,7 @@ class Folder {
   const Graph& graph_;
   int64_t max_bytes_;
   std::vector<char> constant_;
+  std::vector<uint64_t> hashes_;
   std::set<int32_t> done_;
   FoldReport result_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <queue>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -66,10 +67,9 @@ void LiveGraph::load(const Graph& g, int32_t id) {
   if (s.kind == NodeKind::Call || s.kind == NodeKind::Opaque)
     s.cost = catalogue_->model().cost(*s.origin, cost::operand_types(g, *s.origin)).microseconds;
   s.alive = true;
-  s.hash = 0;
   add_links(id);
   count(id, 1);
-  dirty_.push_back(id);
+  mark_dirty(id);
 }
 
 int32_t LiveGraph::new_slot() {
@@ -190,10 +190,10 @@ int32_t LiveGraph::add_call(FormId form, std::span<const Value> inputs,
   s.types = types;
   s.uses = 0;
   s.cost = cost;
-  s.hash = 0;
+  s.position = 0;
   add_links(id);
   count(id, 1);
-  dirty_.push_back(id);
+  mark_dirty(id);
   log_.push_back(entry(Did::Add, id));
   return id;
 }
@@ -208,7 +208,7 @@ void LiveGraph::redirect(int32_t user, int32_t operand, Value to) {
   input = to;
   ++at(to.node).uses;
   lists_.append(slot(to.node).links, link);
-  dirty_.push_back(user);
+  mark_dirty(user);
   if (s.kind != NodeKind::Call) return;
   log_.push_back({Did::Rekey, user, 0, lists_.previous(s.links + Content), {}, s.content});
   lists_.remove(s.links + Content);
@@ -235,7 +235,7 @@ void LiveGraph::remove(int32_t id) {
   unlink(id);
   Slot& s = at(id);
   s.alive = false;
-  if (s.hash != 0) hash_sum_ -= term(s.hash);
+  forget_view(id);
 }
 
 void LiveGraph::move_name(Value from, Value to) { names_.push_back({to, from}); }
@@ -247,23 +247,24 @@ void LiveGraph::set_position(int32_t id, double position) {
   at(id).position = position;
 }
 
-void LiveGraph::renumber() {
-  std::vector<int32_t> degree(static_cast<size_t>(bound_), 0), ready;
-  for (int32_t id = 0; id < bound_; ++id) {
-    if (!alive(id)) continue;
-    degree[static_cast<size_t>(id)] = static_cast<int32_t>(slot(id).inputs.size());
-    if (slot(id).inputs.empty()) ready.push_back(id);
-  }
-  for (size_t k = 0; k < ready.size(); ++k) {
-    set_position(ready[k], static_cast<double>(k + 1));
-    for_uses(ready[k], [&](int32_t user, int32_t) {
-      if (--degree[static_cast<size_t>(user)] == 0) ready.push_back(user);
-    });
+void LiveGraph::lift(std::span<const int32_t> ids) {
+  constexpr double kGap = 1e-6;  // that of the start is 1
+  using Entry = std::pair<double, int32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> waiting;
+  for (int32_t id : ids) waiting.push({slot(id).position, id});
+  while (!waiting.empty()) {
+    int32_t id = waiting.top().second;
+    waiting.pop();
+    double below = 0;
+    for (Value v : slot(id).inputs) below = std::max(below, slot(v.node).position);
+    if (slot(id).position > below) continue;
+    set_position(id, below + kGap);
+    for_uses(id, [&](int32_t user, int32_t) { waiting.push({slot(user).position, user}); });
   }
 }
 
 LiveGraph::Mark LiveGraph::mark() const {
-  return {log_.size(), bound_, lists_.size(), calls_, cost_, dirty_.size(), names_.size()};
+  return {log_.size(), bound_, lists_.size(), calls_, cost_, names_.size()};
 }
 
 void LiveGraph::undo(const Mark& m) {
@@ -277,7 +278,6 @@ void LiveGraph::undo(const Mark& m) {
   owners_.resize(static_cast<size_t>(m.links));
   calls_ = m.calls;
   cost_ = m.cost;
-  dirty_.resize(m.dirty);
   names_.resize(m.names);
 }
 
@@ -290,6 +290,7 @@ void LiveGraph::take_back_redirection(const Entry& e) {
   input = e.value;
   ++at(input.node).uses;
   lists_.insert_after(e.link, link);
+  mark_dirty(e.node);
 }
 
 void LiveGraph::take_back(const Entry& e) {
@@ -298,7 +299,7 @@ void LiveGraph::take_back(const Entry& e) {
     case Did::Add:
       unlink(e.node);
       s.alive = false;
-      if (s.hash != 0) hash_sum_ -= term(s.hash);
+      forget_view(e.node);
       --bound_;
       break;
     case Did::Redirect:
@@ -322,23 +323,28 @@ void LiveGraph::take_back(const Entry& e) {
     case Did::Remove:
       relink(e.node);
       s.alive = true;
-      if (s.hash != 0) hash_sum_ += term(s.hash);
+      mark_dirty(e.node);
       break;
     case Did::Position:
       s.position = e.real;
       break;
-    case Did::Hash:
-      hash_sum_ -= term(s.hash);
-      s.hash = e.number;
-      if (s.hash != 0) hash_sum_ += term(s.hash);
-      break;
-    case Did::Clean:
-      dirty_.push_back(e.node);
-      break;
   }
 }
 
-uint64_t LiveGraph::node_hash(int32_t id) const {
+void LiveGraph::mark_dirty(int32_t id) {
+  if (at(id).dirty) return;
+  at(id).dirty = true;
+  dirty_.push_back(id);
+}
+
+void LiveGraph::forget_view(int32_t id) {
+  if (static_cast<size_t>(id) >= views_.size()) return;
+  if (view(id, kViewDepth) != 0) view_sum_ -= term(view(id, kViewDepth));
+  views_[static_cast<size_t>(id)] = {};
+}
+
+/// A node by itself.
+uint64_t LiveGraph::view_alone(int32_t id) const {
   const Slot& s = slot(id);
   uint64_t h = mix(static_cast<uint64_t>(s.kind) + 1);
   if (s.kind == NodeKind::Input) {
@@ -354,8 +360,17 @@ uint64_t LiveGraph::node_hash(int32_t id) const {
     bool unique = s.origin->opaque_key == 0;
     h = combine(combine(h, unique), unique ? static_cast<uint64_t>(id) : s.origin->opaque_key);
   }
+  return combine(h, s.inputs.size());
+}
+
+/// A node with `depth` calls before it, from its operands with one less.
+uint64_t LiveGraph::view_of(int32_t id, int depth) const {
+  const Slot& s = slot(id);
+  uint64_t h = views_[static_cast<size_t>(id)][0];
   auto operand = [&](size_t k) {
-    return combine(slot(s.inputs[k].node).hash, static_cast<uint64_t>(s.inputs[k].output));
+    const Views& views = views_[static_cast<size_t>(s.inputs[k].node)];
+    return combine(views[static_cast<size_t>(depth - 1)],
+                   static_cast<uint64_t>(s.inputs[k].output));
   };
   size_t k = 0;
   if (commutes(s)) {
@@ -364,62 +379,58 @@ uint64_t LiveGraph::node_hash(int32_t id) const {
     k = 2;
   }
   for (; k < s.inputs.size(); ++k) h = combine(h, operand(k));
-  return std::max<uint64_t>(combine(h, s.inputs.size()), 1);
+  return std::max<uint64_t>(h, 1);
 }
 
-/// Live nodes that are dirty or behind such ones, operands first.
-std::vector<int32_t> LiveGraph::stale_nodes() {
+/// These and the users of the given ones, each once.
+std::vector<int32_t> LiveGraph::with_users(std::vector<int32_t> ids) {
   seen_.resize(slots_.size(), 0);
   ++round_;
-  std::vector<int32_t> done;
-  std::vector<std::pair<int32_t, int32_t>> stack;  // a node and the link of its last user visited
-  auto enter = [&](int32_t id) {
-    int32_t& seen = seen_[static_cast<size_t>(id)];
-    if (seen == round_) return;
-    seen = round_;
-    stack.push_back({id, slot(id).links});
-  };
-  for (int32_t seed : dirty_) {
-    if (!alive(seed)) continue;
-    enter(seed);
-    while (!stack.empty()) {
-      auto& [id, link] = stack.back();
-      link = lists_.next(link);
-      if (link != slot(id).links) {
-        enter(owners_[static_cast<size_t>(link)].node);
-        continue;
-      }
-      done.push_back(id);
-      stack.pop_back();
+  std::vector<int32_t> all = dirty_;
+  for (int32_t id : all) seen_[static_cast<size_t>(id)] = round_;
+  for (int32_t id : ids)
+    for_uses(id, [&](int32_t user, int32_t) {
+      int32_t& seen = seen_[static_cast<size_t>(user)];
+      if (seen == round_) return;
+      seen = round_;
+      all.push_back(user);
+    });
+  return all;
+}
+
+/// Depth by depth: what changed at one depth changes what reads it at the next.
+void LiveGraph::refresh_views() {
+  views_.resize(slots_.size(), Views{});
+  for (int32_t id : dirty_) at(id).dirty = false;
+  std::erase_if(dirty_, [&](int32_t id) { return id >= bound_ || !alive(id); });
+  for (int32_t id : dirty_)
+    if (view(id, 0) == 0) view(id, 0) = view_alone(id);
+  std::vector<int32_t> changed = dirty_;
+  for (int depth = 1; depth <= kViewDepth; ++depth) {
+    std::vector<int32_t> stale = with_users(std::move(changed));
+    changed.clear();
+    for (int32_t id : stale) {
+      uint64_t fresh = view_of(id, depth);
+      uint64_t& known = view(id, depth);
+      if (fresh == known) continue;
+      if (depth == kViewDepth) view_sum_ += term(fresh) - (known != 0 ? term(known) : 0);
+      known = fresh;
+      changed.push_back(id);
     }
   }
-  std::reverse(done.begin(), done.end());
-  return done;
+  dirty_.clear();
 }
 
 Identity LiveGraph::identity() {
-  if (!dirty_.empty()) {
-    for (int32_t id : stale_nodes()) {
-      uint64_t fresh = node_hash(id);
-      Slot& s = at(id);
-      if (fresh == s.hash) continue;
-      Entry e = entry(Did::Hash, id);
-      e.number = s.hash;
-      log_.push_back(e);
-      if (s.hash != 0) hash_sum_ -= term(s.hash);
-      hash_sum_ += term(fresh);
-      s.hash = fresh;
-    }
-    for (size_t k = dirty_.size(); k-- > 0;) log_.push_back(entry(Did::Clean, dirty_[k]));
-    dirty_.clear();
-  }
-  Identity id{mix(inputs_.size()), hash_sum_};
+  if (!dirty_.empty()) refresh_views();
+  Identity id{mix(inputs_.size()), view_sum_};
   for (Value v : outputs_)
-    id.outputs = combine(combine(id.outputs, slot(v.node).hash), static_cast<uint64_t>(v.output));
+    id.outputs =
+        combine(combine(id.outputs, view(v.node, kViewDepth)), static_cast<uint64_t>(v.output));
   return id;
 }
 
-Node LiveGraph::node_of(int32_t id) const {
+Node LiveGraph::node(int32_t id) const {
   const Slot& s = slot(id);
   Node n;
   if (s.origin) {
@@ -445,7 +456,7 @@ Graph LiveGraph::to_graph() const {
     if (std::string name = name_of(n.from); !name.empty()) names.emplace(n.value, name);
   Graph g(catalogue_->shared_pool());
   for (int32_t id = 0; id < bound_; ++id) {
-    Node n = alive(id) ? node_of(id) : Node();
+    Node n = alive(id) ? node(id) : Node();
     for (int32_t k = 0; alive(id) && !slot(id).origin && k < static_cast<int32_t>(n.types.size());
          ++k) {
       auto it = names.find({id, k});

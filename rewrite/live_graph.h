@@ -8,12 +8,16 @@
 
 namespace regraft::rewrite {
 
-/// Identity of a graph: two independent 64-bit digests of what its nodes compute. Equal for graphs
-/// that are equal up to ids, order and commuted operands.
+/// Identity of a graph: digests of what each node computes from what lies up to kViewDepth calls
+/// before it, and of which of these are outputs. Equal for graphs that are equal up to ids, order
+/// and commuted operands. Graphs that are not are told apart (but for chance, one in 2^64) unless
+/// calls in them look alike, constants included, as far as that.
 struct Identity {
   uint64_t outputs = 0, nodes = 0;
   auto operator<=>(const Identity&) const = default;
 };
+
+constexpr int kViewDepth = 8;
 
 /// Equal operands of two calls of op, commuted ones included.
 bool same_operands(const OpDef& op, std::span<const Value> a, std::span<const Value> b);
@@ -37,7 +41,7 @@ class LiveGraph {
     int32_t links = 0;     ///< its links: users, content, operator, one for each operand
     double cost = 0;       ///< microseconds, if it runs
     double position = 0;   ///< above that of all its operands
-    uint64_t hash = 0;     ///< of what it computes
+    bool dirty = false;    ///< in `dirty_`
     uint64_t content = 0;  ///< of form and operands
   };
 
@@ -53,6 +57,10 @@ class LiveGraph {
   double cost() const { return cost_; }
   int32_t calls() const { return calls_; }  ///< that run: opaque ones too, constant ones not
 
+  /// An order in which operands come first.
+  bool comes_before(int32_t a, int32_t b) const {
+    return std::pair(slot(a).position, a) < std::pair(slot(b).position, b);
+  }
   /// visit(user, operand) for each use by a node.
   template <class Visit>
   void for_uses(int32_t id, Visit&& visit) const {
@@ -84,6 +92,8 @@ class LiveGraph {
   int32_t find_call(uint64_t content, FormId form, std::span<const Value> inputs,
                     TypeId type) const;
   Identity identity();
+  /// The node as Graph has it.
+  Node node(int32_t id) const;
   /// With origins, names and data. A call whose operands merely changed keeps its origin; names of
   /// replaced values are those of what replaced them where that is new.
   Graph to_graph() const;
@@ -98,16 +108,16 @@ class LiveGraph {
   void remove(int32_t id);
   /// The name of `from` is that of `to` now, if `to` is new and has none.
   void move_name(Value from, Value to);
-  void set_position(int32_t id, double position);
-  /// Numbers all positions anew.
-  void renumber();
+  /// Restores the order of positions: new calls, and calls with other operands, are put above
+  /// these, and what reads them above them. Costs what lies between an operand and its reader.
+  void lift(std::span<const int32_t> ids);
 
   /// A point to go back to.
   struct Mark {
     size_t log = 0;
     int32_t bound = 0, links = 0, calls = 0;
     double cost = 0;
-    size_t dirty = 0, names = 0;
+    size_t names = 0;
   };
   Mark mark() const;
   void undo(const Mark& m);
@@ -119,17 +129,7 @@ class LiveGraph {
   struct Owner {
     int32_t node = -1, operand = -1;
   };
-  enum class Did : uint8_t {
-    Add,
-    Redirect,
-    Rekey,
-    Output,
-    Constant,
-    Remove,
-    Position,
-    Hash,
-    Clean
-  };
+  enum class Did : uint8_t { Add, Redirect, Rekey, Output, Constant, Remove, Position };
   struct Entry {
     Did did{};
     int32_t node = 0, operand = 0, link = 0;
@@ -159,9 +159,16 @@ class LiveGraph {
   void count(int32_t id, int sign);
   void take_back(const Entry& e);
   void take_back_redirection(const Entry& e);
-  uint64_t node_hash(int32_t id) const;
-  std::vector<int32_t> stale_nodes();
-  Node node_of(int32_t id) const;
+  void set_position(int32_t id, double position);
+  void mark_dirty(int32_t id);
+  void forget_view(int32_t id);
+  uint64_t view_alone(int32_t id) const;
+  uint64_t view_of(int32_t id, int depth) const;
+  uint64_t& view(int32_t id, int depth) {
+    return views_[static_cast<size_t>(id)][static_cast<size_t>(depth)];
+  }
+  void refresh_views();
+  std::vector<int32_t> with_users(std::vector<int32_t> ids);
   static uint64_t term(uint64_t hash) { return mix(hash ^ 0x5bf03635f0c2a9d1ULL); }
 
   Catalogue* catalogue_;
@@ -176,8 +183,10 @@ class LiveGraph {
   int32_t calls_ = 0;
   std::vector<Entry> log_;
   std::vector<Name> names_;
-  std::vector<int32_t> dirty_;  // nodes whose hash is not up to date; so are those behind them
-  uint64_t hash_sum_ = 0;       // of live nodes
+  using Views = std::array<uint64_t, kViewDepth + 1>;
+  std::vector<Views> views_;    // by id: as seen with so many calls before it; made when asked for
+  std::vector<int32_t> dirty_;  // whose views are not up to date; so are those behind them
+  uint64_t view_sum_ = 0;       // of live nodes that have views
   mutable std::vector<uint64_t> operands_;
   std::vector<int32_t> seen_;  // by id: round
   int32_t round_ = 0;

@@ -50,7 +50,7 @@ void MatchSet::find_all() {
     if (g_.alive(id) && g_.slot(id).kind == NodeKind::Call) calls.push_back(id);
   }
   std::sort(calls.begin(), calls.end(),
-            [&](int32_t a, int32_t b) { return g_.slot(a).position < g_.slot(b).position; });
+            [&](int32_t a, int32_t b) { return g_.comes_before(a, b); });
   for (int32_t id : calls) rules_.program().match(g_, id, [&](const Place& place) { add(place); });
 }
 
@@ -79,7 +79,7 @@ void MatchSet::add(const Place& place) {
 
 /// Is there a place that does the same and comes first?
 bool MatchSet::has_lower_twin(const Place& place) {
-  for (const Symmetry& s : rules_.rules()[static_cast<size_t>(place.rule)].symmetries) {
+  for (const Symmetry& s : rules_.rules()[static_cast<size_t>(place.rule)].symmetries()) {
     twin_nodes_.clear();
     twin_variables_.clear();
     for (int32_t j : s.nodes) twin_nodes_.push_back(place.nodes[static_cast<size_t>(j)]);
@@ -108,6 +108,7 @@ int32_t MatchSet::find(const Place& place) const {
 
 void MatchSet::price(int32_t number) {
   ++priced_;
+  fresh_.push_back(number);
   Match& m = at(number);
   bool applies = planner_.make(m.place(), *m.fit);
   const Plan& plan = planner_.plan();
@@ -262,6 +263,7 @@ void MatchSet::update(const Change& change) {
   for (int32_t id : change.redirected) drop_parts_of(id);
   for (int32_t id : change.removed) drop_parts_of(id);
   stale_.clear();
+  fresh_.clear();
   collect_stale(change);
   for (int32_t number : stale_) price(number);
   find_around(change);

@@ -57,6 +57,8 @@ class MatchSet {
   int32_t find(const Place& place) const;
   /// How many matches were priced so far: anew after a change near them, too.
   uint64_t priced() const { return priced_; }
+  /// What the last update found or priced anew, and all at the start.
+  const std::vector<int32_t>& fresh() const { return fresh_; }
   /// How many updates the present state has behind it. A match of an earlier round was there
   /// before the last update, and did the same.
   int32_t round() const { return round_; }
@@ -140,7 +142,7 @@ class MatchSet {
   uint64_t bucket_count_ = 0;
   int32_t joint_head_ = 0, constants_head_ = 0;
   std::vector<Entry> log_;
-  std::vector<int32_t> stale_, found_, twin_nodes_;
+  std::vector<int32_t> stale_, fresh_, found_, twin_nodes_;
   std::vector<Value> twin_variables_;
   std::vector<int32_t> fresh_stamp_, stale_stamp_;
   int32_t stamp_ = 0;  ///< of this update; never the same again

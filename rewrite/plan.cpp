@@ -286,8 +286,8 @@ void Planner::note_dependencies() {
   }
   plan_.changes_paths = rule.lhs.outputs.size() > 1 || !plan_.found.empty() ||
                         !plan_.constants.empty() ||
-                        std::count(fit_->rule->rhs_needs[0].begin(), fit_->rule->rhs_needs[0].end(),
-                                   1) < static_cast<std::ptrdiff_t>(rule.variables.size());
+                        std::ranges::count(fit_->rule->rhs_needs()[0], 1) <
+                            static_cast<std::ptrdiff_t>(rule.variables.size());
   for (size_t j = 0; j < place_->nodes.size() && !plan_.changes_paths; ++j)
     plan_.changes_paths =
         g_.slot(place_->nodes[j]).kind == NodeKind::Call && !is_removed(place_->nodes[j]);

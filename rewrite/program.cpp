@@ -51,13 +51,13 @@ class Compiler {
 
   void emit(Step step) {
     auto& next = at_ < 0 ? tree_.roots[step.op] : tree_.branches[static_cast<size_t>(at_)].next;
-    for (int32_t k : next)
-      if (tree_.branches[static_cast<size_t>(k)].step == step) {
-        at_ = k;
+    for (const Program::Next& n : next)
+      if (tree_.branches[static_cast<size_t>(n.branch)].step == step) {
+        at_ = n.branch;
         return;
       }
     at_ = static_cast<int32_t>(tree_.branches.size());
-    next.push_back(at_);
+    next.push_back({at_, step.kind == Step::Enter ? step.reg : -1, step.op});
     tree_.branches.push_back({std::move(step), {}, {}});
   }
 
@@ -193,9 +193,9 @@ class Runner {
     if (it == tree_.roots.end()) return;
     used_ = 1;
     regs_[0] = {root, 0};
-    for (int32_t k : it->second) {
-      regs_[0].output = branch(k).step.output;
-      step(k);
+    for (const Program::Next& n : it->second) {
+      regs_[0].output = branch(n.branch).step.output;
+      step(n.branch);
     }
   }
 
@@ -207,7 +207,8 @@ class Runner {
   void follow(int32_t k) {
     const Program::Branch& b = branch(k);
     for (const Program::Accept& a : b.accepts) accept(a);
-    for (int32_t n : b.next) step(n);
+    for (const Program::Next& n : b.next)
+      if (n.reg < 0 || g_.slot(reg(n.reg).node).op == n.op) step(n.branch);
   }
 
   void step(int32_t k) {
@@ -338,7 +339,7 @@ class Runner {
   int32_t used_ = 0, count_ = 0;
 };
 
-Program::Program(const std::vector<CompiledRule>& rules) {
+Program::Program(const std::deque<CompiledRule>& rules) {
   for (size_t k = 0; k < rules.size(); ++k) {
     const Pattern& lhs = rules[k].rule.lhs;
     auto number = static_cast<int32_t>(k);

@@ -20,7 +20,7 @@ using VisitPlace = std::function<void(const Place&)>;
 /// distinct nodes; attributes that are numbers in the pattern are compared, others are not.
 class Program {
  public:
-  explicit Program(const std::vector<CompiledRule>& rules);
+  explicit Program(const std::deque<CompiledRule>& rules);
   /// The places whose first output is a value of node `root`.
   void match(const LiveGraph& g, int32_t root, const VisitPlace& visit) const;
   /// The places whose output number >= 1 is a value of node `root`.
@@ -48,15 +48,21 @@ class Program {
     std::vector<int32_t> entered;    ///< by pattern node: how many were entered before it
     std::vector<int32_t> registers;  ///< by variable
   };
+  /// A branch to try next, and what can be told of it beforehand.
+  struct Next {
+    int32_t branch = 0;
+    int32_t reg = -1;  ///< must hold a value of a call of `op`; -1: anything
+    const OpDef* op = nullptr;
+  };
   struct Branch {
     Step step;
-    std::vector<int32_t> next;
+    std::vector<Next> next;
     std::vector<Accept> accepts;
   };
   /// A program for each operator that can be at the root.
   struct Tree {
     std::vector<Branch> branches;
-    std::unordered_map<const OpDef*, std::vector<int32_t>> roots;
+    std::unordered_map<const OpDef*, std::vector<Next>> roots;
   };
   /// Operators on the way from a call in a pattern up to an output.
   struct Ascent {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <queue>
 
 #include "base/check.h"
 
@@ -78,19 +79,53 @@ void redo(Engine& engine, const Move& move) {
   engine.apply(number);
 }
 
-bool comes_first(const Match& a, const Match& b) {
-  if (a.cost_change != b.cost_change) return a.cost_change < b.cost_change;
-  return std::tie(a.rule, a.nodes, a.variables) < std::tie(b.rule, b.nodes, b.variables);
-}
+namespace {
+
+/// The matches that save: first what saves most, then by rule and place.
+class Saving {
+ public:
+  explicit Saving(const Engine& engine) : engine_(engine) { add(engine.matches()); }
+  /// Those of the numbers that apply. A match that was priced anew stays at its old place too.
+  void add(const std::vector<int32_t>& numbers) {
+    for (int32_t number : numbers) {
+      const Match& m = engine_.match(number);
+      if (m.listed >= 0 && m.cost_change < 0) heap_.push({m.cost_change, number, &engine_});
+    }
+  }
+  /// -1: there is none.
+  int32_t best() {
+    while (!heap_.empty()) {
+      const Entry& top = heap_.top();
+      const Match& m = engine_.match(top.number);
+      if (m.listed >= 0 && m.cost_change == top.cost_change) return top.number;
+      heap_.pop();
+    }
+    return -1;
+  }
+
+ private:
+  struct Entry {
+    double cost_change;
+    int32_t number;
+    const Engine* engine;
+    bool operator<(const Entry& other) const {
+      if (cost_change != other.cost_change) return cost_change > other.cost_change;
+      const Match &a = engine->match(other.number), &b = engine->match(number);
+      return std::tie(a.rule, a.nodes, a.variables) < std::tie(b.rule, b.nodes, b.variables);
+    }
+  };
+  const Engine& engine_;
+  std::priority_queue<Entry> heap_;
+};
+
+}  // namespace
 
 StopReason descend(Engine& engine, Reporter& reporter, size_t before) {
   uint64_t priced = 0;
-  for (;;) {
+  for (Saving saving(engine);; saving.add(engine.fresh_matches())) {
     reporter.look(engine.priced() - priced);
     priced = engine.priced();
-    int32_t best = -1;
-    for (int32_t number : engine.matches())
-      if (best < 0 || comes_first(engine.match(number), engine.match(best))) best = number;
+    int32_t best = saving.best();
     if (best < 0 || !cheaper(engine.cost() + engine.match(best).cost_change, engine.cost()))
       return StopReason::Exhausted;
     if (auto reason = reporter.over()) return *reason;

@@ -45,12 +45,10 @@ class Reporter {
 /// Does a move that was made from the same graph before. REQUIRES: it applies.
 void redo(Engine& engine, const Move& move);
 
-/// The order in which moves are tried: what saves most first, then by rule and place.
-bool comes_first(const Match& a, const Match& b);
-
-/// Applies the match that saves most, again and again, until none saves or the reporter says that
-/// it is over, counting what is priced as candidates and offering each step. Returns why it ended.
-/// `before`: moves before those that the engine remembers.
+/// Applies the match that saves most (of several the first by rule and place), again and again,
+/// until none saves or the reporter says that it is over, counting what is priced as candidates and
+/// offering each step. Returns why it ended. `before`: moves before those that the engine
+/// remembers.
 StopReason descend(Engine& engine, Reporter& reporter, size_t before = 0);
 
 }  // namespace regraft::rewrite

@@ -1,6 +1,7 @@
 #include "rewrite/rule_index.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "rewrite/program.h"
 
@@ -31,41 +32,43 @@ void mark_needs(const Pattern& side, PatternRef ref, std::vector<char>& needs) {
   for (PatternRef r : side.nodes[static_cast<size_t>(ref.node)].inputs) mark_needs(side, r, needs);
 }
 
-CompiledRule compile(Rule rule) {
-  CompiledRule compiled;
-  for (const Signature& signature : rule.domain) {
-    auto instance = std::make_unique<const LazyInstance>(signature);
-    compiled.by_ranks[instance->ranks()].push_back(static_cast<int>(compiled.instances.size()));
-    compiled.instances.push_back(std::move(instance));
-  }
-  for (PatternRef out : rule.rhs.outputs)
-    mark_needs(rule.rhs, out, compiled.rhs_needs.emplace_back(rule.variables.size(), 0));
-  compiled.symmetries = symmetries(rule);
-  compiled.rule = std::move(rule);
-  return compiled;
-}
-
 }  // namespace
 
-const RuleInstance* LazyInstance::get(const Rule& rule) const {
-  std::call_once(once_, [&] {
-    if (auto made = instantiate(rule, signature_)) instance_ = *std::move(made);
+CompiledRule::Late::Late(const Rule& rule)
+    : symmetries(rewrite::symmetries(rule)), instances(rule.domain.size()) {
+  for (PatternRef out : rule.rhs.outputs)
+    mark_needs(rule.rhs, out, rhs_needs.emplace_back(rule.variables.size(), 0));
+}
+
+CompiledRule::Late& CompiledRule::late() const {
+  std::call_once(once_, [&] { late_ = std::make_unique<Late>(rule); });
+  return *late_;
+}
+
+const RuleInstance* CompiledRule::instance(size_t k) const {
+  Instance& instance = late().instances[k];
+  std::call_once(instance.once, [&] {
+    if (auto made = instantiate(rule, rule.domain[k]))
+      instance.made = std::make_unique<const RuleInstance>(*std::move(made));
   });
-  return instance_ ? &*instance_ : nullptr;
+  return instance.made.get();
 }
 
-std::vector<int> LazyInstance::ranks() const {
-  std::vector<int> ranks;
-  for (const std::string& word : signature_)
-    ranks.push_back(word == "-" ? 0 : static_cast<int>(word.size()));
-  return ranks;
+bool CompiledRule::has_ranks(size_t k, std::span<const int> ranks) const {
+  const Signature& signature = rule.domain[k];
+  return std::equal(ranks.begin(), ranks.end(), signature.begin(), signature.end(),
+                    [](int rank, const std::string& word) {
+                      return rank == (word == "-" ? 0 : static_cast<int>(word.size()));
+                    });
 }
 
-Result<RuleIndex> RuleIndex::build(const std::vector<Rule>& rules, Scope scope) {
+Result<RuleIndex> RuleIndex::build(std::vector<Rule> rules, Scope scope) {
   RuleIndex index;
-  for (const Rule& rule : rules) {
+  for (Rule& rule : rules) {
     RETURN_IF_ERROR(admit(rule, scope));
-    for (Rule& directed : directions(rule)) index.rules_.push_back(compile(std::move(directed)));
+    bool both = std::exchange(rule.both, false);
+    const CompiledRule& forward = index.rules_.emplace_back(std::move(rule));
+    if (both) index.rules_.emplace_back(reversed(forward.rule));
   }
   index.program_ = std::make_shared<const Program>(index.rules_);
   return index;

@@ -1,7 +1,9 @@
 #pragma once
 // Proved rules, made ready for matching.
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "rewrite/symmetry.h"
 
@@ -15,29 +17,35 @@ enum class Scope : uint8_t {
   Proved,    ///< also proved:bounded, which says nothing about other shapes
 };
 
-/// A rule at one signature, made when it is first asked for. Thread-safe.
-class LazyInstance {
+/// A directed rule. What only places of it ask for is made when it is first asked for. Thread-safe.
+class CompiledRule {
  public:
-  explicit LazyInstance(Signature signature) : signature_(std::move(signature)) {}
-  /// nullptr when the signature does not apply to the rule.
-  const RuleInstance* get(const Rule& rule) const;
-  /// By variable.
-  std::vector<int> ranks() const;
+  /// REQUIRES: the rule is valid and directed.
+  explicit CompiledRule(Rule directed) : rule(std::move(directed)) {}
+  const Rule rule;
+  /// The rule at signature k of its domain; nullptr when that does not apply to it.
+  const RuleInstance* instance(size_t k) const;
+  /// Signature k has variables of these ranks.
+  bool has_ranks(size_t k, std::span<const int> ranks) const;
+  /// For each output of the right side: the variables it reads.
+  const std::vector<std::vector<char>>& rhs_needs() const { return late().rhs_needs; }
+  /// All but the identity.
+  const std::vector<Symmetry>& symmetries() const { return late().symmetries; }
 
  private:
-  Signature signature_;
+  struct Instance {
+    std::once_flag once;
+    std::unique_ptr<const RuleInstance> made;
+  };
+  struct Late {
+    explicit Late(const Rule& rule);
+    std::vector<std::vector<char>> rhs_needs;
+    std::vector<Symmetry> symmetries;
+    std::vector<Instance> instances;  ///< by signature
+  };
+  Late& late() const;
   mutable std::once_flag once_;
-  mutable std::optional<RuleInstance> instance_;
-};
-
-/// A rule and its form at each signature of its domain.
-struct CompiledRule {
-  Rule rule;
-  std::vector<std::unique_ptr<const LazyInstance>> instances;
-  std::map<std::vector<int>, std::vector<int>> by_ranks;  ///< ranks of the variables -> instances
-  std::vector<std::vector<char>>
-      rhs_needs;                     ///< for each output of the right: the variables it reads
-  std::vector<Symmetry> symmetries;  ///< but for the identity
+  mutable std::unique_ptr<Late> late_;
 };
 
 /// Immutable; may be read from several threads.
@@ -46,13 +54,13 @@ class RuleIndex {
   /// A reversible rule becomes two directed ones, the second with "~" after its name. An Error
   /// names a rule that is not admitted, malformed, without a domain, or whose left side is a bare
   /// variable. A signature that does not apply to its rule is found out later and has no matches.
-  static Result<RuleIndex> build(const std::vector<Rule>& rules, Scope scope = Scope::AllSizes);
-  const std::vector<CompiledRule>& rules() const { return rules_; }
+  static Result<RuleIndex> build(std::vector<Rule> rules, Scope scope = Scope::AllSizes);
+  const std::deque<CompiledRule>& rules() const { return rules_; }
   /// Finds all their left sides.
   const Program& program() const { return *program_; }
 
  private:
-  std::vector<CompiledRule> rules_;
+  std::deque<CompiledRule> rules_;
   std::shared_ptr<const Program> program_;
 };
 

@@ -19,6 +19,7 @@ class Walk {
   bool admits(const Match& m) const {
     return static_cast<double>(engine.calls() + m.growth) <= max_calls_;
   }
+  double max_calls() const { return max_calls_; }
   /// Downhill, see reporter.h.
   StopReason descend() { return rewrite::descend(engine, reporter, moves_.size()); }
   /// Offers the moves since the last call in turn and makes them final.

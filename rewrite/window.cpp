@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "base/hash.h"
-#include "rewrite/paths.h"
+#include "rewrite/reporter.h"
 
 namespace regraft::rewrite {
 
@@ -17,12 +17,21 @@ void Region::add(int32_t id) {
   original_.push_back(id);
 }
 
-void Region::grow(int32_t centre, int radius) {
-  const LiveGraph& g = engine_.graph();
-  first_new_ = g.id_bound();
+void Region::clear() {
+  first_new_ = engine_.graph().id_bound();
   stamps_.resize(static_cast<size_t>(first_new_), 0);
   ++stamp_;
   original_.clear();
+}
+
+void Region::take(std::span<const int32_t> ids) {
+  clear();
+  for (int32_t id : ids) add(id);
+}
+
+void Region::grow(int32_t centre, int radius) {
+  const LiveGraph& g = engine_.graph();
+  clear();
   add(centre);
   size_t begin = 0;
   for (int step = 0; step < radius; ++step) {
@@ -50,7 +59,7 @@ const std::vector<int32_t>& Region::nodes() {
   for (int32_t id = first_new_; id < g.id_bound(); ++id)
     if (g.alive(id)) present_.push_back(id);
   std::sort(present_.begin(), present_.end(),
-            [&](int32_t a, int32_t b) { return g.slot(a).position < g.slot(b).position; });
+            [&](int32_t a, int32_t b) { return g.comes_before(a, b); });
   return present_;
 }
 
@@ -113,17 +122,15 @@ namespace {
 
 class WindowSearch {
  public:
-  WindowSearch(Walk& walk, Region& region)
-      : walk_(walk),
-        engine_(walk.engine),
-        reporter_(walk.reporter),
-        region_(region),
-        paths_(walk.engine.cost()) {}
+  WindowSearch(Engine& engine, Region& region, const WindowLimits& limits, const Stop& stop)
+      : engine_(engine), region_(region), limits_(limits), stop_(stop), paths_(engine.cost()) {}
 
-  bool run(int expansions) {
+  WindowReport run() {
+    int expansions = limits_.expansions;
     seen_.insert(region_.identity());
     expand();
-    while (expansions > 1 && !queue_.empty() && !reporter_.over()) {
+    while (expansions > 1 && !queue_.empty() && report_.looked < limits_.candidates &&
+           !stop_.must_end()) {
       Entry e = std::move(const_cast<Entry&>(queue_.top()));
       queue_.pop();
       paths_.go(engine_, here_, e.parent);
@@ -135,7 +142,8 @@ class WindowSearch {
       --expansions;
     }
     paths_.go(engine_, here_, best_);
-    return best_ != 0;
+    report_.pays = best_ != 0;
+    return report_;
   }
 
  private:
@@ -149,24 +157,23 @@ class WindowSearch {
   };
 
   void expand() {
-    ++reporter_.report.expanded;
-    uint64_t looked = 0;
+    ++report_.expanded;
     auto visit = [&](int32_t number) {
       const Match& m = engine_.match(number);
-      if (!region_.contains(m) || !walk_.admits(m)) return;
-      ++looked;
+      if (!region_.contains(m) || engine_.calls() + m.growth > limits_.calls) return;
+      ++report_.looked;
       double cost = engine_.cost() + m.cost_change;
       queue_.push({here_, pushed_++, {m.rule, m.nodes, m.variables, cost, m.cost_change}});
     };
     for (int32_t id : region_.nodes()) engine_.for_matches_at(id, visit);
-    reporter_.look(looked);
-    reporter_.report.peak_queue = std::max(reporter_.report.peak_queue, queue_.size());
+    report_.peak_queue = std::max(report_.peak_queue, queue_.size());
   }
 
-  Walk& walk_;
   Engine& engine_;
-  Reporter& reporter_;
   Region& region_;
+  const WindowLimits& limits_;
+  const Stop& stop_;
+  WindowReport report_;
   Paths paths_;
   std::priority_queue<Entry> queue_;
   std::unordered_set<uint64_t> seen_;
@@ -176,8 +183,9 @@ class WindowSearch {
 
 }  // namespace
 
-bool search_window(Walk& walk, Region& region, int expansions) {
-  return WindowSearch(walk, region).run(expansions);
+WindowReport search_window(Engine& engine, Region& region, const WindowLimits& limits,
+                           const Stop& stop) {
+  return WindowSearch(engine, region, limits, stop).run();
 }
 
 }  // namespace regraft::rewrite

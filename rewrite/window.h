@@ -1,6 +1,7 @@
 #pragma once
 // Search in a part of a graph.
-#include "rewrite/walk.h"
+#include "base/parallel.h"
+#include "rewrite/paths.h"
 
 namespace regraft::rewrite {
 
@@ -11,6 +12,8 @@ class Region {
   /// The nodes within `radius` edges of `centre`, either way, leaving out constants and inputs and
   /// not going past nodes with more than kMaxUses uses; at most kMaxNodes of them.
   void grow(int32_t centre, int radius);
+  /// These nodes.
+  void take(std::span<const int32_t> ids);
   /// All nodes of the match are in the region, or new since it was grown.
   bool contains(const Match& m) const;
   /// Nodes of the region that are there now, new ones too, operands first.
@@ -29,6 +32,7 @@ class Region {
     return id >= first_new_ ||
            (static_cast<size_t>(id) < stamps_.size() && stamps_[static_cast<size_t>(id)] == stamp_);
   }
+  void clear();
   void add(int32_t id);
   uint64_t outside(Value v);
 
@@ -39,9 +43,22 @@ class Region {
   int32_t stamp_ = 0, first_new_ = 0;
 };
 
-/// Expands the cheapest of the graphs that moves inside the region lead to, at most `expansions` of
-/// them, and leaves the walk's engine at the cheapest graph found if it costs less than the present
-/// one, else where it was. Returns whether it does.
-bool search_window(Walk& walk, Region& region, int expansions);
+struct WindowLimits {
+  int expansions = 1;
+  uint64_t candidates = 0;  ///< successors to look at
+  double calls = 0;         ///< that the engine's graph may have
+};
+
+struct WindowReport {
+  bool pays = false;
+  uint64_t looked = 0;    ///< successors whose cost was looked at
+  uint64_t expanded = 0;  ///< graphs
+  size_t peak_queue = 0;
+};
+
+/// Expands the cheapest of the graphs that moves inside the region lead to, and leaves the engine
+/// at the cheapest graph found if it costs less than the present one (it pays), else where it was.
+WindowReport search_window(Engine& engine, Region& region, const WindowLimits& limits,
+                           const Stop& stop);
 
 }  // namespace regraft::rewrite

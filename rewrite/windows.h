@@ -9,7 +9,8 @@ namespace regraft::rewrite {
 /// again. A window that is like one that did not pay is left out, so that repeated layers are
 /// searched once. When no window pays any more, windows grow and get more expansions, up to kLevels
 /// times. Effort grows with the size of the graph, not with the number of combinations of its
-/// parts. alpha is unused; `seed` orders the windows.
+/// parts. Windows are searched apart from the graph, several at a time on `threads`; the answer
+/// does not depend on how many. alpha is unused; `seed` orders the windows.
 class Windows final : public Searcher {
  public:
   SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,

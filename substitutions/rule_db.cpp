@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include "base/hash.h"
 #include "ir/op.h"
@@ -98,15 +98,22 @@ SealedLine without_seal(std::string_view line) {
   return {trimmed(line.substr(0, start)), line.substr(start + 1 + kSeal.size())};
 }
 
-/// Error unless the claim of a proof is one that the verifier sealed for this operator set.
-Status check_claim(const Rule& rule, std::string_view seal, uint64_t file_ops) {
+uint64_t seal_of(std::string_view canonical, uint64_t ops_hash) {
+  return combine(hash_text(canonical), ops_hash);
+}
+
+/// Error unless the claim of a proof is one that the verifier sealed for this operator set. The
+/// text of the rule need not be canonical.
+Status check_claim(const Rule& rule, std::string_view text, std::string_view seal,
+                   uint64_t file_ops) {
   if (!proved(rule)) return {};
   if (file_ops == 0) return error("claims a proof, but the file has no header");
   if (file_ops != op_set_hash())
     return error("was proved for another operator set (ops=" + hex(file_ops) +
                  ", this program has " + hex(op_set_hash()) + "); verify the file again");
   if (seal.empty()) return error("claims a proof without a seal; verify the file again");
-  if (unhex(seal) != seal_of(rule, file_ops))
+  auto sealed = unhex(seal);
+  if (sealed != seal_of(text, file_ops) && sealed != substitutions::seal_of(rule, file_ops))
     return error(
         "the seal does not fit the rule, it was edited after the proof; verify the file again");
   if (rule.domain.empty()) return error("claims a proof without saying for which shapes");
@@ -127,9 +134,7 @@ bool admitted(const Rule& rule, Admit admit) {
 
 }  // namespace
 
-uint64_t seal_of(const Rule& rule, uint64_t ops_hash) {
-  return combine(hash_text(to_string(rule)), ops_hash);
-}
+uint64_t seal_of(const Rule& rule, uint64_t ops_hash) { return seal_of(to_string(rule), ops_hash); }
 
 Result<RuleFile> parse_rules(std::string_view text, const std::string& name, Admit admit) {
   RuleFile file;
@@ -150,7 +155,7 @@ Result<RuleFile> parse_rules(std::string_view text, const std::string& name, Adm
       return at(name, number, indent + 1,
                 "the name " + rule->name + " is taken by line " + std::to_string(it->second));
     if (admit != Admit::Candidates)
-      if (Status s = check_claim(*rule, seal, file.ops_hash); !s)
+      if (Status s = check_claim(*rule, rule_text, seal, file.ops_hash); !s)
         return at(name, number, indent + 1, rule->name + " " + s.error().message);
     if (admitted(*rule, admit))
       file.rules.push_back(*std::move(rule));
@@ -166,9 +171,10 @@ Result<RuleFile> read_rules(const std::string& path, Admit admit) {
   if (std::filesystem::file_size(path, problem) > kMaxBytes)
     return error(path + ": larger than a rule file may be (1 GiB)");
   std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream text;
+  text << in.rdbuf();
   if (!in) return error(path + ": cannot be read");
-  return parse_rules(text, path, admit);
+  return parse_rules(text.view(), path, admit);
 }
 
 Result<RuleFile> read_candidates(const std::string& path) {

@@ -134,7 +134,7 @@ std::multiset<Key> brute_force(const Graph& graph, const RuleIndex& rules,
 std::vector<Key> twins(const Key& key, const RuleIndex& rules) {
   std::vector<Key> result{key};
   const auto& [rule, nodes, variables, change, growth] = key;
-  for (const Symmetry& s : rules.rules()[static_cast<size_t>(rule)].symmetries) {
+  for (const Symmetry& s : rules.rules()[static_cast<size_t>(rule)].symmetries()) {
     Key twin = key;
     for (size_t j = 0; j < nodes.size(); ++j)
       std::get<1>(twin)[j] = nodes[static_cast<size_t>(s.nodes[j])];
@@ -226,6 +226,10 @@ void check_state(Engine& e, const RuleIndex& rules, const cost::CostModel& model
   cost::GraphCost sum = cost::graph_cost(model, g);
   ASSERT_NEAR(e.cost(), sum.total.microseconds, 1e-6);
   ASSERT_EQ(e.calls(), sum.calls);
+  for (int32_t id = 0; id < e.graph().id_bound(); ++id) {
+    if (!e.graph().alive(id)) continue;
+    for (Value v : e.graph().slot(id).inputs) ASSERT_TRUE(e.graph().comes_before(v.node, id));
+  }
   ASSERT_EQ(listed(e), without_twins(brute_force(g, rules, model), rules)) << to_string(g);
   Catalogue catalogue(g.shared_pool(), model, {});
   ASSERT_EQ(LiveGraph(canonical(g).node_count() == g.node_count() ? canonical(g) : g, catalogue)
@@ -300,6 +304,27 @@ TEST(Engine, EqualGraphsHaveOneIdentityHoweverTheyWereReached) {
   two.undo();
   two.undo();
   EXPECT_EQ(two.identity(), start);
+}
+
+TEST(Engine, IdentityTellsApartWhatDiffersFarFromTheOutputs) {
+  Graph g;
+  Value v = call(g, "relu", {call(g, "relu", {input(g, {4, 4})})});
+  for (uint64_t k = 0; k < 3 * kViewDepth; ++k) v = call(g, "add", {v, weight(g, {4, 4}, k)});
+  g.set_outputs({call(g, "relu", {call(g, "relu", {v})})});
+  RuleIndex rules = index_of({kReluTwice});
+  cost::Roofline model;
+  Engine e(g, rules, model);
+  std::set<Identity> seen{e.identity()};
+  ASSERT_EQ(e.matches().size(), 2u);
+  for (size_t first : {size_t{0}, size_t{1}}) {
+    e.apply(e.matches()[first]);
+    EXPECT_TRUE(seen.insert(e.identity()).second);
+    e.undo();
+    EXPECT_FALSE(seen.insert(e.identity()).second);
+  }
+  e.apply(e.matches()[0]);
+  e.apply(e.matches()[0]);
+  EXPECT_TRUE(seen.insert(e.identity()).second);
 }
 
 TEST(Engine, AWayThatOpensOrClosesElsewhereChangesWhetherAMergeIsACycle) {
