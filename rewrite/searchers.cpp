@@ -3,6 +3,7 @@
 #include "rewrite/annealing.h"
 #include "rewrite/backtracking.h"
 #include "rewrite/beam.h"
+#include "rewrite/exhaustive.h"
 #include "rewrite/greedy.h"
 #include "rewrite/portfolio.h"
 #include "rewrite/published.h"
@@ -32,6 +33,7 @@ constexpr Row kSearchers[] = {
     {"annealing", make<Annealing>},
     {"uct", make<Uct>},
     {"portfolio", make<Portfolio>},
+    {"exhaustive", make<Exhaustive>},
     {"published", make<Published>},
 };
 
