@@ -7,6 +7,7 @@
 #include "rewrite/greedy.h"
 #include "rewrite/portfolio.h"
 #include "rewrite/published.h"
+#include "rewrite/saturation.h"
 #include "rewrite/uct.h"
 #include "rewrite/windows.h"
 
@@ -32,6 +33,7 @@ constexpr Row kSearchers[] = {
     {"beam", make<Beam>},
     {"annealing", make<Annealing>},
     {"uct", make<Uct>},
+    {"saturation", make<Saturation>},
     {"portfolio", make<Portfolio>},
     {"exhaustive", make<Exhaustive>},
     {"published", make<Published>},

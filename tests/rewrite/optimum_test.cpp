@@ -127,6 +127,7 @@ TEST(Optimum, NoSearcherGoesBelowItAndTheDefaultMostlyReachesIt) {
   EXPECT_GE(improvable, 14);  // 17
   EXPECT_LT(reached["greedy"], graphs);
   EXPECT_GE(reached["windows"], graphs - 2);  // all of them
+  EXPECT_GE(reached["saturation"], graphs - 2);
 }
 
 }  // namespace
