@@ -41,6 +41,7 @@ bool EMatcher::fits(const PatternNode& pattern, int32_t id) const {
 }
 
 bool EMatcher::enter(size_t pattern_node, int32_t id, size_t k) {
+  if (tired()) return false;
   ++tried_;
   const PatternNode& pattern = lhs_->nodes[pattern_node];
   if (!fits(pattern, id)) return true;

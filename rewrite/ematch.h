@@ -10,13 +10,13 @@ namespace regraft::rewrite {
 /// with several outputs is found where all of them are.
 class EMatcher {
  public:
-  explicit EMatcher(const EGraph& g) : g_(g) {}
+  /// Finds nothing more once it has tried so many nodes for pattern nodes.
+  EMatcher(const EGraph& g, uint64_t max_tried) : g_(g), max_tried_(max_tried) {}
   /// False: no more places are wanted. Must not change the e-graph.
   using Visit = std::function<bool(const Place&)>;
   /// REQUIRES: the e-graph is rebuilt. The place is valid during the visit.
   void match(const CompiledRule& rule, int32_t number, const Visit& visit);
-  /// How many nodes were tried for a pattern node so far.
-  uint64_t tried() const { return tried_; }
+  bool tired() const { return tried_ >= max_tried_; }
 
  private:
   struct Goal {
@@ -34,7 +34,7 @@ class EMatcher {
   const EGraph& g_;
   const Pattern* lhs_ = nullptr;
   int32_t number_ = 0;
-  uint64_t tried_ = 0;
+  uint64_t tried_ = 0, max_tried_;
   const Visit* visit_ = nullptr;
   std::vector<int32_t> nodes_;  // by pattern node; -1: not placed
   std::vector<Value> variables_;

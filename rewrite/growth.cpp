@@ -15,7 +15,7 @@ Growth::Growth(const Graph& g, const RuleIndex& rules, Catalogue& catalogue)
     : rules_(rules),
       fitter_(rules, catalogue),
       graph_(g, catalogue),
-      matcher_(graph_),
+      matcher_(graph_, kMaxTried),
       makers_(static_cast<size_t>(graph_.nodes().id_bound()), -1),
       schedules_(rules.rules().size()),
       first_limit_(std::max(kMinMatches, 2 * static_cast<size_t>(graph_.nodes().calls()))) {}
@@ -71,15 +71,14 @@ bool Growth::match(int32_t rule, size_t limit, Reporter& reporter) {
                         fit,
                         {place.nodes.begin(), place.nodes.end()},
                         {place.variables.begin(), place.variables.end()}});
-    return ++found < limit && matcher_.tried() < kMaxTried && !reporter.over();
+    return ++found < limit && !reporter.over();
   };
   matcher_.match(rules_.rules()[static_cast<size_t>(rule)], rule, visit);
   return found < limit;
 }
 
 void Growth::collect(Reporter& reporter) {
-  for (size_t k = 0; k < schedules_.size() && matcher_.tried() < kMaxTried && !reporter.over();
-       ++k) {
+  for (size_t k = 0; k < schedules_.size() && !reporter.over(); ++k) {
     Schedule& s = schedules_[k];
     if (s.free_from > generation_) continue;
     if (match(static_cast<int32_t>(k), first_limit_ << s.waits, reporter)) continue;
@@ -185,7 +184,7 @@ StopReason Growth::run(Reporter& reporter, uint64_t candidates, int32_t max_node
   const uint64_t batch = std::max<uint64_t>(candidates / 4, 1);
   auto limit = [&]() -> std::optional<StopReason> {
     if (auto over = reporter.over()) return over;
-    if (candidates == 0 || matcher_.tried() >= kMaxTried) return StopReason::Budget;
+    if (candidates == 0 || matcher_.tired()) return StopReason::Budget;
     if (graph_.size() >= max_nodes) return StopReason::Memory;
     return std::nullopt;
   };

@@ -136,7 +136,7 @@ TEST_F(EGraphs, MatchesAreThoseOfTheGraphWhileNothingIsEqual) {
         rules_.program().match(live, id, [&](const Place& p) {
           if (fitter.fit(live, p)) wanted.insert(key(p));
         });
-    EMatcher matcher(e);
+    EMatcher matcher(e, 1u << 20);
     for (size_t r = 0; r < rules_.rules().size(); ++r)
       matcher.match(rules_.rules()[r], static_cast<int32_t>(r), [&](const Place& p) {
         if (fitter.fit(e.nodes(), p)) found.insert(key(p));
