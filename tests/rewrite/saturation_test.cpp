@@ -229,6 +229,36 @@ TEST(Saturation, WinsWhereGoingDownhillTakesAWrongTurn) {
   EXPECT_EQ(to_string(*again), to_string(found.best));
 }
 
+/// Constants, makers of constants, and rules that lead one way only.
+TEST(Saturation, LeadsToEqualGraphsByMoves) {
+  RuleIndex rules = index_of(
+      {kAssociate, kAssociateBack, kFactor, kMerge, kAddAssociate, kAddCommute, kReluTwice,
+       kTransposeTwice, kTransposeAdd,
+       "sub-self (sub ?a ?a) => (full shape=a.0,a.1) for a:nn proved:all-sizes",
+       "minus (add ?a (sub (full value=0) ?b)) => (sub ?a ?b) for a:nn b:nn proved:all-sizes",
+       "add-zero (add ?x (full value=0)) => ?x for x:nn proved:all-sizes"});
+  cost::Roofline model;
+  Rng rng(5);
+  size_t steps = 0;
+  for (int k = 0; k < 60; ++k) {
+    Graph g = random_graph(rng);
+    Value a{0, 0}, b = g.outputs().back();
+    Value zero = call(g, "sub", {a, a}), sum = call(g, "add", {b, call(g, "matmul", {zero, b})});
+    std::vector<Value> outputs = g.outputs();
+    outputs.push_back(call(g, "add", {sum, zero}));
+    g.set_outputs(outputs);
+    SearchReport r = search("saturation", g, rules, {.budget = 3000});
+    EXPECT_TRUE(validate(r.best).ok());
+    EXPECT_TRUE(same_fingerprints(g, r.best)) << to_string(g);
+    EXPECT_NEAR(r.cost_after, cost::graph_cost(model, r.best).total.microseconds, 1e-6);
+    auto again = replay(g, rules, r.steps, model, {});
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(to_string(*again), to_string(r.best));
+    steps += r.steps.size();
+  }
+  EXPECT_GT(steps, 50u);
+}
+
 /// One of two products reads what the other makes: joined, each would need itself.
 TEST(Saturation, LeavesCyclesWhereTheyAre) {
   Graph g;
