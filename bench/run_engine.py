@@ -227,12 +227,12 @@ def distance(build, models):
         if min(final(report), costs["windows"]) >= report["before"]["cost"] * (1 - 1e-9):
             continue
         costs = {s: costs.get(s) or cost(s) for s in SEARCHERS}
-        best = min(final(report), *costs.values())
-        growths.append(growth)
-        if best < final(report) * (1 - 1e-9):
-            below.append(f"`{graph.stem}` ({100 * best / final(report):.1f} %)")
-        for s in SEARCHERS:
-            ratios[s].append(costs[s] / best)
+        if min(costs.values()) < final(report) * (1 - 1e-9):
+            below.append(f"`{graph.stem}`")
+        else:
+            growths.append(growth)
+            for s in SEARCHERS:
+                ratios[s].append(costs[s] / final(report))
         print(graph.stem, growth, round(final(report), 2),
               {s: round(c, 2) for s, c in costs.items()}, flush=True)
     rows = [[s, f"{sum(r < 1 + 1e-9 for r in ratios[s])} of {len(ratios[s])}",
@@ -241,15 +241,15 @@ def distance(build, models):
     lines = [f"{len(graphs)} small graphs: before-models of the families, random graphs without "
              "weights, and pieces of models (`bench/models/build_small.py`). `exhaustive` visited "
              f"all graphs that can be reached for {len(found)} of them, within 100,000 candidates "
-             f"and 6 s; for {len(growths)} of these there is something to be won, and the table "
-             "is about them. A graph may grow to " +
+             f"and 6 s; for {len(growths)} of these something can be won and the optimum is "
+             "known; the table is about them. A graph may grow to " +
              ", ".join(f"{g:g} times its calls ({growths.count(g)})" for g in GROWTHS) +
              ", the largest for which the search was complete. The others get as much growth and "
              "300,000 candidates. Distance: cost above the optimum.", ""]
     if below:
-        lines += ["`exhaustive` counts calls on constants against the limit, the others do not. "
-                  "Where one of them got below its optimum by that, the lower cost counts as the "
-                  f"optimum: {', '.join(below)}.", ""]
+        lines += ["Left out: " + ", ".join(below) + ". `exhaustive` counts calls on constants "
+                  "against the limit, as there is no end to them, the others do not; there they "
+                  "got below its result, and the optimum is not known.", ""]
     return [DISTANCE, "", *lines, *table(["searcher", "optimal", "mean distance", "largest"], rows)]
 
 

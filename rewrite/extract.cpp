@@ -104,6 +104,9 @@ class OneByOne {
     return chosen;
   }
 
+  /// By class; below 0: there is no way.
+  const std::vector<double>& costs() const { return costs_; }
+
  private:
   static constexpr size_t kEffort = 20;  ///< looks at each node, on average
   static constexpr double kLink = 1e-7;  ///< makes a set cost more than those that it contains
@@ -134,38 +137,84 @@ class OneByOne {
 
 constexpr size_t kMaxEffort = 400000000;  ///< classes and nodes looked at to improve a choice
 
-/// Lets one node compute all that is needed of its outputs, as long as that pays. What becomes
-/// needed by that is computed as `chosen` says already.
-double improve(const Choices& c, std::vector<int32_t>& chosen, double cost) {
-  size_t looks = kMaxEffort / (c.classes.size() + c.nodes.size());
-  for (bool better = true; better && looks > 0;) {
-    better = false;
-    Follower follower(c, chosen);
-    follower.run();
-    std::vector<char> needed(c.classes.size());
-    for (size_t k = 0; k < needed.size(); ++k) needed[k] = follower.needed(k);
-    for (size_t n = 0; n < c.nodes.size() && looks > 0; ++n) {
-      std::vector<std::pair<int32_t, int32_t>> before;
-      for (int32_t k : c.nodes[n].outputs) {
-        if (!needed[at(k)] || chosen[at(k)] == static_cast<int32_t>(n)) continue;
-        before.push_back({k, chosen[at(k)]});
-        chosen[at(k)] = static_cast<int32_t>(n);
+/// Makes a choice cheaper node by node.
+class Improver {
+ public:
+  /// `alone`: what each class costs by itself. `chosen` has a price.
+  Improver(const Choices& c, const std::vector<double>& alone, std::vector<int32_t>& chosen)
+      : c_(c),
+        alone_(alone),
+        chosen_(chosen),
+        looks_(kMaxEffort / (c.classes.size() + c.nodes.size())) {}
+
+  double run() {
+    look();
+    for (bool better = true; better && looks_ > 0;) {
+      better = false;
+      prepare();
+      for (size_t n = 0; n < c_.nodes.size() && looks_ > 0; ++n)
+        better = change_to(static_cast<int32_t>(n)) || better;
+    }
+    return cost_;
+  }
+
+ private:
+  /// True when the choice, as it is now, is possible and cheaper than the last.
+  bool look() {
+    Follower follower(c_, chosen_);
+    auto cost = follower.run();
+    if (!cost || (!needed_.empty() && !cheaper(*cost, cost_))) return false;
+    cost_ = *cost;
+    needed_.clear();
+    for (size_t k = 0; k < c_.classes.size(); ++k) needed_.push_back(follower.needed(k));
+    return true;
+  }
+
+  /// Chooses for the classes that are not needed what costs least where those that are needed cost
+  /// nothing.
+  void prepare() {
+    constexpr int kSweeps = 8;
+    std::vector<double> extra = alone_;
+    for (size_t k = 0; k < extra.size(); ++k)
+      if (needed_[k]) extra[k] = 0;
+    bool changed = true;
+    for (int sweep = 0; changed && sweep < kSweeps; ++sweep) {
+      changed = false;
+      for (size_t n = 0; n < c_.nodes.size(); ++n) {
+        double cost = c_.nodes[n].cost;
+        for (int32_t k : c_.nodes[n].operands) cost += extra[at(k)] < 0 ? INFINITY : extra[at(k)];
+        for (int32_t k : c_.nodes[n].outputs) {
+          if (needed_[at(k)] || extra[at(k)] < 0 || !cheaper(cost, extra[at(k)])) continue;
+          extra[at(k)] = cost;
+          chosen_[at(k)] = static_cast<int32_t>(n);
+          changed = true;
+        }
       }
-      if (before.empty()) continue;
-      --looks;
-      Follower next(c, chosen);
-      auto changed = next.run();
-      if (changed && cheaper(*changed, cost)) {
-        cost = *changed;
-        better = true;
-        for (size_t k = 0; k < needed.size(); ++k) needed[k] = next.needed(k);
-        continue;
-      }
-      for (auto it = before.rbegin(); it != before.rend(); ++it) chosen[at(it->first)] = it->second;
     }
   }
-  return cost;
-}
+
+  /// Lets one node compute all that is needed of its outputs, if that pays.
+  bool change_to(int32_t n) {
+    std::vector<std::pair<int32_t, int32_t>> before;
+    for (int32_t k : c_.nodes[at(n)].outputs) {
+      if (!needed_[at(k)] || chosen_[at(k)] == n) continue;
+      before.push_back({k, chosen_[at(k)]});
+      chosen_[at(k)] = n;
+    }
+    if (before.empty()) return false;
+    --looks_;
+    if (look()) return true;
+    for (auto [k, node] : before) chosen_[at(k)] = node;
+    return false;
+  }
+
+  const Choices& c_;
+  const std::vector<double>& alone_;
+  std::vector<int32_t>& chosen_;
+  size_t looks_;
+  std::vector<char> needed_;  // by class
+  double cost_ = 0;
+};
 
 using Bits = std::vector<uint64_t>;
 
@@ -318,7 +367,7 @@ class BranchAndBound {
 };
 
 /// Above this, what branch and bound keeps of each pair of classes is too much.
-constexpr size_t kMaxProved = 2000;
+constexpr size_t kMaxProved = 6000;
 
 }  // namespace
 
@@ -332,16 +381,16 @@ std::optional<double> price(const Choices& c, std::vector<int32_t>& chosen) {
 }
 
 Extraction extract(const Choices& c, std::vector<int32_t> start, uint64_t steps) {
-  auto start_cost = price_of(c, start);
-  CHECK(start_cost.has_value());
-  std::vector<int32_t> alone = OneByOne(c).run();
+  CHECK(price_of(c, start).has_value());
+  OneByOne one_by_one(c);
+  std::vector<int32_t> alone = one_by_one.run();
   for (size_t k = 0; k < start.size(); ++k)
     if (start[k] < 0) start[k] = alone[k];
-  Extraction best{start, improve(c, start, *start_cost), false};
-  best.chosen = start;
-  if (auto cost = price_of(c, alone)) {
-    *cost = improve(c, alone, *cost);
-    if (cheaper(*cost, best.cost)) best = {alone, *cost, false};
+  Extraction best{{}, Improver(c, one_by_one.costs(), start).run(), false};
+  best.chosen = std::move(start);
+  if (price_of(c, alone)) {
+    double cost = Improver(c, one_by_one.costs(), alone).run();
+    if (cheaper(cost, best.cost)) best = {alone, cost, false};
   }
   if (c.classes.size() <= kMaxProved) BranchAndBound(c, best, steps).run();
   price(c, best.chosen);

@@ -13,8 +13,12 @@ namespace regraft::rewrite {
 
 namespace {
 
-constexpr int32_t kMinNodes = 4000;       ///< that an e-graph may have in any case
-constexpr int32_t kGrowth = 6;            ///< times as many as at the start
+/// How many nodes an e-graph may have, at least and times as many as at the start. Small ones come
+/// first: the best of them is found in most cases.
+struct Level {
+  int32_t min_nodes, growth;
+};
+constexpr Level kLevels[] = {{500, 2}, {4000, 6}};
 constexpr int32_t kMaxStart = 4000;       ///< nodes of a graph that is not too large
 constexpr int kPatience = 64;             ///< graphs looked at without getting nearer
 constexpr size_t kRemembered = 1u << 16;  ///< graphs
@@ -91,9 +95,12 @@ class Run {
     walk_.descend();
     for (const Move& move : std::vector<Move>(engine_.moves())) here_ = paths_.add(here_, move);
     best_ = here_;
-    StopReason reason = round(0);
-    for (int32_t start = 0; start != best_ && !walk_.reporter.over();)
-      reason = round(start = best_);
+    StopReason reason = StopReason::Exhausted;
+    for (Level level : kLevels) {
+      if (!walk_.reporter.over()) reason = round(0, level);
+      for (int32_t start = 0; start != best_ && !walk_.reporter.over();)
+        reason = round(start = best_, level);
+    }
     go(best_);
     return walk_.reporter.over().value_or(reason);
   }
@@ -116,11 +123,11 @@ class Run {
   }
 
   /// Grows an e-graph from a graph and follows it to its best. Returns why the e-graph has no more.
-  StopReason round(int32_t start) {
+  StopReason round(int32_t start, Level level) {
     go(start);
     Growth growth(engine_.to_graph(), rules_, engine_.graph().catalogue());
     if (growth.graph().size() > kMaxStart) return StopReason::Memory;
-    int32_t limit = std::max(kMinNodes, kGrowth * growth.graph().size());
+    int32_t limit = std::max(level.min_nodes, level.growth * growth.graph().size());
     StopReason reason = growth.run(walk_.reporter, budget_left() / 2, limit);
     if (walk_.reporter.over()) return reason;
     Target target(growth);
