@@ -238,7 +238,8 @@ def distance(build, models):
     rows = [[s, f"{sum(r < 1 + 1e-9 for r in ratios[s])} of {len(ratios[s])}",
              f"{100 * (sum(ratios[s]) / len(ratios[s]) - 1):.2f} %",
              f"{100 * (max(ratios[s]) - 1):.1f} %"] for s in SEARCHERS]
-    lines = [f"{len(graphs)} small graphs: before-models of the families, random graphs without "
+    lines = ["`python3 bench/run_engine.py --only distance`, all shipped rules. "
+             f"{len(graphs)} small graphs: before-models of the families, random graphs without "
              "weights, and pieces of models (`bench/models/build_small.py`). `exhaustive` visited "
              f"all graphs that can be reached for {len(found)} of them, within 100,000 candidates "
              f"and 6 s; for {len(growths)} of these something can be won and the optimum is "
