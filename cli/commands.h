@@ -40,7 +40,7 @@ struct OptimizeFlags {
   std::vector<std::string> rules;  ///< empty: the shipped ones
   std::vector<std::string> disabled;
   std::string search = "windows", cost = "roofline";
-  double alpha = 1.05;
+  double alpha = 1.05, growth = 2;
   uint64_t budget = 300000;
   int check = 1;
   bool bounded = false;

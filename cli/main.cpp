@@ -74,6 +74,9 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str();
   app->add_option("--budget", f.budget, "candidate graphs to evaluate")->capture_default_str();
+  app->add_option("--growth", f.growth, "calls a graph may have, times those of the model")
+      ->check(CLI::Range(1.0, 100.0))
+      ->capture_default_str();
   app->add_option("--cost", f.cost, "cost model")
       ->check(CLI::IsMember({"roofline"}))
       ->capture_default_str();

@@ -136,6 +136,7 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o, const cost:
                        {{"searcher", flags.search},
                         {"alpha", flags.alpha},
                         {"budget", flags.budget},
+                        {"growth", flags.growth},
                         {"seed", flags.common.seed},
                         {"threads", thread_count(flags.common)},
                         {"expanded", s.expanded},
@@ -193,6 +194,7 @@ int run_optimize(const OptimizeFlags& flags) {
   rewrite::SearchOptions options;
   options.alpha = flags.alpha;
   options.budget = flags.budget;
+  options.max_growth = flags.growth;
   options.threads = thread_count(flags.common);
   options.seed = flags.common.seed;
   options.opset = o.before.opset;

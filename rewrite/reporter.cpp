@@ -19,6 +19,8 @@ std::string to_string(StopReason r) {
       return "time";
     case StopReason::Interrupted:
       return "interrupted";
+    case StopReason::Memory:
+      return "memory";
   }
   return "";
 }

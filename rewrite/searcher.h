@@ -27,6 +27,7 @@ enum class StopReason : uint8_t {
   Budget,
   Time,
   Interrupted,
+  Memory,  ///< as many graphs, or nodes of an e-graph, as are kept
 };
 std::string to_string(StopReason r);
 

@@ -3,9 +3,11 @@
 #include "rewrite/annealing.h"
 #include "rewrite/backtracking.h"
 #include "rewrite/beam.h"
+#include "rewrite/exhaustive.h"
 #include "rewrite/greedy.h"
 #include "rewrite/portfolio.h"
 #include "rewrite/published.h"
+#include "rewrite/saturation.h"
 #include "rewrite/uct.h"
 #include "rewrite/windows.h"
 
@@ -31,7 +33,9 @@ constexpr Row kSearchers[] = {
     {"beam", make<Beam>},
     {"annealing", make<Annealing>},
     {"uct", make<Uct>},
+    {"saturation", make<Saturation>},
     {"portfolio", make<Portfolio>},
+    {"exhaustive", make<Exhaustive>},
     {"published", make<Published>},
 };
 
