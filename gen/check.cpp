@@ -1,10 +1,9 @@
 #include "gen/check.h"
 
 #include <algorithm>
-#include <set>
 
+#include "gen/sample.h"
 #include "gen/side.h"
-#include "gen/space.h"
 #include "ir/eval.h"
 #include "ir/pattern.h"
 
@@ -16,27 +15,6 @@ constexpr int kApartAttempts = 60;
 constexpr int kRedraws = 4;                    // of the inputs, for values that are defined
 constexpr int64_t kMaxElements = 1'000;        // of a tensor of the left side
 constexpr int64_t kMaxRightElements = 16'000;  // makes no difference to well-formedness
-
-/// All symbols of an instance: sizes with their axes, then those of attributes.
-std::vector<SpaceSymbol> symbols_of(const RuleInstance& instance) {
-  std::vector<SpaceSymbol> r;
-  std::set<Var, SymbolLess> seen;
-  for (const auto& sizes : instance.sizes)
-    for (size_t d = 0; d < sizes.size(); ++d)
-      if (sizes[d] && seen.insert(*sizes[d]).second)
-        r.push_back(extent_symbol(*sizes[d], sizes.size(), d));
-  auto add = [&](const Graph& g) {
-    for (int32_t id = 0; id < g.id_bound(); ++id)
-      for (const auto& list : g.node(id).attrs.ints)
-        for (const Poly& p : list)
-          for_each_symbol(p, [&](Var v) {
-            if (seen.insert(v).second) r.push_back({v});
-          });
-  };
-  add(instance.lhs);
-  add(instance.rhs);
-  return r;
-}
 
 /// Draws assignments that satisfy the left side.
 class Sampler {
@@ -50,7 +28,8 @@ class Sampler {
     last_ = *std::move(p);
     return valuation(last_);
   }
-  /// The assignments next to the last one: one extent larger by 1, where the left side allows it.
+  /// The assignments next to the last one: one extent larger by 1, or two changed that leave a sum
+  /// or a product as it is, where the left side allows it.
   std::vector<Valuation> neighbours() const {
     std::vector<Valuation> r;
     for (int k : space_.free()) {
@@ -58,6 +37,18 @@ class Sampler {
       if (symbols_[at].axis < 0) continue;
       if (auto p = space_.with(last_, k, last_[at] + 1)) r.push_back(valuation(*p));
     }
+    auto add = [&](size_t k, int64_t x, size_t m, int64_t y) {
+      Point p = last_;
+      p[k] = x;
+      p[m] = y;
+      if (y >= symbols_[m].symbol->min && space_.contains(p)) r.push_back(valuation(p));
+    };
+    for (size_t k = 0; k < symbols_.size(); ++k)
+      for (size_t m = 0; m < symbols_.size(); ++m) {
+        if (symbols_[k].axis < 0 || symbols_[m].axis < 0 || m == k) continue;
+        if (m < k && last_[k] != last_[m]) add(k, last_[m], m, last_[k]);
+        if (symbols_[k].axis == symbols_[m].axis) add(k, last_[k] + 1, m, last_[m] - 1);
+      }
     return r;
   }
   /// Every free symbol had two values.

@@ -5,7 +5,9 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "gen/check.h"
 #include "gen/ematch.h"
+#include "gen/generalise.h"
 #include "gen/sample.h"
 
 namespace regraft::gen {
@@ -180,10 +182,16 @@ class Saturation {
 
 constexpr size_t kMaxRankTried = 4;
 
+/// The same rank for all variables.
+std::vector<Signature> of_one_rank(size_t variables, std::initializer_list<size_t> ranks) {
+  std::vector<Signature> r;
+  for (size_t rank : ranks) r.emplace_back(variables, std::string(rank, 'n'));
+  return r;
+}
+
 /// Shapes to try for a goal without a domain: the same rank for all, then every combination.
 std::vector<Signature> guesses(size_t variables) {
-  std::vector<Signature> r;
-  for (size_t rank : {2, 4, 3, 1, 5}) r.emplace_back(variables, std::string(rank, 'n'));
+  std::vector<Signature> r = of_one_rank(variables, {2, 4, 3, 1, 5});
   size_t count = 1;
   for (size_t v = 0; v < variables && count < 4000; ++v) count *= kMaxRankTried;
   for (size_t k = 0; k < count; ++k) {
@@ -208,13 +216,19 @@ void add_problems(Problems& problems, const Rule& goal, const Signature& signatu
   if (problems.all.size() > before) problems.instances.push_back(std::move(owned));
 }
 
+/// At the shapes of the goal's domain; without one, where variables of the usual ranks satisfy it,
+/// since what explains it at one rank may not exist at another.
 Problems problems_of(const Rule& goal, const DeriveOptions& options) {
   Problems problems;
-  bool given = !goal.domain.empty();
-  for (const Signature& s : given ? goal.domain : guesses(goal.variables.size())) {
-    if (problems.instances.size() >= (given ? options.max_signatures : 1)) break;
-    add_problems(problems, goal, s, options);
-  }
+  for (const Signature& s : goal.domain)
+    if (problems.instances.size() < options.max_signatures)
+      add_problems(problems, goal, s, options);
+  if (!goal.domain.empty()) return problems;
+  for (const Signature& s : of_one_rank(goal.variables.size(), {2, 4, 3}))
+    if (check(goal, s, kShapeSeed, kManyShapes) == Evidence::Holds)
+      add_problems(problems, goal, s, options);
+  for (const Signature& s : guesses(goal.variables.size()))
+    if (problems.instances.empty()) add_problems(problems, goal, s, options);
   return problems;
 }
 

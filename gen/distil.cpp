@@ -301,11 +301,12 @@ void Distiller::take(TermId lhs, TermId rhs) {
     ++counts_.generalised;
   else
     ++counts_.other_shapes;
-  GeneralPair ground;  // prunes what follows from it, here only
+  GeneralPair ground;  // prunes what follows from it, at shapes like these
   ground.lhs = p.lhs;
   ground.rhs = p.rhs;
   if (bank_.node(p.lhs).is_leaf() || !bank_.binds(p.lhs, p.rhs)) std::swap(ground.lhs, ground.rhs);
-  if (bank_.binds(ground.lhs, ground.rhs)) rewrites_.add(to_rule(bank_, ground), {});
+  if (bank_.binds(ground.lhs, ground.rhs))
+    rewrites_.add(to_rule(bank_, ground), {leaf_signature(bank_, ground.lhs)});
 }
 
 /// What is known, or the first application, and another application.

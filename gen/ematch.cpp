@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 
+#include "gen/check.h"
+#include "gen/generalise.h"
 #include "gen/kernel.h"
 #include "ir/pattern.h"
 
@@ -244,7 +246,7 @@ std::optional<std::vector<NodeId>> Matchable::result(EGraph& graph, Direction d,
 // --- when a rule applies ---
 
 /// The signatures of the rule's domain that the shapes fit; without a domain, any sizes and then
-/// broadcasting along extents of 1.
+/// broadcasting along extents of 1, where the rule seems to hold.
 std::vector<Signature> Matchable::signatures(const EGraph& graph, const Match& match) const {
   auto shape = [&](size_t v) -> const std::vector<int64_t>& {
     return graph.shape(match.tensors[v]);
@@ -281,7 +283,9 @@ const Matchable::Form* Matchable::form(const Signature& signature) const {
   auto it = forms_.find(signature);
   if (it != forms_.end()) return it->second.get();
   std::unique_ptr<Form> form;
-  if (auto instance = instantiate(rule_, signature)) {
+  bool usable =
+      !rule_.domain.empty() || check(rule_, signature, kShapeSeed, kManyShapes) == Evidence::Holds;
+  if (auto instance = instantiate(rule_, signature); instance && usable) {
     form = std::make_unique<Form>();
     form->instance = *std::move(instance);
     for (const std::string& name : numbers_)

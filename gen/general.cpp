@@ -152,4 +152,14 @@ std::optional<std::vector<int64_t>> numbers_of(
 
 Rule to_rule(const Bank& bank, const GeneralPair& pair) { return RuleBuilder(bank, pair).build(); }
 
+Signature leaf_signature(const Bank& bank, TermId lhs) {
+  Signature r;
+  for (TermId leaf : rule_leaves(bank, lhs)) {
+    std::string& word = r.emplace_back();
+    for (int64_t extent : bank.node(leaf).shape) word += extent == 1 ? '1' : 'n';
+    if (word.empty()) word = "-";
+  }
+  return r;
+}
+
 }  // namespace regraft::gen

@@ -42,6 +42,8 @@ Var extent_of(SymbolPool& pool, size_t leaf, size_t rank, size_t axis);
 Rule to_rule(const Bank& bank, const GeneralPair& pair);
 /// For each variable of the rule, in order: the leaf that it is.
 std::vector<TermId> rule_leaves(const Bank& bank, TermId lhs);
+/// Their shapes: "n" for an extent, "1" for one of 1.
+Signature leaf_signature(const Bank& bank, TermId lhs);
 
 /// What attribute variables stand for: list variables, and symbols of number variables.
 struct AttrBinding {

@@ -339,7 +339,6 @@ class RewriteMatcher {
 };
 
 bool Rewrites::KnownShapes::contains(const Rule& rule, const Signature& here) {
-  if (everywhere) return true;
   std::lock_guard lock(mutex);
   auto [it, fresh] = holds.try_emplace(here, false);
   if (fresh) it->second = check(rule, here, kShapeSeed, kShapes) == Evidence::Holds;
@@ -350,7 +349,6 @@ void Rewrites::add(const Rule& rule, const std::vector<Signature>& found) {
   if (rule.lhs.outputs.size() != 1) return;
   auto shared = std::make_shared<const Rule>(rule);
   auto shapes = std::make_shared<KnownShapes>();
-  shapes->everywhere = found.empty();
   for (const Signature& s : found) shapes->holds.emplace(s, true);
   add_directed({shared, &shared->lhs, &shared->rhs, {}, shapes});
   add_directed({shared, &shared->rhs, &shared->lhs, {}, shapes});

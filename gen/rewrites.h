@@ -27,8 +27,7 @@ class Rewrites {
  public:
   explicit Rewrites(const ValueGraph& graph);
   /// Rules of several outputs are left out. At other ranks than those where the rule was found, or
-  /// with extents of 1 elsewhere, it is used where it holds at random shapes like these; without
-  /// `found` anywhere: the caller compares values.
+  /// with extents of 1 elsewhere, it is used where it holds at random shapes like these.
   void add(const Rule& rule, const std::vector<Signature>& found);
   size_t size() const { return rules_.size(); }
 
@@ -40,7 +39,6 @@ class Rewrites {
   using OperandOps = std::array<uint64_t, kMaxArity>;  ///< for each operand bits of operators
   /// At which ranks and extents of 1 a rule holds. Thread-safe.
   struct KnownShapes {
-    bool everywhere = false;
     std::mutex mutex;
     std::map<Signature, bool> holds;
     bool contains(const Rule& rule, const Signature& here);

@@ -10,96 +10,66 @@ namespace regraft::gen {
 namespace {
 
 constexpr int kAttempts = 600;
-constexpr int64_t kMaxExtent = 64;
 
-using SymbolSet = std::set<Var, SymbolLess>;
-
-void collect(const Graph& g, SymbolSet& out) {
-  auto add = [&](Var v) { out.insert(v); };
-  for (int32_t id = 0; id < g.id_bound(); ++id) {
-    const Node& n = g.node(id);
-    for (const auto& list : n.attrs.ints)
-      for (const Poly& p : list) for_each_symbol(p, add);
-    if (n.kind == NodeKind::Input)
-      for (const Poly& p : *n.types[0].shape) for_each_symbol(p, add);
-  }
-}
-
-/// The first symbol that occurs alone in a term and that p == 0 can be solved for.
-std::optional<std::pair<Var, Poly>> solution_of(const Poly& p) {
-  for (const auto& term : p.terms()) {
-    if (term.monomial.size() != 1 || term.monomial[0]->numerator) continue;
-    Poly solution;
-    if (solve_for(p, term.monomial[0], solution)) return {{term.monomial[0], solution}};
-  }
-  return std::nullopt;
-}
-
-/// Symbols that the equations express by others.
-Substitution solved(const Conjunction& equations) {
-  Substitution s;
-  for (bool again = true; again;) {
-    again = false;
-    for (const Formula& f : equations) {
-      if (f.kind != Formula::Zero) continue;
-      auto found = solution_of(is_zero(substitute(f.poly, s)).poly);
-      if (!found) continue;
-      for (auto& [known, value] : s) value = substitute(value, {{found->first, found->second}});
-      s[found->first] = found->second;
-      again = true;
-    }
-  }
-  return s;
-}
-
+/// Draws extents from 2 on, apart from each other.
 class Drawing {
  public:
-  explicit Drawing(const RuleInstance& instance) : instance_(instance) {
-    SymbolSet all;
-    collect(instance.lhs, all);
-    collect(instance.rhs, all);
-    solved_ = solved(instance.requires_lhs);
-    for (const auto& sizes : instance.sizes)
-      for (const auto& v : sizes)
-        if (v) extents_.insert(*v);
-    for (Var v : all)
-      if (solved_.count(v) == 0) free_.push_back(v);
+  explicit Drawing(const RuleInstance& instance)
+      : symbols_(symbols_of(instance)), space_(symbols_, instance.requires_lhs) {
+    for (const SpaceSymbol& s : symbols_) extents_ += s.axis >= 0;
   }
 
-  /// Extents drawn from 2 on, apart from each other; `spread` more than are needed.
+  /// `spread`: by how much extents may exceed what they need to be apart; below 0: they may also be
+  /// the same, or 1.
   std::optional<Valuation> attempt(Rng& rng, int64_t spread) const {
-    Valuation values;
+    Point p(symbols_.size(), 0);
     std::set<int64_t> taken;
-    for (Var v : free_) {
-      bool extent = extents_.count(v) > 0;
-      int64_t low = extent ? (spread < 0 ? 1 : 2) : v->min, n = 0;
-      int64_t high = extent ? 2 + static_cast<int64_t>(extents_.size()) + spread : v->min + 2;
+    for (int k : space_.free()) {
+      const SpaceSymbol& s = symbols_[static_cast<size_t>(k)];
+      bool extent = s.axis >= 0;
+      int64_t low = extent ? (spread < 0 ? 1 : 2) : s.symbol->min, n = 0;
+      int64_t high = extent ? 2 + extents_ + spread : low + 2;
       do n = rng.between(low, high);
       while (extent && spread >= 0 && !taken.insert(n).second);
-      values[v] = n;
+      p[static_cast<size_t>(k)] = n;
     }
-    return completed(std::move(values));
+    auto all = space_.completed(std::move(p));
+    if (!all) return std::nullopt;
+    Valuation values;
+    for (size_t k = 0; k < symbols_.size(); ++k) {
+      if (spread >= 0 && symbols_[k].axis >= 0 && (*all)[k] < 2) return std::nullopt;
+      values[symbols_[k].symbol] = (*all)[k];
+    }
+    return values;
   }
 
  private:
-  std::optional<Valuation> completed(Valuation values) const {
-    Valuation all = values;
-    for (const auto& [v, expression] : solved_) {
-      int64_t x = evaluate(expression, values);
-      if (x < v->min || x > kMaxExtent) return std::nullopt;
-      all[v] = x;
-    }
-    if (!evaluate(instance_.requires_lhs, all)) return std::nullopt;
-    return all;
-  }
-
-  const RuleInstance& instance_;
-  Substitution solved_;
-  SymbolSet extents_;
-  std::vector<Var> free_;
+  std::vector<SpaceSymbol> symbols_;
+  Space space_;
+  int64_t extents_ = 0;
 };
 
 }  // namespace
+
+std::vector<SpaceSymbol> symbols_of(const RuleInstance& instance) {
+  std::vector<SpaceSymbol> r;
+  std::set<Var, SymbolLess> seen;
+  for (const auto& sizes : instance.sizes)
+    for (size_t d = 0; d < sizes.size(); ++d)
+      if (sizes[d] && seen.insert(*sizes[d]).second)
+        r.push_back(extent_symbol(*sizes[d], sizes.size(), d));
+  auto add = [&](const Graph& g) {
+    for (int32_t id = 0; id < g.id_bound(); ++id)
+      for (const auto& list : g.node(id).attrs.ints)
+        for (const Poly& p : list)
+          for_each_symbol(p, [&](Var v) {
+            if (seen.insert(v).second) r.push_back({v});
+          });
+  };
+  add(instance.lhs);
+  add(instance.rhs);
+  return r;
+}
 
 std::optional<Valuation> distinct_sizes(const RuleInstance& instance, uint64_t seed) {
   Drawing drawing(instance);

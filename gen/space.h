@@ -44,6 +44,9 @@ class Space {
                             Others others) const;
   /// The point with `base`'s values where nothing determines them, except `symbol`.
   std::optional<Point> with(const Point& base, int symbol, int64_t value) const;
+  /// p with what is determined, and with other values where a condition asks for them; nullopt when
+  /// the conditions do not hold.
+  std::optional<Point> completed(Point p) const;
   /// True when p satisfies all.
   bool contains(const Point& p) const;
   /// Symbols that nothing determines.
@@ -78,9 +81,6 @@ class Space {
   bool determine(Point& p) const;
   int64_t adjusted_divisor(const Definition& d, int64_t x, Point& p) const;
   std::optional<std::pair<int, int64_t>> repair(const Point& p) const;
-  /// p with what is determined, and with other values where a condition asks for them; nullopt when
-  /// the conditions do not hold.
-  std::optional<Point> completed(Point p) const;
 
   std::vector<SpaceSymbol> symbols_;
   std::vector<int> index_;  // by id of the symbol

@@ -29,7 +29,7 @@ const Growth::Key& Growth::key(int32_t rule, std::span<const int32_t> nodes,
     Value name = graph_.name(v);
     key_.insert(key_.end(), {name.node, name.output});
   }
-  const auto& symmetries = rules_.rules()[static_cast<size_t>(rule)].symmetries;
+  const auto& symmetries = rules_.rules()[static_cast<size_t>(rule)].symmetries();
   if (symmetries.empty()) return key_;
   const Key given = key_;
   for (const Symmetry& s : symmetries) {

@@ -81,6 +81,11 @@ void redo(Engine& engine, const Move& move) {
   engine.apply(number);
 }
 
+bool comes_first(const Match& a, const Match& b) {
+  return std::tie(a.cost_change, a.rule, a.nodes, a.variables) <
+         std::tie(b.cost_change, b.rule, b.nodes, b.variables);
+}
+
 namespace {
 
 /// The matches that save: first what saves most, then by rule and place.

@@ -45,6 +45,9 @@ class Reporter {
 /// Does a move that was made from the same graph before. REQUIRES: it applies.
 void redo(Engine& engine, const Move& move);
 
+/// a saves more than b; of two that save the same the order is by rule and place.
+bool comes_first(const Match& a, const Match& b);
+
 /// Applies the match that saves most (of several the first by rule and place), again and again,
 /// until none saves or the reporter says that it is over, counting what is priced as candidates and
 /// offering each step. Returns why it ended. `before`: moves before those that the engine

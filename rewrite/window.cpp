@@ -1,6 +1,7 @@
 #include "rewrite/window.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
 #include <unordered_set>
 
@@ -129,6 +130,7 @@ class WindowSearch {
     int expansions = limits_.expansions;
     seen_.insert(region_.identity());
     expand();
+    if (expansions > 1) repeat_rules();
     while (expansions > 1 && !queue_.empty() && report_.looked < limits_.candidates &&
            !stop_.must_end()) {
       Entry e = std::move(const_cast<Entry&>(queue_.top()));
@@ -156,16 +158,48 @@ class WindowSearch {
     }
   };
 
+  /// visit(match, number) for all matches inside.
+  template <class Visit>
+  void for_matches(Visit visit) {
+    auto admitted = [&](int32_t number) {
+      const Match& m = engine_.match(number);
+      if (region_.contains(m) && engine_.calls() + m.growth <= limits_.calls) visit(m, number);
+    };
+    for (int32_t id : region_.nodes()) engine_.for_matches_at(id, admitted);
+  }
+
+  /// A rule that costs at one place may pay at several: when each reader of a value has moved, the
+  /// value is not needed any more. So the successors of all matches of one rule are looked at, too.
+  void repeat_rules() {
+    std::map<int32_t, int> uphill;
+    for_matches([&](const Match& m, int32_t) { uphill[m.rule] += m.cost_change > 0; });
+    for (const auto& [rule, count] : uphill) {
+      if (count < 2 || stop_.must_end()) continue;
+      for (int k = 0; k < count; ++k) {
+        int32_t cheapest = -1;
+        for_matches([&](const Match& m, int32_t number) {
+          if (m.rule != rule) return;
+          ++report_.looked;
+          if (cheapest < 0 || comes_first(m, engine_.match(cheapest))) cheapest = number;
+        });
+        if (cheapest < 0) break;
+        engine_.apply(cheapest);
+        here_ = paths_.add(here_, engine_.moves().back());
+        if (cheaper(paths_.cost(here_), paths_.cost(best_))) best_ = here_;
+      }
+      if (seen_.insert(region_.identity()).second) expand();
+      paths_.go(engine_, here_, 0);
+      here_ = 0;
+    }
+  }
+
   void expand() {
     ++report_.expanded;
-    auto visit = [&](int32_t number) {
-      const Match& m = engine_.match(number);
-      if (!region_.contains(m) || engine_.calls() + m.growth > limits_.calls) return;
+    for_matches([&](const Match& m, int32_t) {
       ++report_.looked;
       double cost = engine_.cost() + m.cost_change;
       queue_.push({here_, pushed_++, {m.rule, m.nodes, m.variables, cost, m.cost_change}});
-    };
-    for (int32_t id : region_.nodes()) engine_.for_matches_at(id, visit);
+    });
     report_.peak_queue = std::max(report_.peak_queue, queue_.size());
   }
 

@@ -72,10 +72,11 @@ std::optional<std::vector<Valuation>> all_sizes(const RuleInstance& instance, in
   bool few = true;
   auto from = [&](auto& self, size_t k) -> void {
     if (k == space.free().size()) {
-      auto sizes = space.complete(free);
-      int64_t n = sizes ? total_elements(instance, *sizes) : 0;
+      Valuation sizes = free;
+      if (!space.complete(sizes)) return;
+      int64_t n = total_elements(instance, sizes);
       few = few && n >= 0 && (elements -= n) >= 0;
-      if (sizes && few) all.push_back(*std::move(sizes));
+      if (few) all.push_back(std::move(sizes));
       return;
     }
     for (int64_t x = space.free()[k]->min; x <= limit && few; ++x) {

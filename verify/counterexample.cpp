@@ -130,11 +130,11 @@ class Shrinking {
     for (int64_t excess = 0; excess < present; ++excess) {
       bool found = space.for_each(excess, [&](const Valuation& free) {
         if (++tried > kSizesTried || evaluated > kEvaluations) return true;
-        auto sizes = space.complete(free);
-        if (!sizes) return false;
+        Valuation sizes = free;
+        if (!space.complete(sizes)) return false;
         ++evaluated;
-        if (!differs_somehow(*sizes)) return false;
-        sizes_ = *std::move(sizes);
+        if (!differs_somehow(sizes)) return false;
+        sizes_ = std::move(sizes);
         return true;
       });
       if (found) return;

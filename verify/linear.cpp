@@ -68,7 +68,7 @@ class Elimination {
     while (!failed_) {
       if (!tidy()) return Decision::Refuted;
       if (rows_.empty()) return exact_ ? Decision::Satisfiable : Decision::Open;
-      if (!use_equality()) eliminate(cheapest());
+      if (!use_equality()) eliminate_cheapest();
     }
     return Decision::Open;
   }
@@ -92,18 +92,24 @@ class Elimination {
     if (rows_.size() > kMaxRows) failed_ = true;
     return true;
   }
+  /// Rows are sorted.
   const Row* opposite(const Row& r) const {
-    for (const Row& x : rows_) {
-      bool all = true;
-      for (size_t i = 0; i < columns_ && all; ++i) all = x.c[i] == -r.c[i];
-      if (all) return &x;
-    }
-    return nullptr;
+    auto it = std::partition_point(rows_.begin(), rows_.end(), [&](const Row& x) {
+      size_t i = 0;
+      while (i < columns_ && x.c[i] == -r.c[i]) ++i;
+      return i < columns_ && x.c[i] < -r.c[i];
+    });
+    if (it == rows_.end()) return nullptr;
+    for (size_t i = 0; i < columns_; ++i)
+      if (it->c[i] != -r.c[i]) return nullptr;
+    return &*it;
   }
   /// x and -x are not negative: an unknown with coefficient 1 is replaced. Opposite rows that
   /// contradict each other leave a number below 0.
   bool use_equality() {
     for (const Row& r : rows_) {
+      auto first = std::find_if(r.c.begin(), r.c.end(), [](int64_t c) { return c != 0; });
+      if (first != r.c.end() && *first > 0) break;  // of two opposite rows this is the second
       const Row* x = opposite(r);
       if (!x || x->k + r.k > 0) continue;
       if (x->k + r.k < 0 || x->strict || r.strict) {
@@ -133,35 +139,38 @@ class Elimination {
     size_t below = 0, above = 0;  // rows with a positive and with a negative coefficient
     bool below_unit = true, above_unit = true;
   };
-  Uses uses(size_t v) const {
-    Uses u;
-    for (const Row& r : rows_) {
-      if (r.c[v] > 0) ++u.below, u.below_unit = u.below_unit && r.c[v] == 1;
-      if (r.c[v] < 0) ++u.above, u.above_unit = u.above_unit && r.c[v] == -1;
-    }
-    return u;
+  std::vector<Uses> uses() const {
+    std::vector<Uses> all(columns_);
+    for (const Row& r : rows_)
+      for (size_t v = 0; v < columns_; ++v) {
+        Uses& u = all[v];
+        if (r.c[v] > 0) ++u.below, u.below_unit = u.below_unit && r.c[v] == 1;
+        if (r.c[v] < 0) ++u.above, u.above_unit = u.above_unit && r.c[v] == -1;
+      }
+    return all;
   }
-  /// The unknown whose elimination is exact, if there is one, and makes the fewest rows.
-  size_t cheapest() const {
+  /// Eliminates the unknown whose elimination is exact, if there is one, and makes the fewest rows.
+  void eliminate_cheapest() {
     std::optional<std::pair<std::pair<bool, int64_t>, size_t>> best;
+    std::vector<Uses> all = uses();
     for (size_t v = 0; v < columns_; ++v) {
-      Uses u = uses(v);
+      const Uses& u = all[v];
       if (u.below + u.above == 0) continue;
       bool rounds = u.below > 0 && u.above > 0 && !u.below_unit && !u.above_unit;
       auto more = static_cast<int64_t>(u.below * u.above) - static_cast<int64_t>(u.below + u.above);
       std::pair key{std::pair{rounds, more}, v};
       if (!best || key < *best) best = key;
     }
-    return best->second;
+    if (best->first.first) exact_ = false;
+    eliminate(best->second, all[best->second]);
   }
-  void eliminate(size_t v) {
-    Uses u = uses(v);
-    if (u.below > 0 && u.above > 0 && !u.below_unit && !u.above_unit) exact_ = false;
+  void eliminate(size_t v, const Uses& u) {
     if (u.below * u.above > 4 * kMaxRows) {
       failed_ = true;
       return;
     }
     std::vector<Row> rest;
+    rest.reserve(rows_.size() - u.below - u.above + u.below * u.above);
     for (const Row& a : rows_) {
       if (a.c[v] == 0) rest.push_back(a);
       if (a.c[v] <= 0) continue;

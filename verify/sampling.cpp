@@ -66,22 +66,21 @@ int64_t elements(const Graph& g, const Valuation& sizes) {
 }
 
 /// One draw of a size; `round` sets the mixture.
-int64_t draw(Rng& rng, Var v, uint64_t round, int64_t spread, std::set<int64_t>& used) {
+int64_t draw(Rng& rng, Var v, uint64_t round, int64_t spread, std::vector<int64_t>& used) {
   int64_t low = v->min;
   if (round % 3 == 2) return low + static_cast<int64_t>(rng.below(static_cast<uint64_t>(spread)));
   if (round % 3 == 0) low = std::max<int64_t>(low, v->min >= 1 ? 2 : 0);
   int64_t x = rng.between(low, low + spread);
+  auto seen = [&] { return std::find(used.begin(), used.end(), x) != used.end(); };
   if (round % 3 == 0 && v->min >= 1)
-    for (int tries = 0; tries < 4 && used.count(x); ++tries) x = rng.between(low, low + spread);
-  used.insert(x);
+    for (int tries = 0; tries < 4 && seen(); ++tries) x = rng.between(low, low + spread);
+  used.push_back(x);
   return x;
 }
 
-/// One try; nullopt when it violates a requirement.
-std::optional<Valuation> draw_all(const SizeSpace& space, Rng& rng, uint64_t round,
-                                  int64_t spread) {
-  Valuation sizes;
-  std::set<int64_t> used;
+/// One try; false when it violates a requirement.
+bool draw_all(const SizeSpace& space, Rng& rng, uint64_t round, int64_t spread, Valuation& sizes) {
+  std::vector<int64_t> used;
   for (Var v : space.free()) sizes[v] = draw(rng, v, round, spread, used);
   return space.complete(sizes);
 }
@@ -96,15 +95,13 @@ SizeSpace::SizeSpace(const RuleInstance& instance)
   }
 }
 
-std::optional<Valuation> SizeSpace::complete(const Valuation& free) const {
-  Valuation sizes = free;
+bool SizeSpace::complete(Valuation& sizes) const {
   for (Var v : dependent_) {
-    int64_t x = evaluate(solved_.sizes.at(v), free);
-    if (x < v->min || x > 4096) return std::nullopt;
+    int64_t x = evaluate(solved_.sizes.at(v), sizes);
+    if (x < v->min || x > 4096) return false;
     sizes[v] = x;
   }
-  if (!evaluate(instance_.requires_lhs, sizes)) return std::nullopt;
-  return sizes;
+  return evaluate(instance_.requires_lhs, sizes);
 }
 
 bool SizeSpace::for_each(int64_t excess, const std::function<bool(const Valuation&)>& visit) const {
@@ -138,15 +135,15 @@ std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed,
     if (!space.usable()) return {};
     Rng rng(seed);
     size_t again = 0;  // draws of sizes that were found before
+    Valuation sizes;
     for (uint64_t tries = 0; tries < 3000 && found.size() < count && again < 8 * count; ++tries) {
-      auto sizes = draw_all(space, rng, tries, spread + static_cast<int64_t>(tries / 300));
-      if (!sizes) continue;
-      int64_t n = elements(instance.lhs, *sizes);
+      if (!draw_all(space, rng, tries, spread + static_cast<int64_t>(tries / 300), sizes)) continue;
+      int64_t n = elements(instance.lhs, sizes);
       if (n < 0 || n > 6000) continue;
       bool fresh =
-          std::none_of(found.begin(), found.end(), [&](auto& f) { return f.sizes == *sizes; });
+          std::none_of(found.begin(), found.end(), [&](auto& f) { return f.sizes == sizes; });
       again += !fresh;
-      if (fresh) found.push_back({n, *std::move(sizes)});
+      if (fresh) found.push_back({n, sizes});
     }
   } catch (const PolyOverflow&) {
   }

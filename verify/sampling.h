@@ -1,7 +1,6 @@
 #pragma once
 // Small shapes and attributes at which a rule's left side is well formed.
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "ir/rule.h"
@@ -17,9 +16,9 @@ class SizeSpace {
   /// False when a symbol is something that cannot be drawn.
   bool usable() const { return usable_; }
   const std::vector<Var>& free() const { return free_; }
-  /// All symbols, given the free ones; nullopt where the left side is not well formed. Throws
-  /// PolyOverflow.
-  std::optional<Valuation> complete(const Valuation& free) const;
+  /// Gives the other symbols values, where the free ones have some; false where the left side is
+  /// not well formed. Throws PolyOverflow.
+  bool complete(Valuation& sizes) const;
   /// Calls visit for all values of the free symbols that exceed their minima by `excess` together,
   /// until it returns true; whether it did.
   bool for_each(int64_t excess, const std::function<bool(const Valuation&)>& visit) const;

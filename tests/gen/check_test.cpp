@@ -17,6 +17,20 @@ Evidence evidence(std::string_view text, const Signature& signature, int trials 
   return check(*rule, signature, 3, trials);
 }
 
+/// One factorisation of a size does not give another.
+TEST(Check, FactorsOfAProductMayBeOthers) {
+  const char* rule =
+      "r  (add (reshape ?a shape=?s1,?s2,?s3) (reshape ?b shape=?t1,?t2,?t3)) => "
+      "(reshape (add ?a ?b) shape=?s1,?s2,?s3)  where a.0=b.0,a.1=b.1";
+  EXPECT_EQ(evidence(rule, {"nnn", "nnn"}), Evidence::Holds);
+  EXPECT_EQ(evidence(rule, {"nnnn", "nnnn"}), Evidence::Fails);
+  const char* sums =
+      "r  (add (concat ?a ?b axis=0) (concat ?c ?d axis=0)) => "
+      "(concat (add ?a ?c) (add ?b ?d) axis=0)  where a.-1=c.-1";
+  EXPECT_EQ(evidence(sums, {"n", "n", "n", "n"}, 8), Evidence::Holds);
+  EXPECT_EQ(evidence(sums, {"nnnn", "nnnn", "nnnn", "nnnn"}, 2), Evidence::Fails);
+}
+
 TEST(Check, TrueRulesHold) {
   EXPECT_EQ(
       evidence("r  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))", {"nn", "nn", "nn"}),

@@ -71,7 +71,8 @@ TEST(Derive, ConditionsMustHold) {
                  "g  (add (conv ?x ?v) (conv ?x ?w)) => (conv ?x (add ?v ?w))  where "
                  "v.2=3,v.3=2,w.2=3,w.3=2  for x:nnnn v:nnnn w:nnnn"),
             (std::vector<size_t>{0}));
-  const char* three = "m  (relu (conv ?x ?w)) => (conv ?x (relu ?w))  where w.2=3,w.3=3";
+  const char* three =
+      "m  (relu (conv ?x ?w)) => (conv ?x (relu ?w))  where w.2=3,w.3=3  for x:nnnn w:nnnn";
   EXPECT_EQ(used({three}, "g  (relu (conv ?x ?w)) => (conv ?x (relu ?w))  for x:nnnn w:nnnn"),
             kNone);
   EXPECT_EQ(used({three},
@@ -171,15 +172,9 @@ std::vector<Rule> read(const std::string& path) {
 TEST(Derive, NothingFalseFollowsFromWhatIsProved) {
   Deriver deriver(read("substitutions/core.rules"));
   size_t seen = 0;
-  const char* root = std::getenv("REGRAFT_SOURCE_DIR");
-  auto folder = std::filesystem::path(root ? root : ".") / "tests/data/rules/invalid";
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    auto file = substitutions::read_candidates(entry.path().string());
-    ASSERT_TRUE(file) << file.error().message;
-    for (const Rule& r : file->rules) {
-      seen += deriver.derive(r).tried;
-      EXPECT_FALSE(deriver.derive(r).derived) << to_string(r);
-    }
+  for (const Rule& r : read("tests/data/rules/invalid/false.rules")) {
+    seen += deriver.derive(r).tried;
+    EXPECT_FALSE(deriver.derive(r).derived) << to_string(r);
   }
   EXPECT_GE(seen, 20u);
 }
@@ -197,8 +192,8 @@ TEST(Derive, ThreadsDoNotMatter) {
 
 TEST(Minimal, InstancesAndConsequencesGo) {
   auto all = rules({
-      "special  (relu (conv ?x ?w pads=1,1,1,1)) => (conv ?x (relu ?w) pads=1,1,1,1)",
-      "general  (relu (conv ?x ?w pads=?p)) => (conv ?x (relu ?w) pads=?p)",
+      "special  (neg (conv ?x ?w pads=1,1,1,1)) => (conv ?x (neg ?w) pads=1,1,1,1)",
+      "general  (neg (conv ?x ?w pads=?p)) => (conv ?x (neg ?w) pads=?p)",
       kAddAssoc,
       "ac  (add (add ?a ?b) (add ?c ?d)) => (add (add ?a ?c) (add ?b ?d))",
       "other  (relu (relu ?x)) => (relu ?x)",

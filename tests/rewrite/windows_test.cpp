@@ -103,6 +103,26 @@ TEST(Windows, FindWhatLiesAcrossAnyCut) {
   }
 }
 
+/// A product is read by slices: to slice before it pays when all have moved, and costs until then.
+TEST(Windows, MoveAllReadersOfAValue) {
+  const std::string slice =
+      "slice-first (slice (matmul ?a ?b) begins=?k,0 sizes=?n,b.-1) => "
+      "(matmul (slice ?a begins=?k,0 sizes=?n,a.-1) ?b) for a:nn b:nn proved:all-sizes";
+  RuleIndex rules = index_of({slice});
+  cost::Roofline model;
+  Graph g;
+  constexpr int kReaders = 8;
+  Value product = call(g, "matmul", {input(g, {4096, 64}), weight(g, {64, 64})});
+  std::vector<Value> outputs;
+  for (int k = 0; k < kReaders; ++k)
+    outputs.push_back(
+        call(g, "tanh", {call(g, "slice", {product}, {{8 * k, 0}, {2, 64}, {1, 1}})}));
+  g.set_outputs(outputs);
+  SearchReport r = Windows().search(g, rules, model, {.budget = 500}, Stop());
+  EXPECT_EQ(r.steps.size(), static_cast<size_t>(kReaders));
+  EXPECT_LT(r.cost_after, r.cost_before);
+}
+
 TEST(Windows, GiveTheSameAnswerOnAnyNumberOfThreads) {
   Graph g = row(40);
   RuleIndex rules = index_of(kRules);
