@@ -3,7 +3,8 @@
 
   python3 bench/run_verify.py [--regraft PATH] [--files NAME ...] [--taso graph_subst.pb] [--threads N]
 
-Verdicts in the files are ignored: every rule is proved anew. Plain Python.
+Verdicts in the files are ignored: every rule is proved anew. What the generator finds is found anew, and
+each of its candidates judged, at more shapes too. Plain Python.
 """
 import argparse
 import collections
@@ -20,6 +21,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FILES = {name: ROOT / "substitutions" / file for name, file in (
     ("core", "core.rules"), ("extended", "extended.rules"), ("hand", "hand.candidates"))}
+GENERATED = {f"{ops}, as generated": ops for ops in ("core", "extended")}
 
 
 def taso_file(given):
@@ -28,9 +30,12 @@ def taso_file(given):
     return path if path.is_file() else None
 
 
-def verify(regraft, path, threads):
+def verify(regraft, path, threads, ops=None):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report.json")
+        if ops:
+            path = pathlib.Path(folder, "candidates.rules")
+            subprocess.run([regraft, "generate", "--ops", ops, "-o", path, "--quiet"], check=True)
         start = time.monotonic()
         run = subprocess.run([regraft, "verify", path, "--json", report, "--quiet",
                               "--threads", str(threads)], capture_output=True, text=True)
@@ -66,7 +71,8 @@ def table(rows, threads, command):
         f"({platform.processor() or platform.machine()}), load {os.getloadavg()[0]:.1f} at the end.", "",
         "`proved` is for all sizes, some of them `under a condition` that was found; `of those that hold` "
         "is their part of the rules that numbers do not refute. Milliseconds are CPU time of one rule. "
-        "`taso` is judged for all that TASO's matcher lets through: broadcasting and groups included.", "",
+        "`taso` is judged for all that TASO's matcher lets through: broadcasting and groups included. "
+        "The first rows are what ships; `as generated` are all candidates, from which it was made.", "",
         "| file | candidates | distinct | proved | of these under a condition | bounded | refuted | unknown "
         "| of those that hold | median ms | p95 ms | wall | peak MB | disagreements |",
         "|---" * 14 + "|", *rows, ""])
@@ -75,18 +81,19 @@ def table(rows, threads, command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--regraft", default=str(ROOT / "build/release/regraft"))
-    parser.add_argument("--files", nargs="*", default=[*FILES, "taso"])
+    parser.add_argument("--files", nargs="*", default=[*FILES, "taso", *GENERATED])
     parser.add_argument("--taso", help="TASO's graph_subst.pb")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--out", default=str(ROOT / "bench/verify.md"))
     args = parser.parse_args()
     rows = []
     for name in args.files:
+        ops = GENERATED.get(name)
         path = FILES.get(name) or taso_file(args.taso)
-        if path is None:
+        if path is None and not ops:
             print(f"{name}: no such file, left out", file=sys.stderr)
             continue
-        rows.append(row(name, *verify(args.regraft, path, args.threads)))
+        rows.append(row(name, *verify(args.regraft, path, args.threads, ops)))
         print(rows[-1], file=sys.stderr, flush=True)
     text = table(rows, args.threads, "python3 bench/run_verify.py")
     pathlib.Path(args.out).write_text(text, encoding="utf-8")
