@@ -109,10 +109,28 @@ Theme reshape_theme() {
   return t;
 }
 
+/// What stands for each row or channel: a vector is reshaped where its axis moves.
+Theme vector_moves_theme() {
+  Theme t{"vectors",
+          {{"x", {2, 3, 4}}, {"i", {2, 3, 5, 4}}, {"r", {2, 3, 6}}, {"v", {4}}, {"w", {3, 1}}},
+          {{"transpose", "perm=0,2,1", {"234"}, Scope::Once},
+           {"transpose", "perm=0,3,1,2", {"2354"}, Scope::Once},
+           {"reshape", "shape~2,3,2,3", {"236"}, Scope::Once},
+           {"reshape", "shape~4,1", {"4"}, Scope::Leaves},
+           {"reshape", "shape~4,1,1", {"4"}, Scope::Leaves},
+           {"reshape", "shape~3,1,1", {"31"}, Scope::Leaves}}};
+  for (std::string_view op : {"add", "mul"})
+    for (std::string_view vector : {"c", "b1"}) t.instances.push_back({op, "", {"abc", vector}});
+  for (std::string_view op : {"add", "mul"})
+    for (std::string_view vector : {"d", "b11"}) t.instances.push_back({op, "", {"abcd", vector}});
+  return t;
+}
+
 }  // namespace
 
 std::vector<Theme> move_themes() {
-  std::vector<Theme> r = {function_moves_theme(), function_parts_theme(), reshape_theme()};
+  std::vector<Theme> r = {function_moves_theme(), function_parts_theme(), vector_moves_theme(),
+                          reshape_theme()};
   for (const Move& move : moves()) r.push_back(pair_theme(move));
   return r;
 }
