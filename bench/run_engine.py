@@ -2,11 +2,11 @@
 """Times the rewrite engine and compares the searchers; writes bench/engine.md and bench/engine/*.svg.
 
   python3 bench/run_engine.py [--build DIR] [--models DIR] [--time S] [--baseline-time S]
-                              [--only distance] [MODEL ...]
+                              [--only distance|threads] [MODEL ...]
 
 The models are built by bench/models/build_models.py where they are missing (needs onnx and numpy).
-Each searcher gets --time seconds on one thread, the published search --baseline-time. `--only
-distance` makes the section "Distance to the optimum" anew and keeps the rest of the file.
+Each searcher gets --time seconds on one thread, the published search --baseline-time. `--only`
+makes one section anew and keeps the rest of the file.
 """
 import argparse
 import json
@@ -187,6 +187,13 @@ def threads(build, folder, names):
     return table(["model", "cost, ms", "candidates", "1 thread", "2 threads", "faster"], rows)
 
 
+def threads_section(build, folder):
+    return ["## Threads", "",
+            "`windows` with a budget of a million candidates, the same work for any number of "
+            "threads. Two threads are faster only where two cores are idle; load average "
+            f"{os.getloadavg()[0]:.1f} at the start.", "", *threads(build, folder, THREADED)]
+
+
 def large(build, folder, seconds):
     rows = []
     for name in ("decoder_2k", "decoder_20k"):
@@ -280,11 +287,12 @@ def main():
     parser.add_argument("--models", type=pathlib.Path, default=ROOT / "build/bench-models")
     parser.add_argument("--time", type=float, default=10)
     parser.add_argument("--baseline-time", type=float, default=60)
-    parser.add_argument("--only", choices=["distance"])
+    parser.add_argument("--only", choices=["distance", "threads"])
     args = parser.parse_args()
     names = args.models_wanted or MODELS
     if args.only:
-        replace_section(ROOT / "bench/engine.md", distance(args.build, args.models))
+        section = {"distance": distance, "threads": threads_section}[args.only]
+        replace_section(ROOT / "bench/engine.md", section(args.build, args.models))
         return
     build_models(args.models, [*names, "decoder_2k", "decoder_20k"])
     load = os.getloadavg()[0]
@@ -317,10 +325,7 @@ def main():
              "`engine/<model>.svg`.", "", *searchers(results),
              "Thousand candidates a second:", "", *rates(results),
              *distance(args.build, args.models),
-             "## Threads", "",
-             "`windows` with a budget of a million candidates, the same work for any number of "
-             "threads. Two threads are faster only where two cores are idle.", "",
-             *threads(args.build, args.models, THREADED),
+             *threads_section(args.build, args.models),
              "## Large graphs", "",
              "A decoder of 5 and of 48 layers. A search ends when no window pays. Windows that "
              "are alike, as in repeated layers, are searched once.", "",
