@@ -131,8 +131,7 @@ class WindowSearch {
     seen_.insert(region_.identity());
     expand();
     if (expansions > 1) repeat_rules();
-    while (expansions > 1 && !queue_.empty() && report_.looked < limits_.candidates &&
-           !stop_.must_end()) {
+    while (expansions > 1 && !queue_.empty() && !must_end()) {
       Entry e = std::move(const_cast<Entry&>(queue_.top()));
       queue_.pop();
       paths_.go(engine_, here_, e.parent);
@@ -158,6 +157,8 @@ class WindowSearch {
     }
   };
 
+  bool must_end() const { return report_.looked >= limits_.candidates || stop_.must_end(); }
+
   /// visit(match, number) for all matches inside.
   template <class Visit>
   void for_matches(Visit visit) {
@@ -174,7 +175,7 @@ class WindowSearch {
     std::map<int32_t, int> uphill;
     for_matches([&](const Match& m, int32_t) { uphill[m.rule] += m.cost_change > 0; });
     for (const auto& [rule, count] : uphill) {
-      if (count < 2 || stop_.must_end()) continue;
+      if (count < 2 || must_end()) continue;
       for (int k = 0; k < count; ++k) {
         int32_t cheapest = -1;
         for_matches([&](const Match& m, int32_t number) {
