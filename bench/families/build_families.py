@@ -133,10 +133,10 @@ def reassociation(n, d):
             lambda b, q, k, v: b.op("MatMul", [q, b.op("MatMul", [k, v])]))
 
 
-def linear_after_linear(n, d):
+def linear_after_linear(n, d, inner):
     linear = lambda b, x, cin, cout: bias(b, product(b, x, cin, cout), cout)
     return ([[n, d]],
-            lambda b, x: linear(b, linear(b, x, d, 4 * d), 4 * d, d),
+            lambda b, x: linear(b, linear(b, x, d, inner), inner, d),
             lambda b, x: linear(b, x, d, d))
 
 
@@ -213,7 +213,7 @@ FAMILIES = {
     "04-strides-move-up": strides_move_up(64, 28),
     "05-pointwise-above-upsampling": pointwise_above_upsampling(64, 14),
     "06-reassociation": reassociation(512, 32),
-    "07-linear-after-linear": linear_after_linear(16, 256),
+    "07-linear-after-linear": linear_after_linear(16, 256, 1024),
     "08-low-rank": low_rank(16, 256, 16),
     "09-layout-round-trips": layout_round_trips(32, 28),
     "10-channel-permutation": channel_permutation(32, 28, 4),
@@ -233,11 +233,11 @@ BENCH_FAMILIES = {
     "04-strides-move-up": strides_move_up(128, 56),                   # ResNet
     "05-pointwise-above-upsampling": pointwise_above_upsampling(256, 20),  # YOLO necks
     "06-reassociation": reassociation(1024, 64),                      # linear attention
-    "07-linear-after-linear": linear_after_linear(64, 768),
+    "07-linear-after-linear": linear_after_linear(64, 768, 768),
     "08-low-rank": low_rank(16, 768, 64),                             # LoRA
-    "09-layout-round-trips": between_convolutions(layout_round_trips(64, 56)),
-    "10-channel-permutation": channel_permutation(240, 28, 3),        # ShuffleNet
-    "11-group-widening": group_widening(128, 56, 32, 8),              # ResNeXt-50
+    "09-layout-round-trips": layout_round_trips(128, 28),
+    "10-channel-permutation": channel_permutation(128, 56, 4),        # ShuffleNet
+    "11-group-widening": group_widening(256, 28, 32, 16),             # ResNeXt-50
     "12-space-to-depth": space_to_depth(320),                         # YOLOv5
     "13-factorised-embedding": factorised_embedding(30000, 128, 128, 768),  # ALBERT
     "14-hard-swish": between_convolutions(hard_swish_alone(64, 56)),  # MobileNetV3
