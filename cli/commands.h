@@ -70,6 +70,9 @@ struct ImportFlags {
   Common common;
   std::string in, out;
 };
+/// How long a calibration may take unless told otherwise.
+constexpr double kCalibrationSeconds = 60;
+
 struct CostFlags {
   Common common;
   std::vector<std::string> files;
@@ -97,6 +100,7 @@ int run_rules_stats(const RulesFlags& flags);
 int run_rules_derive(const DeriveFlags& flags);
 int run_rules_import(const ImportFlags& flags);
 int run_rules_export(const ExportFlags& flags);
+int run_calibrate(const CostFlags& flags);
 int run_cost_show(const CostFlags& flags);
 int run_cost_merge(const CostFlags& flags);
 int run_cost_add(const CostFlags& flags);
@@ -115,5 +119,7 @@ int thread_count(const Common& common);
 std::string shipped_rules_folder();
 /// The folder of shipped profiles: beside the sources, or ../share/regraft/profiles.
 std::string shipped_profiles_folder();
+/// The folder of the Python package `regraft`: beside the sources, or ../share/regraft/python.
+std::string shipped_python_folder();
 
 }  // namespace regraft::cli

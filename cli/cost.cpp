@@ -61,7 +61,7 @@ Result<Profile> profile_of(const json& j) {
     cost::Timing t{k.at("microseconds"), k.value("noise", 0.0), k.value("runs", 1)};
     std::string text = k.at("signature");
     if (auto parsed = cost::parse_signature(text); !parsed) return parsed.error();
-    if (t.microseconds > 0) p.kernels[text] = t;
+    if (t.microseconds >= 0) p.kernels[text] = t;
   }
   return p;
 }

@@ -173,6 +173,19 @@ void add_cost_files(CLI::App& root, CostFlags& f, int& code) {
   add->callback([&] { code = run_cost_add(f); });
 }
 
+void add_calibrate(CLI::App& root, CostFlags& f, int& code) {
+  auto* app = root.add_subcommand("calibrate",
+                                  "measure this machine, so that costs are those of its runtime");
+  app->add_option("models", f.files, "ONNX models whose kernels to measure beside the usual ones");
+  app->add_option("--runtime", f.runtime, "what to measure with; single: plain loops, no library")
+      ->check(CLI::IsMember({"onnxruntime", "cpu", "cuda", "single"}))
+      ->capture_default_str();
+  app->add_option("-o,--out", f.out, "profile file, made or added to; default: the user's");
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_calibrate(f); });
+}
+
 void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   auto* app = root.get_subcommand("cost");
   auto* kernels = app->add_subcommand(
@@ -229,7 +242,7 @@ int main(int argc, char** argv) {
   ImportFlags import;
   ExportFlags rules_export;
   EvalFlags eval;
-  CostFlags cost;
+  CostFlags cost, calibrate;
   add_generate(app, generate, code);
   add_verify(app, verify, code);
   add_optimize(app, optimize, code);
@@ -237,6 +250,7 @@ int main(int argc, char** argv) {
   add_rules(app, rules, code);
   add_rules_work(app, derive, import, code);
   add_rules_export(app, rules_export, code);
+  add_calibrate(app, calibrate, code);
   add_cost_files(app, cost, code);
   add_cost_models(app, cost, code);
   add_eval(app, eval, code);

@@ -53,6 +53,14 @@ const Profile* best_of(const std::vector<Profile>& all, std::string_view runtime
   return best;
 }
 
+/// What plain loops measured on this processor, or the defaults.
+cost::Machine machine_of(const std::vector<Profile>& all) {
+  std::string processor = cost::processor_name();
+  for (const Profile& p : all)
+    if (p.key.runtime == "single" && p.key.device == processor) return p.machine;
+  return {};
+}
+
 ChosenCost of_profile(const Profile& p) {
   auto model = std::make_unique<cost::Profiled>(p);
   const auto* profiled = model.get();
@@ -86,14 +94,13 @@ std::vector<std::string> profile_folders() {
 std::string user_profile() { return user_folder() + "/user.profile"; }
 
 Result<ChosenCost> choose_cost(const std::string& cost) {
-  if (cost == "roofline") return ChosenCost{std::make_unique<cost::Roofline>()};
   if (cost.ends_with(".profile")) return of_file(cost);
   ASSIGN_OR_RETURN(auto all, all_profiles());
-  if (cost == "auto") {
+  if (cost == "auto")
     for (const char* runtime : {"onnxruntime", "cpu"})
       if (const Profile* p = best_of(all, runtime)) return of_profile(*p);
-    return ChosenCost{std::make_unique<cost::Roofline>()};
-  }
+  if (cost == "auto" || cost == "roofline")
+    return ChosenCost{std::make_unique<cost::Roofline>(machine_of(all))};
   if (const Profile* p = best_of(all, cost)) return of_profile(*p);
   return error("--cost " + cost + ": no profile of this runtime on " + cost::processor_name() +
                "; make one with `regraft calibrate`");
