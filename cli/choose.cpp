@@ -22,7 +22,7 @@ using rewrite::Candidate;
 constexpr int kRounds = 2;                 // of searching and timing what was found
 constexpr double kPolishNodes = 2e6;       // calls priced while polishing a graph, all together
 constexpr double kMostEvaluations = 2000;  // graphs priced while polishing one
-constexpr double kProbeSeconds = 60, kRoundSeconds = 30;
+constexpr double kProbeSeconds = 40, kRoundSeconds = 20;
 
 bool faster(const Timing& a, const Timing& b) {
   return a.microseconds * (1 + a.noise) < b.microseconds * (1 - b.noise);

@@ -9,6 +9,7 @@
 namespace regraft::cost {
 namespace {
 
+constexpr double kDoubt = 0.1;      // of an estimate, as a part of it
 constexpr double kTieBreak = 1e-3;  // of latency where memory is what counts
 
 double bytes_of(std::span<const TensorType> types, int64_t symbol_value) {
@@ -71,7 +72,11 @@ std::optional<Goal> goal_named(std::string_view name) {
 
 Objective::Objective(Goal goal, const CostModel& model, const Profiled* profiled,
                      const Graph& original)
-    : goal_(goal), model_(model), profiled_(profiled), original_(worth(original)) {
+    : goal_(goal),
+      model_(model),
+      profiled_(profiled),
+      original_(worth(original)),
+      doubtful_(doubtful(original)) {
   if (goal == Goal::Latency) return;
   double us = std::max(graph_cost(model, original).total.microseconds, 1e-9);
   double per_byte = us / std::max(made_bytes(original), 1.0);
@@ -90,10 +95,23 @@ Worth Objective::worth(const Graph& g) const {
   return w;
 }
 
-double Objective::price(const Worth& w) const {
-  double time = w.microseconds / std::max(original_.microseconds, 1e-9);
+Worth Objective::doubtful(const Graph& g) const {
+  Worth w;
+  if (!profiled_) w.microseconds = graph_cost(model_, g).total.microseconds;
+  if (!profiled_ && goal_ == Goal::Latency) return w;
+  Graph sized = at_sizes(g, Machine().symbol_value);
+  KernelPlan plan = plan_of(sized, profiled_);
+  if (goal_ != Goal::Latency) w.peak_bytes = schedule(plan, sized).peak_bytes;
+  if (!profiled_) return w;
+  Prediction p = profiled_->predict(sized, plan);
+  w.microseconds = p.microseconds + kDoubt * p.estimated_microseconds;
+  return w;
+}
+
+double Objective::price(const Worth& w, const Worth& original) const {
+  double time = w.microseconds / std::max(original.microseconds, 1e-9);
   double memory = static_cast<double>(w.peak_bytes) /
-                  static_cast<double>(std::max<int64_t>(original_.peak_bytes, 1));
+                  static_cast<double>(std::max<int64_t>(original.peak_bytes, 1));
   switch (goal_) {
     case Goal::Memory:
       return (memory + kTieBreak * time) / (1 + kTieBreak);

@@ -33,16 +33,21 @@ class Objective {
   const CostModel& search_model() const { return mixed_ ? *mixed_ : model_; }
   Worth worth(const Graph& g) const;
   /// Less is better; the original's is 1.
-  double price(const Worth& w) const;
-  double price(const Graph& g) const { return price(worth(g)); }
+  double price(const Worth& w) const { return price(w, original_); }
+  /// The same with doubt: what is estimated counts a little more than it should take.
+  double price(const Graph& g) const { return price(doubtful(g), doubtful_); }
   const Worth& original() const { return original_; }
 
  private:
+  Worth doubtful(const Graph& g) const;
+  double price(const Worth& w, const Worth& original) const;
+
   Goal goal_;
   const CostModel& model_;
   const Profiled* profiled_;
   std::unique_ptr<CostModel> mixed_;
   Worth original_;
+  Worth doubtful_;  // the original
 };
 
 }  // namespace regraft::cost

@@ -9,6 +9,8 @@ namespace regraft::rewrite {
 
 namespace {
 
+constexpr double kShare = 0.25;  // of the budgets, for a search without one rule
+
 class Collector {
  public:
   Collector(const Graph& g, const Searcher& searcher, const GraphPrice& price,
@@ -17,11 +19,12 @@ class Collector {
     seen_.insert(structural_hash(g));
   }
 
-  Status add(const RuleIndex& rules, const cost::CostModel& model, uint64_t budget) {
+  /// With `share` of the budgets.
+  Status add(const RuleIndex& rules, const cost::CostModel& model, double share) {
     SearchOptions options = options_;
-    options.budget = std::max<uint64_t>(budget, 1);
+    options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     SearchReport report = searcher_.search(g_, rules, model, options, stop_);
-    polish(report, rules, model, price_, options, stop_, wanted_.evaluations);
+    polish(report, rules, model, price_, options, stop_, portion(wanted_.evaluations, share));
     ASSIGN_OR_RETURN(FoldReport folded, fold(report.best));
     report.best = Graph();
     if (!seen_.insert(structural_hash(folded.graph)).second) return {};
@@ -49,6 +52,9 @@ class Collector {
   }
 
  private:
+  static uint64_t portion(uint64_t whole, double share) {
+    return static_cast<uint64_t>(share * static_cast<double>(whole));
+  }
   const Candidate& best() const {
     return *std::min_element(found_.begin(), found_.end(),
                              [](auto& a, auto& b) { return a.price < b.price; });
@@ -79,13 +85,12 @@ Result<std::vector<Candidate>> find_candidates(const Graph& g, const RuleIndex& 
                                                const SearchOptions& options,
                                                const CandidateOptions& wanted, const Stop& stop) {
   Collector all(g, searcher, price, options, wanted, stop);
-  for (const cost::CostModel* model : models)
-    RETURN_IF_ERROR(all.add(rules, *model, options.budget));
+  for (const cost::CostModel* model : models) RETURN_IF_ERROR(all.add(rules, *model, 1));
   size_t tries = wanted.count > 1 ? wanted.count : 0;
   for (const std::string& name : all.used_rules()) {
     if (tries-- == 0 || stop.must_end()) break;
     ASSIGN_OR_RETURN(RuleIndex fewer, without(rules, name));
-    RETURN_IF_ERROR(all.add(fewer, *models[0], options.budget / wanted.count));
+    RETURN_IF_ERROR(all.add(fewer, *models[0], kShare));
   }
   return std::move(all).take();
 }

@@ -9,12 +9,13 @@ namespace regraft::rewrite {
 
 namespace {
 
-constexpr double kLeastGain = 1e-4;  // of the price
+constexpr double kLeastGain = 1e-3;  // of the price
 
 class Polish {
  public:
   Polish(const SearchReport& report, const RuleIndex& rules, const cost::CostModel& model,
-         const GraphPrice& price, const SearchOptions& options, const Stop& stop, uint64_t evaluations)
+         const GraphPrice& price, const SearchOptions& options, const Stop& stop,
+         uint64_t evaluations)
       : price_(price),
         stop_(stop),
         left_(evaluations),
