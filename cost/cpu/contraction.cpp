@@ -17,8 +17,11 @@ Status Contraction::lower(std::vector<Candidate> all) {
   if (slow && !unit_.post.empty() && unit_.nodes.size() > unit_.folded) return lower_apart();
   if (!slow) std::erase_if(all, [](const Candidate& c) { return is_reference(c.name); });
   size_t best = 0;
-  if (to_.options.tune && all.size() > 1)
-    best = fastest(to_, key(), all.size(), [&](size_t k) { emit(all[k]); });
+  if (to_.options.tune && all.size() > 1) {
+    std::vector<std::string> names;
+    for (const Candidate& c : all) names.push_back(c.name);
+    best = fastest(to_, key(), names, [&](size_t k) { emit(all[k]); });
+  }
   emit(all[best]);
   return {};
 }
@@ -35,6 +38,7 @@ dnnl::primitive_attr Contraction::attribute() const {
       ops.append_binary(p.algorithm, plain_desc(channel_dims_));
   }
   attr.set_post_ops(ops);
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);  // or it is allocated for each run
   if (output_scale_ != 1) attr.set_output_scales(0, {output_scale_});
   return attr;
 }
@@ -129,7 +133,8 @@ void Contraction::emit(const Candidate& c) {
     if (p.kind == PostOp::Kind::Sum) start_from(p.other, c.out);
   }
   args.emplace_back(DNNL_ARG_DST, to_.view(target(c.out), c.target));
-  to_.add(c.primitive, std::move(args));
+  if (c.scratch.get_size() > 0) args.emplace_back(DNNL_ARG_SCRATCHPAD, to_.scratch(c.scratch));
+  to_.add(c.make(), std::move(args));
   to_.settle(y_);
 }
 

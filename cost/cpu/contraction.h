@@ -1,16 +1,17 @@
 #pragma once
 // What convolutions and products of matrices share. Internal to cost/cpu.
+#include <algorithm>
+
 #include "cost/cpu/lower.h"
 
 namespace regraft::cost::cpu {
 
 /// An implementation of the library with layouts around it.
 struct Candidate {
-  dnnl::primitive_desc pd;
-  dnnl::primitive primitive;
-  Desc source, weights, target;  ///< as it wants them
+  std::function<dnnl::primitive()> make;
+  Desc source, weights, target, scratch;  ///< as it wants them
   Layout in, out;
-  std::string name;
+  std::string name;  ///< the implementation and the layouts
 };
 
 /// What convolutions and products share: constants folded, operations after, and the emission.
@@ -36,15 +37,20 @@ class Contraction {
     if (!pd) return;
     for (int k = 0; k < kImplementations; ++k) {
       Candidate c;
-      c.pd = pd;
-      c.name = pd.impl_info_str();
+      c.name = std::string(pd.impl_info_str()) + (in == Layout::Plain ? " p" : " b") +
+               (out == Layout::Plain ? "p" : "b");
       c.source = pd.src_desc();
       c.weights = pd.weights_desc();
       c.target = pd.dst_desc();
+      c.scratch = pd.scratchpad_desc();
       c.in = in;
       c.out = out;
-      bool known = is_reference(c.name) && !all.empty();
-      if (!known) c.primitive = make(pd), all.push_back(std::move(c));
+      bool known = (is_reference(c.name) && !all.empty()) ||
+                   std::any_of(all.begin(), all.end(), [&](const Candidate& other) {
+                     return other.name == c.name && other.weights == c.weights;
+                   });
+      c.make = [pd, make] { return make(pd); };
+      if (!known) all.push_back(std::move(c));
       if (!pd.next_impl()) return;
     }
   }

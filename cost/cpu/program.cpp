@@ -116,13 +116,13 @@ Bound::Bound(const Program& program, std::span<float* const> pointers) : stream_
 
 void Bound::bind(const Program& program, std::span<float* const> pointers) {
   for (const Step& step : program.steps) {
-    Call call{&step, {}, {}};
+    Call call{&step, {}, {}, {}};
     for (auto [arg, slot] : step.args) {
       float* p = pointers[static_cast<size_t>(program.base(slot))];
       call.pointers.push_back(p);
       if (step.loop) continue;
-      call.memories.emplace(
-          arg, dnnl::memory(program.slots[static_cast<size_t>(slot)].desc, engine(), p));
+      call.memories.emplace_back(program.slots[static_cast<size_t>(slot)].desc, engine(), p);
+      call.args.push_back({arg, call.memories.back().get()});
     }
     calls_.push_back(std::move(call));
   }
@@ -133,8 +133,10 @@ void Bound::run() {
     if (call.step->loop)
       call.step->loop(call.pointers);
     else
-      call.step->primitive.execute(stream_, call.memories);
-  stream_.wait();
+      dnnl::error::wrap_c_api(
+          dnnl_primitive_execute(call.step->primitive.get(), stream_.get(),
+                                 static_cast<int>(call.args.size()), call.args.data()),
+          "could not execute a primitive");
 }
 
 }  // namespace regraft::cost::cpu

@@ -80,7 +80,9 @@ struct Program {
 
   /// The slot whose memory this one is.
   int base(int slot) const;
-  size_t floats(int slot) const { return slots[static_cast<size_t>(slot)].desc.get_size() / 4; }
+  size_t floats(int slot) const {
+    return (slots[static_cast<size_t>(slot)].desc.get_size() + 3) / 4;
+  }
   std::vector<char> used() const;  ///< of each slot: a step names it, or a view of it
   size_t scratch_floats() const;
   /// Brings the used constants into their layouts; drops the others' data.
@@ -100,7 +102,8 @@ class Bound {
  private:
   struct Call {
     const Step* step;
-    std::unordered_map<int, dnnl::memory> memories;
+    std::vector<dnnl::memory> memories;
+    std::vector<dnnl_exec_arg_t> args;
     std::vector<float*> pointers;
   };
   void bind(const Program& program, std::span<float* const> pointers);

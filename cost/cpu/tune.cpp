@@ -1,8 +1,9 @@
 #include "cost/cpu/tune.h"
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
+
+#include "cost/cpu/stopwatch.h"
 
 namespace regraft::cost::cpu {
 
@@ -10,7 +11,7 @@ namespace {
 
 struct Memory {
   std::mutex mutex;
-  std::map<std::string, size_t> best;
+  std::map<std::string, std::string> best;  // way by key
 };
 Memory& memory() {
   static Memory m;
@@ -34,10 +35,10 @@ class Trial {
     }
     bound_ = std::make_unique<Bound>(part_, at);
   }
-  double seconds() {
-    auto start = std::chrono::steady_clock::now();
+  double microseconds() {
+    Stopwatch watch(part_.threads);
     bound_->run();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return watch.microseconds();
   }
 
  private:
@@ -47,14 +48,14 @@ class Trial {
 };
 
 /// The least of some runs; gives up early when far above `best`.
-double least_seconds(Trial& trial, double best) {
-  constexpr double kHopeless = 1.5, kBudget = 0.02;
+double least_time(Trial& trial, double best) {
+  constexpr double kHopeless = 1.5, kBudget = 2e4;
   constexpr int kLeast = 3, kMost = 20;
-  trial.seconds();
-  double least = trial.seconds(), spent = least;
+  trial.microseconds();
+  double least = trial.microseconds(), spent = least;
   for (int run = 1; run < kMost && (run < kLeast || spent < kBudget); ++run) {
     if (least > kHopeless * best) break;
-    double s = trial.seconds();
+    double s = trial.microseconds();
     spent += s;
     least = std::min(least, s);
   }
@@ -63,25 +64,28 @@ double least_seconds(Trial& trial, double best) {
 
 }  // namespace
 
-size_t fastest(Lowering& to, const std::string& key, size_t ways,
+size_t fastest(Lowering& to, const std::string& key, const std::vector<std::string>& ways,
                const std::function<void(size_t)>& emit) {
   {
     std::lock_guard lock(memory().mutex);
     auto it = memory().best.find(key);
-    if (it != memory().best.end() && it->second < ways) return it->second;
+    auto known =
+        it == memory().best.end() ? ways.end() : std::find(ways.begin(), ways.end(), it->second);
+    if (known != ways.end()) return static_cast<size_t>(known - ways.begin());
   }
   size_t best = 0;
-  double least = 1e9;
+  double least = 1e15;
   auto mark = to.mark();
-  for (size_t k = 0; k < ways; ++k) {
+  for (size_t k = 0; k < ways.size(); ++k) {
     emit(k);
     Trial trial(to.program, mark.steps);
-    double s = least_seconds(trial, least);
+    double s = least_time(trial, least);
     if (s < least) least = s, best = k;
     to.rewind(mark);
   }
   std::lock_guard lock(memory().mutex);
-  return memory().best[key] = best;
+  memory().best[key] = ways[best];
+  return best;
 }
 
 }  // namespace regraft::cost::cpu

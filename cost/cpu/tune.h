@@ -5,9 +5,9 @@
 namespace regraft::cost::cpu {
 
 /// The index of the way whose steps take the least time, by a few runs of each; `emit(k)` adds the
-/// steps of way k to the lowering, which is rewound after each trial. Remembered for the process
-/// under `key`. Thread-safe, though timings disturb each other.
-size_t fastest(Lowering& to, const std::string& key, size_t ways,
+/// steps of the way of the k-th name to the lowering, which is rewound after each trial. The name
+/// is remembered for the process under `key`. Thread-safe, though timings disturb each other.
+size_t fastest(Lowering& to, const std::string& key, const std::vector<std::string>& ways,
                const std::function<void(size_t)>& emit);
 
 }  // namespace regraft::cost::cpu
