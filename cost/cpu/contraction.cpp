@@ -10,6 +10,37 @@ namespace regraft::cost::cpu {
 
 using dnnl::algorithm;
 
+namespace {
+
+struct FunctionLoop {
+  UnaryLoop loop;
+  float a, b;
+};
+
+FunctionLoop function_loop(const PostOp& post) {
+  switch (post.algorithm) {
+    case algorithm::eltwise_relu:
+      return {relu_loop, 0, 0};
+    case algorithm::eltwise_clip:
+      return {clip_loop, post.alpha, post.beta};
+    case algorithm::eltwise_logistic:
+      return {sigmoid_loop, 0, 0};
+    case algorithm::eltwise_tanh:
+      return {tanh_loop, 0, 0};
+    case algorithm::eltwise_exp:
+      return {exp_loop, 0, 0};
+    case algorithm::eltwise_sqrt:
+      return {sqrt_loop, 0, 0};
+    case algorithm::eltwise_pow:  // only ever to the power of -1
+      return {quotient_loop, post.alpha, 0};
+    default:
+      CHECK(post.algorithm == algorithm::eltwise_linear);
+      return {linear_loop, post.alpha, post.beta};
+  }
+}
+
+}  // namespace
+
 Status Contraction::lower(std::vector<Candidate> all) {
   if (all.empty()) return error("oneDNN has no implementation for it");
   bool slow =
@@ -26,10 +57,36 @@ Status Contraction::lower(std::vector<Candidate> all) {
   return {};
 }
 
-dnnl::primitive_attr Contraction::attribute() const {
+void Contraction::add_candidate(std::vector<Candidate>& all, Candidate c) {
+  // Those that come as loops around a product of matrices apply functions slowly; others do not
+  // need them apart.
+  if (c.apart && c.name.find("gemm") == std::string::npos) return;
+  if (is_reference(c.name) && !all.empty()) return;
+  c.name += c.in == Layout::Plain ? " p" : " b";
+  c.name += c.out == Layout::Plain ? "p" : "b";
+  if (c.apart) c.name += " apart";
+  for (const Candidate& other : all) {
+    if (other.name != c.name) continue;
+    if (other.weights == c.weights) return;
+    c.name += " packed";
+  }
+  all.push_back(std::move(c));
+}
+
+bool Contraction::has_functions() const {
+  return !posts_.empty() && posts_.back().kind == PostOp::Kind::Function;
+}
+
+size_t Contraction::fused_posts(bool apart) const {
+  size_t n = posts_.size();
+  while (apart && n > 0 && posts_[n - 1].kind == PostOp::Kind::Function) --n;
+  return n;
+}
+
+dnnl::primitive_attr Contraction::attribute(bool apart) const {
   dnnl::post_ops ops;
   dnnl::primitive_attr attr;
-  for (const PostOp& p : posts_) {
+  for (const PostOp& p : std::span(posts_).first(fused_posts(apart))) {
     if (p.kind == PostOp::Kind::Sum)
       ops.append_sum(p.alpha);
     else if (p.kind == PostOp::Kind::Function)
@@ -122,7 +179,7 @@ void Contraction::emit(const Candidate& c) {
     args.emplace_back(DNNL_ARG_BIAS,
                       to_.view(to_.read(*run_bias_, Layout::Plain), plain_desc(bias_dims_)));
   std::vector<std::pair<int, Value>> sums;
-  for (size_t k = 0; k < posts_.size(); ++k) {
+  for (size_t k = 0; k < fused_posts(c.apart); ++k) {
     const PostOp& p = posts_[k];
     if (p.kind == PostOp::Kind::Binary) {
       auto data = std::make_shared<const std::vector<float>>(p.channels);
@@ -132,10 +189,31 @@ void Contraction::emit(const Candidate& c) {
     }
     if (p.kind == PostOp::Kind::Sum) start_from(p.other, c.out);
   }
-  args.emplace_back(DNNL_ARG_DST, to_.view(target(c.out), c.target));
+  int result = target(c.out);
+  args.emplace_back(DNNL_ARG_DST, to_.view(result, c.target));
   if (c.scratch.get_size() > 0) args.emplace_back(DNNL_ARG_SCRATCHPAD, to_.scratch(c.scratch));
   to_.add(c.make(), std::move(args));
+  if (c.apart) run_functions(result);
   to_.settle(y_);
+}
+
+/// The functions at the end, in place. The library's blocked padding stays 0 only for some: this is
+/// for the row-major layout.
+void Contraction::run_functions(int slot) {
+  std::vector<FunctionLoop> loops;
+  for (size_t k = fused_posts(true); k < posts_.size(); ++k)
+    loops.push_back(function_loop(posts_[k]));
+  auto count = static_cast<int64_t>(to_.program.floats(slot));
+  int threads = to_.options.threads;
+  to_.add_loop({slot}, [loops, count, threads](Pointers p) {
+    constexpr int64_t kTile = 4096;
+    int64_t tiles = (count + kTile - 1) / kTile;
+    parallel_loop(tiles, count, threads, [&](int64_t t) {
+      float* x = p[0] + t * kTile;
+      for (const FunctionLoop& f : loops)
+        f.loop(x, x, std::min(kTile, count - t * kTile), f.a, f.b);
+    });
+  });
 }
 
 int Contraction::target(Layout layout) {

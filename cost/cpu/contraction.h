@@ -11,6 +11,7 @@ struct Candidate {
   std::function<dnnl::primitive()> make;
   Desc source, weights, target, scratch;  ///< as it wants them
   Layout in, out;
+  bool apart;        ///< functions of one element run after it
   std::string name;  ///< the implementation and the layouts
 };
 
@@ -33,30 +34,23 @@ class Contraction {
   /// At most this many implementations of each kind are worth a trial.
   static constexpr int kImplementations = 4;
   template <class Pd, class Make>
-  void add_candidates(std::vector<Candidate>& all, Pd pd, Layout in, Layout out, Make make) const {
+  void add_candidates(std::vector<Candidate>& all, Pd pd, Layout in, Layout out, bool apart,
+                      Make make) const {
     if (!pd) return;
     for (int k = 0; k < kImplementations; ++k) {
-      Candidate c;
-      c.name = std::string(pd.impl_info_str()) + (in == Layout::Plain ? " p" : " b") +
-               (out == Layout::Plain ? "p" : "b");
-      c.source = pd.src_desc();
-      c.weights = pd.weights_desc();
-      c.target = pd.dst_desc();
-      c.scratch = pd.scratchpad_desc();
-      c.in = in;
-      c.out = out;
-      bool known = (is_reference(c.name) && !all.empty()) ||
-                   std::any_of(all.begin(), all.end(), [&](const Candidate& other) {
-                     return other.name == c.name && other.weights == c.weights;
-                   });
-      c.make = [pd, make] { return make(pd); };
-      if (!known) all.push_back(std::move(c));
+      add_candidate(all, {[pd, make] { return make(pd); }, pd.src_desc(), pd.weights_desc(),
+                          pd.dst_desc(), pd.scratchpad_desc(), in, out, apart, pd.impl_info_str()});
       if (!pd.next_impl()) return;
     }
   }
+  /// Unless it is slow, or there already.
+  static void add_candidate(std::vector<Candidate>& all, Candidate c);
+  /// Functions of one element end what follows the product.
+  bool has_functions() const;
 
   /// Everything after the product, as the library's attribute.
-  dnnl::primitive_attr attribute() const;
+  /// Without the functions at the end if `apart`.
+  dnnl::primitive_attr attribute(bool apart) const;
   /// The channel's scale and shift into constant weights and bias. `inner` elements share a channel
   /// of the weights, `period` channels follow each other.
   void fold(int64_t inner, int64_t period, std::optional<std::vector<double>> bias);
@@ -80,7 +74,9 @@ class Contraction {
   Status lower_apart();
   std::string key() const;
   int weights_slot(const Candidate& c);
+  size_t fused_posts(bool apart) const;
   void emit(const Candidate& c);
+  void run_functions(int slot);
   int target(Layout layout);
   void start_from(Value other, Layout layout);
   void spread(Value other);

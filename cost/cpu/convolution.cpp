@@ -56,11 +56,13 @@ class Convolution final : public Contraction {
     for (algorithm a : {algorithm::convolution_direct, algorithm::convolution_winograd})
       for (auto [from, into] : pairs)
         if (a == algorithm::convolution_direct || to_.options.winograd)
-          add_algorithm(all, a, from, into);
+          add_algorithm(all, a, from, into, false);
+    if (has_functions())
+      add_algorithm(all, algorithm::convolution_direct, Layout::Plain, Layout::Plain, true);
     return all;
   }
 
-  void add_algorithm(std::vector<Candidate>& all, algorithm a, Layout in, Layout out) {
+  void add_algorithm(std::vector<Candidate>& all, algorithm a, Layout in, Layout out, bool apart) {
     size_t axes = shape_.size() - 2;
     Dims dilations, begins(at_.ints[1].begin(), at_.ints[1].begin() + static_cast<int64_t>(axes)),
         ends(at_.ints[1].begin() + static_cast<int64_t>(axes), at_.ints[1].end());
@@ -73,8 +75,8 @@ class Convolution final : public Contraction {
     try {
       auto desc = has_bias ? Conv::desc(kind, a, x, w, b, y, at_.ints[0], dilations, begins, ends)
                            : Conv::desc(kind, a, x, w, y, at_.ints[0], dilations, begins, ends);
-      add_candidates(all, Conv::primitive_desc(desc, attribute(), engine(), true), in, out,
-                     [](const Conv::primitive_desc& pd) { return Conv(pd); });
+      add_candidates(all, Conv::primitive_desc(desc, attribute(apart), engine(), true), in, out,
+                     apart, [](const Conv::primitive_desc& pd) { return Conv(pd); });
     } catch (const dnnl::error&) {  // the library does not have this combination
     }
   }

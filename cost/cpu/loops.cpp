@@ -90,6 +90,12 @@ REGRAFT_WIDE void erf_loop(const float* x, float* y, int64_t n, float, float) {
 REGRAFT_WIDE void neg_loop(const float* x, float* y, int64_t n, float, float) {
   for (int64_t k = 0; k < n; ++k) y[k] = -x[k];
 }
+REGRAFT_WIDE void linear_loop(const float* x, float* y, int64_t n, float scale, float shift) {
+  for (int64_t k = 0; k < n; ++k) y[k] = scale * x[k] + shift;
+}
+REGRAFT_WIDE void quotient_loop(const float* x, float* y, int64_t n, float dividend, float) {
+  for (int64_t k = 0; k < n; ++k) y[k] = dividend / x[k];
+}
 REGRAFT_WIDE void add_loop(const float* l, const float* r, float* y, int64_t n) {
   for (int64_t k = 0; k < n; ++k) y[k] = l[k] + r[k];
 }

@@ -19,6 +19,8 @@ void exp_loop(const float* x, float* y, int64_t n, float, float);
 void sqrt_loop(const float* x, float* y, int64_t n, float, float);
 void erf_loop(const float* x, float* y, int64_t n, float, float);
 void neg_loop(const float* x, float* y, int64_t n, float, float);
+void linear_loop(const float* x, float* y, int64_t n, float scale, float shift);
+void quotient_loop(const float* x, float* y, int64_t n, float dividend, float);
 void add_loop(const float* l, const float* r, float* y, int64_t n);
 void sub_loop(const float* l, const float* r, float* y, int64_t n);
 void mul_loop(const float* l, const float* r, float* y, int64_t n);

@@ -99,17 +99,20 @@ class Product final : public Contraction {
   std::vector<Candidate> candidates() {
     std::vector<Candidate> all;
     Desc any(weights_lie_.dims(), kFloat, dnnl::memory::format_tag::any);
-    add_form(all, weights_lie_);
-    if (weights_) add_form(all, any);
+    for (bool apart : {false, true}) {
+      if (apart && !has_functions()) break;
+      add_form(all, weights_lie_, apart);
+      if (weights_) add_form(all, any, apart);
+    }
     return all;
   }
-  void add_form(std::vector<Candidate>& all, const Desc& weights) {
+  void add_form(std::vector<Candidate>& all, const Desc& weights, bool apart) {
     using Mm = dnnl::matmul;
     try {
       auto desc = bias_ ? Mm::desc(source_, weights, plain_desc(bias_dims_), target_)
                         : Mm::desc(source_, weights, target_);
-      add_candidates(all, Mm::primitive_desc(desc, attribute(), engine(), true), Layout::Plain,
-                     Layout::Plain, [](const Mm::primitive_desc& pd) { return Mm(pd); });
+      add_candidates(all, Mm::primitive_desc(desc, attribute(apart), engine(), true), Layout::Plain,
+                     Layout::Plain, apart, [](const Mm::primitive_desc& pd) { return Mm(pd); });
     } catch (const dnnl::error&) {  // the library does not have this combination
     }
   }
