@@ -95,6 +95,12 @@ size_t tensor_floats(const std::vector<int64_t>& shape, Layout layout) {
   return desc_of(shape, layout).get_size() / sizeof(float);
 }
 
+Runtime runtime() {
+  Runtime r = *find_runtime("cpu");
+  r.block = block_width();
+  return r;
+}
+
 size_t Compiled::operands() const { return static_cast<size_t>(program_->operands); }
 size_t Compiled::results() const { return program_->result_types.size(); }
 size_t Compiled::scratch_floats() const { return program_->scratch_floats(); }

@@ -17,6 +17,9 @@ int64_t block_width();
 /// Floats of a tensor in a layout, padding included. REQUIRES: rank 3 to 5 for Layout::Blocked.
 size_t tensor_floats(const std::vector<int64_t>& shape, Layout layout);
 
+/// The runtime "cpu" with the block of this machine.
+Runtime runtime();
+
 struct CompileOptions {
   int threads = 1;  ///< of OpenMP, for timing the candidates and for each run
   /// Times the library's implementations and algorithms for convolutions and products and takes the

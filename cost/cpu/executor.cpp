@@ -276,9 +276,7 @@ Result<Executor> Executor::compile(const Graph& graph, const ExecutorOptions& op
   auto folded = fold_constants(at_sizes(graph, options.symbol_value));
   if (!folded) return folded.error();
   s->graph = *std::move(folded);
-  Runtime runtime = *find_runtime("cpu");
-  runtime.block = block_width();
-  s->plan = plan_kernels(s->graph, runtime, options.symbol_value);
+  s->plan = plan_kernels(s->graph, runtime(), options.symbol_value);
   RETURN_IF_ERROR(s->check_opaque());
   RETURN_IF_ERROR(s->compile_all());
   s->plan_buffers();

@@ -135,21 +135,13 @@ std::vector<Timing> interleaved(std::span<const std::function<double()>> run,
   return timings;
 }
 
-std::vector<Result<Timing>> time_kernels(std::span<const Kernel> kernels,
-                                         const TimeOptions& options) {
-  std::vector<Result<Timing>> results;
-  std::vector<std::pair<size_t, Compiled>> ready;
+namespace {
+
+using Ready = std::vector<std::pair<size_t, Compiled>>;  // with the number of the kernel
+
+void time_ready(Ready ready, const TimeOptions& options, std::vector<Result<Timing>>& results) {
   Pools pools;
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    auto compiled = compile(kernels[k], options.seed, options.compile);
-    if (!compiled) {
-      results.push_back(compiled.error());
-      continue;
-    }
-    results.push_back(Timing{});
-    pools.want(*compiled);
-    if (!compiled->is_free()) ready.emplace_back(k, *std::move(compiled));
-  }
+  for (auto& [k, compiled] : ready) pools.want(compiled);
   std::vector<float> pattern = random_pattern(pools.operands.largest(), options.seed);
   auto operands = pools.operands.get(), into = pools.results.get(), scratch = pools.scratch.get();
   std::vector<std::shared_ptr<Bench>> benches;
@@ -162,7 +154,54 @@ std::vector<Result<Timing>> time_kernels(std::span<const Kernel> kernels,
   }
   auto timings = interleaved(run, options);
   for (size_t k = 0; k < ready.size(); ++k) results[ready[k].first] = timings[k];
+}
+
+size_t packed_floats(const Compiled& kernel) {
+  size_t total = 0;
+  for (const auto& b : kernel.program().packed) total += b ? b->size() : 0;
+  return total;
+}
+
+}  // namespace
+
+std::vector<Result<Timing>> time_kernels(std::span<const Kernel> kernels,
+                                         const TimeOptions& options) {
+  constexpr size_t kMostFloats = size_t{1} << 28;  // of weights at a time
+  std::vector<Result<Timing>> results;
+  Ready ready;
+  size_t floats = 0;
+  auto flush = [&] {
+    TimeOptions part = options;
+    part.seconds *= static_cast<double>(ready.size()) / static_cast<double>(kernels.size());
+    if (!ready.empty()) time_ready(std::move(ready), part, results);
+    ready.clear();
+    floats = 0;
+  };
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    auto compiled = compile(kernels[k], options.seed, options.compile);
+    if (compiled)
+      results.push_back(Timing{});
+    else
+      results.push_back(compiled.error());
+    if (!compiled || compiled->is_free()) continue;
+    floats += packed_floats(*compiled);
+    ready.emplace_back(k, *std::move(compiled));
+    if (floats > kMostFloats) flush();
+  }
+  flush();
   return results;
+}
+
+Timing launch_overhead(const TimeOptions& options) {
+  Graph g;
+  Value x = g.add_input({DType::F32, Shape{Poly(1)}});
+  auto relu = g.add_call(*find_op("relu"), {x}, {});
+  CHECK(relu.has_value());
+  g.set_outputs({{*relu, 0}});
+  Kernel one{std::move(g), {0}, {Layout::Plain}, {Layout::Plain}};
+  auto t = time_kernels(std::span(&one, 1), options);
+  CHECK(t[0].has_value());
+  return *t[0];
 }
 
 std::string library_version() {

@@ -28,9 +28,13 @@ std::vector<Timing> interleaved(std::span<const std::function<double()>> run,
                                 const TimeOptions& options);
 
 /// A timing of each kernel, or why it cannot run. Operands are as in a model: written just before;
-/// weights were last used a round ago.
+/// weights were last used a round ago. Kernels with many weights are timed in several parts, so
+/// that they fit into memory.
 std::vector<Result<Timing>> time_kernels(std::span<const Kernel> kernels,
                                          const TimeOptions& options);
+
+/// Microseconds that a kernel takes which has next to nothing to do.
+Timing launch_overhead(const TimeOptions& options);
 
 /// The library and its version: "oneDNN 2.6.3".
 std::string library_version();

@@ -219,6 +219,12 @@ TEST(Timing, AKernelThatCannotRunDoesNotStopTheOthers) {
   EXPECT_GT(times[2]->microseconds, 0);
 }
 
+TEST(Timing, LaunchesTakeLittle) {
+  Timing t = launch_overhead({});
+  EXPECT_GT(t.microseconds, 0);
+  EXPECT_LT(t.microseconds, 100);
+}
+
 TEST(Timing, SummariesAreMediansWithIntervals) {
   std::vector<double> us;
   for (int k = 1; k <= 100; ++k) us.push_back(k);
