@@ -1,20 +1,21 @@
 """Times single kernels, by onnxruntime's own profiler: it leaves out what Python and the session
-add, and tells the kernel from the layout moves around it.
+add, and tells the kernel from what is around it.
 
-Kernels must take as long here as in their model. So all run in turn, and weights come from far; what
-a kernel reads is touched before, as the kernel before it would have written it; and a kernel without
-large weights runs once unseen before, because its code and its session have been forgotten by then.
+Kernels must take as long here as in their model. So all run in turn, and weights come from far; and
+what a kernel reads is touched before, as the kernel before it would have written it. A kernel
+without large weights runs twice in each turn: the first time all has been forgotten, its code too,
+the second time all is at hand. In a model it is in between, and so is what is reported.
 The profiler adds to each node about 2.5 us of its own; a chain of nodes that do nothing runs along
 and tells how much, to be taken off.
 """
 import os
 import statistics
 import tempfile
-from typing import Any, Dict, List, Sequence
+from typing import Dict, List, Sequence, Union
 
 from . import runtime, timing
 from .program import Failure
-from .small_models import chain
+from .small_models import chain, isolated
 from .statistic import summary_of_whole
 from .timing import WARM_UP, Result, Runner
 from .trace import Node, durations
@@ -32,23 +33,24 @@ PROBE = 24               # nodes
 class Traced(Runner):
     """A kernel's model, with the profiler on."""
 
-    def __init__(self, model: Any, part: str, threads: int, trace: str) -> None:
-        super().__init__(lambda: runtime.session(model, threads, "cpu", trace), runtime.Inputs())
+    def __init__(self, model: Union[str, bytes], part: str, threads: int, trace: str) -> None:
         self.part = part
         self.size = len(model) if isinstance(model, bytes) else file_size(model)
-        self.twice = self.size < SMALL_BYTES
+        self.turns = 2 if self.size < SMALL_BYTES else 1
+        super().__init__(lambda: runtime.session(isolated(model), threads, "cpu", trace),
+                         runtime.Inputs())
 
-    def prepare(self) -> None:
+    def run(self) -> None:
         import numpy as np
         for array in self.feeds.values():
             np.copyto(array, array.copy())
-        if self.twice:
+        super().run()
+        if self.turns == 2 and not self.error:
             self.session.run(None, self.feeds)
 
     def nodes(self) -> List[Node]:
         """With the durations that count. Ends the session's recording."""
-        first, step = (WARM_UP + 1, 2) if self.twice else (WARM_UP, 1)
-        return [Node(n.name, n.operator, n.microseconds[first::step])
+        return [Node(n.name, n.operator, n.microseconds[WARM_UP:])
                 for n in durations(self.session)]
 
 
@@ -72,15 +74,17 @@ def measured(runner: Traced, extra: float) -> Result:
         return {"error": f"onnxruntime runs no {PARTS[runner.part]} in it"}
     if not nodes:
         return {"microseconds": 0.0, "noise": 0.0, "runs": len(runner.samples)}
-    result = summary_of_whole([sum(times) for times in zip(*nodes)], len(nodes))
-    result["microseconds"] = max(result["microseconds"] - extra * len(nodes), 0.0)
-    return result
+    sums = [sum(times) for times in zip(*nodes)]
+    turns = [summary_of_whole(sums[k::runner.turns], len(nodes)) for k in range(runner.turns)]
+    middle = statistics.mean(t["microseconds"] for t in turns)
+    return {"microseconds": max(middle - extra * len(nodes), 0.0),
+            "noise": max(t["noise"] for t in turns), "runs": turns[0]["runs"]}
 
 
 def profiler_extra(probe: Traced) -> float:
     """Microseconds; the probe's nodes do nothing."""
-    each = [statistics.median_grouped([t + 0.5 for t in n.microseconds]) for n in probe.nodes()]
-    return statistics.median(each)
+    return statistics.median(summary_of_whole(n.microseconds)["microseconds"]
+                             for n in probe.nodes())
 
 
 def batches(kernels: Sequence[Dict[str, str]]) -> List[List[Dict[str, str]]]:
@@ -105,12 +109,8 @@ def time_batch(kernels: Sequence[Dict[str, str]], threads: int, seconds: float) 
                    for n, k in enumerate(kernels)]
         far = np.zeros(max(0, FAR_BYTES - sum(r.size for r in runners)) // 4, np.float32)
 
-        def prepare(runner: Traced) -> None:
-            if runner is probe:
-                np.add(far, 1, out=far)
-            runner.prepare()
-
-        timing.rounds([probe, *runners], seconds, prepare, TARGET, FLOOR, LEAST_ROUNDS)
+        timing.rounds([probe, *runners], seconds, TARGET, FLOOR, LEAST_ROUNDS,
+                      between=lambda: np.add(far, 1, out=far))
         if probe.error:
             raise Failure(probe.error)
         extra = profiler_extra(probe)

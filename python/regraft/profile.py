@@ -27,7 +27,7 @@ def wanted(args: argparse.Namespace, block: int, folder: str) -> List[Dict[str, 
     """The kernels of the models that the profile lacks."""
     known = ["--profile", args.profile] if args.profile.exists() else []
     program.call("cost", "kernels", *args.models, "--runtime", args.runtime, "--block", block,
-                 "--threads", args.threads, "--dir", folder, *known)
+                 "--dir", folder, "--quiet", *known)
     listed = json.loads((pathlib.Path(folder) / "kernels.json").read_text())
     for kernel in listed:
         kernel["file"] = str(pathlib.Path(folder) / kernel["file"])
@@ -88,8 +88,8 @@ def arguments(given: List[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m regraft.profile", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", type=pathlib.Path, metavar="MODEL")
-    parser.add_argument("--profile", type=pathlib.Path, default=pathlib.Path("onnxruntime.profile"),
-                        help="the file to add to; onnxruntime.profile unless said")
+    parser.add_argument("--profile", type=pathlib.Path, default=program.user_profile(),
+                        help="the file to add to; %(default)s unless said")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--provider", choices=sorted(runtime.PROVIDERS), default="cpu")
     parser.add_argument("--seconds", type=float,

@@ -31,6 +31,12 @@ def find() -> str:
     raise Failure("the regraft program is not found: set REGRAFT to its path")
 
 
+def user_profile() -> pathlib.Path:
+    """The file in which regraft looks for measurements of this machine."""
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(cache) / "regraft" / "user.profile"
+
+
 def call(*arguments: object) -> str:
     """Runs `regraft ARGUMENTS` and returns what it wrote to stdout."""
     command = [find(), *map(str, arguments)]

@@ -79,15 +79,19 @@ class Inputs:
 
 
 def processor() -> str:
+    """As profiles name it: its name, family, model and vector width."""
     info = pathlib.Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    if platform.system() == "Darwin":
-        return subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], text=True,
-                              stdout=subprocess.PIPE).stdout.strip()
-    return platform.processor() or platform.machine()
+    if not info.exists():
+        return platform.processor() or platform.machine() or "unknown processor"
+    first = info.read_text().split("\n\n")[0]
+    fields = {name.strip(): value.strip()
+              for name, _, value in (line.partition(":") for line in first.splitlines())}
+    name = fields.get("model name", "unknown processor")
+    if "cpu family" in fields:
+        name += f" family {fields['cpu family']} model {fields.get('model', '')}"
+    flags = fields.get("flags", "").split()
+    width = [w for flag, w in (("avx512f", " avx512"), ("avx2", " avx2")) if flag in flags]
+    return name + "".join(width[:1])
 
 
 def graphics() -> Tuple[str, str]:

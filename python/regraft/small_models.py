@@ -1,5 +1,6 @@
-"""Models of a few nodes whose behaviour tells something about the runtime. Need onnx."""
-from typing import Any, List
+"""Models of a few nodes: some whose behaviour tells something about the runtime, and kernels made
+ready for timing. Need onnx."""
+from typing import Any, List, Union
 
 from .program import Failure
 
@@ -40,3 +41,28 @@ def chain(length: int) -> bytes:
     nodes = [onnx.helper.make_node(kinds[k % 3], [names[k]], [names[k + 1]])
              for k in range(length)]
     return model(nodes, [1, 4], [])
+
+
+VIEWS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"}
+
+
+def isolated(source: Union[str, bytes]) -> bytes:
+    """A kernel's model in which the nodes around the kernel can be told by name: they begin with
+    wrap_. A value that is handed on without a copy would be copied to be an output of the model, so
+    it gets a node behind it."""
+    onnx = onnx_package()
+    graph_model = onnx.load_from_string(source) if isinstance(source, bytes) else onnx.load(source)
+    graph = graph_model.graph
+    makers = {}
+    for node in graph.node:
+        makers.update((name, node) for name in node.output)
+        if node.output[0].startswith("wrap_"):
+            node.name = node.output[0]
+    for output in graph.output:
+        maker = makers.get(output.name)
+        if maker is not None and maker.op_type in VIEWS:
+            inner = output.name + "_inner"
+            maker.output[:] = [inner if name == output.name else name for name in maker.output]
+            graph.node.append(onnx.helper.make_node("Neg", [inner], [output.name],
+                                                    name="wrap_" + output.name))
+    return graph_model.SerializeToString()

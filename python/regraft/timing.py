@@ -54,9 +54,9 @@ def settled(runners: Sequence[Runner], target: float, floor: float) -> bool:
     return all(half_width(r.samples) <= max(target * min(r.samples), floor) for r in runners)
 
 
-def rounds(runners: Sequence[Runner], seconds: float, prepare: Callable[[Runner], None],
-           target: float = TARGET, floor: float = 0.0, least: int = LEAST_ROUNDS) -> None:
-    """Fills the samples of all runners that have no error."""
+def rounds(runners: Sequence[Runner], seconds: float, target: float = TARGET, floor: float = 0.0,
+           least: int = LEAST_ROUNDS, between: Callable[[], object] = lambda: None) -> None:
+    """Fills the samples of all runners that have no error. `between` is called before each round."""
     end = time.perf_counter() + seconds
     done = 0
     check = least
@@ -64,8 +64,8 @@ def rounds(runners: Sequence[Runner], seconds: float, prepare: Callable[[Runner]
         active = [r for r in runners if not r.error]
         if not active:
             return
+        between()
         for k in order(len(active), done):
-            prepare(active[k])
             active[k].run()
         done += 1
         if done >= least and time.perf_counter() > end:
@@ -87,5 +87,5 @@ def time_models(files: Sequence[Union[str, bytes]], threads: int = 1, seconds: f
     inputs = runtime.Inputs(symbol)
     runners = [Runner(lambda f=file: runtime.session(f, threads, provider), inputs)
                for file in files]
-    rounds(runners, seconds, lambda runner: None)
+    rounds(runners, seconds)
     return [result(runner) for runner in runners]
