@@ -69,9 +69,11 @@ int run_calibrate(const CostFlags& flags) {
   if (!folder.empty())
     if (auto s = make_folder(folder); !s) return bad_input(s.error());
   if (auto s = cost::write_profiles(file, *known); !s) return bad_input(s.error());
-  if (flags.common.verbosity == Verbosity::Normal)
-    fmt::print("{}: the roofline is off by a factor of {:.2f} in the median\nwrote {}\n",
-               to_string(made->key), cost::median_error(made->machine, *made), file);
+  if (flags.common.verbosity == Verbosity::Quiet) return kDone;
+  fmt::print("wrote {}\n", file);
+  if (!made->kernels.empty())
+    fmt::print("{}: the roofline is off by a factor of {:.2f} in the median\n",
+               to_string(made->key), cost::median_error(made->machine, *made));
   return kDone;
 }
 

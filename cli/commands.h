@@ -39,7 +39,12 @@ struct OptimizeFlags {
   std::string in, out;
   std::vector<std::string> rules;  ///< empty: the shipped ones
   std::vector<std::string> disabled;
-  std::string search = "windows", cost = "roofline";
+  std::string search = "windows";
+  std::string cost = "auto";  ///< as choose_cost reads it
+  std::string objective = "latency";
+  std::string measure;  ///< runtime to time candidates with; empty: none
+  int candidates = 4, measure_threads = 1;
+  double measure_seconds = 20;
   double alpha = 1.05, growth = 2;
   uint64_t budget = 300000;
   int check = 1;

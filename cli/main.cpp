@@ -77,8 +77,28 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   app->add_option("--growth", f.growth, "calls a graph may have, times those of the model")
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str();
-  app->add_option("--cost", f.cost, "cost model")
-      ->check(CLI::IsMember({"roofline"}))
+  app->add_option("--cost", f.cost,
+                  "cost model: auto (a profile of this machine, if there is one), roofline, the "
+                  "name of a runtime, or a profile file")
+      ->capture_default_str();
+  app->add_option("--objective", f.objective, "what to make less of: latency, memory or mixed")
+      ->check(CLI::IsMember({"latency", "memory", "mixed"}))
+      ->capture_default_str();
+  auto* measure =
+      app->add_option("--measure", f.measure,
+                      "time candidates in this runtime; the original stays unless one is faster")
+          ->check(CLI::IsMember({"onnxruntime", "cpu", "cuda"}));
+  app->add_option("--candidates", f.candidates, "graphs to time beside the original")
+      ->needs(measure)
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_option("--measure-time", f.measure_seconds, "seconds for timing the candidates")
+      ->needs(measure)
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--measure-threads", f.measure_threads, "threads of the runtime")
+      ->needs(measure)
+      ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   app->add_option("--check", f.check, "compare both models on so many random inputs before writing")
       ->check(CLI::Range(0, 1000000))

@@ -22,22 +22,6 @@ std::string user_folder() {
   return cache + "/regraft";
 }
 
-Result<std::vector<Profile>> all_profiles() {
-  std::vector<std::string> files;
-  for (const auto& folder : profile_folders()) {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-      if (entry.path().extension() == ".profile") files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
-  std::vector<Profile> all;
-  for (const auto& file : files) {
-    ASSIGN_OR_RETURN(auto profiles, cost::read_profiles(file));
-    merge(all, profiles);
-  }
-  return all;
-}
-
 /// Of one runtime, on this processor: one thread first, then the one that knows most.
 const Profile* best_of(const std::vector<Profile>& all, std::string_view runtime) {
   const Profile* best = nullptr;
@@ -76,6 +60,22 @@ Result<ChosenCost> of_file(const std::string& path) {
 }
 
 }  // namespace
+
+Result<std::vector<Profile>> all_profiles() {
+  std::vector<std::string> files;
+  for (const auto& folder : profile_folders()) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+      if (entry.path().extension() == ".profile") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Profile> all;
+  for (const auto& file : files) {
+    ASSIGN_OR_RETURN(auto profiles, cost::read_profiles(file));
+    merge(all, profiles);
+  }
+  return all;
+}
 
 std::vector<std::string> profile_folders() {
   if (const char* set = std::getenv("REGRAFT_PROFILES")) {
