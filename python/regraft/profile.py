@@ -18,6 +18,8 @@ from typing import Any, Dict, List
 from . import kernels, program, runtime, timing
 from .program import Failure
 
+SECONDS_EACH = 0.5  # at most, of timing a kernel
+
 
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
@@ -36,7 +38,7 @@ def wanted(args: argparse.Namespace, block: int, folder: str) -> List[Dict[str, 
 
 def timed_kernels(args: argparse.Namespace, listed: List[Dict[str, str]]) -> List[Dict[str, Any]]:
     """Those that could be timed; the others are told about."""
-    seconds = args.seconds or max(5.0, 1.0 * len(listed))
+    seconds = args.seconds or max(5.0, SECONDS_EACH * len(listed))
     results = kernels.time_kernels(listed, args.threads, seconds, args.provider)
     good = []
     for kernel, result in zip(listed, results):
@@ -93,7 +95,7 @@ def arguments(given: List[str]) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--provider", choices=sorted(runtime.PROVIDERS), default="cpu")
     parser.add_argument("--seconds", type=float,
-                        help="time to spend on kernels; unless said, a second for each")
+                        help="time to spend on kernels; unless said, half a second for each at most")
     parser.add_argument("--whole", action="store_true", help="time the whole models too")
     parser.add_argument("--serve", action="store_true",
                         help="answer requests on stdin instead (for other programs)")

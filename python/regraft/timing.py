@@ -49,31 +49,25 @@ def order(count: int, round_number: int) -> List[int]:
     return rotated[::-1] if round_number % 2 else rotated
 
 
-def settled(runners: Sequence[Runner], target: float, floor: float) -> bool:
-    """Whether all medians are known to `target`, or to `floor` microseconds."""
-    return all(half_width(r.samples) <= max(target * min(r.samples), floor) for r in runners)
+def settled(runner: Runner, target: float, floor: float) -> bool:
+    """Whether the median is known to `target` of itself, or to `floor` microseconds."""
+    return half_width(runner.samples) <= max(target * min(runner.samples), floor)
 
 
-def rounds(runners: Sequence[Runner], seconds: float, target: float = TARGET, floor: float = 0.0,
-           least: int = LEAST_ROUNDS, between: Callable[[], object] = lambda: None) -> None:
-    """Fills the samples of all runners that have no error. `between` is called before each round."""
+def rounds(runners: Sequence[Runner], seconds: float) -> None:
+    """Fills the samples of all runners that have no error, of all equally many."""
     end = time.perf_counter() + seconds
-    done = 0
-    check = least
-    while done < MOST_ROUNDS:
+    check = LEAST_ROUNDS
+    for done in range(MOST_ROUNDS):
         active = [r for r in runners if not r.error]
-        if not active:
+        if not active or done >= LEAST_ROUNDS and time.perf_counter() > end:
             return
-        between()
+        if done == check:  # looking at all samples takes time: each look when a fifth has come
+            check += max(1, check // 5)
+            if all(settled(r, TARGET, 0.0) for r in active):
+                return
         for k in order(len(active), done):
             active[k].run()
-        done += 1
-        if done >= least and time.perf_counter() > end:
-            return
-        if done == check:  # looking at all samples costs time: each look when a fifth has come
-            check += max(1, check // 5)
-            if settled([r for r in active if not r.error], target, floor):
-                return
 
 
 def result(runner: Runner) -> Result:
