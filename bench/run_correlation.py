@@ -99,7 +99,7 @@ class Beside:
         self.original.samples.clear()
         timing.rounds([self.original, runner], self.seconds)
         self.levels.append(statistics.median(self.original.samples))
-        return statistics.median(runner.samples) / self.levels[-1]
+        return statistics.median(b / a for a, b in zip(self.original.samples, runner.samples))
 
 
 def measure(args, original, entries):

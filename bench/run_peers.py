@@ -11,6 +11,7 @@ thread. A case that is in peers.json already is left alone unless --again is giv
 """
 import argparse
 import json
+import os
 import pathlib
 import shlex
 import statistics
@@ -77,11 +78,14 @@ def optimise(tool, folder, args):
     begin = time.perf_counter()
     try:
         run = subprocess.run(list(map(str, command(tool, folder, args))), capture_output=True,
-                             text=True, timeout=PATIENCE)
+                             text=True, timeout=PATIENCE,
+                             env={**os.environ, "REGRAFT_PYTHON": sys.executable})
         told = [line for line in run.stderr.splitlines() if line.strip()]
         error = "" if run.returncode == 0 else f"exit {run.returncode}: {''.join(told[-1:])}"[:200]
     except subprocess.TimeoutExpired:
         error = f"no end after {PATIENCE} s"
+    except OSError as failure:
+        error = str(failure)
     done = {"seconds": time.perf_counter() - begin, "error": error, "difference": None}
     if not error:
         done.update(compared(folder / "original.onnx", folder / f"{tool}.onnx"))
