@@ -122,17 +122,15 @@ def version(args):
 
 def speed(case, tool):
     """How many times as fast as the original; None when it could not be timed."""
-    if "microseconds" not in case.get(tool, {}):
-        return None
-    return case["original"]["microseconds"] / case[tool]["microseconds"]
+    return 1 / case[tool]["ratio"] if "ratio" in case.get(tool, {}) else None
 
 
 def share(case):
     """Of the time that the form made by hand saves, what regraft saves."""
-    times = [case.get(t, {}).get("microseconds") for t in ("original", "regraft", "by-hand")]
-    if None in times or times[0] <= times[2]:
+    regraft, by_hand = (case.get(t, {}).get("ratio") for t in ("regraft", "by-hand"))
+    if regraft is None or by_hand is None or by_hand >= 1:
         return None
-    return (times[0] - times[1]) / (times[0] - times[2])
+    return (1 - regraft) / (1 - by_hand)
 
 
 def number(value, form="{:.2f}x"):
@@ -147,7 +145,7 @@ def cell(case, tool):
 
 
 def noise(case):
-    return max(side["noise"] for side in case.values() if "noise" in side)
+    return max(side["ratio_noise"] / side["ratio"] for side in case.values() if "ratio" in side)
 
 
 def line(name, case, columns):
@@ -197,8 +195,8 @@ def table(data):
         "# Beside other optimisers", "",
         f"`python bench/run_peers.py`: {told}, onnxruntime {machine['version']} on "
         f"{machine['device']}, one thread, all of its own optimisations on. Speed-ups over the",
-        "original, which is what onnxruntime makes of a model by itself; medians of runs that take",
-        "turns. noise: the widest 95 % interval of a median of the row, half of it. Below "
+        "original, which is what onnxruntime makes of a model by itself: medians over pairs of runs",
+        "beside each other. noise: the widest 95 % interval of the row, half of it. Below "
         f"{LEAST:.2f}× is bold. s: seconds to optimise.",
         f"regraft was called with `{data['optimize']}`. All results agree with the original within "
         f"{TOLERANCE:.0e} of an", "output's largest magnitude, or count as failed.", "",

@@ -1,5 +1,6 @@
 """Times models side by side: every round runs each once, in an order that changes, so that
 whatever else the machine does falls on all of them alike."""
+import statistics
 import time
 from typing import Any, Callable, Dict, List, Sequence, Union
 
@@ -70,8 +71,16 @@ def rounds(runners: Sequence[Runner], seconds: float) -> None:
             active[k].run()
 
 
-def result(runner: Runner) -> Result:
-    return {"error": runner.error} if runner.error else summary(runner.samples)
+def result(runner: Runner, first: Runner) -> Result:
+    """With `ratio`, how many times as long as the first it takes: of runs beside each other, which
+    suffer alike when the machine does something else."""
+    if runner.error:
+        return {"error": runner.error}
+    found = summary(runner.samples)
+    if not first.error:
+        ratios = [b / a for a, b in zip(first.samples, runner.samples)]
+        found.update(ratio=statistics.median(ratios), ratio_noise=half_width(ratios))
+    return found
 
 
 def time_models(files: Sequence[Union[str, bytes]], threads: int = 1, seconds: float = 10,
@@ -82,4 +91,4 @@ def time_models(files: Sequence[Union[str, bytes]], threads: int = 1, seconds: f
     runners = [Runner(lambda f=file: runtime.session(f, threads, provider), inputs)
                for file in files]
     rounds(runners, seconds)
-    return [result(runner) for runner in runners]
+    return [result(runner, runners[0]) for runner in runners]

@@ -20,11 +20,9 @@ import run_correlation  # noqa: E402
 import run_peers  # noqa: E402
 
 
-def timed(microseconds, **more):
-    return {"microseconds": microseconds, "noise": 0.01, "runs": 9, **more}
-
-
 def case(original, regraft, by_hand=None):
+    timed = lambda t, **more: {"microseconds": t, "noise": 0.01, "runs": 9, "ratio": t / original,
+                               "ratio_noise": 0.01, **more}
     tool = lambda t: timed(t, seconds=1.0, error="", difference=0.0)
     found = {"original": timed(original), "regraft": tool(regraft), "onnxsim": tool(original),
              "onnxslim": tool(2 * original),

@@ -203,6 +203,8 @@ class Worker(Files):
             0]["results"]
         self.assertGreater(second["microseconds"], 4 * first["microseconds"])
         self.assertLess(first["noise"], 0.5)
+        self.assertEqual(first["ratio"], 1)
+        self.assertGreater(second["ratio"], 4)
 
     def test_inputs_of_many_types_and_symbolic_sizes(self):
         kinds = [TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL]
