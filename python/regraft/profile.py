@@ -28,8 +28,8 @@ def say(text: str) -> None:
 def wanted(args: argparse.Namespace, block: int, folder: str) -> List[Dict[str, str]]:
     """The kernels of the models that the profile lacks."""
     known = ["--profile", args.profile] if args.profile.exists() else []
-    program.call("cost", "kernels", *args.models, "--runtime", args.runtime, "--block", block,
-                 "--dir", folder, "--quiet", *known)
+    program.call("cost", "kernels", *args.models, "--runtime", "onnxruntime", "--block",
+                 block, "--dir", folder, "--quiet", *known)
     listed = json.loads((pathlib.Path(folder) / "kernels.json").read_text())
     for kernel in listed:
         kernel["file"] = str(pathlib.Path(folder) / kernel["file"])
@@ -70,7 +70,6 @@ def profile(args: argparse.Namespace) -> int:
             raise Failure(f"{model}: no such file")
     begin = time.perf_counter()
     machine = runtime.device(args.provider, args.threads)
-    args.runtime = "cuda" if args.provider == "cuda" else machine["runtime"]
     with tempfile.TemporaryDirectory() as folder:
         listed = wanted(args, machine["block"], folder)
         say(f"{machine['device']}, {machine['runtime']} {machine['version']}, "

@@ -22,7 +22,7 @@ import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from regraft import runtime, small_models, statistic, timing, worker  # noqa: E402
+from regraft import kernels, runtime, small_models, statistic, timing, worker  # noqa: E402
 
 
 def environment(**more):
@@ -269,6 +269,15 @@ class Kernels(Files):
             a, b = self.times((small, part), (large, part), seconds=2)
             self.assertGreater(a, 0)
             self.assertGreater(b, 4 * a, part)
+
+    def test_without_a_profiler_an_empty_run_is_taken_off(self):
+        small = self.save("s.onnx", one_node("Relu", [1, 4]))
+        large = self.save("l.onnx", conv(64, 56))
+        given = [{"file": f, "part": "kernel"} for f in (small, large, self.bad())]
+        first, second, bad = kernels.time_whole(given, 1, 1.0, "cpu")
+        self.assertLess(first["microseconds"], 10)
+        self.assertGreater(second["microseconds"], 100)
+        self.assertIn("error", bad)
 
     def test_a_part_that_is_not_there_is_an_error(self):
         path = self.save("k.onnx", one_node("Relu", [4, 4]))
