@@ -110,10 +110,10 @@ def rounds(runners: Sequence[Traced], seconds: float) -> None:
     end = time.perf_counter() + seconds
     active = [r for r in runners if not r.error]
     for done in range(MOST_ROUNDS):
-        if done >= LEAST_ROUNDS and (not active or time.perf_counter() > end):
-            return
         if done >= LEAST_ROUNDS and done % LOOK == 0:
             active = [r for r in active if not r.error and not timing.settled(r, TARGET, FLOOR)]
+        if not active or done >= LEAST_ROUNDS and time.perf_counter() > end:
+            return
         if sum(r.size for r in active) < FAR_BYTES:
             np.add(far, 1, out=far)
         for k in timing.order(len(active), done):
