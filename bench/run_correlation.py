@@ -36,6 +36,8 @@ MODELS = ["resnet50", "inception_v3", "squeezenet1_1", "bert_base", "mobileone_s
           "densenet121"]
 PREDICTORS = {"predicted": "profile", "sum": "profile, call by call", "roofline": "roofline"}
 PASSES = 2
+CALIBRATION = 300  # seconds, at most
+GROUP = 6  # graphs that are open at the same time
 WANTED = 0.95
 PREDICTION = re.compile(r": ([0-9.]+) us predicted, (\d+) kernels, of which (\d+) \(([0-9.]+) us\)")
 
@@ -61,7 +63,8 @@ def measure_kernels(args, files):
         if told not in (0, 1):
             sys.exit(f"regraft.profile: exit {told}")
     else:
-        regraft(args, "calibrate", *files, "--runtime", args.runtime, "-o", args.profile)
+        regraft(args, "calibrate", *files, "--runtime", args.runtime, "-o", args.profile, "--time",
+                CALIBRATION)
 
 
 def environment(args):
@@ -103,30 +106,58 @@ class Beside:
 
 
 def measure(args, original, entries):
-    """Sets `measured`, a list of PASSES independent measurements in microseconds."""
+    """Sets `measured`, a list of PASSES independent measurements in microseconds: each is a ratio
+    to the original, in a unit that all graphs share."""
+    beside = in_onnxruntime if args.runtime == "onnxruntime" else by_regraft
+    levels = []
     for entry in entries:
         entry["measured"] = []
-    if args.runtime != "onnxruntime":
-        measure_by_regraft(args, entries)
-        return
-    beside = Beside(original, args.seconds)
     for number in range(PASSES):
-        for entry in random.Random(number).sample(entries, len(entries)):
-            entry["measured"].append(beside.ratio(entry["file"]))
-    level = statistics.median(beside.levels)
+        shuffled = random.Random(number).sample(entries, len(entries))
+        ratios, more = beside(args, original, [e["file"] for e in shuffled])
+        levels += more
+        for entry, ratio in zip(shuffled, ratios):
+            entry["measured"].append(ratio)
+    level = statistics.median(levels)
     for entry in entries:
         entry["measured"] = [level * ratio for ratio in entry["measured"]]
 
 
-def measure_by_regraft(args, entries):
-    for number in range(PASSES):
-        shuffled = random.Random(number).sample(entries, len(entries))
+def in_onnxruntime(args, original, files):
+    """Ratios of the graphs, each in turn with the original, which stays open, and the original's
+    microseconds."""
+    inputs = runtime.Inputs()
+    first = opened(original, inputs)
+    ratios, levels = [], []
+    for file in files:
+        runner = opened(file, inputs)
+        first.samples.clear()
+        timing.rounds([first, runner], args.seconds)
+        ratios.append(statistics.median(b / a for a, b in zip(first.samples, runner.samples)))
+        levels.append(statistics.median(first.samples))
+    return ratios, levels
+
+
+def opened(file, inputs):
+    runner = timing.Runner(lambda: runtime.session(file), inputs)
+    if runner.error:
+        sys.exit(f"{file}: {runner.error}")
+    return runner
+
+
+def by_regraft(args, original, files):
+    """The same in another runtime, a few graphs with the original in each call."""
+    ratios, levels = [], []
+    for k in range(0, len(files), GROUP):
+        group = files[k:k + GROUP]
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "times.json"
-            regraft(args, "cost", "time", *(e["file"] for e in shuffled), "--runtime", args.runtime,
-                    "--json", out)
-            for entry, result in zip(shuffled, json.loads(out.read_text())):
-                entry["measured"].append(result["microseconds"])
+            regraft(args, "cost", "time", original, *group, "--runtime", args.runtime, "--quiet",
+                    "--time", args.seconds * len(group), "--json", out)
+            first, *others = (m["microseconds"] for m in json.loads(out.read_text())["models"])
+        levels.append(first)
+        ratios += [other / first for other in others]
+    return ratios, levels
 
 
 def run_model(args, name):
