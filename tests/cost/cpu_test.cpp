@@ -226,7 +226,7 @@ TEST(Cpu, FusedKernelsComputeWhatTheirCallsDo) {
 
 TEST(Cpu, ThreadsDoNotChangeResults) {
   CompileOptions options;
-  options.threads = 2;
+  options.threads = kMostThreads;
   for (const Fused& f : kFused) {
     Graph g = graph_of(f.text);
     check(g, random_inputs(g, 3, f.negative), Layout::Blocked, Layout::Blocked, f.name, options,
