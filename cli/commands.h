@@ -70,6 +70,18 @@ struct ImportFlags {
   Common common;
   std::string in, out;
 };
+struct CostFlags {
+  Common common;
+  std::vector<std::string> files;
+  std::string out, dir;
+  std::string cost = "auto";  ///< as choose_cost reads it
+  std::string profile;        ///< file; empty: none
+  std::string runtime = "onnxruntime";
+  int64_t block = -1;    ///< channels in a block; below 0: the runtime's usual
+  bool kernels = false;  ///< show each
+  int count = 50;
+  std::vector<std::string> rules;  ///< empty: the shipped ones
+};
 struct EvalFlags {
   Common common;
   std::string model, inputs, outputs, list;
@@ -85,6 +97,12 @@ int run_rules_stats(const RulesFlags& flags);
 int run_rules_derive(const DeriveFlags& flags);
 int run_rules_import(const ImportFlags& flags);
 int run_rules_export(const ExportFlags& flags);
+int run_cost_show(const CostFlags& flags);
+int run_cost_merge(const CostFlags& flags);
+int run_cost_add(const CostFlags& flags);
+int run_cost_kernels(const CostFlags& flags);
+int run_cost_predict(const CostFlags& flags);
+int run_cost_variants(const CostFlags& flags);
 int run_eval(const EvalFlags& flags);
 int run_roundtrip(const CheckFlags& flags);
 
@@ -95,5 +113,7 @@ int thread_count(const Common& common);
 /// The folder of shipped rule files: $REGRAFT_RULES, beside the sources, or
 /// ../share/regraft/substitutions.
 std::string shipped_rules_folder();
+/// The folder of shipped profiles: beside the sources, or ../share/regraft/profiles.
+std::string shipped_profiles_folder();
 
 }  // namespace regraft::cli

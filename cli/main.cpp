@@ -156,6 +156,52 @@ void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code) {
 });
 }  // namespace
 
+void add_cost_files(CLI::App& root, CostFlags& f, int& code) {
+  auto* app = root.add_subcommand("cost", "look into profiles: what was measured on machines")
+                  ->require_subcommand(1);
+  auto* show = app->add_subcommand("show", "print what profile files hold");
+  show->add_option("files", f.files, "profile files")->required();
+  show->add_flag("--kernels", f.kernels, "each kernel with its time");
+  show->callback([&] { code = run_cost_show(f); });
+  auto* merge = app->add_subcommand("merge", "join profile files; of two timings the surer stays");
+  merge->add_option("files", f.files, "profile files")->required();
+  merge->add_option("-o,--out", f.out, "profile file")->required();
+  merge->callback([&] { code = run_cost_merge(f); });
+  auto* add = app->add_subcommand("add", "add results of `python -m regraft.profile` to a profile");
+  add->add_option("files", f.files, "JSON files of results")->required();
+  add->add_option("-o,--out", f.out, "profile file, made or added to")->required();
+  add->callback([&] { code = run_cost_add(f); });
+}
+
+void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
+  auto* app = root.get_subcommand("cost");
+  auto* kernels = app->add_subcommand(
+      "kernels", "write what a runtime launches for models, each kernel as a model of its own");
+  kernels->add_option("models", f.files, "ONNX models")->required();
+  kernels->add_option("--runtime", f.runtime, "runtime")
+      ->check(CLI::IsMember({"onnxruntime", "cpu", "cuda"}))
+      ->capture_default_str();
+  kernels->add_option("--block", f.block, "channels in a block of its blocked layout; 0: none");
+  kernels->add_option("--dir", f.dir, "folder for the models and kernels.json")->required();
+  kernels->add_option("--profile", f.profile, "leave out what this profile file knows");
+  kernels->add_flag_callback(
+      "-q,--quiet", [&f] { f.common.verbosity = regraft::Verbosity::Quiet; }, "print nothing");
+  kernels->callback([&] { code = run_cost_kernels(f); });
+  auto* predict = app->add_subcommand("predict", "what a profile says that models take");
+  predict->add_option("models", f.files, "ONNX models")->required();
+  predict->add_option("--cost", f.cost, "profile file, runtime, or auto")->capture_default_str();
+  predict->add_flag("--kernels", f.kernels, "each kernel with its time");
+  predict->callback([&] { code = run_cost_predict(f); });
+  auto* variants = app->add_subcommand("variants", "write models that compute the same as a model");
+  variants->add_option("model", f.files, "ONNX model")->required()->expected(1);
+  variants->add_option("--count", f.count, "how many")->check(CLI::Range(1, 100000));
+  variants->add_option("--dir", f.dir, "folder for the models and variants.json")->required();
+  variants->add_option("--cost", f.cost, "profile file, runtime, or auto")->capture_default_str();
+  variants->add_option("--rules", f.rules, "rule files; default: the shipped ones");
+  add_common(*variants, f.common);
+  variants->callback([&] { code = run_cost_variants(f); });
+}
+
 void add_eval(CLI::App& root, EvalFlags& f, int& code) {
   auto* app = root.add_subcommand("eval", "compute a model's outputs from the operators' formulas")
                   ->group("");
@@ -183,6 +229,7 @@ int main(int argc, char** argv) {
   ImportFlags import;
   ExportFlags rules_export;
   EvalFlags eval;
+  CostFlags cost;
   add_generate(app, generate, code);
   add_verify(app, verify, code);
   add_optimize(app, optimize, code);
@@ -190,6 +237,8 @@ int main(int argc, char** argv) {
   add_rules(app, rules, code);
   add_rules_work(app, derive, import, code);
   add_rules_export(app, rules_export, code);
+  add_cost_files(app, cost, code);
+  add_cost_models(app, cost, code);
   add_eval(app, eval, code);
   try {
     app.parse(argc, argv);

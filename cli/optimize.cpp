@@ -13,11 +13,11 @@
 #include "cli/certificate.h"
 #include "cli/commands.h"
 #include "cli/report.h"
+#include "cli/rule_set.h"
 #include "cost/roofline.h"
 #include "io/model.h"
 #include "rewrite/check.h"
 #include "rewrite/searchers.h"
-#include "substitutions/rule_db.h"
 
 namespace regraft::cli {
 namespace {
@@ -30,39 +30,6 @@ struct Outcome {
   size_t rules = 0;
   double seconds = 0;
 };
-
-std::vector<std::string> rule_files(const OptimizeFlags& flags) {
-  if (!flags.rules.empty()) return flags.rules;
-  std::vector<std::string> files;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(shipped_rules_folder(), ignored))
-    if (entry.path().extension() == ".rules") files.push_back(entry.path().string());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-Result<rewrite::RuleIndex> load_rules(const OptimizeFlags& flags) {
-  std::set<std::string> disabled(flags.disabled.begin(), flags.disabled.end()), names;
-  std::vector<Rule> rules;
-  auto files = rule_files(flags);
-  if (files.empty())
-    return error(shipped_rules_folder() + ": no rule files; give some with --rules");
-  for (const auto& path : files) {
-    auto admit = flags.bounded ? substitutions::Admit::Bounded : substitutions::Admit::AllSizes;
-    ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, admit));
-    for (Rule& rule : file.rules) {
-      if (disabled.count(rule.name) || !names.insert(rule.name).second) continue;
-      if (disabled.empty()) {
-        rules.push_back(std::move(rule));
-        continue;
-      }
-      for (Rule& directed : directions(std::move(rule)))
-        if (!disabled.count(directed.name)) rules.push_back(std::move(directed));
-    }
-  }
-  return rewrite::RuleIndex::build(
-      std::move(rules), flags.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes);
-}
 
 std::string change(double before, double after) {
   return before == 0 ? std::string() : fmt::format("{:+.1f} %", 100 * (after / before - 1));
@@ -183,7 +150,7 @@ int run_optimize(const OptimizeFlags& flags) {
   auto start = std::chrono::steady_clock::now();
   for (const std::string& file : {flags.out, flags.certificate})
     if (auto status = writable(file); !status) return bad_input(status.error());
-  auto rules = load_rules(flags);
+  auto rules = load_rules({flags.rules, flags.disabled, flags.bounded});
   if (!rules) return bad_input(rules.error());
   auto imported = io::load(flags.in);
   if (!imported) return bad_input(imported.error());

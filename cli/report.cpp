@@ -103,13 +103,24 @@ int thread_count(const Common& common) {
   return common.threads > 0 ? common.threads : default_threads();
 }
 
-std::string shipped_rules_folder() {
-  if (const char* set = std::getenv("REGRAFT_RULES")) return set;
+namespace {
+
+/// A folder of what is installed with the program, or its place beside the sources.
+std::string shipped(const char* name, const char* in_sources) {
   std::error_code ignored;
   auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  auto installed = program.parent_path() / ".." / "share" / "regraft" / "substitutions";
+  auto installed = program.parent_path() / ".." / "share" / "regraft" / name;
   if (!ignored && std::filesystem::is_directory(installed, ignored)) return installed.string();
-  return REGRAFT_SUBSTITUTIONS;
+  return in_sources;
 }
+
+}  // namespace
+
+std::string shipped_rules_folder() {
+  if (const char* set = std::getenv("REGRAFT_RULES")) return set;
+  return shipped("substitutions", REGRAFT_SUBSTITUTIONS);
+}
+
+std::string shipped_profiles_folder() { return shipped("profiles", REGRAFT_PROFILES); }
 
 }  // namespace regraft::cli

@@ -50,10 +50,15 @@ struct Runtime {
 /// "onnxruntime", "cpu" (oneDNN), "cuda", or "single" (each call by itself); nullptr for others.
 const Runtime* find_runtime(std::string_view name);
 
+/// The kernel as it is timed: runtimes fold what scales or shifts the channels of a convolution
+/// into its weights, and a bias costs them nothing, so every convolution has one and none of the
+/// others.
+Kernel normalised(Kernel kernel);
+
 /// A kernel in a graph.
 struct KernelCall {
   Kernel kernel;
-  std::string signature;
+  std::string signature;        ///< of the normalised kernel
   std::vector<Value> operands;  ///< of the graph, one for each input of the kernel
   std::vector<Value> results;   ///< of the graph, one for each output of the kernel
   std::vector<int32_t> nodes;   ///< of the graph, in order; empty: moves a tensor
@@ -72,8 +77,13 @@ KernelPlan plan_kernels(const Graph& g, const Runtime& runtime, int64_t symbol_v
 /// The graph with a number for each symbolic size. Nodes keep their ids.
 Graph at_sizes(const Graph& g, int64_t symbol_value);
 
-/// The kernel's graph with random weights in place of the inputs that are marked so; integers are 0.
-/// Weights are small, so that long chains stay finite.
+/// The kernel's graph with random weights in place of the inputs that are marked so; integers are
+/// 0. Weights are small, so that long chains stay finite.
 Graph with_weights(const Kernel& kernel, uint64_t seed);
+
+/// The kernel as a model that a runtime can load: random weights, and each operand that lies
+/// blocked, or that a runtime would hand on without a copy, made by a node of its own, which is no
+/// part of the kernel; its output is named wrap_0, wrap_1, ..
+Graph standalone(const Kernel& kernel, uint64_t seed);
 
 }  // namespace regraft::cost

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "cost/kernel.h"
 
 namespace regraft::cost {
 
@@ -28,15 +29,6 @@ uint64_t hash_of(const TensorType& t) {
   uint64_t h = combine(static_cast<uint64_t>(t.dtype), t.shape ? t.shape->size() : 99);
   if (t.shape)
     for (const Poly& d : *t.shape) h = combine(h, hash(d));
-  return h;
-}
-
-uint64_t hash_of(const Node& node, std::span<const TensorType> operands) {
-  uint64_t h = combine(static_cast<uint64_t>(node.kind), operands.size());
-  if (node.kind == NodeKind::Call)
-    h = combine(combine(h, hash_text(node.op->name)), hash(node.attrs));
-  for (const auto& t : operands) h = combine(h, hash_of(t));
-  for (const auto& t : node.types) h = combine(h, hash_of(t));
   return h;
 }
 
@@ -86,15 +78,62 @@ double efficiency(const Machine& m, double intensity) {
 
 Cost estimate(const Machine& m, const Node& node, std::span<const TensorType> operands) {
   Cost c;
-  if (node.kind == NodeKind::Call) c.flops = flops_of(node, operands, m.symbol_value);
+  Kind kind = Kind::Movement;
+  if (node.kind == NodeKind::Call) {
+    c.flops = flops_of(node, operands, m.symbol_value);
+    kind = kind_of(*node.op, node.attrs, operands);
+  }
   c.bytes = traffic(node, operands, c.flops, m.symbol_value);
-  double rate = m.peak_gflops * 1e3 * efficiency(m, c.flops / std::max(c.bytes, 1.0));
-  double arithmetic = c.flops / rate, memory = c.bytes / (m.bandwidth_gbytes * 1e3);
-  c.microseconds = m.launch_microseconds + std::max(arithmetic, memory);
+  c.microseconds = microseconds(m, kind, c.flops, c.bytes);
   return c;
 }
 
 }  // namespace
+
+double microseconds(const Machine& m, Kind kind, double flops, double bytes) {
+  const Rate& rate = m.rates[static_cast<size_t>(kind)];
+  double gflops =
+      rate.gflops > 0 ? rate.gflops : m.peak_gflops * efficiency(m, flops / std::max(bytes, 1.0));
+  double gbytes = rate.gbytes > 0 ? rate.gbytes : m.bandwidth_gbytes;
+  return m.launch_microseconds + std::max(flops / (gflops * 1e3), bytes / (gbytes * 1e3));
+}
+
+Kind kind_of(const Kernel& kernel) {
+  const Graph& g = kernel.graph;
+  if (kernel.is_reorder()) return Kind::Reorder;
+  for (int32_t id : full_order(g)) {
+    const Node& node = g.node(id);
+    if (node.kind == NodeKind::Call && !node.inputs.empty())
+      return kind_of(*node.op, node.attrs, operand_types(g, node));
+  }
+  return Kind::Movement;
+}
+
+Cost estimate(const Machine& m, const Kernel& kernel) {
+  const Graph& g = kernel.graph;
+  Cost c;
+  double written = 0;
+  for (Value v : g.outputs()) written += bytes_of(g.type(v), m.symbol_value);
+  for (Value v : g.inputs()) c.bytes += bytes_of(g.type(v), m.symbol_value);
+  for (int32_t id = 0; id < g.id_bound(); ++id) {
+    const Node& node = g.node(id);
+    if (node.kind != NodeKind::Call || node.inputs.empty()) continue;
+    c.flops += flops_of(node, operand_types(g, node), m.symbol_value);
+  }
+  if (c.flops == 0) c.bytes = std::min(c.bytes, written);
+  c.bytes += written;
+  c.microseconds = microseconds(m, kind_of(kernel), c.flops, c.bytes);
+  return c;
+}
+
+uint64_t call_hash(const Node& node, std::span<const TensorType> operands) {
+  uint64_t h = combine(static_cast<uint64_t>(node.kind), operands.size());
+  if (node.kind == NodeKind::Call)
+    h = combine(combine(h, hash_text(node.op->name)), hash(node.attrs));
+  for (const auto& t : operands) h = combine(h, hash_of(t));
+  for (const auto& t : node.types) h = combine(h, hash_of(t));
+  return h;
+}
 
 int64_t typical(const Poly& size, int64_t symbol_value) {
   if (size.is_constant()) return std::max<int64_t>(size.constant(), 0);
@@ -113,7 +152,7 @@ Roofline::~Roofline() = default;
 
 Cost Roofline::cost(const Node& node, std::span<const TensorType> operands) const {
   if (node.kind != NodeKind::Call && node.kind != NodeKind::Opaque) return {};
-  uint64_t key = hash_of(node, operands);
+  uint64_t key = call_hash(node, operands);
   {
     std::lock_guard lock(memo_->mutex);
     if (auto it = memo_->costs.find(key); it != memo_->costs.end()) return it->second;

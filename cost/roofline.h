@@ -2,10 +2,12 @@
 // The roofline model: an operator takes as long as its arithmetic or its memory traffic, whichever
 // is longer, plus a fixed time for each call. Williams, Waterman, Patterson, "Roofline", CACM
 // 52(4), 2009.
+#include <array>
 #include <memory>
 #include <string>
 
 #include "cost/cost_model.h"
+#include "cost/kinds.h"
 
 namespace regraft::cost {
 
@@ -23,6 +25,8 @@ struct Machine {
   double low_intensity = 2;
   double high_intensity = 16;
   int64_t symbol_value = 8;  ///< stands for every size that is not a number
+  /// By Kind. Where one is not 0, it stands in place of the general figures above.
+  std::array<Rate, static_cast<size_t>(Kind::kCount)> rates{};
 };
 
 /// Operations are counted on the operator's own formula, so a new operator needs no entry here.
@@ -40,6 +44,16 @@ class Roofline final : public CostModel {
   std::unique_ptr<Memo> memo_;
 };
 
+struct Kernel;
+/// Of the first call that does arithmetic on an operand; Reorder for a move between layouts.
+Kind kind_of(const Kernel& kernel);
+/// Of a kernel: the work of its calls, and the bytes that enter and leave it.
+Cost estimate(const Machine& machine, const Kernel& kernel);
+/// Time of so much work at the machine's rates, with one launch.
+double microseconds(const Machine& machine, Kind kind, double flops, double bytes);
+
+/// Equal for nodes that do the same to operands of the same types.
+uint64_t call_hash(const Node& node, std::span<const TensorType> operands);
 /// Value of a size whose symbols all stand for `symbol_value`; at least 0.
 int64_t typical(const Poly& size, int64_t symbol_value);
 

@@ -219,9 +219,11 @@ class Writer {
   Writer(const Frame& f, Share share) : f_(f), share_(share) {}
 
   Result<Part> write(Value result) {
-    Rows rows = share_ == Share::Blocks ? rows_of(f_, result) : Rows{};
+    Rows rows = rows_of(f_, result);
     if (share_ == Share::Blocks && rows.rounds == 0) return error("cuda: nothing to share");
-    return share_ == Share::Blocks ? by_rows(result, rows) : by_elements(result);
+    auto part = share_ == Share::Blocks ? by_rows(result, rows) : by_elements(result);
+    if (part) part->rounds = rows.rounds;
+    return part;
   }
 
  private:
@@ -277,7 +279,6 @@ class Writer {
                 "; e += THREADS) {\n" + code.elements() + store + "}\n}\n";
     part.blocks = row_count;
     part.wanted_threads = std::max(rows.rounds, row_size);
-    part.rounds = rows.rounds;
     return part;
   }
 
@@ -343,6 +344,7 @@ Result<Source> write_source(const Graph& g, const std::vector<Value>& results,
     source.blocks = (source.blocks + source.threads - 1) / source.threads;
   source.reads = f.reads;
   source.writes = results;
+  source.share = share;
   source.types = type_lines(f, values) + "#undef THREADS\n#define THREADS " +
                  std::to_string(source.threads) + "\n";
   body = "(" + parameters(f) + ") {\n" + body + "}\n";

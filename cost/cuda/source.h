@@ -7,6 +7,12 @@
 
 namespace regraft::cost::cuda {
 
+/// Who computes an element of the output.
+enum class Share : uint8_t {
+  Threads,  ///< each thread one, with all its loops
+  Blocks,   ///< each block a row: all elements that share the same sums, which it computes together
+};
+
 /// One launch of a generated kernel. Thread-safe to read.
 struct Source {
   std::string types;  ///< `index`, `real` and THREADS, the threads in a block
@@ -15,13 +21,8 @@ struct Source {
   std::vector<Value> reads, writes;  ///< of the graph: the parameters, in this order
   int64_t blocks = 1;                ///< in x; in y as many as `writes` has
   int threads = 32;                  ///< in a block, a multiple of 32
-  int64_t rounds = 0;                ///< of the longest loop that a block shares
-};
-
-/// Who computes an element of the output.
-enum class Share : uint8_t {
-  Threads,  ///< each thread one, with all its loops
-  Blocks,   ///< each block a row: all elements that share the same sums, which it computes together
+  Share share = Share::Threads;
+  int64_t rounds = 0;  ///< of the longest loop
 };
 
 /// Writes `results`, values of a graph whose sizes are numbers, from the values in `given` and the

@@ -1,194 +1,212 @@
-// Generated kernels, compiled by the host's compiler and run, against the operators' formulas. A
-// block is four threads that meet at a barrier.
-#include <dlfcn.h>
-#include <unistd.h>
-
+// Generated kernels and lowered programs, run on the host, against the operators' formulas.
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "base/rng.h"
+#include "cost/cuda/lower.h"
 #include "ir/eval.h"
+#include "tests/cost/host_kernels.h"
 #include "tests/cost/sources.h"
 
 namespace regraft::cost::cuda {
 namespace {
 
-// Once for all kernels.
-constexpr const char* kTeam = R"(
-#include <barrier>
-#include <cmath>
-#include <limits>
-#include <thread>
-#include <utility>
-#include <vector>
-constexpr int kTeam = 4;
-thread_local int block_, part_, thread_;
-std::barrier<> meeting(kTeam);
-template <class T> T shared[kTeam];
-template <class T, class Merge> T over_team(T x, Merge merge) {
-  shared<T>[thread_] = x;
-  meeting.arrive_and_wait();
-  x = shared<T>[0];
-  for (int k = 1; k < kTeam; ++k) x = merge(x, shared<T>[k]);
-  meeting.arrive_and_wait();
-  return x;
-}
-template <class... P, std::size_t... K>
-void call(void (*f)(P...), void** args, std::index_sequence<K...>) { f((P)args[K]...); }
-template <class... P>
-void launch(void (*f)(P...), void** args, int blocks, int parts) {
-  std::vector<std::thread> team;
-  for (int t = 0; t < kTeam; ++t)
-    team.emplace_back([=] {
-      thread_ = t;
-      for (part_ = 0; part_ < parts; ++part_)
-        for (block_ = 0; block_ < blocks; ++block_)
-          call(f, args, std::make_index_sequence<sizeof...(P)>());
-    });
-  for (auto& t : team) t.join();
-}
-#define KERNEL(name) static void name
-#define TABLE const
-#define BLOCK block_
-#define PART part_
-#define THREAD thread_
-#define INFINITE std::numeric_limits<real>::infinity()
-#define LOWEST (std::numeric_limits<real>::lowest())
-)";
-// After each kernel's types.
-constexpr const char* kLibrary = R"(
-#undef THREADS
-#define THREADS kTeam
-[[maybe_unused]] static index floor_div(index a, index b) { return a / b - (a % b < 0); }
-[[maybe_unused]] static real real_exp(real x) { return std::exp(x); }
-[[maybe_unused]] static real real_tanh(real x) { return std::tanh(x); }
-[[maybe_unused]] static real real_sqrt(real x) { return std::sqrt(x); }
-[[maybe_unused]] static real real_erf(real x) { return std::erf(x); }
-[[maybe_unused]] static real block_sum(real x) {
-  return over_team(x, [](real a, real b) { return a + b; });
-}
-[[maybe_unused]] static real block_max(real x) {
-  return over_team(x, [](real a, real b) { return a < b ? b : a; });
-}
-)";
+// --- what a library would do, in plain loops ---
 
-struct Compiled {
-  Case test;
-  Source source;
-};
+using Operands = std::vector<HostTensor*>;
 
-std::vector<Compiled> all_sources() {
-  std::vector<Compiled> all;
-  for (const Case& c : source_cases())
-    for (Share share : {Share::Threads, Share::Blocks}) {
-      auto source = write_source(c.graph, c.graph.outputs(), {}, share);
-      EXPECT_TRUE(source || share == Share::Blocks) << c.name << source.error().message;
-      if (source) all.push_back({c, *source});
+double finish(double x, const Operands& o, bool bias, size_t channel, bool added, size_t at,
+              bool relu) {
+  size_t next = 2;
+  if (bias) x += o[next++]->get(channel);
+  if (added) x += o[next]->get(at);
+  return relu && x < 0 ? 0 : x;
+}
+
+void execute(const Convolution& c, const Operands& o) {
+  auto size = [](const std::vector<int>& d) {
+    std::vector<int> r = d;
+    r.resize(5, 1);  // three spatial axes
+    return r;
+  };
+  auto x = size(c.x), w = size(c.w), y = size(c.y);
+  std::vector<int> pads = c.pads, strides = c.strides, dilations = c.dilations;
+  pads.resize(3, 0), strides.resize(3, 1), dilations.resize(3, 1);
+  size_t at = 0;
+  for (int n = 0; n < y[0]; ++n)
+    for (int channel = 0; channel < y[1]; ++channel)
+      for (int p = 0; p < y[2] * y[3] * y[4]; ++p, ++at) {
+        int place[3] = {p / (y[3] * y[4]), p / y[4] % y[3], p % y[4]};
+        double sum = 0;
+        for (int k = 0; k < w[1] * w[2] * w[3] * w[4]; ++k) {
+          int tap[3] = {k / (w[3] * w[4]) % w[2], k / w[4] % w[3], k % w[4]};
+          int in = k / (w[2] * w[3] * w[4]) + channel / (y[1] / c.group) * w[1];
+          int flat = n * x[1] + in;
+          bool inside = true;
+          for (size_t d = 0; d < 3; ++d) {
+            int q = place[d] * strides[d] + tap[d] * dilations[d] - pads[d];
+            inside = inside && 0 <= q && q < x[d + 2];
+            flat = flat * x[d + 2] + q;
+          }
+          if (inside)
+            sum += o[0]->get(static_cast<size_t>(flat)) *
+                   o[1]->get(static_cast<size_t>(channel * w[1] * w[2] * w[3] * w[4] + k));
+        }
+        o.back()->set(at,
+                      finish(sum, o, c.bias, static_cast<size_t>(channel), c.added, at, c.relu));
+      }
+}
+
+void execute(const Product& p, const Operands& o) {
+  size_t at = 0;
+  for (int64_t b = 0; b < p.batch; ++b)
+    for (int64_t i = 0; i < p.rows; ++i)
+      for (int64_t j = 0; j < p.columns; ++j, ++at) {
+        double sum = 0;
+        for (int64_t k = 0; k < p.inner; ++k) {
+          int64_t x = b * p.stride_a + (p.transposed_a ? k * p.rows + i : i * p.inner + k);
+          int64_t y = b * p.stride_b + (p.transposed_b ? j * p.inner + k : k * p.columns + j);
+          sum += o[0]->get(static_cast<size_t>(x)) * o[1]->get(static_cast<size_t>(y));
+        }
+        o.back()->set(
+            at, finish(p.alpha * sum, o, p.bias, static_cast<size_t>(j), p.added, at, p.relu));
+      }
+}
+
+void execute(const Softmax& s, const Operands& o) {
+  auto at = [&](int a, int k, int b) {
+    return static_cast<size_t>((a * s.size + k) * s.inner + b);
+  };
+  for (int a = 0; a < s.outer; ++a)
+    for (int b = 0; b < s.inner; ++b) {
+      double sum = 0;
+      for (int k = 0; k < s.size; ++k) sum += std::exp(o[0]->get(at(a, k, b)));
+      for (int k = 0; k < s.size; ++k)
+        o[1]->set(at(a, k, b), std::exp(o[0]->get(at(a, k, b))) / sum);
     }
-  return all;
 }
 
-/// Compiles all into one library; the handle of it.
-void* build(const std::vector<Compiled>& all) {
-  auto folder =
-      std::filesystem::temp_directory_path() / ("regraft_source_test_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  std::ofstream out(folder / "kernels.cpp");
-  out << kTeam;
-  for (size_t k = 0; k < all.size(); ++k) {
-    const Source& s = all[k].source;
-    out << "namespace unit" << k << " {\n"
-        << s.types << kLibrary << s.body << "}\n"
-        << "extern \"C\" void run_" << k << "(void** args, int blocks, int parts) {\n"
-        << "launch(unit" << k << "::" << s.name << ", args, blocks, parts);\n}\n";
-  }
-  out.close();
-  std::string library = (folder / "kernels.so").string();
-  std::string command = std::string(REGRAFT_CXX) + " -std=c++20 -O1 -w -shared -fPIC -pthread -o " +
-                        library + " " + (folder / "kernels.cpp").string();
-  EXPECT_EQ(std::system(command.c_str()), 0) << command;
-  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  EXPECT_NE(handle, nullptr) << dlerror();
-  std::filesystem::remove_all(folder);
-  return handle;
-}
+// --- runs ---
 
-/// Elements as a tensor of the type lies in memory.
-struct Buffer {
-  DType type;
-  std::vector<std::byte> bytes;
-  Buffer(DType t, size_t n) : type(t), bytes(n * size_of(t)) {}
-  template <class F>
-  auto visit(F&& f) {
-    if (type == DType::F64) return f(reinterpret_cast<double*>(bytes.data()));
-    return f(reinterpret_cast<float*>(bytes.data()));
-  }
-  void set(size_t k, double x) {
-    visit([&](auto* p) { p[k] = static_cast<std::remove_reference_t<decltype(*p)>>(x); });
-  }
-  double get(size_t k) {
-    return visit([&](auto* p) { return static_cast<double>(p[k]); });
-  }
-};
+using Tensors = std::map<Value, HostTensor>;
 
-size_t count_of(const Graph& g, Value v) {
-  auto dims = *numeric(g.shape(v));
-  size_t n = 1;
-  for (int64_t d : dims) n *= static_cast<size_t>(d);
-  return n;
-}
-
-void expect_right(const Compiled& c, void* handle, size_t k) {
-  const Graph& g = c.test.graph;
-  std::map<Value, Buffer> buffers;
-  std::map<Value, Array<double>> inputs;
+Tensors random_inputs(const Graph& g) {
+  Tensors tensors;
   Rng rng(7);
   for (Value v : g.inputs()) {
-    Buffer& b = buffers.emplace(v, Buffer(g.type(v).dtype, count_of(g, v))).first->second;
-    Array<double>& a = inputs[v] = {*numeric(g.shape(v)), {}};
-    for (size_t e = 0; e < count_of(g, v); ++e) {
-      b.set(e, rng.unit() + 0.1);
-      a.data.push_back(b.get(e));
-    }
+    HostTensor& t = tensors.emplace(v, host_tensor(g.type(v))).first->second;
+    for (size_t e = 0; e < t.count(); ++e) t.set(e, rng.unit() + 0.1);
   }
+  return tensors;
+}
+
+void expect_outputs(const std::string& name, const Graph& kernel, const Graph& g,
+                    Tensors& tensors) {
   Reals alg;
-  auto expected = evaluate_graph<Reals>(alg, g, {}, [&](int input, const std::vector<int64_t>&) {
-    return inputs.at(g.inputs()[static_cast<size_t>(input)]);
-  });
+  auto expected =
+      evaluate_graph<Reals>(alg, kernel, {}, [&](int k, const std::vector<int64_t>& dims) {
+        HostTensor& t = tensors.at(g.inputs()[static_cast<size_t>(k)]);
+        Array<double> a{dims, {}};
+        for (size_t e = 0; e < t.count(); ++e) a.data.push_back(t.get(e));
+        return a;
+      });
   ASSERT_TRUE(expected);
-  std::vector<void*> args;
-  for (Value v : c.source.reads) args.push_back(buffers.at(v).bytes.data());
-  std::vector<Buffer> results;
-  for (Value v : c.source.writes) results.emplace_back(g.type(v).dtype, count_of(g, v));
-  for (Buffer& b : results) args.push_back(b.bytes.data());
-  auto run = reinterpret_cast<void (*)(void**, int, int)>(
-      dlsym(handle, ("run_" + std::to_string(k)).c_str()));
-  ASSERT_NE(run, nullptr);
-  auto blocks = c.source.rounds > 0 ? c.source.blocks : c.source.blocks * c.source.threads / 4;
-  run(args.data(), static_cast<int>(blocks), static_cast<int>(results.size()));
-  for (size_t r = 0; r < results.size(); ++r)
+  for (size_t r = 0; r < expected->size(); ++r)
     for (size_t e = 0; e < (*expected)[r].data.size(); ++e) {
       double want = (*expected)[r].data[e];
-      ASSERT_NEAR(results[r].get(e), want, 2e-5 * (1 + std::abs(want)))
-          << c.test.name << " rounds " << c.source.rounds << " output " << r << " element " << e
-          << "\n"
-          << c.source.types << c.source.body;
+      ASSERT_NEAR(tensors.at(g.outputs()[r]).get(e), want, 2e-5 * (1 + std::abs(want)))
+          << name << " output " << r << " element " << e;
     }
 }
 
-TEST(Source, ComputesWhatTheFormulasSay) {
-  auto all = all_sources();
-  void* handle = build(all);
-  ASSERT_NE(handle, nullptr);
-  size_t shared = 0;
-  for (size_t k = 0; k < all.size(); ++k) {
-    expect_right(all[k], handle, k);
-    shared += all[k].source.rounds > 0;
+void run(const Work& work, const Operands& operands, HostKernels& kernels) {
+  if (const auto* s = std::get_if<Source>(&work)) {
+    std::vector<void*> args;
+    for (HostTensor* t : operands) args.push_back(t->bytes.data());
+    kernels.run(*s, args);
+  } else if (const auto* c = std::get_if<Convolution>(&work)) {
+    execute(*c, operands);
+  } else if (const auto* p = std::get_if<Product>(&work)) {
+    execute(*p, operands);
+  } else {
+    execute(std::get<Softmax>(work), operands);
   }
+}
+
+/// Each step does what its option of that number says, or its last.
+void expect_right(const Case& c, const Program& p, size_t option, HostKernels& kernels) {
+  Tensors tensors = random_inputs(p.graph);
+  for (const Step& step : p.steps) {
+    Operands operands;
+    for (Value v : step.reads) operands.push_back(&tensors.at(v));
+    for (Value v : step.writes)
+      operands.push_back(&tensors.insert_or_assign(v, host_tensor(p.graph.type(v))).first->second);
+    run(step.options[std::min(option, step.options.size() - 1)], operands, kernels);
+  }
+  expect_outputs(c.name + " " + p.name, c.graph, p.graph, tensors);
+}
+
+TEST(Lower, ProgramsComputeWhatTheFormulasSay) {
+  HostKernels kernels;
+  std::vector<std::pair<Case, Program>> programs;
+  size_t shared = 0;
+  for (const Case& c : source_cases()) {
+    auto lowered = lower(c.graph);
+    ASSERT_TRUE(lowered) << c.name << lowered.error().message;
+    for (const Program& p : *lowered) programs.emplace_back(c, p);
+    // Everything generated as well, also what a library does better.
+    for (Share share : {Share::Threads, Share::Blocks}) {
+      auto s = write_source(c.graph, c.graph.outputs(), {}, share);
+      EXPECT_TRUE(s || share == Share::Blocks) << c.name << s.error().message;
+      if (!s) continue;
+      shared += share == Share::Blocks;
+      programs.push_back({c, {"generated", c.graph, {{{*s}, s->reads, s->writes}}}});
+    }
+  }
+  for (const auto& [c, p] : programs)
+    for (const Step& step : p.steps)
+      for (const Work& work : step.options)
+        if (const auto* s = std::get_if<Source>(&work)) kernels.add(*s);
+  kernels.build();
+  for (const auto& [c, p] : programs)
+    for (size_t option : {0, 1}) expect_right(c, p, option, kernels);
   EXPECT_GE(shared, 15U);
-  EXPECT_EQ(dlclose(handle), 0);
+}
+
+std::vector<Program> programs_of(std::string_view text) {
+  auto p = lower(parsed(text));
+  EXPECT_TRUE(p) << p.error().message;
+  return p ? *std::move(p) : std::vector<Program>();
+}
+
+TEST(Lower, TakesBiasSumAndReluIntoAConvolution) {
+  auto p = programs_of(
+      "%0 = input : float32[2,4,7,6]\n%1 = input : float32[6,4,3,3]\n%2 = input : float32[6,1,1]\n"
+      "%3 = input : float32[2,6,7,6]\n%4 = conv %0 %1 pads=1,1,1,1\n%5 = add %3 %4\n"
+      "%6 = add %5 %2\n%7 = relu %6\noutputs %7\n");
+  ASSERT_EQ(p[0].steps.size(), 1U);
+  const auto& c = std::get<Convolution>(p[0].steps[0].options[0]);
+  EXPECT_TRUE(c.bias && c.added && c.relu);
+  ASSERT_GE(p.size(), 2U);
+  EXPECT_EQ(p[1].steps.size(), 2U);  // the library, and a kernel for what follows
+}
+
+TEST(Lower, LeavesWhatIsReadElsewhere) {
+  auto p = programs_of(
+      "%0 = input : float32[5,8]\n%1 = input : float32[8,6]\n%2 = matmul %0 %1\n%3 = relu %2\n"
+      "outputs %2 %3\n");
+  EXPECT_FALSE(std::get<Product>(p[0].steps[0].options[0]).relu);
+  EXPECT_EQ(p[0].steps.size(), 2U);
+}
+
+TEST(Lower, KeepsTheNaiveLoopsFromLargeWork) {
+  auto large = programs_of(
+      "%0 = input : float32[512,1024]\n%1 = input : float32[1024,1024]\n%2 = matmul %0 %1\n"
+      "outputs %2\n");
+  EXPECT_EQ(large.size(), 1U);
+  auto spread = programs_of(
+      "%0 = input : float32[1000,1000]\n%1 = reduce-sum %0 axes=0,1\n%2 = div %0 %1\noutputs %2\n");
+  for (const Work& w : spread[0].steps[0].options)
+    EXPECT_EQ(std::get<Source>(w).share, Share::Blocks);
 }
 
 Source source_of(std::string_view text, Share share) {

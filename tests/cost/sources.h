@@ -87,6 +87,39 @@ inline std::vector<Case> source_cases() {
       "%0 = input : float32[1,2,9,8]\n%1 = maxpool %0 kernel=3,2 strides=2,2 pads=1,0,0,1\n"
       "%2 = neg %1\noutputs %2\n");
   add("doubles", "%0 = input : float64[3,12]\n%1 = softmax %0 axis=-1\noutputs %1\n");
+  add("conv-uneven",
+      "%0 = input : float32[1,4,7,6]\n%1 = input : float32[6,2,3,2]\n"
+      "%2 = conv %0 %1 strides=2,1 pads=0,1,2,0 dilations=1,2 group=2\n%3 = relu %2\noutputs %3\n");
+  add("conv-channels",
+      "%0 = input : float32[2,3,4,5]\n%1 = input : float32[4,3,1,1]\n%2 = input : float32[4,1,1]\n"
+      "%3 = conv %0 %1\n%4 = mul %3 %2\n%5 = add %4 %2\n%6 = relu %5\noutputs %6\n");
+  add("conv-line",
+      "%0 = input : float32[2,3,9]\n%1 = input : float32[4,3,3]\n%2 = input : float32[4]\n"
+      "%3 = conv %0 %1 %2 pads=1,1\n%4 = tanh %3\noutputs %4\n");
+  add("conv-volume",
+      "%0 = input : float32[1,2,4,3,5]\n%1 = input : float32[3,2,2,2,3]\n"
+      "%2 = conv %0 %1 pads=0,0,1,0,0,1\noutputs %2\n");
+  add("conv-sum",
+      "%0 = input : float32[2,4,5,5]\n%1 = input : float32[4,4,3,3]\n%2 = conv %0 %1 pads=1,1,1,1\n"
+      "%3 = add %0 %2\noutputs %3\n");
+  add("gemm-all",
+      "%0 = input : float32[8,5]\n%1 = input : float32[6,8]\n%2 = input : float32[5,1]\n"
+      "%3 = gemm %0 %1 %2 transA=1 transB=1 alpha=0.5 beta=2\n%4 = relu %3\noutputs %4\n");
+  add("dense",
+      "%0 = input : float32[3,5,8]\n%1 = input : float32[8,6]\n%2 = input : float32[6]\n"
+      "%3 = input : float32[3,5,6]\n%4 = matmul %0 %1\n%5 = add %2 %4\n%6 = add %5 %3\n"
+      "outputs %6\n");
+  add("attention-scores",
+      "%0 = input : float32[2,3,4,5]\n%1 = input : float32[2,3,5,4]\n%2 = matmul %0 %1\n"
+      "%3 = full shape=1 value=0.125\n%4 = mul %2 %3\noutputs %4\n");
+  add("shared-left",
+      "%0 = input : float32[4,5]\n%1 = input : float32[2,3,5,4]\n%2 = matmul %0 %1\noutputs %2\n");
+  add("mixed-batches",
+      "%0 = input : float32[2,1,4,5]\n%1 = input : float32[3,5,4]\n%2 = matmul %0 %1\noutputs "
+      "%2\n");
+  add("product-of-chain",
+      "%0 = input : float32[4,5]\n%1 = input : float32[5,4]\n%2 = exp %0\n%3 = matmul %2 %1\n"
+      "%4 = softmax %3 axis=0\n%5 = neg %4\noutputs %5 %3\n");
   add("identity", "%0 = input : float32[5]\noutputs %0\n");
   return cases;
 }

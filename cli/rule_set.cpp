@@ -1,0 +1,47 @@
+#include "cli/rule_set.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "cli/commands.h"
+#include "substitutions/rule_db.h"
+
+namespace regraft::cli {
+namespace {
+
+std::vector<std::string> shipped_files() {
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(shipped_rules_folder(), ignored))
+    if (entry.path().extension() == ".rules") files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
+  std::set<std::string> disabled(set.disabled.begin(), set.disabled.end()), names;
+  std::vector<Rule> rules;
+  auto files = set.files.empty() ? shipped_files() : set.files;
+  if (files.empty())
+    return error(shipped_rules_folder() + ": no rule files; give some with --rules");
+  for (const auto& path : files) {
+    auto admit = set.bounded ? substitutions::Admit::Bounded : substitutions::Admit::AllSizes;
+    ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, admit));
+    for (Rule& rule : file.rules) {
+      if (disabled.count(rule.name) || !names.insert(rule.name).second) continue;
+      if (disabled.empty()) {
+        rules.push_back(std::move(rule));
+        continue;
+      }
+      for (Rule& directed : directions(std::move(rule)))
+        if (!disabled.count(directed.name)) rules.push_back(std::move(directed));
+    }
+  }
+  return rewrite::RuleIndex::build(std::move(rules),
+                                   set.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes);
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,18 @@
+#pragma once
+// The rules that a command works with.
+#include <string>
+#include <vector>
+
+#include "rewrite/rule_index.h"
+
+namespace regraft::cli {
+
+struct RuleSet {
+  std::vector<std::string> files;     ///< empty: the shipped ones
+  std::vector<std::string> disabled;  ///< names of rules to leave out
+  bool bounded = false;               ///< admit what is proved at some shapes only
+};
+/// An Error names the file, and the line in it.
+Result<rewrite::RuleIndex> load_rules(const RuleSet& set);
+
+}  // namespace regraft::cli
