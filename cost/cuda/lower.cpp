@@ -362,6 +362,9 @@ size_t launches_of_library(const Program& p) {
 }  // namespace
 
 Result<std::vector<Program>> lower(const Graph& kernel) {
+  for (Value v : kernel.outputs())
+    if (kernel.node(v.node).kind != NodeKind::Call)
+      return error("cuda: a kernel with an output that no call computes");
   ASSIGN_OR_RETURN(Graph g, Normaliser(kernel).run());
   std::vector<Program> programs;
   ASSIGN_OR_RETURN(Program fused, Lowering(g, Use::Fused).run());

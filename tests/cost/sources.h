@@ -120,7 +120,6 @@ inline std::vector<Case> source_cases() {
   add("product-of-chain",
       "%0 = input : float32[4,5]\n%1 = input : float32[5,4]\n%2 = exp %0\n%3 = matmul %2 %1\n"
       "%4 = softmax %3 axis=0\n%5 = neg %4\noutputs %5 %3\n");
-  add("identity", "%0 = input : float32[5]\noutputs %0\n");
   return cases;
 }
 
