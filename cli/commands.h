@@ -39,7 +39,12 @@ struct OptimizeFlags {
   std::string in, out;
   std::vector<std::string> rules;  ///< empty: the shipped ones
   std::vector<std::string> disabled;
-  std::string search = "windows", cost = "roofline";
+  std::string search = "windows";
+  std::string cost = "auto";  ///< as choose_cost reads it
+  std::string objective = "latency";
+  std::string measure;  ///< runtime to time candidates with; empty: none
+  int candidates = 4, measure_threads = 1;
+  double measure_seconds = 20;
   double alpha = 1.05, growth = 2;
   uint64_t budget = 300000;
   int check = 1;
@@ -70,6 +75,9 @@ struct ImportFlags {
   Common common;
   std::string in, out;
 };
+/// How long a calibration may take unless told otherwise.
+constexpr double kCalibrationSeconds = 60;
+
 struct CostFlags {
   Common common;
   std::vector<std::string> files;
@@ -97,6 +105,7 @@ int run_rules_stats(const RulesFlags& flags);
 int run_rules_derive(const DeriveFlags& flags);
 int run_rules_import(const ImportFlags& flags);
 int run_rules_export(const ExportFlags& flags);
+int run_calibrate(const CostFlags& flags);
 int run_cost_show(const CostFlags& flags);
 int run_cost_merge(const CostFlags& flags);
 int run_cost_add(const CostFlags& flags);
@@ -115,5 +124,7 @@ int thread_count(const Common& common);
 std::string shipped_rules_folder();
 /// The folder of shipped profiles: beside the sources, or ../share/regraft/profiles.
 std::string shipped_profiles_folder();
+/// The folder of the Python package `regraft`: beside the sources, or ../share/regraft/python.
+std::string shipped_python_folder();
 
 }  // namespace regraft::cli

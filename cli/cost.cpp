@@ -32,12 +32,21 @@ void print_rates(const Profile& p) {
 }
 
 void print_kernels(const Profile& p) {
-  Table table{{{"us", "noise", "runs", "kernel"}}};
+  fmt::print("{:>12} {:>8} {:>6}  kernel\n", "us", "noise", "runs");
   for (const auto& [signature, t] : p.kernels)
-    table.rows.push_back({fmt::format("{:.2f}", t.microseconds),
-                          fmt::format("{:.1f} %", 100 * t.noise), fmt::format("{}", t.runs),
-                          signature});
-  fmt::print("{}", to_string(table));
+    fmt::print("{:12.2f} {:6.1f} % {:6}  {}\n", t.microseconds, 100 * t.noise, t.runs, signature);
+}
+
+void print_plan(const cost::Profiled& model, const cost::KernelPlan& plan) {
+  fmt::print("{:>12}             kernel\n", "us");
+  const Profile& p = model.profile();
+  for (const auto& call : plan.calls) {
+    auto at = p.kernels.find(call.signature);
+    bool known = at != p.kernels.end();
+    double us =
+        known ? at->second.microseconds : cost::estimate(p.machine, call.kernel).microseconds;
+    fmt::print("{:12.2f} {:>9}   {}\n", us, known ? "" : "estimated", call.signature);
+  }
 }
 
 Result<json> read_json(const std::string& path) {
@@ -61,7 +70,7 @@ Result<Profile> profile_of(const json& j) {
     cost::Timing t{k.at("microseconds"), k.value("noise", 0.0), k.value("runs", 1)};
     std::string text = k.at("signature");
     if (auto parsed = cost::parse_signature(text); !parsed) return parsed.error();
-    if (t.microseconds > 0) p.kernels[text] = t;
+    if (t.microseconds >= 0) p.kernels[text] = t;
   }
   return p;
 }
@@ -79,7 +88,11 @@ int run_cost_show(const CostFlags& flags) {
         fmt::print(", roofline with {:.2f} us a call\n", p.machine.launch_microseconds);
       else
         fmt::print(", roofline not calibrated\n");
-      if (p.calibrated) print_rates(p);
+      if (p.calibrated) {
+        fmt::print("otherwise {:.1f} GFLOP/s and {:.1f} GB/s; by kind:\n", p.machine.peak_gflops,
+                   p.machine.bandwidth_gbytes);
+        print_rates(p);
+      }
       if (flags.kernels) print_kernels(p);
     }
   }
@@ -153,17 +166,8 @@ int run_cost_predict(const CostFlags& flags) {
     auto model = io::load(file);
     if (!model) return bad_input(model.error());
     auto plan = chosen->profiled->plan(model->graph);
-    auto p = chosen->profiled->predict(model->graph);
-    Table table{{{"us", "", "kernel"}}};
-    for (const auto& call : plan.calls) {
-      auto at = chosen->profiled->profile().kernels.find(call.signature);
-      bool known = at != chosen->profiled->profile().kernels.end();
-      double us =
-          known ? at->second.microseconds
-                : cost::estimate(chosen->profiled->profile().machine, call.kernel).microseconds;
-      table.rows.push_back({fmt::format("{:.2f}", us), known ? "" : "estimated", call.signature});
-    }
-    if (flags.kernels) fmt::print("{}", to_string(table));
+    auto p = chosen->profiled->predict(model->graph, plan);
+    if (flags.kernels) print_plan(*chosen->profiled, plan);
     fmt::print("{}: {:.1f} us predicted, {} kernels, of which {} ({:.1f} us) are estimated\n", file,
                p.microseconds, p.kernels, p.estimated, p.estimated_microseconds);
   }

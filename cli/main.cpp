@@ -77,8 +77,28 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   app->add_option("--growth", f.growth, "calls a graph may have, times those of the model")
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str();
-  app->add_option("--cost", f.cost, "cost model")
-      ->check(CLI::IsMember({"roofline"}))
+  app->add_option("--cost", f.cost,
+                  "cost model: auto (a profile of this machine, if there is one), roofline, the "
+                  "name of a runtime, or a profile file")
+      ->capture_default_str();
+  app->add_option("--objective", f.objective, "what to make less of: latency, memory or mixed")
+      ->check(CLI::IsMember({"latency", "memory", "mixed"}))
+      ->capture_default_str();
+  auto* measure =
+      app->add_option("--measure", f.measure,
+                      "time candidates in this runtime; the original stays unless one is faster")
+          ->check(CLI::IsMember({"onnxruntime", "cpu", "cuda"}));
+  app->add_option("--candidates", f.candidates, "graphs to time beside the original")
+      ->needs(measure)
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_option("--measure-time", f.measure_seconds, "seconds for timing the candidates")
+      ->needs(measure)
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--measure-threads", f.measure_threads, "threads of the runtime")
+      ->needs(measure)
+      ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   app->add_option("--check", f.check, "compare both models on so many random inputs before writing")
       ->check(CLI::Range(0, 1000000))
@@ -173,6 +193,19 @@ void add_cost_files(CLI::App& root, CostFlags& f, int& code) {
   add->callback([&] { code = run_cost_add(f); });
 }
 
+void add_calibrate(CLI::App& root, CostFlags& f, int& code) {
+  auto* app = root.add_subcommand("calibrate",
+                                  "measure this machine, so that costs are those of its runtime");
+  app->add_option("models", f.files, "ONNX models whose kernels to measure beside the usual ones");
+  app->add_option("--runtime", f.runtime, "what to measure with; single: plain loops, no library")
+      ->check(CLI::IsMember({"onnxruntime", "cpu", "cuda", "single"}))
+      ->capture_default_str();
+  app->add_option("-o,--out", f.out, "profile file, made or added to; default: the user's");
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_calibrate(f); });
+}
+
 void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   auto* app = root.get_subcommand("cost");
   auto* kernels = app->add_subcommand(
@@ -229,7 +262,7 @@ int main(int argc, char** argv) {
   ImportFlags import;
   ExportFlags rules_export;
   EvalFlags eval;
-  CostFlags cost;
+  CostFlags cost, calibrate;
   add_generate(app, generate, code);
   add_verify(app, verify, code);
   add_optimize(app, optimize, code);
@@ -237,6 +270,7 @@ int main(int argc, char** argv) {
   add_rules(app, rules, code);
   add_rules_work(app, derive, import, code);
   add_rules_export(app, rules_export, code);
+  add_calibrate(app, calibrate, code);
   add_cost_files(app, cost, code);
   add_cost_models(app, cost, code);
   add_eval(app, eval, code);

@@ -1,5 +1,5 @@
 // Reads a model and rules, searches, checks, writes.
-#include "rewrite/optimize.h"
+#include "cli/choose.h"
 
 #include <fmt/format.h>
 
@@ -14,10 +14,9 @@
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "cli/rule_set.h"
-#include "cost/roofline.h"
 #include "io/model.h"
 #include "rewrite/check.h"
-#include "rewrite/searchers.h"
+#include "rewrite/replay.h"
 
 namespace regraft::cli {
 namespace {
@@ -25,7 +24,7 @@ namespace {
 /// Everything that the report says.
 struct Outcome {
   io::Summary before, after;
-  rewrite::OptimizeReport report;
+  Choice choice;
   std::optional<rewrite::CheckReport> check;
   size_t rules = 0;
   double seconds = 0;
@@ -58,35 +57,68 @@ std::string table_of(const Outcome& o) {
   };
   auto pb = static_cast<double>(o.before.parameters), pa = static_cast<double>(o.after.parameters);
   auto sb = static_cast<double>(o.before.bytes), sa = static_cast<double>(o.after.bytes);
-  const auto &cb = o.report.before.cost, &ca = o.report.after.cost;
+  const auto &cb = o.choice.sums[0], &ca = o.choice.sums[1];
+  const auto &wb = o.choice.before.predicted, &wa = o.choice.after.predicted;
+  auto mb = static_cast<double>(wb.peak_bytes), ma = static_cast<double>(wa.peak_bytes);
   add("operators", total[0], total[1], fmt::format("{}", total[0]), fmt::format("{}", total[1]));
   add("parameters", pb, pa, human_count(pb), human_count(pa));
   add("FLOPs", cb.flops, ca.flops, human_count(cb.flops), human_count(ca.flops));
-  add("predicted cost", cb.microseconds, ca.microseconds, fmt::format("{:.1f} us", cb.microseconds),
-      fmt::format("{:.1f} us", ca.microseconds));
+  add("predicted cost", wb.microseconds, wa.microseconds, fmt::format("{:.1f} us", wb.microseconds),
+      fmt::format("{:.1f} us", wa.microseconds));
+  if (const auto& tb = o.choice.before.measured, &ta = o.choice.after.measured; tb && ta)
+    add("measured", tb->microseconds, ta->microseconds, fmt::format("{:.1f} us", tb->microseconds),
+        fmt::format("{:.1f} us", ta->microseconds));
+  add("activations at once", mb, ma, human_bytes(mb), human_bytes(ma));
   add("file size", sb, sa, human_bytes(sb), human_bytes(sa));
   return to_string(table);
 }
 
-void print(const OptimizeFlags& flags, const Outcome& o, const cost::CostModel& model) {
-  const auto& s = o.report.search;
+void print_measured(const Choice& c) {
+  if (c.measured_with.empty()) return;
+  fmt::print("measured with {}: noise {:.1f} % before, {:.1f} % after; {} other candidates",
+             c.measured_with, 100 * c.before.measured->noise, 100 * c.after.measured->noise,
+             c.others.size());
+  for (size_t k = 0; k < c.others.size(); ++k)
+    fmt::print("{} {:.1f} us", k ? "," : ":", c.others[k].measured->microseconds);
+  fmt::print("\n");
+}
+
+void print(const OptimizeFlags& flags, const Outcome& o) {
+  const Choice& c = o.choice;
+  const auto& s = c.search;
   fmt::print("{}", table_of(o));
   for (const auto& [rule, n] : s.applied) fmt::print("applied {}x {}\n", n, rule);
+  if (c.kept) fmt::print("the original stays: nothing better was found\n");
   fmt::print("{} rules, {} graphs expanded, {} candidates, stopped: {}; {:.1f} s, peak {}\n",
              o.rules, s.expanded, s.candidates, rewrite::to_string(s.stop), o.seconds,
              human_bytes(static_cast<double>(peak_bytes())));
-  fmt::print("cost model: {}\n", model.description());
+  fmt::print("cost model: {}\n", c.model);
+  if (c.kernels > 0)
+    fmt::print("of the {} kernels that it runs, {} were not measured but estimated\n", c.kernels,
+               c.estimated);
+  print_measured(c);
   if (o.check) fmt::print("check: {}\n", describe(*o.check));
   fmt::print("wrote {}\n", flags.out);
 }
 
-nlohmann::json side(const io::Summary& s, const rewrite::Account& a) {
-  return {{"operators", s.operators}, {"parameters", s.parameters},  {"bytes", s.bytes},
-          {"calls", a.calls},         {"cost", a.cost.microseconds}, {"flops", a.cost.flops}};
+nlohmann::json to_json(const cost::Timing& t) {
+  return {{"microseconds", t.microseconds}, {"noise", t.noise}, {"runs", t.runs}};
 }
 
-nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o, const cost::CostModel& model) {
-  const auto& s = o.report.search;
+nlohmann::json side(const io::Summary& s, const cost::Cost& sum, const Valued& v) {
+  nlohmann::json j = {{"operators", s.operators},
+                      {"parameters", s.parameters},
+                      {"bytes", s.bytes},
+                      {"cost", v.predicted.microseconds},
+                      {"sum", sum.microseconds},
+                      {"flops", sum.flops},
+                      {"activation_bytes", v.predicted.peak_bytes}};
+  if (v.measured) j["measured"] = to_json(*v.measured);
+  return j;
+}
+
+nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
+  const auto& s = o.choice.search;
   nlohmann::json improvements = nlohmann::json::array();
   for (const auto& i : s.improvements)
     improvements.push_back(
@@ -95,9 +127,13 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o, const cost:
                       {"input", flags.in},
                       {"output", flags.out},
                       {"rules", o.rules},
-                      {"cost_model", model.description()},
-                      {"before", side(o.before, o.report.before)},
-                      {"after", side(o.after, o.report.after)},
+                      {"cost_model", o.choice.model},
+                      {"before", side(o.before, o.choice.sums[0], o.choice.before)},
+                      {"after", side(o.after, o.choice.sums[1], o.choice.after)},
+                      {"kept", o.choice.kept},
+                      {"objective", flags.objective},
+                      {"kernels", o.choice.kernels},
+                      {"estimated", o.choice.estimated},
                       {"applied", s.applied},
                       {"search",
                        {{"searcher", flags.search},
@@ -116,6 +152,12 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o, const cost:
                         {"improvements", improvements}}},
                       {"seconds", o.seconds},
                       {"peak_bytes", peak_bytes()}};
+  if (!o.choice.measured_with.empty()) {
+    j["measured_with"] = o.choice.measured_with;
+    for (const Valued& v : o.choice.others)
+      j["others"].push_back(
+          {{"cost", v.predicted.microseconds}, {"measured", to_json(*v.measured)}});
+  }
   if (o.check)
     j["check"] = {{"passed", o.check->agrees},
                   {"runs", o.check->runs},
@@ -141,7 +183,7 @@ Status certify(const OptimizeFlags& flags, const io::Imported& imported,
                const rewrite::RuleIndex& rules, const Outcome& o) {
   if (flags.certificate.empty()) return {};
   return write_certificate(
-      flags.certificate, make_certificate(imported.graph, o.before.opset, rules, o.report.search));
+      flags.certificate, make_certificate(imported.graph, o.before.opset, rules, o.choice.search));
 }
 
 }  // namespace
@@ -157,7 +199,6 @@ int run_optimize(const OptimizeFlags& flags) {
   Outcome o;
   o.rules = rules->rules().size();
   o.before = io::summarise(*imported, imported->graph);
-  cost::Roofline model;
   rewrite::SearchOptions options;
   options.alpha = flags.alpha;
   options.budget = flags.budget;
@@ -167,14 +208,13 @@ int run_optimize(const OptimizeFlags& flags) {
   options.opset = o.before.opset;
   options.verbosity = flags.common.verbosity;
   Stop stop(flags.common.seconds);
-  auto report = rewrite::optimize(imported->graph, *rules, model,
-                                  *rewrite::make_searcher(flags.search), options, stop);
-  if (!report) return bad_input(error(flags.in + ": " + report.error().message));
-  o.report = *std::move(report);
+  auto choice = choose(flags, *imported, *rules, options, stop);
+  if (!choice) return bad_input(error(flags.in + ": " + choice.error().message));
+  o.choice = *std::move(choice);
   Stop::acknowledge_interrupt();
   if (flags.check > 0) {
     auto check =
-        rewrite::compare(imported->graph, o.report.graph, flags.check, flags.common.seed, Stop());
+        rewrite::compare(imported->graph, o.choice.graph, flags.check, flags.common.seed, Stop());
     if (!check) return bad_input(error(flags.in + ": " + check.error().message));
     if (!check->agrees) {
       fmt::print(stderr, "regraft: the check failed, nothing written: {}\n", describe(*check));
@@ -184,13 +224,13 @@ int run_optimize(const OptimizeFlags& flags) {
       fmt::print(stderr, "regraft: warning: the check is incomplete: {}\n", describe(*check));
     o.check = *check;
   }
-  o.after = io::summarise(*imported, o.report.graph);
-  if (auto status = io::save(*imported, o.report.graph, flags.out); !status)
+  o.after = io::summarise(*imported, o.choice.graph);
+  if (auto status = io::save(*imported, o.choice.graph, flags.out); !status)
     return bad_input(status.error());
   if (auto status = certify(flags, *imported, *rules, o); !status) return bad_input(status.error());
   o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (flags.common.verbosity == Verbosity::Normal) print(flags, o, model);
-  if (auto s = write_text(flags.common.json, to_json(flags, o, model).dump(2) + "\n"); !s)
+  if (flags.common.verbosity == Verbosity::Normal) print(flags, o);
+  if (auto s = write_text(flags.common.json, to_json(flags, o).dump(2) + "\n"); !s)
     return bad_input(s.error());
   return kDone;
 }

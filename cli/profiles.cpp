@@ -22,22 +22,6 @@ std::string user_folder() {
   return cache + "/regraft";
 }
 
-Result<std::vector<Profile>> all_profiles() {
-  std::vector<std::string> files;
-  for (const auto& folder : profile_folders()) {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-      if (entry.path().extension() == ".profile") files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
-  std::vector<Profile> all;
-  for (const auto& file : files) {
-    ASSIGN_OR_RETURN(auto profiles, cost::read_profiles(file));
-    merge(all, profiles);
-  }
-  return all;
-}
-
 /// Of one runtime, on this processor: one thread first, then the one that knows most.
 const Profile* best_of(const std::vector<Profile>& all, std::string_view runtime) {
   const Profile* best = nullptr;
@@ -51,6 +35,14 @@ const Profile* best_of(const std::vector<Profile>& all, std::string_view runtime
       best = &p;
   }
   return best;
+}
+
+/// What plain loops measured on this processor, or the defaults.
+cost::Machine machine_of(const std::vector<Profile>& all) {
+  std::string processor = cost::processor_name();
+  for (const Profile& p : all)
+    if (p.key.runtime == "single" && p.key.device == processor) return p.machine;
+  return {};
 }
 
 ChosenCost of_profile(const Profile& p) {
@@ -69,6 +61,22 @@ Result<ChosenCost> of_file(const std::string& path) {
 
 }  // namespace
 
+Result<std::vector<Profile>> all_profiles() {
+  std::vector<std::string> files;
+  for (const auto& folder : profile_folders()) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+      if (entry.path().extension() == ".profile") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Profile> all;
+  for (const auto& file : files) {
+    ASSIGN_OR_RETURN(auto profiles, cost::read_profiles(file));
+    merge(all, profiles);
+  }
+  return all;
+}
+
 std::vector<std::string> profile_folders() {
   if (const char* set = std::getenv("REGRAFT_PROFILES")) {
     std::vector<std::string> folders;
@@ -86,14 +94,13 @@ std::vector<std::string> profile_folders() {
 std::string user_profile() { return user_folder() + "/user.profile"; }
 
 Result<ChosenCost> choose_cost(const std::string& cost) {
-  if (cost == "roofline") return ChosenCost{std::make_unique<cost::Roofline>()};
   if (cost.ends_with(".profile")) return of_file(cost);
   ASSIGN_OR_RETURN(auto all, all_profiles());
-  if (cost == "auto") {
+  if (cost == "auto")
     for (const char* runtime : {"onnxruntime", "cpu"})
       if (const Profile* p = best_of(all, runtime)) return of_profile(*p);
-    return ChosenCost{std::make_unique<cost::Roofline>()};
-  }
+  if (cost == "auto" || cost == "roofline")
+    return ChosenCost{std::make_unique<cost::Roofline>(machine_of(all))};
   if (const Profile* p = best_of(all, cost)) return of_profile(*p);
   return error("--cost " + cost + ": no profile of this runtime on " + cost::processor_name() +
                "; make one with `regraft calibrate`");

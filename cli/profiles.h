@@ -26,6 +26,8 @@ struct ChosenCost {
 /// An Error when a file cannot be read, or nothing is found for a runtime.
 Result<ChosenCost> choose_cost(const std::string& cost);
 
+/// All profiles in the folders that are searched.
+Result<std::vector<cost::Profile>> all_profiles();
 /// All profiles of a file; none when the file does not exist.
 Result<std::vector<cost::Profile>> read_if_there(const std::string& path);
 

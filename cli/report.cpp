@@ -121,6 +121,8 @@ std::string shipped_rules_folder() {
   return shipped("substitutions", REGRAFT_SUBSTITUTIONS);
 }
 
+std::string shipped_python_folder() { return shipped("python", REGRAFT_PYTHON_FOLDER); }
+
 std::string shipped_profiles_folder() { return shipped("profiles", REGRAFT_PROFILES); }
 
 }  // namespace regraft::cli

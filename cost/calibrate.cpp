@@ -26,7 +26,8 @@ Samples samples_of(const Profile& p) {
   Samples samples;
   for (const auto& [text, timing] : p.kernels) {
     auto kernel = parse_signature(text);
-    if (!kernel) continue;  // of operators that this program does not know
+    // Of operators that this program does not know; or the runtime does nothing.
+    if (!kernel || timing.microseconds <= 0) continue;
     Cost c = estimate(p.machine, *kernel);
     samples[static_cast<size_t>(kind_of(*kernel))].push_back(
         {c.flops, c.bytes, timing.microseconds});
@@ -248,7 +249,7 @@ Machine probe_machine() {
 double median_error(const Machine& machine, const Profile& profile) {
   std::vector<double> factors;
   for (const auto& [text, timing] : profile.kernels)
-    if (auto kernel = parse_signature(text)) {
+    if (auto kernel = parse_signature(text); kernel && timing.microseconds > 0) {
       double factor = estimate(machine, *kernel).microseconds / timing.microseconds;
       factors.push_back(std::max(factor, 1 / factor));
     }

@@ -59,6 +59,15 @@ TensorType at_sizes(const TensorType& t, int64_t symbol_value) {
   return r;
 }
 
+bool has_numbers_only(const Node& node) {
+  auto is_number = [](const Poly& p) { return p.is_constant(); };
+  for (const TensorType& t : node.types)
+    if (t.shape && !std::all_of(t.shape->begin(), t.shape->end(), is_number)) return false;
+  for (const auto& list : node.attrs.ints)
+    if (!std::all_of(list.begin(), list.end(), is_number)) return false;
+  return true;
+}
+
 /// Uniform in +-1 over the square root of how many elements meet in one of the result; between 0.5
 /// and 1.5 for vectors, which may be variances.
 std::vector<float> random_weights(const std::vector<int64_t>& dims, int64_t count, Rng& rng) {
@@ -122,14 +131,12 @@ Result<Kernel> parse_signature(std::string_view text) {
 
 Graph at_sizes(const Graph& g, int64_t symbol_value) {
   Graph sized = g;
-  auto number = [&](Poly& p) { p = Poly(typical(p, symbol_value)); };
   for (int32_t id = 0; id < g.id_bound(); ++id) {
-    if (!g.contains(id)) continue;
+    if (!g.contains(id) || has_numbers_only(g.node(id))) continue;
     Node node = g.node(id);
     for (TensorType& t : node.types) t = at_sizes(t, symbol_value);
     for (auto& list : node.attrs.ints)
-      for (Poly& p : list)
-        if (!p.is_constant()) number(p);
+      for (Poly& p : list) p = p.is_constant() ? p : Poly(typical(p, symbol_value));
     sized.replace_node(id, std::move(node));
   }
   return sized;

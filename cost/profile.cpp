@@ -63,7 +63,7 @@ Result<Profile> from_wire(const wire::Profile& w) {
     p.machine.rates[static_cast<size_t>(*kind)] = {rate.gflops(), rate.gbytes()};
   }
   for (const auto& k : w.kernels()) {
-    if (!(k.microseconds() > 0)) return error("a kernel without a time");
+    if (!(k.microseconds() >= 0)) return error("a kernel without a time");
     p.kernels[k.signature()] = {k.microseconds(), k.noise(), k.runs()};
   }
   return p;
@@ -101,6 +101,11 @@ void merge(std::vector<Profile>& into, const std::vector<Profile>& from) {
     else
       merge(*at, p);
   }
+}
+
+void replace(std::vector<Profile>& in, const Profile& profile) {
+  std::erase_if(in, [&](const Profile& p) { return p.key == profile.key; });
+  in.push_back(profile);
 }
 
 Result<std::vector<Profile>> read_profiles(const std::string& path) {

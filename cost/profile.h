@@ -36,6 +36,9 @@ struct Profile {
 void merge(Profile& into, const Profile& from);
 void merge(std::vector<Profile>& into, const std::vector<Profile>& from);
 
+/// Puts the profile in place of the one with its key.
+void replace(std::vector<Profile>& in, const Profile& profile);
+
 /// An Error names the file, and says if it is of a newer version.
 Result<std::vector<Profile>> read_profiles(const std::string& path);
 /// Written beside and renamed. Sorted by key and signature, so equal contents are equal files.

@@ -113,9 +113,8 @@ KernelPlan Profiled::plan(const Graph& g) const {
   return plan_kernels(g, runtime_, profile_.machine.symbol_value);
 }
 
-Prediction Profiled::predict(const Graph& g) const {
+Prediction Profiled::predict(const Graph& g, const KernelPlan& plan) const {
   Prediction p;
-  KernelPlan plan = this->plan(g);
   for (const KernelCall& call : plan.calls) {
     ++p.kernels;
     auto at = profile_.kernels.find(call.signature);

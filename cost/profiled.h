@@ -29,7 +29,9 @@ class Profiled final : public CostModel {
   std::string description() const override;
 
   /// Of the whole graph, as the runtime fuses it and lays it out.
-  Prediction predict(const Graph& g) const;
+  Prediction predict(const Graph& g) const { return predict(g, plan(g)); }
+  /// The same for a plan that was made before.
+  Prediction predict(const Graph& g, const KernelPlan& plan) const;
   KernelPlan plan(const Graph& g) const;
   const Profile& profile() const { return profile_; }
   const Runtime& runtime() const { return runtime_; }

@@ -33,7 +33,7 @@ Result<Imported> load(const std::string& path);
 /// The same from memory; external data is refused. `name` stands for the file in messages.
 Result<Imported> parse(std::string_view bytes, const std::string& name);
 
-/// A model for a graph that was built, not read; its inputs are named x0, x1, .. and its outputs y0,
+/// A model for a graph that was built, not read; inputs are named x0, x1, .., and outputs y0,
 /// y1, .. An Error when an input or output has a size that is no number.
 Result<Imported> model_of(Graph g, int opset);
 

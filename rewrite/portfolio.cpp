@@ -1,7 +1,6 @@
 #include "rewrite/portfolio.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "rewrite/annealing.h"
 #include "rewrite/backtracking.h"
@@ -13,20 +12,6 @@ namespace regraft::rewrite {
 namespace {
 
 constexpr uint64_t kRounds = 4;
-
-/// Adds what happened after `total` ended.
-void append(SearchReport& total, SearchReport&& next, double seconds_before) {
-  for (Improvement i : next.improvements) {
-    i.candidate += total.candidates;
-    i.seconds += seconds_before;
-    i.depth += total.steps.size();
-    total.improvements.push_back(std::move(i));
-  }
-  for (const auto& [rule, n] : next.applied) total.applied[rule] += n;
-  std::move(next.steps.begin(), next.steps.end(), std::back_inserter(total.steps));
-  total.best = std::move(next.best);
-  total.cost_after = next.cost_after;
-}
 
 class Run {
  public:

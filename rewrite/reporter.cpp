@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <queue>
 
 #include "base/check.h"
@@ -73,6 +74,19 @@ SearchReport Reporter::finish(StopReason reason, const std::vector<Move>& moves,
   }
   report.best = std::move(best);
   return std::move(report);
+}
+
+void append(SearchReport& total, SearchReport&& next, double seconds_before) {
+  for (Improvement i : next.improvements) {
+    i.candidate += total.candidates;
+    i.seconds += seconds_before;
+    i.depth += total.steps.size();
+    total.improvements.push_back(std::move(i));
+  }
+  for (const auto& [rule, n] : next.applied) total.applied[rule] += n;
+  std::move(next.steps.begin(), next.steps.end(), std::back_inserter(total.steps));
+  total.best = std::move(next.best);
+  total.cost_after = next.cost_after;
 }
 
 void redo(Engine& engine, const Move& move) {

@@ -42,6 +42,9 @@ class Reporter {
   Clock::time_point start_;
 };
 
+/// Adds what happened after `total` ended, `seconds_before` after the start.
+void append(SearchReport& total, SearchReport&& next, double seconds_before);
+
 /// Does a move that was made from the same graph before. REQUIRES: it applies.
 void redo(Engine& engine, const Move& move);
 

@@ -13,12 +13,13 @@ import onnx
 
 import cnn
 import decoder
+import mobile
 import nas
 import reparam
 import transformer
 
-MODELS = {**cnn.MODELS, **reparam.MODELS, **transformer.MODELS, **decoder.MODELS,
-          **nas.MODELS}
+MODELS = {**cnn.MODELS, **mobile.MODELS, **reparam.MODELS, **transformer.MODELS,
+          **decoder.MODELS, **nas.MODELS}
 
 
 def chosen(names):

@@ -18,6 +18,16 @@ def bottleneck_block(b, x, cin, width, stride):
     return b.relu(b.op("Add", [y, shortcut])), cout
 
 
+def caffe_block(b, x, cin, width, stride):
+    """He et al.'s own release has the stride in the first 1x1 convolution."""
+    cout = 4 * width
+    y = b.conv_bn_relu(x, cin, width, 1, stride)
+    y = b.conv_bn_relu(y, width, width, 3, 1, 1)
+    y = b.conv_bn(y, width, cout, 1)
+    shortcut = x if stride == 1 and cin == cout else b.conv_bn(x, cin, cout, 1, stride)
+    return b.relu(b.op("Add", [y, shortcut])), cout
+
+
 def grouped_block(b, x, cin, width, stride):
     """Xie et al., Aggregated Residual Transformations for Deep Neural Networks, 2017: 32 groups."""
     inner, cout = 2 * width, 4 * width
@@ -160,7 +170,36 @@ def tiny_inception(seed):
     return b.model()
 
 
+def densenet(name, blocks, growth, channels, size, classes, seed):
+    """Huang et al., Densely Connected Convolutional Networks, 2017: batch norm before convolution;
+    between blocks a 1x1 convolution, then average pooling."""
+    b = Builder(name, seed)
+    x = b.conv_bn_relu(b.input("input", [1, 3, size, size]), 3, channels, 7, 2, 3)
+    x = b.max_pool(x, 3, 2, 1)
+    for k, layers in enumerate(blocks):
+        parts = [x]
+        for _ in range(layers):
+            joined = b.op("Concat", parts, axis=1) if len(parts) > 1 else x
+            parts.append(dense_layer(b, joined, channels, growth))
+            channels += growth
+        x = b.relu(b.batch_norm(b.op("Concat", parts, axis=1), channels))
+        if k + 1 < len(blocks):
+            x = b.average_pool(b.conv(x, channels, channels // 2), 2, 2)
+            channels //= 2
+    b.output(b.classifier(x, channels, classes), "logits", [1, classes])
+    return b.model()
+
+
+def dense_layer(b, x, channels, growth):
+    x = b.conv(b.relu(b.batch_norm(x, channels)), channels, 4 * growth)
+    return b.conv(b.relu(b.batch_norm(x, 4 * growth)), 4 * growth, growth, 3, 1, 1)
+
+
 MODELS = {
+    "densenet121": lambda seed: densenet("densenet121", [6, 12, 24, 16], 32, 64, 224, 1000, seed),
+    "resnet50_caffe": lambda seed: resnet("resnet50_caffe", caffe_block, [3, 4, 6, 3],
+                                          [64, 128, 256, 512], 224, 1000, seed),
+    "tiny_densenet": lambda seed: densenet("tiny_densenet", [2, 2], 4, 8, 32, 10, seed),
     "resnet18": lambda seed: resnet("resnet18", basic_block, [2, 2, 2, 2], [64, 128, 256, 512],
                                     224, 1000, seed),
     "resnet50": lambda seed: resnet("resnet50", bottleneck_block, [3, 4, 6, 3],

@@ -5,8 +5,10 @@ from onnx import TensorProto
 from builder import Builder
 
 
-def bert(name, layers, width, heads, inner, vocabulary, batch, length, seed, opset=17):
-    """Devlin et al., BERT, 2019: embeddings, encoder (norm after each half), pooler."""
+def bert(name, layers, width, heads, inner, vocabulary, batch, length, seed, opset=17,
+         only_pooled=False):
+    """Devlin et al., BERT, 2019: embeddings, encoder (norm after each half), pooler. What
+    classifies is `only_pooled`: of the last layer it reads the first token."""
     b = Builder(name, seed, opset)
     shape = [batch, length]
     ids = b.input("input_ids", shape, TensorProto.INT64)
@@ -25,7 +27,8 @@ def bert(name, layers, width, heads, inner, vocabulary, batch, length, seed, ops
     weight = b.normal("pooler_weight", (width, width), width ** -0.5)
     pooled = b.op("Tanh", [b.op("Gemm", [first, weight, b.normal("pooler_bias", (width,), 0.05)],
                                 transB=1)])
-    b.output(x, "last_hidden_state", [batch, length, width])
+    if not only_pooled:
+        b.output(x, "last_hidden_state", [batch, length, width])
     b.output(pooled, "pooler_output", [batch, width])
     return b.model()
 
@@ -37,6 +40,35 @@ def bert_embeddings(b, ids, kinds, vocabulary, width, length):
                                 b.ints("position_ids", [list(range(length))])])
     x = b.op("Add", [b.op("Add", [words, types]), positions])
     return b.layer_norm(x, width, 1e-12)
+
+
+def albert(name, layers, width, heads, inner, vocabulary, narrow, length, seed):
+    """Lan et al., ALBERT, 2020: a narrow embedding, widened by a product. Layers have weights of
+    their own here."""
+    b = Builder(name, seed)
+    ids = b.input("input_ids", [1, length], TensorProto.INT64)
+    words = b.op("Gather", [b.normal("word_embeddings", (vocabulary, narrow), 0.5), ids])
+    x = b.linear(words, narrow, width)
+    for _ in range(layers):
+        x = b.layer_norm(b.op("Add", [b.attention(x, width, heads), x]), width, 1e-12)
+        y = b.linear(b.gelu(b.linear(x, width, inner)), inner, width)
+        x = b.layer_norm(b.op("Add", [y, x]), width, 1e-12)
+    b.output(x, "last_hidden_state", [1, length, width])
+    return b.model()
+
+
+def lora_mlp(name, layers, rows, width, rank, seed):
+    """Hu et al., LoRA, 2022: beside each weight an additive product of two thin ones."""
+    b = Builder(name, seed)
+    x = b.input("input", [rows, width])
+    for k in range(layers):
+        thin = b.op("MatMul", [x, b.normal("lora_a", (width, rank), width ** -0.5)])
+        thin = b.op("MatMul", [thin, b.normal("lora_b", (rank, width), rank ** -0.5)])
+        thin = b.op("Mul", [thin, b.floats("scale", 0.5)])
+        x = b.op("Add", [b.linear(x, width, width), thin])
+        x = b.relu(x) if k + 1 < layers else x
+    b.output(x, "output", [rows, width])
+    return b.model()
 
 
 def vit(name, layers, width, heads, size, patch, classes, seed):
@@ -77,6 +109,15 @@ def vit_attention(b, x, width, heads):
 
 MODELS = {
     "bert_base": lambda seed: bert("bert_base", 12, 768, 12, 3072, 30522, 1, 128, seed),
+    "bert_base_cls": lambda seed: bert("bert_base_cls", 12, 768, 12, 3072, 30522, 1, 128, seed,
+                                       only_pooled=True),
+    "minilm_cls": lambda seed: bert("minilm_cls", 6, 384, 12, 1536, 30522, 1, 128, seed,
+                                    only_pooled=True),
+    "albert_embedding": lambda seed: albert("albert_embedding", 4, 768, 12, 3072, 30000, 128, 128,
+                                            seed),
+    "lora_mlp": lambda seed: lora_mlp("lora_mlp", 4, 16, 1024, 16, seed),
+    "tiny_lora": lambda seed: lora_mlp("tiny_lora", 2, 4, 16, 2, seed),
+    "tiny_albert": lambda seed: albert("tiny_albert", 1, 16, 2, 32, 50, 4, 8, seed),
     "vit_b16": lambda seed: vit("vit_b16", 12, 768, 12, 224, 16, 1000, seed),
     "tiny_bert": lambda seed: bert("tiny_bert", 2, 16, 2, 32, 50, "batch", 8, seed),
     "tiny_bert_opset13": lambda seed: bert("tiny_bert_opset13", 1, 16, 2, 32, 50, 2, 8, seed, 13),

@@ -1,0 +1,41 @@
+#pragma once
+// Which graph is written: by prediction, or by measurement.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cost/objective.h"
+#include "cost/timing.h"
+#include "io/model.h"
+#include "rewrite/candidates.h"
+
+namespace regraft::cli {
+
+/// What a graph is predicted to take, and what it took.
+struct Valued {
+  cost::Worth predicted;
+  std::optional<cost::Timing> measured;
+};
+
+struct Choice {
+  Graph graph;                   ///< the result
+  rewrite::SearchReport search;  ///< on the way to it; its `best` has moved
+  Valued before, after;
+  std::vector<Valued> others;  ///< that were measured and not taken
+  bool kept = false;           ///< the original, because nothing was better
+  cost::Cost sums[2];          ///< of the cost model over all calls, before and after
+  std::string model;           ///< description of the cost model
+  size_t kernels = 0;          ///< of the result, when a profile prices it
+  size_t estimated = 0;        ///< of these, not measured
+  std::string measured_with;   ///< runtime; empty: nothing was measured
+};
+
+/// Searches, and chooses. With `--measure` kernels that are not in the profile are timed first, and
+/// the original and the best candidates last, in turn; the original stays unless a candidate is
+/// faster beyond the noise, twice.
+Result<Choice> choose(const OptimizeFlags& flags, const io::Imported& imported,
+                      const rewrite::RuleIndex& rules, const rewrite::SearchOptions& options,
+                      const Stop& stop);
+
+}  // namespace regraft::cli

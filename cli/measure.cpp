@@ -1,0 +1,165 @@
+#include "cli/measure.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/subprocess.h"
+#include "cli/commands.h"
+#include "cli/kernels.h"
+#include "cost/calibrate.h"
+
+namespace regraft::cli {
+namespace {
+
+using cost::Kernel;
+using cost::Timing;
+using nlohmann::json;
+using Kernels = std::map<std::string, Kernel>;
+using Timings = Result<std::vector<Timing>>;
+
+/// A folder that goes with its contents.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "regraft-XXXXXX").string();
+    if (mkdtemp(name.data())) path_ = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  Result<std::string> path() const {
+    if (path_.empty()) return error("no temporary folder could be made");
+    return path_;
+  }
+
+ private:
+  std::string path_;
+};
+
+/// The Python process that runs onnxruntime.
+class Worker {
+ public:
+  static Result<std::shared_ptr<Worker>> start(int threads) {
+    const char* chosen = std::getenv("REGRAFT_PYTHON");
+    const char* path = std::getenv("PYTHONPATH");
+    std::string python = chosen ? chosen : "python3";
+    std::string search =
+        "PYTHONPATH=" + shipped_python_folder() + (path ? ":" : "") + (path ? path : "");
+    auto process = Subprocess::start({python, "-m", "regraft.profile", "--serve"},
+                                     {search, "ORT_DISABLE_TELEMETRY=1"});
+    if (!process) return process.error();
+    return std::make_shared<Worker>(*std::move(process), python, threads);
+  }
+  Worker(Subprocess process, std::string python, int threads)
+      : process_(std::move(process)), python_(std::move(python)), threads_(threads) {}
+
+  Result<json> ask(json request) {
+    request["threads"] = threads_;
+    ASSIGN_OR_RETURN(std::string line, process_.ask(request.dump()));
+    json answer = json::parse(line, nullptr, false);
+    if (!answer.is_object()) return error(python_ + ": its answer is not understood");
+    if (answer.contains("error")) return error(python_ + ": " + answer["error"].get<std::string>());
+    return answer;
+  }
+
+ private:
+  Subprocess process_;
+  std::string python_;
+  int threads_;
+};
+
+Timing timing_of(const json& j) {
+  if (j.contains("error")) return {};
+  return {j.value("microseconds", 0.0), j.value("noise", 0.0), j.value("runs", 0)};
+}
+
+Timings timings_of(const json& answer, size_t expected) {
+  std::vector<Timing> timings;
+  for (const json& r : answer.at("results")) timings.push_back(timing_of(r));
+  if (timings.size() != expected) return error("the runtime's answer lacks results");
+  return timings;
+}
+
+Timings time_in_worker(Worker& worker, const Kernels& kernels, double seconds) {
+  TemporaryFolder folder;
+  ASSIGN_OR_RETURN(std::string path, folder.path());
+  ASSIGN_OR_RETURN(json list, write_kernels(kernels, path));
+  ASSIGN_OR_RETURN(json answer,
+                   worker.ask({{"op", "kernels"}, {"kernels", list}, {"seconds", seconds}}));
+  return timings_of(answer, kernels.size());
+}
+
+Timings time_in_worker(Worker& worker, const io::Imported& model,
+                       const std::vector<const Graph*>& graphs, double seconds) {
+  TemporaryFolder folder;
+  ASSIGN_OR_RETURN(std::string path, folder.path());
+  std::vector<std::string> files;
+  for (const Graph* g : graphs) {
+    files.push_back(fmt::format("{}/model{}.onnx", path, files.size()));
+    RETURN_IF_ERROR(io::save(model, *g, files.back()));
+  }
+  ASSIGN_OR_RETURN(json answer,
+                   worker.ask({{"op", "models"}, {"files", files}, {"seconds", seconds}}));
+  for (const json& r : answer.at("results"))
+    if (r.contains("error")) return error(r["error"].get<std::string>());
+  return timings_of(answer, graphs.size());
+}
+
+Result<Measurer> start_onnxruntime(int threads) {
+  ASSIGN_OR_RETURN(auto worker, Worker::start(threads));
+  ASSIGN_OR_RETURN(json device, worker->ask({{"op", "device"}}));
+  Measurer m;
+  m.key = {"onnxruntime", device.value("version", ""), cost::processor_name(), "", threads};
+  m.block = device.value("block", int64_t{0});
+  ASSIGN_OR_RETURN(json extra, worker->ask({{"op", "overhead"}}));
+  m.overhead = extra.value("microseconds", 0.0);
+  m.time_kernels = [worker](const Kernels& kernels, double seconds) {
+    return time_in_worker(*worker, kernels, seconds);
+  };
+  m.time_graphs = [worker](const io::Imported& model, const std::vector<const Graph*>& graphs,
+                           double seconds) {
+    return time_in_worker(*worker, model, graphs, seconds);
+  };
+  return m;
+}
+
+}  // namespace
+
+Result<Measurer> start_measurer(const std::string& runtime, int threads) {
+  if (runtime == "onnxruntime") {
+    auto m = start_onnxruntime(threads);
+    if (m) return m;
+    return error("onnxruntime cannot be measured with: " + m.error().message +
+                 " (set REGRAFT_PYTHON to a Python that has onnxruntime)");
+  }
+  return error(runtime + " cannot be measured with: this program was built without it");
+}
+
+Result<size_t> complete(cost::Profile& profile, const Kernels& wanted, const Measurer& measurer,
+                        double seconds) {
+  Kernels missing;
+  for (const auto& [signature, kernel] : wanted)
+    if (!profile.kernels.count(signature)) missing.emplace(signature, kernel);
+  if (missing.empty()) return size_t{0};
+  ASSIGN_OR_RETURN(auto timings, measurer.time_kernels(missing, seconds));
+  size_t added = 0, k = 0;
+  for (const auto& [signature, kernel] : missing) {
+    const Timing& t = timings[k++];
+    if (t.runs == 0) continue;
+    profile.kernels[signature] = t;
+    ++added;
+  }
+  profile.block = measurer.block;
+  if (measurer.overhead > 0) profile.overhead = measurer.overhead;
+  cost::calibrate(profile);
+  return added;
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,38 @@
+#pragma once
+// Timing kernels and models in a runtime that is at hand.
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cost/kernel.h"
+#include "cost/profile.h"
+#include "io/model.h"
+
+namespace regraft::cli {
+
+/// A runtime that can be measured with. Not thread-safe.
+struct Measurer {
+  cost::ProfileKey key;
+  int64_t block = 0;    ///< channels in a block of its blocked layout
+  double overhead = 0;  ///< microseconds for each kernel in a graph; 0: part of the kernels' times
+  /// One timing for each kernel, in the order of the map; kernels that cannot be timed have 0 runs.
+  /// All are timed in turn, for so many seconds at most.
+  std::function<Result<std::vector<cost::Timing>>(const std::map<std::string, cost::Kernel>&,
+                                                  double seconds)>
+      time_kernels;
+  /// One timing for each graph, all in turn. The graphs were made from the model's graph.
+  std::function<Result<std::vector<cost::Timing>>(
+      const io::Imported& model, const std::vector<const Graph*>& graphs, double seconds)>
+      time_graphs;
+};
+
+/// "onnxruntime" (a Python process, $REGRAFT_PYTHON or python3), "cpu" or "cuda". An Error when the
+/// runtime is not there.
+Result<Measurer> start_measurer(const std::string& runtime, int threads);
+
+/// Times what the profile lacks of `wanted`, and adds it. How many were added.
+Result<size_t> complete(cost::Profile& profile, const std::map<std::string, cost::Kernel>& wanted,
+                        const Measurer& measurer, double seconds);
+
+}  // namespace regraft::cli

@@ -1,0 +1,1 @@
+"""regraft in Python: timing what onnxruntime runs. Importing this loads nothing else."""

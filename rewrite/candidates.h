@@ -1,0 +1,29 @@
+#pragma once
+// Several graphs for one model, to choose from by measurement.
+#include "rewrite/polish.h"
+
+namespace regraft::rewrite {
+
+struct Candidate {
+  Graph graph;          ///< constants folded
+  SearchReport search;  ///< its `best` has moved to `graph`
+  double price = 0;     ///< of the graph
+};
+
+struct CandidateOptions {
+  size_t count = 1;             ///< how many at most
+  uint64_t evaluations = 2000;  ///< graphs priced while polishing one
+};
+
+/// The best graphs found, by price, no two of them equal, none equal to g. The searcher runs with
+/// each of the models, and then, if more are asked for, with the first one without one of the rules
+/// that made the best graph, each in turn: a rule that the model likes and the machine does not
+/// is so left out of some candidate. An Error when a constant cannot be read. REQUIRES: g is
+/// acyclic; there is a model.
+Result<std::vector<Candidate>> find_candidates(const Graph& g, const RuleIndex& rules,
+                                               const std::vector<const cost::CostModel*>& models,
+                                               const Searcher& searcher, const GraphPrice& price,
+                                               const SearchOptions& options,
+                                               const CandidateOptions& wanted, const Stop& stop);
+
+}  // namespace regraft::rewrite

@@ -1,0 +1,97 @@
+#include "rewrite/polish.h"
+
+#include <algorithm>
+#include <set>
+
+#include "rewrite/reporter.h"
+
+namespace regraft::rewrite {
+
+namespace {
+
+constexpr double kLeastGain = 1e-3;  // of the price
+
+class Polish {
+ public:
+  Polish(const SearchReport& report, const RuleIndex& rules, const cost::CostModel& model,
+         const GraphPrice& price, const SearchOptions& options, const Stop& stop,
+         uint64_t evaluations)
+      : price_(price),
+        stop_(stop),
+        left_(evaluations),
+        engine_(report.best, rules, model, {options.opset}),
+        max_calls_(options.max_growth * engine_.calls()),
+        best_(price(engine_.to_graph())) {}
+
+  Engine& run() {
+    bool goes_on = true;
+    while (goes_on) {
+      goes_on = false;
+      for (int32_t number : by_cost())
+        if (improves(number)) {
+          goes_on = true;
+          break;
+        }
+    }
+    return engine_;
+  }
+
+ private:
+  bool over() const { return left_ == 0 || stop_.must_end(); }
+
+  /// Matches that were not tried where they are now.
+  std::vector<int32_t> by_cost() {
+    for (int32_t number : engine_.fresh_matches()) tried_.erase(number);
+    std::vector<int32_t> numbers;
+    for (int32_t number : engine_.matches())
+      if (!tried_.count(number)) numbers.push_back(number);
+    std::sort(numbers.begin(), numbers.end(), [&](int32_t a, int32_t b) {
+      return comes_first(engine_.match(a), engine_.match(b));
+    });
+    return numbers;
+  }
+
+  /// Applies the match, and takes it back unless the price falls.
+  bool improves(int32_t number) {
+    if (over()) return false;
+    tried_.insert(number);
+    if (engine_.calls() + engine_.match(number).growth > max_calls_) return false;
+    engine_.apply(number);
+    --left_;
+    double now = price_(engine_.to_graph());
+    if (now < best_ * (1 - kLeastGain)) {
+      best_ = now;
+      return true;
+    }
+    engine_.undo();
+    return false;
+  }
+
+  const GraphPrice& price_;
+  const Stop& stop_;
+  uint64_t left_;
+  Engine engine_;
+  double max_calls_;
+  double best_;
+  std::set<int32_t> tried_;
+};
+
+}  // namespace
+
+void polish(SearchReport& report, const RuleIndex& rules, const cost::CostModel& model,
+            const GraphPrice& price, const SearchOptions& options, const Stop& stop,
+            uint64_t evaluations) {
+  auto start = Reporter::Clock::now();
+  Polish work(report, rules, model, price, options, stop, evaluations);
+  const Engine& engine = work.run();
+  if (engine.moves().empty()) return;
+  SearchOptions quiet = options;
+  quiet.verbosity = Verbosity::Quiet;
+  Reporter reporter("polish", report.cost_after, rules, quiet, stop, start);
+  SearchReport more = std::move(reporter).finish(report.stop, engine.moves(), engine.to_graph());
+  more.cost_after = engine.cost();
+  append(report, std::move(more), report.seconds);
+  report.seconds += std::chrono::duration<double>(Reporter::Clock::now() - start).count();
+}
+
+}  // namespace regraft::rewrite
