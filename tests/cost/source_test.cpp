@@ -5,87 +5,11 @@
 #include "cost/cuda/lower.h"
 #include "ir/eval.h"
 #include "tests/cost/host_kernels.h"
+#include "tests/cost/reference.h"
 #include "tests/cost/sources.h"
 
 namespace regraft::cost::cuda {
 namespace {
-
-// --- what a library would do, in plain loops ---
-
-using Operands = std::vector<HostTensor*>;
-
-double finish(double x, const Operands& o, bool bias, size_t channel, bool added, size_t at,
-              bool relu) {
-  size_t next = 2;
-  if (bias) x += o[next++]->get(channel);
-  if (added) x += o[next]->get(at);
-  return relu && x < 0 ? 0 : x;
-}
-
-void execute(const Convolution& c, const Operands& o) {
-  auto size = [](const std::vector<int>& d) {
-    std::vector<int> r = d;
-    r.resize(5, 1);  // three spatial axes
-    return r;
-  };
-  auto x = size(c.x), w = size(c.w), y = size(c.y);
-  std::vector<int> pads = c.pads, strides = c.strides, dilations = c.dilations;
-  pads.resize(3, 0), strides.resize(3, 1), dilations.resize(3, 1);
-  size_t at = 0;
-  for (int n = 0; n < y[0]; ++n)
-    for (int channel = 0; channel < y[1]; ++channel)
-      for (int p = 0; p < y[2] * y[3] * y[4]; ++p, ++at) {
-        int place[3] = {p / (y[3] * y[4]), p / y[4] % y[3], p % y[4]};
-        double sum = 0;
-        for (int k = 0; k < w[1] * w[2] * w[3] * w[4]; ++k) {
-          int tap[3] = {k / (w[3] * w[4]) % w[2], k / w[4] % w[3], k % w[4]};
-          int in = k / (w[2] * w[3] * w[4]) + channel / (y[1] / c.group) * w[1];
-          int flat = n * x[1] + in;
-          bool inside = true;
-          for (size_t d = 0; d < 3; ++d) {
-            int q = place[d] * strides[d] + tap[d] * dilations[d] - pads[d];
-            inside = inside && 0 <= q && q < x[d + 2];
-            flat = flat * x[d + 2] + q;
-          }
-          if (inside)
-            sum += o[0]->get(static_cast<size_t>(flat)) *
-                   o[1]->get(static_cast<size_t>(channel * w[1] * w[2] * w[3] * w[4] + k));
-        }
-        o.back()->set(at,
-                      finish(sum, o, c.bias, static_cast<size_t>(channel), c.added, at, c.relu));
-      }
-}
-
-void execute(const Product& p, const Operands& o) {
-  size_t at = 0;
-  for (int64_t b = 0; b < p.batch; ++b)
-    for (int64_t i = 0; i < p.rows; ++i)
-      for (int64_t j = 0; j < p.columns; ++j, ++at) {
-        double sum = 0;
-        for (int64_t k = 0; k < p.inner; ++k) {
-          int64_t x = b * p.stride_a + (p.transposed_a ? k * p.rows + i : i * p.inner + k);
-          int64_t y = b * p.stride_b + (p.transposed_b ? j * p.inner + k : k * p.columns + j);
-          sum += o[0]->get(static_cast<size_t>(x)) * o[1]->get(static_cast<size_t>(y));
-        }
-        o.back()->set(
-            at, finish(p.alpha * sum, o, p.bias, static_cast<size_t>(j), p.added, at, p.relu));
-      }
-}
-
-void execute(const Softmax& s, const Operands& o) {
-  auto at = [&](int a, int k, int b) {
-    return static_cast<size_t>((a * s.size + k) * s.inner + b);
-  };
-  for (int a = 0; a < s.outer; ++a)
-    for (int b = 0; b < s.inner; ++b) {
-      double sum = 0;
-      for (int k = 0; k < s.size; ++k) sum += std::exp(o[0]->get(at(a, k, b)));
-      for (int k = 0; k < s.size; ++k)
-        o[1]->set(at(a, k, b), std::exp(o[0]->get(at(a, k, b))) / sum);
-    }
-}
-
-// --- runs ---
 
 using Tensors = std::map<Value, HostTensor>;
 
@@ -118,17 +42,24 @@ void expect_outputs(const std::string& name, const Graph& kernel, const Graph& g
     }
 }
 
-void run(const Work& work, const Operands& operands, HostKernels& kernels) {
+template <class T>
+void run_library(const Work& work, const std::vector<HostTensor*>& operands) {
+  Operands<T> o;
+  for (HostTensor* t : operands) o.push_back(reinterpret_cast<T*>(t->bytes.data()));
+  if (const auto* c = std::get_if<Convolution>(&work)) execute(*c, o);
+  if (const auto* p = std::get_if<Product>(&work)) execute(*p, o);
+  if (const auto* s = std::get_if<Softmax>(&work)) execute(*s, o);
+}
+
+void run(const Work& work, const std::vector<HostTensor*>& operands, HostKernels& kernels) {
   if (const auto* s = std::get_if<Source>(&work)) {
     std::vector<void*> args;
     for (HostTensor* t : operands) args.push_back(t->bytes.data());
     kernels.run(*s, args);
-  } else if (const auto* c = std::get_if<Convolution>(&work)) {
-    execute(*c, operands);
-  } else if (const auto* p = std::get_if<Product>(&work)) {
-    execute(*p, operands);
+  } else if (operands[0]->type == DType::F64) {
+    run_library<double>(work, operands);
   } else {
-    execute(std::get<Softmax>(work), operands);
+    run_library<float>(work, operands);
   }
 }
 
@@ -136,7 +67,7 @@ void run(const Work& work, const Operands& operands, HostKernels& kernels) {
 void expect_right(const Case& c, const Program& p, size_t option, HostKernels& kernels) {
   Tensors tensors = random_inputs(p.graph);
   for (const Step& step : p.steps) {
-    Operands operands;
+    std::vector<HostTensor*> operands;
     for (Value v : step.reads) operands.push_back(&tensors.at(v));
     for (Value v : step.writes)
       operands.push_back(&tensors.insert_or_assign(v, host_tensor(p.graph.type(v))).first->second);
