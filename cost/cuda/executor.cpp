@@ -187,7 +187,7 @@ class Compiler {
       const Node& node = s_.graph.node(v.node);
       if (node.kind != NodeKind::Constant) continue;
       ASSIGN_OR_RETURN(auto bytes, node.constant->bytes());
-      CUDA_CALL(cudaMemcpy, s_.address(number), bytes.data(), bytes.size(), cudaMemcpyHostToDevice);
+      RETURN_IF_ERROR(s_.session->copy(s_.address(number), bytes.data(), bytes.size()));
     }
     if (s_.launches.empty()) return {};
     ASSIGN_OR_RETURN(s_.ready, capture(*s_.session, [this] { return s_.enqueue(); }));
@@ -220,17 +220,17 @@ Result<std::vector<std::shared_ptr<const Constant>>> Executor::run(
     if (inputs[k]->dtype() != t.dtype || inputs[k]->dims() != *numeric(*t.shape))
       return error("cuda: input " + std::to_string(k) + " is not of type " + to_string(t));
     ASSIGN_OR_RETURN(auto bytes, inputs[k]->bytes());
-    CUDA_CALL(cudaMemcpy, state_->address(state_->numbers.at(g.inputs()[k])), bytes.data(),
-              bytes.size(), cudaMemcpyHostToDevice);
+    void* to = state_->address(state_->numbers.at(g.inputs()[k]));
+    RETURN_IF_ERROR(state_->session->copy(to, bytes.data(), bytes.size()));
   }
   if (state_->ready) RETURN_IF_ERROR(launch(*state_->session, state_->ready));
-  RETURN_IF_ERROR(state_->session->finish());
   std::vector<std::shared_ptr<const Constant>> outputs;
   for (Value v : g.outputs()) {
     const TensorType& t = g.type(v);
     std::vector<std::byte> bytes(bytes_of(t));
-    CUDA_CALL(cudaMemcpy, bytes.data(), state_->address(state_->numbers.at(v)), bytes.size(),
-              cudaMemcpyDeviceToHost);
+    void* from = state_->address(state_->numbers.at(v));
+    RETURN_IF_ERROR(state_->session->copy(bytes.data(), from, bytes.size()));
+    RETURN_IF_ERROR(state_->session->finish());
     outputs.push_back(std::make_shared<const Constant>(t.dtype, *numeric(*t.shape), bytes));
   }
   return outputs;
@@ -248,18 +248,16 @@ Result<std::vector<Timing>> time_graphs(std::span<const Executor> executors,
     ASSIGN_OR_RETURN(Stopwatch w, Stopwatch::make(*e.state_->session, options.cold));
     watches.push_back(std::move(w));
   }
-  TimingOptions one = options;
-  one.rounds = 1;
-  for (int k = 0; k < options.rounds; ++k) {
-    one.warm_up = k == 0 ? options.warm_up : 0;
+  Rounds rounds(options);
+  while (rounds.next()) {
     for (size_t e = 0; e < executors.size(); ++e) {
       const Executor::State& s = *executors[e].state_;
       std::vector<Stopwatch::Enqueue> work{[&s]() -> Status {
         if (!s.ready) return {};
         return launch(*s.session, s.ready);
       }};
-      ASSIGN_OR_RETURN(auto sample, watches[e].rounds(work, one));
-      samples[e].push_back(sample[0][0]);
+      ASSIGN_OR_RETURN(auto sample, watches[e].round(work));
+      if (rounds.counts()) samples[e].push_back(sample[0]);
     }
   }
   std::vector<Timing> timings;

@@ -23,14 +23,19 @@ Result<std::vector<Launch>> prepare_source(Session& session, const Source& s) {
 
 Result<std::vector<Launch>> prepare_softmax(Session& session, const Softmax& s) {
   ASSIGN_OR_RETURN(auto tensor, dnn_tensor(s.type, {s.outer, s.size, s.inner, 1}));
-  auto run = [&session, tensor, type = s.type](std::span<void* const> operands, void*) -> Status {
-    Scale one(type, 1), zero(type, 0);
-    CUDA_CALL(cudnnSoftmaxForward, session.dnn.get(), CUDNN_SOFTMAX_ACCURATE,
-              CUDNN_SOFTMAX_MODE_CHANNEL, one.get(), tensor.get(), operands[0], zero.get(),
-              tensor.get(), operands[1]);
-    return {};
+  auto by = [&](cudnnSoftmaxMode_t mode) {
+    return
+        [&session, tensor, mode, type = s.type](std::span<void* const> operands, void*) -> Status {
+          Scale one(type, 1), zero(type, 0);
+          CUDA_CALL(cudnnSoftmaxForward, session.dnn.get(), CUDNN_SOFTMAX_ACCURATE, mode, one.get(),
+                    tensor.get(), operands[0], zero.get(), tensor.get(), operands[1]);
+          return {};
+        };
   };
-  return std::vector<Launch>{{"softmax of cuDNN", 0, run}};
+  std::vector<Launch> launches{{"softmax of cuDNN", 0, by(CUDNN_SOFTMAX_MODE_CHANNEL)}};
+  if (s.inner == 1)
+    launches.push_back({"softmax of cuDNN by rows", 0, by(CUDNN_SOFTMAX_MODE_INSTANCE)});
+  return launches;
 }
 
 }  // namespace

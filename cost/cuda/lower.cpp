@@ -187,8 +187,9 @@ std::optional<Work> matrix_product(const Graph& g, const Node& node) {
   return p;
 }
 
-Work softmax(const Graph& g, const Node& node) {
+std::optional<Work> softmax(const Graph& g, const Node& node) {
   Dims x = dims_of(g, node.inputs[0]);
+  if (count_of(x) > INT32_MAX) return std::nullopt;
   int64_t axis = attribute(node, "axis")[0];
   if (axis < 0) axis += static_cast<int64_t>(x.size());
   auto at = x.begin() + axis;

@@ -107,6 +107,11 @@ Result<Function> Session::function(const Source& source) {
   return functions_.emplace(source.name, f).first->second;
 }
 
+Status Session::copy(void* to, const void* from, size_t bytes) const {
+  CUDA_CALL(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, stream.get());
+  return {};
+}
+
 Status Session::finish() const {
   CUDA_CALL(cudaStreamSynchronize, stream.get());
   return {};

@@ -43,7 +43,10 @@ struct Session {
 
   static Result<std::shared_ptr<Session>> open(bool tf32);
   Result<Function> function(const Source& source);  ///< compiled at most once
-  Status finish() const;                            ///< waits for all that was enqueued
+  /// Enqueues a copy between host and device. The host's bytes may go as soon as it returns; bytes
+  /// that come are there after finish().
+  Status copy(void* to, const void* from, size_t bytes) const;
+  Status finish() const;  ///< waits for all that was enqueued
 
  private:
   std::map<std::string, Function> functions_;  // by name, which is a hash of the text

@@ -1,7 +1,6 @@
 // Times on the device. While a kernel spins, the host enqueues all that is timed, so that no gap
 // between events is the host's.
 #include <algorithm>
-#include <chrono>
 
 #include "cost/cuda/samples.h"
 #include "cost/cuda/tune.h"
@@ -28,6 +27,15 @@ Result<Handle<cudaEvent_t>> event() {
 }
 
 }  // namespace
+
+bool Rounds::next() {
+  std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
+  int samples = done_ - options_.warm_up;
+  bool late = samples >= kLeastRounds && spent.count() > options_.seconds;
+  if (late || samples >= std::max(options_.rounds, 1)) return false;
+  ++done_;
+  return true;
+}
 
 Result<Stopwatch> Stopwatch::make(Session& session, bool cold) {
   Stopwatch w;
@@ -80,18 +88,12 @@ Result<std::vector<double>> Stopwatch::round(std::span<const Enqueue> work) {
 
 Result<std::vector<std::vector<double>>> Stopwatch::rounds(std::span<const Enqueue> work,
                                                            const TimingOptions& options) {
-  using Clock = std::chrono::steady_clock;
-  auto start = Clock::now();
-  auto late = [&] {
-    return std::chrono::duration<double>(Clock::now() - start).count() > options.seconds;
-  };
-  for (int k = 0; k < options.warm_up; ++k) {
-    ASSIGN_OR_RETURN([[maybe_unused]] auto ignored, round(work));
-  }
   std::vector<std::vector<double>> samples(work.size());
-  for (int k = 0; k < options.rounds && (k < kLeastRounds || !late()); ++k) {
+  Rounds rounds(options);
+  while (rounds.next()) {
     ASSIGN_OR_RETURN(auto row, round(work));
-    for (size_t item = 0; item < row.size(); ++item) samples[item].push_back(row[item]);
+    for (size_t item = 0; rounds.counts() && item < row.size(); ++item)
+      samples[item].push_back(row[item]);
   }
   return samples;
 }

@@ -1,6 +1,7 @@
 #include "cost/cuda/tune.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/rng.h"
@@ -20,11 +21,11 @@ std::vector<float> pattern() {
   return v;
 }
 
-Status fill(std::byte* to, size_t bytes) {
+Status fill(const Session& session, std::byte* to, size_t bytes) {
   static const std::vector<float> numbers = pattern();
-  CUDA_CALL(cudaMemcpy, to, numbers.data(), std::min(bytes, kPattern), cudaMemcpyHostToDevice);
+  RETURN_IF_ERROR(session.copy(to, numbers.data(), std::min(bytes, kPattern)));
   for (size_t done = kPattern; done < bytes; done *= 2)
-    CUDA_CALL(cudaMemcpy, to + done, to, std::min(done, bytes - done), cudaMemcpyDeviceToDevice);
+    RETURN_IF_ERROR(session.copy(to + done, to, std::min(done, bytes - done)));
   return {};
 }
 
@@ -58,7 +59,7 @@ Status Scratch::reserve(size_t bytes) {
   RETURN_IF_ERROR(release());
   ASSIGN_OR_RETURN(memory_, allocate(bytes));
   bytes_ = bytes;
-  RETURN_IF_ERROR(fill(data(), bytes));
+  RETURN_IF_ERROR(fill(session_, data(), bytes));
   return {};
 }
 
@@ -139,16 +140,35 @@ std::vector<double> trials(Stopwatch& watch, const std::vector<Launch>& launches
   return times;
 }
 
+/// The number of the fastest launch that a graph can capture, and its microseconds; infinite when
+/// there is none.
+std::pair<size_t, double> fastest(Session& session, Stopwatch& watch,
+                                  const std::vector<Launch>& launches,
+                                  const std::vector<void*>& operands, void* workspace) {
+  auto times = trials(watch, launches, operands, workspace);
+  for (;;) {
+    auto best = std::min_element(times.begin(), times.end());
+    auto k = static_cast<size_t>(best - times.begin());
+    if (std::isinf(*best)) return {k, *best};
+    if (capture(session, [&] { return launches[k].run(operands, workspace); })) return {k, *best};
+    *best = std::numeric_limits<double>::infinity();
+  }
+}
+
 }  // namespace
 
 Result<std::vector<Candidate>> candidates(Session& session, const Graph& kernel) {
   ASSIGN_OR_RETURN(auto programs, lower(kernel));
   std::vector<Candidate> all;
+  Error failure = error("cuda: the libraries have no algorithm for this kernel");
   for (Program& program : programs) {
-    ASSIGN_OR_RETURN(auto c, candidate(session, std::move(program)));
-    if (c) all.push_back(*std::move(c));
+    auto c = candidate(session, std::move(program));
+    if (!c)
+      failure = c.error();
+    else if (*c)
+      all.push_back(**std::move(c));
   }
-  if (all.empty()) return error("cuda: the libraries have no algorithm for this kernel");
+  if (all.empty()) return failure;
   return all;
 }
 
@@ -166,11 +186,11 @@ Result<Chosen> tune(Session& session, Scratch& scratch, const Graph& kernel) {
     Chosen chosen{c.program, {}};
     double total = 0;
     for (size_t k = 0; k < c.launches.size(); ++k) {
-      auto times = trials(watch, c.launches[k], operands(c.program->steps[k], p, scratch.data()),
-                          scratch.data() + p.workspace);
-      auto fastest = std::min_element(times.begin(), times.end());
-      total += *fastest;
-      chosen.launches.push_back(c.launches[k][static_cast<size_t>(fastest - times.begin())]);
+      auto addresses = operands(c.program->steps[k], p, scratch.data());
+      auto [launch, time] =
+          fastest(session, watch, c.launches[k], addresses, scratch.data() + p.workspace);
+      total += time;
+      chosen.launches.push_back(c.launches[k][launch]);
     }
     if (total < least) least = total, best = std::move(chosen);
   }

@@ -1,5 +1,6 @@
 #pragma once
 // Which of the ways to run a kernel is the fastest on this device.
+#include <chrono>
 #include <functional>
 #include <map>
 
@@ -41,6 +42,20 @@ size_t bytes_of(const TensorType& t);  ///< REQUIRES: sizes are numbers
 
 /// Enqueues all launches.
 Status enqueue(const Chosen& c, const Placement& p, std::byte* memory);
+
+/// Counts rounds of measurements: warm-up, then samples while there is time.
+class Rounds {
+ public:
+  explicit Rounds(const TimingOptions& options)
+      : options_(options), start_(std::chrono::steady_clock::now()) {}
+  bool next();                                              ///< begins a round; false: enough
+  bool counts() const { return done_ > options_.warm_up; }  ///< this round is no warm-up
+
+ private:
+  TimingOptions options_;
+  std::chrono::steady_clock::time_point start_;
+  int done_ = 0;
+};
 
 /// Times what is enqueued on the session's stream.
 class Stopwatch {

@@ -144,16 +144,15 @@ Result<std::vector<std::vector<double>>> execute(
   const Graph& g = c.program->graph;
   for (size_t k = 0; k < inputs.size(); ++k) {
     auto bytes = *inputs[k]->bytes();
-    CUDA_CALL(cudaMemcpy, scratch.data() + p.offsets.at(g.inputs()[k]), bytes.data(), bytes.size(),
-              cudaMemcpyHostToDevice);
+    RETURN_IF_ERROR(
+        session.copy(scratch.data() + p.offsets.at(g.inputs()[k]), bytes.data(), bytes.size()));
   }
   RETURN_IF_ERROR(enqueue(c, p, scratch.data()));
-  RETURN_IF_ERROR(session.finish());
   std::vector<std::vector<double>> outputs;
   for (Value v : g.outputs()) {
     std::vector<std::byte> bytes(bytes_of(g.type(v)));
-    CUDA_CALL(cudaMemcpy, bytes.data(), scratch.data() + p.offsets.at(v), bytes.size(),
-              cudaMemcpyDeviceToHost);
+    RETURN_IF_ERROR(session.copy(bytes.data(), scratch.data() + p.offsets.at(v), bytes.size()));
+    RETURN_IF_ERROR(session.finish());
     ASSIGN_OR_RETURN(auto values,
                      Constant(g.type(v).dtype, *numeric(g.shape(v)), std::move(bytes)).reals());
     outputs.push_back(std::move(values));
