@@ -10,6 +10,13 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(GTest REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)  # what oneDNN's threads are
+# oneDNN's package file wants OpenCL's headers, which nothing here needs.
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+add_library(regraft_dnnl UNKNOWN IMPORTED)
+set_target_properties(regraft_dnnl PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY}
+  INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
 find_package(benchmark QUIET)  # bench/ is built when it is there
 
 # CUDA: headers only; the libraries are loaded at run time. Used when they are there, never required.

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "cost/cuda/samples.h"
 #include "cost/cuda/tune.h"
 #include "ir/eval.h"
 
@@ -261,7 +260,7 @@ Result<std::vector<Timing>> time_graphs(std::span<const Executor> executors,
     }
   }
   std::vector<Timing> timings;
-  for (auto& list : samples) timings.push_back(summary(std::move(list)));
+  for (auto& list : samples) timings.push_back(summarise(std::move(list)));
   return timings;
 }
 

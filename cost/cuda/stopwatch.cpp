@@ -2,7 +2,6 @@
 // between events is the host's.
 #include <algorithm>
 
-#include "cost/cuda/samples.h"
 #include "cost/cuda/tune.h"
 
 namespace regraft::cost::cuda {
@@ -52,7 +51,7 @@ Result<Stopwatch> Stopwatch::make(Session& session, bool cold) {
     ASSIGN_OR_RETURN(double x, w.once([] { return Status(); }));
     nothing.push_back(x);
   }
-  w.empty_ = summary(nothing).microseconds;
+  w.empty_ = summarise(nothing).microseconds;
   return w;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cost/cuda/samples.h"
 #include "cost/cuda/tune.h"
 #include "ir/text.h"
 
@@ -74,7 +73,7 @@ Result<std::vector<Result<Timing>>> time_kernels(std::span<const Kernel> kernels
     numbers.push_back(k);
   }
   ASSIGN_OR_RETURN(auto samples, measure(*session, scratch, chosen, options));
-  for (size_t k = 0; k < chosen.size(); ++k) timings[numbers[k]] = summary(samples[k]);
+  for (size_t k = 0; k < chosen.size(); ++k) timings[numbers[k]] = summarise(samples[k]);
   return timings;
 }
 
@@ -101,7 +100,7 @@ Result<double> launch_time(Session& session, Stopwatch& watch, bool in_graph,
     work[0] = [&] { return launch(session, graph); };
   }
   ASSIGN_OR_RETURN(auto samples, watch.rounds(work, options));
-  return summary(samples[0]).microseconds / kLaunches;
+  return summarise(samples[0]).microseconds / kLaunches;
 }
 
 Result<double> kernel_time(Session& session, Scratch& scratch, std::string_view text,
@@ -110,7 +109,7 @@ Result<double> kernel_time(Session& session, Scratch& scratch, std::string_view 
   CHECK(g.has_value());
   ASSIGN_OR_RETURN(Chosen c, tune(session, scratch, *g));
   ASSIGN_OR_RETURN(auto samples, measure(session, scratch, {c}, options));
-  return summary(samples[0]).microseconds;
+  return summarise(samples[0]).microseconds;
 }
 
 }  // namespace

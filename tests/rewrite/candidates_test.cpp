@@ -1,0 +1,116 @@
+#include "rewrite/candidates.h"
+
+#include "rewrite/greedy.h"
+#include "rewrite/replay.h"
+#include "rewrite/searchers.h"
+#include "tests/rewrite/support.h"
+
+namespace regraft::rewrite {
+namespace {
+
+const char* const kMerge =
+    "merge  (add (matmul ?a ?b) (matmul ?a ?c)) => (matmul ?a (add ?b ?c))  for a:nn b:nn c:nn  "
+    "proved:all-sizes";
+const char* const kSwap =
+    "swap  (relu (transpose ?a perm=1,0)) => (transpose (relu ?a) perm=1,0)  "
+    "for a:nn  proved:all-sizes";
+
+/// relu(transpose(x w + x v))
+Graph two_products() {
+  Graph g;
+  Value x = input(g, {64, 32}), w = weight(g, {32, 32}, 1), v = weight(g, {32, 32}, 2);
+  Value sum = call(g, "add", {call(g, "matmul", {x, w}), call(g, "matmul", {x, v})});
+  g.set_outputs({call(g, "relu", {call(g, "transpose", {sum}, {{1, 0}})})});
+  return g;
+}
+
+double calls_of(const Graph& g, std::string_view op) {
+  double n = 0;
+  auto order = topological_order(g);
+  for (int32_t id : *order) n += g.node(id).kind == NodeKind::Call && g.node(id).op->name == op;
+  return n;
+}
+
+/// A price that likes relu directly behind a product, which the cost of single calls cannot.
+double price_of_order(const Graph& g) {
+  double price = 10 + calls_of(g, "matmul");
+  for (int32_t id = 0; id < g.id_bound(); ++id) {
+    if (!g.contains(id)) continue;
+    const Node& n = g.node(id);
+    if (n.kind != NodeKind::Call || n.op->name != "relu") continue;
+    const Node& before = g.node(n.inputs[0].node);
+    price -= before.kind == NodeKind::Call && before.op->name != "transpose";
+  }
+  return price;
+}
+
+SearchOptions plenty() {
+  SearchOptions o;
+  o.budget = 1000;
+  o.max_growth = 4;
+  return o;
+}
+
+TEST(Polish, TakesWhatOnlyTheWholeGraphShows) {
+  Graph g = two_products();
+  RuleIndex rules = index_of({kMerge, kSwap});
+  cost::Roofline model;
+  Stop stop;
+  SearchReport report = Greedy().search(g, rules, model, plenty(), stop);
+  EXPECT_EQ(report.applied.count("swap"), 0U);
+  polish(report, rules, model, price_of_order, plenty(), stop, 100);
+  EXPECT_EQ(report.applied.at("merge"), 1);
+  EXPECT_EQ(report.applied.at("swap"), 1);
+  EXPECT_TRUE(same_fingerprints(g, report.best));
+  auto again = replay(g, rules, report.steps, model, {});
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_TRUE(structurally_equal(*again, report.best));
+}
+
+TEST(Polish, LeavesWhatItCannotImprove) {
+  Graph g = two_products();
+  RuleIndex rules = index_of({kMerge, kSwap});
+  cost::Roofline model;
+  Stop stop;
+  SearchReport report = Greedy().search(g, rules, model, plenty(), stop);
+  size_t steps = report.steps.size();
+  polish(
+      report, rules, model, [](const Graph&) { return 1.0; }, plenty(), stop, 100);
+  EXPECT_EQ(report.steps.size(), steps);
+  polish(report, rules, model, price_of_order, plenty(), stop, 0);
+  EXPECT_EQ(report.steps.size(), steps);
+}
+
+TEST(Candidates, AreDistinctSortedAndDifferFromTheModel) {
+  Graph g = two_products();
+  RuleIndex rules = index_of({kMerge, kSwap});
+  cost::Roofline model;
+  CandidateOptions wanted;
+  wanted.count = 4;
+  auto found =
+      find_candidates(g, rules, {&model}, Greedy(), price_of_order, plenty(), wanted, Stop());
+  ASSERT_TRUE(found.has_value());
+  ASSERT_GE(found->size(), 2U);  // with both rules, and without one
+  std::set<uint64_t> seen{structural_hash(g)};
+  double last = 0;
+  for (const Candidate& c : *found) {
+    EXPECT_TRUE(seen.insert(structural_hash(c.graph)).second);
+    EXPECT_GE(c.price, last);
+    last = c.price;
+    EXPECT_TRUE(same_fingerprints(g, c.graph) || calls_of(c.graph, "add") < 1);
+  }
+  EXPECT_EQ((*found)[0].search.applied.size(), 2U);
+}
+
+TEST(Candidates, ThereMayBeNone) {
+  Graph g;
+  g.set_outputs({call(g, "relu", {input(g, {3})})});
+  RuleIndex rules = index_of({kMerge});
+  cost::Roofline model;
+  auto found = find_candidates(g, rules, {&model}, Greedy(), price_of_order, plenty(), {}, Stop());
+  ASSERT_TRUE(found.has_value());
+  EXPECT_TRUE(found->empty());
+}
+
+}  // namespace
+}  // namespace regraft::rewrite
