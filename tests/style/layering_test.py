@@ -41,6 +41,7 @@ THIRD_PARTY = {
     "cuda": ["cost/cuda/"],
     "cudnn": ["cost/cuda/"],
     "cublas": ["cost/cuda/"],
+    "nvrtc": ["cost/cuda/"],
     "Eigen/": ["rl/", "ir/ops/"],
     "pybind11/": ["python/"],
     "gtest/": ["tests/"],
