@@ -61,7 +61,7 @@ def engine_table(build, models):
 def optimize(build, model, searcher, seconds, threads=1, budget=10**9, growth=2):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report.json")
-        command = [build / "regraft", "optimize", model, "-o", f"{folder}/out.onnx", "--search",
+        command = [build / "regraft", "optimize", model, "--cost", "roofline", "-o", f"{folder}/out.onnx", "--search",
                    searcher, "--time", str(seconds), "--budget", str(budget), "--threads",
                    str(threads), "--growth", str(growth), "--check", "0", "--json", report,
                    "--quiet", "--rules", *sorted((ROOT / "substitutions").glob("*.rules"))]

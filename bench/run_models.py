@@ -121,7 +121,7 @@ def run(name, path, args):
     row = Row(name)
     with tempfile.TemporaryDirectory() as folder:
         out, report = os.path.join(folder, "out.onnx"), os.path.join(folder, "report.json")
-        done = subprocess.run([args.regraft, "optimize", str(path), "-o", out, "--json", report,
+        done = subprocess.run([args.regraft, "optimize", str(path), "--cost", "roofline", "-o", out, "--json", report,
                                "--time", str(args.time), "--check", "1", "--quiet"],
                               capture_output=True, text=True)
         if done.returncode != 0:

@@ -192,8 +192,8 @@ class Chooser {
     Choice choice;
     choice.before.predicted = goal_->original();
     choice.after.predicted = goal_->worth(g);
-    choice.sums[0] = cost::graph_cost(*chosen_.model, imported_.graph).total;
-    choice.sums[1] = cost::graph_cost(*chosen_.model, g).total;
+    choice.sums[0] = cost::graph_cost(*chosen_.model, imported_.graph);
+    choice.sums[1] = cost::graph_cost(*chosen_.model, g);
     choice.model = chosen_.model->description();
     if (chosen_.profiled) {
       auto p = chosen_.profiled->predict(g);

@@ -24,7 +24,7 @@ struct Choice {
   Valued before, after;
   std::vector<Valued> others;  ///< that were measured and not taken
   bool kept = false;           ///< the original, because nothing was better
-  cost::Cost sums[2];          ///< of the cost model over all calls, before and after
+  cost::GraphCost sums[2];     ///< of the cost model over all calls, before and after
   std::string model;           ///< description of the cost model
   size_t kernels = 0;          ///< of the result, when a profile prices it
   size_t estimated = 0;        ///< of these, not measured

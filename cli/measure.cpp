@@ -12,6 +12,7 @@
 #include "cli/kernels.h"
 #include "cost/calibrate.h"
 #include "cost/cpu/executor.h"
+#include "cost/cuda/cuda.h"
 
 namespace regraft::cli {
 namespace {
@@ -163,6 +164,36 @@ Measurer start_cpu(int threads) {
   return m;
 }
 
+Result<Measurer> start_cuda() {
+  ASSIGN_OR_RETURN(auto device, cost::cuda::device());
+  Measurer m;
+  m.key = cost::cuda::profile_key(device);
+  m.time_kernels = [](const Kernels& kernels, double seconds) -> Timings {
+    std::vector<Kernel> list;
+    for (const auto& [signature, kernel] : kernels) list.push_back(kernel);
+    cost::cuda::TimingOptions options;
+    options.seconds = seconds;
+    ASSIGN_OR_RETURN(auto found, cost::cuda::time_kernels(list, options));
+    std::vector<Timing> timings;
+    for (const auto& t : found) timings.push_back(t ? *t : Timing());
+    return timings;
+  };
+  m.time_graphs = [](std::span<const io::Imported>, const std::vector<const Graph*>& graphs,
+                     double seconds) -> Timings {
+    std::vector<cost::cuda::Executor> executors;
+    for (const Graph* g : graphs) {
+      ASSIGN_OR_RETURN(auto executor,
+                       cost::cuda::Executor::compile(*g, {cost::Machine().symbol_value, false}));
+      executors.push_back(std::move(executor));
+    }
+    cost::cuda::TimingOptions options;
+    options.seconds = seconds;
+    options.rounds = 200;
+    return cost::cuda::time_graphs(executors, options);
+  };
+  return m;
+}
+
 }  // namespace
 
 Result<Measurer> start_measurer(const std::string& runtime, int threads) {
@@ -173,7 +204,7 @@ Result<Measurer> start_measurer(const std::string& runtime, int threads) {
                  " (set REGRAFT_PYTHON to a Python that has onnxruntime)");
   }
   if (runtime == "cpu") return start_cpu(threads);
-  return error(runtime + " cannot be measured with: this program was built without it");
+  return start_cuda();
 }
 
 Result<size_t> complete(cost::Profile& profile, const Kernels& wanted, const Measurer& measurer,

@@ -58,7 +58,7 @@ std::string table_of(const Outcome& o) {
   };
   auto pb = static_cast<double>(o.before.parameters), pa = static_cast<double>(o.after.parameters);
   auto sb = static_cast<double>(o.before.bytes), sa = static_cast<double>(o.after.bytes);
-  const auto &cb = o.choice.sums[0], &ca = o.choice.sums[1];
+  const auto &cb = o.choice.sums[0].total, &ca = o.choice.sums[1].total;
   const auto &wb = o.choice.before.predicted, &wa = o.choice.after.predicted;
   auto mb = static_cast<double>(wb.peak_bytes), ma = static_cast<double>(wa.peak_bytes);
   add("operators", total[0], total[1], fmt::format("{}", total[0]), fmt::format("{}", total[1]));
@@ -106,14 +106,11 @@ nlohmann::json to_json(const cost::Timing& t) {
   return {{"microseconds", t.microseconds}, {"noise", t.noise}, {"runs", t.runs}};
 }
 
-nlohmann::json side(const io::Summary& s, const cost::Cost& sum, const Valued& v) {
-  nlohmann::json j = {{"operators", s.operators},
-                      {"parameters", s.parameters},
-                      {"bytes", s.bytes},
-                      {"cost", v.predicted.microseconds},
-                      {"sum", sum.microseconds},
-                      {"flops", sum.flops},
-                      {"activation_bytes", v.predicted.peak_bytes}};
+nlohmann::json side(const io::Summary& s, const cost::GraphCost& sum, const Valued& v) {
+  nlohmann::json j = {{"operators", s.operators}, {"parameters", s.parameters},
+                      {"bytes", s.bytes},         {"cost", v.predicted.microseconds},
+                      {"calls", sum.calls_by_op}, {"sum", sum.total.microseconds},
+                      {"flops", sum.total.flops}, {"activation_bytes", v.predicted.peak_bytes}};
   if (v.measured) j["measured"] = to_json(*v.measured);
   return j;
 }

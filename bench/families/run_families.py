@@ -22,7 +22,8 @@ import build_families  # noqa: E402
 def optimize(args, folder, model):
     report = folder / "report.json"
     command = [args.regraft, "optimize", folder / f"{model}.onnx", "-o", folder / "out.onnx",
-               "--search", args.search, "--budget", str(args.budget), "--json", report, "--quiet",
+               "--search", args.search, "--budget", str(args.budget), "--json", report, "--quiet", "--cost",
+               "roofline",
                "--rules", *sorted((ROOT / "substitutions").glob("*.rules"))]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
