@@ -106,8 +106,8 @@ class Beside:
 
 
 def measure(args, original, entries):
-    """Sets `measured`, a list of PASSES independent measurements in microseconds: each is a ratio
-    to the original, in a unit that all graphs share."""
+    """The entries that the runtime loads, with `measured`, a list of PASSES independent
+    measurements in microseconds: each is a ratio to the original, in a unit that all share."""
     beside = in_onnxruntime if args.runtime == "onnxruntime" else by_regraft
     levels = []
     for entry in entries:
@@ -119,18 +119,26 @@ def measure(args, original, entries):
         for entry, ratio in zip(shuffled, ratios):
             entry["measured"].append(ratio)
     level = statistics.median(levels)
+    entries = [e for e in entries if None not in e["measured"]]
     for entry in entries:
         entry["measured"] = [level * ratio for ratio in entry["measured"]]
+    return entries
 
 
 def in_onnxruntime(args, original, files):
-    """Ratios of the graphs, each in turn with the original, which stays open, and the original's
-    microseconds."""
+    """Ratios of the graphs, each in turn with the original, which stays open (None: onnxruntime does
+    not load the graph), and the original's microseconds."""
     inputs = runtime.Inputs()
     first = opened(original, inputs)
+    if first.error:
+        sys.exit(f"{original}: {first.error}")
     ratios, levels = [], []
     for file in files:
         runner = opened(file, inputs)
+        if runner.error:
+            print(f"{file}: {runner.error}", file=sys.stderr)
+            ratios.append(None)
+            continue
         first.samples.clear()
         timing.rounds([first, runner], args.seconds)
         ratios.append(statistics.median(b / a for a, b in zip(first.samples, runner.samples)))
@@ -139,10 +147,7 @@ def in_onnxruntime(args, original, files):
 
 
 def opened(file, inputs):
-    runner = timing.Runner(lambda: runtime.session(file), inputs)
-    if runner.error:
-        sys.exit(f"{file}: {runner.error}")
-    return runner
+    return timing.Runner(lambda: runtime.session(file), inputs)
 
 
 def by_regraft(args, original, files):
@@ -168,7 +173,7 @@ def run_model(args, name):
         entries = variants(args, original, folder / "variants")
         measure_kernels(args, [str(original), *(e["file"] for e in entries)])
         predict(args, entries)
-        measure(args, str(original), entries)
+        entries = measure(args, str(original), entries)
     for entry in entries:
         entry["file"] = pathlib.Path(entry["file"]).name
     return entries
