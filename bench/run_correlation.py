@@ -3,7 +3,7 @@
 compute the same, and writes bench/correlation.md and bench/correlation/*.svg from what
 bench/correlation.json keeps.
 
-  python bench/run_correlation.py [--only NAME ...] [--runtime onnxruntime|cpu] [--again] [--count N]
+  python bench/run_correlation.py [--only NAME ...] [--runtime onnxruntime|cpu] [--again]
   python bench/run_correlation.py --table
 
 Needs bench/requirements.txt. The graphs are what random walks by the shipped rules meet (`regraft
@@ -81,30 +81,6 @@ def predict(args, entries):
         entry.update(predicted=float(predicted), kernels=int(kernels), estimated=float(estimated))
 
 
-class Beside:
-    """Times graphs in onnxruntime, each in turn with the original, which stays open."""
-
-    def __init__(self, original, seconds):
-        self.seconds = seconds
-        self.inputs = runtime.Inputs()
-        self.original = self.opened(original)
-        self.levels = []  # microseconds of the original, each time
-
-    def opened(self, file):
-        runner = timing.Runner(lambda: runtime.session(file), self.inputs)
-        if runner.error:
-            sys.exit(f"{file}: {runner.error}")
-        return runner
-
-    def ratio(self, file):
-        """How many times as long as the original a graph takes."""
-        runner = self.opened(file)
-        self.original.samples.clear()
-        timing.rounds([self.original, runner], self.seconds)
-        self.levels.append(statistics.median(self.original.samples))
-        return statistics.median(b / a for a, b in zip(self.original.samples, runner.samples))
-
-
 def measure(args, original, entries):
     """The entries that the runtime loads, with `measured`, a list of PASSES independent
     measurements in microseconds: each is a ratio to the original, in a unit that all share."""
@@ -126,8 +102,8 @@ def measure(args, original, entries):
 
 
 def in_onnxruntime(args, original, files):
-    """Ratios of the graphs, each in turn with the original, which stays open (None: onnxruntime does
-    not load the graph), and the original's microseconds."""
+    """Ratios of the graphs, each in turn with the original, which stays open (None: onnxruntime
+    does not load the graph), and the original's microseconds."""
     inputs = runtime.Inputs()
     first = opened(original, inputs)
     if first.error:
