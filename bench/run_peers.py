@@ -45,7 +45,7 @@ PATIENCE = 1800    # seconds for one optimiser on one model
 
 
 def cases(only):
-    """Pairs of a name and a function that writes the case's models into a folder."""
+    """The names of all, or of those that contain one of `only`."""
     families, controls = build_families.SIZES["bench"]
     names = [*families, *controls, *MODELS]
     return [n for n in names if not only or any(part in n for part in only)]
