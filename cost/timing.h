@@ -1,5 +1,7 @@
 #pragma once
 // How long something took.
+#include <vector>
+
 namespace regraft::cost {
 
 struct Timing {
@@ -7,5 +9,8 @@ struct Timing {
   double noise = 0;         ///< half the width of a 95 % interval of the median, over the median
   int runs = 0;
 };
+
+/// Median, and the interval that order statistics give. 0 runs: zeros.
+Timing summarise(std::vector<double> microseconds);
 
 }  // namespace regraft::cost

@@ -5,6 +5,7 @@
 //   Terms     exact polynomials at given shapes           Symbolic  proofs for all sizes
 //   Counting  floating point operations, for the cost
 //   Trace     the formula as a program, for evaluation many times at the same shapes
+//   Code      the formula as C text, for kernels
 #include <array>
 #include <concepts>
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/algebra.h"
+#include "ir/code.h"
 #include "ir/concrete.h"
 #include "ir/symbolic.h"
 #include "ir/tensor.h"
@@ -132,6 +133,8 @@ struct OpDef {
   Semantics<Terms> terms_semantics;
   Semantics<Symbolic> symbolic_semantics;
   Semantics<Counting> counting_semantics;  ///< behind operation_count()
+  CodeScalar (*code_element)(Code& alg, Tensors<Code> in, const Attrs<CodeIndex>& at,
+                             Position<Code> i, int out);
   Fill<Reals> fill_reals;
   Fill<Field> fill_field;
   Fill<Terms> fill_terms;

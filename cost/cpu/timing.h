@@ -19,9 +19,6 @@ struct TimeOptions {
   uint64_t seed = 1;    ///< of weights and operands
 };
 
-/// Median, and the interval that order statistics give. 0 runs: zeros.
-Timing summarise(std::vector<double> microseconds);
-
 /// Rounds over all of `run`, each of which runs once and says how many microseconds that took.
 /// In turn, so that what else the machine does disturbs all alike.
 std::vector<Timing> interleaved(std::span<const std::function<double()>> run,

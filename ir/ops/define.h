@@ -177,6 +177,7 @@ const OpDef& define() {
     d.terms_semantics = semantics_of<Op, Terms>();
     d.symbolic_semantics = semantics_of<Op, Symbolic>();
     d.counting_semantics = semantics_of<Op, Counting>();
+    d.code_element = &Op::template element<Code>;
     d.fill_reals = &fill_range<Op, Reals>;
     d.fill_field = &fill_range<Op, Field>;
     d.fill_terms = &fill_range<Op, Terms>;
