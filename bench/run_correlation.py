@@ -3,7 +3,7 @@
 compute the same, and writes bench/correlation.md and bench/correlation/*.svg from what
 bench/correlation.json keeps.
 
-  python bench/run_correlation.py [--only NAME ...] [--runtime onnxruntime|cpu] [--again] [--count N]
+  python bench/run_correlation.py [--only NAME ...] [--runtime onnxruntime|cpu] [--again]
   python bench/run_correlation.py --table
 
 Needs bench/requirements.txt. The graphs are what random walks by the shipped rules meet (`regraft
@@ -81,33 +81,9 @@ def predict(args, entries):
         entry.update(predicted=float(predicted), kernels=int(kernels), estimated=float(estimated))
 
 
-class Beside:
-    """Times graphs in onnxruntime, each in turn with the original, which stays open."""
-
-    def __init__(self, original, seconds):
-        self.seconds = seconds
-        self.inputs = runtime.Inputs()
-        self.original = self.opened(original)
-        self.levels = []  # microseconds of the original, each time
-
-    def opened(self, file):
-        runner = timing.Runner(lambda: runtime.session(file), self.inputs)
-        if runner.error:
-            sys.exit(f"{file}: {runner.error}")
-        return runner
-
-    def ratio(self, file):
-        """How many times as long as the original a graph takes."""
-        runner = self.opened(file)
-        self.original.samples.clear()
-        timing.rounds([self.original, runner], self.seconds)
-        self.levels.append(statistics.median(self.original.samples))
-        return statistics.median(b / a for a, b in zip(self.original.samples, runner.samples))
-
-
 def measure(args, original, entries):
-    """Sets `measured`, a list of PASSES independent measurements in microseconds: each is a ratio
-    to the original, in a unit that all graphs share."""
+    """The entries that the runtime loads, with `measured`, a list of PASSES independent
+    measurements in microseconds: each is a ratio to the original, in a unit that all share."""
     beside = in_onnxruntime if args.runtime == "onnxruntime" else by_regraft
     levels = []
     for entry in entries:
@@ -119,18 +95,26 @@ def measure(args, original, entries):
         for entry, ratio in zip(shuffled, ratios):
             entry["measured"].append(ratio)
     level = statistics.median(levels)
+    entries = [e for e in entries if None not in e["measured"]]
     for entry in entries:
         entry["measured"] = [level * ratio for ratio in entry["measured"]]
+    return entries
 
 
 def in_onnxruntime(args, original, files):
-    """Ratios of the graphs, each in turn with the original, which stays open, and the original's
-    microseconds."""
+    """Ratios of the graphs, each in turn with the original, which stays open (None: onnxruntime
+    does not load the graph), and the original's microseconds."""
     inputs = runtime.Inputs()
     first = opened(original, inputs)
+    if first.error:
+        sys.exit(f"{original}: {first.error}")
     ratios, levels = [], []
     for file in files:
         runner = opened(file, inputs)
+        if runner.error:
+            print(f"{file}: {runner.error}", file=sys.stderr)
+            ratios.append(None)
+            continue
         first.samples.clear()
         timing.rounds([first, runner], args.seconds)
         ratios.append(statistics.median(b / a for a, b in zip(first.samples, runner.samples)))
@@ -139,10 +123,7 @@ def in_onnxruntime(args, original, files):
 
 
 def opened(file, inputs):
-    runner = timing.Runner(lambda: runtime.session(file), inputs)
-    if runner.error:
-        sys.exit(f"{file}: {runner.error}")
-    return runner
+    return timing.Runner(lambda: runtime.session(file), inputs)
 
 
 def by_regraft(args, original, files):
@@ -168,7 +149,7 @@ def run_model(args, name):
         entries = variants(args, original, folder / "variants")
         measure_kernels(args, [str(original), *(e["file"] for e in entries)])
         predict(args, entries)
-        measure(args, str(original), entries)
+        entries = measure(args, str(original), entries)
     for entry in entries:
         entry["file"] = pathlib.Path(entry["file"]).name
     return entries

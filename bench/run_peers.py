@@ -2,7 +2,7 @@
 """Times in onnxruntime what regraft and other optimisers make of the families and of real models,
 and writes bench/peers.md from what bench/peers.json keeps.
 
-  python bench/run_peers.py [--only NAME ...] [--again] [--seconds S] [--regraft EXE] [--optimize ARGS]
+  python bench/run_peers.py [--only NAME ...] [--again] [--optimize ARGS]
   python bench/run_peers.py --table
 
 Needs bench/requirements.txt. Every case is timed in one run in which the original, regraft's, the
@@ -45,7 +45,7 @@ PATIENCE = 1800    # seconds for one optimiser on one model
 
 
 def cases(only):
-    """Pairs of a name and a function that writes the case's models into a folder."""
+    """The names of all, or of those that contain one of `only`."""
     families, controls = build_families.SIZES["bench"]
     names = [*families, *controls, *MODELS]
     return [n for n in names if not only or any(part in n for part in only)]
@@ -195,8 +195,8 @@ def table(data):
         "# Beside other optimisers", "",
         f"`python bench/run_peers.py`: {told}, onnxruntime {machine['version']} on "
         f"{machine['device']}, one thread, all of its own optimisations on. Speed-ups over the",
-        "original, which is what onnxruntime makes of a model by itself: medians over pairs of runs",
-        "beside each other. noise: the widest 95 % interval of the row, half of it. Below "
+        "original, which is what onnxruntime makes of a model by itself: medians over pairs of",
+        "runs beside each other. noise: the widest 95 % interval of the row, half of it. Below "
         f"{LEAST:.2f}× is bold. s: seconds to optimise.",
         f"regraft was called with `{data['optimize']}`. All results agree with the original within "
         f"{TOLERANCE:.0e} of an", "output's largest magnitude, or count as failed.", "",

@@ -76,7 +76,8 @@ class Chooser {
     if (probes) wanted = cost::probe_kernels(model.runtime());
     for (const Graph* g : graphs) wanted.merge(cost::missing_kernels(model.plan(*g), profile_));
     ASSIGN_OR_RETURN(size_t added, complete(profile_, wanted, *measurer_, seconds));
-    use(profile_);
+    // The objective refers to the model in use: a new one only where another search follows.
+    if (added > 0 || !chosen_.model) use(profile_);
     if (added > 0) RETURN_IF_ERROR(keep(profile_));
     return added;
   }

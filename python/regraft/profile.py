@@ -94,7 +94,7 @@ def arguments(given: List[str]) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--provider", choices=sorted(runtime.PROVIDERS), default="cpu")
     parser.add_argument("--seconds", type=float,
-                        help="time to spend on kernels; unless said, half a second for each at most")
+                        help="time for kernels; unless said, half a second for each at most")
     parser.add_argument("--whole", action="store_true", help="time the whole models too")
     parser.add_argument("--serve", action="store_true",
                         help="answer requests on stdin instead (for other programs)")

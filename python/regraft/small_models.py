@@ -43,26 +43,26 @@ def chain(length: int) -> bytes:
     return model(nodes, [1, 4], [])
 
 
-VIEWS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"}
-
-
 def isolated(source: Union[str, bytes]) -> bytes:
     """A kernel's model in which the nodes around the kernel can be told by name: they begin with
-    wrap_. A value that is handed on without a copy would be copied to be an output of the model, so
-    it gets a node behind it."""
+    wrap_. Each result gets such a node behind it, as in a model: onnxruntime hands some results on
+    without a copy, but not to the caller."""
     onnx = onnx_package()
-    graph_model = onnx.load_from_string(source) if isinstance(source, bytes) else onnx.load(source)
-    graph = graph_model.graph
-    makers = {}
+    kernel = onnx.load_from_string(source) if isinstance(source, bytes) else onnx.load(source)
+    graph = kernel.graph
+    makers = {name: node for node in graph.node for name in node.output}
     for node in graph.node:
-        makers.update((name, node) for name in node.output)
         if node.output[0].startswith("wrap_"):
             node.name = node.output[0]
+    numbers = (onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.INT32)
     for output in graph.output:
         maker = makers.get(output.name)
-        if maker is not None and maker.op_type in VIEWS:
+        if (maker is not None and not maker.name.startswith("wrap_")
+                and output.type.tensor_type.elem_type in numbers):
             inner = output.name + "_inner"
-            maker.output[:] = [inner if name == output.name else name for name in maker.output]
+            for node in graph.node:
+                node.input[:] = [inner if i == output.name else i for i in node.input]
+            maker.output[:] = [inner if o == output.name else o for o in maker.output]
             graph.node.append(onnx.helper.make_node("Neg", [inner], [output.name],
                                                     name="wrap_" + output.name))
-    return graph_model.SerializeToString()
+    return kernel.SerializeToString()
