@@ -7,6 +7,7 @@
 #include "cli/certificate.h"
 #include "cli/commands.h"
 #include "cli/evidence.h"
+#include "cli/float_check.h"
 #include "cli/report.h"
 #include "io/model.h"
 #include "rewrite/check.h"
@@ -51,7 +52,7 @@ int run_check(const CheckFlags& flags) {
   auto b = io::load(flags.b);
   if (!b) return bad_input(b.error());
   Stop stop(flags.common.seconds);
-  auto report = rewrite::compare(a->graph, b->graph, flags.runs, flags.common.seed, stop);
+  auto report = compare_on(flags.check_on, a->graph, b->graph, flags.runs, flags.common.seed, stop);
   if (!report) return bad_input(error(flags.b + ": " + report.error().message));
   fmt::print("{}\n", describe(*report));
   bool passed = report->agrees && report->outputs_not_compared == 0;

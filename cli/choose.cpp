@@ -171,7 +171,7 @@ class Chooser {
                                          : score(c, candidate, original) < 1;
   }
   Result<std::vector<Timing>> time_graphs(const std::vector<const Graph*>& graphs) {
-    return measurer_->time_graphs(imported_, graphs, flags_.measure_seconds);
+    return measurer_->time_graphs({&imported_, 1}, graphs, flags_.measure_seconds);
   }
 
   Result<Choice> made(Candidate&& c) {

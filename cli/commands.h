@@ -48,6 +48,7 @@ struct OptimizeFlags {
   double alpha = 1.05, growth = 2;
   uint64_t budget = 300000;
   int check = 1;
+  std::string check_on = "reference";  ///< as compare_on reads it
   bool bounded = false;
   std::string certificate;  ///< file to record the rules applied in; empty: none
 };
@@ -55,6 +56,7 @@ struct CheckFlags {
   Common common;
   std::string a, b;
   int runs = 1;
+  std::string check_on = "reference";  ///< as compare_on reads it
   std::string rule;         ///< a is a report of verify: evaluate this rule's counterexample
   std::string certificate;  ///< b must be what this makes of a; empty: compare numbers
   bool prove = false;       ///< the certificate's rules anew
@@ -77,6 +79,8 @@ struct ImportFlags {
 };
 /// How long a calibration may take unless told otherwise.
 constexpr double kCalibrationSeconds = 60;
+/// How long whole models are timed, all together.
+constexpr double kTimingSeconds = 30;
 
 struct CostFlags {
   Common common;
@@ -111,6 +115,7 @@ int run_cost_merge(const CostFlags& flags);
 int run_cost_add(const CostFlags& flags);
 int run_cost_kernels(const CostFlags& flags);
 int run_cost_predict(const CostFlags& flags);
+int run_cost_time(const CostFlags& flags);
 int run_cost_variants(const CostFlags& flags);
 int run_eval(const EvalFlags& flags);
 int run_roundtrip(const CheckFlags& flags);

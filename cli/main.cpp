@@ -103,6 +103,10 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   app->add_option("--check", f.check, "compare both models on so many random inputs before writing")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
+  app->add_option("--check-on", f.check_on,
+                  "reference: in double precision; cpu: in float32 with oneDNN")
+      ->check(CLI::IsMember({"reference", "cpu"}))
+      ->capture_default_str();
   app->add_flag("--bounded", f.bounded, "also use rules proved at some shapes only");
   app->add_option("--certificate", f.certificate,
                   "record the rules applied, with their text and place, for `regraft check`");
@@ -126,6 +130,9 @@ void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
   app->add_flag("--prove", f.prove, "prove the certificate's rules anew")->needs(certificate);
   app->add_option("--runs", f.runs, "random inputs to try")
       ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app->add_option("--on", f.check_on, "reference: in double precision; cpu: in float32 with oneDNN")
+      ->check(CLI::IsMember({"reference", "cpu"}))
       ->capture_default_str();
   add_common(*app, f.common);
   add_time(*app, f.common);
@@ -225,6 +232,14 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   predict->add_option("--cost", f.cost, "profile file, runtime, or auto")->capture_default_str();
   predict->add_flag("--kernels", f.kernels, "each kernel with its time");
   predict->callback([&] { code = run_cost_predict(f); });
+  auto* time = app->add_subcommand("time", "how long models take in a runtime, all in turn");
+  time->add_option("models", f.files, "ONNX models")->required();
+  time->add_option("--runtime", f.runtime, "runtime")
+      ->check(CLI::IsMember({"onnxruntime", "cpu", "cuda"}))
+      ->capture_default_str();
+  add_common(*time, f.common);
+  add_time(*time, f.common);
+  time->callback([&] { code = run_cost_time(f); });
   auto* variants = app->add_subcommand("variants", "write models that compute the same as a model");
   variants->add_option("model", f.files, "ONNX model")->required()->expected(1);
   variants->add_option("--count", f.count, "how many")->check(CLI::Range(1, 100000));

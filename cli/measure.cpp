@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/kernels.h"
 #include "cost/calibrate.h"
+#include "cost/cpu/executor.h"
 
 namespace regraft::cli {
 namespace {
@@ -96,14 +97,14 @@ Timings time_in_worker(Worker& worker, const Kernels& kernels, double seconds) {
   return timings_of(answer, kernels.size());
 }
 
-Timings time_in_worker(Worker& worker, const io::Imported& model,
+Timings time_in_worker(Worker& worker, std::span<const io::Imported> models,
                        const std::vector<const Graph*>& graphs, double seconds) {
   TemporaryFolder folder;
   ASSIGN_OR_RETURN(std::string path, folder.path());
   std::vector<std::string> files;
   for (const Graph* g : graphs) {
     files.push_back(fmt::format("{}/model{}.onnx", path, files.size()));
-    RETURN_IF_ERROR(io::save(model, *g, files.back()));
+    RETURN_IF_ERROR(io::save(models[std::min(files.size(), models.size()) - 1], *g, files.back()));
   }
   ASSIGN_OR_RETURN(json answer,
                    worker.ask({{"op", "models"}, {"files", files}, {"seconds", seconds}}));
@@ -123,9 +124,41 @@ Result<Measurer> start_onnxruntime(int threads) {
   m.time_kernels = [worker](const Kernels& kernels, double seconds) {
     return time_in_worker(*worker, kernels, seconds);
   };
-  m.time_graphs = [worker](const io::Imported& model, const std::vector<const Graph*>& graphs,
-                           double seconds) {
-    return time_in_worker(*worker, model, graphs, seconds);
+  m.time_graphs = [worker](std::span<const io::Imported> models,
+                           const std::vector<const Graph*>& graphs, double seconds) {
+    return time_in_worker(*worker, models, graphs, seconds);
+  };
+  return m;
+}
+
+/// Of a kernel for which nothing has to run.
+constexpr Timing kNothing{0, 0, 1};
+
+Measurer start_cpu(int threads) {
+  Measurer m;
+  m.key = {"cpu", cost::cpu::library_version(), cost::processor_name(), "", threads};
+  m.block = cost::cpu::block_width();
+  m.time_kernels = [threads](const Kernels& kernels, double seconds) -> Timings {
+    std::vector<Kernel> list;
+    for (const auto& [signature, kernel] : kernels) list.push_back(kernel);
+    cost::cpu::TimeOptions options;
+    options.compile.threads = threads;
+    options.seconds = seconds;
+    std::vector<Timing> timings;
+    for (const auto& t : cost::cpu::time_kernels(list, options))
+      timings.push_back(!t ? Timing() : t->runs == 0 ? kNothing : *t);
+    return timings;
+  };
+  m.time_graphs = [threads](std::span<const io::Imported>, const std::vector<const Graph*>& graphs,
+                            double seconds) {
+    cost::cpu::ExecutorOptions executor;
+    executor.compile.threads = threads;
+    executor.symbol_value = cost::Machine().symbol_value;
+    cost::cpu::TimeOptions options;
+    options.compile = executor.compile;
+    options.seconds = seconds;
+    options.noise = 0.003;
+    return cost::cpu::time_graphs(graphs, executor, options);
   };
   return m;
 }
@@ -139,6 +172,7 @@ Result<Measurer> start_measurer(const std::string& runtime, int threads) {
     return error("onnxruntime cannot be measured with: " + m.error().message +
                  " (set REGRAFT_PYTHON to a Python that has onnxruntime)");
   }
+  if (runtime == "cpu") return start_cpu(threads);
   return error(runtime + " cannot be measured with: this program was built without it");
 }
 

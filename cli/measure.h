@@ -2,6 +2,7 @@
 // Timing kernels and models in a runtime that is at hand.
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,11 @@ struct Measurer {
   std::function<Result<std::vector<cost::Timing>>(const std::map<std::string, cost::Kernel>&,
                                                   double seconds)>
       time_kernels;
-  /// One timing for each graph, all in turn. The graphs were made from the model's graph.
-  std::function<Result<std::vector<cost::Timing>>(
-      const io::Imported& model, const std::vector<const Graph*>& graphs, double seconds)>
+  /// One timing for each graph, all in turn. Graph k was made from the graph of model k, or of the
+  /// last one if there are fewer.
+  std::function<Result<std::vector<cost::Timing>>(std::span<const io::Imported> models,
+                                                  const std::vector<const Graph*>& graphs,
+                                                  double seconds)>
       time_graphs;
 };
 

@@ -12,6 +12,7 @@
 #include "base/resources.h"
 #include "cli/certificate.h"
 #include "cli/commands.h"
+#include "cli/float_check.h"
 #include "cli/report.h"
 #include "cli/rule_set.h"
 #include "io/model.h"
@@ -213,8 +214,8 @@ int run_optimize(const OptimizeFlags& flags) {
   o.choice = *std::move(choice);
   Stop::acknowledge_interrupt();
   if (flags.check > 0) {
-    auto check =
-        rewrite::compare(imported->graph, o.choice.graph, flags.check, flags.common.seed, Stop());
+    auto check = compare_on(flags.check_on, imported->graph, o.choice.graph, flags.check,
+                            flags.common.seed, Stop());
     if (!check) return bad_input(error(flags.in + ": " + check.error().message));
     if (!check->agrees) {
       fmt::print(stderr, "regraft: the check failed, nothing written: {}\n", describe(*check));

@@ -40,6 +40,8 @@ struct Runtime {
   std::string_view name;
   /// Channels in a block of the blocked layout; 0: the runtime has none.
   int64_t block = 0;
+  /// The last block may have fewer channels.
+  bool pads = false;
   /// Convolutions and products take a sum with another tensor into themselves.
   bool sums = false;
   /// Calls of one element each are fused with each other, not only into convolutions and products.

@@ -244,6 +244,15 @@ class Planner {
     const auto& t = c_.g.type(v);
     return t.shape && t.dtype == DType::F32 ? *numeric(*t.shape) : std::vector<int64_t>();
   }
+  /// Channels that fill blocks, or nearly where the runtime pads them.
+  bool fills(int64_t channels) const {
+    int64_t block = c_.runtime.block;
+    return channels % block == 0 || (c_.runtime.pads && 2 * channels >= block);
+  }
+  bool filled(Value v) const {
+    auto d = dims(v);
+    return d.size() == 4 && fills(d[1]);
+  }
   bool multiple(Value v) const {
     auto d = dims(v);
     return d.size() == 4 && d[1] % c_.runtime.block == 0;
@@ -266,8 +275,8 @@ class Planner {
     Value x = anchor.inputs[0];
     std::string_view op = anchor.op->name;
     if (op == "conv") return conv_fits(anchor);
-    if (op == "maxpool" || op == "avgpool" || op == "global-avgpool") return multiple(x);
-    if (op == "resize-nearest") return multiple(x) && is_blocked_now(x);
+    if (op == "maxpool" || op == "avgpool" || op == "global-avgpool") return filled(x);
+    if (op == "resize-nearest") return filled(x) && is_blocked_now(x);
     if (op == "concat") return concat_fits(anchor);
     return c_.fusing(members[0]) == Fusing::Pointwise && all_blocked(members);
   }
@@ -276,14 +285,15 @@ class Planner {
     if (x.size() != 4 || w.size() != 4 || !c_.is_constant(conv.inputs[1])) return false;
     int64_t block = c_.runtime.block;
     int64_t group = conv.attrs.ints[static_cast<size_t>(conv.op->int_attr("group"))][0].constant();
-    if (group == 1) return (x[1] < block || x[1] % block == 0) && w[0] % block == 0;
-    if (w[1] == 1 && group == w[0]) return w[0] % block == 0;
+    if (group == 1) return (x[1] < block || fills(x[1])) && fills(w[0]);
+    if (w[1] == 1 && group == w[0]) return fills(w[0]);
     return w[1] % block == 0 && (w[0] / group) % block == 0;
   }
   bool concat_fits(const Node& concat) const {
     auto axis = concat.attrs.ints[static_cast<size_t>(concat.op->int_attr("axis"))][0].constant();
-    return (axis == 1 || axis == -3) &&
-           std::all_of(concat.inputs.begin(), concat.inputs.end(),
+    Value last = concat.inputs.back();  // nothing follows its padding
+    return (axis == 1 || axis == -3) && filled(last) && is_blocked_now(last) &&
+           std::all_of(concat.inputs.begin(), concat.inputs.end() - 1,
                        [&](Value v) { return multiple(v) && is_blocked_now(v); });
   }
   /// Everything that is no constant is blocked already, and of one size.
@@ -294,7 +304,7 @@ class Planner {
       for (Value v : c_.g.node(id).inputs) {
         bool inner = std::count(members.begin(), members.end(), v.node) > 0;
         if (c_.is_constant(v) || inner) continue;
-        if (!multiple(v) || !is_blocked_now(v) || !same(c_.g.type(v), whole)) return false;
+        if (!filled(v) || !is_blocked_now(v) || !same(c_.g.type(v), whole)) return false;
       }
     }
     return true;
@@ -373,10 +383,10 @@ KernelCall Planner::extract(const std::vector<int32_t>& members) const {
 
 const Runtime* find_runtime(std::string_view name) {
   static constexpr std::array kRuntimes = {
-      Runtime{"onnxruntime", 16, true, false, false},
-      Runtime{"cpu", 16, true, true, false},
-      Runtime{"cuda", 0, true, true, false},
-      Runtime{"single", 0, false, false, true},
+      Runtime{"onnxruntime", 16, false, true, false, false},
+      Runtime{"cpu", 16, true, true, true, false},
+      Runtime{"cuda", 0, false, true, true, false},
+      Runtime{"single", 0, false, false, false, true},
   };
   for (const Runtime& r : kRuntimes)
     if (r.name == name) return &r;

@@ -1,7 +1,6 @@
 #include "cost/cpu/chain.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace regraft::cost::cpu {
@@ -104,7 +103,6 @@ class Grower {
     std::vector<double> ones(width, 1), zeros(width, 0);
     std::string_view op = n.op->name;
     if (op == "neg") return compose(c, std::vector<double>(width, -1), zeros);
-    if (op == "batchnorm") return axis_ == 1 && operand == 0 && fold_batchnorm(c, n);
     if (binary_algorithm(op) == algorithm::undef) return false;
     auto v = channel_vector(n.inputs[static_cast<size_t>(1 - operand)]);
     if (!v) return false;
@@ -116,18 +114,6 @@ class Grower {
     for (double& x : *v) x = -x;
     return compose(c, std::vector<double>(width, -1), *v);
   }
-  bool fold_batchnorm(Unit& c, const Node& n) {
-    std::optional<std::vector<double>> p[5];
-    for (size_t k = 1; k < 5; ++k)
-      if (!(p[k] = constant_data(g_, n.inputs[k]))) return false;
-    std::vector<double> scale = *p[1], shift = *p[2];
-    for (size_t k = 0; k < scale.size(); ++k) {
-      scale[k] /= std::sqrt((*p[4])[k] + n.attrs.reals[0].value);
-      shift[k] -= (*p[3])[k] * scale[k];
-    }
-    return compose(c, scale, shift);
-  }
-
   const Graph& g_;
   const std::vector<std::vector<std::pair<int32_t, int32_t>>>& users_;
   std::vector<char>& taken_;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cost/cpu/lower.h"
+#include "cost/cpu/prepare.h"
 
 namespace regraft::cost::cpu {
 
@@ -110,16 +111,12 @@ bool Compiled::is_free() const { return program_->steps.empty(); }
 
 Result<Compiled> compile(const Graph& graph, std::span<const Layout> operand_layouts,
                          std::span<const Layout> result_layouts, const CompileOptions& options) {
-  Graph g = graph;
-  remove_dead(g);
-  auto folded = fold_constants(g);
-  if (!folded) return folded.error();
-  remove_dead(*folded);
-  RETURN_IF_ERROR(check_operands(*folded));
-  RETURN_IF_ERROR(check_layouts(*folded, folded->inputs(), operand_layouts));
-  RETURN_IF_ERROR(check_layouts(*folded, folded->outputs(), result_layouts));
+  ASSIGN_OR_RETURN(Graph g, prepared(graph));
+  RETURN_IF_ERROR(check_operands(g));
+  RETURN_IF_ERROR(check_layouts(g, g.inputs(), operand_layouts));
+  RETURN_IF_ERROR(check_layouts(g, g.outputs(), result_layouts));
   ThreadCount threads(options.threads);
-  Lowering to(*folded, operand_layouts, result_layouts, options);
+  Lowering to(g, operand_layouts, result_layouts, options);
   try {
     RETURN_IF_ERROR(lower_all(to));
     to.program.pack();

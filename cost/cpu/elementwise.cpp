@@ -1,7 +1,7 @@
 // Calls on single elements, all of one kernel in one pass: a tile of each value at a time, small
 // enough for the first cache.
 #include <algorithm>
-#include <cstring>
+#include <set>
 
 #include "cost/cpu/loops.h"
 #include "cost/cpu/lower.h"
@@ -106,17 +106,19 @@ class Tiler {
     program_.count = static_cast<int64_t>(desc_of(shape_, layout_).get_size() / sizeof(float));
     program_.threads = to_.options.threads;
     to_.add_loop(slots_, [program = std::move(program_)](Pointers p) { program.run(p); });
+    if (layout_ == Layout::Blocked && shape_[1] % block_width() != 0)
+      for (int32_t id : nodes_)
+        if (leaves({id, 0}) && !zero_.count({id, 0})) clear_padding(to_.read({id, 0}, layout_));
   }
 
  private:
   bool inside(Value v) const {
     return std::find(nodes_.begin(), nodes_.end(), v.node) != nodes_.end();
   }
-  /// Blocked when that is how the operands lie, or how the results must, and no channel is padded:
-  /// functions would not keep the padding at 0.
+  /// Blocked when that is how the operands lie, or how the results must.
   Layout choose_layout() const {
     size_t rank = shape_.size();
-    if (rank < 3 || rank > 5 || shape_[1] % block_width() != 0) return Layout::Plain;
+    if (rank < 3 || rank > 5) return Layout::Plain;
     int blocked = 0, plain = 0;
     auto vote = [&](Value v) { ++(to_.layout_of(v) == Layout::Blocked ? blocked : plain); };
     for (int32_t id : nodes_) {
@@ -138,6 +140,8 @@ class Tiler {
     } else {
       std::tie(slot, value.place) = broadcast_place(to_, v, shape_, layout_);
     }
+    if (layout_ == Layout::Blocked && dims.size() == shape_.size() && dims[1] == shape_[1])
+      zero_.insert(v);
     slots_.push_back(slot);
     number_[v] = static_cast<int>(program_.values.size());
     program_.values.push_back(std::move(value));
@@ -151,6 +155,7 @@ class Tiler {
     if (n.attrs.reals.size() > 1) o.b = static_cast<float>(n.attrs.reals[1].value);
     o.left = number_.at(n.inputs[0]);
     if (o.binary) o.right = number_.at(n.inputs[1]);
+    if (keeps_zero(n)) zero_.insert({id, 0});
     TileValue value;
     if (leaves({id, 0})) {
       value.target = static_cast<int>(slots_.size());
@@ -159,6 +164,29 @@ class Tiler {
     number_[{id, 0}] = static_cast<int>(program_.values.size());
     program_.values.push_back(value);
     program_.operations.push_back(o);
+  }
+  /// The channels beyond the last, which functions may have made other than 0.
+  void clear_padding(int slot) {
+    Strided whole = strided(shape_, Layout::Blocked);
+    int64_t blocks = whole.dims[1], width = block_width(), used = shape_[1] - (blocks - 1) * width;
+    int64_t places = whole.strides[1] / width, images = shape_[0];
+    to_.add_loop({slot}, [=](Pointers p) {
+      for (int64_t n = 0; n < images; ++n)
+        for (int64_t k = 0; k < places; ++k) {
+          float* channels = p[0] + (((n + 1) * blocks - 1) * places + k) * width;
+          std::fill(channels + used, channels + width, 0.0F);
+        }
+    });
+  }
+  /// Whether the call keeps 0 where its operands have it.
+  bool keeps_zero(const Node& n) const {
+    std::string_view op = n.op->name;
+    auto zero = [&](size_t k) { return zero_.count(n.inputs[k]) > 0; };
+    if (op == "add" || op == "sub") return zero(0) && zero(1);
+    if (op == "mul") return zero(0) || zero(1);
+    if (op == "div" || op == "exp" || op == "sigmoid" || op == "hard-sigmoid") return false;
+    if (op == "clip") return zero(0) && n.attrs.reals[0].value <= 0 && n.attrs.reals[1].value >= 0;
+    return zero(0);
   }
   bool leaves(Value v) const {
     for (Value out : to_.graph.outputs())
@@ -177,6 +205,7 @@ class Tiler {
   Layout layout_ = Layout::Plain;
   std::vector<int> slots_;
   std::map<Value, int> number_;
+  std::set<Value> zero_;  // 0 in the padding of blocks
   TileProgram program_;
 };
 

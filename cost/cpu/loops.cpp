@@ -177,6 +177,13 @@ REGRAFT_WIDE void copy_row(const float* from, int64_t from_step, float* to, int6
     for (int64_t k = 0; k < n; ++k) to[k * to_step] = from[k * from_step];
 }
 
+/// Fills y[0 .. n] with its first `period` elements; returns n.
+int64_t repeat(float* y, int64_t period, int64_t n) {
+  for (int64_t done = period; done < n; done *= 2)
+    std::memcpy(y + done, y, static_cast<size_t>(std::min(done, n - done)) * sizeof(float));
+  return n;
+}
+
 }  // namespace
 
 void copy_strided(const Strided& from, const float* source, const Strided& to, float* target,
@@ -206,12 +213,14 @@ void gather_run(const Strided& x, const float* source, int64_t first, float* y, 
   int64_t inner = x.dims.back(), step = x.strides.back();
   while (n > 0) {
     int64_t row = first / inner, column = first % inner, run = std::min(n, inner - column);
-    int64_t at = x.offset;
+    int64_t row_in_axis = rank > 1 ? row % x.dims[rank - 2] : 0, at = x.offset;
     for (size_t d = rank - 1; d-- > 0;) {
       at += row % x.dims[d] * x.strides[d];
       row /= x.dims[d];
     }
     copy_row(source + at + column * step, step, y, 1, run);
+    if (run == inner && rank > 1 && x.strides[rank - 2] == 0)  // the rows that follow are equal
+      run = repeat(y, inner, std::min(n, (x.dims[rank - 2] - row_in_axis) * inner));
     first += run;
     y += run;
     n -= run;

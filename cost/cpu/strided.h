@@ -11,7 +11,7 @@ namespace regraft::cost::cpu {
 /// For Layout::Blocked there is one axis more than in the shape.
 Strided strided(const Dims& shape, Layout layout);
 /// A slot with v's elements, and where in it the elements of `shape` are that v is broadcast to;
-/// axes merged. REQUIRES: channels are a multiple of the block's for Layout::Blocked.
+/// axes merged.
 std::pair<int, Strided> broadcast_place(Lowering& to, Value v, const Dims& shape, Layout layout);
 
 }  // namespace regraft::cost::cpu

@@ -11,6 +11,7 @@ and tells how much, to be taken off.
 import os
 import statistics
 import tempfile
+import time
 from typing import Dict, List, Sequence, Union
 
 from . import runtime, timing
@@ -25,8 +26,9 @@ BATCH_BYTES = 1 << 29    # of kernel files that are open at the same time
 BATCH_KERNELS = 96
 FAR_BYTES = 1 << 25      # what must be touched between two runs for weights to come from far
 SMALL_BYTES = 1 << 16    # a file of this size has no weights that matter
-LEAST_ROUNDS = 25
-TARGET, FLOOR = 0.004, 0.3
+LEAST_ROUNDS, MOST_ROUNDS = 24, 400
+LOOK = 8                 # rounds after which it is seen who is done
+TARGET, FLOOR = 0.008, 0.4  # relative, and microseconds: what must be known of a kernel
 PROBE = 24               # nodes
 
 
@@ -100,17 +102,32 @@ def batches(kernels: Sequence[Dict[str, str]]) -> List[List[Dict[str, str]]]:
     return groups
 
 
-def time_batch(kernels: Sequence[Dict[str, str]], threads: int, seconds: float) -> List[Result]:
+def rounds(runners: Sequence[Traced], seconds: float) -> None:
+    """Runs all in turn. Who is known well enough leaves; what is left finds its weights far away
+    nevertheless."""
     import numpy as np
+    far = np.zeros(FAR_BYTES // 4, np.float32)
+    end = time.perf_counter() + seconds
+    active = [r for r in runners if not r.error]
+    for done in range(MOST_ROUNDS):
+        if done >= LEAST_ROUNDS and done % LOOK == 0:
+            active = [r for r in active if not r.error and not timing.settled(r, TARGET, FLOOR)]
+        if not active or done >= LEAST_ROUNDS and time.perf_counter() > end:
+            return
+        if sum(r.size for r in active) < FAR_BYTES:
+            np.add(far, 1, out=far)
+        for k in timing.order(len(active), done):
+            if not active[k].error:
+                active[k].run()
+
+
+def time_batch(kernels: Sequence[Dict[str, str]], threads: int, seconds: float) -> List[Result]:
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "trace")
         probe = Traced(chain(PROBE), "kernel", threads, trace)
         runners = [Traced(k["file"], k["part"], threads, f"{trace}{n}")
                    for n, k in enumerate(kernels)]
-        far = np.zeros(max(0, FAR_BYTES - sum(r.size for r in runners)) // 4, np.float32)
-
-        timing.rounds([probe, *runners], seconds, TARGET, FLOOR, LEAST_ROUNDS,
-                      between=lambda: np.add(far, 1, out=far))
+        rounds([probe, *runners], seconds)
         if probe.error:
             raise Failure(probe.error)
         extra = profiler_extra(probe)

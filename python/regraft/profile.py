@@ -18,6 +18,8 @@ from typing import Any, Dict, List
 from . import kernels, program, runtime, timing
 from .program import Failure
 
+SECONDS_EACH = 0.5  # at most, of timing a kernel
+
 
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
@@ -26,8 +28,8 @@ def say(text: str) -> None:
 def wanted(args: argparse.Namespace, block: int, folder: str) -> List[Dict[str, str]]:
     """The kernels of the models that the profile lacks."""
     known = ["--profile", args.profile] if args.profile.exists() else []
-    program.call("cost", "kernels", *args.models, "--runtime", args.runtime, "--block", block,
-                 "--dir", folder, "--quiet", *known)
+    program.call("cost", "kernels", *args.models, "--runtime", "onnxruntime", "--block",
+                 block, "--dir", folder, "--quiet", *known)
     listed = json.loads((pathlib.Path(folder) / "kernels.json").read_text())
     for kernel in listed:
         kernel["file"] = str(pathlib.Path(folder) / kernel["file"])
@@ -36,7 +38,7 @@ def wanted(args: argparse.Namespace, block: int, folder: str) -> List[Dict[str, 
 
 def timed_kernels(args: argparse.Namespace, listed: List[Dict[str, str]]) -> List[Dict[str, Any]]:
     """Those that could be timed; the others are told about."""
-    seconds = args.seconds or max(5.0, 1.0 * len(listed))
+    seconds = args.seconds or max(5.0, SECONDS_EACH * len(listed))
     results = kernels.time_kernels(listed, args.threads, seconds, args.provider)
     good = []
     for kernel, result in zip(listed, results):
@@ -68,7 +70,6 @@ def profile(args: argparse.Namespace) -> int:
             raise Failure(f"{model}: no such file")
     begin = time.perf_counter()
     machine = runtime.device(args.provider, args.threads)
-    args.runtime = "cuda" if args.provider == "cuda" else machine["runtime"]
     with tempfile.TemporaryDirectory() as folder:
         listed = wanted(args, machine["block"], folder)
         say(f"{machine['device']}, {machine['runtime']} {machine['version']}, "
@@ -93,7 +94,7 @@ def arguments(given: List[str]) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--provider", choices=sorted(runtime.PROVIDERS), default="cpu")
     parser.add_argument("--seconds", type=float,
-                        help="time to spend on kernels; unless said, a second for each")
+                        help="time to spend on kernels; unless said, half a second for each at most")
     parser.add_argument("--whole", action="store_true", help="time the whole models too")
     parser.add_argument("--serve", action="store_true",
                         help="answer requests on stdin instead (for other programs)")

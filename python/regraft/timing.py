@@ -1,5 +1,6 @@
 """Times models side by side: every round runs each once, in an order that changes, so that
 whatever else the machine does falls on all of them alike."""
+import statistics
 import time
 from typing import Any, Callable, Dict, List, Sequence, Union
 
@@ -49,35 +50,37 @@ def order(count: int, round_number: int) -> List[int]:
     return rotated[::-1] if round_number % 2 else rotated
 
 
-def settled(runners: Sequence[Runner], target: float, floor: float) -> bool:
-    """Whether all medians are known to `target`, or to `floor` microseconds."""
-    return all(half_width(r.samples) <= max(target * min(r.samples), floor) for r in runners)
+def settled(runner: Runner, target: float, floor: float) -> bool:
+    """Whether the median is known to `target` of itself, or to `floor` microseconds."""
+    return half_width(runner.samples) <= max(target * min(runner.samples), floor)
 
 
-def rounds(runners: Sequence[Runner], seconds: float, target: float = TARGET, floor: float = 0.0,
-           least: int = LEAST_ROUNDS, between: Callable[[], object] = lambda: None) -> None:
-    """Fills the samples of all runners that have no error. `between` is called before each round."""
+def rounds(runners: Sequence[Runner], seconds: float) -> None:
+    """Fills the samples of all runners that have no error, of all equally many."""
     end = time.perf_counter() + seconds
-    done = 0
-    check = least
-    while done < MOST_ROUNDS:
+    check = LEAST_ROUNDS
+    for done in range(MOST_ROUNDS):
         active = [r for r in runners if not r.error]
-        if not active:
+        if not active or done >= LEAST_ROUNDS and time.perf_counter() > end:
             return
-        between()
+        if done == check:  # looking at all samples takes time: each look when a fifth has come
+            check += max(1, check // 5)
+            if all(settled(r, TARGET, 0.0) for r in active):
+                return
         for k in order(len(active), done):
             active[k].run()
-        done += 1
-        if done >= least and time.perf_counter() > end:
-            return
-        if done == check:  # looking at all samples costs time: each look when a fifth has come
-            check += max(1, check // 5)
-            if settled([r for r in active if not r.error], target, floor):
-                return
 
 
-def result(runner: Runner) -> Result:
-    return {"error": runner.error} if runner.error else summary(runner.samples)
+def result(runner: Runner, first: Runner) -> Result:
+    """With `ratio`, how many times as long as the first it takes: of runs beside each other, which
+    suffer alike when the machine does something else."""
+    if runner.error:
+        return {"error": runner.error}
+    found = summary(runner.samples)
+    if not first.error:
+        ratios = [b / a for a, b in zip(first.samples, runner.samples)]
+        found.update(ratio=statistics.median(ratios), ratio_noise=half_width(ratios))
+    return found
 
 
 def time_models(files: Sequence[Union[str, bytes]], threads: int = 1, seconds: float = 10,
@@ -88,4 +91,4 @@ def time_models(files: Sequence[Union[str, bytes]], threads: int = 1, seconds: f
     runners = [Runner(lambda f=file: runtime.session(f, threads, provider), inputs)
                for file in files]
     rounds(runners, seconds)
-    return [result(runner) for runner in runners]
+    return [result(runner, runners[0]) for runner in runners]

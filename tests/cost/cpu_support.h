@@ -11,6 +11,13 @@
 
 namespace regraft::cost::cpu {
 
+/// The thread sanitizer does not see how OpenMP's threads wait for each other.
+#ifdef __SANITIZE_THREAD__
+constexpr int kMostThreads = 1;
+#else
+constexpr int kMostThreads = 2;
+#endif
+
 inline Graph graph_of(std::string_view text) {
   auto g = parse_graph(text);
   EXPECT_TRUE(g) << (g ? "" : g.error().message) << "\n" << text;

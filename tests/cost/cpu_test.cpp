@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cost/cpu/buffer.h"
 #include "tests/cost/cpu_support.h"
 
 namespace regraft::cost::cpu {
@@ -177,6 +178,28 @@ outputs %6
 %10 = mul %8 %9 : float32[2,32,3,5]
 outputs %10 %7
 )"},
+    {"blocks that channels do not fill", R"(%0 = input : float32[2,21,3,5]
+%1 = input : float32[2,21,3,5]
+%2 = input : float32[37,21,1,1]
+%3 = exp %0 : float32[2,21,3,5]
+%4 = div %1 %3 : float32[2,21,3,5]
+%5 = conv %4 %2 : float32[2,37,3,5]
+%6 = sigmoid %5 : float32[2,37,3,5]
+%7 = mul %6 %5 : float32[2,37,3,5]
+%8 = maxpool %7 kernel=2,2 : float32[2,37,2,4]
+%9 = concat %8 %8 axis=3 : float32[2,37,2,8]
+outputs %9 %4
+)"},
+    {"normalised before", R"(%0 = input : float32[2,32,6,5]
+%1 = input : float32[32]
+%2 = input : float32[32]
+%3 = input : float32[32]
+%4 = input : float32[32]
+%5 = batchnorm %0 %1 %2 %3 %4 : float32[2,32,6,5]
+%6 = relu %5 : float32[2,32,6,5]
+outputs %6
+)",
+     false},
     {"movement in blocks", R"(%0 = input : float32[2,48,6,5]
 %1 = split %0 axis=1 sizes=16,32 : float32[2,16,6,5] ; float32[2,32,6,5]
 %2 = slice %1#1 begins=0,16,1,4 sizes=2,16,3,2 steps=1,1,2,-3 : float32[2,16,3,2]
@@ -203,7 +226,7 @@ TEST(Cpu, FusedKernelsComputeWhatTheirCallsDo) {
 
 TEST(Cpu, ThreadsDoNotChangeResults) {
   CompileOptions options;
-  options.threads = 2;
+  options.threads = kMostThreads;
   for (const Fused& f : kFused) {
     Graph g = graph_of(f.text);
     check(g, random_inputs(g, 3, f.negative), Layout::Blocked, Layout::Blocked, f.name, options,
@@ -234,6 +257,23 @@ TEST(Cpu, LayoutsRoundTrip) {
       ASSERT_TRUE(got);
       EXPECT_EQ((*got)[0].data, inputs[0].data);
     }
+  }
+}
+
+TEST(Cpu, ResultsAreZeroBeyondTheLastChannel) {
+  Graph g =
+      graph_of("%0 = input : float32[2,21,3,5]\n%1 = exp %0 : float32[2,21,3,5]\noutputs %1\n");
+  std::vector<Layout> blocked(1, Layout::Blocked);
+  auto kernel = compile(g, blocked, blocked, CompileOptions{});
+  ASSERT_TRUE(kernel);
+  Buffer in(tensor_floats({2, 21, 3, 5}, Layout::Blocked)), out(in.size());
+  std::fill_n(out.data(), out.size(), 7.0F);
+  float *from = in.data(), *to = out.data();
+  Launch(*kernel, std::span(&from, 1), std::span(&to, 1), nullptr).run();
+  int64_t width = block_width(), blocks = (21 + width - 1) / width;
+  for (int64_t k = 0; k < static_cast<int64_t>(out.size()); ++k) {
+    int64_t channel = k / (15 * width) % blocks * width + k % width;
+    ASSERT_NEAR(out.data()[k], channel < 21 ? 1 : 0, 1e-6) << k;
   }
 }
 

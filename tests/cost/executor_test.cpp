@@ -81,7 +81,7 @@ Model model_of(const char* text) {
 TEST(Executor, ComputesWhatTheGraphDoes) {
   for (const char* text : {kNetwork, kAttention}) {
     Model m = model_of(text);
-    for (int threads : {1, 2}) {
+    for (int threads = 1; threads <= kMostThreads; ++threads) {
       ExecutorOptions options;
       options.compile.threads = threads;
       auto e = Executor::compile(m.graph, options);

@@ -30,6 +30,7 @@ THIRD_PARTY = {
     "z3": ["verify/"],
     "onnx": ["io/"],
     "google/protobuf": ["io/"],
+    "cost/profile.pb": ["cost/profile."],
     "tbb/": ["base/parallel."],
     "oneapi/tbb": ["base/parallel."],
     "CLI/": ["cli/"],
