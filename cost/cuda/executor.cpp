@@ -73,8 +73,8 @@ struct Executor::State {
   std::shared_ptr<Session> session;
   Graph graph;  // sizes are numbers, constants are folded
   std::vector<Buffer> buffers;
-  std::map<Value, size_t> numbers;  // the buffers of the graph's values
-  std::vector<Bound> launches;
+  std::map<Value, size_t> numbers;    // the buffers of the graph's values
+  std::vector<Bound> once, launches;  // before the first run; in each
   std::shared_ptr<void> memory;
   size_t bytes = 0, workspace = 0;  // of the memory; where the workspace begins
   Handle<cudaGraphExec_t> ready;
@@ -82,9 +82,9 @@ struct Executor::State {
   std::byte* address(size_t buffer) const {
     return static_cast<std::byte*>(memory.get()) + buffers[buffer].offset;
   }
-  Status enqueue() const {
+  Status enqueue(const std::vector<Bound>& list) const {
     auto* base = static_cast<std::byte*>(memory.get());
-    for (const Bound& b : launches) {
+    for (const Bound& b : list) {
       std::vector<void*> operands;
       for (size_t k : b.buffers) operands.push_back(address(k));
       RETURN_IF_ERROR(b.launch.run(operands, base + workspace));
@@ -143,7 +143,7 @@ class Compiler {
 
   Result<const Chosen*> chosen(const KernelCall& call) {
     if (auto it = known_.find(call.signature); it != known_.end()) return &it->second;
-    ASSIGN_OR_RETURN(Chosen c, tune(*s_.session, scratch_, call.kernel.graph));
+    ASSIGN_OR_RETURN(Chosen c, tune(*s_.session, scratch_, call.kernel));
     return &known_.emplace(call.signature, std::move(c)).first->second;
   }
 
@@ -163,21 +163,28 @@ class Compiler {
       if (is_new) at->second = new_buffer(s_.graph.type(call.results[k]), now, end);
       numbers[p.graph.outputs()[k]] = at->second;
     }
-    for (size_t k = 0; k < p.steps.size(); ++k) {
-      Bound bound{c->launches[k], {}};
-      for (const auto* list : {&p.steps[k].reads, &p.steps[k].writes})
+    // What is computed once stays.
+    bind(p, p.once, c->once, numbers, 0, kAlways, s_.once);
+    bind(p, p.steps, c->launches, numbers, now, end, s_.launches);
+    return {};
+  }
+  void bind(const Program& p, const std::vector<Step>& steps, const std::vector<Launch>& launches,
+            std::map<Value, size_t>& numbers, int first, int last, std::vector<Bound>& to) {
+    for (size_t k = 0; k < steps.size(); ++k) {
+      Bound bound{launches[k], {}};
+      for (const auto* list : {&steps[k].reads, &steps[k].writes})
         for (Value v : *list) {
-          if (!numbers.count(v)) numbers[v] = new_buffer(p.graph.type(v), now, end);
+          if (!numbers.count(v)) numbers[v] = new_buffer(p.graph.type(v), first, last);
           bound.buffers.push_back(numbers[v]);
         }
-      s_.launches.push_back(std::move(bound));
+      to.push_back(std::move(bound));
     }
-    return {};
   }
 
   Status allocate_all() {
     size_t most = 0;
-    for (const Bound& b : s_.launches) most = std::max(most, b.launch.workspace);
+    for (const auto* list : {&s_.once, &s_.launches})
+      for (const Bound& b : *list) most = std::max(most, b.launch.workspace);
     s_.workspace = aligned(assign_offsets(s_.buffers));
     s_.bytes = s_.workspace + most;
     RETURN_IF_ERROR(scratch_.release());
@@ -188,8 +195,9 @@ class Compiler {
       ASSIGN_OR_RETURN(auto bytes, node.constant->bytes());
       RETURN_IF_ERROR(s_.session->copy(s_.address(number), bytes.data(), bytes.size()));
     }
-    if (s_.launches.empty()) return {};
-    ASSIGN_OR_RETURN(s_.ready, capture(*s_.session, [this] { return s_.enqueue(); }));
+    RETURN_IF_ERROR(s_.enqueue(s_.once));
+    if (s_.launches.empty()) return s_.session->finish();
+    ASSIGN_OR_RETURN(s_.ready, capture(*s_.session, [this] { return s_.enqueue(s_.launches); }));
     return s_.session->finish();
   }
 

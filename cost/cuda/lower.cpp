@@ -38,10 +38,12 @@ double real_attribute(const Node& node, std::string_view name) {
 
 // --- one way of saying things ---
 
-/// Convolutions pad both ends alike, and gemm has two operands.
+/// Convolutions pad both ends alike, gemm has two operands, and what normalises the result of a
+/// convolution by weights is in its weights.
 class Normaliser {
  public:
-  explicit Normaliser(const Graph& from) : from_(from) {}
+  Normaliser(const Graph& from, const std::vector<char>& fixed)
+      : from_(from), fixed_(fixed), uses_(consumers(from)) {}
 
   Result<Graph> run() {
     for (Value v : from_.inputs()) now_[v] = g_.add_input(from_.type(v));
@@ -60,6 +62,7 @@ class Normaliser {
     std::vector<Value> outputs;
     for (Value v : from_.outputs()) outputs.push_back(now_.at(v));
     g_.set_outputs(std::move(outputs));
+    remove_dead(g_);
     return std::move(g_);
   }
 
@@ -73,6 +76,7 @@ class Normaliser {
     std::vector<Value> operands;
     for (Value v : node.inputs) operands.push_back(now_.at(v));
     if (node.op->name == "conv") return add_conv(id, node, std::move(operands));
+    if (node.op->name == "batchnorm" && folds(node)) return fold(id, node, operands);
     if (node.op->name == "gemm" && operands.size() == 3)
       return add_gemm(id, node, std::move(operands));
     ASSIGN_OR_RETURN(Value v, call(node.op->name, std::move(operands), node.attrs));
@@ -112,10 +116,66 @@ class Normaliser {
     return {};
   }
 
+  bool is_fixed(Value v) const { return fixed_[static_cast<size_t>(v.node)] != 0; }
+
+  /// The result of a convolution that is used nowhere else, and all else is known before the run.
+  bool folds(const Node& norm) const {
+    Value x = norm.inputs[0];
+    const Node& conv = from_.node(x.node);
+    if (conv.kind != NodeKind::Call || conv.op->name != "conv") return false;
+    const auto& outputs = from_.outputs();
+    if (norm.types[0].dtype != DType::F32) return false;  // constants are made as floats
+    bool alone = uses_[static_cast<size_t>(x.node)].size() == 1 &&
+                 std::find(outputs.begin(), outputs.end(), x) == outputs.end();
+    auto fixed = [&](Value v) { return is_fixed(v); };
+    return alone && std::all_of(conv.inputs.begin() + 1, conv.inputs.end(), fixed) &&
+           std::all_of(norm.inputs.begin() + 1, norm.inputs.end(), fixed);
+  }
+
+  /// conv(x, w * s) + (bias + (b - mean) * s) with s = scale / sqrt(variance + epsilon)
+  Status fold(int32_t id, const Node& node, const std::vector<Value>& operands) {
+    const Node conv = g_.node(operands[0].node);
+    Value w = conv.inputs[1];
+    std::vector<Poly> channels(g_.shape(w).size(), Poly(1));
+    channels[0] = g_.shape(w)[0];
+    Real epsilon = node.attrs.reals[static_cast<size_t>(node.op->real_attr("epsilon"))];
+    ASSIGN_OR_RETURN(Value e, call("full", {}, {{{Poly(1)}}, {epsilon}}));
+    ASSIGN_OR_RETURN(Value variance, call("add", {operands[4], e}, {}));
+    ASSIGN_OR_RETURN(Value deviation, call("sqrt", {variance}, {}));
+    ASSIGN_OR_RETURN(Value s, call("div", {operands[1], deviation}, {}));
+    ASSIGN_OR_RETURN(Value factors, call("reshape", {s}, {{channels}, {}}));
+    ASSIGN_OR_RETURN(Value weights, call("mul", {w, factors}, {}));
+    Value shift = operands[3];
+    if (conv.inputs.size() == 3) {
+      ASSIGN_OR_RETURN(shift, call("sub", {shift, conv.inputs[2]}, {}));
+    }
+    ASSIGN_OR_RETURN(Value scaled, call("mul", {shift, s}, {}));
+    ASSIGN_OR_RETURN(Value bias, call("sub", {operands[2], scaled}, {}));
+    ASSIGN_OR_RETURN((now_[{id, 0}]), call("conv", {conv.inputs[0], weights, bias}, conv.attrs));
+    return {};
+  }
+
   const Graph& from_;
+  const std::vector<char>& fixed_;
+  std::vector<std::vector<std::pair<int32_t, int32_t>>> uses_;
   Graph g_;
   std::map<Value, Value> now_;
 };
+
+/// By id: what depends on at least one weight and on no other input.
+std::vector<char> fixed_nodes(const Graph& g, const std::vector<char>& weights) {
+  enum : char { Literal, Fixed, Varies };
+  std::vector<char> state(static_cast<size_t>(g.id_bound()), Literal);
+  for (size_t k = 0; k < g.inputs().size(); ++k)
+    state[static_cast<size_t>(g.inputs()[k].node)] =
+        k < weights.size() && weights[k] ? Fixed : Varies;
+  for (int32_t id : full_order(g))
+    for (Value v : g.node(id).inputs)
+      state[static_cast<size_t>(id)] =
+          std::max(state[static_cast<size_t>(id)], state[static_cast<size_t>(v.node)]);
+  for (char& s : state) s = s == Fixed;
+  return state;
+}
 
 // --- what a library does ---
 
@@ -229,7 +289,8 @@ enum class Use : uint8_t { Fused, Plain, Own };
 
 class Lowering {
  public:
-  Lowering(const Graph& g, Use use) : g_(g), uses_(consumers(g)) {
+  Lowering(const Graph& g, const std::vector<char>& fixed, Use use)
+      : g_(g), fixed_(fixed), uses_(consumers(g)) {
     program_.graph = g;
     program_.name = use == Use::Fused ? "fused" : use == Use::Plain ? "plain" : "own";
     for (int32_t id : full_order(g)) {
@@ -294,14 +355,22 @@ class Lowering {
     *flags->added = added.has_value();
   }
 
-  /// The library's results that a value depends on, not through other results.
-  void frontier(Value v, std::set<Value>& seen, std::vector<Value>& found) const {
+  bool is_fixed(Value v) const { return fixed_[static_cast<size_t>(v.node)] != 0; }
+
+  /// What is in memory before a value is computed from it: results of libraries and, for one of
+  /// each run, what was computed before the first.
+  void frontier(Value v, bool of_each_run, std::set<Value>& seen, std::vector<Value>& found) const {
     if (!seen.insert(v).second) return;
-    if (anchors_.count(v)) {
+    bool before = of_each_run && is_fixed(v) && g_.node(v.node).kind == NodeKind::Call;
+    if (anchors_.count(v) || before) {
       found.push_back(v);
       return;
     }
-    for (Value operand : g_.node(v.node).inputs) frontier(operand, seen, found);
+    for (Value operand : g_.node(v.node).inputs) frontier(operand, of_each_run, seen, found);
+  }
+  std::vector<Step>& list_of(const std::vector<Value>& results) {
+    bool once = std::all_of(results.begin(), results.end(), [&](Value v) { return is_fixed(v); });
+    return once ? program_.once : program_.steps;
   }
 
   /// A step that leaves the value in memory, unless there is one.
@@ -310,14 +379,14 @@ class Lowering {
     auto at = anchors_.find(v);
     if (at == anchors_.end()) return generate({v});
     for (Value operand : at->second.reads) RETURN_IF_ERROR(make(operand));
-    program_.steps.push_back({{at->second.work}, at->second.reads, {v}});
+    list_of({v}).push_back({{at->second.work}, at->second.reads, {v}});
     return {};
   }
 
   Status generate(const std::vector<Value>& results) {
     std::set<Value> seen;
     std::vector<Value> given;
-    for (Value v : results) frontier(v, seen, given);
+    for (Value v : results) frontier(v, !is_fixed(v), seen, given);
     for (Value v : given) RETURN_IF_ERROR(make(v));
     ASSIGN_OR_RETURN(Source threads, write_source(g_, results, given, Share::Threads));
     Step step{{}, threads.reads, results};
@@ -328,11 +397,12 @@ class Lowering {
                 kSlow;
     if (!shares || !slow) step.options.push_back(std::move(threads));
     if (shares) step.options.push_back(*std::move(blocks));
-    program_.steps.push_back(std::move(step));
+    list_of(results).push_back(std::move(step));
     return {};
   }
 
   const Graph& g_;
+  const std::vector<char>& fixed_;
   std::vector<std::vector<std::pair<int32_t, int32_t>>> uses_;
   std::map<Value, Anchor> anchors_;  // by result
   std::set<Value> made_;
@@ -362,20 +432,21 @@ size_t launches_of_library(const Program& p) {
 
 }  // namespace
 
-Result<std::vector<Program>> lower(const Graph& kernel) {
+Result<std::vector<Program>> lower(const Graph& kernel, const std::vector<char>& weights) {
   for (Value v : kernel.outputs())
     if (kernel.node(v.node).kind != NodeKind::Call)
       return error("cuda: a kernel with an output that no call computes");
-  ASSIGN_OR_RETURN(Graph g, Normaliser(kernel).run());
+  ASSIGN_OR_RETURN(Graph g, Normaliser(kernel, fixed_nodes(kernel, weights)).run());
+  const std::vector<char> fixed = fixed_nodes(g, weights);
   std::vector<Program> programs;
-  ASSIGN_OR_RETURN(Program fused, Lowering(g, Use::Fused).run());
+  ASSIGN_OR_RETURN(Program fused, Lowering(g, fixed, Use::Fused).run());
   bool anchored = launches_of_library(fused) > 0;
   programs.push_back(std::move(fused));
   if (!anchored) return programs;
-  ASSIGN_OR_RETURN(Program plain, Lowering(g, Use::Plain).run());
+  ASSIGN_OR_RETURN(Program plain, Lowering(g, fixed, Use::Plain).run());
   if (plain.steps.size() != programs[0].steps.size()) programs.push_back(std::move(plain));
   if (worth_own(g)) {
-    ASSIGN_OR_RETURN(Program own, Lowering(g, Use::Own).run());
+    ASSIGN_OR_RETURN(Program own, Lowering(g, fixed, Use::Own).run());
     if (launches_of_library(own) < launches_of_library(programs[0]))
       programs.push_back(std::move(own));
   }

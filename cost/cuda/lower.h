@@ -43,15 +43,18 @@ struct Step {
 };
 
 /// Launches in order. The graph has the kernel's inputs and outputs in its order; it may say in
-/// more calls what the kernel's says.
+/// other calls what the kernel's says.
 struct Program {
   std::string name;
   Graph graph;
-  std::vector<Step> steps;
+  std::vector<Step> once;   ///< what depends on weights alone: before the first run
+  std::vector<Step> steps;  ///< of each run
 };
 
-/// All programs that are worth trying; at least one. REQUIRES: sizes and attributes are numbers.
-/// An Error names a type or operator that has no kernel.
-Result<std::vector<Program>> lower(const Graph& kernel);
+/// All programs that are worth trying; at least one. `weights` marks inputs that are known before
+/// the first run, and may be shorter. Scales that follow a convolution become part of its weights.
+/// REQUIRES: sizes and attributes are numbers. An Error names a type or operator that has no
+/// kernel.
+Result<std::vector<Program>> lower(const Graph& kernel, const std::vector<char>& weights);
 
 }  // namespace regraft::cost::cuda

@@ -35,7 +35,7 @@ Result<Chosen> tuned(Session& session, Scratch& scratch, const Kernel& kernel) {
   if (std::any_of(kernel.operand_layouts.begin(), kernel.operand_layouts.end(), blocked) ||
       std::any_of(kernel.result_layouts.begin(), kernel.result_layouts.end(), blocked))
     return error("cuda: there is no blocked layout");
-  return tune(session, scratch, kernel.graph);
+  return tune(session, scratch, kernel);
 }
 
 /// Samples of what was chosen; all share the scratch.
@@ -107,7 +107,9 @@ Result<double> kernel_time(Session& session, Scratch& scratch, std::string_view 
                            const TimingOptions& options) {
   auto g = parse_graph(text);
   CHECK(g.has_value());
-  ASSIGN_OR_RETURN(Chosen c, tune(session, scratch, *g));
+  Kernel kernel;
+  kernel.graph = *std::move(g);
+  ASSIGN_OR_RETURN(Chosen c, tune(session, scratch, kernel));
   ASSIGN_OR_RETURN(auto samples, measure(session, scratch, {c}, options));
   return summarise(samples[0]).microseconds;
 }

@@ -43,7 +43,8 @@ size_t bytes_of(const TensorType& t) {
 
 size_t Chosen::workspace() const {
   size_t most = 0;
-  for (const Launch& l : launches) most = std::max(most, l.workspace);
+  for (const auto* list : {&once, &launches})
+    for (const Launch& l : *list) most = std::max(most, l.workspace);
   return most;
 }
 
@@ -70,10 +71,11 @@ Placement place(const Chosen& c) {
     p.bytes += aligned(bytes_of(c.program->graph.type(v)));
   };
   for (Value v : c.program->graph.inputs()) add(v);
-  for (const Step& s : c.program->steps) {
-    for (Value v : s.reads) add(v);
-    for (Value v : s.writes) add(v);
-  }
+  for (const auto* steps : {&c.program->once, &c.program->steps})
+    for (const Step& s : *steps) {
+      for (Value v : s.reads) add(v);
+      for (Value v : s.writes) add(v);
+    }
   p.workspace = p.bytes;
   p.bytes += aligned(c.workspace());
   return p;
@@ -88,28 +90,45 @@ std::vector<void*> operands(const Step& s, const Placement& p, std::byte* memory
   return r;
 }
 
+Status enqueue_all(const std::vector<Step>& steps, const std::vector<Launch>& launches,
+                   const Placement& p, std::byte* memory) {
+  for (size_t k = 0; k < launches.size(); ++k)
+    RETURN_IF_ERROR(launches[k].run(operands(steps[k], p, memory), memory + p.workspace));
+  return {};
+}
+
 }  // namespace
 
+Status enqueue_once(const Chosen& c, const Placement& p, std::byte* memory) {
+  return enqueue_all(c.program->once, c.once, p, memory);
+}
 Status enqueue(const Chosen& c, const Placement& p, std::byte* memory) {
-  for (size_t k = 0; k < c.launches.size(); ++k)
-    RETURN_IF_ERROR(
-        c.launches[k].run(operands(c.program->steps[k], p, memory), memory + p.workspace));
-  return {};
+  return enqueue_all(c.program->steps, c.launches, p, memory);
 }
 
 // --- candidates ---
 
 namespace {
 
+Result<std::vector<Launch>> all_launches(Session& session, const Step& step) {
+  std::vector<Launch> launches;
+  for (const Work& work : step.options) {
+    ASSIGN_OR_RETURN(auto more, prepare(session, work));
+    std::move(more.begin(), more.end(), std::back_inserter(launches));
+  }
+  return launches;
+}
+
 /// nullopt: the libraries have nothing for one of the steps.
 Result<std::optional<Candidate>> candidate(Session& session, Program program) {
   Candidate c;
+  for (const Step& step : program.once) {
+    ASSIGN_OR_RETURN(auto launches, all_launches(session, step));
+    if (launches.empty()) return std::optional<Candidate>();
+    c.once.push_back(launches[0]);
+  }
   for (const Step& step : program.steps) {
-    std::vector<Launch> launches;
-    for (const Work& work : step.options) {
-      ASSIGN_OR_RETURN(auto more, prepare(session, work));
-      std::move(more.begin(), more.end(), std::back_inserter(launches));
-    }
+    ASSIGN_OR_RETURN(auto launches, all_launches(session, step));
     if (launches.empty()) return std::optional<Candidate>();
     c.launches.push_back(std::move(launches));
   }
@@ -157,8 +176,8 @@ std::pair<size_t, double> fastest(Session& session, Stopwatch& watch,
 
 }  // namespace
 
-Result<std::vector<Candidate>> candidates(Session& session, const Graph& kernel) {
-  ASSIGN_OR_RETURN(auto programs, lower(kernel));
+Result<std::vector<Candidate>> candidates(Session& session, const Kernel& kernel) {
+  ASSIGN_OR_RETURN(auto programs, lower(kernel.graph, kernel.weights));
   std::vector<Candidate> all;
   Error failure = error("cuda: the libraries have no algorithm for this kernel");
   for (Program& program : programs) {
@@ -172,18 +191,18 @@ Result<std::vector<Candidate>> candidates(Session& session, const Graph& kernel)
   return all;
 }
 
-Result<Chosen> tune(Session& session, Scratch& scratch, const Graph& kernel) {
+Result<Chosen> tune(Session& session, Scratch& scratch, const Kernel& kernel) {
   ASSIGN_OR_RETURN(auto all, candidates(session, kernel));
   ASSIGN_OR_RETURN(Stopwatch watch, Stopwatch::make(session, false));
   Chosen best;
   double least = std::numeric_limits<double>::infinity();
   for (const Candidate& c : all) {
-    Chosen all_launches{c.program, {}};  // for the largest workspace
+    Chosen everything{c.program, c.once, {}};  // for the largest workspace
     for (const auto& list : c.launches)
-      all_launches.launches.insert(all_launches.launches.end(), list.begin(), list.end());
-    Placement p = place(all_launches);
+      everything.launches.insert(everything.launches.end(), list.begin(), list.end());
+    Placement p = place(everything);
     RETURN_IF_ERROR(scratch.reserve(p.bytes));
-    Chosen chosen{c.program, {}};
+    Chosen chosen{c.program, c.once, {}};
     double total = 0;
     for (size_t k = 0; k < c.launches.size(); ++k) {
       auto addresses = operands(c.program->steps[k], p, scratch.data());

@@ -12,7 +12,8 @@ namespace regraft::cost::cuda {
 /// A program and one launch for each of its steps.
 struct Chosen {
   std::shared_ptr<const Program> program;
-  std::vector<Launch> launches;
+  std::vector<Launch> once;      ///< for the program's steps of that name
+  std::vector<Launch> launches;  ///< for each of its steps
   size_t workspace() const;
 };
 
@@ -40,7 +41,9 @@ Placement place(const Chosen& c);
 size_t aligned(size_t bytes);          ///< to 256
 size_t bytes_of(const TensorType& t);  ///< REQUIRES: sizes are numbers
 
-/// Enqueues all launches.
+/// Enqueues what is done once.
+Status enqueue_once(const Chosen& c, const Placement& p, std::byte* memory);
+/// Enqueues what is done in each run.
 Status enqueue(const Chosen& c, const Placement& p, std::byte* memory);
 
 /// Counts rounds of measurements: warm-up, then samples while there is time.
@@ -88,11 +91,12 @@ Status launch(Session& session, const Handle<cudaGraphExec_t>& graph);
 /// cannot run are left out; an Error when none is left.
 struct Candidate {
   std::shared_ptr<const Program> program;
+  std::vector<Launch> once;                   ///< one for each step before the first run
   std::vector<std::vector<Launch>> launches;  ///< by step
 };
-Result<std::vector<Candidate>> candidates(Session& session, const Graph& kernel);
+Result<std::vector<Candidate>> candidates(Session& session, const Kernel& kernel);
 
 /// Tries all candidates, the scratch holding their operands.
-Result<Chosen> tune(Session& session, Scratch& scratch, const Graph& kernel);
+Result<Chosen> tune(Session& session, Scratch& scratch, const Kernel& kernel);
 
 }  // namespace regraft::cost::cuda

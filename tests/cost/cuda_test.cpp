@@ -147,6 +147,7 @@ Result<std::vector<std::vector<double>>> execute(
     RETURN_IF_ERROR(
         session.copy(scratch.data() + p.offsets.at(g.inputs()[k]), bytes.data(), bytes.size()));
   }
+  RETURN_IF_ERROR(enqueue_once(c, p, scratch.data()));
   RETURN_IF_ERROR(enqueue(c, p, scratch.data()));
   std::vector<std::vector<double>> outputs;
   for (Value v : g.outputs()) {
@@ -163,12 +164,15 @@ Result<std::vector<std::vector<double>>> execute(
 /// Every program with every launch of each step in turn, the others being the first.
 void expect_all_right(Session& session, Scratch& scratch, const Case& c, double tolerance) {
   auto inputs = random_inputs(c.graph);
-  auto all = candidates(session, c.graph);
+  Kernel kernel;
+  kernel.graph = c.graph;
+  kernel.weights = c.weights;
+  auto all = candidates(session, kernel);
   ASSERT_TRUE(all) << c.name << ": " << all.error().message;
   for (const Candidate& candidate : *all)
     for (size_t step = 0; step < candidate.launches.size(); ++step)
       for (const Launch& launch : candidate.launches[step]) {
-        Chosen chosen{candidate.program, {}};
+        Chosen chosen{candidate.program, candidate.once, {}};
         for (const auto& list : candidate.launches) chosen.launches.push_back(list[0]);
         chosen.launches[step] = launch;
         auto outputs = execute(session, scratch, chosen, inputs);
@@ -193,7 +197,7 @@ TEST(CudaDevice, ShorterTypesComputeWhatTheFormulasSay) {
   Scratch scratch(**session);
   for (const Case& c : source_cases())
     if (auto g = with_type(c.graph, DType::F16))
-      expect_all_right(**session, scratch, {c.name, *g}, 3e-2);
+      expect_all_right(**session, scratch, {c.name, *g, c.weights}, 3e-2);
 }
 
 Graph small_model() {

@@ -103,8 +103,6 @@ struct Program {
 };
 
 constexpr const char* kHostLibrary = R"(
-#include <math.h>
-typedef unsigned uint;
 static int block_, part_;
 static long long clock64() { static long long t; return t += 1000000; }
 #undef THREADS
@@ -117,10 +115,10 @@ static long long clock64() { static long long t; return t += 1000000; }
 #define INFINITE __builtin_huge_val()
 #define LOWEST (-INFINITE)
 inline index floor_div(index a, index b) { return a / b - (a % b < 0); }
-inline real real_exp(real x) { return exp(x); }
-inline real real_tanh(real x) { return tanh(x); }
-inline real real_sqrt(real x) { return sqrt(x); }
-inline real real_erf(real x) { return erf(x); }
+inline real real_exp(real x) { return __builtin_exp(x); }
+inline real real_tanh(real x) { return __builtin_tanh(x); }
+inline real real_sqrt(real x) { return __builtin_sqrt(x); }
+inline real real_erf(real x) { return __builtin_erf(x); }
 inline real block_sum(real x) { return x; }
 inline real block_max(real x) { return x; }
 )";
@@ -154,8 +152,8 @@ nvrtcResult compile_text(nvrtcProgram program, int, const char* const*) {
               ("regraft_fake_" + std::to_string(getpid()) + "_" + std::to_string(number++));
   std::string source = stem.string() + ".cpp", library = stem.string() + ".so";
   std::ofstream(source) << host_text(text);
-  std::string command =
-      std::string(REGRAFT_CXX) + " -std=c++17 -O0 -w -shared -fPIC -o " + library + " " + source;
+  std::string command = std::string(REGRAFT_CXX) + " -std=c++17 -O0 -w -shared -fPIC -o " +
+                        library + " " + source + " -lm";
   bool compiled = std::system(command.c_str()) == 0;
   std::filesystem::remove(source);
   text = library;

@@ -80,6 +80,20 @@ TEST_F(FakeDevice, AGraphRunsAsOneCudaGraph) {
   EXPECT_GE(e->launches(), 6U);
 }
 
+TEST_F(FakeDevice, ScalesByWeightsAreComputedOnce) {
+  for (const Case& c : source_cases()) {
+    if (c.name != "conv-bias-norm") continue;
+    Graph g = with_constants(c.graph, {1, 2, 3, 4, 6});
+    Value variance = g.add_constant(Constant::of_floats({6}, {1, 2, 1, 2, 1, 2}));
+    replace_uses(g, g.inputs()[5], variance);
+    auto e = Executor::compile(g, {});
+    ASSERT_TRUE(e) << e.error().message;
+    EXPECT_LE(e->launches(), 2U);  // at most a pad and a convolution
+    expect_right(g, *e, 5);
+    expect_right(g, *e, 6);
+  }
+}
+
 TEST_F(FakeDevice, BuffersAreReused) {
   std::string text = "%0 = input : float32[64,64]\n";
   for (int k = 1; k <= 12; ++k)
@@ -109,7 +123,9 @@ TEST_F(FakeDevice, TheFastestAlgorithmIsTaken) {
   Graph g = parsed(
       "%0 = input : float32[1,8,12,12]\n%1 = input : float32[8,8,3,3]\n"
       "%2 = conv %0 %1 pads=1,1,1,1\n%3 = relu %2\noutputs %3\n");
-  auto c = tune(**session, scratch, g);
+  Kernel kernel;
+  kernel.graph = g;
+  auto c = tune(**session, scratch, kernel);
   ASSERT_TRUE(c) << c.error().message;
   EXPECT_EQ(c->program->name, "fused");
   EXPECT_EQ(c->launches[0].what, "convolution of cuDNN, algorithm 6");

@@ -66,7 +66,9 @@ void run(const Work& work, const std::vector<HostTensor*>& operands, HostKernels
 /// Each step does what its option of that number says, or its last.
 void expect_right(const Case& c, const Program& p, size_t option, HostKernels& kernels) {
   Tensors tensors = random_inputs(p.graph);
-  for (const Step& step : p.steps) {
+  std::vector<Step> steps = p.once;
+  steps.insert(steps.end(), p.steps.begin(), p.steps.end());
+  for (const Step& step : steps) {
     std::vector<HostTensor*> operands;
     for (Value v : step.reads) operands.push_back(&tensors.at(v));
     for (Value v : step.writes)
@@ -81,7 +83,7 @@ TEST(Lower, ProgramsComputeWhatTheFormulasSay) {
   std::vector<std::pair<Case, Program>> programs;
   size_t shared = 0;
   for (const Case& c : source_cases()) {
-    auto lowered = lower(c.graph);
+    auto lowered = lower(c.graph, c.weights);
     ASSERT_TRUE(lowered) << c.name << lowered.error().message;
     for (const Program& p : *lowered) programs.emplace_back(c, p);
     // Everything generated as well, also what a library does better.
@@ -90,13 +92,14 @@ TEST(Lower, ProgramsComputeWhatTheFormulasSay) {
       EXPECT_TRUE(s || share == Share::Blocks) << c.name << s.error().message;
       if (!s) continue;
       shared += share == Share::Blocks;
-      programs.push_back({c, {"generated", c.graph, {{{*s}, s->reads, s->writes}}}});
+      programs.push_back({c, {"generated", c.graph, {}, {{{*s}, s->reads, s->writes}}}});
     }
   }
   for (const auto& [c, p] : programs)
-    for (const Step& step : p.steps)
-      for (const Work& work : step.options)
-        if (const auto* s = std::get_if<Source>(&work)) kernels.add(*s);
+    for (const auto* steps : {&p.once, &p.steps})
+      for (const Step& step : *steps)
+        for (const Work& work : step.options)
+          if (const auto* s = std::get_if<Source>(&work)) kernels.add(*s);
   kernels.build();
   for (const auto& [c, p] : programs)
     for (size_t option : {0, 1}) expect_right(c, p, option, kernels);
@@ -104,7 +107,7 @@ TEST(Lower, ProgramsComputeWhatTheFormulasSay) {
 }
 
 std::vector<Program> programs_of(std::string_view text) {
-  auto p = lower(parsed(text));
+  auto p = lower(parsed(text), {});
   EXPECT_TRUE(p) << p.error().message;
   return p ? *std::move(p) : std::vector<Program>();
 }
@@ -119,6 +122,20 @@ TEST(Lower, TakesBiasSumAndReluIntoAConvolution) {
   EXPECT_TRUE(c.bias && c.added && c.relu);
   ASSERT_GE(p.size(), 2U);
   EXPECT_EQ(p[1].steps.size(), 2U);  // the library, and a kernel for what follows
+}
+
+TEST(Lower, ScalesByWeightsAreInTheWeights) {
+  for (const Case& c : source_cases()) {
+    if (c.name != "conv-norm" && c.name != "conv-bias-norm") continue;
+    auto known = lower(c.graph, c.weights), unknown = lower(c.graph, {});
+    ASSERT_TRUE(known && unknown);
+    ASSERT_EQ((*known)[0].steps.size(), 2U);  // the pads differ, so one step pads
+    const auto& conv = std::get<Convolution>((*known)[0].steps[1].options[0]);
+    EXPECT_TRUE(conv.bias && conv.relu);
+    EXPECT_EQ((*known)[0].once.size(), 2U);
+    EXPECT_TRUE((*unknown)[0].once.empty());
+    EXPECT_EQ((*unknown)[0].steps.size(), 3U);
+  }
 }
 
 TEST(Lower, LeavesWhatIsReadElsewhere) {

@@ -13,6 +13,7 @@ namespace regraft::cost::cuda {
 struct Case {
   std::string name;
   Graph graph;
+  std::vector<char> weights = {};  ///< of the inputs
 };
 
 inline Graph graph_of(const OpDef& op, const Sample& s, DType type) {
@@ -102,6 +103,20 @@ inline std::vector<Case> source_cases() {
   add("conv-sum",
       "%0 = input : float32[2,4,5,5]\n%1 = input : float32[4,4,3,3]\n%2 = conv %0 %1 pads=1,1,1,1\n"
       "%3 = add %0 %2\noutputs %3\n");
+  auto norm = [&](const char* name, const char* bias, const char* outputs) {
+    std::string conv =
+        bias[0] ? "%7 = conv %0 %1 %6 pads=0,1,1,1\n" : "%7 = conv %0 %1 pads=0,1,1,1\n";
+    std::string text =
+        "%0 = input : float32[2,4,5,5]\n%1 = input : float32[6,4,3,3]\n%2 = input : float32[6]\n"
+        "%3 = input : float32[6]\n%4 = input : float32[6]\n%5 = input : float32[6]\n"
+        "%6 = input : float32[6]\n" +
+        conv + "%8 = batchnorm %7 %2 %3 %4 %5 epsilon=0.01\n%9 = relu %8\noutputs " + outputs +
+        "\n";
+    cases.push_back({name, parsed(text), {0, 1, 1, 1, 1, 1, 1}});
+  };
+  norm("conv-norm", "", "%9");
+  norm("conv-bias-norm", "%6", "%9");
+  norm("conv-norm-both", "", "%9 %7");
   add("gemm-all",
       "%0 = input : float32[8,5]\n%1 = input : float32[6,8]\n%2 = input : float32[5,1]\n"
       "%3 = gemm %0 %1 %2 transA=1 transB=1 alpha=0.5 beta=2\n%4 = relu %3\noutputs %4\n");
