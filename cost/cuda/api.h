@@ -8,52 +8,40 @@
 
 #include "base/result.h"
 
-#define REGRAFT_CUDART(X)                                                                       \
-  X(cudaDriverGetVersion)                                                                       \
-  X(cudaRuntimeGetVersion)                                                                      \
-  X(cudaGetDeviceCount)                                                                         \
-  X(cudaGetDeviceProperties)                                                                    \
-  X(cudaSetDevice)                                                                              \
-  X(cudaGetErrorName) X(cudaGetErrorString) X(cudaGetLastError) X(cudaMalloc) X(cudaFree)       \
-      X(cudaMemcpyAsync) X(cudaMemsetAsync) X(cudaStreamCreateWithFlags) X(cudaStreamDestroy)   \
-          X(cudaStreamSynchronize) X(cudaStreamBeginCapture) X(cudaStreamEndCapture)            \
-              X(cudaEventCreate) X(cudaEventDestroy) X(cudaEventRecord) X(cudaEventElapsedTime) \
-                  X(cudaLibraryLoadData) X(cudaLibraryUnload) X(cudaLibraryGetKernel)           \
-                      X(cudaLaunchKernel) X(cudaGraphInstantiate) X(cudaGraphDestroy)           \
-                          X(cudaGraphExecDestroy) X(cudaGraphUpload) X(cudaGraphLaunch)
-#define REGRAFT_NVRTC(X)                                                                      \
-  X(nvrtcGetErrorString)                                                                      \
-  X(nvrtcGetNumSupportedArchs)                                                                \
-  X(nvrtcGetSupportedArchs)                                                                   \
-  X(nvrtcCreateProgram)                                                                       \
-  X(nvrtcCompileProgram)                                                                      \
-  X(nvrtcDestroyProgram) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) \
-      X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)
-#define REGRAFT_CUDNN(X)                                                                           \
-  X(cudnnGetVersion)                                                                               \
-  X(cudnnGetErrorString)                                                                           \
-  X(cudnnCreate)                                                                                   \
-  X(cudnnDestroy)                                                                                  \
-  X(cudnnSetStream)                                                                                \
-  X(cudnnCreateTensorDescriptor) X(cudnnSetTensorNdDescriptor) X(cudnnDestroyTensorDescriptor)     \
-      X(cudnnCreateFilterDescriptor) X(cudnnSetFilterNdDescriptor) X(cudnnDestroyFilterDescriptor) \
-          X(cudnnCreateConvolutionDescriptor) X(cudnnSetConvolutionNdDescriptor)                   \
-              X(cudnnSetConvolutionGroupCount) X(cudnnSetConvolutionMathType)                      \
-                  X(cudnnDestroyConvolutionDescriptor) X(cudnnCreateActivationDescriptor)          \
-                      X(cudnnSetActivationDescriptor) X(cudnnDestroyActivationDescriptor)          \
-                          X(cudnnGetConvolutionForwardWorkspaceSize) X(cudnnConvolutionForward)    \
-                              X(cudnnConvolutionBiasActivationForward) X(cudnnSoftmaxForward)
-#define REGRAFT_CUBLASLT(X)                                                                    \
-  X(cublasLtGetVersion)                                                                        \
-  X(cublasLtGetStatusString)                                                                   \
-  X(cublasLtCreate)                                                                            \
-  X(cublasLtDestroy)                                                                           \
-  X(cublasLtMatmulDescCreate)                                                                  \
-  X(cublasLtMatmulDescSetAttribute) X(cublasLtMatmulDescDestroy) X(cublasLtMatrixLayoutCreate) \
-      X(cublasLtMatrixLayoutSetAttribute) X(cublasLtMatrixLayoutDestroy)                       \
-          X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceSetAttribute)            \
-              X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulAlgoGetHeuristic)             \
-                  X(cublasLtMatmul)
+// clang-format off
+#define REGRAFT_CUDART(X) \
+  X(cudaDriverGetVersion) X(cudaRuntimeGetVersion) X(cudaGetDeviceCount) \
+  X(cudaGetDeviceProperties) X(cudaSetDevice) X(cudaGetErrorName) X(cudaGetErrorString) \
+  X(cudaGetLastError) X(cudaMalloc) X(cudaFree) X(cudaMemcpyAsync) X(cudaMemsetAsync) \
+  X(cudaStreamCreateWithFlags) X(cudaStreamDestroy) X(cudaStreamSynchronize) \
+  X(cudaStreamBeginCapture) X(cudaStreamEndCapture) X(cudaEventCreate) X(cudaEventDestroy) \
+  X(cudaEventRecord) X(cudaEventElapsedTime) X(cudaLibraryLoadData) X(cudaLibraryUnload) \
+  X(cudaLibraryGetKernel) X(cudaLaunchKernel) X(cudaGraphInstantiate) X(cudaGraphDestroy) \
+  X(cudaGraphExecDestroy) X(cudaGraphUpload) X(cudaGraphLaunch)
+#define REGRAFT_NVRTC(X) \
+  X(nvrtcGetErrorString) X(nvrtcGetNumSupportedArchs) X(nvrtcGetSupportedArchs) \
+  X(nvrtcCreateProgram) X(nvrtcCompileProgram) X(nvrtcDestroyProgram) \
+  X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) \
+  X(nvrtcGetPTXSize) X(nvrtcGetPTX)
+#define REGRAFT_CUDNN(X) \
+  X(cudnnGetVersion) X(cudnnGetErrorString) X(cudnnCreate) X(cudnnDestroy) X(cudnnSetStream) \
+  X(cudnnCreateTensorDescriptor) X(cudnnSetTensorNdDescriptor) \
+  X(cudnnDestroyTensorDescriptor) X(cudnnCreateFilterDescriptor) \
+  X(cudnnSetFilterNdDescriptor) X(cudnnDestroyFilterDescriptor) \
+  X(cudnnCreateConvolutionDescriptor) X(cudnnSetConvolutionNdDescriptor) \
+  X(cudnnSetConvolutionGroupCount) X(cudnnSetConvolutionMathType) \
+  X(cudnnDestroyConvolutionDescriptor) X(cudnnCreateActivationDescriptor) \
+  X(cudnnSetActivationDescriptor) X(cudnnDestroyActivationDescriptor) \
+  X(cudnnGetConvolutionForwardWorkspaceSize) X(cudnnConvolutionForward) \
+  X(cudnnConvolutionBiasActivationForward) X(cudnnSoftmaxForward)
+#define REGRAFT_CUBLASLT(X) \
+  X(cublasLtGetVersion) X(cublasLtGetStatusString) X(cublasLtCreate) X(cublasLtDestroy) \
+  X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescSetAttribute) X(cublasLtMatmulDescDestroy) \
+  X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutSetAttribute) \
+  X(cublasLtMatrixLayoutDestroy) X(cublasLtMatmulPreferenceCreate) \
+  X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulPreferenceDestroy) \
+  X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmul)
+// clang-format on
 
 namespace regraft::cost::cuda {
 
