@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "cli/kernels.h"
@@ -156,6 +157,7 @@ class Chooser {
 
   /// Time, or what is asked for in its place, as a part of the original's.
   double score(const Candidate& c, const Timing& t, const Timing& original) const {
+    if (t.runs == 0) return INFINITY;  // it does not run there
     cost::Worth w = goal_->worth(c.graph);
     w.microseconds = goal_->original().microseconds * t.microseconds / original.microseconds;
     return goal_->price(w);

@@ -109,9 +109,18 @@ Timings time_in_worker(Worker& worker, std::span<const io::Imported> models,
   }
   ASSIGN_OR_RETURN(json answer,
                    worker.ask({{"op", "models"}, {"files", files}, {"seconds", seconds}}));
-  for (const json& r : answer.at("results"))
-    if (r.contains("error")) return error(r["error"].get<std::string>());
-  return timings_of(answer, graphs.size());
+  ASSIGN_OR_RETURN(auto timings, timings_of(answer, graphs.size()));
+  const json& first = answer["results"][0];
+  if (timings[0].runs == 0) return error(first.value("error", "the model does not run"));
+  // Runs beside each other say more than medians: noise is that of the ratio to the first.
+  for (size_t k = 1; k < timings.size(); ++k) {
+    const json& r = answer["results"][k];
+    if (!r.contains("ratio")) continue;
+    timings[k].microseconds = timings[0].microseconds * r["ratio"].get<double>();
+    timings[k].noise = r.value("ratio_noise", timings[k].noise);
+  }
+  if (timings.size() > 1) timings[0].noise = 0;
+  return timings;
 }
 
 Result<Measurer> start_onnxruntime(int threads) {

@@ -23,7 +23,8 @@ struct Measurer {
                                                   double seconds)>
       time_kernels;
   /// One timing for each graph, all in turn. Graph k was made from the graph of model k, or of the
-  /// last one if there are fewer.
+  /// last one if there are fewer. Noise may be that of the ratio to the first, whose own is then 0.
+  /// A graph that the runtime refuses has 0 runs; the first is an Error then.
   std::function<Result<std::vector<cost::Timing>>(std::span<const io::Imported> models,
                                                   const std::vector<const Graph*>& graphs,
                                                   double seconds)>

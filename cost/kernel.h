@@ -42,10 +42,14 @@ struct Runtime {
   int64_t block = 0;
   /// The last block may have fewer channels.
   bool pads = false;
+  /// Channels of what a convolution reads and makes may be any multiple of this; 0: of the block.
+  int64_t conv_step = 0;
   /// Convolutions and products take a sum with another tensor into themselves.
   bool sums = false;
   /// Calls of one element each are fused with each other, not only into convolutions and products.
   bool chains = false;
+  /// A sum and the layer normalisation that follows are one kernel, with both results.
+  bool sum_norm = false;
   /// No fusion at all.
   bool single = false;
 };

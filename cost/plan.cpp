@@ -155,6 +155,15 @@ std::vector<int32_t> grouped(const Context& c, std::vector<std::vector<int32_t>>
   };
   for (size_t k = c.order.size(); k-- > 0;)  // the last of two convolutions takes their sum
     if (c.runs(c.order[k]) && c.fusing(c.order[k]) == Fusing::Anchor) take(c.order[k]);
+  for (int32_t id : c.order)
+    if (c.runtime.sum_norm && c.runs(id) && c.g.node(id).op->name == "layernorm") {
+      int32_t sum = c.g.node(id).inputs[0].node;
+      bool free = c.runs(sum) && taken[static_cast<size_t>(sum)] < 0;
+      if (!free || c.g.node(sum).op->name != "add") continue;
+      taken[static_cast<size_t>(sum)] = taken[static_cast<size_t>(id)] =
+          static_cast<int32_t>(groups.size());
+      groups.push_back({sum, id});
+    }
   for (int32_t id : c.order) take(id);
   return taken;
 }
@@ -249,6 +258,10 @@ class Planner {
     int64_t block = c_.runtime.block;
     return channels % block == 0 || (c_.runtime.pads && 2 * channels >= block);
   }
+  bool suits_conv(int64_t channels) const {
+    int64_t step = c_.runtime.conv_step;
+    return fills(channels) || (step > 0 && channels % step == 0);
+  }
   bool filled(Value v) const {
     auto d = dims(v);
     return d.size() == 4 && fills(d[1]);
@@ -285,8 +298,8 @@ class Planner {
     if (x.size() != 4 || w.size() != 4 || !c_.is_constant(conv.inputs[1])) return false;
     int64_t block = c_.runtime.block;
     int64_t group = conv.attrs.ints[static_cast<size_t>(conv.op->int_attr("group"))][0].constant();
-    if (group == 1) return (x[1] < block || fills(x[1])) && fills(w[0]);
-    if (w[1] == 1 && group == w[0]) return fills(w[0]);
+    if (group == 1) return (x[1] < block || suits_conv(x[1])) && suits_conv(w[0]);
+    if (w[1] == 1 && group == w[0]) return suits_conv(w[0]);
     return w[1] % block == 0 && (w[0] / group) % block == 0;
   }
   bool concat_fits(const Node& concat) const {
@@ -383,10 +396,10 @@ KernelCall Planner::extract(const std::vector<int32_t>& members) const {
 
 const Runtime* find_runtime(std::string_view name) {
   static constexpr std::array kRuntimes = {
-      Runtime{"onnxruntime", 16, false, true, false, false},
-      Runtime{"cpu", 16, true, true, true, false},
-      Runtime{"cuda", 0, false, true, true, false},
-      Runtime{"single", 0, false, false, false, true},
+      Runtime{.name = "onnxruntime", .block = 16, .conv_step = 4, .sums = true, .sum_norm = true},
+      Runtime{.name = "cpu", .block = 16, .pads = true, .sums = true, .chains = true},
+      Runtime{.name = "cuda", .sums = true, .chains = true},
+      Runtime{.name = "single", .single = true},
   };
   for (const Runtime& r : kRuntimes)
     if (r.name == name) return &r;

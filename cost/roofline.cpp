@@ -61,12 +61,18 @@ double flops_of(const Node& node, std::span<const TensorType> operands, int64_t 
   return operation_count(*node.op, shapes, evaluate(node.attrs, values));
 }
 
-/// A formula without arithmetic copies: it reads no more than it writes.
+/// A formula without arithmetic copies: it reads no more than it writes. A foreign node may look
+/// into a table: of each operand it reads a few times what it writes at most.
 double traffic(const Node& node, std::span<const TensorType> operands, double flops,
                int64_t value) {
   double read = 0, written = 0;
-  for (const auto& t : operands) read += bytes_of(t, value);
+  constexpr double kLookup = 4;
   for (const auto& t : node.types) written += bytes_of(t, value);
+  for (const auto& t : operands) {
+    double bytes = bytes_of(t, value);
+    bool foreign = node.kind == NodeKind::Opaque && written > 0;
+    read += foreign ? std::min(bytes, kLookup * written) : bytes;
+  }
   if (node.kind == NodeKind::Call && flops == 0) read = std::min(read, written);
   return read + written;
 }
