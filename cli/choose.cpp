@@ -36,9 +36,12 @@ class Chooser {
       : flags_(flags), imported_(imported), rules_(rules), options_(options), stop_(stop) {}
 
   Result<Choice> run() {
+    if (!flags_.measure.empty()) {
+      ASSIGN_OR_RETURN(measurer_, start_measurer(flags_.measure, flags_.measure_threads));
+    }
     RETURN_IF_ERROR(prepare());
     ASSIGN_OR_RETURN(auto candidates, search());
-    for (int round = 1; measurer_ && round < kRounds && !stop_.must_end(); ++round) {
+    for (int round = 1; learns() && round < kRounds && !stop_.must_end(); ++round) {
       ASSIGN_OR_RETURN(size_t added, time_kernels_of(candidates));
       if (added == 0) break;
       ASSIGN_OR_RETURN(candidates, search());
@@ -47,17 +50,18 @@ class Chooser {
   }
 
  private:
-  /// The cost model; with --measure also the runtime, and the times of the model's own kernels.
+  /// The search uses the costs of the runtime that is measured with, and adds to them.
+  bool learns() const { return measurer_ && flags_.cost == "auto"; }
+
+  /// The cost model; of a runtime at hand with the times of the model's own kernels.
   Status prepare() {
-    if (flags_.measure.empty()) {
+    if (!learns()) {
       ASSIGN_OR_RETURN(chosen_, choose_cost(flags_.cost));
-    } else {
-      ASSIGN_OR_RETURN(measurer_, start_measurer(flags_.measure, flags_.measure_threads));
-      RETURN_IF_ERROR(load_profile());
-      ASSIGN_OR_RETURN(size_t added, time_kernels(kProbeSeconds, {&imported_.graph}, true));
-      static_cast<void>(added);
+      return {};
     }
-    return {};
+    RETURN_IF_ERROR(load_profile());
+    auto added = time_kernels(kProbeSeconds, {&imported_.graph}, true);
+    return added ? Status() : added.error();
   }
 
   Status load_profile() {
@@ -151,7 +155,7 @@ class Chooser {
     choice->others = std::move(others);
     choice->before.measured = original;
     choice->after.measured = after;
-    choice->measured_with = to_string(profile_.key);
+    choice->measured_with = to_string(measurer_->key);
     return choice;
   }
 
