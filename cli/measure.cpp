@@ -177,6 +177,8 @@ Result<Measurer> start_cuda() {
   ASSIGN_OR_RETURN(auto device, cost::cuda::device());
   Measurer m;
   m.key = cost::cuda::profile_key(device);
+  ASSIGN_OR_RETURN(auto probe, cost::cuda::probe());
+  m.overhead = probe.graph_launch_microseconds;
   m.time_kernels = [](const Kernels& kernels, double seconds) -> Timings {
     std::vector<Kernel> list;
     for (const auto& [signature, kernel] : kernels) list.push_back(kernel);

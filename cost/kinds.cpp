@@ -7,8 +7,9 @@ namespace regraft::cost {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<size_t>(Kind::kCount)> kNames = {
-    "dense-conv", "pointwise-conv", "depthwise-conv", "grouped-conv", "product",
-    "pooling",    "elementwise",    "reduction",      "movement",     "reorder"};
+    "dense-conv", "pointwise-conv", "depthwise-conv", "grouped-conv", "blocked-grouped-conv",
+    "product",    "pooling",        "elementwise",    "reduction",    "movement",
+    "reorder"};
 
 struct Line {
   std::string_view op;

@@ -14,8 +14,9 @@ enum class Kind : uint8_t {
   PointwiseConv,
   DepthwiseConv,
   GroupedConv,
-  Product,  ///< of matrices
-  Pooling,  ///< windows without weights
+  BlockedGroupedConv,  ///< of kernels in the blocked layout: groups fill blocks
+  Product,             ///< of matrices
+  Pooling,             ///< windows without weights
   Elementwise,
   Reduction,  ///< softmax and normalisations included
   Movement,   ///< no arithmetic

@@ -83,7 +83,9 @@ Cost Profiled::single(const Node& node, std::span<const TensorType> operands) co
       auto at = profile_.kernels.find(call.signature);
       if (at == profile_.kernels.end() && runtime_.block > 0)
         at = profile_.kernels.find(signature(all_blocked(normalised(call.kernel))));
-      if (at != profile_.kernels.end()) c.microseconds = at->second.microseconds;
+      c.microseconds = at != profile_.kernels.end()
+                           ? at->second.microseconds
+                           : estimate(profile_.machine, call.kernel).microseconds;
     }
   }
   c.microseconds += profile_.overhead;

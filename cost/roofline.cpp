@@ -109,8 +109,10 @@ Kind kind_of(const Kernel& kernel) {
   if (kernel.is_reorder()) return Kind::Reorder;
   for (int32_t id : full_order(g)) {
     const Node& node = g.node(id);
-    if (node.kind == NodeKind::Call && !node.inputs.empty())
-      return kind_of(*node.op, node.attrs, operand_types(g, node));
+    if (node.kind != NodeKind::Call || node.inputs.empty()) continue;
+    Kind kind = kind_of(*node.op, node.attrs, operand_types(g, node));
+    bool blocked = kernel.result_layouts[0] == Layout::Blocked;
+    return kind == Kind::GroupedConv && blocked ? Kind::BlockedGroupedConv : kind;
   }
   return Kind::Movement;
 }
