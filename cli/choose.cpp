@@ -23,6 +23,7 @@ using rewrite::Candidate;
 constexpr int kRounds = 2;                 // of searching and timing what was found
 constexpr double kPolishNodes = 2e6;       // calls priced while polishing a graph, all together
 constexpr double kMostEvaluations = 2000;  // graphs priced while polishing one
+constexpr double kLarge = 5000;            // nodes of a model that is searched once only
 constexpr double kProbeSeconds = 40, kRoundSeconds = 20;
 
 bool faster(const Timing& a, const Timing& b) {
@@ -114,7 +115,7 @@ class Chooser {
     wanted.evaluations =
         by_sums ? 0 : static_cast<uint64_t>(std::min(kMostEvaluations, kPolishNodes / calls));
     std::vector<const cost::CostModel*> models{&goal_->search_model()};
-    if (chosen_.profiled) models.push_back(&roofline_);
+    if (chosen_.profiled && calls < kLarge) models.push_back(&roofline_);
     return rewrite::find_candidates(
         imported_.graph, rules_, models, *rewrite::make_searcher(flags_.search),
         [&](const Graph& g) { return goal_->price(g); }, options_, wanted, stop_);
