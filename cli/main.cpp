@@ -24,6 +24,16 @@ void add_time(CLI::App& app, Common& c) {
       ->check(CLI::NonNegativeNumber);
 }
 
+/// What choose_cost reads.
+const CLI::Validator kCost(
+    [](std::string& s) {
+      bool known =
+          s == "auto" || s == "roofline" || s == "onnxruntime" || s == "cpu" || s == "cuda";
+      bool file = std::string_view(s).ends_with(".profile");
+      return known || file ? std::string() : s + " is no cost model and no .profile file";
+    },
+    "auto|roofline|RUNTIME|FILE.profile");
+
 void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
   auto* app = root.add_subcommand(
       "generate", "enumerate operator subgraphs and pair those that compute the same");
@@ -80,6 +90,7 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   app->add_option("--cost", f.cost,
                   "cost model: auto (a profile of this machine, if there is one), roofline, the "
                   "name of a runtime, or a profile file")
+      ->check(kCost)
       ->capture_default_str();
   app->add_option("--objective", f.objective, "what to make less of: latency, memory or mixed")
       ->check(CLI::IsMember({"latency", "memory", "mixed"}))
@@ -229,7 +240,9 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   kernels->callback([&] { code = run_cost_kernels(f); });
   auto* predict = app->add_subcommand("predict", "what a profile says that models take");
   predict->add_option("models", f.files, "ONNX models")->required();
-  predict->add_option("--cost", f.cost, "profile file, runtime, or auto")->capture_default_str();
+  predict->add_option("--cost", f.cost, "profile file, runtime, or auto")
+      ->check(kCost)
+      ->capture_default_str();
   predict->add_flag("--kernels", f.kernels, "each kernel with its time");
   predict->callback([&] { code = run_cost_predict(f); });
   auto* time = app->add_subcommand("time", "how long models take in a runtime, all in turn");
@@ -244,7 +257,9 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   variants->add_option("model", f.files, "ONNX model")->required()->expected(1);
   variants->add_option("--count", f.count, "how many")->check(CLI::Range(1, 100000));
   variants->add_option("--dir", f.dir, "folder for the models and variants.json")->required();
-  variants->add_option("--cost", f.cost, "profile file, runtime, or auto")->capture_default_str();
+  variants->add_option("--cost", f.cost, "profile file, runtime, or auto")
+      ->check(kCost)
+      ->capture_default_str();
   variants->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   add_common(*variants, f.common);
   variants->callback([&] { code = run_cost_variants(f); });
