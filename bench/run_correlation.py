@@ -34,7 +34,7 @@ from regraft import program, runtime, timing  # noqa: E402
 
 MODELS = ["resnet50", "inception_v3", "squeezenet1_1", "bert_base", "mobileone_s0", "repvgg_a0",
           "densenet121"]
-PREDICTORS = {"predicted": "profile", "sum": "profile, call by call", "roofline": "roofline"}
+PREDICTORS = {"predicted": "profile", "roofline": "roofline, call by call"}
 PASSES = 2
 CALIBRATION = 300  # seconds, at most
 GROUP = 6  # graphs that are open at the same time
