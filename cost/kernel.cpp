@@ -142,16 +142,13 @@ Graph at_sizes(const Graph& g, int64_t symbol_value) {
   return sized;
 }
 
-Graph with_weights(const Kernel& kernel, uint64_t seed) {
+Graph with_data(const Kernel& kernel, const std::vector<std::shared_ptr<const Constant>>& data) {
   Graph g;
-  Rng rng(combine(seed, hash_text(signature(kernel))));
   std::vector<Value> now(static_cast<size_t>(kernel.graph.id_bound()));
   const auto& inputs = kernel.graph.inputs();
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    const TensorType& t = kernel.graph.type(inputs[k]);
+  for (size_t k = 0; k < inputs.size(); ++k)
     now[static_cast<size_t>(inputs[k].node)] =
-        kernel.weights[k] ? g.add_constant(random_constant(t, rng)) : g.add_input(t);
-  }
+        kernel.weights[k] ? g.add_constant(data[k]) : g.add_input(kernel.graph.type(inputs[k]));
   auto moved = [&](Value v) { return Value{now[static_cast<size_t>(v.node)].node, v.output}; };
   for (int32_t id : full_order(kernel.graph)) {
     Node node = kernel.graph.node(id);
@@ -163,6 +160,15 @@ Graph with_weights(const Kernel& kernel, uint64_t seed) {
   for (Value v : kernel.graph.outputs()) outputs.push_back(moved(v));
   g.set_outputs(std::move(outputs));
   return g;
+}
+
+Graph with_weights(const Kernel& kernel, uint64_t seed) {
+  Rng rng(combine(seed, hash_text(signature(kernel))));
+  std::vector<std::shared_ptr<const Constant>> data(kernel.weights.size());
+  for (size_t k = 0; k < data.size(); ++k)
+    if (kernel.weights[k])
+      data[k] = random_constant(kernel.graph.type(kernel.graph.inputs()[k]), rng);
+  return with_data(kernel, data);
 }
 
 namespace {

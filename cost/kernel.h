@@ -83,6 +83,10 @@ KernelPlan plan_kernels(const Graph& g, const Runtime& runtime, int64_t symbol_v
 /// The graph with a number for each symbolic size. Nodes keep their ids.
 Graph at_sizes(const Graph& g, int64_t symbol_value);
 
+/// The kernel's graph with constants in place of its weights: one for each input, empty where that
+/// is no weight.
+Graph with_data(const Kernel& kernel, const std::vector<std::shared_ptr<const Constant>>& data);
+
 /// The kernel's graph with random weights in place of the inputs that are marked so; integers are
 /// 0. Weights are small, so that long chains stay finite.
 Graph with_weights(const Kernel& kernel, uint64_t seed);

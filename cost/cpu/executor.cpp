@@ -18,27 +18,6 @@ namespace {
 using Place = std::pair<Value, Layout>;
 using Data = std::shared_ptr<const Constant>;
 
-/// The kernel's graph with data in place of its weights.
-Graph with_data(const Kernel& kernel, const std::vector<Data>& data) {
-  Graph g;
-  std::vector<Value> now(static_cast<size_t>(kernel.graph.id_bound()));
-  const auto& inputs = kernel.graph.inputs();
-  for (size_t k = 0; k < inputs.size(); ++k)
-    now[static_cast<size_t>(inputs[k].node)] =
-        kernel.weights[k] ? g.add_constant(data[k]) : g.add_input(kernel.graph.type(inputs[k]));
-  auto moved = [&](Value v) { return Value{now[static_cast<size_t>(v.node)].node, v.output}; };
-  for (int32_t id : full_order(kernel.graph)) {
-    Node node = kernel.graph.node(id);
-    if (node.kind != NodeKind::Call) continue;
-    for (Value& v : node.inputs) v = moved(v);
-    now[static_cast<size_t>(id)] = {g.add_node(std::move(node)), 0};
-  }
-  std::vector<Value> outputs;
-  for (Value v : kernel.graph.outputs()) outputs.push_back(moved(v));
-  g.set_outputs(std::move(outputs));
-  return g;
-}
-
 std::string name_of(const Graph& g, int32_t id) {
   const Node& n = g.node(id);
   return n.names.empty() ? "%" + std::to_string(id) : "'" + n.names[0] + "'";
