@@ -45,7 +45,7 @@ class Correlation(unittest.TestCase):
                    for t in (1000.0, 2000.0, 3000.0)]
         first, second = run_correlation.rows("m", entries)
         self.assertIn("| profile | 1.000 | 1.000 | 1.000 | 0.50 | 0.0 % |", first)
-        self.assertIn("| roofline | -1.000 |", second)
+        self.assertIn("| roofline, call by call | -1.000 |", second)
 
     def test_predictions_are_read(self):
         text = ("a.onnx: 7093.2 us predicted, 40 kernels, of which 2 (0.5 us) are estimated\n"
