@@ -73,6 +73,8 @@ class Engine {
   /// The matches that were found or priced anew by the last move, those gone included. All at the
   /// start.
   const std::vector<int32_t>& fresh_matches() const { return state_->matches.fresh(); }
+  /// What the last move did. REQUIRES: it was not taken back.
+  const Change& last_change() const { return change_; }
   uint64_t priced() const { return priced_before_ + state_->matches.priced(); }
 
  private:
