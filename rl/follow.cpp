@@ -132,8 +132,7 @@ void Follower::set_edges(int32_t row) {
     if (free_edges_.empty()) {
       free_edges_.push_back(static_cast<int32_t>(edges_.size()));
       edges_.emplace_back();
-      for (Rows& rows : edge_rows_)
-        reserve_row(rows, free_edges_.back(), network_.options().width);
+      for (Rows& rows : edge_rows_) reserve_row(rows, free_edges_.back(), network_.options().width);
     }
     int32_t edge = free_edges_.back();
     free_edges_.pop_back();
@@ -256,7 +255,8 @@ void Follower::apply(int32_t number) {
     if (row_of(id) >= 0) set_edges(row_of(id));
   }
   std::erase_if(changed_nodes_, [&](int32_t n) { return nodes_[static_cast<size_t>(n)].id < 0; });
-  std::erase_if(changed_edges_, [&](int32_t e) { return edges_[static_cast<size_t>(e)].source < 0; });
+  std::erase_if(changed_edges_,
+                [&](int32_t e) { return edges_[static_cast<size_t>(e)].source < 0; });
   std::sort(changed_edges_.begin(), changed_edges_.end());
   changed_edges_.erase(std::unique(changed_edges_.begin(), changed_edges_.end()),
                        changed_edges_.end());

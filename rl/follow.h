@@ -30,17 +30,17 @@ class Follower {
  private:
   using Rows = nn::Matrix<float>;
   struct Node {
-    int32_t id = -1;                    // of the graph; -1: free
-    std::vector<int32_t> in, out;       // edges
+    int32_t id = -1;               // of the graph; -1: free
+    std::vector<int32_t> in, out;  // edges
     std::vector<float> features;
-    int32_t round = 0;                  // when it was put on a list of changed ones
+    int32_t round = 0;  // when it was put on a list of changed ones
   };
   struct Edge {
-    int32_t source = -1, target = -1;   // nodes; -1: free
+    int32_t source = -1, target = -1;  // nodes; -1: free
     int32_t operand = 0;
     int32_t round = 0;
   };
-  struct Known {                        // of a match
+  struct Known {  // of a match
     int32_t row = -1;
     int32_t step = -1, round = -1;  // when it was scored; and priced
   };
@@ -69,15 +69,15 @@ class Follower {
   rewrite::Engine& engine_;
   Describer describer_;
   nn::Tape<float> tape_;
-  Rows rules_;                       // encoded, by rule
+  Rows rules_;  // encoded, by rule
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
   std::vector<int32_t> row_by_id_, free_nodes_, free_edges_;
   std::vector<Rows> node_rows_, edge_rows_;  // by round: embeddings
   Rows final_;                               // normalised embeddings of nodes
   std::vector<int32_t> changed_nodes_, touched_, changed_edges_;
-  std::vector<Known> known_;         // by number of match
-  Rows hidden_, scores_;             // of matches, by row
+  std::vector<Known> known_;  // by number of match
+  Rows hidden_, scores_;      // of matches, by row
   int32_t match_rows_ = 0;
   std::vector<int32_t> changed_step_;  // by node row: the step that changed its embedding last
   Logits logits_;

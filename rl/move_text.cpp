@@ -36,7 +36,8 @@ Result<std::pair<double, std::vector<rewrite::Move>>> moves_of_text(const std::s
     }
     moves.push_back(std::move(m));
   }
-  if (!in || count > kMost || n > kMost) return error("'" + line.substr(0, 40) + "': not a list of moves");
+  if (!in || count > kMost || n > kMost)
+    return error("'" + line.substr(0, 40) + "': not a list of moves");
   return std::pair(cost, std::move(moves));
 }
 

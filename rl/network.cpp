@@ -1,7 +1,9 @@
 #include "rl/network.h"
 
+#include <cmath>
 #include <map>
-#include <numeric>
+
+#include "rl/nn/init.h"
 
 namespace regraft::rl {
 
@@ -18,32 +20,34 @@ NetworkOf<S>::NetworkOf(const NetworkOptions& options, size_t rule_columns, uint
   int64_t w = options.width, h = options.hidden;
   auto ops = static_cast<int64_t>(op_names().size());
   ops_ = p.add("ops", ops, w);
-  nn::fill_normal(p.value(ops_), S(0.5), rng);
-  nodes_in_ = nn::Linear<S>::make(p, rng, "nodes", kNodeFeatures, w);
-  edges_in_ = nn::Linear<S>::make(p, rng, "edges", kEdgeFeatures, w);
-  graphs_in_ = nn::Linear<S>::make(p, rng, "graphs", kGlobalFeatures, w);
+  p.value(ops_) = nn::scaled_normal(ops, w, 1, rng).cast<S>();
+  nodes_in_ = nn::Linear::make(p, rng, "nodes", kNodeFeatures, w, 1);
+  edges_in_ = nn::Linear::make(p, rng, "edges", kEdgeFeatures, w, 1);
+  graphs_in_ = nn::Linear::make(p, rng, "graphs", kGlobalFeatures, w, 1);
   int64_t seen = options.global_messages ? w : 0;
   for (int k = 0; k < options.rounds; ++k) {
     std::string name = "round" + std::to_string(k);
-    rounds_.push_back({nn::Mlp<S>::make(p, rng, name + ".edge", {3 * w + seen, w, w}),
-                       nn::Mlp<S>::make(p, rng, name + ".node", {3 * w + seen, w, w}),
-                       nn::Mlp<S>::make(p, rng, name + ".graph", {3 * w, w, w})});
+    rounds_.push_back({nn::Mlp::make(p, rng, name + ".edge", {3 * w + seen, w, w}),
+                       nn::Mlp::make(p, rng, name + ".node", {3 * w + seen, w, w}),
+                       nn::Mlp::make(p, rng, name + ".graph", {3 * w, w, w})});
   }
-  latent_ = nn::Mlp<S>::make(p, rng, "latent", {3 * w, w});
-  rules_ = nn::Mlp<S>::make(p, rng, "rules", {static_cast<int64_t>(rule_columns), w, w});
+  latent_ = nn::Mlp::make(p, rng, "latent", {3 * w, w});
+  rules_ = nn::Mlp::make(p, rng, "rules", {static_cast<int64_t>(rule_columns), w, w});
   auto features = static_cast<int64_t>(kMatchFeatures);
-  matches_ = nn::Mlp<S>::make(p, rng, "matches", {4 * w + features, h, h});
-  score_ = nn::Linear<S>::make(p, rng, "score", h, 1, S(0.1));
-  worth_ = nn::Linear<S>::make(p, rng, "worth", h, 1, S(0.1));
+  matches_ = nn::Mlp::make(p, rng, "matches", {4 * w + features, h, h});
+  score_ = nn::Linear::make(p, rng, "score", h, 1, 0.1);
+  worth_ = nn::Linear::make(p, rng, "worth", h, 1, 0.1);
   prior_ = p.add("prior", 2, 1);
   p.value(prior_) << S(-options.cost_prior), S(-options.cost_prior / 2);
+  nn::MlpOptions small;
+  small.last_gain = 0.1;
   auto globals = static_cast<int64_t>(kGlobalFeatures);
   int64_t summary = w + 2 * h + globals;
-  value_ = nn::Mlp<S>::make(p, rng, "value", {summary, h, 1}, S(0.1));
-  stop_ = nn::Mlp<S>::make(p, rng, "stop", {summary, h, 1}, S(0.1));
-  p.value(p.find("stop.1.bias")).setConstant(S(options.stop_bias));
+  value_ = nn::Mlp::make(p, rng, "value", {summary, h, 1}, small);
+  stop_ = nn::Mlp::make(p, rng, "stop", {summary, h, 1}, small);
+  p.value(stop_.layers.back().bias).setConstant(S(options.stop_bias));
   if (options.factorised)
-    rule_scores_ = nn::Mlp<S>::make(p, rng, "rule_scores", {2 * w + 2, h, 1}, S(0.1));
+    rule_scores_ = nn::Mlp::make(p, rng, "rule_scores", {2 * w + 2, h, 1}, small);
 }
 
 template <class S>

@@ -65,7 +65,7 @@ class NetworkOf {
  private:
   friend class Follower;
   struct Round {
-    nn::Mlp<S> edge, node, global;
+    nn::Mlp edge, node, global;
   };
   struct Embedded {
     nn::Var nodes, graphs;
@@ -97,11 +97,11 @@ class NetworkOf {
   NetworkOptions options_;
   nn::Parameters<S> parameters_;
   int ops_ = 0, prior_ = 0;
-  nn::Linear<S> nodes_in_, edges_in_, graphs_in_;
+  nn::Linear nodes_in_, edges_in_, graphs_in_;
   std::vector<Round> rounds_;
-  nn::Mlp<S> latent_, rules_, matches_, rule_scores_;
-  nn::Linear<S> score_, worth_;
-  nn::Mlp<S> value_, stop_;
+  nn::Mlp latent_, rules_, matches_, rule_scores_;
+  nn::Linear score_, worth_;
+  nn::Mlp value_, stop_;
 };
 
 }  // namespace regraft::rl

@@ -2,7 +2,6 @@
 // Networks in files, and as policies.
 #include "rl/checkpoint.h"
 #include "rl/network.h"
-#include "rl/nn/adam.h"
 
 namespace regraft::rl {
 
@@ -12,13 +11,6 @@ Checkpoint network_file(const Network& network, const std::string& kind);
 /// The network of a file of that kind. Operators that the file does not know begin at what it has
 /// for opaque nodes; those that are no more are left out. An Error says what does not fit.
 Result<Network> read_network(const Checkpoint& file, const std::string& kind);
-
-/// What goes into a file of parameters under `prefix`, and back. An Error names what is missing or
-/// has another size.
-void save_parameters(Checkpoint& file, const std::string& prefix,
-                     const nn::Parameters<float>& parameters);
-Status load_parameters(const Checkpoint& file, const std::string& prefix,
-                       nn::Parameters<float>& parameters);
 
 /// `rules` are those that observations are of. `name`: for the description.
 std::unique_ptr<Policy> network_policy(const Network& network, const RuleTable& rules,

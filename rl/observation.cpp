@@ -90,6 +90,18 @@ RuleTable describe(const rewrite::RuleIndex& rules) {
   return t;
 }
 
+std::vector<std::string> rule_column_names() {
+  std::vector<std::string> names;
+  for (const char* side : {"left", "right"}) {
+    for (const std::string& op : op_names()) names.push_back(std::string(side) + " " + op);
+    for (size_t k = 0; k < kPairs; ++k)
+      names.push_back(std::string(side) + " pair " + std::to_string(k));
+  }
+  for (const char* size : {"left size", "right size", "variables", "outputs"})
+    names.emplace_back(size);
+  return names;
+}
+
 Describer::Describer(const rewrite::Engine& engine, double original)
     : engine_(engine), original_(std::max(original, 1e-9)) {}
 

@@ -45,6 +45,8 @@ struct RuleTable {
   std::vector<float> rows;
 };
 RuleTable describe(const rewrite::RuleIndex& rules);
+/// Names of its columns.
+std::vector<std::string> rule_column_names();
 
 /// Where an episode stands.
 struct Standing {

@@ -7,13 +7,15 @@
 #include "base/hash.h"
 #include "rl/move_text.h"
 #include "rl/network_file.h"
+#include "rl/nn/store.h"
 
 namespace regraft::rl {
 namespace {
 
-constexpr size_t kKept = 16;       // graphs of each model to start from
-constexpr int kMostRandom = 8;     // moves before an episode
-constexpr double kDistinct = 1e-9; // costs closer than this are of one graph
+constexpr const char* kKind = "ppo";
+constexpr size_t kKept = 16;        // graphs of each model to start from
+constexpr int kMostRandom = 8;      // moves before an episode
+constexpr double kDistinct = 1e-9;  // costs closer than this are of one graph
 
 double mean(const std::vector<double>& v) {
   double sum = 0;
@@ -129,7 +131,8 @@ LogRow PpoAgent::learn(const std::vector<Episode>& episodes) {
   }
   Evaluate evaluate = [&](nn::Tape<float>& tape, std::span<const int32_t> chosen) {
     std::vector<const Observation*> some;
-    for (int32_t k : chosen) some.push_back(states[static_cast<size_t>(samples[static_cast<size_t>(k)].state)]);
+    for (int32_t k : chosen)
+      some.push_back(states[static_cast<size_t>(samples[static_cast<size_t>(k)].state)]);
     Batch batch(some);
     auto out = network_.forward(tape, batch, rules_);
     return Evaluation{out.log_probs, batch.first_action, out.values};
@@ -150,8 +153,8 @@ LogRow PpoAgent::learn(const std::vector<Episode>& episodes) {
 }
 
 Checkpoint PpoAgent::save() const {
-  Checkpoint file = network_file(network_, "ppo");
-  save_state(file, "adam", adam_);
+  Checkpoint file = network_file(network_, kKind);
+  nn::store(file, "adam", adam_, network_.parameters());
   file.counters["iteration"] = static_cast<uint64_t>(iteration_);
   file.counters["real_steps"] = real_steps_;
   file.counters["seed"] = seed_;
@@ -162,11 +165,11 @@ Checkpoint PpoAgent::save() const {
 }
 
 Status PpoAgent::load(const Checkpoint& file) {
-  RETURN_IF_ERROR(load_network(file, "ppo", network_));
-  RETURN_IF_ERROR(load_state(file, "adam", adam_));
-  ASSIGN_OR_RETURN(auto iteration, file.counter("iteration"));
-  ASSIGN_OR_RETURN(real_steps_, file.counter("real_steps"));
-  ASSIGN_OR_RETURN(seed_, file.counter("seed"));
+  ASSIGN_OR_RETURN(network_, read_network(file, kKind));
+  RETURN_IF_ERROR(nn::load(file, "adam", adam_, network_.parameters()));
+  ASSIGN_OR_RETURN(auto iteration, counter(file, "iteration"));
+  ASSIGN_OR_RETURN(real_steps_, counter(file, "real_steps"));
+  ASSIGN_OR_RETURN(seed_, counter(file, "seed"));
   iteration_ = static_cast<int64_t>(iteration);
   for (size_t g = 0; g < kept_.size(); ++g) {
     kept_[g].clear();

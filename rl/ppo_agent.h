@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "rl/checkpoint.h"
 #include "rl/log.h"
+#include "rl/network.h"
 #include "rl/pool.h"
 #include "rl/ppo.h"
 
@@ -12,10 +13,10 @@ struct PpoAgentOptions {
   NetworkOptions network;
   PpoOptions ppo;
   EnvironmentOptions environment;
-  int episodes = 16;        ///< of one iteration
+  int episodes = 16;  ///< of one iteration
   double discount = 1, lambda = 0.95;
-  double from_kept = 0.3;   ///< part of the episodes that start at a cheap graph met before
-  double from_random = 0.2; ///< part that starts after random moves
+  double from_kept = 0.3;    ///< part of the episodes that start at a cheap graph met before
+  double from_random = 0.2;  ///< part that starts after random moves
   int threads = 1;
 };
 
@@ -62,7 +63,7 @@ class PpoAgent {
   RuleTable rules_;
   EnvironmentPool pool_;
   Network network_;
-  nn::Adam adam_;
+  nn::Adam<float> adam_;
   int64_t iteration_ = 0;
   uint64_t real_steps_ = 0;
   std::vector<std::vector<Kept>> kept_;  ///< by graph, the cheapest first
