@@ -87,9 +87,9 @@ wire::Body to_wire(const Checkpoint& c) {
     auto* w = body.add_counters();
     w->set_name(name);
     if (auto* n = std::get_if<int64_t>(&value))
-      w->set_signed_(*n);
+      w->set_integer(*n);
     else
-      w->set_unsigned_(std::get<uint64_t>(value));
+      w->set_word(std::get<uint64_t>(value));
   }
   return body;
 }
@@ -108,10 +108,10 @@ Result<Checkpoint> from_wire(const wire::Body& body, const std::string& path) {
     c.arrays[w.name()] = *std::move(array);
   }
   for (const auto& w : body.counters()) {
-    if (w.value_case() == wire::Counter::kUnsigned)
-      c.counters[w.name()] = uint64_t{w.unsigned_()};
+    if (w.value_case() == wire::Counter::kWord)
+      c.counters[w.name()] = uint64_t{w.word()};
     else
-      c.counters[w.name()] = int64_t{w.signed_()};
+      c.counters[w.name()] = int64_t{w.integer()};
   }
   return c;
 }
@@ -177,7 +177,8 @@ Result<Checkpoint> read_checkpoint(const std::string& path) {
     return error(fmt::format("{}: version {} of checkpoints is newer than this program's {}", path,
                              file.version(), kVersion));
   wire::Body body;
-  if (!whole || file.digest() != hash_text(file.body()) || !body.ParseFromString(file.body()))
+  if (!whole || file.version() == 0 || file.digest() != hash_text(file.body()) ||
+      !body.ParseFromString(file.body()))
     return error(path + ": cut off or damaged; write it again or take an older one");
   return from_wire(body, path);
 }
