@@ -131,6 +131,8 @@ int run_cost_kernels(const CostFlags& flags);
 int run_cost_predict(const CostFlags& flags);
 int run_cost_time(const CostFlags& flags);
 int run_cost_variants(const CostFlags& flags);
+/// Of `train`.
+std::vector<std::string> agent_names();
 int run_train(const TrainFlags& flags);
 int run_eval(const EvalFlags& flags);
 int run_roundtrip(const CheckFlags& flags);

@@ -278,7 +278,7 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
   app->add_option("--graphs", f.graphs, "ONNX models, or folders of them")->required();
   app->add_option("-o,--out", f.out, "file for the policy")->required();
   app->add_option("--agent", f.agent, "how it learns")
-      ->check(CLI::IsMember({"ppo"}))
+      ->check(CLI::IsMember(agent_names()))
       ->capture_default_str();
   app->add_option("--iterations", f.iterations, "of acting and learning")
       ->check(CLI::Range(1, 1000000000))

@@ -11,6 +11,7 @@
 #include "cli/report.h"
 #include "cli/rule_set.h"
 #include "io/model.h"
+#include "rl/planner_agent.h"
 #include "rl/ppo_agent.h"
 
 namespace regraft::cli {
@@ -74,23 +75,49 @@ Status run(Agent& agent, const TrainFlags& flags) {
   return {};
 }
 
-Status train_ppo(const TrainFlags& flags, const Setting& s) {
-  rl::PpoAgentOptions options;
+/// What all agents that act on the graph itself have in common.
+template <class Options>
+Options options_of(const TrainFlags& flags) {
+  Options options;
   options.threads = thread_count(flags.common);
   options.environment.reward = *rl::reward_named(flags.reward);
   options.network.factorised = flags.heads == "factorised";
   if (flags.episodes > 0) options.episodes = flags.episodes;
-  rl::PpoAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
+  return options;
+}
+
+template <class Agent, class Options>
+Status train_on(const TrainFlags& flags, const Setting& s) {
+  Agent agent(s.graphs, s.rules, *s.cost.model, options_of<Options>(flags), flags.common.seed);
   return run(agent, flags);
 }
 
+struct Row {
+  std::string_view name;
+  Status (*train)(const TrainFlags&, const Setting&);
+};
+constexpr Row kAgents[] = {
+    {"ppo", train_on<rl::PpoAgent, rl::PpoAgentOptions>},
+    {"planner", train_on<rl::PlannerAgent, rl::PlannerAgentOptions>},
+};
+
 }  // namespace
+
+std::vector<std::string> agent_names() {
+  std::vector<std::string> names;
+  for (const Row& row : kAgents) names.emplace_back(row.name);
+  return names;
+}
 
 int run_train(const TrainFlags& flags) {
   auto setting = prepare(flags);
   if (!setting) return bad_input(setting.error());
-  Status done = train_ppo(flags, *setting);
-  return done ? kDone : bad_input(done.error());
+  for (const Row& row : kAgents) {
+    if (row.name != flags.agent) continue;
+    Status done = row.train(flags, *setting);
+    return done ? kDone : bad_input(done.error());
+  }
+  return kUsage;
 }
 
 }  // namespace regraft::cli

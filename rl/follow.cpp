@@ -385,4 +385,16 @@ int32_t Follower::best() {
   return chosen;
 }
 
+int32_t Follower::best_saving() const {
+  int32_t chosen = -1;
+  float score = 0;
+  for (size_t k = 0; k < logits_.numbers.size(); ++k) {
+    const Match& m = engine_.match(logits_.numbers[k]);
+    if (m.cost_change >= 0 || (chosen >= 0 && logits_.matches[k] <= score)) continue;
+    chosen = logits_.numbers[k];
+    score = logits_.matches[k];
+  }
+  return chosen;
+}
+
 }  // namespace regraft::rl

@@ -16,6 +16,8 @@ class Follower {
 
   /// The most probable action: the number of a match, or -1 to stop.
   int32_t best();
+  /// The most probable of those matches that save; -1: none does. After best().
+  int32_t best_saving() const;
   /// Applies a match. What it costs is the engine's to tell.
   void apply(int32_t number);
   /// Logits of the matches that are allowed, by number, and of stopping; after best().

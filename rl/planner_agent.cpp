@@ -46,7 +46,24 @@ std::vector<ExpertSample> PlannerAgent::labelled(size_t graph, uint64_t seed) co
   return to_samples(window_labels(graphs_[graph], index_, model_, options_.environment, options));
 }
 
-LogRow PlannerAgent::iterate(const Stop& stop) {
+/// States of some graphs, in turn.
+std::vector<ExpertSample> PlannerAgent::demonstrated() {
+  size_t count = std::min(options_.demonstrated, graphs_.size());
+  auto first = static_cast<uint64_t>(iteration_) * count;
+  std::vector<std::vector<ExpertSample>> parts(count);
+  parallel_for(count, options_.threads, [&](size_t k) {
+    size_t graph = (first + k) % graphs_.size();
+    EnvironmentPool::Lease env(pool_, graph);
+    Rng rng(combine(seed_ ^ 3, first + k));
+    parts[k] = samples_of(*env, shown_[graph], options_.demonstrated_states, rng);
+  });
+  std::vector<ExpertSample> all;
+  for (auto& part : parts) std::ranges::move(part, std::back_inserter(all));
+  return all;
+}
+
+auto PlannerAgent::plan_episodes(const Stop& stop) -> std::vector<Played> {
+  if (iteration_ < options_.imitation) return {};
   auto count = static_cast<size_t>(options_.episodes);
   auto first = static_cast<uint64_t>(iteration_) * count;
   std::vector<Played> played(count);
@@ -55,21 +72,35 @@ LogRow PlannerAgent::iterate(const Stop& stop) {
     if (stop.must_end()) return;
     played[k] = play((first + k) % pool_.size(), *now, combine(seed_, first + k));
   });
-  if (stop.must_end()) return {};
+  return played;
+}
+
+LogRow PlannerAgent::iterate(const Stop& stop) {
+  if (shown_.empty()) {
+    rewrite::SearchOptions search;
+    search.budget = options_.demonstration_budget;
+    search.seed = seed_;
+    shown_ = demonstrate(graphs_, index_, model_, search, options_.threads, stop);
+  }
+  auto played = plan_episodes(stop);
+  if (stop.must_end()) {
+    shown_.clear();  // it may have been cut off
+    return {};
+  }
   auto turn = static_cast<uint64_t>(iteration_);
-  auto nearby = labelled(turn % graphs_.size(), combine(seed_ ^ 2, turn));
+  auto samples = labelled(turn % graphs_.size(), combine(seed_ ^ 2, turn));
+  std::ranges::move(demonstrated(), std::back_inserter(samples));
   for (const Played& p : played) {
     if (p.episode.samples.empty()) continue;
     real_steps_ += p.episode.samples.size();
     starts_.keep(p.graph, p.episode.best, p.episode.moves);
   }
-  LogRow row = learn(std::move(played), std::move(nearby));
+  LogRow row = learn(std::move(played), std::move(samples));
   ++iteration_;
   return row;
 }
 
-LogRow PlannerAgent::learn(std::vector<Played>&& played, std::vector<ExpertSample>&& labelled) {
-  std::vector<ExpertSample> samples = std::move(labelled);
+LogRow PlannerAgent::learn(std::vector<Played>&& played, std::vector<ExpertSample>&& samples) {
   double saved = 0, percent = 0, decisions = 0, candidates = 0, episodes = 0;
   for (Played& p : played) {
     if (p.episode.samples.empty()) continue;

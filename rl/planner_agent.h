@@ -1,6 +1,7 @@
 #pragma once
 // The agent that learns from its own planning (expert iteration) and from searches nearby.
 #include "base/parallel.h"
+#include "rl/demonstration.h"
 #include "rl/expert_update.h"
 #include "rl/log.h"
 #include "rl/network_file.h"
@@ -18,6 +19,12 @@ struct PlannerAgentOptions {
   /// Windows that are searched in each planned state, and states of each iteration beside these;
   /// seed and threads are the agent's.
   LabelOptions labels{.states = 64, .centres = 4, .candidates = 100};
+  /// Iterations that only imitate the search in windows and learn from searches nearby; later ones
+  /// also plan.
+  int64_t imitation = 40;
+  size_t demonstrated = 12;                ///< graphs whose demonstrations an iteration learns from
+  size_t demonstrated_states = 32;         ///< of each
+  uint64_t demonstration_budget = 200000;  ///< candidates
   double from_kept = 0.3;    ///< part of the episodes that start at a cheap graph met before
   double from_random = 0.2;  ///< part that starts after random moves
   int threads = 1;
@@ -50,8 +57,10 @@ class PlannerAgent {
     Episode episode;  // its moves are from the original
   };
   Played play(size_t graph, const Policy& policy, uint64_t seed);
+  std::vector<Played> plan_episodes(const Stop& stop);
   std::vector<ExpertSample> labelled(size_t graph, uint64_t seed) const;
-  LogRow learn(std::vector<Played>&& played, std::vector<ExpertSample>&& labelled);
+  std::vector<ExpertSample> demonstrated();
+  LogRow learn(std::vector<Played>&& played, std::vector<ExpertSample>&& samples);
 
   const std::vector<Graph>& graphs_;
   const rewrite::RuleIndex& index_;
@@ -63,6 +72,7 @@ class PlannerAgent {
   Network network_;
   nn::Adam<float> adam_;
   Starts starts_;
+  std::vector<Demonstration> shown_;  // by graph; made when first needed, the same each time
   int64_t iteration_ = 0;
   uint64_t real_steps_ = 0;
 };

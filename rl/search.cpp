@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::pair<std::string_view, PolicyMode> kModes[] = {{"greedy", PolicyMode::Greedy},
                                                               {"sampled", PolicyMode::Sampled},
+                                                              {"scheduled", PolicyMode::Scheduled},
                                                               {"planned", PolicyMode::Planned}};
 
 /// Episodes on one graph, and the cheapest graph that any of them met.
@@ -30,20 +31,18 @@ class Episodes {
         environment_(g, rules, model, environment_options(options)),
         reporter_("policy", environment_.original(), rules, options, stop, start_) {}
 
+  /// Where a match saves it does not stop; it ends where nothing became cheaper for as many steps
+  /// as an episode has. Then downhill from the cheapest graph.
   StopReason greedy() {
     bool follow = policy_.network() && Follower::can_follow(*policy_.network());
-    if (!follow) return play([](const Judgement& j) { return most_probable(j.log_probs); });
-    environment_.reset();
-    Follower follower(*policy_.network(), describe(environment_.rules()), environment_);
-    for (int step = 0; step < environment_.max_steps(); ++step) {
-      count();
-      if (auto reason = reporter_.over()) return *reason;
-      int32_t number = follower.best();
-      if (number < 0) break;
-      follower.apply(number);
-      offer();
-    }
-    return StopReason::Exhausted;
+    auto reason =
+        follow ? followed() : play([](const Judgement& j) { return most_probable(j.log_probs); });
+    if (reason != StopReason::Exhausted) return reason;
+    go_to_best();
+    reason = rewrite::descend(environment_.engine(), reporter_);
+    best_moves_ = environment_.engine().moves();
+    counted_ = environment_.engine().priced();
+    return reason;
   }
 
   StopReason sampled(uint64_t seed) {
@@ -74,12 +73,33 @@ class Episodes {
   }
 
   SearchReport finish(StopReason reason) && {
-    while (environment_.engine().depth() > 0) environment_.engine().undo();
-    for (const Move& m : best_moves_) rewrite::redo(environment_.engine(), m);
+    go_to_best();
     return std::move(reporter_).finish(reason, best_moves_, environment_.engine().to_graph());
   }
 
  private:
+  StopReason followed() {
+    environment_.reset();
+    Follower follower(*policy_.network(), describe(environment_.rules()), environment_);
+    for (int idle = 0; idle < environment_.max_steps(); ++idle) {
+      count();
+      if (auto reason = reporter_.over()) return *reason;
+      int32_t number = follower.best();
+      if (number < 0) number = follower.best_saving();
+      if (number < 0) break;
+      double before = reporter_.best();
+      follower.apply(number);
+      offer();
+      if (reporter_.best() < before) idle = 0;
+    }
+    return StopReason::Exhausted;
+  }
+
+  void go_to_best() {
+    rewrite::Engine& engine = environment_.engine();
+    while (engine.depth() > 0) engine.undo();
+    for (const Move& m : best_moves_) rewrite::redo(engine, m);
+  }
   static EnvironmentOptions environment_options(const rewrite::SearchOptions& options) {
     EnvironmentOptions o;
     o.max_growth = options.max_growth;
@@ -152,16 +172,15 @@ SearchReport PolicySearch::search(const Graph& g, const rewrite::RuleIndex& rule
                                   const cost::CostModel& model,
                                   const rewrite::SearchOptions& options, const Stop& stop) const {
   Episodes episodes(g, rules, model, *policy_, options, stop);
-  if (mode_ == PolicyMode::Planned) {
-    SearchReport report = std::move(episodes).finish(episodes.planned(planner_, options.seed));
-    if (report.stop == StopReason::Exhausted)
-      add_windows(report, policy_, rules, model, options, stop);
-    return report;
-  }
-  StopReason reason = episodes.greedy();
+  StopReason reason =
+      mode_ == PolicyMode::Planned ? episodes.planned(planner_, options.seed) : episodes.greedy();
   if (mode_ == PolicyMode::Sampled && reason == StopReason::Exhausted)
     reason = episodes.sampled(options.seed);
-  return std::move(episodes).finish(reason);
+  SearchReport report = std::move(episodes).finish(reason);
+  bool windows = mode_ == PolicyMode::Scheduled || mode_ == PolicyMode::Planned;
+  if (windows && reason == StopReason::Exhausted)
+    add_windows(report, policy_, rules, model, options, stop);
+  return report;
 }
 
 }  // namespace regraft::rl

@@ -22,7 +22,7 @@ import transformer
 from builder import Builder
 from nas import separable
 
-CELLS = 10
+CELLS = 36
 
 
 def random_operation(b, rng, x, channels):
