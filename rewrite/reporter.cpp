@@ -141,8 +141,7 @@ class Saving {
 
 }  // namespace
 
-StopReason descend(Engine& engine, Reporter& reporter, size_t before) {
-  uint64_t priced = 0;
+StopReason descend(Engine& engine, Reporter& reporter, size_t before, uint64_t priced) {
   for (Saving saving(engine);; saving.add(engine.fresh_matches())) {
     reporter.look(engine.priced() - priced);
     priced = engine.priced();

@@ -21,7 +21,7 @@ struct PlannerAgentOptions {
   LabelOptions labels{.states = 64, .centres = 4, .candidates = 100};
   /// Iterations that only imitate the search in windows and learn from searches nearby; later ones
   /// also plan.
-  int64_t imitation = 40;
+  int64_t imitation = 300;
   size_t demonstrated = 12;                ///< graphs whose demonstrations an iteration learns from
   size_t demonstrated_states = 32;         ///< of each
   uint64_t demonstration_budget = 200000;  ///< candidates

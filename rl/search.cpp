@@ -39,10 +39,11 @@ class Episodes {
         follow ? followed() : play([](const Judgement& j) { return most_probable(j.log_probs); });
     if (reason != StopReason::Exhausted) return reason;
     go_to_best();
-    reason = rewrite::descend(environment_.engine(), reporter_);
-    best_moves_ = environment_.engine().moves();
-    counted_ = environment_.engine().priced();
-    return reason;
+    reason = descend();
+    if (reason != StopReason::Exhausted) return reason;
+    // Never worse than downhill from the start.
+    while (environment_.engine().depth() > 0) environment_.engine().undo();
+    return descend();
   }
 
   StopReason sampled(uint64_t seed) {
@@ -93,6 +94,16 @@ class Episodes {
       if (reporter_.best() < before) idle = 0;
     }
     return StopReason::Exhausted;
+  }
+
+  StopReason descend() {
+    rewrite::Engine& engine = environment_.engine();
+    double best = reporter_.best();
+    count();
+    StopReason reason = rewrite::descend(engine, reporter_, 0, counted_);
+    if (reporter_.best() < best) best_moves_ = engine.moves();
+    counted_ = engine.priced();
+    return reason;
   }
 
   void go_to_best() {
