@@ -31,6 +31,7 @@ THIRD_PARTY = {
     "onnx": ["io/"],
     "google/protobuf": ["io/"],
     "cost/profile.pb": ["cost/profile."],
+    "rl/checkpoint.pb": ["rl/checkpoint."],
     "tbb/": ["base/parallel."],
     "oneapi/tbb": ["base/parallel."],
     "CLI/": ["cli/"],

@@ -1,0 +1,40 @@
+#pragma once
+// What a training keeps on disk: networks, state of the optimiser, vocabularies, counters.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace regraft::rl {
+
+/// Row-major; rows * cols numbers.
+struct Array {
+  int64_t rows = 0, cols = 0;
+  std::variant<std::vector<float>, std::vector<double>> numbers;
+  bool operator==(const Array&) const = default;
+};
+
+/// Equal checkpoints are equal files.
+struct Checkpoint {
+  std::string kind;           // "policy", "world-model", ...
+  uint64_t feature_hash = 0;  // of how graphs are turned into numbers
+  std::map<std::string, std::string> settings;
+  std::map<std::string, std::vector<std::string>> lists;  // vocabularies
+  std::map<std::string, Array> arrays;
+  std::map<std::string, std::variant<int64_t, uint64_t>> counters;
+  bool operator==(const Checkpoint&) const = default;
+
+  /// An error that says what differs and what to do.
+  Status expect(const std::string& of_kind, uint64_t with_feature_hash) const;
+};
+
+/// The path is replaced in one step or left as it was.
+Status write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+
+/// Refuses what is no checkpoint, is of a newer version, or has been damaged.
+Result<Checkpoint> read_checkpoint(const std::string& path);
+
+}  // namespace regraft::rl

@@ -1,0 +1,23 @@
+#pragma once
+// Parameters and optimisers in checkpoints: matrices "<prefix>/<parameter>".
+#include "rl/checkpoint.h"
+#include "rl/nn/adam.h"
+
+namespace regraft::rl::nn {
+
+template <class S>
+void store(Checkpoint& into, const std::string& prefix, const Parameters<S>& parameters);
+
+/// Fills all parameters; an error names the first that is missing, of another size or type.
+template <class S>
+Status load(const Checkpoint& from, const std::string& prefix, Parameters<S>& parameters);
+
+/// Moments and steps; the options are the caller's.
+template <class S>
+void store(Checkpoint& into, const std::string& prefix, const Adam<S>& adam,
+           const Parameters<S>& names);
+template <class S>
+Status load(const Checkpoint& from, const std::string& prefix, Adam<S>& adam,
+            const Parameters<S>& names);
+
+}  // namespace regraft::rl::nn
