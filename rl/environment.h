@@ -90,6 +90,7 @@ class Environment {
   double cost() const { return engine_.cost(); }
   int steps() const { return steps_; }
   int max_steps() const { return max_steps_; }
+  double max_calls() const { return max_calls_; }
   Standing standing() const;
   rewrite::Engine& engine() { return engine_; }
   const rewrite::Engine& engine() const { return engine_; }

@@ -32,8 +32,8 @@ struct Batch {
   nn::Matrix<float> node, edge, match, global;  ///< rows of features
   std::vector<int32_t> op, node_graph;          ///< by node
   std::vector<int32_t> source, target, edge_graph;
-  std::vector<int32_t> rule, match_graph;            ///< by match
-  std::vector<int32_t> inside, inside_match;         ///< pairs of a node and a match
+  std::vector<int32_t> rule, match_graph;     ///< by match
+  std::vector<int32_t> inside, inside_match;  ///< pairs of a node and a match
   std::vector<int32_t> near, near_match;
   /// Actions are the matches of each observation and then to stop: where each observation's begin,
   /// and the end of the last.
@@ -45,8 +45,8 @@ struct Batch {
 template <class S>
 class NetworkOf {
  public:
-  /// Random weights.
-  NetworkOf(const NetworkOptions& options, uint64_t seed);
+  /// Random weights. `rule_columns`: of the tables of rules it will see.
+  NetworkOf(const NetworkOptions& options, size_t rule_columns, uint64_t seed);
 
   struct Output {
     nn::Var log_probs;  ///< a column: of all actions, in the order of Batch::first_action
@@ -67,21 +67,41 @@ class NetworkOf {
   struct Round {
     nn::Mlp edge, node, global;
   };
-  struct Graph {
-    nn::Var nodes, edges, global;
+  struct Embedded {
+    nn::Var nodes, graphs;
   };
-  Graph embed(nn::Tape<S>& tape, const Batch& batch) const;
-  nn::Var first_nodes(nn::Tape<S>& tape, const nn::Matrix<float>& features,
-                      const std::vector<int32_t>& op) const;
+  Embedded embed(nn::Tape<S>& tape, const Batch& batch) const;
+  nn::Var latent(nn::Tape<S>& tape, const Embedded& e, const Batch& batch) const;
+  nn::Var first_nodes(nn::Tape<S>& tape, nn::Var features, const std::vector<int32_t>& op) const;
+  /// New edges from those before, their ends, and (-1: not seen) their graph.
   nn::Var edge_step(nn::Tape<S>& tape, const Round& r, nn::Var edges, nn::Var sources,
-                    nn::Var targets) const;
-  nn::Var node_step(nn::Tape<S>& tape, const Round& r, nn::Var nodes, nn::Var in,
-                    nn::Var out) const;
+                    nn::Var targets, nn::Var graphs) const;
+  /// New nodes from those before, and sums of the edges that lead in and out.
+  nn::Var node_step(nn::Tape<S>& tape, const Round& r, nn::Var nodes, nn::Var in, nn::Var out,
+                    nn::Var graphs) const;
+  nn::Var graph_step(nn::Tape<S>& tape, const Round& r, nn::Var graphs, nn::Var edge_mean,
+                     nn::Var node_mean) const;
+  nn::Var encode_rules(nn::Tape<S>& tape, const std::vector<int32_t>& rules,
+                       const RuleTable& table) const;
   nn::Var match_hidden(nn::Tape<S>& tape, nn::Var inside_mean, nn::Var inside_max, nn::Var near,
                        nn::Var rules, nn::Var features) const;
+  nn::Var match_scores(nn::Tape<S>& tape, nn::Var hidden, nn::Var features) const;
+  struct Summary {
+    nn::Var stop, value;  // columns, by graph
+  };
+  Summary summarise(nn::Tape<S>& tape, nn::Var latent, nn::Var hidden_mean, nn::Var hidden_max,
+                    nn::Var features) const;
+  nn::Var factorised(nn::Tape<S>& tape, const Batch& batch, const Summary& s, nn::Var latent,
+                     nn::Var scores, nn::Var rules, const std::vector<int32_t>& rule_row) const;
 
   NetworkOptions options_;
   nn::Parameters<S> parameters_;
+  int ops_ = 0, prior_ = 0;
+  nn::Linear nodes_in_, edges_in_, graphs_in_;
+  std::vector<Round> rounds_;
+  nn::Mlp latent_, rules_, matches_, rule_scores_;
+  nn::Linear score_, worth_;
+  nn::Mlp value_, stop_;
 };
 
 }  // namespace regraft::rl

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <utility>
 
 #include "base/hash.h"
 
@@ -18,7 +18,7 @@ constexpr const char* kFeatures =
     "1 node: cost us slog/10, percent slog/5, last four dims log2/16, rank/6, flops log2/40, "
     "bytes log2/40, four integer attributes log2/8, operands/8, constant operands/4, results/4, "
     "uses/8; edge: operand 0 1 2 more, result, elements log2/40; match: us slog/5, percent slog, "
-    "of its cost, sign, growth/4, location log2/8, nodes/4, variables/4, outputs/2; global: cost, "
+    "of its cost, sign, growth/4, nodes/4, variables/4, outputs/2; global: cost, "
     "above best percent, time, nodes log2/10, matches log2/10, best change percent slog, saving, "
     "independent savings percent slog, rules log2/8";
 
@@ -88,6 +88,18 @@ RuleTable describe(const rewrite::RuleIndex& rules) {
     row += t.columns;
   }
   return t;
+}
+
+std::vector<std::string> rule_column_names() {
+  std::vector<std::string> names;
+  for (const char* side : {"left", "right"}) {
+    for (const std::string& op : op_names()) names.push_back(std::string(side) + " " + op);
+    for (size_t k = 0; k < kPairs; ++k)
+      names.push_back(std::string(side) + " pair " + std::to_string(k));
+  }
+  for (const char* size : {"left size", "right size", "variables", "outputs"})
+    names.emplace_back(size);
+  return names;
 }
 
 Describer::Describer(const rewrite::Engine& engine, double original)
@@ -162,7 +174,7 @@ void Describer::add_edge(int32_t user, int32_t operand, std::vector<float>& to) 
   to[at + 5] = logarithm(elements(g.catalogue().type(g.type(v))), 40);
 }
 
-void Describer::add_match(const Match& m, int32_t location, std::vector<float>& to) const {
+void Describer::add_match(const Match& m, std::vector<float>& to) const {
   double inside = 0;
   for_inside(m, [&](int32_t id) { inside += engine_.graph().slot(id).cost; });
   const Rule& rule = m.fit->rule->rule;
@@ -173,20 +185,21 @@ void Describer::add_match(const Match& m, int32_t location, std::vector<float>& 
   add(std::clamp(inside > 0 ? change / inside : 0, -2.0, 2.0));
   add((change > 0) - (change < 0));
   add(m.growth / 4.0);
-  add(std::log2(1.0 + location) / 8);
   add(static_cast<double>(m.nodes.size()) / 4);
   add(static_cast<double>(m.variables.size()) / 4);
   add(static_cast<double>(rule.lhs.outputs.size()) / 2);
 }
 
 std::array<float, kGlobalFeatures> Describer::global(const Standing& p,
-                                                     const std::vector<int32_t>& matches) const {
+                                                     const std::vector<int32_t>& matches) {
   double least = 0, saving = 0, count = 0;
-  int32_t rules = 0, last = -1;
+  int32_t rules = 0;
+  ++seen_;
   for (int32_t number : matches) {
     const Match& m = engine_.match(number);
-    rules += m.rule != last;
-    last = m.rule;
+    if (static_cast<size_t>(m.rule) >= rule_seen_.size())
+      rule_seen_.resize(static_cast<size_t>(m.rule) + 1);
+    rules += std::exchange(rule_seen_[static_cast<size_t>(m.rule)], seen_) != seen_;
     if (m.cost_change >= 0) continue;
     least = std::min(least, m.cost_change);
     saving -= m.cost_change;
@@ -226,16 +239,14 @@ Observation Describer::observe(const Standing& p, const std::vector<int32_t>& ma
       add_edge(id, static_cast<int32_t>(k), o.edge);
     }
   }
-  int32_t location = 0;
   for (int32_t number : matches) {
     const Match& m = engine_.match(number);
-    location = !o.rule.empty() && o.rule.back() == m.rule ? location + 1 : 0;
     o.rule.push_back(m.rule);
     o.inside_first.push_back(static_cast<int32_t>(o.inside.size()));
     o.near_first.push_back(static_cast<int32_t>(o.near.size()));
     for_inside(m, [&](int32_t id) { o.inside.push_back(row(id)); });
     for_near(m, [&](int32_t id) { o.near.push_back(row(id)); });
-    add_match(m, location, o.match);
+    add_match(m, o.match);
   }
   o.inside_first.push_back(static_cast<int32_t>(o.inside.size()));
   o.near_first.push_back(static_cast<int32_t>(o.near.size()));

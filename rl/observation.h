@@ -10,7 +10,7 @@ namespace regraft::rl {
 
 constexpr size_t kNodeFeatures = 17;
 constexpr size_t kEdgeFeatures = 6;
-constexpr size_t kMatchFeatures = 9;
+constexpr size_t kMatchFeatures = 8;
 constexpr size_t kGlobalFeatures = 9;
 
 /// A graph with its matches. Nodes are the calls that run; an edge leads from a node to a reader of
@@ -45,6 +45,8 @@ struct RuleTable {
   std::vector<float> rows;
 };
 RuleTable describe(const rewrite::RuleIndex& rules);
+/// Names of its columns.
+std::vector<std::string> rule_column_names();
 
 /// Where an episode stands.
 struct Standing {
@@ -62,8 +64,7 @@ class Describer {
   int32_t op(int32_t id) const;
   void add_node(int32_t id, std::vector<float>& to);
   void add_edge(int32_t user, int32_t operand, std::vector<float>& to) const;
-  /// `location`: place of the match among those of its rule.
-  void add_match(const rewrite::Match& m, int32_t location, std::vector<float>& to) const;
+  void add_match(const rewrite::Match& m, std::vector<float>& to) const;
   /// visit(id) for each node inside of the match, and each near it; some may come twice.
   template <class Visit>
   void for_inside(const rewrite::Match& m, Visit visit) const {
@@ -80,9 +81,8 @@ class Describer {
         if (left-- > 0 && is_node(user)) visit(user);
       });
   }
-  /// `matches`: numbers of the matches on show, those of a rule in a row.
-  std::array<float, kGlobalFeatures> global(const Standing& p,
-                                            const std::vector<int32_t>& matches) const;
+  /// `matches`: numbers of the matches on show.
+  std::array<float, kGlobalFeatures> global(const Standing& p, const std::vector<int32_t>& matches);
   Observation observe(const Standing& p, const std::vector<int32_t>& matches);
 
  private:
@@ -93,7 +93,8 @@ class Describer {
   double original_;
   std::unordered_map<std::vector<int32_t>, std::array<float, kNodeFeatures>, rewrite::IdsHash>
       known_;
-  std::vector<int32_t> key_, rows_;
+  std::vector<int32_t> key_, rows_, rule_seen_;
+  int32_t seen_ = 0;
 };
 
 }  // namespace regraft::rl

@@ -7,7 +7,9 @@
 
 namespace regraft::rl {
 
-class Network;
+template <class S>
+class NetworkOf;
+using Network = NetworkOf<float>;
 
 /// What a policy says of a state.
 struct Judgement {

@@ -1,0 +1,191 @@
+#include "rl/ppo_agent.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/hash.h"
+#include "rl/move_text.h"
+#include "rl/network_file.h"
+#include "rl/nn/store.h"
+
+namespace regraft::rl {
+namespace {
+
+constexpr const char* kKind = "ppo";
+constexpr size_t kKept = 16;        // graphs of each model to start from
+constexpr int kMostRandom = 8;      // moves before an episode
+constexpr double kDistinct = 1e-9;  // costs closer than this are of one graph
+
+double mean(const std::vector<double>& v) {
+  double sum = 0;
+  for (double x : v) sum += x;
+  return v.empty() ? 0 : sum / static_cast<double>(v.size());
+}
+
+}  // namespace
+
+PpoAgent::PpoAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& rules,
+                   const cost::CostModel& model, const PpoAgentOptions& options, uint64_t seed)
+    : options_(options),
+      seed_(seed),
+      rules_(describe(rules)),
+      pool_(graphs, rules, model, options.environment),
+      network_(options.network, rules_.columns, seed),
+      adam_(network_.parameters()),
+      kept_(graphs.size()) {}
+
+double PpoAgent::best(size_t graph) const {
+  return kept_[graph].empty() ? INFINITY : kept_[graph][0].cost;
+}
+
+std::vector<rewrite::Move> PpoAgent::start_moves(Environment& env, size_t graph, Rng& rng) const {
+  double draw = rng.unit();
+  const auto& kept = kept_[graph];
+  if (draw < options_.from_kept && !kept.empty()) return kept[rng.below(kept.size())].moves;
+  if (draw >= options_.from_kept + options_.from_random) return {};
+  env.reset();
+  for (auto n = static_cast<int>(rng.below(kMostRandom)); n >= 0 && env.stop() > 0; --n)
+    if (env.step(rng.below(env.stop())).done()) break;
+  return env.engine().moves();
+}
+
+auto PpoAgent::play(size_t graph, uint64_t seed) -> Episode {
+  EnvironmentPool::Lease env(pool_, graph);
+  Rng rng(seed);
+  Episode e;
+  e.graph = graph;
+  env->reset(start_moves(*env, graph, rng));
+  e.original = env->original();
+  e.started = e.best = e.cheapest.cost = env->cost();
+  e.cheapest.moves = env->engine().moves();
+  nn::Tape<float> tape(network_.parameters(), nullptr);
+  auto look = [&] {
+    tape.reset();
+    const Observation* o = &env->observation();
+    return network_.forward(tape, Batch({&o, 1}), rules_);
+  };
+  for (StepResult r; !r.done();) {
+    auto out = look();
+    const auto& column = tape.value(out.log_probs);
+    std::vector<float> log_probs(column.data(), column.data() + column.size());
+    size_t action = sample(log_probs, rng);
+    e.observations.push_back(env->observation());
+    e.actions.push_back(static_cast<int32_t>(action));
+    e.log_probs.push_back(log_probs[action]);
+    e.values.push_back(tape.scalar(out.values));
+    r = env->step(action);
+    e.rewards.push_back(static_cast<float>(r.reward));
+    e.total += r.reward;
+    if (env->cost() < e.best) {
+      e.best = e.cheapest.cost = env->cost();
+      e.cheapest.moves = env->engine().moves();
+    }
+    if (r.truncated) e.bootstrap = tape.scalar(look().values);
+  }
+  return e;
+}
+
+void PpoAgent::keep(size_t graph, Kept&& found) {
+  auto& kept = kept_[graph];
+  for (const Kept& k : kept)
+    if (std::abs(k.cost - found.cost) <= kDistinct * k.cost) return;
+  kept.push_back(std::move(found));
+  std::stable_sort(kept.begin(), kept.end(),
+                   [](const Kept& a, const Kept& b) { return a.cost < b.cost; });
+  if (kept.size() > kKept) kept.pop_back();
+}
+
+LogRow PpoAgent::iterate(const Stop& stop) {
+  auto count = static_cast<size_t>(options_.episodes);
+  std::vector<Episode> episodes(count);
+  parallel_for(count, options_.threads, [&](size_t k) {
+    if (stop.must_end()) return;
+    auto number = static_cast<uint64_t>(iteration_) * count + k;
+    episodes[k] = play(number % pool_.size(), combine(seed_, number));
+  });
+  if (stop.must_end()) return {};
+  for (Episode& e : episodes) {
+    real_steps_ += e.actions.size();
+    keep(e.graph, std::move(e.cheapest));
+  }
+  LogRow row = learn(episodes);
+  ++iteration_;
+  return row;
+}
+
+LogRow PpoAgent::learn(const std::vector<Episode>& episodes) {
+  std::vector<Sample> samples;
+  std::vector<const Observation*> states;
+  std::vector<double> totals, lengths, cost;
+  for (const Episode& e : episodes) {
+    auto a = gae(e.rewards, e.values, e.bootstrap, options_.discount, options_.lambda);
+    for (size_t k = 0; k < e.actions.size(); ++k) {
+      samples.push_back({static_cast<int32_t>(states.size()), e.actions[k], e.log_probs[k],
+                         a.advantages[k], a.targets[k]});
+      states.push_back(&e.observations[k]);
+    }
+    totals.push_back(e.total);
+    lengths.push_back(static_cast<double>(e.actions.size()));
+    cost.push_back(100 * (e.best / e.original - 1));
+  }
+  Evaluate evaluate = [&](nn::Tape<float>& tape, std::span<const int32_t> chosen) {
+    std::vector<const Observation*> some;
+    for (int32_t k : chosen)
+      some.push_back(states[static_cast<size_t>(samples[static_cast<size_t>(k)].state)]);
+    Batch batch(some);
+    auto out = network_.forward(tape, batch, rules_);
+    return Evaluation{out.log_probs, batch.first_action, out.values};
+  };
+  Rng rng(combine(seed_ ^ 1, static_cast<uint64_t>(iteration_)));
+  PpoReport r = ppo_update(network_.parameters(), adam_, samples, evaluate, options_.ppo, rng,
+                           options_.threads);
+  return {{"reward", mean(totals)},
+          {"length", mean(lengths)},
+          {"best_percent", mean(cost)},
+          {"real_steps", static_cast<double>(real_steps_)},
+          {"policy_loss", r.policy_loss},
+          {"value_loss", r.value_loss},
+          {"entropy", r.entropy},
+          {"kl", r.kl},
+          {"clip_fraction", r.clip_fraction},
+          {"explained_variance", r.explained_variance}};
+}
+
+Checkpoint PpoAgent::save() const {
+  Checkpoint file = network_file(network_, kKind);
+  nn::store(file, "adam", adam_, network_.parameters());
+  file.counters["iteration"] = static_cast<uint64_t>(iteration_);
+  file.counters["real_steps"] = real_steps_;
+  file.counters["seed"] = seed_;
+  for (size_t g = 0; g < kept_.size(); ++g)
+    for (const Kept& k : kept_[g])
+      file.lists["kept." + std::to_string(g)].push_back(to_text(k.cost, k.moves));
+  return file;
+}
+
+Status PpoAgent::load(const Checkpoint& file) {
+  ASSIGN_OR_RETURN(network_, read_network(file, kKind));
+  RETURN_IF_ERROR(nn::load(file, "adam", adam_, network_.parameters()));
+  ASSIGN_OR_RETURN(auto iteration, counter(file, "iteration"));
+  ASSIGN_OR_RETURN(real_steps_, counter(file, "real_steps"));
+  ASSIGN_OR_RETURN(seed_, counter(file, "seed"));
+  iteration_ = static_cast<int64_t>(iteration);
+  for (size_t g = 0; g < kept_.size(); ++g) {
+    kept_[g].clear();
+    auto list = file.lists.find("kept." + std::to_string(g));
+    if (list == file.lists.end()) continue;
+    for (const std::string& line : list->second) {
+      Kept k;
+      ASSIGN_OR_RETURN(std::tie(k.cost, k.moves), moves_of_text(line));
+      kept_[g].push_back(std::move(k));
+    }
+  }
+  return {};
+}
+
+std::unique_ptr<Policy> PpoAgent::policy() const {
+  return network_policy(network_, rules_, "model-free agent");
+}
+
+}  // namespace regraft::rl

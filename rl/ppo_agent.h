@@ -1,0 +1,72 @@
+#pragma once
+// The model-free agent: PPO on the real environment.
+#include "base/parallel.h"
+#include "rl/checkpoint.h"
+#include "rl/log.h"
+#include "rl/network.h"
+#include "rl/pool.h"
+#include "rl/ppo.h"
+
+namespace regraft::rl {
+
+struct PpoAgentOptions {
+  NetworkOptions network;
+  PpoOptions ppo;
+  EnvironmentOptions environment;
+  int episodes = 16;  ///< of one iteration
+  double discount = 1, lambda = 0.95;
+  double from_kept = 0.3;    ///< part of the episodes that start at a cheap graph met before
+  double from_random = 0.2;  ///< part that starts after random moves
+  int threads = 1;
+};
+
+/// The same for any number of threads; what load() reads from save() goes on as if there had been
+/// no break. Not thread-safe.
+class PpoAgent {
+ public:
+  /// All outlive this. REQUIRES: as EnvironmentPool.
+  PpoAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& rules,
+           const cost::CostModel& model, const PpoAgentOptions& options, uint64_t seed);
+  /// Collects episodes and learns from them. Ends early, changing nothing, when stopped.
+  LogRow iterate(const Stop& stop);
+  int64_t iterations() const { return iteration_; }
+  uint64_t real_steps() const { return real_steps_; }
+  /// Least cost met in a graph so far, in microseconds.
+  double best(size_t graph) const;
+
+  Checkpoint save() const;
+  Status load(const Checkpoint& file);
+  std::unique_ptr<Policy> policy() const;
+  const Network& network() const { return network_; }
+
+ private:
+  struct Kept {
+    double cost = 0;
+    std::vector<rewrite::Move> moves;
+  };
+  struct Episode {
+    size_t graph = 0;
+    double started = 0, best = 0, original = 0;
+    std::vector<Observation> observations;
+    std::vector<int32_t> actions;
+    std::vector<float> log_probs, rewards, values;
+    double bootstrap = 0, total = 0;
+    Kept cheapest;
+  };
+  Episode play(size_t graph, uint64_t seed);
+  std::vector<rewrite::Move> start_moves(Environment& env, size_t graph, Rng& rng) const;
+  void keep(size_t graph, Kept&& found);
+  LogRow learn(const std::vector<Episode>& episodes);
+
+  PpoAgentOptions options_;
+  uint64_t seed_;
+  RuleTable rules_;
+  EnvironmentPool pool_;
+  Network network_;
+  nn::Adam<float> adam_;
+  int64_t iteration_ = 0;
+  uint64_t real_steps_ = 0;
+  std::vector<std::vector<Kept>> kept_;  ///< by graph, the cheapest first
+};
+
+}  // namespace regraft::rl

@@ -1,0 +1,197 @@
+#include "rl/network.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "rl/follow.h"
+#include "rl/network_file.h"
+#include "tests/rl/graphs.h"
+
+namespace regraft::rl {
+namespace {
+
+const RuleTable& rules() {
+  static const RuleTable table = describe(shipped_rules());
+  return table;
+}
+
+Observation observe(int layer_count, int moves) {
+  EnvironmentOptions options;
+  options.max_locations = 4;
+  Environment env(layers(layer_count), shipped_rules(), roofline(), options);
+  Rng rng(4);
+  for (int k = 0; k < moves; ++k) env.step(rng.below(env.stop()));
+  return env.observation();
+}
+
+std::vector<NetworkOptions> all_kinds() {
+  NetworkOptions plain{.width = 6, .hidden = 5}, full = plain, factorised = plain;
+  full.global_messages = true;
+  factorised.factorised = true;
+  return {plain, full, factorised};
+}
+
+/// A number that depends on everything the network says.
+template <class S>
+nn::Var everything(nn::Tape<S>& t, const NetworkOf<S>& network, const Batch& batch) {
+  auto out = network.forward(t, batch, rules());
+  nn::Matrix<S> weights(t.rows(out.log_probs), 1);
+  for (int64_t k = 0; k < weights.rows(); ++k) weights(k) = std::sin(S(k + 1));
+  nn::Var loss = t.mean(t.mul(out.log_probs, t.constant(weights)));
+  loss = t.add(loss, t.mean(t.square(out.values)));
+  return t.add(loss, t.mean(t.square(out.worth)));
+}
+
+TEST(Network, GradientsAreDifferences) {
+  Observation a = observe(1, 0), b = observe(1, 2);
+  const Observation* both[] = {&a, &b};
+  Batch batch(both);
+  for (const NetworkOptions& options : all_kinds()) {
+    NetworkOf<double> network(options, rules().columns, 3);
+    auto& p = network.parameters();
+    nn::Gradients<double> gradients(p);
+    {
+      nn::Tape<double> t(p, &gradients);
+      t.backward(everything(t, network, batch));
+    }
+    auto loss = [&] {
+      nn::Tape<double> t(p, nullptr);
+      return t.scalar(everything(t, network, batch));
+    };
+    Rng rng(9);
+    for (int i = 0; i < p.size(); ++i) {
+      for (int draw = 0; draw < 3; ++draw) {
+        auto k = static_cast<int64_t>(rng.below(static_cast<uint64_t>(p.value(i).size())));
+        double& x = p.value(i).data()[k];
+        double kept = x, h = 1e-6;
+        x = kept + h;
+        double up = loss();
+        x = kept - h;
+        double down = loss();
+        x = kept;
+        double slope = (up - down) / (2 * h), found = gradients.value(i).data()[k];
+        EXPECT_NEAR(found, slope, 1e-6 + 1e-4 * std::abs(slope)) << p.name(i) << " " << k;
+      }
+    }
+  }
+}
+
+TEST(Network, ActionsOfABatchAreThoseOfEachObservation) {
+  Observation a = observe(2, 0), b = observe(1, 1);
+  for (const NetworkOptions& options : all_kinds()) {
+    Network network(options, rules().columns, 5);
+    nn::Tape<float> t(network.parameters(), nullptr);
+    const Observation* both[] = {&a, &b};
+    Batch batch(both);
+    auto out = network.forward(t, batch, rules());
+    int32_t at = 0;
+    auto policy = network_policy(network, rules(), "test");
+    for (size_t g = 0; g < 2; ++g) {
+      EXPECT_EQ(batch.first_action[g], at);
+      Judgement j = policy->judge(*both[g]);
+      ASSERT_EQ(j.log_probs.size(), both[g]->matches() + 1);
+      double sum = 0;
+      for (float l : j.log_probs) {
+        EXPECT_NEAR(t.value(out.log_probs)(at++), l, 1e-4);
+        sum += std::exp(l);
+      }
+      EXPECT_NEAR(sum, 1, 1e-4);
+      EXPECT_NEAR(t.value(out.values)(static_cast<int64_t>(g)), j.value, 1e-4);
+    }
+  }
+}
+
+TEST(Network, TheOrderOfNodesAndMatchesDoesNotMatter) {
+  Observation o = observe(2, 1), p = o;
+  auto n = static_cast<size_t>(o.nodes);
+  auto moved = [&](int32_t k) { return static_cast<int32_t>((static_cast<size_t>(k) + 3) % n); };
+  for (size_t k = 0; k < n; ++k) {
+    auto to = static_cast<size_t>(moved(static_cast<int32_t>(k)));
+    p.op[to] = o.op[k];
+    std::copy_n(o.node.begin() + static_cast<long>(k * kNodeFeatures), kNodeFeatures,
+                p.node.begin() + static_cast<long>(to * kNodeFeatures));
+  }
+  for (auto* list : {&p.source, &p.target, &p.inside, &p.near})
+    for (int32_t& k : *list) k = moved(k);
+  for (const NetworkOptions& options : all_kinds()) {
+    Network network(options, rules().columns, 5);
+    auto policy = network_policy(network, rules(), "test");
+    Judgement a = policy->judge(o), b = policy->judge(p);
+    for (size_t k = 0; k < a.log_probs.size(); ++k)
+      EXPECT_NEAR(a.log_probs[k], b.log_probs[k], 1e-4);
+    EXPECT_NEAR(a.value, b.value, 1e-4);
+  }
+}
+
+TEST(Network, AFollowerSaysWhatTheNetworkSays) {
+  EnvironmentOptions options;
+  options.max_locations = 100000;
+  Environment env(layers(4), shipped_rules(), roofline(), options);
+  Network network({.width = 8, .hidden = 8}, rules().columns, 21);
+  auto policy = network_policy(network, rules(), "test");
+  Follower follower(network, rules(), env);
+  Describer describer(env.engine(), env.original());
+  double best = env.cost();
+  Rng rng(6);
+  for (int step = 0; step < 40; ++step) {
+    int32_t chosen = follower.best();
+    std::vector<int32_t> allowed = env.allowed(best);
+    Judgement j = policy->judge(describer.observe(
+        {env.original(), best, static_cast<double>(step) / env.max_steps()}, allowed));
+    const auto& logits = follower.logits();
+    ASSERT_EQ(logits.numbers.size(), allowed.size());
+    EXPECT_NEAR(logits.value, j.value, 1e-3);
+    std::map<int32_t, float> by_number;
+    for (size_t k = 0; k < logits.numbers.size(); ++k)
+      by_number[logits.numbers[k]] = logits.matches[k] - logits.stop;
+    for (size_t k = 0; k < allowed.size(); ++k)
+      EXPECT_NEAR(by_number.at(allowed[k]), j.log_probs[k] - j.log_probs.back(), 1e-3) << step;
+    size_t likely = most_probable(j.log_probs);
+    float chosen_logit = chosen < 0 ? 0 : by_number.at(chosen);
+    EXPECT_NEAR(chosen_logit, j.log_probs[likely] - j.log_probs.back(), 1e-3);
+    if (allowed.empty()) break;
+    follower.apply(allowed[rng.below(allowed.size())]);
+    best = std::min(best, env.cost());
+  }
+}
+
+TEST(Network, FilesKeepIt) {
+  for (const NetworkOptions& options : all_kinds()) {
+    Network network(options, rules().columns, 8);
+    auto file = network_file(network, "test");
+    auto read = read_network(file, "test");
+    ASSERT_TRUE(read.has_value()) << read.error().message;
+    Observation o = observe(1, 0);
+    EXPECT_EQ(network_policy(network, rules(), "a")->judge(o).log_probs,
+              network_policy(*read, rules(), "b")->judge(o).log_probs);
+    EXPECT_FALSE(read_network(file, "other").has_value());
+    ++file.feature_hash;
+    EXPECT_FALSE(read_network(file, "test").has_value());
+  }
+}
+
+/// A file that was written when there were other operators.
+TEST(Network, FilesOutliveChangesOfTheListOfOperators) {
+  Network network({.width = 6, .hidden = 5}, rules().columns, 8);
+  auto file = network_file(network, "test");
+  for (const auto& [list, parameter] :
+       {std::pair("ops", "network/ops"), std::pair("rule_columns", "network/rules.0.w")}) {
+    auto& names = file.lists.at(list);
+    auto& array = file.arrays.at(parameter);
+    auto& numbers = std::get<std::vector<float>>(array.numbers);
+    std::reverse(names.begin(), names.end());
+    std::vector<float> turned;
+    for (int64_t r = array.rows; r-- > 0;)
+      turned.insert(turned.end(), numbers.begin() + r * array.cols,
+                    numbers.begin() + (r + 1) * array.cols);
+    numbers = turned;
+  }
+  auto read = read_network(file, "test");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  Observation o = observe(1, 0);
+  EXPECT_EQ(network_policy(network, rules(), "a")->judge(o).log_probs,
+            network_policy(*read, rules(), "b")->judge(o).log_probs);
+}
+
+}  // namespace
+}  // namespace regraft::rl
