@@ -8,11 +8,11 @@
 
 #include "cli/kernels.h"
 #include "cli/measure.h"
+#include "cli/policy.h"
 #include "cli/profiles.h"
 #include "cost/calibrate.h"
 #include "rewrite/fold.h"
 #include "rewrite/optimize.h"
-#include "rewrite/searchers.h"
 
 namespace regraft::cli {
 namespace {
@@ -117,7 +117,7 @@ class Chooser {
     std::vector<const cost::CostModel*> models{&goal_->search_model()};
     if (chosen_.profiled && calls < kLarge) models.push_back(&roofline_);
     return rewrite::find_candidates(
-        imported_.graph, rules_, models, *rewrite::make_searcher(flags_.search),
+        imported_.graph, rules_, models, *searcher_of(flags_, rules_),
         [&](const Graph& g) { return goal_->price(g); }, options_, wanted, stop_);
   }
 

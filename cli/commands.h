@@ -40,6 +40,8 @@ struct OptimizeFlags {
   std::vector<std::string> rules;  ///< empty: the shipped ones
   std::vector<std::string> disabled;
   std::string search = "windows";
+  std::string policy;         ///< file, for the search "policy"; empty: the shipped one
+  std::string policy_mode = "planned";
   std::string cost = "auto";  ///< as choose_cost reads it
   std::string objective = "latency";
   std::string measure;  ///< runtime to time candidates with; empty: none
@@ -94,6 +96,18 @@ struct CostFlags {
   int count = 50;
   std::vector<std::string> rules;  ///< empty: the shipped ones
 };
+struct TrainFlags {
+  Common common;
+  std::vector<std::string> graphs;  ///< ONNX files, and folders of them
+  std::vector<std::string> rules;   ///< empty: the shipped ones
+  std::string agent = "ppo", out;
+  std::string state;  ///< file to go on from; empty: `out` with ".state"
+  std::string log;    ///< file of comma-separated values; empty: none
+  std::string cost = "roofline", reward = "change";
+  std::string heads = "matches";  ///< or "factorised"
+  int64_t iterations = 100;
+  int episodes = 0;  ///< of an iteration; 0: the agent's usual
+};
 struct EvalFlags {
   Common common;
   std::string model, inputs, outputs, list;
@@ -117,6 +131,7 @@ int run_cost_kernels(const CostFlags& flags);
 int run_cost_predict(const CostFlags& flags);
 int run_cost_time(const CostFlags& flags);
 int run_cost_variants(const CostFlags& flags);
+int run_train(const TrainFlags& flags);
 int run_eval(const EvalFlags& flags);
 int run_roundtrip(const CheckFlags& flags);
 
@@ -129,6 +144,8 @@ int thread_count(const Common& common);
 std::string shipped_rules_folder();
 /// The folder of shipped profiles: beside the sources, or ../share/regraft/profiles.
 std::string shipped_profiles_folder();
+/// The folder of shipped policies: beside the sources, or ../share/regraft/policies.
+std::string shipped_policies_folder();
 /// The folder of the Python package `regraft`: beside the sources, or ../share/regraft/python.
 std::string shipped_python_folder();
 

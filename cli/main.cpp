@@ -4,6 +4,8 @@
 #include "base/parallel.h"
 #include "cli/commands.h"
 #include "rewrite/searchers.h"
+#include "rl/environment.h"
+#include "rl/search.h"
 
 namespace {
 
@@ -75,8 +77,14 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   app->add_option("-o,--out", f.out, "where to write the optimised model")->required();
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--disable-rule", f.disabled, "names of rules to leave out");
+  auto searchers = regraft::rewrite::searcher_names();
+  searchers.push_back("policy");
   app->add_option("--search", f.search, "searcher")
-      ->check(CLI::IsMember(regraft::rewrite::searcher_names()))
+      ->check(CLI::IsMember(searchers))
+      ->capture_default_str();
+  app->add_option("--policy", f.policy, "file of a trained policy; default: the shipped one");
+  app->add_option("--policy-mode", f.policy_mode, "how to follow the policy")
+      ->check(CLI::IsMember(regraft::rl::policy_mode_names()))
       ->capture_default_str();
   app->add_option("--alpha", f.alpha,
                   "backtracking, commuting, beam, published: keep graphs that cost up to alpha "
@@ -265,6 +273,33 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   variants->callback([&] { code = run_cost_variants(f); });
 }
 
+void add_train(CLI::App& root, TrainFlags& f, int& code) {
+  auto* app = root.add_subcommand("train", "train an agent that chooses rewrites");
+  app->add_option("--graphs", f.graphs, "ONNX models, or folders of them")->required();
+  app->add_option("-o,--out", f.out, "file for the policy")->required();
+  app->add_option("--agent", f.agent, "how it learns")
+      ->check(CLI::IsMember({"ppo"}))
+      ->capture_default_str();
+  app->add_option("--iterations", f.iterations, "of acting and learning")
+      ->check(CLI::Range(1, 1000000000))
+      ->capture_default_str();
+  app->add_option("--episodes", f.episodes, "of an iteration; 0: the agent's usual")
+      ->check(CLI::Range(0, 1000000));
+  app->add_option("--reward", f.reward, "what a step is worth")
+      ->check(CLI::IsMember(regraft::rl::reward_names()))
+      ->capture_default_str();
+  app->add_option("--heads", f.heads, "matches: one choice; factorised: a rule, then a location")
+      ->check(CLI::IsMember({"matches", "factorised"}))
+      ->capture_default_str();
+  app->add_option("--state", f.state, "file that a stopped run goes on from; default: OUT.state");
+  app->add_option("--log", f.log, "file for a line of comma-separated numbers an iteration");
+  app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
+  app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_train(f); });
+}
+
 void add_eval(CLI::App& root, EvalFlags& f, int& code) {
   auto* app = root.add_subcommand("eval", "compute a model's outputs from the operators' formulas")
                   ->group("");
@@ -292,6 +327,7 @@ int main(int argc, char** argv) {
   ImportFlags import;
   ExportFlags rules_export;
   EvalFlags eval;
+  TrainFlags train;
   CostFlags cost, calibrate;
   add_generate(app, generate, code);
   add_verify(app, verify, code);
@@ -303,6 +339,7 @@ int main(int argc, char** argv) {
   add_calibrate(app, calibrate, code);
   add_cost_files(app, cost, code);
   add_cost_models(app, cost, code);
+  add_train(app, train, code);
   add_eval(app, eval, code);
   try {
     app.parse(argc, argv);

@@ -125,4 +125,6 @@ std::string shipped_python_folder() { return shipped("python", REGRAFT_PYTHON_FO
 
 std::string shipped_profiles_folder() { return shipped("profiles", REGRAFT_PROFILES); }
 
+std::string shipped_policies_folder() { return shipped("policies", REGRAFT_POLICIES); }
+
 }  // namespace regraft::cli

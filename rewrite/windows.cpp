@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <deque>
 #include <numeric>
 #include <unordered_set>
 #include <utility>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "rewrite/part.h"
 #include "rewrite/walk.h"
@@ -72,8 +74,13 @@ class Touched {
 class Run {
  public:
   Run(Walk& walk, const RuleIndex& rules, const cost::CostModel& model,
-      const SearchOptions& options, const Stop& stop)
-      : walk_(walk), rules_(rules), options_(options), stop_(stop), region_(walk.engine) {
+      const SearchOptions& options, const Stop& stop, const WindowOrder& order)
+      : walk_(walk),
+        rules_(rules),
+        options_(options),
+        stop_(stop),
+        order_(order),
+        region_(walk.engine) {
     auto pool = walk.engine.graph().catalogue().shared_pool();
     for (int t = 0; t < std::max(1, options.threads); ++t)
       sizes_.push_back(std::make_unique<Sizes>(rules, pool, model, PlanOptions{options.opset}));
@@ -89,7 +96,7 @@ class Run {
  private:
   static constexpr size_t kBatch = 32;
 
-  /// All nodes that a match ends at, in random order.
+  /// All nodes that a match ends at, in the order that was given, else in random order.
   void fill() {
     waiting_.clear();
     is_waiting_.assign(is_waiting_.size(), 0);
@@ -99,7 +106,19 @@ class Run {
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     for (size_t k = nodes.size(); k > 1; --k) std::swap(nodes[k - 1], nodes[walk_.rng.below(k)]);
+    if (order_) order(nodes);
     for (int32_t id : nodes) wait(id);
+  }
+
+  void order(std::vector<int32_t>& nodes) const {
+    std::vector<double> scores = order_(walk_.engine, nodes);
+    CHECK(scores.size() == nodes.size());
+    std::vector<std::pair<double, int32_t>> rows;
+    for (size_t k = 0; k < nodes.size(); ++k)
+      if (scores[k] > -HUGE_VAL) rows.emplace_back(scores[k], nodes[k]);
+    std::ranges::stable_sort(rows, std::greater<>(), &std::pair<double, int32_t>::first);
+    nodes.clear();
+    for (const auto& [score, id] : rows) nodes.push_back(id);
   }
 
   bool mark_waiting(int32_t id) {
@@ -215,6 +234,7 @@ class Run {
   const RuleIndex& rules_;
   const SearchOptions& options_;
   const Stop& stop_;
+  const WindowOrder& order_;
   std::vector<std::unique_ptr<Sizes>> sizes_;  // one for each thread
   Region region_;
   std::unordered_set<uint64_t> hopeless_;  // windows like these did not pay
@@ -229,7 +249,7 @@ SearchReport Windows::search(const Graph& g, const RuleIndex& rules, const cost:
   Walk walk("windows", g, rules, model, options, stop);
   StopReason reason = walk.descend();
   walk.keep();
-  Run(walk, rules, model, options, stop).run();
+  Run(walk, rules, model, options, stop, order_).run();
   return std::move(walk).finish(walk.reporter.over().value_or(reason));
 }
 

@@ -139,6 +139,14 @@ Status Checkpoint::expect(const std::string& of_kind, uint64_t with_feature_hash
   return {};
 }
 
+Result<uint64_t> counter(const Checkpoint& checkpoint, const std::string& name) {
+  auto at = checkpoint.counters.find(name);
+  const uint64_t* number = nullptr;
+  if (at != checkpoint.counters.end()) number = std::get_if<uint64_t>(&at->second);
+  if (!number) return error("there is no number '" + name + "' in it");
+  return *number;
+}
+
 Status write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
   const std::string bytes = to_bytes(checkpoint);
   const std::string temporary = path + ".tmp" + std::to_string(getpid());

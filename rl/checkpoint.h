@@ -31,6 +31,9 @@ struct Checkpoint {
   Status expect(const std::string& of_kind, uint64_t with_feature_hash) const;
 };
 
+/// An error when there is no such counter, or it is signed.
+Result<uint64_t> counter(const Checkpoint& checkpoint, const std::string& name);
+
 /// The path is replaced in one step or left as it was.
 Status write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 

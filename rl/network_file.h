@@ -5,6 +5,9 @@
 
 namespace regraft::rl {
 
+/// The kind of files that hold a network and nothing else.
+constexpr const char* kNetworkPolicy = "network-policy";
+
 /// All of a network: its options, and its parameters under their names. What belongs to an operator
 /// is kept under the operator's name.
 Checkpoint network_file(const Network& network, const std::string& kind);

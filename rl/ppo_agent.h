@@ -3,7 +3,7 @@
 #include "base/parallel.h"
 #include "rl/checkpoint.h"
 #include "rl/log.h"
-#include "rl/network.h"
+#include "rl/network_file.h"
 #include "rl/pool.h"
 #include "rl/ppo.h"
 
@@ -37,6 +37,7 @@ class PpoAgent {
   Checkpoint save() const;
   Status load(const Checkpoint& file);
   std::unique_ptr<Policy> policy() const;
+  Checkpoint policy_file() const { return network_file(network_, kNetworkPolicy); }
   const Network& network() const { return network_; }
 
  private:

@@ -1,6 +1,8 @@
 // Parts of graphs, and the search in them.
 #include "rewrite/windows.h"
 
+#include <cmath>
+
 #include "rewrite/part.h"
 #include "rewrite/replay.h"
 #include "tests/rewrite/support.h"
@@ -140,6 +142,43 @@ TEST(Windows, GiveTheSameAnswerOnAnyNumberOfThreads) {
       EXPECT_EQ(r.steps.size(), one.steps.size());
     }
   }
+}
+
+TEST(Windows, AreSearchedInTheOrderThatIsGiven) {
+  RuleIndex rules = index_of({kTransposeTwice, kTransposeAdd});
+  cost::Roofline model;
+  Graph g;
+  std::vector<Value> outputs;
+  for (int k = 0; k < 8; ++k) {  // no two alike
+    Shape shape{Poly(16 + k), Poly(16)};
+    outputs.push_back(valley(g, input(g, shape), input(g, shape)));
+  }
+  g.set_outputs(outputs);
+  auto by_id = [](double sign, size_t least) -> WindowOrder {
+    return [=](const Engine&, std::span<const int32_t> centres) {
+      std::vector<double> scores;
+      for (int32_t id : centres)
+        scores.push_back(static_cast<size_t>(id) < least ? -HUGE_VAL : sign * id);
+      return scores;
+    };
+  };
+  auto places = [&](const WindowOrder& order) {
+    SearchReport r = Windows(order).search(g, rules, model, {.budget = 20000}, Stop());
+    std::vector<int32_t> nodes;  // of the uphill steps
+    for (const AppliedRule& s : r.steps)
+      if (s.rule.starts_with("transpose-add")) nodes.push_back(s.nodes.back());
+    return nodes;
+  };
+  auto up = places(by_id(1, 0)), down = places(by_id(-1, 0));
+  ASSERT_EQ(up.size(), outputs.size());
+  EXPECT_TRUE(std::is_sorted(down.begin(), down.end()));
+  EXPECT_TRUE(std::is_sorted(up.rbegin(), up.rend()));
+  auto half = static_cast<size_t>(outputs[4].node);
+  EXPECT_EQ(places(by_id(1, half)), (std::vector<int32_t>(up.begin(), up.begin() + 4)));
+  EXPECT_EQ(places([](const Engine&, std::span<const int32_t> centres) {
+              return std::vector<double>(centres.size(), 1.0);
+            }),
+            places({}));
 }
 
 TEST(Windows, LeaveOutWhatWouldBeACycleInTheWhole) {

@@ -1,0 +1,13 @@
+#include "rl/policy_file.h"
+
+namespace regraft::rl {
+
+Result<std::unique_ptr<Policy>> read_policy(const std::string& path,
+                                            const rewrite::RuleIndex& rules) {
+  ASSIGN_OR_RETURN(Checkpoint file, read_checkpoint(path));
+  auto network = read_network(file, kNetworkPolicy);
+  if (!network) return error(path + ": " + network.error().message);
+  return network_policy(*network, describe(rules), path);
+}
+
+}  // namespace regraft::rl

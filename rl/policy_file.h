@@ -1,0 +1,11 @@
+#pragma once
+// Policies in files, whatever made them.
+#include "rl/network_file.h"
+
+namespace regraft::rl {
+
+/// An Error names the file: not a policy, of other features, damaged.
+Result<std::unique_ptr<Policy>> read_policy(const std::string& path,
+                                            const rewrite::RuleIndex& rules);
+
+}  // namespace regraft::rl

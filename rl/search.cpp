@@ -1,0 +1,167 @@
+#include "rl/search.h"
+
+#include <algorithm>
+
+#include "rewrite/reporter.h"
+#include "rewrite/windows.h"
+#include "rl/environment.h"
+#include "rl/follow.h"
+#include "rl/scheduler.h"
+
+namespace regraft::rl {
+
+using rewrite::Move;
+using rewrite::Reporter;
+using rewrite::SearchReport;
+using rewrite::StopReason;
+
+namespace {
+
+constexpr std::pair<std::string_view, PolicyMode> kModes[] = {{"greedy", PolicyMode::Greedy},
+                                                              {"sampled", PolicyMode::Sampled},
+                                                              {"planned", PolicyMode::Planned}};
+
+/// Episodes on one graph, and the cheapest graph that any of them met.
+class Episodes {
+ public:
+  Episodes(const Graph& g, const rewrite::RuleIndex& rules, const cost::CostModel& model,
+           const Policy& policy, const rewrite::SearchOptions& options, const Stop& stop)
+      : policy_(policy),
+        environment_(g, rules, model, environment_options(options)),
+        reporter_("policy", environment_.original(), rules, options, stop, start_) {}
+
+  StopReason greedy() {
+    bool follow = policy_.network() && Follower::can_follow(*policy_.network());
+    if (!follow) return play([](const Judgement& j) { return most_probable(j.log_probs); });
+    environment_.reset();
+    Follower follower(*policy_.network(), describe(environment_.rules()), environment_);
+    for (int step = 0; step < environment_.max_steps(); ++step) {
+      count();
+      if (auto reason = reporter_.over()) return *reason;
+      int32_t number = follower.best();
+      if (number < 0) break;
+      follower.apply(number);
+      offer();
+    }
+    return StopReason::Exhausted;
+  }
+
+  StopReason sampled(uint64_t seed) {
+    Rng rng(seed);
+    for (;;) {
+      if (auto reason = reporter_.over()) return *reason;
+      reporter_.look(1);  // so that it ends where nothing can be done
+      play([&](const Judgement& j) { return sample(j.log_probs, rng); });
+    }
+  }
+
+  StopReason planned(const PlannerOptions& planner, uint64_t seed) {
+    Rng rng(seed);
+    environment_.reset();
+    for (bool done = environment_.stop() == 0; !done;) {
+      count();
+      if (auto reason = reporter_.over()) return *reason;
+      Plan next = plan(environment_, policy_, planner, rng);
+      if (next.best < reporter_.best()) {
+        std::vector<Move> moves = environment_.engine().moves();
+        moves.insert(moves.end(), next.moves.begin(), next.moves.end());
+        offer(next.best, std::move(moves));
+      }
+      done = environment_.step(next.action).done();
+      offer();
+    }
+    return StopReason::Exhausted;
+  }
+
+  SearchReport finish(StopReason reason) && {
+    while (environment_.engine().depth() > 0) environment_.engine().undo();
+    for (const Move& m : best_moves_) rewrite::redo(environment_.engine(), m);
+    return std::move(reporter_).finish(reason, best_moves_, environment_.engine().to_graph());
+  }
+
+ private:
+  static EnvironmentOptions environment_options(const rewrite::SearchOptions& options) {
+    EnvironmentOptions o;
+    o.max_growth = options.max_growth;
+    o.opset = options.opset;
+    return o;
+  }
+  void count() {
+    uint64_t priced = environment_.engine().priced();
+    reporter_.look(priced - counted_);
+    counted_ = priced;
+  }
+  void offer() { offer(environment_.cost(), environment_.engine().moves()); }
+  void offer(double cost, const std::vector<Move>& moves) {
+    if (moves.empty() || !reporter_.offer(cost, moves.back().rule, moves.size())) return;
+    best_moves_ = moves;
+  }
+
+  template <class Choose>
+  StopReason play(Choose choose) {
+    environment_.reset();
+    for (bool done = environment_.stop() == 0; !done; offer()) {
+      count();
+      if (auto reason = reporter_.over()) return *reason;
+      ++reporter_.report.expanded;
+      done = environment_.step(choose(policy_.judge(environment_.observation()))).done();
+    }
+    return StopReason::Exhausted;
+  }
+
+  const Policy& policy_;
+  Reporter::Clock::time_point start_ = Reporter::Clock::now();
+  Environment environment_;
+  Reporter reporter_;
+  std::vector<Move> best_moves_;
+  uint64_t counted_ = 0;
+};
+
+/// Goes on from a report's best graph with windows in the policy's order.
+void add_windows(SearchReport& report, const std::shared_ptr<const Policy>& policy,
+                 const rewrite::RuleIndex& rules, const cost::CostModel& model,
+                 rewrite::SearchOptions options, const Stop& stop) {
+  if (report.candidates >= options.budget) return;
+  options.budget -= report.candidates;
+  rewrite::Windows windows(window_order(policy));
+  SearchReport next = windows.search(report.best, rules, model, options, stop);
+  report.stop = next.stop;
+  uint64_t candidates = next.candidates, expanded = next.expanded;
+  double seconds = next.seconds;
+  rewrite::append(report, std::move(next), report.seconds);
+  report.candidates += candidates;
+  report.expanded += expanded;
+  report.seconds += seconds;
+}
+
+}  // namespace
+
+std::optional<PolicyMode> policy_mode_named(std::string_view name) {
+  for (const auto& [known, mode] : kModes)
+    if (known == name) return mode;
+  return std::nullopt;
+}
+
+std::vector<std::string> policy_mode_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, mode] : kModes) names.emplace_back(name);
+  return names;
+}
+
+SearchReport PolicySearch::search(const Graph& g, const rewrite::RuleIndex& rules,
+                                  const cost::CostModel& model,
+                                  const rewrite::SearchOptions& options, const Stop& stop) const {
+  Episodes episodes(g, rules, model, *policy_, options, stop);
+  if (mode_ == PolicyMode::Planned) {
+    SearchReport report = std::move(episodes).finish(episodes.planned(planner_, options.seed));
+    if (report.stop == StopReason::Exhausted)
+      add_windows(report, policy_, rules, model, options, stop);
+    return report;
+  }
+  StopReason reason = episodes.greedy();
+  if (mode_ == PolicyMode::Sampled && reason == StopReason::Exhausted)
+    reason = episodes.sampled(options.seed);
+  return std::move(episodes).finish(reason);
+}
+
+}  // namespace regraft::rl

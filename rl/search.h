@@ -1,0 +1,32 @@
+#pragma once
+// A policy as a searcher.
+#include "rewrite/searcher.h"
+#include "rl/gumbel.h"
+#include "rl/policy.h"
+
+namespace regraft::rl {
+
+enum class PolicyMode : uint8_t {
+  Greedy,   ///< what is most probable, step by step
+  Sampled,  ///< the same, then episodes of drawn actions until the budget is spent
+  Planned   ///< each step by planning with the engine, then windows in the policy's order
+};
+std::optional<PolicyMode> policy_mode_named(std::string_view name);
+std::vector<std::string> policy_mode_names();
+
+/// The reports' candidates are matches that were priced, as for all searchers.
+class PolicySearch final : public rewrite::Searcher {
+ public:
+  PolicySearch(std::shared_ptr<const Policy> policy, PolicyMode mode, PlannerOptions planner = {})
+      : policy_(std::move(policy)), mode_(mode), planner_(planner) {}
+  rewrite::SearchReport search(const Graph& g, const rewrite::RuleIndex& rules,
+                               const cost::CostModel& model, const rewrite::SearchOptions& options,
+                               const Stop& stop) const override;
+
+ private:
+  std::shared_ptr<const Policy> policy_;
+  PolicyMode mode_;
+  PlannerOptions planner_;
+};
+
+}  // namespace regraft::rl
