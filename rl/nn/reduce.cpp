@@ -137,15 +137,15 @@ Var Tape<S>::row_log_sum_exp(Var a) {
 }
 
 #define INSTANTIATE_UNARY(S, f) template Var Tape<S>::f(Var);
-#define INSTANTIATE(S)                                                                  \
-  INSTANTIATE_UNARY(S, sum)                                                             \
-  INSTANTIATE_UNARY(S, mean)                                                            \
-  INSTANTIATE_UNARY(S, row_sum)                                                         \
-  INSTANTIATE_UNARY(S, column_sum)                                                      \
-  INSTANTIATE_UNARY(S, column_mean)                                                     \
-  INSTANTIATE_UNARY(S, column_max) INSTANTIATE_UNARY(S, log_softmax)                    \
-      INSTANTIATE_UNARY(S, log_softmax_rows)                                            \
-          INSTANTIATE_UNARY(S, row_log_sum_exp) template Var Tape<S>::rms_norm(Var, S); \
+#define INSTANTIATE(S)                                                              \
+  INSTANTIATE_UNARY(S, sum)                                                         \
+  INSTANTIATE_UNARY(S, mean)                                                        \
+  INSTANTIATE_UNARY(S, row_sum)                                                     \
+  INSTANTIATE_UNARY(S, column_sum)                                                  \
+  INSTANTIATE_UNARY(S, column_mean)                                                 \
+  INSTANTIATE_UNARY(S, column_max)                                                  \
+  INSTANTIATE_UNARY(S, log_softmax) INSTANTIATE_UNARY(S, log_softmax_rows)          \
+      INSTANTIATE_UNARY(S, row_log_sum_exp) template Var Tape<S>::rms_norm(Var, S); \
   template Var Tape<S>::segment_log_softmax(Var, const Indices&, int64_t);
 INSTANTIATE(float)
 INSTANTIATE(double)

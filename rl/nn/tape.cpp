@@ -1,6 +1,7 @@
 // The tape itself, and products.
 #include "rl/nn/tape.h"
 
+#include "rl/nn/product.h"
 #include "rl/nn/tape_impl.h"
 
 namespace regraft::rl::nn {
@@ -84,10 +85,10 @@ template <class S>
 Var Tape<S>::matmul(Var a, Var b) {
   CHECK(cols(a) == rows(b));
   auto [y, out] = fresh(rows(a), cols(b));
-  out.noalias() = value(a) * value(b);
+  out = product<S>(value(a), value(b));
   return link(y, {a, b}, [a, b](Tape& t, Var self) {
-    t.flow(a, t.gradient(self) * t.value(b).transpose());
-    t.flow(b, t.value(a).transpose() * t.gradient(self));
+    if (t.needs(a)) t.flow(a, product<S>(t.gradient(self), t.value(b).transpose()));
+    if (t.needs(b)) t.flow(b, product<S>(t.value(a).transpose(), t.gradient(self)));
   });
 }
 
@@ -95,12 +96,12 @@ template <class S>
 Var Tape<S>::linear(Var x, Var w, Var b) {
   CHECK(cols(x) == rows(w) && cols(b) == cols(w) && rows(b) == 1);
   auto [y, out] = fresh(rows(x), cols(w));
-  out.noalias() = value(x) * value(w);
+  out = product<S>(value(x), value(w));
   for (Eigen::Index i = 0; i < out.rows(); ++i) out.row(i) += value(b).row(0);
   return link(y, {x, w, b}, [x, w, b](Tape& t, Var self) {
     const Matrix<S>& g = t.gradient(self);
-    t.flow(x, g * t.value(w).transpose());
-    t.flow(w, t.value(x).transpose() * g);
+    if (t.needs(x)) t.flow(x, product<S>(g, t.value(w).transpose()));
+    if (t.needs(w)) t.flow(w, product<S>(t.value(x).transpose(), g));
     if (!t.needs(b)) return;
     Matrix<S>& sums = t.gradient_of(b);
     for (Eigen::Index i = 0; i < g.rows(); ++i) sums.row(0) += g.row(i);

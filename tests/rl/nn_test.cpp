@@ -1,5 +1,7 @@
+#include <limits>
 #include <vector>
 
+#include "rl/nn/product.h"
 #include "tests/rl/differences.h"
 
 namespace regraft::rl::nn {
@@ -204,6 +206,30 @@ TEST(Tape, BackwardAddsAndResetStartsAnew) {
   T inference(in.p, nullptr);
   Var y = inference.matmul(inference.parameter(in.a), inference.parameter(in.w));
   EXPECT_TRUE(inference.value(y).isApprox(in.p.value(in.a) * in.p.value(in.w)));
+}
+
+template <class S>
+void expect_products() {
+  Rng rng(4);
+  for (int64_t rows : {0, 1, 3, 4, 9})
+    for (int64_t inner : {0, 1, 7})
+      for (int64_t width : {0, 1, 3, 4, 8, 13, 16, 21, 36, 41}) {
+        const Matrix<S> a = random_matrix(rows, inner, rng).cast<S>();
+        const Matrix<S> b = random_matrix(inner, width, rng).cast<S>();
+        Matrix<S> expected = Matrix<S>::Zero(rows, width);
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < width; ++j)
+            for (int64_t k = 0; k < inner; ++k) expected(i, j) += a(i, k) * b(k, j);
+        const Matrix<S> found = product(a, b);
+        ASSERT_EQ(found.rows(), rows);
+        ASSERT_EQ(found.cols(), width);
+        ASSERT_LT((found - expected).norm(), 100 * std::numeric_limits<S>::epsilon());
+      }
+}
+
+TEST(Product, IsTheSumOfAllSizes) {
+  expect_products<float>();
+  expect_products<double>();
 }
 
 TEST(Gradients, ClipKeepsTheDirection) {
