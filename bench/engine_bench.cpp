@@ -9,10 +9,8 @@
 #include <filesystem>
 
 #include "base/rng.h"
-#include "cost/roofline.h"
-#include "io/model.h"
+#include "bench/shipped.h"
 #include "rewrite/engine.h"
-#include "substitutions/rule_db.h"
 
 namespace regraft::rewrite {
 namespace {
@@ -23,42 +21,9 @@ double microseconds(Clock::time_point from) {
   return std::chrono::duration<double, std::micro>(Clock::now() - from).count();
 }
 
-std::vector<Rule> read_shipped() {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(REGRAFT_RULES))
-    if (entry.path().extension() == ".rules") files.push_back(entry.path().string());
-  std::sort(files.begin(), files.end());
-  std::vector<Rule> rules;
-  for (const auto& file : files) {
-    auto read = substitutions::read_rules(file, substitutions::Admit::AllSizes);
-    CHECK(read.has_value());
-    std::move(read->rules.begin(), read->rules.end(), std::back_inserter(rules));
-  }
-  return rules;
-}
-
-const RuleIndex& shipped_rules() {
-  static const RuleIndex rules = [] {
-    auto index = RuleIndex::build(read_shipped());
-    CHECK(index.has_value());
-    return *std::move(index);
-  }();
-  return rules;
-}
-
-const cost::Roofline& model() {
-  static const cost::Roofline roofline;
-  return roofline;
-}
-
-std::optional<Graph> load(benchmark::State& state, const std::string& name) {
-  const char* folder = std::getenv("REGRAFT_BENCH_MODELS");
-  auto imported = folder ? io::load(std::string(folder) + "/" + name + ".onnx")
-                         : Result<io::Imported>(error("REGRAFT_BENCH_MODELS is not set"));
-  if (imported.has_value()) return imported->graph;
-  state.SkipWithError(imported.error().message.c_str());
-  return std::nullopt;
-}
+using bench::load;
+using bench::read_shipped;
+using bench::shipped_rules;
 
 void report(benchmark::State& state, std::vector<double> times) {
   if (times.empty()) return;
@@ -71,7 +36,7 @@ void report(benchmark::State& state, std::vector<double> times) {
 void step(benchmark::State& state, const std::string& name) {
   auto graph = load(state, name);
   if (!graph) return;
-  Engine engine(*graph, shipped_rules(), model());
+  Engine engine(*graph, shipped_rules(), bench::roofline());
   Rng rng(1);
   std::vector<double> times;
   uint64_t priced = engine.priced();
@@ -118,7 +83,7 @@ void match_all(benchmark::State& state, const std::string& name) {
   size_t matches = 0;
   uint64_t priced = 0;
   for (auto _ : state) {
-    Engine engine(*graph, shipped_rules(), model());
+    Engine engine(*graph, shipped_rules(), bench::roofline());
     matches = engine.matches().size();
     priced += engine.priced();
   }

@@ -169,12 +169,12 @@ class Tree {
       path_.emplace_back(state, action);
       if (action == at(state).stop()) break;
       int32_t child = at(state).edges[action].child;
-      bool met = child >= 0;
-      if (!met) child = meet(state, action);
+      size_t met = states_.size();
+      if (child < 0) child = meet(state, action);
       if (at(child).on_path) break;  // back again: as good as to stop
       end = at(child).value;
       size_t depth = std::max(path_.size(), paths_.depth(child));
-      if (!met || depth >= deepest || at(child).stop() == 0) break;
+      if (states_.size() > met || depth >= deepest || at(child).stop() == 0) break;
       state = child;
       end = 0;
     }

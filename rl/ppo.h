@@ -33,14 +33,14 @@ using Evaluate = std::function<Evaluation(nn::Tape<float>&, std::span<const int3
 struct PpoOptions {
   double clip = 0.2;  ///< of the ratio
   int epochs = 3;
-  int minibatch = 256;  ///< samples
+  int minibatch = 128;  ///< samples
   int chunk = 16;       ///< samples on one tape
   double value_weight = 0.5;
   double value_delta = 1;   ///< where the loss of the value becomes linear
   double entropy = 0.01;    ///< of the entropy divided by that of even choice
   double max_norm = 0.5;    ///< of a gradient
   double target_kl = 0.02;  ///< updates end above 1.5 times this; 0: they do not
-  double learning_rate = 3e-4;
+  double learning_rate = 2e-3;
 };
 
 /// Means over all minibatches that were looked at.

@@ -1,11 +1,6 @@
 #include "rl/ppo_agent.h"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
 #include "base/hash.h"
-#include "rl/move_text.h"
 #include "rl/network_file.h"
 #include "rl/nn/store.h"
 
@@ -13,9 +8,6 @@ namespace regraft::rl {
 namespace {
 
 constexpr const char* kKind = "ppo";
-constexpr size_t kKept = 16;        // graphs of each model to start from
-constexpr int kMostRandom = 8;      // moves before an episode
-constexpr double kDistinct = 1e-9;  // costs closer than this are of one graph
 
 double mean(const std::vector<double>& v) {
   double sum = 0;
@@ -33,32 +25,17 @@ PpoAgent::PpoAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& r
       pool_(graphs, rules, model, options.environment),
       network_(options.network, rules_.columns, seed),
       adam_(network_.parameters()),
-      kept_(graphs.size()) {}
-
-double PpoAgent::best(size_t graph) const {
-  return kept_[graph].empty() ? INFINITY : kept_[graph][0].cost;
-}
-
-std::vector<rewrite::Move> PpoAgent::start_moves(Environment& env, size_t graph, Rng& rng) const {
-  double draw = rng.unit();
-  const auto& kept = kept_[graph];
-  if (draw < options_.from_kept && !kept.empty()) return kept[rng.below(kept.size())].moves;
-  if (draw >= options_.from_kept + options_.from_random) return {};
-  env.reset();
-  for (auto n = static_cast<int>(rng.below(kMostRandom)); n >= 0 && env.stop() > 0; --n)
-    if (env.step(rng.below(env.stop())).done()) break;
-  return env.engine().moves();
-}
+      starts_(graphs.size(), options.from_kept, options.from_random) {}
 
 auto PpoAgent::play(size_t graph, uint64_t seed) -> Episode {
   EnvironmentPool::Lease env(pool_, graph);
   Rng rng(seed);
   Episode e;
   e.graph = graph;
-  env->reset(start_moves(*env, graph, rng));
+  env->reset(starts_.draw(*env, graph, rng));
   e.original = env->original();
-  e.started = e.best = e.cheapest.cost = env->cost();
-  e.cheapest.moves = env->engine().moves();
+  e.started = e.best = env->cost();
+  e.cheapest = env->engine().moves();
   nn::Tape<float> tape(network_.parameters(), nullptr);
   auto look = [&] {
     tape.reset();
@@ -78,22 +55,12 @@ auto PpoAgent::play(size_t graph, uint64_t seed) -> Episode {
     e.rewards.push_back(static_cast<float>(r.reward));
     e.total += r.reward;
     if (env->cost() < e.best) {
-      e.best = e.cheapest.cost = env->cost();
-      e.cheapest.moves = env->engine().moves();
+      e.best = env->cost();
+      e.cheapest = env->engine().moves();
     }
     if (r.truncated) e.bootstrap = tape.scalar(look().values);
   }
   return e;
-}
-
-void PpoAgent::keep(size_t graph, Kept&& found) {
-  auto& kept = kept_[graph];
-  for (const Kept& k : kept)
-    if (std::abs(k.cost - found.cost) <= kDistinct * k.cost) return;
-  kept.push_back(std::move(found));
-  std::stable_sort(kept.begin(), kept.end(),
-                   [](const Kept& a, const Kept& b) { return a.cost < b.cost; });
-  if (kept.size() > kKept) kept.pop_back();
 }
 
 LogRow PpoAgent::iterate(const Stop& stop) {
@@ -107,7 +74,7 @@ LogRow PpoAgent::iterate(const Stop& stop) {
   if (stop.must_end()) return {};
   for (Episode& e : episodes) {
     real_steps_ += e.actions.size();
-    keep(e.graph, std::move(e.cheapest));
+    starts_.keep(e.graph, e.best, std::move(e.cheapest));
   }
   LogRow row = learn(episodes);
   ++iteration_;
@@ -158,9 +125,7 @@ Checkpoint PpoAgent::save() const {
   file.counters["iteration"] = static_cast<uint64_t>(iteration_);
   file.counters["real_steps"] = real_steps_;
   file.counters["seed"] = seed_;
-  for (size_t g = 0; g < kept_.size(); ++g)
-    for (const Kept& k : kept_[g])
-      file.lists["kept." + std::to_string(g)].push_back(to_text(k.cost, k.moves));
+  starts_.save(file);
   return file;
 }
 
@@ -171,17 +136,7 @@ Status PpoAgent::load(const Checkpoint& file) {
   ASSIGN_OR_RETURN(real_steps_, counter(file, "real_steps"));
   ASSIGN_OR_RETURN(seed_, counter(file, "seed"));
   iteration_ = static_cast<int64_t>(iteration);
-  for (size_t g = 0; g < kept_.size(); ++g) {
-    kept_[g].clear();
-    auto list = file.lists.find("kept." + std::to_string(g));
-    if (list == file.lists.end()) continue;
-    for (const std::string& line : list->second) {
-      Kept k;
-      ASSIGN_OR_RETURN(std::tie(k.cost, k.moves), moves_of_text(line));
-      kept_[g].push_back(std::move(k));
-    }
-  }
-  return {};
+  return starts_.load(file);
 }
 
 std::unique_ptr<Policy> PpoAgent::policy() const {

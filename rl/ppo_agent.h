@@ -6,6 +6,7 @@
 #include "rl/network_file.h"
 #include "rl/pool.h"
 #include "rl/ppo.h"
+#include "rl/starts.h"
 
 namespace regraft::rl {
 
@@ -32,7 +33,7 @@ class PpoAgent {
   int64_t iterations() const { return iteration_; }
   uint64_t real_steps() const { return real_steps_; }
   /// Least cost met in a graph so far, in microseconds.
-  double best(size_t graph) const;
+  double best(size_t graph) const { return starts_.best(graph); }
 
   Checkpoint save() const;
   Status load(const Checkpoint& file);
@@ -41,10 +42,6 @@ class PpoAgent {
   const Network& network() const { return network_; }
 
  private:
-  struct Kept {
-    double cost = 0;
-    std::vector<rewrite::Move> moves;
-  };
   struct Episode {
     size_t graph = 0;
     double started = 0, best = 0, original = 0;
@@ -52,11 +49,9 @@ class PpoAgent {
     std::vector<int32_t> actions;
     std::vector<float> log_probs, rewards, values;
     double bootstrap = 0, total = 0;
-    Kept cheapest;
+    std::vector<rewrite::Move> cheapest;  // from the original to the best
   };
   Episode play(size_t graph, uint64_t seed);
-  std::vector<rewrite::Move> start_moves(Environment& env, size_t graph, Rng& rng) const;
-  void keep(size_t graph, Kept&& found);
   LogRow learn(const std::vector<Episode>& episodes);
 
   PpoAgentOptions options_;
@@ -65,9 +60,9 @@ class PpoAgent {
   EnvironmentPool pool_;
   Network network_;
   nn::Adam<float> adam_;
+  Starts starts_;
   int64_t iteration_ = 0;
   uint64_t real_steps_ = 0;
-  std::vector<std::vector<Kept>> kept_;  ///< by graph, the cheapest first
 };
 
 }  // namespace regraft::rl

@@ -119,7 +119,8 @@ class Window {
       const Match& m = engine_.match(number);
       auto action = actions.find(number);
       double cost = engine_.cost() + m.cost_change;
-      bool allowed = state == 0 ? action != actions.end() : cost <= most;
+      bool allowed = state == 0 ? action != actions.end()
+                                : cost <= most && engine_.calls() + m.growth <= env_.max_calls();
       if (!allowed || !region_.contains(m)) return;
       ++looked_;
       if (state == 0) changes_.emplace(action->second, m.cost_change);
