@@ -11,7 +11,7 @@ namespace regraft::rl {
 struct ControllerOptions {
   int latent = 32;  ///< size of a latent vector
   int hidden = 64;
-  int32_t capacity = 128;  ///< of the vocabulary
+  int32_t capacity = 256;  ///< of the vocabulary
   int32_t locations = 8;   ///< of a rule
   double stop_bias = -2;   ///< what the logit of stopping begins with
 };

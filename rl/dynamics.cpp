@@ -208,7 +208,7 @@ DynamicsLosses Dynamics::loss(std::span<const Track* const> tracks, size_t lengt
 }
 
 DynamicsLosses Dynamics::train(std::span<const Track* const> tracks, int32_t slots, int updates,
-                               Rng& rng, int threads) {
+                               double rate, Rng& rng, int threads) {
   CHECK(!tracks.empty() && slots > 0);
   GradientSum gradients(parameters_);
   auto size = static_cast<size_t>(options_.chunk);
@@ -227,7 +227,7 @@ DynamicsLosses Dynamics::train(std::span<const Track* const> tracks, int32_t slo
       losses[k] = loss(part, longest(part), slots, of, seed + k, &into);
     });
     sum.clip(options_.max_norm);
-    adam_.step(parameters_, sum, options_.learning_rate);
+    adam_.step(parameters_, sum, rate * options_.learning_rate);
     for (const DynamicsLosses& l : losses) {
       mean.latent += share * l.latent, mean.saved += share * l.saved;
       mean.end += share * l.end, mean.mask += share * l.mask, mean.count += share * l.count;

@@ -12,7 +12,7 @@ struct DynamicsOptions {
   int latent = 32;         ///< size of a latent vector
   int hidden = 256;        ///< of the memory
   int components = 8;      ///< of the mixture
-  int32_t capacity = 128;  ///< of the vocabulary
+  int32_t capacity = 256;  ///< of the vocabulary
   int32_t locations = 8;   ///< of a rule
   int action = 32;         ///< of the embedding of a rule
   int heads = 128;         ///< hidden units between memory and what is told of the next state
@@ -68,9 +68,10 @@ class Dynamics {
                 int32_t slots, double tau, std::span<Rng> rngs) const;
   /// The memory before each step of a real episode, a row for each, and after the last.
   Memory recall(const Track& track) const;
-  /// Episodes drawn from these, whole. `slots`: those in use.
-  DynamicsLosses train(std::span<const Track* const> tracks, int32_t slots, int updates, Rng& rng,
-                       int threads);
+  /// Episodes drawn from these, whole. `slots`: those in use; `rate`: a factor of the
+  /// learning rate.
+  DynamicsLosses train(std::span<const Track* const> tracks, int32_t slots, int updates,
+                       double rate, Rng& rng, int threads);
   /// The loss of these episodes, with gradients to *into unless null. Each is padded to `length`
   /// steps, which makes no difference. `of`: steps that the loss is a mean over.
   DynamicsLosses loss(std::span<const Track* const> tracks, size_t length, int32_t slots, size_t of,

@@ -97,7 +97,7 @@ Latent::Loss Latent::loss(Tape<float>& tape, std::span<const Observation* const>
 }
 
 LatentLosses Latent::train(std::span<const Observation* const> states, const Vocabulary& vocabulary,
-                           int updates, Rng& rng, int threads) {
+                           int updates, double rate, Rng& rng, int threads) {
   CHECK(!states.empty() && vocabulary.size() > 0);
   GradientSum gradients(parameters());
   auto size = static_cast<size_t>(options_.chunk);
@@ -115,7 +115,7 @@ LatentLosses Latent::train(std::span<const Observation* const> states, const Voc
       losses[k] = l.parts;
     });
     sum.clip(options_.max_norm);
-    adam_.step(parameters(), sum, options_.learning_rate);
+    adam_.step(parameters(), sum, rate * options_.learning_rate);
     for (const LatentLosses& l : losses) {
       mean.mask += share * l.mask, mean.count += share * l.count;
       mean.change += share * l.change, mean.cost += share * l.cost;

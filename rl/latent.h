@@ -12,7 +12,7 @@ namespace regraft::rl {
 struct LatentOptions {
   int size = 32;  ///< of a latent vector; its numbers are within (-1, 1)
   int hidden = 128;
-  int32_t capacity = 128;  ///< of the vocabulary
+  int32_t capacity = 256;  ///< of the vocabulary
   NetworkOptions network{};
   int minibatch = 32;  ///< states
   int chunk = 8;       ///< states on one tape
@@ -32,9 +32,9 @@ class Latent {
   Latent(const LatentOptions& options, size_t rule_columns, uint64_t seed);
   /// Rows of `size`.
   nn::Matrix<float> encode(std::span<const Observation* const> states, int threads) const;
-  /// Minibatches drawn from these states.
+  /// Minibatches drawn from these states; `rate`: a factor of the learning rate.
   LatentLosses train(std::span<const Observation* const> states, const Vocabulary& vocabulary,
-                     int updates, Rng& rng, int threads);
+                     int updates, double rate, Rng& rng, int threads);
   const LatentOptions& options() const { return options_; }
   nn::Parameters<float>& parameters() { return network_.parameters(); }
   const nn::Parameters<float>& parameters() const { return network_.parameters(); }

@@ -203,6 +203,8 @@ LogRow WorldModelAgent::iterate(const Stop& stop) {
   Rng rng(seed);
   collect(combine(seed, 1));
   WorldModel& w = state_.world;
+  // Less and less, so that C need not learn anew what V and M mean.
+  double rate = 1 / std::sqrt(1 + static_cast<double>(number));
   int updates = number == 0 ? options_.first_updates : options_.updates;
   std::vector<const Observation*> states;
   for (const auto& e : state_.replay)
@@ -210,14 +212,15 @@ LogRow WorldModelAgent::iterate(const Stop& stop) {
   LatentLosses v;
   DynamicsLosses m;
   if (w.vocabulary.size() > 0) {
-    if (!stop.must_end()) v = w.latent.train(states, w.vocabulary, updates, rng, options_.threads);
+    if (!stop.must_end())
+      v = w.latent.train(states, w.vocabulary, updates, rate, rng, options_.threads);
     std::vector<Track> tracks(state_.replay.size());
     parallel_for(tracks.size(), options_.threads,
                  [&](size_t k) { tracks[k] = track_of(w, *state_.replay[k], 1); });
     std::vector<const Track*> all;
     for (const Track& t : tracks) all.push_back(&t);
     if (!stop.must_end())
-      m = w.dynamics.train(all, w.vocabulary.size(), updates, rng, options_.threads);
+      m = w.dynamics.train(all, w.vocabulary.size(), updates, rate, rng, options_.threads);
   }
   Dreamt c = train_controller(w.controller, starts(), options_.dream.tau, options_.dream_updates,
                               rng.next(), stop);

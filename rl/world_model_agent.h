@@ -9,11 +9,11 @@ namespace regraft::rl {
 
 struct WorldModelAgentOptions {
   WorldModelOptions model{};
-  PpoOptions ppo{.learning_rate = 1e-3};
+  PpoOptions ppo{.entropy = 0.02, .learning_rate = 2e-3};
   DreamOptions dream{.tau = 0.3};
   EnvironmentOptions environment{.max_steps = 64};
-  int first_episodes = 96;  ///< random, in the first iteration
-  int episodes = 16;        ///< in each later one: half of them the controller's, half random
+  int first_episodes = 64;  ///< random, in the first iteration
+  int episodes = 32;        ///< in each later one: half of them the controller's, half random
   size_t replay = 4000;     ///< steps that are kept
   int first_updates = 200;  ///< of V and of M in the first iteration
   int updates = 40;         ///< in each later one
