@@ -204,7 +204,7 @@ LogRow WorldModelAgent::iterate(const Stop& stop) {
   collect(combine(seed, 1));
   WorldModel& w = state_.world;
   // Less and less, so that C need not learn anew what V and M mean.
-  double rate = 1 / std::sqrt(1 + static_cast<double>(number));
+  double rate = 1 / std::sqrt(1 + static_cast<double>(number) / 10);
   int updates = number == 0 ? options_.first_updates : options_.updates;
   std::vector<const Observation*> states;
   for (const auto& e : state_.replay)
