@@ -1,0 +1,38 @@
+#pragma once
+// What happened in the environment, kept as data.
+#include <functional>
+
+#include "rl/environment.h"
+#include "rl/policy.h"
+
+namespace regraft::rl {
+
+/// An episode.
+struct Trajectory {
+  int32_t graph = 0;                      ///< the caller's number of the environment
+  std::vector<Observation> observations;  ///< one more than actions: the last is of the end
+  std::vector<Action> actions;
+  std::vector<float> rewards;  ///< percent of the original's cost
+  bool terminated = false;     ///< it ended by itself; otherwise by the limit of steps
+  double least = 0;            ///< cost in microseconds of the cheapest graph
+  double gain() const;         ///< sum of the rewards
+};
+
+/// An action of the environment as it stands.
+using Choose = std::function<size_t(Environment&, Rng&)>;
+
+/// Stops with this probability; otherwise each rule that has a location alike, then each of its
+/// first `locations` places alike.
+Choose random_choice(double stop, int32_t locations);
+/// Draws from what the policy says. It outlives the result.
+Choose drawn(const Policy& policy);
+/// The most probable rule (or to stop), then its most probable place. Probabilities of a rule's
+/// places are summed: many places that are alike are not less wanted than one.
+Choose most_wanted(const Policy& policy);
+
+/// From the original to the end.
+Trajectory run_episode(Environment& env, const Choose& choose, Rng& rng);
+/// The episode in which these actions were taken; nullopt: one is not allowed where it comes.
+std::optional<Trajectory> repeat_episode(Environment& env, const std::vector<Action>& actions);
+
+}  // namespace regraft::rl
