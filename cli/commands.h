@@ -107,6 +107,8 @@ struct TrainFlags {
   std::string heads = "matches";  ///< or "factorised"
   int64_t iterations = 100;
   int episodes = 0;  ///< of an iteration; 0: the agent's usual
+  std::vector<double> sweep;  ///< temperatures to train controllers at, in the world model's dreams
+  int sweep_seeds = 5;        ///< controllers of each
 };
 struct EvalFlags {
   Common common;

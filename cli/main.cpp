@@ -291,6 +291,13 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
   app->add_option("--heads", f.heads, "matches: one choice; factorised: a rule, then a location")
       ->check(CLI::IsMember({"matches", "factorised"}))
       ->capture_default_str();
+  app->add_option("--sweep", f.sweep,
+                  "world-model, with --json: at the end train controllers at these temperatures")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  app->add_option("--sweep-seeds", f.sweep_seeds, "controllers at each temperature")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   app->add_option("--state", f.state, "file that a stopped run goes on from; default: OUT.state");
   app->add_option("--log", f.log, "file for a line of comma-separated numbers an iteration");
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");

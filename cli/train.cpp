@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/profiles.h"
@@ -13,6 +14,7 @@
 #include "io/model.h"
 #include "rl/planner_agent.h"
 #include "rl/ppo_agent.h"
+#include "rl/world_model_agent.h"
 
 namespace regraft::cli {
 namespace {
@@ -92,6 +94,51 @@ Status train_on(const TrainFlags& flags, const Setting& s) {
   return run(agent, flags);
 }
 
+/// Percent that was saved, imagined and real, of each temperature.
+nlohmann::json to_json(const std::vector<rl::SweepPoint>& sweep) {
+  auto j = nlohmann::json::array();
+  for (const rl::SweepPoint& p : sweep)
+    j.push_back({{"tau", p.tau},
+                 {"imagined_mean", p.imagined},
+                 {"imagined_std", p.imagined_deviation},
+                 {"real_mean", p.real},
+                 {"real_std", p.real_deviation}});
+  return j;
+}
+
+nlohmann::json to_json(const rl::DriftReport& drift) {
+  nlohmann::json j = {{"replay_gap", drift.replay_gap},
+                      {"imagined_mean", rl::mean(drift.acted.imagined)},
+                      {"imagined_std", rl::deviation(drift.acted.imagined)},
+                      {"real_mean", rl::mean(drift.acted.real)},
+                      {"real_std", rl::deviation(drift.acted.real)}};
+  for (const rl::DriftAt& d : drift.depths)
+    j["depths"].push_back({{"depth", d.depth},
+                           {"steps", d.steps},
+                           {"mask_f1", d.mask_f1},
+                           {"reward_error", d.reward_error},
+                           {"latent_error", d.latent_error},
+                           {"latent_spread", d.latent_spread},
+                           {"end_accuracy", d.end_accuracy}});
+  return j;
+}
+
+Status train_world_model(const TrainFlags& flags, const Setting& s) {
+  constexpr int kSweepUpdates = 40;
+  auto options = rl::WorldModelAgentOptions();
+  options.threads = thread_count(flags.common);
+  if (flags.episodes > 0) options.episodes = flags.episodes;
+  if (flags.reward != "change") return error("--reward: a world model predicts 'change' only");
+  rl::WorldModelAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
+  RETURN_IF_ERROR(run(agent, flags));
+  if (flags.common.json.empty()) return {};
+  nlohmann::json j = {{"real_steps", agent.real_steps()}, {"dream_steps", agent.dream_steps()}};
+  j["drift"] = to_json(agent.drift(8, options.dream.tau, flags.common.seed + 1));
+  if (!flags.sweep.empty())
+    j["sweep"] = to_json(agent.sweep(flags.sweep, flags.sweep_seeds, kSweepUpdates, Stop()));
+  return write_text(flags.common.json, j.dump(2) + "\n");
+}
+
 struct Row {
   std::string_view name;
   Status (*train)(const TrainFlags&, const Setting&);
@@ -99,6 +146,7 @@ struct Row {
 constexpr Row kAgents[] = {
     {"ppo", train_on<rl::PpoAgent, rl::PpoAgentOptions>},
     {"planner", train_on<rl::PlannerAgent, rl::PlannerAgentOptions>},
+    {"world-model", train_world_model},
 };
 
 }  // namespace

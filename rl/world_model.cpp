@@ -192,7 +192,7 @@ Status load(const Checkpoint& from, WorldModel& world, const rewrite::RuleIndex&
 
 Result<std::unique_ptr<Policy>> read_controller(const Checkpoint& file,
                                                 const rewrite::RuleIndex& rules) {
-  RETURN_IF_ERROR(file.expect("world-model", feature_hash()));
+  RETURN_IF_ERROR(file.expect(kWorldModel, feature_hash()));
   ASSIGN_OR_RETURN(WorldModelOptions options, options_of(file));
   WorldModel world(options, describe(rules).columns, 0);
   RETURN_IF_ERROR(load(file, world, rules));

@@ -9,6 +9,9 @@
 
 namespace regraft::rl {
 
+/// The kind of files that hold one.
+constexpr const char* kWorldModel = "world-model";
+
 /// Sizes that the parts have in common are taken from `latent`, and places from `dynamics`.
 struct WorldModelOptions {
   LatentOptions latent{};

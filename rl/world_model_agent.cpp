@@ -11,8 +11,6 @@
 namespace regraft::rl {
 namespace {
 
-constexpr const char* kKind = "world-model";
-
 EnvironmentOptions bounded(EnvironmentOptions o) {
   CHECK(o.max_steps > 0 && o.reward == Reward::Change);
   return o;
@@ -279,10 +277,15 @@ std::vector<SweepPoint> WorldModelAgent::sweep(const std::vector<double>& taus, 
   return points;
 }
 
-Checkpoint WorldModelAgent::save() const {
+Checkpoint WorldModelAgent::policy_file() const {
   Checkpoint file;
-  file.kind = kKind;
+  file.kind = kWorldModel;
   store(file, state_.world, rules_);
+  return file;
+}
+
+Checkpoint WorldModelAgent::save() const {
+  Checkpoint file = policy_file();
   file.counters["iteration"] = static_cast<uint64_t>(state_.iterations);
   file.counters["real_steps"] = state_.real_steps;
   file.counters["dream_steps"] = state_.dream_steps;
@@ -295,7 +298,7 @@ Checkpoint WorldModelAgent::save() const {
 }
 
 Status WorldModelAgent::load(const Checkpoint& file) {
-  RETURN_IF_ERROR(file.expect(kKind, feature_hash()));
+  RETURN_IF_ERROR(file.expect(kWorldModel, feature_hash()));
   ASSIGN_OR_RETURN(uint64_t hash, counter(file, "rules_hash"));
   if (hash != rules_hash(rules_)) return error("it was trained with other rules; start anew");
   State state{state_.world, {}, {}};

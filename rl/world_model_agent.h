@@ -54,6 +54,8 @@ class WorldModelAgent {
 
   Checkpoint save() const;
   Status load(const Checkpoint& file);
+  /// What read_controller() takes.
+  Checkpoint policy_file() const;
   std::unique_ptr<Policy> policy() const { return controller_policy(state_.world); }
   const WorldModel& world() const { return state_.world; }
 
