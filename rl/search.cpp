@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::pair<std::string_view, PolicyMode> kModes[] = {{"greedy", PolicyMode::Greedy},
                                                               {"sampled", PolicyMode::Sampled},
+                                                              {"scheduled", PolicyMode::Scheduled},
                                                               {"planned", PolicyMode::Planned}};
 
 /// Episodes on one graph, and the cheapest graph that any of them met.
@@ -151,6 +152,8 @@ std::vector<std::string> policy_mode_names() {
 SearchReport PolicySearch::search(const Graph& g, const rewrite::RuleIndex& rules,
                                   const cost::CostModel& model,
                                   const rewrite::SearchOptions& options, const Stop& stop) const {
+  if (mode_ == PolicyMode::Scheduled)
+    return rewrite::Windows(window_order(policy_)).search(g, rules, model, options, stop);
   Episodes episodes(g, rules, model, *policy_, options, stop);
   if (mode_ == PolicyMode::Planned) {
     SearchReport report = std::move(episodes).finish(episodes.planned(planner_, options.seed));

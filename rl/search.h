@@ -9,7 +9,9 @@ namespace regraft::rl {
 enum class PolicyMode : uint8_t {
   Greedy,   ///< what is most probable, step by step
   Sampled,  ///< the same, then episodes of drawn actions until the budget is spent
-  Planned   ///< each step by planning with the engine, then windows in the policy's order
+  /// Downhill by cost, then windows in the policy's order: the policy does nothing else.
+  Scheduled,
+  Planned  ///< each step by planning with the engine, then windows in the policy's order
 };
 std::optional<PolicyMode> policy_mode_named(std::string_view name);
 std::vector<std::string> policy_mode_names();
