@@ -15,7 +15,6 @@ namespace regraft::cli {
 namespace {
 
 constexpr int kUntrained = 5;  // networks with random weights
-constexpr const char* kControlModes[] = {"scheduled", "planned"};
 
 struct Plain {
   const char* name;
@@ -126,7 +125,7 @@ Result<std::vector<Method>> bench_methods(const MethodFlags& flags,
                    p.draws,
                    {{"-", rewrite::make_searcher(p.searcher)}}});
   for (const Family& family : controls(rules))
-    for (const char* mode : kControlModes) all.push_back(method_of(family, mode));
+    for (const std::string& mode : rl::policy_mode_names()) all.push_back(method_of(family, mode));
   ASSIGN_OR_RETURN(auto families, learned(flags.policies, rules));
   for (const Family& family : families)
     for (const std::string& mode : rl::policy_mode_names()) all.push_back(method_of(family, mode));

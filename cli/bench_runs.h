@@ -34,7 +34,7 @@ double cost_at_seconds(const BenchRun& run, double seconds);
 /// The first point that costs no more; nullptr: there is none.
 const CurvePoint* first_at(const BenchRun& run, double cost);
 
-/// Not thread-safe.
+/// Of one build: what the code does is not part of a key. Not thread-safe.
 class KeptRuns {
  public:
   /// Reads what is there; "": keeps nothing. A last line that was cut off is left out; an Error

@@ -11,11 +11,16 @@ namespace regraft::cli {
 namespace {
 
 constexpr double kLeastCount = 1;       // candidates, and
+constexpr double kGrid = 1e6;           // scores are multiples of 1 / this: rounding is no gain
 constexpr double kLeastSeconds = 1e-4;  // seconds, so that ratios are of positive numbers
 
 double cost_at(const RunPair& pair, const Limit& limit) {
   return limit.candidates > 0 ? cost_at_candidate(pair.by_candidates, limit.candidates)
                               : cost_at_seconds(pair.by_seconds, limit.seconds);
+}
+
+double score(const GraphRuns& g, double cost) {
+  return std::round(kGrid * (g.before - cost) / (g.before - g.reference)) / kGrid;
 }
 
 /// Median of numbers that may be infinite.
@@ -68,8 +73,7 @@ rl::Scores scores_at(const std::vector<GraphRuns>& graphs, size_t method, const 
     rl::Runs& rows = scores.emplace_back();
     for (const auto& row : g.methods[method]) {
       auto& out = rows.emplace_back();
-      for (const RunPair& pair : row)
-        out.push_back((g.before - cost_at(pair, limit)) / (g.before - g.reference));
+      for (const RunPair& pair : row) out.push_back(score(g, cost_at(pair, limit)));
     }
   }
   return scores;

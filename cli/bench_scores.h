@@ -33,7 +33,7 @@ std::vector<Limit> limits_of(const std::vector<uint64_t>& candidates,
                              const std::vector<double>& seconds);
 
 /// Saved part of what can be saved, (before - cost) / (before - reference), in the graphs that can
-/// save.
+/// save; rounded to a millionth.
 rl::Scores scores_at(const std::vector<GraphRuns>& graphs, size_t method, const Limit& limit);
 
 /// A learned method beside one that learned nothing, at a limit.
