@@ -285,9 +285,9 @@ def header(context):
         "Score: (cost before − cost) / (cost before − least cost known from all methods). The "
         "intervals of scores and probabilities are over seeds, of training and then of search; "
         "those of differences and ratios are over models too; what draws no numbers has one run. "
-        "`policy/greedy` follows the most probable moves; `sampled` goes on with drawn episodes; `scheduled` is `windows` in the "
-        "policy's order; `planned` plans each step first. Controls: `uniform`, `cost-prior` (the "
-        "exact change of cost), `untrained` (five networks with random weights).", "",
+        "`policy/greedy` follows the most probable moves; `sampled` goes on with drawn episodes; "
+        "`scheduled` is `windows` in the policy's order; `planned` plans each step first. "
+        "Controls: `uniform`, `cost-prior` (the exact change of cost), `untrained` (five networks with random weights).", "",
         "```", "python bench/run_learn.py", *context["commands"], "```", ""]
 
 

@@ -86,7 +86,7 @@ Result<std::vector<Family>> learned(const std::vector<std::string>& policies,
 }
 
 bool matches(const Method& m, const std::string& wanted) {
-  return m.name == wanted || m.name.starts_with(wanted + "/") || mode_of(m.name) == wanted;
+  return m.name == wanted || m.name.starts_with(wanted + "/") || "/" + mode_of(m.name) == wanted;
 }
 
 Result<std::vector<Method>> select(std::vector<Method> all,

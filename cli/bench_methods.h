@@ -35,7 +35,7 @@ constexpr const char* kBaseline = "backtracking-1.05";
 
 struct MethodFlags {
   std::vector<std::string> policies;  ///< "NAME=FILE"; several files of a name: seeds of training
-  std::vector<std::string> wanted;    ///< "NAME", or a part of it before or after "/"; empty: all
+  std::vector<std::string> wanted;    ///< "NAME", "POLICY" or "/MODE"; empty: all
 };
 /// Those wanted. An Error names a policy that cannot be read, or what is not a method. `rules`
 /// outlive them.

@@ -306,7 +306,8 @@ void add_bench(CLI::App& root, BenchFlags& f, int& code) {
   app->add_option("--graphs", f.graphs, "ONNX models, or folders of them")->required();
   app->add_option("--policy", f.policies,
                   "NAME=FILE of a policy; the same name again: another seed of training");
-  app->add_option("--methods", f.methods, "names, or parts of names beside '/'; default: all");
+  app->add_option("--methods", f.methods,
+                  "names, POLICY for all its modes, or /MODE for all policies; default: all");
   app->add_option("--budgets", f.budgets, "candidate graphs at which to compare")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -324,7 +325,8 @@ void add_bench(CLI::App& root, BenchFlags& f, int& code) {
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
   app->add_option("--reference", f.reference, "file of the least costs known, kept up to date");
-  app->add_option("--kept", f.kept, "file of runs of this build; those that are there are not done again");
+  app->add_option("--kept", f.kept,
+                  "file of runs of this build; those that are there are not done again");
   app->add_option("--seed", f.common.seed, "first seed of searches")->capture_default_str();
   app->add_option("--json", f.common.json, "write a report for machines to this file (-: stdout)");
   app->add_flag_callback(
