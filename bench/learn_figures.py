@@ -7,6 +7,7 @@ matplotlib.use("svg")
 matplotlib.rcParams["svg.hashsalt"] = "regraft"
 from matplotlib import pyplot  # noqa: E402
 
+import learn_logs  # noqa: E402
 import learn_report as report_of  # noqa: E402
 
 
@@ -38,7 +39,7 @@ def curves(path, by_graph, label, scaled):
     """Mean and spread over seeds; the series of all seeds of a model are scaled together."""
     figure, axes = pyplot.subplots(figsize=(6, 3.4))
     for name, series in by_graph.items():
-        mean, deviation = report_of.spread(report_of.normalised(series) if scaled else series)
+        mean, deviation = learn_logs.spread(learn_logs.normalised(series) if scaled else series)
         places = range(1, len(mean) + 1)
         line, = axes.plot(places, mean, linewidth=1, label=name)
         axes.fill_between(places, [m - d for m, d in zip(mean, deviation)],
@@ -50,7 +51,7 @@ def curves(path, by_graph, label, scaled):
 
 
 def logged(policies, singles, agent, *names):
-    series = {g: report_of.column(report_of.logs_of(policies, agent, g), *names) for g in singles}
+    series = {g: learn_logs.column(learn_logs.logs_of(policies, agent, g), *names) for g in singles}
     return {g: s for g, s in series.items() if s}
 
 

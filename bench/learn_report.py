@@ -1,9 +1,10 @@
 """The tables and verdicts of bench/run_learn.py, from what `regraft bench learn` and the logs of
 `regraft train` say."""
-import csv
 import math
 import pathlib
 import statistics
+
+import learn_logs
 
 ROUNDING = 1e-6  # of scores
 BASELINES = ["greedy", "backtracking-1.05", "published", "windows"]
@@ -15,37 +16,6 @@ PART_TITLES = {
     "rules": ("Rules that were not there", "Tested on the models of the training with all rules. "
               "`four-fifths` was trained without every fifth rule of each file."),
 }
-
-
-def read_log(path):
-    """The columns of a log by name, as numbers; a line that was cut off is left out."""
-    with open(path, newline="") as file:
-        lines = [r for r in csv.DictReader(file) if None not in r and None not in r.values()]
-    names = lines[0].keys() if lines else []
-    return {n: [float(line[n]) for line in lines] for n in names}
-
-
-def logs_of(folder, agent, on):
-    """By seed."""
-    return [read_log(p) for p in sorted(pathlib.Path(folder).glob(f"{agent}-{on}-*.csv"))]
-
-
-def column(logs, *names):
-    """The first of the columns that is there, of each log that has it."""
-    found = [next((log[n] for n in names if n in log), None) for log in logs]
-    return [c for c in found if c]
-
-
-def normalised(series):
-    """All of them scaled by their least and greatest number; a constant is 0."""
-    low, high = min(map(min, series)), max(map(max, series))
-    return [[(x - low) / (high - low) if high > low else 0.0 for x in s] for s in series]
-
-
-def spread(series):
-    """Mean and deviation at each place that all of them have."""
-    columns = list(zip(*series))
-    return [statistics.mean(c) for c in columns], [statistics.pstdev(c) for c in columns]
 
 
 def interval(x, digits=3):
@@ -260,6 +230,23 @@ def sweep_lines(rows):
     return lines + [f"Imagined and real differ by {min(off):.2f} to {max(off):.2f} points.", ""]
 
 
+def training_table(folder, agents):
+    """What learning took: means over seeds."""
+    names = sorted(p.stem for p in pathlib.Path(folder).glob("*.csv"))
+    kinds = unique((a, n.removeprefix(f"{a}-").rpartition("-")[0]) for n in names
+                   for a in agents if n.startswith(f"{a}-"))
+    rows = []
+    for agent, on in kinds:
+        logs = [log for log in learn_logs.logs_of(folder, agent, on) if log]
+        last = lambda name: [c[-1] for c in learn_logs.column(logs, name)]
+        mean = lambda x: short(statistics.mean(x)) if x else ""
+        rows.append([f"{agent}, {on}", len(logs), mean(last("iteration")), mean(last("seconds")),
+                     mean(last("real_steps")), mean(last("dream_steps")),
+                     f"{statistics.mean(x):.2f}" if (x := last("best_percent")) else ""])
+    return table(["agent, on", "seeds", "iterations", "seconds", "real steps", "dreamt steps",
+                  "best of the last iteration, %"], rows)
+
+
 def missing_lines(found, context):
     """What the report is without."""
     have = {m.split("/")[0] for r in found.values() if isinstance(r, dict) and "methods" in r
@@ -287,7 +274,8 @@ def header(context):
         "those of differences and ratios are over models too; what draws no numbers has one run. "
         "`policy/greedy` follows the most probable moves; `sampled` goes on with drawn episodes; "
         "`scheduled` is `windows` in the policy's order; `planned` plans each step first. "
-        "Controls: `uniform`, `cost-prior` (the exact change of cost), `untrained` (five networks with random weights).", "",
+        "Controls: `uniform`, `cost-prior` (the exact change of cost), `untrained` (five "
+        "networks with random weights).", "",
         "```", "python bench/run_learn.py", *context["commands"], "```", ""]
 
 
@@ -297,6 +285,8 @@ def write(out, found, policies, context):
     lacking = missing_lines(found, context)
     if lacking:
         lines += ["Not in this report:", "", *lacking, ""]
+    lines += ["## Training", "", "Means over seeds.", "",
+              *training_table(policies, context["agents"])]
     for name in PART_TITLES:
         if name in found:
             lines += part_lines(name, found[name], context)

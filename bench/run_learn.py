@@ -48,6 +48,17 @@ class Protocol:
         default_factory=lambda: {"ppo": 10, "world-model": 10, "planner": 60})
     temperatures: tuple = tuple(TEMPERATURES)
 
+    def changed(self, texts):
+        """With fields from NAME=JSON; of what is by agent, only some may be given."""
+        values = {}
+        for text in texts:
+            name, _, value = text.partition("=")
+            if name not in {f.name for f in dataclasses.fields(self)}:
+                sys.exit(f"run_learn: the protocol has no '{name}'")
+            value, old = json.loads(value), getattr(self, name)
+            values[name] = {**old, **value} if isinstance(old, dict) else value
+        return dataclasses.replace(self, **values)
+
     def models(self):
         return sorted({*self.single, *self.training, *self.families, *self.sizes})
 
@@ -88,7 +99,8 @@ def split_rules(text, part=5):
 
 class Bench:
     def __init__(self, args):
-        self.protocol = QUICK if args.quick else FULL
+        self.quick = args.quick
+        self.protocol = (QUICK if args.quick else FULL).changed(args.set)
         self.agents, self.general = args.agents, args.general
         self.regraft = args.build / "regraft"
         self.work = args.work
@@ -160,16 +172,17 @@ class Bench:
                 *(["--policy", *named] if named else []), *more]
 
     def evaluations(self):
-        """Name, models, and policies by name."""
+        """Name, models, policies by name, and what else the command is told."""
         p = self.protocol
         general = [(self.general, self.policies(self.general, "training"))]
         parts = [*general, ("four-fifths", self.policies(self.general, "four-fifths"))]
-        yield "families", p.families, general
-        yield "sizes", p.sizes, general
-        yield "rules", p.training, parts
+        yield "families", p.families, general, ()
+        yield "sizes", p.sizes, general, ()
+        yield "rules", p.training, parts, ()
         for graph in p.single:
             single = [(a, self.policies(a, graph)) for a in AGENTS if a != GENERAL]
-            yield f"single-{graph}", [graph], single
+            methods = learn_report.BASELINES + [a for a, files in single if files]
+            yield f"single-{graph}", [graph], single, ("--methods", *methods)
 
     def run(self, command):
         command = [str(c) for c in command]
@@ -196,22 +209,21 @@ class Bench:
             job.marker.write_text(shlex.join(map(str, job.command)) + "\n")
 
     def do_evaluate(self):
-        for name, graphs, policies in self.evaluations():
-            self.run(self.bench_command(name, graphs, policies))
+        for evaluation in self.evaluations():
+            self.run(self.bench_command(*evaluation))
         # Again, from what is kept, now that the least costs of all of them are known.
-        for name, graphs, policies in self.evaluations():
-            self.run([*self.bench_command(name, graphs, policies), "-q"])
+        for evaluation in self.evaluations():
+            self.run([*self.bench_command(*evaluation), "-q"])
 
     def do_report(self):
         found = {p.stem: json.loads(p.read_text())
                  for p in sorted((self.work / "evaluate").glob("*.json"))}
-        name, graphs, policies = next(self.evaluations())
         examples = [job.command for job in self.jobs()[:1]]
-        examples.append(self.bench_command(name, graphs, policies))
+        examples.append(self.bench_command(*next(self.evaluations())))
         context = {"protocol": dataclasses.asdict(self.protocol), "agents": self.agents,
-                   "quick": self.protocol is QUICK, "cores": os.cpu_count(),
+                   "quick": self.quick, "cores": os.cpu_count(),
                    "commands": [self.shown(c) for c in examples]}
-        out = self.work / "report" if self.protocol is QUICK else HERE
+        out = self.work / "report" if self.quick else HERE
         learn_report.write(out, found, self.work / "policies", context)
 
 
@@ -226,6 +238,8 @@ def main():
     parser.add_argument("--agents", nargs="+", choices=AGENTS, default=AGENTS)
     parser.add_argument("--general", choices=AGENTS, default=GENERAL,
                         help="the agent that is evaluated on models it has not seen")
+    parser.add_argument("--set", nargs="+", default=[], metavar="NAME=JSON",
+                        help="another protocol: search_seeds=2 cap=10 'minutes={\"ppo\": 5}'")
     args = parser.parse_args()
     bench = Bench(args)
     for stage in STAGES:

@@ -12,6 +12,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
+import learn_logs  # noqa: E402
 import learn_report  # noqa: E402
 import run_learn  # noqa: E402
 
@@ -59,14 +60,14 @@ class Logs(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "ppo-m-0.csv")
             path.write_text(text)
-            self.assertEqual(learn_report.logs_of(folder, "ppo", "m"),
-                             [learn_report.read_log(path)])
-            return learn_report.read_log(path)
+            self.assertEqual(learn_logs.logs_of(folder, "ppo", "m"),
+                             [learn_logs.read_log(path)])
+            return learn_logs.read_log(path)
 
     def test_columns_are_read_by_name(self):
         log = self.read("iteration,seconds,reward\n1,0.5,2\n2,1.0,3\n")
-        self.assertEqual(learn_report.column([log], "dream_reward", "reward"), [[2.0, 3.0]])
-        self.assertEqual(learn_report.column([log], "model_loss"), [])
+        self.assertEqual(learn_logs.column([log], "dream_reward", "reward"), [[2.0, 3.0]])
+        self.assertEqual(learn_logs.column([log], "model_loss"), [])
 
     def test_a_line_that_was_cut_off_is_left_out(self):
         self.assertEqual(self.read("iteration,reward\n1,2\n2")["iteration"], [1.0])
@@ -74,12 +75,21 @@ class Logs(unittest.TestCase):
     def test_an_empty_log_has_no_columns(self):
         self.assertEqual(self.read(""), {})
 
+    def test_what_learning_took(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for seed, seconds in ((0, 3), (1, 5)):
+                pathlib.Path(folder, f"world-model-m-{seed}.csv").write_text(
+                    "iteration,seconds,real_steps,dream_steps\n1,1,10,20\n"
+                    f"2,{seconds},1500,30\n")
+            self.assertIn("| world-model, m | 2 | 2 | 4 | 1.5 k | 30 |  |",
+                          learn_report.training_table(folder, ["ppo", "world-model"]))
+
     def test_scaled_together(self):
-        self.assertEqual(learn_report.normalised([[0, 5], [10, 2.5]]), [[0, 0.5], [1, 0.25]])
-        self.assertEqual(learn_report.normalised([[3, 3]]), [[0, 0]])
+        self.assertEqual(learn_logs.normalised([[0, 5], [10, 2.5]]), [[0, 0.5], [1, 0.25]])
+        self.assertEqual(learn_logs.normalised([[3, 3]]), [[0, 0]])
 
     def test_spread_is_of_what_all_have(self):
-        self.assertEqual(learn_report.spread([[1, 2, 3], [3, 6]]), ([2, 4], [1, 2]))
+        self.assertEqual(learn_logs.spread([[1, 2, 3], [3, 6]]), ([2, 4], [1, 2]))
 
 
 class Tables(unittest.TestCase):
@@ -144,7 +154,7 @@ class Verdicts(unittest.TestCase):
 class Protocol(unittest.TestCase):
     def bench(self, folder, **more):
         return run_learn.Bench(types.SimpleNamespace(
-            **{"quick": False, "agents": run_learn.AGENTS, "general": "planner",
+            **{"quick": False, "set": [], "agents": run_learn.AGENTS, "general": "planner",
                "build": pathlib.Path("build"), "work": pathlib.Path(folder), **more}))
 
     def test_every_fifth_rule_is_left_out(self):
@@ -156,6 +166,23 @@ class Protocol(unittest.TestCase):
         p = run_learn.FULL
         self.assertFalse({*p.families} & {*p.training})
         self.assertFalse({*p.sizes} & {*p.training})
+
+    def test_another_protocol(self):
+        p = run_learn.FULL.changed(["cap=5", 'minutes={"ppo": 1}'])
+        self.assertEqual((p.cap, p.minutes["ppo"]), (5, 1))
+        self.assertEqual(p.minutes["planner"], run_learn.FULL.minutes["planner"])
+        self.assertEqual(run_learn.FULL.cap, 30)
+        with self.assertRaises(SystemExit):
+            run_learn.FULL.changed(["cup=5"])
+
+    def test_a_model_of_its_own_is_compared_with_the_baselines_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = self.bench(folder)
+            bench.policy("ppo", "resnet18", 0).write_text("")
+            found = {e[0]: e for e in bench.evaluations()}
+            self.assertEqual(found["single-resnet18"][3],
+                             ("--methods", *learn_report.BASELINES, "ppo"))
+            self.assertEqual(found["single-bert_base"][3], ("--methods", *learn_report.BASELINES))
 
     def test_jobs(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -172,8 +199,7 @@ class Protocol(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             bench = self.bench(folder)
             bench.policy("planner", "training", 3).write_text("")
-            name, graphs, policies = next(bench.evaluations())
-            command = [str(c) for c in bench.bench_command(name, graphs, policies)]
+            command = [str(c) for c in bench.bench_command(*next(bench.evaluations()))]
             self.assertEqual(command[command.index("--policy") + 1:],
                              [f"planner={folder}/policies/planner-training-3.policy"])
 
