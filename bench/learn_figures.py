@@ -58,7 +58,7 @@ def logged(policies, singles, agent, *names):
 def applied(report, methods):
     """How often rules lead to the best graph: mean over the runs of the first method there is."""
     for method in methods:
-        runs = [r for r in report["graphs"][0]["runs"] if r["method"] == method]
+        runs = report_of.timed(report["graphs"][0], method)
         if runs:
             rules = sorted({rule for r in runs for rule in r["applied"]})
             return {u: sum(r["applied"].get(u, 0) for r in runs) / len(runs) for u in rules}

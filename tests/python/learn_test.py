@@ -29,7 +29,8 @@ def report():
                curve=[[100, 0.1, 900.0], [4000, 0.5, 800.0]])
     runs = [run("backtracking-1.05", 800.0), run("a/greedy", 808.0, "x"),
             run("a/greedy", 812.0, "y"), run("a/greedy", 820.0, "y"),
-            run("a/planned", 790.0, "x")]
+            run("a/planned", 790.0, "x"),
+            run("a/planned", 700.0, "x", key="d|s|m|-|7|9 candidates, 0 expanded, 5 s")]
     compare = lambda m, o, at, d: {"method": m, "other": o, "limit": at,
                                    "probability": interval(0.5), "difference": interval(d)}
     return {
