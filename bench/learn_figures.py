@@ -1,4 +1,5 @@
 """The plots of bench/run_learn.py."""
+import math
 import statistics
 
 import matplotlib
@@ -9,6 +10,8 @@ from matplotlib import pyplot  # noqa: E402
 
 import learn_logs  # noqa: E402
 import learn_report as report_of  # noqa: E402
+
+STYLES = {"classical": (":", 1), "control": ("--", 1), "learned": ("-", 1.8)}
 
 
 def save(figure, path):
@@ -31,7 +34,7 @@ def bars(path, singles, methods):
         axes.bar(places, heights, width, yerr=errors, label=method)
     axes.set_xticks(range(len(singles)), list(singles), fontsize=8)
     axes.set_ylabel("predicted cost, % of before")
-    axes.legend(fontsize=7, ncols=3)
+    axes.legend(fontsize=7, ncols=len(methods), loc="lower center", bbox_to_anchor=(0.5, 1))
     save(figure, path)
 
 
@@ -82,14 +85,17 @@ def heat_map(path, singles, methods):
 
 
 def score_curves(path, report, unit):
-    """Interquartile mean against the limits, for each method."""
-    figure, axes = pyplot.subplots(figsize=(7, 4.6))
-    for method in report_of.unique(s["method"] for s in report["scores"]):
-        mine = [s for s in report["scores"] if s["method"] == method and s[unit]]
-        if mine:
-            axes.plot([s[unit] for s in mine], [s["iqm"][0] for s in mine], marker=".",
-                      linewidth=1, label=method)
-    axes.set(xlabel=unit, ylabel="score, interquartile mean", xscale="log")
+    """Mean score against candidates or seconds: learned methods solid, controls dashed."""
+    limits = [s[unit] for s in report["scores"] if s[unit]]
+    low, high = math.log10(min(limits) / 10), math.log10(max(limits))
+    points = [10 ** (low + (high - low) * k / 60) for k in range(61)]
+    figure, axes = pyplot.subplots(figsize=(7, 5))
+    colors = pyplot.get_cmap("tab20").colors
+    for k, method in enumerate(report["methods"]):
+        style, width = STYLES[method["kind"]]
+        axes.plot(points, report_of.mean_scores(report, method["name"], unit, points), style,
+                  linewidth=width, color=colors[k % len(colors)], label=method["name"])
+    axes.set(xlabel=unit, ylabel="mean score", xscale="log", ylim=(-0.05, 1.05))
     axes.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
     save(figure, path)
 

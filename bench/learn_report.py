@@ -140,6 +140,26 @@ def timed(graph, method):
             and r["key"].split("|")[-1].startswith("0 candidates")]
 
 
+def cost_at(run, unit, limit):
+    """The least cost that a run had met by then."""
+    place = ("candidates", "seconds").index(unit)
+    return min([run["before"], *(p[2] for p in run["curve"] if p[place] <= limit)])
+
+
+def mean_scores(report, method, unit, limits):
+    """Over the runs of each model, then over models where something can be saved. The run by
+    candidates, where there is one, comes after that by seconds."""
+    by_graph = []
+    for g in report["graphs"]:
+        runs = timed(g, method) if unit == "seconds" else list(
+            {(r["training"], r["seed"]): r for r in g["runs"] if r["method"] == method}.values())
+        saved = g["before"] - g["reference"]
+        if runs and saved > 1e-9 * g["before"]:
+            by_graph.append([statistics.mean((g["before"] - cost_at(r, unit, at)) / saved
+                                             for r in runs) for at in limits])
+    return [statistics.mean(column) for column in zip(*by_graph)]
+
+
 def gaps(report):
     """By how many percent a method's median end is above the long run's, where it is above."""
     lines = []

@@ -99,6 +99,20 @@ class Tables(unittest.TestCase):
         self.assertIn("| a/planned | **1.000 [0.900, 1.100]** |", text)
         self.assertIn("| a/greedy | 0.900 [0.800, 1.000] |", text)
 
+    def test_mean_scores_are_read_off_the_runs(self):
+        r = report()
+        curve = [[10, 0.5, 895.0], [90, 2.0, 790.0]]
+        r["graphs"][0]["runs"] = [run("m", 790.0, curve=curve, seed=1),
+                                  run("m", 1000.0, curve=[], seed=2)]
+        self.assertEqual(learn_report.mean_scores(r, "m", "candidates", [9, 10, 90]),
+                         [0, 0.25, 0.5])
+        self.assertEqual(learn_report.mean_scores(r, "m", "seconds", [0.4, 1, 2]), [0, 0.25, 0.5])
+        longer = run("m", 790.0, curve=curve, seed=2,
+                     key="d|s|m|-|7|9 candidates, 0 expanded, 5 s")
+        r["graphs"][0]["runs"].append(longer)
+        self.assertEqual(learn_report.mean_scores(r, "m", "candidates", [90]), [1])
+        self.assertEqual(learn_report.mean_scores(r, "m", "seconds", [2]), [0.5])
+
     def test_comparisons_have_a_column_for_each_limit(self):
         r = report()
         r["comparisons"] = [c for c in r["comparisons"] if c["limit"] == "1 s"]
