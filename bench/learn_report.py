@@ -160,6 +160,17 @@ def mean_scores(report, method, unit, limits):
     return [statistics.mean(column) for column in zip(*by_graph)]
 
 
+def easy_targets(report):
+    """Models where greedy descent is as good as the long run: to reach it there is no feat."""
+    graphs = [g for g in report["graphs"] if g.get("baseline")]
+    easy = [g["name"] for g in graphs if any(r["after"] <= g["baseline"]["after"] * (1 + 1e-9)
+                                             for r in timed(g, "greedy"))]
+    if not easy:
+        return []
+    return [f"* The long run found nothing that greedy descent does not find on {len(easy)} of "
+            f"{len(graphs)} models ({', '.join(easy)}): reaching it there shows nothing learned."]
+
+
 def gaps(report):
     """By how many percent a method's median end is above the long run's, where it is above."""
     lines = []
@@ -201,7 +212,8 @@ def part_lines(name, report, context):
         lines += ["As good as that at candidate, after seconds (medians):", "",
                   *reaching_table(report), "Over the models where it was reached, geometric mean:",
                   "", *ratio_table(report)]
-    verdicts = control_verdicts(report) + reaching_verdicts(report) + gaps(report)
+    verdicts = control_verdicts(report) + easy_targets(report) + \
+        reaching_verdicts(report) + gaps(report)
     return lines + (["### Verdicts", "", "Better or worse: the interval of the difference of "
                      "scores is all on one side of 0.", "", *verdicts, ""] if verdicts else [])
 

@@ -149,6 +149,12 @@ class Verdicts(unittest.TestCase):
         self.assertIn("on 1 of 1 models; there with 1250.0 times fewer", reached)
         self.assertEqual(learn_report.gaps(report()), ["* Not reached on m: `a/greedy` by 1.50 %."])
 
+    def test_targets_that_greedy_descent_reaches_are_named(self):
+        r = report()
+        self.assertEqual(learn_report.easy_targets(r), [])
+        r["graphs"][0]["runs"].append(run("greedy", 800.0))
+        self.assertIn("on 1 of 1 models (m)", learn_report.easy_targets(r)[0])
+
     def test_agents_beside_backtracking(self):
         self.assertEqual(learn_report.single_verdicts({"m": report()}),
                          ["* m: `a/greedy` ends 1.50 % above backtracking."])
