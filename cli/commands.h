@@ -40,7 +40,7 @@ struct OptimizeFlags {
   std::vector<std::string> rules;  ///< empty: the shipped ones
   std::vector<std::string> disabled;
   std::string search = "windows";
-  std::string policy;         ///< file, for the search "policy"; empty: the shipped one
+  std::string policy;  ///< file, for the search "policy"; empty: the shipped one
   std::string policy_mode = "planned";
   std::string cost = "auto";  ///< as choose_cost reads it
   std::string objective = "latency";
@@ -110,6 +110,21 @@ struct TrainFlags {
   std::vector<double> sweep;  ///< temperatures to train controllers at, in the world model's dreams
   int sweep_seeds = 5;        ///< controllers of each
 };
+struct BenchFlags {
+  Common common;
+  std::vector<std::string> graphs;    ///< ONNX files, and folders of them
+  std::vector<std::string> policies;  ///< "NAME=FILE"; a name several times: seeds of training
+  std::vector<std::string> methods;   ///< empty: all
+  std::vector<std::string> rules;     ///< empty: the shipped ones
+  std::vector<uint64_t> budgets = {1000, 10000, 100000};  ///< candidate evaluations
+  std::vector<double> seconds = {0.1, 1, 10};
+  double cap = 120;  ///< seconds that a run by candidates may take
+  int search_seeds = 10;
+  uint64_t expansions = 50000;  ///< of the baseline; 0: not run
+  std::string cost = "roofline";
+  std::string reference;  ///< file of the least costs known, kept up to date; empty: none
+  std::string kept;       ///< file of runs, kept up to date; empty: none
+};
 struct EvalFlags {
   Common common;
   std::string model, inputs, outputs, list;
@@ -136,6 +151,7 @@ int run_cost_variants(const CostFlags& flags);
 /// Of `train`.
 std::vector<std::string> agent_names();
 int run_train(const TrainFlags& flags);
+int run_bench_learn(const BenchFlags& flags);
 int run_eval(const EvalFlags& flags);
 int run_roundtrip(const CheckFlags& flags);
 

@@ -307,6 +307,40 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
   app->callback([&] { code = run_train(f); });
 }
 
+void add_bench(CLI::App& root, BenchFlags& f, int& code) {
+  auto* bench = root.add_subcommand("bench", "compare ways of searching")->require_subcommand(1);
+  auto* app = bench->add_subcommand("learn", "policies against searches that learned nothing");
+  app->add_option("--graphs", f.graphs, "ONNX models, or folders of them")->required();
+  app->add_option("--policy", f.policies,
+                  "NAME=FILE of a policy; the same name again: another seed of training");
+  app->add_option("--methods", f.methods,
+                  "names, POLICY for all its modes, or /MODE for all policies; default: all");
+  app->add_option("--budgets", f.budgets, "candidate graphs at which to compare")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--seconds", f.seconds, "seconds at which to compare")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--cap", f.cap, "seconds for the largest of the budgets")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--search-seeds", f.search_seeds, "runs of each search that draws numbers")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_option("--expansions", f.expansions, "graphs that backtracking expands to be reached")
+      ->capture_default_str();
+  app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
+  app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
+  app->add_option("--reference", f.reference, "file of the least costs known, kept up to date");
+  app->add_option("--kept", f.kept,
+                  "file of runs of this build; those that are there are not done again");
+  app->add_option("--seed", f.common.seed, "first seed of searches")->capture_default_str();
+  app->add_option("--json", f.common.json, "write a report for machines to this file (-: stdout)");
+  app->add_flag_callback(
+      "-q,--quiet", [&f] { f.common.verbosity = regraft::Verbosity::Quiet; }, "print nothing");
+  app->callback([&] { code = run_bench_learn(f); });
+}
+
 void add_eval(CLI::App& root, EvalFlags& f, int& code) {
   auto* app = root.add_subcommand("eval", "compute a model's outputs from the operators' formulas")
                   ->group("");
@@ -335,6 +369,7 @@ int main(int argc, char** argv) {
   ExportFlags rules_export;
   EvalFlags eval;
   TrainFlags train;
+  BenchFlags bench;
   CostFlags cost, calibrate;
   add_generate(app, generate, code);
   add_verify(app, verify, code);
@@ -347,6 +382,7 @@ int main(int argc, char** argv) {
   add_cost_files(app, cost, code);
   add_cost_models(app, cost, code);
   add_train(app, train, code);
+  add_bench(app, bench, code);
   add_eval(app, eval, code);
   try {
     app.parse(argc, argv);

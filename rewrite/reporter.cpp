@@ -46,7 +46,8 @@ void Reporter::look(uint64_t candidates) {
 std::optional<StopReason> Reporter::over() const {
   if (stop_.requested()) return StopReason::Interrupted;
   if (stop_.out_of_time()) return StopReason::Time;
-  if (out_of_budget()) return StopReason::Budget;
+  bool expanded = options_.max_expanded > 0 && report.expanded >= options_.max_expanded;
+  if (expanded || out_of_budget()) return StopReason::Budget;
   return std::nullopt;
 }
 

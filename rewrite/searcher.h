@@ -12,10 +12,11 @@
 namespace regraft::rewrite {
 
 struct SearchOptions {
-  double alpha = 1.05;      ///< graphs up to alpha times the best cost are explored further
-  uint64_t budget = 10000;  ///< candidate evaluations: matches whose cost is predicted
-  size_t max_queue = 2000;  ///< graphs kept for later, the cheapest
-  double max_growth = 2;    ///< calls that a graph may have, as a multiple of the original's
+  double alpha = 1.05;        ///< graphs up to alpha times the best cost are explored further
+  uint64_t budget = 10000;    ///< candidate evaluations: matches whose cost is predicted
+  uint64_t max_expanded = 0;  ///< graphs whose matches are looked at; 0: no limit
+  size_t max_queue = 2000;    ///< graphs kept for later, the cheapest
+  double max_growth = 2;      ///< calls that a graph may have, as a multiple of the original's
   int threads = 1;
   uint64_t seed = 0;  ///< for searchers that draw numbers
   int opset = 0;      ///< new operators must have an ONNX form at this opset; 0: not asked

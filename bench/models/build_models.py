@@ -3,7 +3,8 @@
 
   python bench/models/build_models.py --out DIR [--seed N] [NAME ...]
 
-Without names all models are written; "tiny" names the small ones that the tests use.
+Without names all models are written but those of sizes.py; "tiny" names the small ones that the
+tests use.
 """
 import argparse
 import os
@@ -16,10 +17,12 @@ import decoder
 import mobile
 import nas
 import reparam
+import sizes
 import transformer
 
 MODELS = {**cnn.MODELS, **mobile.MODELS, **reparam.MODELS, **transformer.MODELS,
           **decoder.MODELS, **nas.MODELS}
+KNOWN = {**MODELS, **sizes.MODELS}
 
 
 def chosen(names):
@@ -29,10 +32,10 @@ def chosen(names):
     for name in names:
         if name == "tiny":
             picked += [n for n in MODELS if n.startswith("tiny_")]
-        elif name in MODELS:
+        elif name in KNOWN:
             picked.append(name)
         else:
-            sys.exit(f"build_models: no model {name!r}; there are: tiny, {', '.join(MODELS)}")
+            sys.exit(f"build_models: no model {name!r}; there are: tiny, {', '.join(KNOWN)}")
     return picked
 
 
@@ -45,7 +48,7 @@ def main():
     args = parser.parse_args()
     os.makedirs(args.out, exist_ok=True)
     for name in chosen(args.names):
-        model = MODELS[name](args.seed)
+        model = KNOWN[name](args.seed)
         path = os.path.join(args.out, name + ".onnx")
         onnx.save(model, path)
         print(f"{path}  {len(model.graph.node)} nodes  {os.path.getsize(path) / 1e6:.1f} MB")

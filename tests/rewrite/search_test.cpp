@@ -2,6 +2,7 @@
 #include "rewrite/check.h"
 #include "rewrite/greedy.h"
 #include "rewrite/optimize.h"
+#include "rewrite/searchers.h"
 #include "tests/rewrite/support.h"
 
 namespace regraft::rewrite {
@@ -96,6 +97,21 @@ TEST(Search, KeepsItsBudgetAndItsQueue) {
   SearchReport narrow = search(Backtracking(), g, {kAssociate}, {.alpha = 10, .max_queue = 3});
   EXPECT_LE(narrow.peak_queue, 3u);
   EXPECT_LT(narrow.cost_after, narrow.cost_before);
+}
+
+TEST(Search, ExpandsNoMoreGraphsThanAllowed) {
+  Graph g = chain(7);
+  SearchOptions options{.alpha = 10, .budget = 1000000, .max_expanded = 5};
+  for (const char* name : {"backtracking", "commuting", "published"}) {
+    SearchReport r = search(*make_searcher(name), g, {kAssociate}, options);
+    EXPECT_EQ(r.stop, StopReason::Budget) << name;
+    EXPECT_EQ(r.expanded, 5u) << name;
+    EXPECT_LT(r.cost_after, r.cost_before) << name;
+  }
+  options.max_expanded = 0;
+  SearchReport all = search(Backtracking(), g, {kAssociate}, options);
+  EXPECT_EQ(all.stop, StopReason::Exhausted);
+  EXPECT_GT(all.expanded, 5u);
 }
 
 TEST(Search, CountsDuplicates) {

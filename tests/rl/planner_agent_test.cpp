@@ -91,6 +91,8 @@ PlannerAgentOptions small_agent(int threads = 1) {
   o.environment.ceiling = 2;
   o.update.minibatch = 16;
   o.episodes = 4;
+  o.imitation = 1;
+  o.demonstration_budget = 2000;
   o.labels = {.states = 4, .centres = 2, .radius = 3, .candidates = 100};
   o.threads = threads;
   return o;

@@ -17,7 +17,7 @@ using nn::Var;
 struct Table {
   nn::Parameters<float> parameters;
   int64_t states, actions;
-  Table(int64_t states, int64_t actions) : states(states), actions(actions) {
+  Table(int64_t state_count, int64_t action_count) : states(state_count), actions(action_count) {
     parameters.add("logits", states * actions, 1);
     parameters.add("values", states, 1);
   }

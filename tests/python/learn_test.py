@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""The tables and verdicts of bench/run_learn.py, from made-up runs.
+
+  python learn_test.py [TestClass[.test]]
+"""
+import pathlib
+import sys
+import tempfile
+import types
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+import learn_logs  # noqa: E402
+import learn_report  # noqa: E402
+import run_learn  # noqa: E402
+
+
+def run(method, after, training="-", **more):
+    return {"key": "d|s|m|-|7|0 candidates, 0 expanded, 1 s", "method": method,
+            "training": training, "before": 1000.0, "after": after, "stop": "exhausted",
+            "applied": {}, "curve": [], **more}
+
+
+def report():
+    interval = lambda x: [x, x - 0.1, x + 0.1]
+    base = run("backtracking-1.05", 800.0, expanded=50000, candidates=2500000, seconds=12.0,
+               curve=[[100, 0.1, 900.0], [4000, 0.5, 800.0]])
+    runs = [run("backtracking-1.05", 800.0), run("a/greedy", 808.0, "x"),
+            run("a/greedy", 812.0, "y"), run("a/greedy", 820.0, "y"),
+            run("a/planned", 790.0, "x"),
+            run("a/planned", 700.0, "x", key="d|s|m|-|7|9 candidates, 0 expanded, 5 s")]
+    compare = lambda m, o, at, d: {"method": m, "other": o, "limit": at,
+                                   "probability": interval(0.5), "difference": interval(d)}
+    return {
+        "methods": [{"name": "backtracking-1.05", "kind": "classical"},
+                    {"name": "untrained/planned", "kind": "control"},
+                    {"name": "a/greedy", "kind": "learned"},
+                    {"name": "a/planned", "kind": "learned"}],
+        "graphs": [{"name": "m", "before": 1000.0, "reference": 790.0, "runs": runs,
+                    "baseline": base}],
+        "scores": [{"method": m, "limit": "1 s", "candidates": 0, "seconds": 1,
+                    "iqm": interval(x)} for m, x in (("a/greedy", 0.9), ("a/planned", 1.0))],
+        "comparisons": [compare("a/planned", "untrained/planned", "1 s", 0.15),
+                        compare("a/planned", "untrained/planned", "10 s", 0.05),
+                        compare("a/planned", "windows", "1 s", -0.2)],
+        "reaching": [{"graph": "m", "method": "a/greedy", "runs": 3, "reached": 0},
+                     {"graph": "m", "method": "a/planned", "runs": 1, "reached": 1,
+                      "candidates": 2000, "seconds": 0.25}],
+        "ratios": [{"method": "a/greedy", "graphs": 1, "reached": 0, "candidates": None,
+                    "candidates_found": None, "seconds": None, "seconds_found": None},
+                   {"method": "a/planned", "graphs": 1, "reached": 1, "candidates": [1250, 2, 3],
+                    "candidates_found": [2, 2, 2], "seconds": [48, 4, 4],
+                    "seconds_found": [2, 2, 2]}],
+        "cap": 30, "expansions": 50000}
+
+
+class Logs(unittest.TestCase):
+    def read(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "ppo-m-0.csv")
+            path.write_text(text)
+            self.assertEqual(learn_logs.logs_of(folder, "ppo", "m"),
+                             [learn_logs.read_log(path)])
+            return learn_logs.read_log(path)
+
+    def test_columns_are_read_by_name(self):
+        log = self.read("iteration,seconds,reward\n1,0.5,2\n2,1.0,3\n")
+        self.assertEqual(learn_logs.column([log], "dream_reward", "reward"), [[2.0, 3.0]])
+        self.assertEqual(learn_logs.column([log], "model_loss"), [])
+
+    def test_a_line_that_was_cut_off_is_left_out(self):
+        self.assertEqual(self.read("iteration,reward\n1,2\n2")["iteration"], [1.0])
+
+    def test_an_empty_log_has_no_columns(self):
+        self.assertEqual(self.read(""), {})
+
+    def test_what_learning_took(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for seed, seconds in ((0, 3), (1, 5)):
+                pathlib.Path(folder, f"world-model-m-{seed}.csv").write_text(
+                    "iteration,seconds,real_steps,dream_steps\n1,1,10,20\n"
+                    f"2,{seconds},1500,30\n")
+            self.assertIn("| world-model, m | 2 | 2 | 4 | 1.5 k | 30 |  |",
+                          learn_report.training_table(folder, ["ppo", "world-model"]))
+
+    def test_scaled_together(self):
+        self.assertEqual(learn_logs.normalised([[0, 5], [10, 2.5]]), [[0, 0.5], [1, 0.25]])
+        self.assertEqual(learn_logs.normalised([[3, 3]]), [[0, 0]])
+
+    def test_spread_is_of_what_all_have(self):
+        self.assertEqual(learn_logs.spread([[1, 2, 3], [3, 6]]), ([2, 4], [1, 2]))
+
+
+class Tables(unittest.TestCase):
+    def test_the_best_score_is_bold(self):
+        text = "\n".join(learn_report.score_table(report()))
+        self.assertIn("| a/planned | **1.000 [0.900, 1.100]** |", text)
+        self.assertIn("| a/greedy | 0.900 [0.800, 1.000] |", text)
+
+    def test_mean_scores_are_read_off_the_runs(self):
+        r = report()
+        curve = [[10, 0.5, 895.0], [90, 2.0, 790.0]]
+        r["graphs"][0]["runs"] = [run("m", 790.0, curve=curve, seed=1),
+                                  run("m", 1000.0, curve=[], seed=2)]
+        self.assertEqual(learn_report.mean_scores(r, "m", "candidates", [9, 10, 90]),
+                         [0, 0.25, 0.5])
+        self.assertEqual(learn_report.mean_scores(r, "m", "seconds", [0.4, 1, 2]), [0, 0.25, 0.5])
+        longer = run("m", 790.0, curve=curve, seed=2,
+                     key="d|s|m|-|7|9 candidates, 0 expanded, 5 s")
+        r["graphs"][0]["runs"].append(longer)
+        self.assertEqual(learn_report.mean_scores(r, "m", "candidates", [90]), [1])
+        self.assertEqual(learn_report.mean_scores(r, "m", "seconds", [2]), [0.5])
+
+    def test_comparisons_have_a_column_for_each_limit(self):
+        r = report()
+        r["comparisons"] = [c for c in r["comparisons"] if c["limit"] == "1 s"]
+        lines = learn_report.comparison_table(r)
+        self.assertIn("| a/planned beside windows | 0.50 [0.40, 0.60]; -0.200 [-0.300, -0.100] |",
+                      lines)
+        self.assertEqual(len(lines), 2 + 2 + 1)
+
+    def test_target(self):
+        self.assertIn("| m | 1 | 0.8 | 50.0 k | 2.50 M | 12.00 s | 4.0 k | 0.5 s |",
+                      learn_report.target_table(report()))
+
+    def test_reaching(self):
+        lines = learn_report.reaching_table(report())
+        self.assertIn("| a/greedy | no (0 of 3 runs) |", lines)
+        self.assertIn("| a/planned | 2.0 k, 0.25 s |", lines)
+
+    def test_ends_are_medians_of_trainings(self):
+        self.assertEqual(learn_report.ends(report(), "a/greedy"), [808.0, 816.0])
+        self.assertIn("| m | 1 |  | 0.8 |  |  | 0.812 ± 0.004 | 0.79 |",
+                      learn_report.single_table({"m": report()}))
+
+
+class Verdicts(unittest.TestCase):
+    def test_only_differences_that_are_sure_count(self):
+        first, second = learn_report.control_verdicts(report())
+        self.assertIn("`untrained/planned`: better at 1 s; median difference +0.1000.", first)
+        self.assertNotIn("10 s", first)
+        self.assertIn("`windows`: nowhere better; worse at 1 s; median", second)
+
+    def test_reached_or_not_and_by_how_much(self):
+        missed, reached = learn_report.reaching_verdicts(report())
+        self.assertIn("on 0 of 1 models.", missed)
+        self.assertIn("on 1 of 1 models; there with 1250.0 times fewer", reached)
+        self.assertEqual(learn_report.gaps(report()), ["* Not reached on m: `a/greedy` by 1.50 %."])
+
+    def test_targets_that_greedy_descent_reaches_are_named(self):
+        r = report()
+        self.assertEqual(learn_report.easy_targets(r), [])
+        r["graphs"][0]["runs"].append(run("greedy", 800.0))
+        self.assertIn("on 1 of 1 models (m)", learn_report.easy_targets(r)[0])
+
+    def test_agents_beside_backtracking(self):
+        self.assertEqual(learn_report.single_verdicts({"m": report()}),
+                         ["* m: `a/greedy` ends 1.50 % above backtracking."])
+
+    def test_sweep(self):
+        rows = [{"tau": t, "imagined_mean": -t, "imagined_std": 0.5, "real_mean": -3.0,
+                 "real_std": 1.0} for t in (0.5, 1.0)]
+        lines = learn_report.sweep_lines(rows)
+        self.assertIn("| 0.5 | -0.50 ± 0.50 | -3.00 ± 1.00 |", lines)
+        self.assertIn("Imagined and real differ by 2.00 to 2.50 points.", lines)
+
+    def test_what_is_lacking_is_said(self):
+        lines = learn_report.missing_lines({"families": report()}, {"agents": ["a", "b"]})
+        self.assertEqual(lines, ["* There is no policy of the agent `b`.",
+                                 "* There is no sweep of temperatures."])
+
+
+class Protocol(unittest.TestCase):
+    def bench(self, folder, **more):
+        return run_learn.Bench(types.SimpleNamespace(
+            **{"quick": False, "set": [], "agents": run_learn.AGENTS, "general": "planner",
+               "build": pathlib.Path("build"), "work": pathlib.Path(folder), **more}))
+
+    def test_every_fifth_rule_is_left_out(self):
+        text = "#head\n" + "".join(f"r{k}\n" for k in range(1, 12)) + "\n"
+        self.assertEqual(run_learn.split_rules(text).split(),
+                         ["#head", "r1", "r2", "r3", "r4", "r6", "r7", "r8", "r9", "r11"])
+
+    def test_families_are_not_those_of_the_training(self):
+        p = run_learn.FULL
+        self.assertFalse({*p.families} & {*p.training})
+        self.assertFalse({*p.sizes} & {*p.training})
+
+    def test_another_protocol(self):
+        p = run_learn.FULL.changed(["cap=5", 'minutes={"ppo": 1}'])
+        self.assertEqual((p.cap, p.minutes["ppo"]), (5, 1))
+        self.assertEqual(p.minutes["planner"], run_learn.FULL.minutes["planner"])
+        self.assertEqual(run_learn.FULL.cap, 30)
+        with self.assertRaises(SystemExit):
+            run_learn.FULL.changed(["cup=5"])
+
+    def test_a_model_of_its_own_is_compared_with_the_baselines_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = self.bench(folder)
+            bench.policy("ppo", "resnet18", 0).write_text("")
+            found = {e[0]: e for e in bench.evaluations()}
+            self.assertEqual(found["single-resnet18"][3],
+                             ("--methods", *learn_report.BASELINES, "ppo"))
+            self.assertEqual(found["single-bert_base"][3], ("--methods", *learn_report.BASELINES))
+
+    def test_jobs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            names = [job.name for job in self.bench(folder).jobs()]
+            self.assertEqual(len(names), len(set(names)))
+            self.assertEqual(len(names), 2 * 5 * 5 + 2 * 5 + 1)
+            few = self.bench(folder, agents=["ppo"], general="ppo", quick=True).jobs()
+            self.assertEqual([job.name for job in few],
+                             [f"ppo-{on}-{seed}" for on in
+                              ("squeezenet1_1", "tiny_vit", "training", "four-fifths")
+                              for seed in (0, 1)])
+
+    def test_policies_that_are_there_are_compared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = self.bench(folder)
+            bench.policy("planner", "training", 3).write_text("")
+            command = [str(c) for c in bench.bench_command(*next(bench.evaluations()))]
+            self.assertEqual(command[command.index("--policy") + 1:],
+                             [f"planner={folder}/policies/planner-training-3.policy"])
+
+
+if __name__ == "__main__":
+    unittest.main()
