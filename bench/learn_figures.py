@@ -126,8 +126,8 @@ def draw(folder, found, singles, policies):
                 singles, base + acting[agent])
     for title, file, agent, columns, scaled in (
             ("5.3: reward of ppo, scaled", "5-3-reward.svg", "ppo", ("reward",), True),
-            ("5.5: loss of the world model", "5-5-loss.svg", "world-model", ("model_loss",), False),
-            ("5.6: reward in dreams, scaled", "5-6-dream.svg", "world-model", ("dream_reward",),
+            ("5.5: loss of the world model", "5-5-loss.svg", "world-model", ("m_latent",), False),
+            ("5.6: reward in dreams, scaled", "5-6-dream.svg", "world-model", ("dream_gain",),
              True)):
         series = logged(policies, singles, agent, *columns)
         if series:

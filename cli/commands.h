@@ -41,7 +41,7 @@ struct OptimizeFlags {
   std::vector<std::string> disabled;
   std::string search = "windows";
   std::string policy;  ///< file, for the search "policy"; empty: the shipped one
-  std::string policy_mode = "planned";
+  std::string policy_mode = "scheduled";
   std::string cost = "auto";  ///< as choose_cost reads it
   std::string objective = "latency";
   std::string measure;  ///< runtime to time candidates with; empty: none

@@ -15,13 +15,13 @@ struct PlannerAgentOptions {
   PlannerOptions planner{.gumbel_scale = 1};
   ExpertUpdateOptions update;
   EnvironmentOptions environment;
-  int episodes = 16;  ///< of one iteration
+  int episodes = 4;  ///< of one iteration
   /// Windows that are searched in each planned state, and states of each iteration beside these;
   /// seed and threads are the agent's.
   LabelOptions labels{.states = 64, .centres = 4, .candidates = 100};
   /// Iterations that only imitate the search in windows and learn from searches nearby; later ones
   /// also plan.
-  int64_t imitation = 300;
+  int64_t imitation = 180;
   size_t demonstrated = 12;                ///< graphs whose demonstrations an iteration learns from
   size_t demonstrated_states = 32;         ///< of each
   uint64_t demonstration_budget = 200000;  ///< candidates

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""`regraft train` and `optimize --search policy` from outside, from scratch with small budgets.
+
+  python train_test.py REGRAFT [TestClass[.test]]
+"""
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import venv  # noqa: E402
+
+venv.use()
+sys.path.insert(0, str(venv.ROOT / "bench/models"))
+
+import onnx  # noqa: E402
+
+import build_models  # noqa: E402
+
+DONE, USAGE, BAD_INPUT = 0, 2, 3
+REGRAFT = ""
+NUMBERS = {"ppo": "policy_loss", "planner": "policy_loss", "world-model": "m_latent"}
+
+
+def table(policy):
+    return list(csv.DictReader(policy.with_suffix(".csv").read_text().splitlines()))
+
+
+class Train(unittest.TestCase):
+    def setUp(self):
+        keep = tempfile.TemporaryDirectory()
+        self.addCleanup(keep.cleanup)
+        self.folder = pathlib.Path(keep.name)
+        self.model = self.folder / "tiny_fire.onnx"
+        onnx.save(build_models.MODELS["tiny_fire"](0), self.model)
+
+    def start(self, *arguments):
+        return subprocess.Popen([REGRAFT, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def regraft(self, *arguments):
+        process = self.start(*arguments)
+        process.stdout_text, process.stderr_text = process.communicate(timeout=300)
+        return process
+
+    def train(self, agent, out, iterations, *more):
+        return self.regraft("train", "--agent", agent, "--graphs", self.folder, "-o", out,
+                            "--iterations", iterations, "--episodes", 2, "--log",
+                            out.with_suffix(".csv"), *more)
+
+    def optimize(self, *more):
+        out, report = self.folder / "out.onnx", self.folder / "report.json"
+        run = self.regraft("optimize", self.model, "-o", out, "--cost", "roofline", "--search",
+                           "policy", "--json", report, "--budget", 3000, *more)
+        self.assertEqual(run.returncode, DONE, run.stderr_text)
+        return run, json.loads(report.read_text())
+
+    def test_each_agent_from_scratch(self):
+        for agent, number in NUMBERS.items():
+            out = self.folder / f"{agent}.policy"
+            run = self.train(agent, out, 1)
+            self.assertEqual(run.returncode, DONE, run.stderr_text)
+            self.assertIn(number, run.stdout_text)
+            rows = table(out)
+            self.assertEqual([r["iteration"] for r in rows], ["1"])
+            self.assertLess(float(rows[0][number]), 1e6)
+            run, report = self.optimize("--policy", out, "--policy-mode", "greedy")
+            self.assertNotIn("warning", run.stderr_text)
+            self.assertLess(report["after"]["cost"], report["before"]["cost"])
+
+    def test_modes(self):
+        out = self.folder / "a.policy"
+        self.assertEqual(self.train("ppo", out, 2, "-q").returncode, DONE)
+        for mode in ("greedy", "sampled", "scheduled", "planned"):
+            _, report = self.optimize("--policy", out, "--policy-mode", mode)
+            self.assertLess(report["after"]["cost"], report["before"]["cost"])
+            self.assertTrue(report["check"]["passed"])
+            self.assertLessEqual(report["search"]["candidates"], 3000)
+
+    def test_a_run_that_was_stopped_goes_on(self):
+        for agent in ("ppo", "planner"):
+            whole, parts = self.folder / f"{agent}-a.policy", self.folder / f"{agent}-b.policy"
+            self.train(agent, whole, 3, "-q")
+            self.train(agent, parts, 2, "-q", "--threads", 1)
+            self.assertNotEqual(whole.read_bytes(), parts.read_bytes())
+            self.train(agent, parts, 3, "-q", "--threads", 2)
+            self.assertEqual(whole.read_bytes(), parts.read_bytes())
+            rows = [table(whole), table(parts)]
+            for a, b in zip(*rows, strict=True):
+                self.assertEqual({**a, "seconds": 0}, {**b, "seconds": 0})
+
+    def test_an_interrupt_keeps_what_was_learned(self):
+        out = self.folder / "a.policy"
+        process = self.start("train", "--graphs", self.model, "-o", out, "--iterations", 100000,
+                             "--episodes", 2, "--log", self.folder / "log.csv")
+        for _ in range(600):
+            if (self.folder / "log.csv").exists() and len(
+                    (self.folder / "log.csv").read_text().splitlines()) > 2:
+                break
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, DONE, stderr)
+        self.assertIn("goes on from", stdout)
+        self.assertTrue(out.exists() and os.path.exists(f"{out}.state"))
+
+    def test_a_policy_that_does_not_fit_is_replaced_with_a_warning(self):
+        broken = self.folder / "broken.policy"
+        broken.write_bytes(b"nonsense")
+        for policy in (broken, self.folder / "missing.policy"):
+            run, report = self.optimize("--policy", policy)
+            self.assertIn(f"warning: {policy}: ", run.stderr_text)
+            self.assertLess(report["after"]["cost"], report["before"]["cost"])
+
+    def test_the_shipped_policy_fits(self):
+        run, report = self.optimize()
+        self.assertEqual(run.stderr_text.count("warning"), 0, run.stderr_text)
+        self.assertLess(report["after"]["cost"], report["before"]["cost"])
+
+    def test_bad_input(self):
+        out = self.folder / "a.policy"
+        (self.folder / "empty").mkdir()
+        for graphs in ("empty", "missing.onnx"):
+            run = self.regraft("train", "--graphs", self.folder / graphs, "-o", out)
+            self.assertEqual(run.returncode, BAD_INPUT)
+            self.assertIn(graphs, run.stderr_text)
+        (self.folder / "a.policy.state").write_bytes(b"nonsense")
+        run = self.regraft("train", "--graphs", self.model, "-o", out, "--iterations", 1)
+        self.assertEqual(run.returncode, BAD_INPUT)
+        self.assertIn("a.policy.state", run.stderr_text)
+        self.assertFalse(out.exists())
+        run = self.regraft("train", "--graphs", self.model, "-o", out, "--agent", "none")
+        self.assertEqual(run.returncode, USAGE)
+
+
+if __name__ == "__main__":
+    REGRAFT = sys.argv.pop(1)
+    unittest.main()
