@@ -9,6 +9,7 @@
 #include "cli/model_files.h"
 #include "cli/profiles.h"
 #include "cli/report.h"
+#include "cli/rewards.h"
 #include "cli/rule_set.h"
 #include "io/model.h"
 #include "rl/planner_agent.h"
@@ -60,18 +61,20 @@ Status run(Agent& agent, const TrainFlags& flags) {
 
 /// What all agents that act on the graph itself have in common.
 template <class Options>
-Options options_of(const TrainFlags& flags) {
+Result<Options> options_of(const TrainFlags& flags, const Setting& s) {
   Options options;
   options.threads = thread_count(flags.common);
   options.environment.reward = *rl::reward_named(flags.reward);
   options.network.factorised = flags.heads == "factorised";
   if (flags.episodes > 0) options.episodes = flags.episodes;
+  RETURN_IF_ERROR(prepare_reward(options.environment, s.cost, s.graphs[0]));
   return options;
 }
 
 template <class Agent, class Options>
 Status train_on(const TrainFlags& flags, const Setting& s) {
-  Agent agent(s.graphs, s.rules, *s.cost.model, options_of<Options>(flags), flags.common.seed);
+  ASSIGN_OR_RETURN(Options options, options_of<Options>(flags, s));
+  Agent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
   return run(agent, flags);
 }
 

@@ -84,6 +84,18 @@ class Train(unittest.TestCase):
             self.assertTrue(report["check"]["passed"])
             self.assertLessEqual(report["search"]["candidates"], 3000)
 
+    def test_rewards_and_heads(self):
+        for more in (["--reward", "measured"], ["--reward", "mixed"], ["--reward", "shaped"],
+                     ["--reward", "best"], ["--reward", "final"], ["--heads", "factorised"]):
+            out = self.folder / f"{more[1]}.policy"
+            run = self.train("ppo", out, 1, *more)
+            self.assertEqual(run.returncode, DONE, run.stderr_text)
+            reward = float(table(out)[0]["reward"])
+            self.assertLess(abs(reward), 200)
+            if "measured" in more:
+                self.assertNotEqual(reward, 0)
+            self.optimize("--policy", out, "--policy-mode", "greedy")
+
     def test_a_run_that_was_stopped_goes_on(self):
         for agent in ("ppo", "planner"):
             whole, parts = self.folder / f"{agent}-a.policy", self.folder / f"{agent}-b.policy"
