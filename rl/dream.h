@@ -9,13 +9,21 @@ namespace regraft::rl {
 /// Where a dream begins.
 struct DreamStart {
   Eigen::RowVectorXf z, h, c;
-  Counts counts;
+  Offers offers;
   float saved = 0;    ///< percent
   int32_t depth = 0;  ///< of the episode
 };
 
 /// A state of a real episode, with what M remembers there. `memory`: Dynamics::recall of it.
 DreamStart start_at(const Track& track, const Memory& memory, size_t step);
+
+/// What is saved as a dream goes on, in percent: the sum of what the choices are told to save, but
+/// hardly more than what M says of the whole graph. So no circle of steps pays for ever.
+struct Balance {
+  float sum = 0, saved = 0;
+  /// `whole`: Imagined::saved after the choice.
+  void pay(const Offers& offers, const Choice& choice, float whole);
+};
 
 struct DreamOptions {
   int horizon = 15;  ///< steps
@@ -28,9 +36,9 @@ struct DreamOptions {
 /// The steps of all dreams, one dream after the other.
 struct Dreams {
   nn::Matrix<float> z;  ///< a row for each step
-  std::vector<Counts> counts;
+  std::vector<Offers> offers;
   std::vector<Sample> samples;
-  std::vector<double> gains;  ///< by dream: sum of the rewards, percent
+  std::vector<double> gains;  ///< by dream: most that was saved beyond its start, percent
   double length = 0;          ///< mean
 };
 
