@@ -23,12 +23,15 @@ struct Rows {
 };
 constexpr int kSeen = 2;
 
+/// A described change so that a tenth of a percent is about 1.
+float spread(float change) { return std::copysign(std::log1p(20 * std::abs(change)), change); }
+
 Rows lay_out(std::span<const Offers* const> offers) {
   Rows o;
   for (size_t k = 0; k < offers.size(); ++k) {
     for (const Choice& c : choices(*offers[k])) {
       bool stops = static_cast<size_t>(c.slot) == offers[k]->counts.size();
-      float change = stops ? 0 : offers[k]->change(c);
+      float change = stops ? 0 : spread(offers[k]->change(c));
       if (c.location == 0) {
         o.pair_state.push_back(static_cast<int32_t>(k));
         o.pair_slot.push_back(c.slot);

@@ -13,7 +13,7 @@ struct ControllerOptions {
   int hidden = 64;
   int32_t capacity = 256;  ///< of the vocabulary
   int32_t locations = 4;   ///< of a rule
-  double stop_bias = -2;   ///< what the logit of stopping begins with
+  double stop_bias = -5;   ///< what the logit of stopping begins with
 };
 
 /// First the rule among those that are offered, or to stop; then the place, given the rule. It sees

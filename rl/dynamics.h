@@ -16,8 +16,8 @@ struct DynamicsOptions {
   int32_t locations = 4;   ///< of a rule
   int action = 32;         ///< of the embedding of a rule
   int heads = 128;         ///< hidden units between memory and what is told of the next state
-  int minibatch = 32;      ///< episodes
-  int chunk = 8;           ///< episodes on one tape
+  int minibatch = 16;      ///< episodes
+  int chunk = 8;           ///< episodes on one tape, alike in length
   double noise = 0.01;     ///< on latent vectors in training: in dreams they are not exact either
   double learning_rate = 2e-3;
   double max_norm = 1;

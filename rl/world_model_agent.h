@@ -15,10 +15,10 @@ struct WorldModelAgentOptions {
   int first_episodes = 64;  ///< exploring, in the first iteration
   int episodes = 32;        ///< in each later one: half of them the controller's, half exploring
   size_t replay = 4000;     ///< steps that are kept
-  int first_updates = 200;  ///< of V and of M in the first iteration
+  int first_updates = 120;  ///< of V and of M in the first iteration
   int updates = 40;         ///< in each later one
   int dreams = 256;         ///< between two updates of the controller
-  int dream_updates = 10;   ///< of the controller, in an iteration
+  int dream_updates = 25;   ///< of the controller, in an iteration
   int evaluations = 4;      ///< dreams of each graph that the greedy controller's score is of
   double least_stop = 0.01, most_stop = 0.2;  ///< exploring ones stop with a probability between
   int threads = 1;

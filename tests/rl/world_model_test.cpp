@@ -101,6 +101,42 @@ TEST(Controller, ChoosesOnlyWhatIsOffered) {
   for (int slot : {1, 3, 6}) EXPECT_GT(slopes.row(slot).norm(), 0) << slot;
 }
 
+/// Steps to and fro pay what they save and cost, and never more than the graph can save.
+TEST(Dream, CirclesPayNothing) {
+  Offers forth(2, 1), back(2, 1);
+  forth.change({0, 0}) = -0.7F, back.change({1, 0}) = 0.7F;
+  Balance b{3, 3};
+  for (int k = 0; k < 5; ++k) {
+    b.pay(forth, {0, 0}, 100);
+    EXPECT_NEAR(b.saved, 3 + std::expm1(0.7F), 1e-5);
+    b.pay(back, {1, 0}, 100);
+    EXPECT_NEAR(b.saved, 3, 1e-5);
+  }
+  for (int k = 0; k < 50; ++k) b.pay(forth, {0, 0}, 5);
+  EXPECT_GE(b.saved, 5);
+  EXPECT_LE(b.saved, 6);
+}
+
+TEST(Vocabulary, OffersWhatTheEnvironmentDoes) {
+  Graph g = layers(2);
+  Environment env(g, shipped_rules(), roofline(), {});
+  const Observation& o = env.observation();
+  Vocabulary vocabulary(64);
+  vocabulary.learn(o);
+  Offers offers = vocabulary.offers(o, 2);
+  size_t offered = 0;
+  for (const Choice& c : choices(offers)) {
+    if (c.slot == vocabulary.stop()) continue;
+    int32_t rule = vocabulary.rules()[static_cast<size_t>(c.slot)];
+    auto at = env.index({rule, c.location});
+    ASSERT_TRUE(at);
+    double percent = 100 * env.match(*at).cost_change / env.original();
+    EXPECT_NEAR(saving(offers.change(c)), -percent, 1e-3 * (1 + std::abs(percent)));
+    ++offered;
+  }
+  EXPECT_GT(offered, 4U);
+}
+
 WorldModelAgentOptions small_options() {
   WorldModelAgentOptions o;
   o.model.latent.size = 16;
@@ -166,6 +202,21 @@ TEST(WorldModelAgent, DreamsMakeNoRealSteps) {
   EXPECT_EQ(agent.sweep({0.5, 1.5}, 2, 1, {}).size(), 2U);
   EXPECT_EQ(agent.real_steps(), real);
   EXPECT_GT(agent.measured_steps(), measured);
+}
+
+/// The best controller's episode is played again by what is given away.
+TEST(WorldModelAgent, KeepsTheBestController) {
+  auto options = tiny_options();
+  WorldModelAgent agent(two_layers(), shipped_rules(), roofline(), options, 3);
+  double most = -1;
+  for (int k = 0; k < 4; ++k) {
+    LogRow row = agent.iterate({});
+    EXPECT_EQ(row[0].first, "real");
+    most = std::max(most, row[0].second);
+    Environment env(two_layers()[0], shipped_rules(), roofline(), options.environment);
+    Rng rng(1);
+    EXPECT_EQ(most_saved(run_episode(env, most_wanted(*agent.policy()), rng).rewards), most);
+  }
 }
 
 TEST(WorldModelAgent, GoesOnAsIfThereHadBeenNoBreak) {
