@@ -214,6 +214,20 @@ Scores WorldModelAgent::measure(const WorldModel& world, int count, double tau, 
   return scores;
 }
 
+/// `saved`: what the controller saved, percent.
+void WorldModelAgent::keep_the_best(double saved) {
+  constexpr double kFallen = 0.8;
+  if (saved > state_.best_saved) {
+    state_.best_saved = saved;
+    state_.best_world = state_.world;
+  } else if (saved < kFallen * state_.best_saved) {
+    // What the vocabulary learnt since stays: its slots are the same.
+    Vocabulary vocabulary = state_.world.vocabulary;
+    state_.world = state_.best_world;
+    state_.world.vocabulary = std::move(vocabulary);
+  }
+}
+
 LogRow WorldModelAgent::iterate(const Stop& stop) {
   State before = state_;
   auto number = static_cast<uint64_t>(state_.iterations);
@@ -251,10 +265,7 @@ LogRow WorldModelAgent::iterate(const Stop& stop) {
   }
   std::vector<double> real;
   for (const Trajectory& e : tries) real.push_back(most_saved(e.rewards));
-  if (mean(real) > state_.best_saved) {
-    state_.best_saved = mean(real);
-    state_.best_world = w;
-  }
+  keep_the_best(mean(real));
   for (Trajectory& e : tries) remember(std::move(e));
   state_.dream_steps += c.steps;
   ++state_.iterations;

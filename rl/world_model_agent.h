@@ -42,7 +42,8 @@ class WorldModelAgent {
                   const cost::CostModel& model, const WorldModelAgentOptions& options,
                   uint64_t seed);
   /// Real episodes, then V, M, and C in dreams; then C's greedy episode of each graph, which tells
-  /// how good it is and is learnt from later. Ends early, changing nothing, when stopped: the row
+  /// how good it is and is learnt from later. Where it is far behind the best so far, the next
+  /// iteration goes on from that. Ends early, changing nothing, when stopped: the row
   /// is empty then.
   LogRow iterate(const Stop& stop);
   int64_t iterations() const { return state_.iterations; }
@@ -96,6 +97,7 @@ class WorldModelAgent {
   /// Of drawing controllers. The real steps are counted as measured.
   Scores measure(const WorldModel& world, int count, double tau, uint64_t seed);
   Exploring exploring(uint64_t seed) const;
+  void keep_the_best(double saved);
 
   EnvironmentPool pool_;
   const rewrite::RuleIndex& rules_;
