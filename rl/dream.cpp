@@ -15,8 +15,8 @@ using nn::Tape;
 
 namespace {
 
-constexpr size_t kChunk = 32;   // dreams side by side
-constexpr float kTrust = 0.5F;  // percent
+constexpr size_t kChunk = 32;  // dreams side by side
+constexpr float kTrust = 1;    // percent
 
 /// One dream while it goes on.
 struct Sleeper {
@@ -168,7 +168,7 @@ Dreams gather(const std::vector<Chunk>& chunks, int latent, const DreamOptions& 
 
 void Balance::pay(const Offers& offers, const Choice& choice, float whole) {
   sum += saving(offers.change(choice));
-  saved = std::min(sum, whole + kTrust);
+  saved = std::clamp(sum, whole - kTrust, whole + kTrust);
 }
 
 int32_t most_wanted(const Controller::Output& o, const Matrix<float>& log_probs, size_t state) {

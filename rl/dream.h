@@ -18,7 +18,7 @@ struct DreamStart {
 DreamStart start_at(const Track& track, const Memory& memory, size_t step);
 
 /// What is saved as a dream goes on, in percent: the sum of what the choices are told to save, but
-/// hardly more than what M says of the whole graph. So no circle of steps pays for ever.
+/// not far from what M says of the whole graph. So no circle of steps pays for ever.
 struct Balance {
   float sum = 0, saved = 0;
   /// `whole`: Imagined::saved after the choice.
@@ -26,9 +26,10 @@ struct Balance {
 };
 
 struct DreamOptions {
-  int horizon = 15;  ///< steps
-  double tau = 1;    ///< temperature of M
-  double discount = 1, lambda = 0.95;
+  int horizon = 15;        ///< steps
+  double tau = 1;          ///< temperature of M
+  double discount = 0.97;  ///< below 1: what saves comes before what only shuffles
+  double lambda = 0.95;
   /// The most probable rule and place instead of a draw.
   enum class Acting : uint8_t { Drawn, MostWanted } acting = Acting::Drawn;
 };

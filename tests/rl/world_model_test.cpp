@@ -107,9 +107,9 @@ TEST(Dream, CirclesPayNothing) {
   forth.change({0, 0}) = -0.7F, back.change({1, 0}) = 0.7F;
   Balance b{3, 3};
   for (int k = 0; k < 5; ++k) {
-    b.pay(forth, {0, 0}, 100);
+    b.pay(forth, {0, 0}, 4);
     EXPECT_NEAR(b.saved, 3 + std::expm1(0.7F), 1e-5);
-    b.pay(back, {1, 0}, 100);
+    b.pay(back, {1, 0}, 3);
     EXPECT_NEAR(b.saved, 3, 1e-5);
   }
   for (int k = 0; k < 50; ++k) b.pay(forth, {0, 0}, 5);
