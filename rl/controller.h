@@ -1,5 +1,5 @@
 #pragma once
-// C of a world model (Ha & Schmidhuber 2018): what to do, from the latent vector alone.
+// C of a world model (Ha & Schmidhuber 2018): what to do, from latent vector and offers.
 #include <span>
 
 #include "rl/nn/adam.h"
@@ -12,12 +12,12 @@ struct ControllerOptions {
   int latent = 32;  ///< size of a latent vector
   int hidden = 64;
   int32_t capacity = 256;  ///< of the vocabulary
-  int32_t locations = 8;   ///< of a rule
-  double stop_bias = -2;   ///< what the logit of stopping begins with
+  int32_t locations = 4;   ///< of a rule
+  double stop_bias = -5;   ///< what the logit of stopping begins with
 };
 
-/// First the rule among those that are offered, or to stop; then the place, given the rule. Reading
-/// is thread-safe.
+/// First the rule among those that are offered, or to stop; then the place, given the rule. It sees
+/// what the offers would change beside the latent vector. Reading is thread-safe.
 class Controller {
  public:
   Controller(const ControllerOptions& options, uint64_t seed);
@@ -27,9 +27,9 @@ class Controller {
     std::vector<Choice> choices;
     nn::Var values;  ///< a column: percent that is still to be saved
   };
-  /// A row of z for each state's counts.
+  /// A row of z for each state's offers.
   Output forward(nn::Tape<float>& tape, const nn::Matrix<float>& z,
-                 std::span<const Counts* const> counts) const;
+                 std::span<const Offers* const> offers) const;
 
   const ControllerOptions& options() const { return options_; }
   nn::Parameters<float>& parameters() { return parameters_; }
@@ -43,6 +43,7 @@ class Controller {
   nn::Mlp body_, value_;
   nn::Linear place_in_;
   int rules_ = -1, biases_ = -1, rule_places_ = -1, places_ = -1;
+  int seen_ = -1, lean_ = -1, lean_place_ = -1;
   nn::Adam<float> adam_;
 };
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "rl/episodes.h"
 
 namespace regraft::rl {
 
@@ -16,6 +16,7 @@ using nn::Tape;
 namespace {
 
 constexpr size_t kChunk = 32;  // dreams side by side
+constexpr float kTrust = 1;    // percent
 
 /// One dream while it goes on.
 struct Sleeper {
@@ -23,19 +24,19 @@ struct Sleeper {
   std::vector<Sample> samples;
   std::vector<float> rewards, values;
   double bootstrap = 0;
-  float saved = 0;  // percent, now
+  Balance balance;
 };
 
 /// Dreams that M steps together.
 struct Chunk {
   std::vector<Eigen::RowVectorXf> z;  // by step, in the order in which they were taken
-  std::vector<Counts> counts;
+  std::vector<Offers> offers;
   std::vector<Sleeper> sleepers;
   // Those that go on, by row:
   std::vector<size_t> awake;
   std::vector<Rng> rngs;
   Matrix<float> state;
-  std::vector<Counts> offered;
+  std::vector<Offers> offered;
   Memory memory;
 };
 
@@ -64,8 +65,8 @@ Chunk begin(const Dynamics& dynamics, std::span<const DreamStart> starts, size_t
     c.state.row(k) = s.z;
     c.memory.h.row(k) = s.h;
     c.memory.c.row(k) = s.c;
-    c.offered.push_back(s.counts);
-    c.sleepers[static_cast<size_t>(k)].saved = s.saved;
+    c.offered.push_back(s.offers);
+    c.sleepers[static_cast<size_t>(k)].balance = {s.saved, s.saved};
     c.awake.push_back(static_cast<size_t>(k));
     c.rngs.emplace_back(combine(seed, first + static_cast<size_t>(k)));
   }
@@ -88,9 +89,9 @@ int32_t draw(const Controller::Output& o, const Matrix<float>& log_probs, size_t
   return last;
 }
 
-std::vector<const Counts*> pointers(const std::vector<Counts>& all) {
-  std::vector<const Counts*> p;
-  for (const Counts& c : all) p.push_back(&c);
+std::vector<const Offers*> pointers(const std::vector<Offers>& all) {
+  std::vector<const Offers*> p;
+  for (const Offers& c : all) p.push_back(&c);
   return p;
 }
 
@@ -108,7 +109,7 @@ std::vector<Choice> act(Chunk& c, const Controller& controller, DreamOptions::Ac
     s.samples.push_back({0, at - out.first_action[k], log_probs(at, 0), 0, 0});
     s.values.push_back(values(static_cast<int64_t>(k), 0));
     c.z.emplace_back(c.state.row(static_cast<int64_t>(k)));
-    c.counts.push_back(c.offered[k]);
+    c.offers.push_back(c.offered[k]);
     chosen.push_back(out.choices[static_cast<size_t>(at)]);
   }
   return chosen;
@@ -121,12 +122,13 @@ void advance(Chunk& c, const Dynamics& dynamics, const std::vector<Choice>& chos
   for (size_t k = 0; k < chosen.size(); ++k) {
     Sleeper& s = c.sleepers[c.awake[k]];
     bool stops = chosen[k].slot == dynamics.options().capacity;
-    float before = std::exchange(s.saved, stops ? s.saved : next.saved[k]);
-    s.rewards.push_back(s.saved - before);
+    float before = s.balance.saved;
+    if (!stops) s.balance.pay(c.offered[k], chosen[k], next.saved[k]);
+    s.rewards.push_back(s.balance.saved - before);
     if (!stops && next.ends[k] <= 0.5F) on.push_back(k);
   }
   c.state = std::move(next.z);
-  c.offered = std::move(next.counts);
+  c.offered = std::move(next.offers);
   keep(c, on);
 }
 
@@ -151,9 +153,9 @@ Dreams gather(const std::vector<Chunk>& chunks, int latent, const DreamOptions& 
         sample.target = a.targets[t];
         all.samples.push_back(sample);
         rows.push_back(&c.z[static_cast<size_t>(s.rows[t])]);
-        all.counts.push_back(c.counts[static_cast<size_t>(s.rows[t])]);
+        all.offers.push_back(c.offers[static_cast<size_t>(s.rows[t])]);
       }
-      all.gains.push_back(std::accumulate(s.rewards.begin(), s.rewards.end(), 0.0));
+      all.gains.push_back(most_saved(s.rewards));
     }
   all.z.resize(static_cast<int64_t>(rows.size()), latent);
   for (size_t k = 0; k < rows.size(); ++k) all.z.row(static_cast<int64_t>(k)) = *rows[k];
@@ -163,6 +165,11 @@ Dreams gather(const std::vector<Chunk>& chunks, int latent, const DreamOptions& 
 }
 
 }  // namespace
+
+void Balance::pay(const Offers& offers, const Choice& choice, float whole) {
+  sum += saving(offers.change(choice));
+  saved = std::clamp(sum, whole - kTrust, whole + kTrust);
+}
 
 int32_t most_wanted(const Controller::Output& o, const Matrix<float>& log_probs, size_t state) {
   int32_t best = -1, rule_best = -1, slot = -1;
@@ -180,7 +187,7 @@ int32_t most_wanted(const Controller::Output& o, const Matrix<float>& log_probs,
 DreamStart start_at(const Track& track, const Memory& memory, size_t step) {
   auto at = static_cast<int64_t>(step);
   return {track.z.row(at),    memory.h.row(at),  memory.c.row(at),
-          track.counts[step], track.saved[step], static_cast<int32_t>(step)};
+          track.offers[step], track.saved[step], static_cast<int32_t>(step)};
 }
 
 Dreams dream(const Dynamics& dynamics, const Controller& controller,
@@ -199,13 +206,13 @@ Dreams dream(const Dynamics& dynamics, const Controller& controller,
 
 Evaluate evaluate_dreams(const Controller& controller, const Dreams& dreams) {
   return [&](Tape<float>& tape, std::span<const int32_t> chosen) -> Evaluation {
-    std::vector<const Counts*> counts;
+    std::vector<const Offers*> offers;
     std::vector<size_t> rows;
     for (int32_t k : chosen) {
       rows.push_back(static_cast<size_t>(dreams.samples[static_cast<size_t>(k)].state));
-      counts.push_back(&dreams.counts[rows.back()]);
+      offers.push_back(&dreams.offers[rows.back()]);
     }
-    auto out = controller.forward(tape, pick(dreams.z, rows), counts);
+    auto out = controller.forward(tape, pick(dreams.z, rows), offers);
     return {out.log_probs, std::move(out.first_action), out.values};
   };
 }

@@ -9,7 +9,7 @@ namespace regraft::rl {
 /// Where a dream begins.
 struct DreamStart {
   Eigen::RowVectorXf z, h, c;
-  Counts counts;
+  Offers offers;
   float saved = 0;    ///< percent
   int32_t depth = 0;  ///< of the episode
 };
@@ -17,10 +17,19 @@ struct DreamStart {
 /// A state of a real episode, with what M remembers there. `memory`: Dynamics::recall of it.
 DreamStart start_at(const Track& track, const Memory& memory, size_t step);
 
+/// What is saved as a dream goes on, in percent: the sum of what the choices are told to save, but
+/// not far from what M says of the whole graph. So no circle of steps pays for ever.
+struct Balance {
+  float sum = 0, saved = 0;
+  /// `whole`: Imagined::saved after the choice.
+  void pay(const Offers& offers, const Choice& choice, float whole);
+};
+
 struct DreamOptions {
-  int horizon = 15;  ///< steps
-  double tau = 1;    ///< temperature of M
-  double discount = 1, lambda = 0.95;
+  int horizon = 15;        ///< steps
+  double tau = 1;          ///< temperature of M
+  double discount = 0.97;  ///< below 1: what saves comes before what only shuffles
+  double lambda = 0.95;
   /// The most probable rule and place instead of a draw.
   enum class Acting : uint8_t { Drawn, MostWanted } acting = Acting::Drawn;
 };
@@ -28,9 +37,9 @@ struct DreamOptions {
 /// The steps of all dreams, one dream after the other.
 struct Dreams {
   nn::Matrix<float> z;  ///< a row for each step
-  std::vector<Counts> counts;
+  std::vector<Offers> offers;
   std::vector<Sample> samples;
-  std::vector<double> gains;  ///< by dream: sum of the rewards, percent
+  std::vector<double> gains;  ///< by dream: most that was saved beyond its start, percent
   double length = 0;          ///< mean
 };
 

@@ -25,16 +25,15 @@ struct Tally {
   size_t steps = 0, hits = 0, false_alarms = 0, misses = 0, ends = 0;
   double reward = 0, square = 0, sum = 0, sum2 = 0, numbers = 0;
 
-  /// `saved`: percent, imagined before the step.
-  void add(const Imagined& it, float saved, const Track& track, size_t t, int32_t slots) {
+  void add(const Imagined& it, float reward_told, const Track& track, size_t t, int32_t slots) {
     ++steps;
-    const Counts &told = it.counts[0], &real = track.counts[t + 1];
+    const auto &told = it.offers[0].counts, &real = track.offers[t + 1].counts;
     for (size_t s = 0; s < static_cast<size_t>(slots); ++s) {
       hits += told[s] > 0 && real[s] > 0;
       false_alarms += told[s] > 0 && real[s] == 0;
       misses += told[s] == 0 && real[s] > 0;
     }
-    reward += std::abs(it.saved[0] - saved - (track.saved[t + 1] - track.saved[t]));
+    reward += std::abs(reward_told - (track.saved[t + 1] - track.saved[t]));
     auto z = track.z.row(static_cast<int64_t>(t) + 1);
     square += (it.z.row(0) - z).squaredNorm();
     sum += z.sum(), sum2 += z.squaredNorm(), numbers += static_cast<double>(z.size());
@@ -63,14 +62,17 @@ void imagine(const WorldModel& world, const Track& track, const Memory& recalled
   auto at = static_cast<int64_t>(from);
   Memory memory{recalled.h.row(at), recalled.c.row(at)};
   Matrix<float> z = track.z.row(at);
-  float saved = track.saved[from];
+  Offers offers = track.offers[from];
+  Balance balance{track.saved[from], track.saved[from]};
   for (size_t t = from; t < from + steps; ++t) {
     Imagined next = world.dynamics.step(z, std::span(&track.choices[t], 1), memory,
                                         world.vocabulary.size(), tau, std::span(&rng, 1));
-    if (track.choices[t].slot == world.vocabulary.stop()) next.saved[0] = saved;
-    visit(t, next, saved);
-    saved = next.saved[0];
+    float before = balance.saved;
+    if (track.choices[t].slot < world.vocabulary.stop())
+      balance.pay(offers, track.choices[t], next.saved[0]);
+    visit(t, next, balance.saved - before);
     z = next.z;
+    offers = next.offers[0];
   }
 }
 
@@ -88,12 +90,12 @@ DriftReport compare(const WorldModel& world, const std::vector<Trajectory>& epis
     Memory recalled = world.dynamics.recall(track);
     for (size_t from = 0; from < track.steps(); from += kEvery)
       imagine(world, track, recalled, from, std::min(tallies.size(), track.steps() - from), tau,
-              Rng(combine(combine(seed, e), from)), [&](size_t t, const Imagined& it, float saved) {
-                tallies[t - from].add(it, saved, track, t, slots);
+              Rng(combine(combine(seed, e), from)), [&](size_t t, const Imagined& it, float told) {
+                tallies[t - from].add(it, told, track, t, slots);
               });
     double gain = 0;
     imagine(world, track, recalled, 0, track.steps(), tau, Rng(combine(seed, e)),
-            [&](size_t, const Imagined& it, float saved) { gain += it.saved[0] - saved; });
+            [&](size_t, const Imagined&, float told) { gain += told; });
     report.replayed.imagined.push_back(gain);
     report.replayed.real.push_back(episodes[e].gain());
     apart += std::abs(gain - episodes[e].gain());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/check.h"
 #include "rl/gradient_sum.h"
@@ -15,15 +16,17 @@ using nn::Var;
 
 namespace {
 
-constexpr float kSavedWeight = 10, kMaskWeight = 5;
+constexpr float kSavedWeight = 10, kMaskWeight = 5, kChangeWeight = 10;
 constexpr float kSavedScale = 10;  // percent
+constexpr float kChangeDelta = 0.1F;
 
 float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 /// Episodes side by side, padded; row t * episodes + e is step t of episode e.
 struct Sequences {
-  Matrix<float> z, change, saved, end, end_weight, mask, count;
-  Matrix<float> real;  // 1, or 0 in padding
+  Matrix<float> z, step, saved, end, end_weight, mask, count;
+  Matrix<float> change, present;  // by slot and place
+  Matrix<float> real;             // 1, or 0 in padding
   std::vector<Choice> choices;
 };
 
@@ -31,16 +34,22 @@ void put_step(Sequences& s, int64_t row, const Track& track, size_t t, double en
   auto at = static_cast<int64_t>(t);
   bool ends = track.terminated && t + 1 == track.steps();
   s.z.row(row) = track.z.row(at);
-  s.change.row(row) = track.z.row(at + 1) - track.z.row(at);
+  s.step.row(row) = track.z.row(at + 1) - track.z.row(at);
   s.saved(row, 0) = track.saved[t + 1] / kSavedScale;
   s.end(row, 0) = ends;
   s.end_weight(row, 0) = ends ? static_cast<float>(end_weight) : 1;
   s.real(row, 0) = 1;
   s.choices[static_cast<size_t>(row)] = track.choices[t];
+  const Offers& next = track.offers[t + 1];
   for (int64_t k = 0; k < s.mask.cols(); ++k) {
-    float n = track.counts[t + 1][static_cast<size_t>(k)];
+    float n = next.counts[static_cast<size_t>(k)];
     s.mask(row, k) = n > 0;
     s.count(row, k) = std::log1p(n);
+    int64_t first = k * next.locations;
+    for (int32_t place = 0; place < next.locations && static_cast<float>(place) < n; ++place) {
+      s.present(row, first + place) = 1;
+      s.change(row, first + place) = next.change({static_cast<int32_t>(k), place});
+    }
   }
 }
 
@@ -49,8 +58,9 @@ Sequences lay_out(std::span<const Track* const> tracks, size_t length, int64_t s
   auto episodes = static_cast<int64_t>(tracks.size());
   int64_t rows = episodes * static_cast<int64_t>(length);
   auto zeros = [&](int64_t columns) { return Matrix<float>(Matrix<float>::Zero(rows, columns)); };
-  Sequences s{zeros(o.latent), zeros(o.latent), zeros(1), zeros(1), zeros(1),
-              zeros(slots),    zeros(slots),    zeros(1), {}};
+  int64_t places = slots * o.locations;
+  Sequences s{zeros(o.latent), zeros(o.latent), zeros(1),      zeros(1), zeros(1), zeros(slots),
+              zeros(slots),    zeros(places),   zeros(places), zeros(1), {}};
   s.choices.assign(static_cast<size_t>(rows), {o.capacity + 1, 0});
   for (int64_t e = 0; e < episodes; ++e)
     for (size_t t = 0; t < tracks[static_cast<size_t>(e)]->steps(); ++t)
@@ -67,8 +77,17 @@ void add_noise(Sequences& s, int64_t episodes, double noise, Rng& rng) {
       for (int64_t k = 0; k < s.z.cols(); ++k) {
         auto x = static_cast<float>(noise * nn::normal(rng));
         s.z(row, k) += x;
-        s.change(row, k) -= x;
+        s.step(row, k) -= x;
       }
+}
+
+/// As the heads tell it of a slot; `count`: log(1 + places).
+void offer(Offers& offers, int32_t slot, float count, const Eigen::RowVectorXf& change) {
+  float n = std::clamp(std::round(std::expm1(count)), 1.0F, 1000.0F);
+  offers.counts[static_cast<size_t>(slot)] = static_cast<int16_t>(n);
+  for (Choice c{slot, 0}; c.location < offers.locations && static_cast<float>(c.location) < n;
+       ++c.location)
+    offers.change(c) = change(static_cast<int64_t>(slot) * offers.locations + c.location);
 }
 
 /// Minus the log likelihood of a yes or no, by number.
@@ -103,7 +122,10 @@ Dynamics::Dynamics(const DynamicsOptions& o, uint64_t seed) : options_(o) {
   mixture_in_ = nn::Linear::make(p, rng, "m.mixture", told, mixture_.width(), 0.3);
   saved_ = nn::Mlp::make(p, rng, "m.saved", {told, o.heads, 1});
   end_ = nn::Mlp::make(p, rng, "m.end", {told, o.heads, 1});
-  offers_ = nn::Mlp::make(p, rng, "m.offers", {told, o.heads, 2 * o.capacity});
+  offers_ = nn::Linear::make(p, rng, "m.offers", told, o.heads, std::numbers::sqrt2);
+  mask_ = nn::Linear::make(p, rng, "m.mask", o.heads, o.capacity, 1);
+  count_ = nn::Linear::make(p, rng, "m.count", o.heads, o.capacity, 1);
+  change_ = nn::Linear::make(p, rng, "m.change", o.heads, o.capacity * o.locations, 1);
   adam_ = nn::Adam<float>(p);
 }
 
@@ -117,12 +139,16 @@ Var Dynamics::inputs(Tape<float>& tape, Var z, std::span<const Choice> choices) 
                               tape.gather_rows(tape.parameter(places_), places)});
 }
 
-Dynamics::Heads Dynamics::heads(Tape<float>& tape, Var memory, Var inputs) const {
+Dynamics::Heads Dynamics::heads(Tape<float>& tape, Var memory, Var inputs, int32_t slots) const {
   Var told = tape.concat_columns({memory, inputs});
-  Var offers = offers_(tape, told);
-  int64_t capacity = options_.capacity;
-  return {mixture_in_(tape, told), saved_(tape, told), end_(tape, told),
-          tape.slice_columns(offers, 0, capacity), tape.slice_columns(offers, capacity, capacity)};
+  Var offers = tape.relu(offers_(tape, told));
+  auto first = [&](const nn::Linear& layer, int64_t columns) {
+    return tape.linear(offers, tape.slice_columns(tape.parameter(layer.weight), 0, columns),
+                       tape.slice_columns(tape.parameter(layer.bias), 0, columns));
+  };
+  return {mixture_in_(tape, told), saved_(tape, told),
+          end_(tape, told),        first(mask_, slots),
+          first(count_, slots),    first(change_, slots * options_.locations)};
 }
 
 Memory Dynamics::start(int64_t rows) const {
@@ -136,22 +162,21 @@ Imagined Dynamics::step(const Matrix<float>& z, std::span<const Choice> choices,
   Tape<float> tape(parameters_, nullptr);
   Var x = inputs(tape, tape.constant(z), choices);
   auto state = lstm_(tape, x, {tape.constant(memory.h), tape.constant(memory.c)});
-  Heads told = heads(tape, state.h, x);
+  Heads told = heads(tape, state.h, x, slots);
   memory = {tape.value(state.h), tape.value(state.c)};
-  Imagined next{z, {}, {}, tape.value(told.mask).leftCols(slots).unaryExpr(&sigmoid), {}};
+  Imagined next{z, {}, {}, tape.value(told.mask).unaryExpr(&sigmoid), {}};
   const auto &saved = tape.value(told.saved), &end = tape.value(told.end);
-  const auto &mixture = tape.value(told.mixture), &count = tape.value(told.count);
+  const auto &mixture = tape.value(told.mixture), &count = tape.value(told.count),
+             &change = tape.value(told.change);
   for (int64_t k = 0; k < z.rows(); ++k) {
     auto at = static_cast<size_t>(k);
     next.z.row(k) += mixture_.sample<float>(mixture.row(k), tau, rngs[at]).row(0);
     next.saved.push_back(kSavedScale * saved(k, 0));
     next.ends.push_back(sigmoid(end(k, 0)));
-    Counts counts(static_cast<size_t>(options_.capacity));
+    Offers offers(options_.capacity, options_.locations);
     for (int32_t s = 0; s < slots; ++s)
-      if (next.offers(k, s) > 0.5F)
-        counts[static_cast<size_t>(s)] =
-            static_cast<int16_t>(std::clamp(std::round(std::expm1(count(k, s))), 1.0F, 1000.0F));
-    next.counts.push_back(std::move(counts));
+      if (next.mask(k, s) > 0.5F) offer(offers, s, count(k, s), change.row(k));
+    next.offers.push_back(std::move(offers));
   }
   next.z = next.z.cwiseMax(-1).cwiseMin(1);
   return next;
@@ -186,25 +211,26 @@ DynamicsLosses Dynamics::loss(std::span<const Track* const> tracks, size_t lengt
     state = lstm_(tape, tape.slice_rows(x, static_cast<int64_t>(t) * episodes, episodes), state);
     memories.push_back(state.h);
   }
-  Heads told = heads(tape, tape.concat_rows(memories), x);
+  Heads told = heads(tape, tape.concat_rows(memories), x, slots);
   Var real = tape.constant(s.real);
   auto mean = [&](Var terms, int64_t columns) {
     float share = 1 / static_cast<float>(of) / static_cast<float>(columns);
     return tape.scale(tape.sum(tape.mul_column(terms, real)), share);
   };
-  Var latent = mean(mixture_.negative_log_likelihood(tape, told.mixture, tape.constant(s.change)),
+  Var latent = mean(mixture_.negative_log_likelihood(tape, told.mixture, tape.constant(s.step)),
                     options_.latent);
   Var saved = mean(tape.huber(tape.sub(told.saved, tape.constant(s.saved)), 1), 1);
   Var end = mean(tape.mul(surprise(tape, told.end, s.end), tape.constant(s.end_weight)), 1);
-  Var mask = mean(surprise(tape, tape.slice_columns(told.mask, 0, slots), s.mask), slots);
-  Var count = mean(
-      tape.huber(tape.sub(tape.slice_columns(told.count, 0, slots), tape.constant(s.count)), 1),
-      slots);
+  Var mask = mean(surprise(tape, told.mask, s.mask), slots);
+  Var count = mean(tape.huber(tape.sub(told.count, tape.constant(s.count)), 1), slots);
+  Var wrong = tape.mul(tape.sub(told.change, tape.constant(s.change)), tape.constant(s.present));
+  Var change = mean(tape.huber(wrong, kChangeDelta), slots);
   Var total = tape.add(tape.add(latent, tape.scale(saved, kSavedWeight)),
-                       tape.add(tape.add(end, tape.scale(mask, kMaskWeight)), count));
+                       tape.add(tape.add(end, tape.scale(mask, kMaskWeight)),
+                                tape.add(count, tape.scale(change, kChangeWeight))));
   if (into) tape.backward(total);
-  return {tape.scalar(latent), tape.scalar(saved), tape.scalar(end), tape.scalar(mask),
-          tape.scalar(count)};
+  return {tape.scalar(latent), tape.scalar(saved), tape.scalar(end),
+          tape.scalar(mask),   tape.scalar(count), tape.scalar(change)};
 }
 
 DynamicsLosses Dynamics::train(std::span<const Track* const> tracks, int32_t slots, int updates,
@@ -231,6 +257,7 @@ DynamicsLosses Dynamics::train(std::span<const Track* const> tracks, int32_t slo
     for (const DynamicsLosses& l : losses) {
       mean.latent += share * l.latent, mean.saved += share * l.saved;
       mean.end += share * l.end, mean.mask += share * l.mask, mean.count += share * l.count;
+      mean.change += share * l.change;
     }
   }
   return mean;

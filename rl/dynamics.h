@@ -13,11 +13,11 @@ struct DynamicsOptions {
   int hidden = 256;        ///< of the memory
   int components = 8;      ///< of the mixture
   int32_t capacity = 256;  ///< of the vocabulary
-  int32_t locations = 8;   ///< of a rule
+  int32_t locations = 4;   ///< of a rule
   int action = 32;         ///< of the embedding of a rule
   int heads = 128;         ///< hidden units between memory and what is told of the next state
-  int minibatch = 32;      ///< episodes
-  int chunk = 8;           ///< episodes on one tape
+  int minibatch = 16;      ///< episodes
+  int chunk = 8;           ///< episodes on one tape, alike in length
   double noise = 0.01;     ///< on latent vectors in training: in dreams they are not exact either
   double learning_rate = 2e-3;
   double max_norm = 1;
@@ -27,7 +27,7 @@ struct DynamicsOptions {
 /// An episode as V and the vocabulary see it, with T steps.
 struct Track {
   nn::Matrix<float> z;         ///< T + 1 rows
-  std::vector<Counts> counts;  ///< of T + 1 states
+  std::vector<Offers> offers;  ///< of T + 1 states
   std::vector<Choice> choices;
   std::vector<float> saved;  ///< in T + 1 states: percent of the original's cost
   bool terminated = false;   ///< at the end
@@ -42,22 +42,21 @@ struct Memory {
 /// What it makes of one step, by row.
 struct Imagined {
   nn::Matrix<float> z;
-  /// Percent of the original's cost that is saved then. Rewards are differences of it: summed up,
-  /// they can be no more than what graphs were seen to save, however long a dream is.
-  std::vector<float> saved;
+  std::vector<float> saved;    ///< percent of the original's cost that is saved then
   std::vector<float> ends;     ///< probability that the episode ends by itself
-  nn::Matrix<float> offers;    ///< probability that a slot's rule has a place
-  std::vector<Counts> counts;  ///< of slots where that is above one half
+  nn::Matrix<float> mask;      ///< probability that a slot's rule has a place
+  std::vector<Offers> offers;  ///< of slots where that is above one half
 };
 
 /// Means over the steps and updates.
 struct DynamicsLosses {
   double latent = 0;  ///< negative log likelihood of a number of the next vector
-  double saved = 0, end = 0, mask = 0, count = 0;
+  double saved = 0, end = 0, mask = 0, count = 0, change = 0;
 };
 
 /// A recurrent network with a mixture density for the next latent vector's difference, and heads
-/// for what is saved, the end, offered rules and their places. Reading is thread-safe.
+/// for what is saved, the end, offered rules, their places and what these would change. Reading is
+/// thread-safe.
 class Dynamics {
  public:
   Dynamics(const DynamicsOptions& options, uint64_t seed);
@@ -85,18 +84,18 @@ class Dynamics {
 
  private:
   struct Heads {
-    nn::Var mixture, saved, end, mask, count;
+    nn::Var mixture, saved, end, mask, count, change;
   };
   nn::Var inputs(nn::Tape<float>& tape, nn::Var z, std::span<const Choice> choices) const;
-  Heads heads(nn::Tape<float>& tape, nn::Var memory, nn::Var inputs) const;
+  Heads heads(nn::Tape<float>& tape, nn::Var memory, nn::Var inputs, int32_t slots) const;
 
   DynamicsOptions options_;
   nn::Parameters<float> parameters_;
   int rules_ = -1, places_ = -1;
   nn::Lstm lstm_;
   nn::Mixture mixture_;
-  nn::Linear mixture_in_;
-  nn::Mlp saved_, end_, offers_;
+  nn::Linear mixture_in_, offers_, mask_, count_, change_;
+  nn::Mlp saved_, end_;
   nn::Adam<float> adam_;
 };
 

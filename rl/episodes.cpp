@@ -9,17 +9,30 @@
 
 namespace regraft::rl {
 
+double most_saved(const std::vector<float>& rewards) {
+  double sum = 0, most = 0;
+  for (float r : rewards) most = std::max(most, sum += r);
+  return most;
+}
+
 double Trajectory::gain() const { return std::accumulate(rewards.begin(), rewards.end(), 0.0); }
 
-Choose random_choice(double stop, int32_t locations) {
-  return [=](Environment& env, Rng& rng) {
-    if (env.stop() == 0 || rng.unit() < stop) return env.stop();
+/// Of what prefers savings: logits by percent.
+constexpr double kSharpness = 30;
+
+Choose random_choice(const Exploring& how) {
+  return [how, prior = std::shared_ptr(cost_prior(kSharpness))](Environment& env, Rng& rng) {
+    if (env.stop() == 0 || rng.unit() < how.stop) return env.stop();
+    if (rng.unit() < how.greed) {
+      size_t k = sample(prior->judge(env.observation()).log_probs, rng);
+      if (k != env.stop()) return k;
+    }
     std::vector<size_t> first;
     for (size_t k = 0; k < env.stop(); ++k)
       if (k == 0 || env.match(k).rule != env.match(k - 1).rule) first.push_back(k);
     size_t chosen = rng.below(first.size());
     size_t end = chosen + 1 < first.size() ? first[chosen + 1] : env.stop();
-    size_t count = std::min(end - first[chosen], static_cast<size_t>(locations));
+    size_t count = std::min(end - first[chosen], static_cast<size_t>(how.locations));
     return first[chosen] + rng.below(count);
   };
 }

@@ -7,6 +7,9 @@
 
 namespace regraft::rl {
 
+/// The largest sum of the first rewards; of none at least.
+double most_saved(const std::vector<float>& rewards);
+
 /// An episode.
 struct Trajectory {
   int32_t graph = 0;                      ///< the caller's number of the environment
@@ -21,9 +24,13 @@ struct Trajectory {
 /// An action of the environment as it stands.
 using Choose = std::function<size_t(Environment&, Rng&)>;
 
-/// Stops with this probability; otherwise each rule that has a location alike, then each of its
-/// first `locations` places alike.
-Choose random_choice(double stop, int32_t locations);
+/// How an agent tries things out.
+struct Exploring {
+  double stop = 0;        ///< probability
+  double greed = 0;       ///< probability of a choice that prefers what saves, see cost_prior()
+  int32_t locations = 1;  ///< of a rule; otherwise each rule with one alike, then each of these
+};
+Choose random_choice(const Exploring& how);
 /// Draws from what the policy says. It outlives the result.
 Choose drawn(const Policy& policy);
 /// The most probable rule (or to stop), then its most probable place. Probabilities of a rule's

@@ -30,13 +30,12 @@ Facts facts_of(std::span<const Observation* const> states, const Vocabulary& voc
           Matrix<float>(n, 1)};
   for (int64_t row = 0; row < n; ++row) {
     const Observation& o = *states[static_cast<size_t>(row)];
-    Counts counts = vocabulary.counts(o);
-    auto changes = vocabulary.changes(o);
+    Offers offers = vocabulary.offers(o, 1);
     for (int64_t s = 0; s < slots; ++s) {
       auto at = static_cast<size_t>(s);
-      f.mask(row, s) = counts[at] > 0;
-      f.count(row, s) = std::log1p(static_cast<float>(counts[at]));
-      f.change(row, s) = changes[at];
+      f.mask(row, s) = offers.counts[at] > 0;
+      f.count(row, s) = std::log1p(static_cast<float>(offers.counts[at]));
+      f.change(row, s) = offers.changes[at];
     }
     float saved = 100 * (1 - o.global[0]);
     f.cost(row, 0) = std::copysign(std::log1p(std::abs(saved)), saved);

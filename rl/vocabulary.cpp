@@ -1,6 +1,7 @@
 #include "rl/vocabulary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -28,39 +29,30 @@ int32_t Vocabulary::slot(int32_t rule) const {
   return at < slots_.size() ? slots_[at] : unknown();
 }
 
-Counts Vocabulary::counts(const Observation& o) const {
-  Counts counts(static_cast<size_t>(capacity_));
-  for (int32_t rule : o.rule) {
-    int32_t s = slot(rule);
+Offers Vocabulary::offers(const Observation& o, int32_t locations) const {
+  Offers offers(capacity_, locations);
+  for (int32_t match : in_order(o)) {
+    auto at = static_cast<size_t>(match);
+    int32_t s = slot(o.rule[at]);
     if (s == unknown()) continue;
-    auto& n = counts[static_cast<size_t>(s)];
+    auto& n = offers.counts[static_cast<size_t>(s)];
+    if (n < locations) offers.change({s, n}) = described_change(o, at);
     if (n < std::numeric_limits<int16_t>::max()) ++n;
   }
-  return counts;
+  return offers;
 }
 
-std::vector<float> Vocabulary::changes(const Observation& o) const {
-  std::vector<float> best(static_cast<size_t>(capacity_));
-  std::vector<char> seen(best.size());
-  for (size_t k = 0; k < o.matches(); ++k) {
-    int32_t s = slot(o.rule[k]);
-    if (s == unknown()) continue;
-    auto at = static_cast<size_t>(s);
-    float change = described_change(o, k);
-    best[at] = seen[at] ? std::min(best[at], change) : change;
-    seen[at] = 1;
-  }
-  return best;
-}
-
-std::vector<Choice> choices(const Counts& counts, int32_t locations) {
+std::vector<Choice> choices(const Offers& offers) {
   std::vector<Choice> all;
+  const auto& counts = offers.counts;
   for (size_t s = 0; s < counts.size(); ++s)
-    for (int32_t k = 0; k < std::min<int32_t>(counts[s], locations); ++k)
+    for (int32_t k = 0; k < std::min<int32_t>(counts[s], offers.locations); ++k)
       all.push_back({static_cast<int32_t>(s), k});
   all.push_back({static_cast<int32_t>(counts.size()), 0});
   return all;
 }
+
+float saving(float described) { return -std::copysign(std::expm1(std::abs(described)), described); }
 
 float described_change(const Observation& o, size_t match) {
   return o.match[match * kMatchFeatures + 1];

@@ -7,14 +7,31 @@
 
 namespace regraft::rl {
 
-/// How many places each rule of a vocabulary has in a state, by slot; 0: it is not offered.
-using Counts = std::vector<int16_t>;
-
 /// An action: a rule's slot and the k-th place of it, those first that save most.
 struct Choice {
   int32_t slot = 0;
   int32_t location = 0;
   bool operator==(const Choice&) const = default;
+};
+
+/// What a state offers of the rules of a vocabulary.
+struct Offers {
+  Offers(int32_t capacity, int32_t places)
+      : locations(places),
+        counts(static_cast<size_t>(capacity)),
+        changes(static_cast<size_t>(capacity) * static_cast<size_t>(places)) {}
+  int32_t locations;            ///< of a rule that changes are told of, and that may be chosen
+  std::vector<int16_t> counts;  ///< places by slot; 0: the rule is not offered
+  /// By slot and place: see described_change(); 0 where there is none.
+  std::vector<float> changes;
+  float& change(const Choice& c) { return changes[index(c)]; }
+  float change(const Choice& c) const { return changes[index(c)]; }
+
+ private:
+  size_t index(const Choice& c) const {
+    return static_cast<size_t>(c.slot) * static_cast<size_t>(locations) +
+           static_cast<size_t>(c.location);
+  }
 };
 
 /// Rules that had a place in some state that was seen, each with a slot, in the order in which they
@@ -33,10 +50,7 @@ class Vocabulary {
   int32_t unknown() const { return capacity_ + 1; }  ///< and for rules without a slot
   /// -1 is to stop.
   int32_t slot(int32_t rule) const;
-  Counts counts(const Observation& o) const;
-  /// By slot: what the best place saves, in percent of the original's cost on a symmetric
-  /// logarithmic scale, negative when it saves; 0 where there is none.
-  std::vector<float> changes(const Observation& o) const;
+  Offers offers(const Observation& o, int32_t locations) const;
 
  private:
   void add(int32_t rule);
@@ -44,12 +58,14 @@ class Vocabulary {
   std::vector<int32_t> rules_, slots_;
 };
 
-/// Actions offered in a state, by slot and then place, at most `locations` of each rule; to stop
-/// comes last.
-std::vector<Choice> choices(const Counts& counts, int32_t locations);
+/// Actions offered in a state, by slot and then place; to stop comes last.
+std::vector<Choice> choices(const Offers& offers);
 
-/// The match's change of cost as it is described: percent, on a symmetric logarithmic scale.
+/// The match's change of cost as it is described: percent of the original's, negative when it
+/// saves, on a symmetric logarithmic scale.
 float described_change(const Observation& o, size_t match);
+/// What is saved by a described change, in percent.
+float saving(float described);
 
 /// Matches of each rule in a row, by rule, those first that save most.
 std::vector<int32_t> in_order(const Observation& o);

@@ -27,8 +27,8 @@ class ControllerPolicy final : public Policy {
   Judgement judge(const Observation& o) const override {
     const Observation* state = &o;
     Matrix<float> z = world_.latent.encode(std::span(&state, 1), 1);
-    Counts counts = world_.vocabulary.counts(o);
-    const Counts* offered = &counts;
+    Offers offers = world_.vocabulary.offers(o, world_.controller.options().locations);
+    const Offers* offered = &offers;
     Tape<float> tape(world_.controller.parameters(), nullptr);
     auto out = world_.controller.forward(tape, z, std::span(&offered, 1));
     const auto& log_probs = tape.value(out.log_probs);
@@ -36,7 +36,7 @@ class ControllerPolicy final : public Policy {
     j.value = tape.value(out.values)(0, 0);
     j.log_probs.assign(o.matches() + 1, kHardlyEver);
     j.log_probs.back() = log_probs(log_probs.rows() - 1, 0);
-    std::vector<int64_t> first(counts.size() + 2, -1);
+    std::vector<int64_t> first(offers.counts.size() + 2, -1);
     for (size_t k = out.choices.size(); k-- > 0;)
       first[static_cast<size_t>(out.choices[k].slot)] = static_cast<int64_t>(k);
     int32_t rule = -1, location = 0;
@@ -139,7 +139,7 @@ Track track_of(const WorldModel& world, const Trajectory& e, int threads) {
   Track t;
   for (const Observation& o : e.observations) {
     states.push_back(&o);
-    t.counts.push_back(world.vocabulary.counts(o));
+    t.offers.push_back(world.vocabulary.offers(o, world.dynamics.options().locations));
     t.saved.push_back(100 * (1 - o.global[0]));
   }
   t.z = world.latent.encode(states, threads);
@@ -153,29 +153,31 @@ std::unique_ptr<Policy> controller_policy(const WorldModel& world) {
   return std::make_unique<ControllerPolicy>(world);
 }
 
-void store(Checkpoint& into, const WorldModel& world, const rewrite::RuleIndex& rules) {
+void store(Checkpoint& into, const WorldModel& world, const rewrite::RuleIndex& rules,
+           const std::string& prefix) {
   into.feature_hash = feature_hash();
   for (const auto& [name, size] : sizes(world)) into.counters[name] = size;
-  store_part(into, "v", world.latent);
-  store_part(into, "m", world.dynamics);
-  store_part(into, "c", world.controller);
-  auto& list = into.lists["rules"];
+  store_part(into, prefix + "v", world.latent);
+  store_part(into, prefix + "m", world.dynamics);
+  store_part(into, prefix + "c", world.controller);
+  auto& list = into.lists[prefix + "rules"];
   auto names = names_of(rules);
   for (int32_t rule : world.vocabulary.rules())
     list.push_back(rule < 0 ? "" : names[static_cast<size_t>(rule)]);
 }
 
-Status load(const Checkpoint& from, WorldModel& world, const rewrite::RuleIndex& rules) {
+Status load(const Checkpoint& from, WorldModel& world, const rewrite::RuleIndex& rules,
+            const std::string& prefix) {
   for (const auto& [name, size] : sizes(world)) {
     auto at = from.counters.find(name);
     if (at == from.counters.end() || !(at->second == std::variant<int64_t, uint64_t>(size)))
       return error("the file's '" + name + "' is not " + std::to_string(size));
   }
-  RETURN_IF_ERROR(load_part(from, "v", world.latent));
-  RETURN_IF_ERROR(load_part(from, "m", world.dynamics));
-  RETURN_IF_ERROR(load_part(from, "c", world.controller));
-  auto names = from.lists.find("rules");
-  if (names == from.lists.end()) return error("the file has no list 'rules'");
+  RETURN_IF_ERROR(load_part(from, prefix + "v", world.latent));
+  RETURN_IF_ERROR(load_part(from, prefix + "m", world.dynamics));
+  RETURN_IF_ERROR(load_part(from, prefix + "c", world.controller));
+  auto names = from.lists.find(prefix + "rules");
+  if (names == from.lists.end()) return error("the file has no list '" + prefix + "rules'");
   std::unordered_map<std::string, int32_t> numbers;
   for (const std::string& name : names_of(rules))
     numbers.emplace(name, static_cast<int32_t>(numbers.size()));

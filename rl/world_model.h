@@ -35,10 +35,13 @@ Track track_of(const WorldModel& world, const Trajectory& episode, int threads);
 std::unique_ptr<Policy> controller_policy(const WorldModel& world);
 
 /// Parameters, optimisers and the vocabulary, by names of rules.
-void store(Checkpoint& into, const WorldModel& world, const rewrite::RuleIndex& rules);
+/// `prefix` is of all names but those of sizes: a file may hold several worlds of the same sizes.
+void store(Checkpoint& into, const WorldModel& world, const rewrite::RuleIndex& rules,
+           const std::string& prefix = "");
 /// Rules that the index has not keep their slots, and are never offered. An Error says what does
 /// not fit.
-Status load(const Checkpoint& from, WorldModel& world, const rewrite::RuleIndex& rules);
+Status load(const Checkpoint& from, WorldModel& world, const rewrite::RuleIndex& rules,
+            const std::string& prefix = "");
 
 /// The policy of a file that store() has filled in, for graphs that `rules` are applied to.
 Result<std::unique_ptr<Policy>> read_controller(const Checkpoint& file,

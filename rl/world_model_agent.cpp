@@ -11,6 +11,8 @@
 namespace regraft::rl {
 namespace {
 
+const std::string kBest = "best.";
+
 EnvironmentOptions bounded(EnvironmentOptions o) {
   CHECK(o.max_steps > 0 && o.reward == Reward::Change);
   return o;
@@ -58,6 +60,15 @@ uint64_t rules_hash(const rewrite::RuleIndex& rules) {
   return h;
 }
 
+Result<std::vector<double>> doubles(const Checkpoint& file, const std::string& name, size_t count) {
+  auto at = file.arrays.find(name);
+  auto* all =
+      at == file.arrays.end() ? nullptr : std::get_if<std::vector<double>>(&at->second.numbers);
+  if (!all || all->size() != count)
+    return error("it has not " + std::to_string(count) + " numbers '" + name + "'");
+  return *all;
+}
+
 void put(LogRow& row, const LatentLosses& v, const DynamicsLosses& m, const PpoReport& c) {
   LogRow more{{"v_mask", v.mask},
               {"v_count", v.count},
@@ -68,6 +79,7 @@ void put(LogRow& row, const LatentLosses& v, const DynamicsLosses& m, const PpoR
               {"m_end", m.end},
               {"m_mask", m.mask},
               {"m_count", m.count},
+              {"m_change", m.change},
               {"c_policy", c.policy_loss},
               {"c_value", c.value_loss},
               {"entropy", c.entropy},
@@ -84,7 +96,10 @@ WorldModelAgent::WorldModelAgent(const std::vector<Graph>& graphs, const rewrite
     : pool_(graphs, rules, model, bounded(options.environment)),
       rules_(rules),
       options_(options),
-      state_{WorldModel(options.model, describe(rules).columns, seed), {}, {}, seed} {
+      state_([&] {
+        WorldModel world(options.model, describe(rules).columns, seed);
+        return State{world, world, -1, {}, {}, seed};
+      }()) {
   for (size_t g = 0; g < pool_.size(); ++g)
     state_.best.push_back(EnvironmentPool::Lease(pool_, g)->original());
 }
@@ -115,17 +130,20 @@ void WorldModelAgent::remember(Trajectory e) {
   state_.replay.erase(state_.replay.begin(), state_.replay.end() - static_cast<int64_t>(keep));
 }
 
+Exploring WorldModelAgent::exploring(uint64_t seed) const {
+  Rng rng(seed);
+  double stop =
+      options_.least_stop * std::pow(options_.most_stop / options_.least_stop, rng.unit());
+  return {stop, rng.unit(), options_.model.dynamics.locations};
+}
+
 void WorldModelAgent::collect(uint64_t seed) {
   bool first = state_.iterations == 0;
   auto policy = controller_policy(state_.world);
-  int32_t locations = options_.model.dynamics.locations;
   auto choose = [&](int k) {
-    // In pairs of rounds of all graphs: the controller's, then random ones.
+    // In pairs of rounds of all graphs: the controller's, then exploring ones.
     if (!first && k / static_cast<int>(pool_.size()) % 2 == 0) return drawn(*policy);
-    Rng rng(combine(seed, static_cast<uint64_t>(k) + 1000000));
-    double stop =
-        options_.least_stop * std::pow(options_.most_stop / options_.least_stop, rng.unit());
-    return random_choice(stop, locations);
+    return random_choice(exploring(combine(seed, static_cast<uint64_t>(k) + 1000000)));
   };
   for (Trajectory& e : play(first ? options_.first_episodes : options_.episodes, seed, choose))
     remember(std::move(e));
@@ -165,33 +183,49 @@ WorldModelAgent::Dreamt WorldModelAgent::train_controller(Controller& controller
   return dreamt;
 }
 
-Scores WorldModelAgent::act(const Controller& controller, int count, DreamOptions::Acting acting,
-                            double tau, uint64_t seed) {
-  Scores scores;
-  WorldModel world = state_.world;
-  world.controller = controller;
+std::vector<Trajectory> WorldModelAgent::act(const WorldModel& world, DreamOptions::Acting acting,
+                                             int count, uint64_t seed) {
   auto policy = controller_policy(world);
   bool drawing = acting == DreamOptions::Acting::Drawn;
-  int rounds = drawing ? count : 1;
-  auto graphs = static_cast<int>(pool_.size());
-  auto real = play(rounds * graphs, seed,
-                   [&](int) { return drawing ? drawn(*policy) : most_wanted(*policy); });
+  return play(count * static_cast<int>(pool_.size()), seed,
+              [&](int) { return drawing ? drawn(*policy) : most_wanted(*policy); });
+}
+
+std::vector<double> WorldModelAgent::imagine(const WorldModel& world, DreamOptions::Acting acting,
+                                             int count, double tau, uint64_t seed) {
   std::vector<DreamStart> from;
-  for (int k = 0; k < count * graphs; ++k) {
+  for (size_t k = 0; k < static_cast<size_t>(count) * pool_.size(); ++k) {
     Trajectory e;
-    e.observations.push_back(
-        EnvironmentPool::Lease(pool_, static_cast<size_t>(k % graphs))->reset());
+    e.observations.push_back(EnvironmentPool::Lease(pool_, k % pool_.size())->reset());
     from.push_back(start_at(track_of(world, e, 1), world.dynamics.start(1), 0));
   }
-  for (const Trajectory& e : real) {
-    scores.real.push_back(e.gain());
+  DreamOptions options{.horizon = options_.environment.max_steps, .tau = tau, .acting = acting};
+  return dream(world.dynamics, world.controller, from, world.vocabulary.size(), options, seed,
+               options_.threads)
+      .gains;
+}
+
+Scores WorldModelAgent::measure(const WorldModel& world, int count, double tau, uint64_t seed) {
+  Scores scores{imagine(world, DreamOptions::Acting::Drawn, count, tau, seed), {}};
+  for (const Trajectory& e : act(world, DreamOptions::Acting::Drawn, count, seed)) {
+    scores.real.push_back(most_saved(e.rewards));
     measured_steps_ += e.actions.size();
   }
-  DreamOptions options{.horizon = options_.environment.max_steps, .tau = tau, .acting = acting};
-  scores.imagined = dream(world.dynamics, controller, from, world.vocabulary.size(), options, seed,
-                          options_.threads)
-                        .gains;
   return scores;
+}
+
+/// `saved`: what the controller saved, percent.
+void WorldModelAgent::keep_the_best(double saved) {
+  constexpr double kFallen = 0.8;
+  if (saved > state_.best_saved) {
+    state_.best_saved = saved;
+    state_.best_world = state_.world;
+  } else if (saved < kFallen * state_.best_saved) {
+    // What the vocabulary learnt since stays: its slots are the same.
+    Vocabulary vocabulary = state_.world.vocabulary;
+    state_.world = state_.best_world;
+    state_.world.vocabulary = std::move(vocabulary);
+  }
 }
 
 LogRow WorldModelAgent::iterate(const Stop& stop) {
@@ -222,16 +256,22 @@ LogRow WorldModelAgent::iterate(const Stop& stop) {
   }
   Dreamt c = train_controller(w.controller, starts(), options_.dream.tau, options_.dream_updates,
                               rng.next(), stop);
-  Scores scores = act(w.controller, options_.evaluations, DreamOptions::Acting::MostWanted,
-                      options_.dream.tau, combine(seed, 2));
+  constexpr auto kGreedy = DreamOptions::Acting::MostWanted;
+  auto tries = act(w, kGreedy, 1, combine(seed, 2));
+  auto imagined = imagine(w, kGreedy, options_.evaluations, options_.dream.tau, combine(seed, 3));
   if (stop.must_end()) {
     state_ = std::move(before);
     return {};
   }
+  std::vector<double> real;
+  for (const Trajectory& e : tries) real.push_back(most_saved(e.rewards));
+  keep_the_best(mean(real));
+  for (Trajectory& e : tries) remember(std::move(e));
   state_.dream_steps += c.steps;
   ++state_.iterations;
-  LogRow row{{"real", mean(scores.real)},
-             {"imagined", mean(scores.imagined)},
+  LogRow row{{"real", mean(real)},
+             {"best", state_.best_saved},
+             {"imagined", mean(imagined)},
              {"dream_gain", c.gain},
              {"dream_length", c.length},
              {"real_steps", static_cast<double>(state_.real_steps)},
@@ -243,16 +283,16 @@ LogRow WorldModelAgent::iterate(const Stop& stop) {
 
 DriftReport WorldModelAgent::drift(int episodes, double tau, uint64_t seed) {
   constexpr int kDepths = 15;
-  auto policy = controller_policy(state_.world);
-  int32_t locations = options_.model.dynamics.locations;
+  auto drawing = policy();
   auto graphs = static_cast<int>(pool_.size());
   auto held_out = play(2 * episodes * graphs, seed, [&](int k) {
-    return k / graphs % 2 == 0 ? drawn(*policy) : random_choice(0.05, locations);
+    return k / graphs % 2 == 0
+               ? drawn(*drawing)
+               : random_choice(exploring(combine(seed, static_cast<uint64_t>(k) + 1000000)));
   });
   for (const Trajectory& e : held_out) measured_steps_ += e.actions.size();
-  DriftReport report = compare(state_.world, held_out, tau, kDepths, seed);
-  report.acted =
-      act(state_.world.controller, episodes, DreamOptions::Acting::Drawn, tau, combine(seed, 1));
+  DriftReport report = compare(world(), held_out, tau, kDepths, seed);
+  report.acted = measure(world(), episodes, tau, combine(seed, 1));
   return report;
 }
 
@@ -265,9 +305,10 @@ std::vector<SweepPoint> WorldModelAgent::sweep(const std::vector<double>& taus, 
     std::vector<double> imagined, real;
     for (int k = 0; k < seeds && !stop.must_end(); ++k) {
       uint64_t seed = combine(state_.seed, static_cast<uint64_t>(k));
-      Controller controller(state_.world.controller.options(), seed);
-      train_controller(controller, from, tau, updates, seed, stop);
-      Scores s = act(controller, options_.evaluations, DreamOptions::Acting::Drawn, tau, seed);
+      WorldModel world = state_.world;
+      world.controller = Controller(world.controller.options(), seed);
+      train_controller(world.controller, from, tau, updates, seed, stop);
+      Scores s = measure(world, options_.evaluations, tau, seed);
       imagined.push_back(mean(s.imagined));
       real.push_back(mean(s.real));
     }
@@ -280,12 +321,16 @@ std::vector<SweepPoint> WorldModelAgent::sweep(const std::vector<double>& taus, 
 Checkpoint WorldModelAgent::policy_file() const {
   Checkpoint file;
   file.kind = kWorldModel;
-  store(file, state_.world, rules_);
+  store(file, world(), rules_);
   return file;
 }
 
 Checkpoint WorldModelAgent::save() const {
-  Checkpoint file = policy_file();
+  Checkpoint file;
+  file.kind = kWorldModel;
+  store(file, state_.world, rules_);
+  store(file, state_.best_world, rules_, kBest);
+  file.arrays["best_saved"] = {1, 1, std::vector<double>{state_.best_saved}};
   file.counters["iteration"] = static_cast<uint64_t>(state_.iterations);
   file.counters["real_steps"] = state_.real_steps;
   file.counters["dream_steps"] = state_.dream_steps;
@@ -301,18 +346,17 @@ Status WorldModelAgent::load(const Checkpoint& file) {
   RETURN_IF_ERROR(file.expect(kWorldModel, feature_hash()));
   ASSIGN_OR_RETURN(uint64_t hash, counter(file, "rules_hash"));
   if (hash != rules_hash(rules_)) return error("it was trained with other rules; start anew");
-  State state{state_.world, {}, {}};
+  State state{state_.world, state_.world, -1, {}, {}};
   RETURN_IF_ERROR(rl::load(file, state.world, rules_));
+  RETURN_IF_ERROR(rl::load(file, state.best_world, rules_, kBest));
+  ASSIGN_OR_RETURN(auto best_saved, doubles(file, "best_saved", 1));
+  state.best_saved = best_saved[0];
   ASSIGN_OR_RETURN(uint64_t iteration, counter(file, "iteration"));
   state.iterations = static_cast<int64_t>(iteration);
   ASSIGN_OR_RETURN(state.real_steps, counter(file, "real_steps"));
   ASSIGN_OR_RETURN(state.dream_steps, counter(file, "dream_steps"));
   ASSIGN_OR_RETURN(state.seed, counter(file, "seed"));
-  auto best = file.arrays.find("best");
-  const std::vector<double>* costs =
-      best == file.arrays.end() ? nullptr : std::get_if<std::vector<double>>(&best->second.numbers);
-  if (!costs || costs->size() != pool_.size()) return error("it is not of as many graphs");
-  state.best = *costs;
+  ASSIGN_OR_RETURN(state.best, doubles(file, "best", pool_.size()));
   auto replay = file.lists.find("replay");
   for (const std::string& line :
        replay == file.lists.end() ? std::vector<std::string>() : replay->second) {

@@ -12,15 +12,15 @@ struct WorldModelAgentOptions {
   PpoOptions ppo{.entropy = 0.02, .learning_rate = 2e-3};
   DreamOptions dream{.tau = 0.3};
   EnvironmentOptions environment{.max_steps = 64};
-  int first_episodes = 64;  ///< random, in the first iteration
-  int episodes = 32;        ///< in each later one: half of them the controller's, half random
+  int first_episodes = 64;  ///< exploring, in the first iteration
+  int episodes = 32;        ///< in each later one: half of them the controller's, half exploring
   size_t replay = 4000;     ///< steps that are kept
-  int first_updates = 200;  ///< of V and of M in the first iteration
+  int first_updates = 120;  ///< of V and of M in the first iteration
   int updates = 40;         ///< in each later one
   int dreams = 256;         ///< between two updates of the controller
-  int dream_updates = 10;   ///< of the controller, in an iteration
+  int dream_updates = 25;   ///< of the controller, in an iteration
   int evaluations = 4;      ///< dreams of each graph that the greedy controller's score is of
-  double least_stop = 0.01, most_stop = 0.2;  ///< random episodes stop with a probability between
+  double least_stop = 0.01, most_stop = 0.2;  ///< exploring ones stop with a probability between
   int threads = 1;
 };
 
@@ -41,7 +41,9 @@ class WorldModelAgent {
   WorldModelAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& rules,
                   const cost::CostModel& model, const WorldModelAgentOptions& options,
                   uint64_t seed);
-  /// Real episodes, then V, M, and C in dreams. Ends early, changing nothing, when stopped: the row
+  /// Real episodes, then V, M, and C in dreams; then C's greedy episode of each graph, which tells
+  /// how good it is and is learnt from later. Where it is far behind the best so far, the next
+  /// iteration goes on from that. Ends early, changing nothing, when stopped: the row
   /// is empty then.
   LogRow iterate(const Stop& stop);
   int64_t iterations() const { return state_.iterations; }
@@ -56,10 +58,11 @@ class WorldModelAgent {
   Status load(const Checkpoint& file);
   /// What read_controller() takes.
   Checkpoint policy_file() const;
-  std::unique_ptr<Policy> policy() const { return controller_policy(state_.world); }
-  const WorldModel& world() const { return state_.world; }
+  /// As it was after the iteration whose controller saved most.
+  const WorldModel& world() const { return state_.best_world; }
+  std::unique_ptr<Policy> policy() const { return controller_policy(world()); }
 
-  /// Along new episodes of each kind for each graph, which nothing is learnt from.
+  /// Of world(), along new episodes of each kind for each graph, which nothing is learnt from.
   DriftReport drift(int episodes, double tau, uint64_t seed);
   /// New controllers, each trained at one temperature from one seed in dreams of the world model as
   /// it is, with `updates` updates. Ends early when stopped.
@@ -68,7 +71,8 @@ class WorldModelAgent {
 
  private:
   struct State {
-    WorldModel world;
+    WorldModel world, best_world;
+    double best_saved = -1;  // percent, mean over the graphs; -1: of no iteration
     std::vector<std::shared_ptr<const Trajectory>> replay;
     std::vector<double> best;
     uint64_t seed = 0, real_steps = 0, dream_steps = 0;
@@ -85,9 +89,15 @@ class WorldModelAgent {
   std::vector<DreamStart> starts() const;
   Dreamt train_controller(Controller& controller, const std::vector<DreamStart>& starts, double tau,
                           int updates, uint64_t seed, const Stop& stop) const;
-  /// Of the controller, from the original graphs.
-  Scores act(const Controller& controller, int count, DreamOptions::Acting acting, double tau,
-             uint64_t seed);
+  /// From the original graphs, `count` times each.
+  std::vector<Trajectory> act(const WorldModel& world, DreamOptions::Acting acting, int count,
+                              uint64_t seed);
+  std::vector<double> imagine(const WorldModel& world, DreamOptions::Acting acting, int count,
+                              double tau, uint64_t seed);
+  /// Of drawing controllers. The real steps are counted as measured.
+  Scores measure(const WorldModel& world, int count, double tau, uint64_t seed);
+  Exploring exploring(uint64_t seed) const;
+  void keep_the_best(double saved);
 
   EnvironmentPool pool_;
   const rewrite::RuleIndex& rules_;

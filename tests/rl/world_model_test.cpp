@@ -19,9 +19,10 @@ Track made_up(size_t steps, uint64_t seed) {
   t.z.resize(static_cast<int64_t>(steps) + 1, 4);
   for (int64_t k = 0; k < t.z.size(); ++k) t.z.data()[k] = static_cast<float>(rng.unit() - 0.5);
   for (size_t k = 0; k <= steps; ++k) {
-    Counts counts(6);
-    for (auto& n : counts) n = static_cast<int16_t>(rng.below(4));
-    t.counts.push_back(counts);
+    Offers offers(6, small_dynamics().locations);
+    for (auto& n : offers.counts) n = static_cast<int16_t>(rng.below(4));
+    for (auto& change : offers.changes) change = static_cast<float>(rng.unit() - 0.5);
+    t.offers.push_back(offers);
     t.saved.push_back(static_cast<float>(30 * rng.unit()));
     if (k == steps) break;
     t.choices.push_back({static_cast<int32_t>(rng.below(6)), static_cast<int32_t>(rng.below(3))});
@@ -36,6 +37,7 @@ void expect_near(const DynamicsLosses& a, const DynamicsLosses& b) {
   EXPECT_NEAR(a.end, b.end, 1e-6);
   EXPECT_NEAR(a.mask, b.mask, 1e-6);
   EXPECT_NEAR(a.count, b.count, 1e-6);
+  EXPECT_NEAR(a.change, b.change, 1e-6);
 }
 
 TEST(Dynamics, PaddingChangesNothing) {
@@ -60,7 +62,7 @@ TEST(Dynamics, LossIsAMeanOverRealSteps) {
   auto mix = [](double p, double q) { return 0.3 * p + 0.7 * q; };
   expect_near(m.loss(both, 7, 5, 10, 9, nullptr),
               {mix(x.latent, y.latent), mix(x.saved, y.saved), mix(x.end, y.end),
-               mix(x.mask, y.mask), mix(x.count, y.count)});
+               mix(x.mask, y.mask), mix(x.count, y.count), mix(x.change, y.change)});
 }
 
 /// What is remembered along an episode is what steps with the same vectors lead to.
@@ -81,11 +83,12 @@ TEST(Dynamics, RecallsWhatItStepped) {
 TEST(Controller, ChoosesOnlyWhatIsOffered) {
   Controller c({.latent = 4, .capacity = 6, .locations = 3}, 1);
   nn::Matrix<float> z = nn::Matrix<float>::Random(2, 4);
-  Counts some{0, 2, 0, 9, 0, 0}, none(6);
-  std::vector<const Counts*> counts{&some, &none};
+  Offers some(6, 3), none(6, 3);
+  some.counts = {0, 2, 0, 9, 0, 0};
+  std::vector<const Offers*> offers{&some, &none};
   nn::Gradients<float> gradients(c.parameters());
   nn::Tape<float> tape(c.parameters(), &gradients);
-  auto out = c.forward(tape, z, counts);
+  auto out = c.forward(tape, z, offers);
   EXPECT_EQ(out.choices,
             (std::vector<Choice>{{1, 0}, {1, 1}, {3, 0}, {3, 1}, {3, 2}, {6, 0}, {6, 0}}));
   EXPECT_EQ(out.first_action, (std::vector<int32_t>{0, 6, 7}));
@@ -96,6 +99,42 @@ TEST(Controller, ChoosesOnlyWhatIsOffered) {
   const auto& slopes = gradients.value(c.parameters().find("c.rules"));
   for (int slot : {0, 2, 4, 5}) EXPECT_EQ(slopes.row(slot).norm(), 0) << slot;
   for (int slot : {1, 3, 6}) EXPECT_GT(slopes.row(slot).norm(), 0) << slot;
+}
+
+/// Steps to and fro pay what they save and cost, and never more than the graph can save.
+TEST(Dream, CirclesPayNothing) {
+  Offers forth(2, 1), back(2, 1);
+  forth.change({0, 0}) = -0.7F, back.change({1, 0}) = 0.7F;
+  Balance b{3, 3};
+  for (int k = 0; k < 5; ++k) {
+    b.pay(forth, {0, 0}, 4);
+    EXPECT_NEAR(b.saved, 3 + std::expm1(0.7F), 1e-5);
+    b.pay(back, {1, 0}, 3);
+    EXPECT_NEAR(b.saved, 3, 1e-5);
+  }
+  for (int k = 0; k < 50; ++k) b.pay(forth, {0, 0}, 5);
+  EXPECT_GE(b.saved, 5);
+  EXPECT_LE(b.saved, 6);
+}
+
+TEST(Vocabulary, OffersWhatTheEnvironmentDoes) {
+  Graph g = layers(2);
+  Environment env(g, shipped_rules(), roofline(), {});
+  const Observation& o = env.observation();
+  Vocabulary vocabulary(64);
+  vocabulary.learn(o);
+  Offers offers = vocabulary.offers(o, 2);
+  size_t offered = 0;
+  for (const Choice& c : choices(offers)) {
+    if (c.slot == vocabulary.stop()) continue;
+    int32_t rule = vocabulary.rules()[static_cast<size_t>(c.slot)];
+    auto at = env.index({rule, c.location});
+    ASSERT_TRUE(at);
+    double percent = 100 * env.match(*at).cost_change / env.original();
+    EXPECT_NEAR(saving(offers.change(c)), -percent, 1e-3 * (1 + std::abs(percent)));
+    ++offered;
+  }
+  EXPECT_GT(offered, 4U);
 }
 
 WorldModelAgentOptions small_options() {
@@ -165,6 +204,21 @@ TEST(WorldModelAgent, DreamsMakeNoRealSteps) {
   EXPECT_GT(agent.measured_steps(), measured);
 }
 
+/// The best controller's episode is played again by what is given away.
+TEST(WorldModelAgent, KeepsTheBestController) {
+  auto options = tiny_options();
+  WorldModelAgent agent(two_layers(), shipped_rules(), roofline(), options, 3);
+  double most = -1;
+  for (int k = 0; k < 4; ++k) {
+    LogRow row = agent.iterate({});
+    EXPECT_EQ(row[0].first, "real");
+    most = std::max(most, row[0].second);
+    Environment env(two_layers()[0], shipped_rules(), roofline(), options.environment);
+    Rng rng(1);
+    EXPECT_EQ(most_saved(run_episode(env, most_wanted(*agent.policy()), rng).rewards), most);
+  }
+}
+
 TEST(WorldModelAgent, GoesOnAsIfThereHadBeenNoBreak) {
   WorldModelAgent whole(two_layers(), shipped_rules(), roofline(), tiny_options(), 5);
   whole.iterate({});
@@ -198,7 +252,7 @@ TEST(WorldModelAgent, ChangesNothingWhenStopped) {
 TEST(WorldModelAgent, ItsPolicyIsReadFromAFile) {
   WorldModelAgent agent(two_layers(), shipped_rules(), roofline(), tiny_options(), 5);
   agent.iterate({});
-  auto read = read_controller(agent.save(), shipped_rules());
+  auto read = read_controller(agent.policy_file(), shipped_rules());
   ASSERT_TRUE(read) << read.error().message;
   Environment env(two_layers()[0], shipped_rules(), roofline(), {});
   for (int step = 0; step < 4 && env.stop() > 0; ++step) {
