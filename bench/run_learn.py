@@ -19,9 +19,10 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-sys.path[:0] = [str(HERE)]
+sys.path[:0] = [str(HERE), str(HERE / "models")]
 
 import learn_report  # noqa: E402
+import training  # noqa: E402
 
 AGENTS = ["ppo", "world-model", "planner"]
 STAGES = ["models", "train", "evaluate", "report"]
@@ -37,15 +38,15 @@ class Protocol:
     families: list    # other architectures
     sizes: list       # architectures of the training, at other sizes
     training_seeds: int = 5
-    search_seeds: int = 3
+    search_seeds: int = 10
     budgets: tuple = (1000, 10000, 100000)
-    seconds: tuple = (0.1, 1, 10)
-    cap: float = 30          # seconds for the largest budget
+    seconds: tuple = (0.1, 1, 5)
+    cap: float = 10          # seconds for the largest budget
     expansions: int = 50000  # of backtracking
     iterations: dict = dataclasses.field(
-        default_factory=lambda: {"ppo": 1000, "world-model": 1000, "planner": 1000})
+        default_factory=lambda: {"ppo": 20, "world-model": 4, "planner": 200})
     minutes: dict = dataclasses.field(
-        default_factory=lambda: {"ppo": 10, "world-model": 10, "planner": 60})
+        default_factory=lambda: {"ppo": 10, "world-model": 10, "planner": 30})
     temperatures: tuple = tuple(TEMPERATURES)
 
     def changed(self, texts):
@@ -65,11 +66,10 @@ class Protocol:
 
 FULL = Protocol(
     single=["squeezenet1_1", "resnet18", "resnet50", "inception_v3", "bert_base"],
-    training=["resnet10", "squeezenet1_1", "mobilenet_v3", "densenet_2", "nas_rnn", "bert_2x64",
-              "lora_mlp"],
-    families=["inception_v3", "resnext50", "nasnet_a", "vit_b16", "shufflenet_v2", "repvgg_a0",
-              "yolov5s"],
-    sizes=["resnet34_320", "bert_base", "bert_12x384", "lora_mlp_12", "densenet121"])
+    training=list(training.MODELS),
+    families=["inception_v3", "resnext50", "nasnet_a", "vit_b16", "shufflenet_v2", "densenet121"],
+    sizes=["resnet34_320", "bert_base", "bert_12x384", "lora_mlp_12", "mobileone_s0", "decoder_2k",
+           "yolov5s"])
 QUICK = Protocol(
     single=["squeezenet1_1", "tiny_vit"], training=["tiny_resnet", "tiny_lora"],
     families=["tiny_inception", "tiny_repvgg"], sizes=["resnet10", "tiny_bert"],

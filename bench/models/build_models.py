@@ -3,8 +3,8 @@
 
   python bench/models/build_models.py --out DIR [--seed N] [NAME ...]
 
-Without names all models are written but those of sizes.py; "tiny" names the small ones that the
-tests use.
+Without names all models are written but those of sizes.py and training.py; "tiny" names the small
+ones that the tests use, "training" those that agents are trained on.
 """
 import argparse
 import os
@@ -18,11 +18,12 @@ import mobile
 import nas
 import reparam
 import sizes
+import training
 import transformer
 
 MODELS = {**cnn.MODELS, **mobile.MODELS, **reparam.MODELS, **transformer.MODELS,
           **decoder.MODELS, **nas.MODELS}
-KNOWN = {**MODELS, **sizes.MODELS}
+KNOWN = {**MODELS, **sizes.MODELS, **training.MODELS}
 
 
 def chosen(names):
@@ -32,10 +33,12 @@ def chosen(names):
     for name in names:
         if name == "tiny":
             picked += [n for n in MODELS if n.startswith("tiny_")]
+        elif name == "training":
+            picked += training.MODELS
         elif name in KNOWN:
             picked.append(name)
         else:
-            sys.exit(f"build_models: no model {name!r}; there are: tiny, {', '.join(KNOWN)}")
+            sys.exit(f"build_models: no model {name!r}; there are: tiny, training, {', '.join(KNOWN)}")
     return picked
 
 

@@ -192,7 +192,7 @@ class Protocol(unittest.TestCase):
         p = run_learn.FULL.changed(["cap=5", 'minutes={"ppo": 1}'])
         self.assertEqual((p.cap, p.minutes["ppo"]), (5, 1))
         self.assertEqual(p.minutes["planner"], run_learn.FULL.minutes["planner"])
-        self.assertEqual(run_learn.FULL.cap, 30)
+        self.assertEqual(run_learn.FULL.cap, 10)
         with self.assertRaises(SystemExit):
             run_learn.FULL.changed(["cup=5"])
 

@@ -1,18 +1,11 @@
-#!/usr/bin/env python3
-"""Writes the models that agents are trained on: small, and of other families or sizes than those
-they are judged by.
-
-  python bench/models/build_training.py --out DIR [--seed N]
+"""The models that agents are trained on: small, and of other families or sizes than those they are
+judged by. Written only when asked for, by name or as "training".
 
 cell-NN: random cells of convolutions, poolings and sums, stacked, as architecture search meets
 them. The others are small residual, fire, mobile and re-parameterised networks, transformers and
 decoders.
 """
-import argparse
-import pathlib
-
 import numpy as np
-import onnx
 
 import cnn
 import decoder
@@ -93,19 +86,3 @@ MODELS = dict([
     named("detector", mobile.detector, 8, 1, 64, 4),
 ])
 
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", required=True, type=pathlib.Path, metavar="DIR")
-    parser.add_argument("--seed", type=int, default=0, metavar="N")
-    args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    for name, make in MODELS.items():
-        model = make(args.seed)
-        onnx.save(model, args.out / f"{name}.onnx")
-        print(f"{name}: {len(model.graph.node)} nodes")
-
-
-if __name__ == "__main__":
-    main()
