@@ -17,6 +17,8 @@ constexpr std::pair<std::string_view, Reward> kRewards[] = {
     {"change", Reward::Change}, {"final", Reward::Final},       {"best", Reward::Best},
     {"shaped", Reward::Shaped}, {"measured", Reward::Measured}, {"mixed", Reward::Mixed}};
 
+constexpr double kLeastCost = 1e-9;  // microseconds; of a graph in which nothing runs
+
 int default_steps(int32_t calls) { return std::min(64 + calls / 4, 256); }
 
 }  // namespace
@@ -38,8 +40,8 @@ Environment::Environment(const Graph& g, const rewrite::RuleIndex& rules,
     : rules_(rules),
       options_(std::move(options)),
       engine_(g, rules, model, {options_.opset}),
-      describer_(engine_, engine_.cost()),
-      original_(engine_.cost()),
+      describer_(engine_, std::max(engine_.cost(), kLeastCost)),
+      original_(std::max(engine_.cost(), kLeastCost)),
       max_calls_(options_.max_growth * engine_.calls()),
       max_steps_(options_.max_steps > 0 ? options_.max_steps : default_steps(engine_.calls())) {
   CHECK(options_.reward != Reward::Measured || options_.measure);

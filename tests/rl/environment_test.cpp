@@ -77,6 +77,17 @@ TEST(Environment, StoppingTerminatesAndTheLimitTruncates) {
   EXPECT_TRUE(r.truncated && !r.terminated);
 }
 
+TEST(Environment, AGraphInWhichNothingRunsCanOnlyStop) {
+  Graph g;
+  g.set_outputs({input(g, {Poly(4)})});
+  Environment env(g, shipped_rules(), roofline(), {});
+  EXPECT_EQ(env.stop(), 0U);
+  StepResult r = env.step(env.stop());
+  EXPECT_TRUE(r.terminated);
+  EXPECT_EQ(r.reward, 0);
+  EXPECT_EQ(env.observation().nodes, 0);
+}
+
 TEST(Environment, ResetGoesBackToTheSameState) {
   Environment env = make({.ceiling = 1e9});
   Observation first = env.reset();
