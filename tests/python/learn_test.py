@@ -9,7 +9,11 @@ import tempfile
 import types
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import venv  # noqa: E402
+
+venv.use()
+ROOT = venv.ROOT
 sys.path.insert(0, str(ROOT / "bench"))
 
 import learn_logs  # noqa: E402
