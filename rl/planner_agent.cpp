@@ -4,14 +4,8 @@
 #include <iterator>
 
 #include "base/hash.h"
-#include "rl/nn/store.h"
 
 namespace regraft::rl {
-namespace {
-
-constexpr const char* kKind = "planner";
-
-}  // namespace
 
 PlannerAgent::PlannerAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& rules,
                            const cost::CostModel& model, const PlannerAgentOptions& options,
@@ -20,17 +14,15 @@ PlannerAgent::PlannerAgent(const std::vector<Graph>& graphs, const rewrite::Rule
       index_(rules),
       model_(model),
       options_(options),
-      seed_(seed),
-      rules_(describe(rules)),
       pool_(graphs, rules, model, options.environment),
-      network_(options.network, rules_.columns, seed),
-      adam_(network_.parameters()),
-      starts_(graphs.size(), options.from_kept, options.from_random) {}
+      learner_(options.network, describe(rules),
+               {graphs.size(), options.from_kept, options.from_random},
+               training_hash(graphs, rules, model), seed) {}
 
 auto PlannerAgent::play(size_t graph, const Policy& policy, uint64_t seed) -> Played {
   EnvironmentPool::Lease env(pool_, graph);
   Rng rng(seed);
-  std::vector<rewrite::Move> before = starts_.draw(*env, graph, rng);
+  std::vector<rewrite::Move> before = learner_.starts.draw(*env, graph, rng);
   env->reset(before);
   Played p{graph, env->cost(), env->original(), {}};
   if (env->stop() == 0) return p;
@@ -49,12 +41,12 @@ std::vector<ExpertSample> PlannerAgent::labelled(size_t graph, uint64_t seed) co
 /// States of some graphs, in turn.
 std::vector<ExpertSample> PlannerAgent::demonstrated() {
   size_t count = std::min(options_.demonstrated, graphs_.size());
-  auto first = static_cast<uint64_t>(iteration_) * count;
+  auto first = static_cast<uint64_t>(learner_.iteration) * count;
   std::vector<std::vector<ExpertSample>> parts(count);
   parallel_for(count, options_.threads, [&](size_t k) {
     size_t graph = (first + k) % graphs_.size();
     EnvironmentPool::Lease env(pool_, graph);
-    Rng rng(combine(seed_ ^ 3, first + k));
+    Rng rng(combine(learner_.seed ^ 3, first + k));
     parts[k] = samples_of(*env, shown_[graph], options_.demonstrated_states, rng);
   });
   std::vector<ExpertSample> all;
@@ -63,14 +55,14 @@ std::vector<ExpertSample> PlannerAgent::demonstrated() {
 }
 
 auto PlannerAgent::plan_episodes(const Stop& stop) -> std::vector<Played> {
-  if (iteration_ < options_.imitation) return {};
+  if (learner_.iteration < options_.imitation) return {};
   auto count = static_cast<size_t>(options_.episodes);
-  auto first = static_cast<uint64_t>(iteration_) * count;
+  auto first = static_cast<uint64_t>(learner_.iteration) * count;
   std::vector<Played> played(count);
   auto now = policy();
   parallel_for(count, options_.threads, [&](size_t k) {
     if (stop.must_end()) return;
-    played[k] = play((first + k) % pool_.size(), *now, combine(seed_, first + k));
+    played[k] = play((first + k) % pool_.size(), *now, combine(learner_.seed, first + k));
   });
   return played;
 }
@@ -79,7 +71,7 @@ LogRow PlannerAgent::iterate(const Stop& stop) {
   if (shown_.empty()) {
     rewrite::SearchOptions search;
     search.budget = options_.demonstration_budget;
-    search.seed = seed_;
+    search.seed = learner_.seed;
     shown_ = demonstrate(graphs_, index_, model_, search, options_.threads, stop);
   }
   auto played = plan_episodes(stop);
@@ -87,16 +79,16 @@ LogRow PlannerAgent::iterate(const Stop& stop) {
     shown_.clear();  // it may have been cut off
     return {};
   }
-  auto turn = static_cast<uint64_t>(iteration_);
-  auto samples = labelled(turn % graphs_.size(), combine(seed_ ^ 2, turn));
+  auto turn = static_cast<uint64_t>(learner_.iteration);
+  auto samples = labelled(turn % graphs_.size(), combine(learner_.seed ^ 2, turn));
   std::ranges::move(demonstrated(), std::back_inserter(samples));
   for (const Played& p : played) {
     if (p.episode.samples.empty()) continue;
-    real_steps_ += p.episode.samples.size();
-    starts_.keep(p.graph, p.episode.best, p.episode.moves);
+    learner_.real_steps += p.episode.samples.size();
+    learner_.starts.keep(p.graph, p.episode.best, p.episode.moves);
   }
   LogRow row = learn(std::move(played), std::move(samples));
-  ++iteration_;
+  ++learner_.iteration;
   return row;
 }
 
@@ -111,44 +103,20 @@ LogRow PlannerAgent::learn(std::vector<Played>&& played, std::vector<ExpertSampl
     candidates += static_cast<double>(p.episode.candidates);
     std::ranges::move(p.episode.samples, std::back_inserter(samples));
   }
-  Rng rng(combine(seed_ ^ 1, static_cast<uint64_t>(iteration_)));
-  ExpertReport r =
-      expert_update(network_, rules_, adam_, samples, options_.update, rng, options_.threads);
+  Rng rng = learner_.rng(1);
+  ExpertReport r = expert_update(learner_.network, learner_.rules, learner_.adam, samples,
+                                 options_.update, rng, options_.threads);
   episodes = std::max(1.0, episodes);
   return {{"reward", saved / episodes},
           {"length", decisions / episodes},
           {"best_percent", percent / episodes},
-          {"real_steps", static_cast<double>(real_steps_)},
+          {"real_steps", static_cast<double>(learner_.real_steps)},
           {"candidates", candidates / episodes},
           {"policy_loss", r.policy_loss},
           {"value_loss", r.value_loss},
           {"worth_loss", r.worth_loss},
           {"agreement", r.agreement},
           {"explained_variance", r.explained_variance}};
-}
-
-Checkpoint PlannerAgent::save() const {
-  Checkpoint file = network_file(network_, kKind);
-  nn::store(file, "adam", adam_, network_.parameters());
-  file.counters["iteration"] = static_cast<uint64_t>(iteration_);
-  file.counters["real_steps"] = real_steps_;
-  file.counters["seed"] = seed_;
-  starts_.save(file);
-  return file;
-}
-
-Status PlannerAgent::load(const Checkpoint& file) {
-  ASSIGN_OR_RETURN(network_, read_network(file, kKind));
-  RETURN_IF_ERROR(nn::load(file, "adam", adam_, network_.parameters()));
-  ASSIGN_OR_RETURN(auto iteration, counter(file, "iteration"));
-  ASSIGN_OR_RETURN(real_steps_, counter(file, "real_steps"));
-  ASSIGN_OR_RETURN(seed_, counter(file, "seed"));
-  iteration_ = static_cast<int64_t>(iteration);
-  return starts_.load(file);
-}
-
-std::unique_ptr<Policy> PlannerAgent::policy() const {
-  return network_policy(network_, rules_, "planning agent");
 }
 
 }  // namespace regraft::rl

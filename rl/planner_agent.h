@@ -3,10 +3,9 @@
 #include "base/parallel.h"
 #include "rl/demonstration.h"
 #include "rl/expert_update.h"
+#include "rl/learner.h"
 #include "rl/log.h"
-#include "rl/network_file.h"
 #include "rl/pool.h"
-#include "rl/starts.h"
 
 namespace regraft::rl {
 
@@ -39,18 +38,21 @@ class PlannerAgent {
                const cost::CostModel& model, const PlannerAgentOptions& options, uint64_t seed);
   /// Plans episodes and learns from them. Ends early, changing nothing, when stopped.
   LogRow iterate(const Stop& stop);
-  int64_t iterations() const { return iteration_; }
-  uint64_t real_steps() const { return real_steps_; }
+  int64_t iterations() const { return learner_.iteration; }
+  uint64_t real_steps() const { return learner_.real_steps; }
   /// Least cost met in a graph so far, in microseconds.
-  double best(size_t graph) const { return starts_.best(graph); }
+  double best(size_t graph) const { return learner_.starts.best(graph); }
 
-  Checkpoint save() const;
-  Status load(const Checkpoint& file);
-  std::unique_ptr<Policy> policy() const;
-  Checkpoint policy_file() const { return network_file(network_, kNetworkPolicy); }
-  const Network& network() const { return network_; }
+  Checkpoint save() const { return learner_.save(kKind); }
+  Status load(const Checkpoint& file) { return learner_.load(file, kKind); }
+  std::unique_ptr<Policy> policy() const {
+    return network_policy(learner_.network, learner_.rules, kKind);
+  }
+  Checkpoint policy_file() const { return network_file(learner_.network, kNetworkPolicy); }
+  const Network& network() const { return learner_.network; }
 
  private:
+  static constexpr const char* kKind = "planner";
   struct Played {
     size_t graph = 0;
     double started = 0, original = 0;
@@ -66,15 +68,9 @@ class PlannerAgent {
   const rewrite::RuleIndex& index_;
   const cost::CostModel& model_;
   PlannerAgentOptions options_;
-  uint64_t seed_;
-  RuleTable rules_;
   EnvironmentPool pool_;
-  Network network_;
-  nn::Adam<float> adam_;
-  Starts starts_;
+  Learner learner_;
   std::vector<Demonstration> shown_;  // by graph; made when first needed, the same each time
-  int64_t iteration_ = 0;
-  uint64_t real_steps_ = 0;
 };
 
 }  // namespace regraft::rl

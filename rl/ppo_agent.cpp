@@ -1,13 +1,9 @@
 #include "rl/ppo_agent.h"
 
 #include "base/hash.h"
-#include "rl/network_file.h"
-#include "rl/nn/store.h"
 
 namespace regraft::rl {
 namespace {
-
-constexpr const char* kKind = "ppo";
 
 double mean(const std::vector<double>& v) {
   double sum = 0;
@@ -20,27 +16,25 @@ double mean(const std::vector<double>& v) {
 PpoAgent::PpoAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& rules,
                    const cost::CostModel& model, const PpoAgentOptions& options, uint64_t seed)
     : options_(options),
-      seed_(seed),
-      rules_(describe(rules)),
       pool_(graphs, rules, model, options.environment),
-      network_(options.network, rules_.columns, seed),
-      adam_(network_.parameters()),
-      starts_(graphs.size(), options.from_kept, options.from_random) {}
+      learner_(options.network, describe(rules),
+               {graphs.size(), options.from_kept, options.from_random},
+               training_hash(graphs, rules, model), seed) {}
 
 auto PpoAgent::play(size_t graph, uint64_t seed) -> Episode {
   EnvironmentPool::Lease env(pool_, graph);
   Rng rng(seed);
   Episode e;
   e.graph = graph;
-  env->reset(starts_.draw(*env, graph, rng));
+  env->reset(learner_.starts.draw(*env, graph, rng));
   e.original = env->original();
   e.started = e.best = env->cost();
   e.cheapest = env->engine().moves();
-  nn::Tape<float> tape(network_.parameters(), nullptr);
+  nn::Tape<float> tape(learner_.network.parameters(), nullptr);
   auto look = [&] {
     tape.reset();
     const Observation* o = &env->observation();
-    return network_.forward(tape, Batch({&o, 1}), rules_);
+    return learner_.network.forward(tape, Batch({&o, 1}), learner_.rules);
   };
   for (StepResult r; !r.done();) {
     auto out = look();
@@ -68,16 +62,16 @@ LogRow PpoAgent::iterate(const Stop& stop) {
   std::vector<Episode> episodes(count);
   parallel_for(count, options_.threads, [&](size_t k) {
     if (stop.must_end()) return;
-    auto number = static_cast<uint64_t>(iteration_) * count + k;
-    episodes[k] = play(number % pool_.size(), combine(seed_, number));
+    auto number = static_cast<uint64_t>(learner_.iteration) * count + k;
+    episodes[k] = play(number % pool_.size(), combine(learner_.seed, number));
   });
   if (stop.must_end()) return {};
   for (Episode& e : episodes) {
-    real_steps_ += e.actions.size();
-    starts_.keep(e.graph, e.best, std::move(e.cheapest));
+    learner_.real_steps += e.actions.size();
+    learner_.starts.keep(e.graph, e.best, std::move(e.cheapest));
   }
   LogRow row = learn(episodes);
-  ++iteration_;
+  ++learner_.iteration;
   return row;
 }
 
@@ -101,46 +95,22 @@ LogRow PpoAgent::learn(const std::vector<Episode>& episodes) {
     for (int32_t k : chosen)
       some.push_back(states[static_cast<size_t>(samples[static_cast<size_t>(k)].state)]);
     Batch batch(some);
-    auto out = network_.forward(tape, batch, rules_);
+    auto out = learner_.network.forward(tape, batch, learner_.rules);
     return Evaluation{out.log_probs, batch.first_action, out.values};
   };
-  Rng rng(combine(seed_ ^ 1, static_cast<uint64_t>(iteration_)));
-  PpoReport r = ppo_update(network_.parameters(), adam_, samples, evaluate, options_.ppo, rng,
-                           options_.threads);
+  Rng rng = learner_.rng(1);
+  PpoReport r = ppo_update(learner_.network.parameters(), learner_.adam, samples, evaluate,
+                           options_.ppo, rng, options_.threads);
   return {{"reward", mean(totals)},
           {"length", mean(lengths)},
           {"best_percent", mean(cost)},
-          {"real_steps", static_cast<double>(real_steps_)},
+          {"real_steps", static_cast<double>(learner_.real_steps)},
           {"policy_loss", r.policy_loss},
           {"value_loss", r.value_loss},
           {"entropy", r.entropy},
           {"kl", r.kl},
           {"clip_fraction", r.clip_fraction},
           {"explained_variance", r.explained_variance}};
-}
-
-Checkpoint PpoAgent::save() const {
-  Checkpoint file = network_file(network_, kKind);
-  nn::store(file, "adam", adam_, network_.parameters());
-  file.counters["iteration"] = static_cast<uint64_t>(iteration_);
-  file.counters["real_steps"] = real_steps_;
-  file.counters["seed"] = seed_;
-  starts_.save(file);
-  return file;
-}
-
-Status PpoAgent::load(const Checkpoint& file) {
-  ASSIGN_OR_RETURN(network_, read_network(file, kKind));
-  RETURN_IF_ERROR(nn::load(file, "adam", adam_, network_.parameters()));
-  ASSIGN_OR_RETURN(auto iteration, counter(file, "iteration"));
-  ASSIGN_OR_RETURN(real_steps_, counter(file, "real_steps"));
-  ASSIGN_OR_RETURN(seed_, counter(file, "seed"));
-  iteration_ = static_cast<int64_t>(iteration);
-  return starts_.load(file);
-}
-
-std::unique_ptr<Policy> PpoAgent::policy() const {
-  return network_policy(network_, rules_, "model-free agent");
 }
 
 }  // namespace regraft::rl

@@ -1,12 +1,10 @@
 #pragma once
 // The model-free agent: PPO on the real environment.
 #include "base/parallel.h"
-#include "rl/checkpoint.h"
+#include "rl/learner.h"
 #include "rl/log.h"
-#include "rl/network_file.h"
 #include "rl/pool.h"
 #include "rl/ppo.h"
-#include "rl/starts.h"
 
 namespace regraft::rl {
 
@@ -30,18 +28,21 @@ class PpoAgent {
            const cost::CostModel& model, const PpoAgentOptions& options, uint64_t seed);
   /// Collects episodes and learns from them. Ends early, changing nothing, when stopped.
   LogRow iterate(const Stop& stop);
-  int64_t iterations() const { return iteration_; }
-  uint64_t real_steps() const { return real_steps_; }
+  int64_t iterations() const { return learner_.iteration; }
+  uint64_t real_steps() const { return learner_.real_steps; }
   /// Least cost met in a graph so far, in microseconds.
-  double best(size_t graph) const { return starts_.best(graph); }
+  double best(size_t graph) const { return learner_.starts.best(graph); }
 
-  Checkpoint save() const;
-  Status load(const Checkpoint& file);
-  std::unique_ptr<Policy> policy() const;
-  Checkpoint policy_file() const { return network_file(network_, kNetworkPolicy); }
-  const Network& network() const { return network_; }
+  Checkpoint save() const { return learner_.save(kKind); }
+  Status load(const Checkpoint& file) { return learner_.load(file, kKind); }
+  std::unique_ptr<Policy> policy() const {
+    return network_policy(learner_.network, learner_.rules, kKind);
+  }
+  Checkpoint policy_file() const { return network_file(learner_.network, kNetworkPolicy); }
+  const Network& network() const { return learner_.network; }
 
  private:
+  static constexpr const char* kKind = "ppo";
   struct Episode {
     size_t graph = 0;
     double started = 0, best = 0, original = 0;
@@ -55,14 +56,8 @@ class PpoAgent {
   LogRow learn(const std::vector<Episode>& episodes);
 
   PpoAgentOptions options_;
-  uint64_t seed_;
-  RuleTable rules_;
   EnvironmentPool pool_;
-  Network network_;
-  nn::Adam<float> adam_;
-  Starts starts_;
-  int64_t iteration_ = 0;
-  uint64_t real_steps_ = 0;
+  Learner learner_;
 };
 
 }  // namespace regraft::rl

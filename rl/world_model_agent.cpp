@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/check.h"
+#include "rl/learner.h"
 #include "rl/nn/store.h"
 
 namespace regraft::rl {
@@ -54,12 +55,6 @@ std::optional<std::pair<size_t, std::vector<Action>>> episode_of_text(const std:
   return std::pair(graph, std::move(actions));
 }
 
-uint64_t rules_hash(const rewrite::RuleIndex& rules) {
-  uint64_t h = 0;
-  for (const auto& r : rules.rules()) h = combine(h, hash_text(r.rule.name));
-  return h;
-}
-
 Result<std::vector<double>> doubles(const Checkpoint& file, const std::string& name, size_t count) {
   auto at = file.arrays.find(name);
   auto* all =
@@ -95,6 +90,7 @@ WorldModelAgent::WorldModelAgent(const std::vector<Graph>& graphs, const rewrite
                                  const WorldModelAgentOptions& options, uint64_t seed)
     : pool_(graphs, rules, model, bounded(options.environment)),
       rules_(rules),
+      training_(training_hash(graphs, rules, model)),
       options_(options),
       state_([&] {
         WorldModel world(options.model, describe(rules).columns, seed);
@@ -335,7 +331,7 @@ Checkpoint WorldModelAgent::save() const {
   file.counters["real_steps"] = state_.real_steps;
   file.counters["dream_steps"] = state_.dream_steps;
   file.counters["seed"] = state_.seed;
-  file.counters["rules_hash"] = rules_hash(rules_);
+  file.counters["training"] = training_;
   for (const auto& e : state_.replay) file.lists["replay"].push_back(to_text(*e));
   auto& best = file.arrays["best"];
   best = {1, static_cast<int64_t>(state_.best.size()), state_.best};
@@ -344,8 +340,8 @@ Checkpoint WorldModelAgent::save() const {
 
 Status WorldModelAgent::load(const Checkpoint& file) {
   RETURN_IF_ERROR(file.expect(kWorldModel, feature_hash()));
-  ASSIGN_OR_RETURN(uint64_t hash, counter(file, "rules_hash"));
-  if (hash != rules_hash(rules_)) return error("it was trained with other rules; start anew");
+  ASSIGN_OR_RETURN(uint64_t of, counter(file, "training"));
+  if (of != training_) return error("it is of other models, rules or costs; start anew without it");
   State state{state_.world, state_.world, -1, {}, {}};
   RETURN_IF_ERROR(rl::load(file, state.world, rules_));
   RETURN_IF_ERROR(rl::load(file, state.best_world, rules_, kBest));

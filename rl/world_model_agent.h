@@ -101,6 +101,7 @@ class WorldModelAgent {
 
   EnvironmentPool pool_;
   const rewrite::RuleIndex& rules_;
+  uint64_t training_;  // see training_hash
   WorldModelAgentOptions options_;
   State state_;
   uint64_t measured_steps_ = 0;

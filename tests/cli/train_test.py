@@ -148,6 +148,11 @@ class Train(unittest.TestCase):
         self.assertEqual(run.returncode, BAD_INPUT)
         self.assertIn("a.policy.state", run.stderr_text)
         self.assertFalse(out.exists())
+        self.train("ppo", self.folder / "b.policy", 1, "-q")
+        onnx.save(build_models.MODELS["tiny_vit"](0), self.model)
+        run = self.train("ppo", self.folder / "b.policy", 2)
+        self.assertEqual(run.returncode, BAD_INPUT)
+        self.assertIn("b.policy.state: it is of other models", run.stderr_text)
         run = self.regraft("train", "--graphs", self.model, "-o", out, "--agent", "none")
         self.assertEqual(run.returncode, USAGE)
 

@@ -271,7 +271,7 @@ TEST(WorldModelAgent, RefusesOtherFiles) {
   file.lists["replay"] = {"0 1:99"};
   EXPECT_FALSE(agent.load(file));
   file = agent.save();
-  file.counters["rules_hash"] = uint64_t{1};
+  file.counters["training"] = uint64_t{1};
   EXPECT_FALSE(agent.load(file));
   file = agent.save();
   file.counters["m.hidden"] = int64_t{7};
