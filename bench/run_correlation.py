@@ -73,7 +73,10 @@ def environment(args):
 
 def predict(args, entries):
     """Sets `predicted` and `estimated` (the part that is not measured), in microseconds."""
-    text = regraft(args, "cost", "predict", *(e["file"] for e in entries), "--cost", args.profile)
+    # The user's file holds all runtimes; of another only the name says which is meant.
+    usual = args.profile == program.user_profile()
+    text = regraft(args, "cost", "predict", *(e["file"] for e in entries), "--cost",
+                   args.runtime if usual else args.profile)
     found = PREDICTION.findall(text)
     if len(found) != len(entries):
         sys.exit(f"regraft cost predict: {len(found)} predictions of {len(entries)}")
