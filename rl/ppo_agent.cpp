@@ -40,6 +40,7 @@ auto PpoAgent::play(size_t graph, uint64_t seed) -> Episode {
     auto out = look();
     const auto& column = tape.value(out.log_probs);
     std::vector<float> log_probs(column.data(), column.data() + column.size());
+    e.overflow += env->overflow();
     size_t action = sample(log_probs, rng);
     e.observations.push_back(env->observation());
     e.actions.push_back(static_cast<int32_t>(action));
@@ -78,7 +79,7 @@ LogRow PpoAgent::iterate(const Stop& stop) {
 LogRow PpoAgent::learn(const std::vector<Episode>& episodes) {
   std::vector<Sample> samples;
   std::vector<const Observation*> states;
-  std::vector<double> totals, lengths, cost;
+  std::vector<double> totals, lengths, cost, overflow;
   for (const Episode& e : episodes) {
     auto a = gae(e.rewards, e.values, e.bootstrap, options_.discount, options_.lambda);
     for (size_t k = 0; k < e.actions.size(); ++k) {
@@ -87,6 +88,7 @@ LogRow PpoAgent::learn(const std::vector<Episode>& episodes) {
       states.push_back(&e.observations[k]);
     }
     totals.push_back(e.total);
+    overflow.push_back(static_cast<double>(e.overflow));
     lengths.push_back(static_cast<double>(e.actions.size()));
     cost.push_back(100 * (e.best / e.original - 1));
   }
@@ -105,6 +107,7 @@ LogRow PpoAgent::learn(const std::vector<Episode>& episodes) {
           {"length", mean(lengths)},
           {"best_percent", mean(cost)},
           {"real_steps", static_cast<double>(learner_.real_steps)},
+          {"overflow", mean(overflow)},
           {"policy_loss", r.policy_loss},
           {"value_loss", r.value_loss},
           {"entropy", r.entropy},

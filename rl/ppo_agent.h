@@ -50,6 +50,7 @@ class PpoAgent {
     std::vector<int32_t> actions;
     std::vector<float> log_probs, rewards, values;
     double bootstrap = 0, total = 0;
+    size_t overflow = 0;                  // see Environment::overflow; of all steps
     std::vector<rewrite::Move> cheapest;  // from the original to the best
   };
   Episode play(size_t graph, uint64_t seed);
