@@ -102,7 +102,7 @@ Result<Function> Session::function(const Source& source) {
   cudaLibrary_t library = nullptr;
   CUDA_CALL(cudaLibraryLoadData, &library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
   Function f;
-  f.library = own(library, [](cudaLibrary_t x) { api().cudaLibraryUnload(x); });
+  f.code = own(library, [](cudaLibrary_t x) { api().cudaLibraryUnload(x); });
   CUDA_CALL(cudaLibraryGetKernel, &f.kernel, library, source.name.c_str());
   return functions_.emplace(source.name, f).first->second;
 }

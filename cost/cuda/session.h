@@ -29,7 +29,7 @@ Result<std::string> compile(const std::string& text, int capability);
 
 /// A device function.
 struct Function {
-  Handle<cudaLibrary_t> library;
+  Handle<cudaLibrary_t> code;
   cudaKernel_t kernel = nullptr;
 };
 
