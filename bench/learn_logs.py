@@ -1,5 +1,6 @@
 """The logs that `regraft train` writes, for bench/run_learn.py."""
 import csv
+import json
 import pathlib
 import statistics
 
@@ -15,6 +16,12 @@ def read_log(path):
 def logs_of(folder, agent, on):
     """By seed."""
     return [read_log(p) for p in sorted(pathlib.Path(folder).glob(f"{agent}-{on}-*.csv"))]
+
+
+def reports_of(folder, agent, on):
+    """What `--json` wrote, by seed."""
+    return [json.loads(p.read_text())
+            for p in sorted(pathlib.Path(folder).glob(f"{agent}-{on}-*.json"))]
 
 
 def column(logs, *names):

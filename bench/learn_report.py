@@ -9,12 +9,14 @@ import learn_logs
 ROUNDING = 1e-6  # of scores
 BASELINES = ["greedy", "backtracking-1.05", "published", "windows"]
 PART_TITLES = {
-    "families": ("Models of other families", "The general agent was trained on {training}; "
-                 "the models here are of architectures that are not among them."),
+    "held-out": ("Models that were not seen", "Those of the next two parts together. The general "
+                 "agent was trained on {training}."),
+    "families": ("Models of other families", "Architectures that are not among those of the "
+                 "training."),
     "sizes": ("Other sizes", "Architectures of the training, deeper, wider, longer, or at a "
               "higher resolution."),
-    "rules": ("Rules that were not there", "Tested on the models of the training with all rules. "
-              "`four-fifths` was trained without every fifth rule of each file."),
+    "rules": ("Rules that were not there", "All rules are used. `four-fifths` was trained without "
+              "every fifth rule of each file."),
 }
 
 
@@ -230,8 +232,16 @@ def single_reports(found):
     return {r["graphs"][0]["name"]: r for n, r in found.items() if n.startswith("single-")}
 
 
+def alone(report):
+    """Methods that are a policy by itself: of controls, then learned."""
+    return sorted((m["name"] for m in report["methods"] if m["name"].endswith("/alone")),
+                  key=lambda m: m in learned(report))
+
+
 def single_table(singles):
-    methods = [*BASELINES, *unique(m for r in singles.values() for m in learned(r))]
+    every = list(singles.values())
+    methods = unique([*BASELINES, *(m for r in every for m in alone(r)),
+                      *(m for r in every for m in learned(r))])
     rows = []
     for name, report in singles.items():
         row = [name, f"{report['graphs'][0]['before'] / 1e3:.4g}"]
@@ -244,17 +254,75 @@ def single_table(singles):
 
 
 def single_verdicts(singles):
-    """Each agent, as it acts by itself, beside backtracking."""
+    """Each agent, as it acts by itself, and the controls beside the best searcher."""
     lines = []
     for name, report in singles.items():
-        base = statistics.mean(ends(report, "backtracking-1.05") or [math.nan])
-        for m in learned(report):
-            if m.endswith("/greedy"):
-                gap = 100 * (statistics.mean(ends(report, m)) / base - 1)
-                place = f"{abs(gap):.2f} % {'above' if gap > 0 else 'below'} backtracking"
-                place = "where backtracking ends" if abs(gap) < 0.005 else place
-                lines.append(f"* {name}: `{m}` ends {place}.")
+        best = min(c for m in BASELINES for c in ends(report, m) or [math.inf])
+        gaps_of = {m: 100 * (statistics.mean(ends(report, m)) / best - 1)
+                   for m in alone(report) if ends(report, m)}
+        texts = [f"`{m}` {abs(gap):.2f} % {'above' if gap > 0 else 'below'}"
+                 if abs(gap) >= 0.005 else f"`{m}` there" for m, gap in gaps_of.items()]
+        if texts and best < math.inf:
+            lines.append(f"* {name}, beside where the best searcher ends: {', '.join(texts)}.")
     return lines
+
+
+def steps_until(log):
+    """Real steps until the policy was as it was kept: a world model's best, else the last."""
+    if "best" not in log:
+        return log["real_steps"][-1]
+    return log["real_steps"][log["best"].index(log["best"][-1])]
+
+
+def dream_lines(folder, singles):
+    """What dreams are worth: means over the seeds of training, by model."""
+    rows, steps = [], []
+    for name in singles:
+        reports = learn_logs.reports_of(folder, "world-model", name)
+        drifts = [r["drift"] for r in reports]
+        mean = lambda f, of=None: statistics.mean(f(x) for x in (of or drifts))
+        if drifts:
+            at = lambda d, depth: next(p for p in d["depths"] if p["depth"] == depth)
+            apart = [abs(d["imagined_mean"] - d["real_mean"]) for d in drifts]
+            rows.append([name, f"{mean(lambda d: d['imagined_mean']):.2f}",
+                         f"{mean(lambda d: d['real_mean']):.2f}",
+                         f"{mean(lambda d: d['imagined_mean'] - d['real_mean']):+.2f}",
+                         f"{max(apart):.2f}",
+                         *(f"{mean(lambda d: at(d, k)['mask_f1']):.2f}" for k in (1, 5, 15)),
+                         *(f"{mean(lambda d: at(d, k)['reward_error']):.2f}" for k in (1, 5, 15))])
+        logs = {a: [log for log in learn_logs.logs_of(folder, a, name) if log]
+                for a in ("ppo", "world-model")}
+        if all(logs.values()):
+            took = {a: mean(steps_until, of) for a, of in logs.items()}
+            steps.append([name, *(short(t) for t in took.values()),
+                          f"{took['ppo'] / took['world-model']:.1f}"])
+    lines = []
+    if rows:
+        lines += ["## Dreams", "", "Percent of cost saved by the controller's drawn actions, as "
+                  "its world model imagines it and as the environment gives it; rules offered "
+                  "(F1) and error of a reward, in points, after so many imagined steps.", "",
+                  *table(["model", "imagined", "real", "difference", "largest of a seed",
+                          *(f"F1, {k}" for k in (1, 5, 15)),
+                          *(f"error, {k}" for k in (1, 5, 15))], rows)]
+    if steps:
+        lines += ["Real steps until the policy that is kept:", "",
+                  *table(["model", "ppo", "world-model", "times fewer"], steps)]
+    return lines
+
+
+def speed_lines(report):
+    """Of `rl_bench`: medians where it was repeated."""
+    rows = []
+    for b in report["benchmarks"]:
+        if b.get("error_occurred") or b.get("aggregate_name", "median") != "median":
+            continue
+        per = {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[b["time_unit"]]
+        steps = b.get("steps")
+        rows.append([b["name"], f"{b['cpu_time'] * per:.3g} ms",
+                     f"{steps:,.0f}" if steps else ""])
+    return ["## Speed", "", "One core. `follow`: greedy steps with the network in the loop; "
+            "`judge`: a pass over the whole model; `decide`: a planned decision.", "",
+            *table(["", "CPU time", "steps a second"], rows)]
 
 
 def sweep_lines(rows):
@@ -301,19 +369,22 @@ def header(context):
         f"Written by `bench/run_learn.py` on {context['cores']} cores. "
         + ("**Made with `--quick`: the figures mean nothing.** " if context["quick"] else "")
         + "Costs are those of the roofline model. All methods use the same engine, rules, costs, "
-        "limits and start graph, one thread each; times include the network's.", "",
+        "limits and start graph, one thread each; times include the network's."
+        + (f" {context['jobs']} commands ran side by side." if context["jobs"] > 1 else ""), "",
         f"Seeds of training 0 to {p['training_seeds'] - 1}; searches that draw numbers have "
         f"{p['search_seeds']} seeds, from 7. Time of a training: "
-        + ", ".join(f"{a} {p['minutes'][a]:g} minutes" for a in context["agents"])
+        + ", ".join(f"{a} {m:g} minutes" for a, m in p["minutes"].items())
         + "; at most "
         + ", ".join(f"{p['iterations'][a]} iterations" for a in context["agents"]) + ".", "",
         "Score: (cost before − cost) / (cost before − least cost known from all methods). The "
         "intervals of scores and probabilities are over seeds, of training and then of search; "
         "those of differences and ratios are over models too; what draws no numbers has one run. "
-        "`policy/greedy` follows the most probable moves; `sampled` goes on with drawn episodes; "
-        "`scheduled` is `windows` in the policy's order; `planned` plans each step first. "
+        "`policy/alone` is one episode of what the policy wants most and nothing else; `greedy` "
+        "goes downhill, then follows the policy; `sampled` goes on with drawn episodes; "
+        "`scheduled` with `windows` in the policy's order; `planned` plans each step. "
         "Controls: `uniform`, `cost-prior` (the exact change of cost), `untrained` (five "
-        "networks with random weights).", "",
+        "networks with random weights; like those that are trained they begin with the exact "
+        "change of cost).", "",
         "```", "python bench/run_learn.py", *context["commands"], "```", ""]
 
 
@@ -334,8 +405,11 @@ def write(out, found, policies, context):
                   f"Predicted cost after at most {max(context['protocol']['seconds']):g} s, ms; "
                   "of agents mean and deviation over seeds of "
                   "training.", "", *single_table(singles), *single_verdicts(singles), ""]
+    lines += dream_lines(policies, singles)
     if "sweep" in found:
-        lines += sweep_lines(found["sweep"])
+        lines += sweep_lines(found["sweep"]["sweep"])
+    if "speed" in found:
+        lines += speed_lines(found["speed"])
     (out / "learn").mkdir(parents=True, exist_ok=True)
     lines += ["## Figures", "", "Numbered as in the dissertation that they follow.", ""]
     for title, file in learn_figures.draw(out / "learn", found, singles, policies):

@@ -2,13 +2,16 @@
 """Do agents that learned find cheaper graphs, or find them sooner? Trains them, compares them with
 searches that learned nothing, and writes bench/learn.md and bench/learn/*.svg.
 
-  python bench/run_learn.py [--work DIR] [--only STAGE ...] [--quick] [--agents NAME ...]
+  python bench/run_learn.py [--work DIR] [--only STAGE ...] [--quick] [--agents NAME ...] [--jobs N]
 
-Stages: models, train, evaluate, report; each goes on where it was stopped. Everything is kept under
---work. --quick goes through all of it with next to nothing to learn from: its figures mean nothing.
+Stages: models, train, evaluate, speed, report; each goes on where it was stopped. Everything is
+kept under --work. With --jobs, so many commands run side by side, each in one thread: no more than
+there are cores. --quick goes through all of it with next to nothing to learn from: its figures mean
+nothing.
 The report needs bench/requirements.txt (matplotlib), the models onnx and numpy.
 """
 import argparse
+import concurrent.futures
 import dataclasses
 import json
 import os
@@ -25,8 +28,10 @@ import learn_report  # noqa: E402
 import training  # noqa: E402
 
 AGENTS = ["ppo", "world-model", "planner"]
-STAGES = ["models", "train", "evaluate", "report"]
+STAGES = ["models", "train", "evaluate", "speed", "report"]
 TEMPERATURES = [0.1, 0.5, 0.75, 1.0, 1.2, 1.5, 1.75, 2.0, 2.5, 3.0]
+CLASSICAL = ["greedy", "windows", "backtracking-1.0", "backtracking-1.05", "backtracking-1.1",
+             "published", "commuting", "beam", "annealing", "uct"]
 GENERAL = "planner"  # the agent that is to work on models it has not seen
 
 
@@ -37,16 +42,19 @@ class Protocol:
     training: list    # models that the general agent is trained on
     families: list    # other architectures
     sizes: list       # architectures of the training, at other sizes
+    more_rules: list  # models to meet rules on that the training had not
     training_seeds: int = 5
     search_seeds: int = 10
+    part_seeds: int = 2      # of trainings with four of five rules
     budgets: tuple = (1000, 10000, 100000)
-    seconds: tuple = (0.1, 1, 5)
-    cap: float = 10          # seconds for the largest budget
+    seconds: tuple = (0.1, 1)
+    cap: float = 3           # seconds for the largest budget
     expansions: int = 50000  # of backtracking
     iterations: dict = dataclasses.field(
-        default_factory=lambda: {"ppo": 20, "world-model": 4, "planner": 200})
+        default_factory=lambda: {"ppo": 20, "world-model": 2, "planner": 200})
+    # By agent; of one model by agent and model.
     minutes: dict = dataclasses.field(
-        default_factory=lambda: {"ppo": 10, "world-model": 10, "planner": 30})
+        default_factory=lambda: {"ppo": 10, "ppo-bert_base": 5, "world-model": 10, "planner": 30})
     temperatures: tuple = tuple(TEMPERATURES)
 
     def changed(self, texts):
@@ -61,7 +69,8 @@ class Protocol:
         return dataclasses.replace(self, **values)
 
     def models(self):
-        return sorted({*self.single, *self.training, *self.families, *self.sizes})
+        return sorted({*self.single, *self.training, *self.families, *self.sizes,
+                       *self.more_rules})
 
 
 FULL = Protocol(
@@ -69,13 +78,19 @@ FULL = Protocol(
     training=list(training.MODELS),
     families=["inception_v3", "resnext50", "nasnet_a", "vit_b16", "shufflenet_v2", "densenet121"],
     sizes=["resnet34_320", "bert_base", "bert_12x384", "lora_mlp_12", "mobileone_s0", "decoder_2k",
-           "yolov5s"])
+           "yolov5s"],
+    more_rules=["inception_v3", "nasnet_a", "shufflenet_v2", "densenet121", "bert_base",
+                "mobileone_s0"])
 QUICK = Protocol(
     single=["squeezenet1_1", "tiny_vit"], training=["tiny_resnet", "tiny_lora"],
     families=["tiny_inception", "tiny_repvgg"], sizes=["resnet10", "tiny_bert"],
-    training_seeds=2, search_seeds=2, budgets=(100, 1000), seconds=(0.03, 0.3), cap=1,
-    expansions=50, iterations={a: 2 for a in AGENTS}, minutes={a: 0.5 for a in AGENTS},
+    more_rules=["tiny_inception"], training_seeds=2, search_seeds=2, budgets=(100, 1000), seconds=(0.03, 0.3), cap=1,
+    expansions=50, iterations={a: 2 for a in AGENTS}, minutes={a: 2 for a in AGENTS},
     temperatures=(0.5, 1.0))
+
+
+class Failed(Exception):
+    """A command did."""
 
 
 @dataclasses.dataclass
@@ -102,7 +117,8 @@ class Bench:
         self.quick = args.quick
         self.protocol = (QUICK if args.quick else FULL).changed(args.set)
         self.agents, self.general = args.agents, args.general
-        self.regraft = args.build / "regraft"
+        self.regraft, self.speed = args.build / "regraft", args.build / "bench/rl_bench"
+        self.parallel = args.jobs
         self.work = args.work
         for folder in ("models", "policies", "rules", "evaluate"):
             (self.work / folder).mkdir(parents=True, exist_ok=True)
@@ -128,26 +144,32 @@ class Bench:
 
     def train_command(self, agent, graphs, out, seed, more=()):
         p = self.protocol
+        minutes = p.minutes.get(out.stem.rpartition("-")[0], p.minutes[agent])
         return [self.regraft, "train", "--agent", agent, "--graphs", *map(self.model, graphs),
-                "--iterations", p.iterations[agent], "--time", 60 * p.minutes[agent], "--seed",
-                seed, "-o", out, "--log", out.with_suffix(".csv"), "-q", *more]
+                "--iterations", p.iterations[agent], "--time", 60 * minutes, "--seed",
+                seed, "-o", out, "--log", out.with_suffix(".csv"), "-q", *self.threads(), *more]
+
+    def threads(self):
+        """Of a command that runs beside others."""
+        return ["--threads", 1] if self.parallel > 1 else []
 
     def jobs(self):
         p, jobs = self.protocol, []
 
-        def add(agent, on, graphs, more=()):
-            for seed in range(p.training_seeds):
+        def add(agent, on, graphs, seeds=p.training_seeds, more=()):
+            for seed in range(seeds):
                 out = self.policy(agent, on, seed)
-                jobs.append(Job(out.stem, self.train_command(agent, graphs, out, seed, more),
-                                out.with_suffix(".done")))
+                drift = ["--json", out.with_suffix(".json")] if agent == "world-model" else []
+                command = self.train_command(agent, graphs, out, seed, [*drift, *more])
+                jobs.append(Job(out.stem, command, out.with_suffix(".done")))
 
+        if self.general in self.agents:
+            add(self.general, "training", p.training)
+            add(self.general, "four-fifths", p.training, p.part_seeds, ["--rules", *self.rules()])
         for agent in self.agents:
             if agent != GENERAL:
                 for graph in p.single:
                     add(agent, graph, [graph])
-        if self.general in self.agents:
-            add(self.general, "training", p.training)
-            add(self.general, "four-fifths", p.training, ["--rules", *self.rules()])
         if "world-model" in self.agents:
             jobs.append(self.sweep())
         return jobs
@@ -166,30 +188,55 @@ class Bench:
         return [self.regraft, "bench", "learn", "--graphs", *map(self.model, graphs),
                 "--budgets", *p.budgets, "--seconds", *p.seconds, "--cap", p.cap,
                 "--search-seeds", p.search_seeds, "--expansions", p.expansions,
-                "--kept", self.work / "evaluate/runs.jsonl",
+                "--kept", self.kept(name),
                 "--reference", self.work / "evaluate/reference.json",
                 "--json", self.work / "evaluate" / f"{name}.json",
                 *(["--policy", *named] if named else []), *more]
+
+    def kept(self, name):
+        return self.work / "evaluate" / f"{name}.jsonl"
 
     def evaluations(self):
         """Name, models, policies by name, and what else the command is told."""
         p = self.protocol
         general = [(self.general, self.policies(self.general, "training"))]
         parts = [*general, ("four-fifths", self.policies(self.general, "four-fifths"))]
-        yield "families", p.families, general, ()
-        yield "sizes", p.sizes, general, ()
-        yield "rules", p.training, parts, ()
+        some = ("--methods", *CLASSICAL, "/alone", "/greedy", "/scheduled")
+        yield "families", p.families, general, (*some, "/planned")
+        yield "sizes", p.sizes, general, some
+        yield "rules", p.more_rules, parts, (
+            "--methods", *learn_report.BASELINES,
+            *(f"{name}/scheduled" for name in ("uniform", "cost-prior")),
+            *(f"{name}/scheduled" for name, files in parts if files))
         for graph in p.single:
             single = [(a, self.policies(a, graph)) for a in AGENTS if a != GENERAL]
-            methods = learn_report.BASELINES + [a for a, files in single if files]
+            methods = [*learn_report.BASELINES, "/alone", "/greedy"]
+            methods += [f"{a}/sampled" for a, files in single if files]
             yield f"single-{graph}", [graph], single, ("--methods", *methods)
+
+    def joint(self):
+        """All models that the general agent has not seen, from the runs of two evaluations."""
+        (_, families, policies, _), (_, sizes, _, some), *_ = self.evaluations()
+        return "held-out", [*families, *sizes], policies, some
 
     def run(self, command):
         command = [str(c) for c in command]
         print("$", shlex.join(command), flush=True)
-        result = subprocess.run(command)
+        models = {**os.environ, "REGRAFT_BENCH_MODELS": str(self.work / "models")}
+        result = subprocess.run(command, env=models)  # they are rl_bench's
         if result.returncode:
-            sys.exit(f"run_learn: {shlex.join(command[:4])} ... ended with {result.returncode}")
+            raise Failed(f"{shlex.join(command[:4])} ... ended with {result.returncode}")
+
+    def run_all(self, todo):
+        """Calls, so many side by side. When one fails, those that did not begin do not."""
+        with concurrent.futures.ThreadPoolExecutor(self.parallel) as pool:
+            futures = [pool.submit(call) for call in todo]
+            try:
+                for future in concurrent.futures.as_completed(futures):
+                    future.result()
+            except Failed:
+                pool.shutdown(cancel_futures=True)
+                raise
 
     def shown(self, command):
         """As it would be typed in the root of the sources."""
@@ -201,27 +248,36 @@ class Bench:
             self.run([sys.executable, HERE / "models/build_models.py", "--out",
                       self.work / "models", *missing])
 
+    def train(self, job):
+        self.run(job.command)
+        job.marker.write_text(shlex.join(map(str, job.command)) + "\n")
+
     def do_train(self):
-        for job in self.jobs():
-            if job.marker.exists():
-                continue
-            self.run(job.command)
-            job.marker.write_text(shlex.join(map(str, job.command)) + "\n")
+        self.run_all([lambda job=job: self.train(job) for job in self.jobs()
+                      if not job.marker.exists()])
 
     def do_evaluate(self):
-        for evaluation in self.evaluations():
-            self.run(self.bench_command(*evaluation))
+        evaluations = list(self.evaluations())
+        commands = [self.bench_command(*evaluation) for evaluation in evaluations]
+        self.run_all([lambda c=c: self.run(c) for c in commands])
+        joint = self.joint()
+        self.kept(joint[0]).write_text("".join(self.kept(name).read_text()
+                                               for name, *_ in evaluations[:2]))
         # Again, from what is kept, now that the least costs of all of them are known.
-        for evaluation in self.evaluations():
-            self.run([*self.bench_command(*evaluation), "-q"])
+        commands.append(self.bench_command(*joint))
+        self.run_all([lambda c=c: self.run([*c, "-q"]) for c in commands])
+
+    def do_speed(self):
+        self.run([self.speed, f"--benchmark_out={self.work}/evaluate/speed.json",
+                  "--benchmark_out_format=json"])
 
     def do_report(self):
         found = {p.stem: json.loads(p.read_text())
                  for p in sorted((self.work / "evaluate").glob("*.json"))}
         examples = [job.command for job in self.jobs()[:1]]
-        examples.append(self.bench_command(*next(self.evaluations())))
+        examples += [self.bench_command(*next(self.evaluations())), [self.speed]]
         context = {"protocol": dataclasses.asdict(self.protocol), "agents": self.agents,
-                   "quick": self.quick, "cores": os.cpu_count(),
+                   "quick": self.quick, "cores": os.cpu_count(), "jobs": self.parallel,
                    "commands": [self.shown(c) for c in examples]}
         out = self.work / "report" if self.quick else HERE
         learn_report.write(out, found, self.work / "policies", context)
@@ -238,13 +294,17 @@ def main():
     parser.add_argument("--agents", nargs="+", choices=AGENTS, default=AGENTS)
     parser.add_argument("--general", choices=AGENTS, default=GENERAL,
                         help="the agent that is evaluated on models it has not seen")
+    parser.add_argument("--jobs", type=int, default=1, help="commands that run side by side")
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=JSON",
                         help="another protocol: search_seeds=2 cap=10 'minutes={\"ppo\": 5}'")
     args = parser.parse_args()
     bench = Bench(args)
-    for stage in STAGES:
-        if stage in args.only:
-            getattr(bench, f"do_{stage}")()
+    try:
+        for stage in STAGES:
+            if stage in args.only:
+                getattr(bench, f"do_{stage}")()
+    except Failed as why:
+        sys.exit(f"run_learn: {why}")
 
 
 if __name__ == "__main__":

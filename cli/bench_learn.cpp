@@ -206,7 +206,16 @@ class References {
     known_[key] = {{"graph", graph}, {"cost", cost}};
     return cost;
   }
-  Status write() const { return write_text(path_, known_.dump(2) + "\n"); }
+  /// With what others wrote there since.
+  Status write() {
+    ASSIGN_OR_RETURN(References now, open(path_));
+    for (const auto& [key, of] : now.known_.items()) {
+      auto cost = of.find("cost");
+      if (cost != of.end() && cost->is_number())
+        RETURN_IF_ERROR(least(key, of.value("graph", ""), *cost));
+    }
+    return write_text(path_, known_.dump(2) + "\n");
+  }
 
  private:
   std::string path_;

@@ -43,7 +43,8 @@ struct Family {
 };
 
 Method method_of(const Family& family, const std::string& mode) {
-  Method m{family.name + "/" + mode, family.kind, 1.05, mode != "greedy", {}};
+  bool draws = mode != "alone" && mode != "greedy";
+  Method m{family.name + "/" + mode, family.kind, 1.05, draws, {}};
   for (const auto& [label, policy] : family.policies)
     m.trainings.push_back(
         {label, std::make_shared<rl::PolicySearch>(policy, *rl::policy_mode_named(mode))});

@@ -116,6 +116,8 @@ Status train_world_model(const TrainFlags& flags, const Setting& s) {
   rl::WorldModelAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
   RETURN_IF_ERROR(run(agent, flags));
   if (flags.common.json.empty()) return {};
+  if (agent.iterations() == 0)
+    return error(flags.common.json + ": not written, as no iteration came to its end");
   nlohmann::json j = {{"real_steps", agent.real_steps()}, {"dream_steps", agent.dream_steps()}};
   j["drift"] = to_json(agent.drift(8, options.dream.tau, flags.common.seed + 1));
   if (!flags.sweep.empty())

@@ -5,6 +5,7 @@
 #include "rewrite/reporter.h"
 #include "rewrite/windows.h"
 #include "rl/environment.h"
+#include "rl/episodes.h"
 #include "rl/follow.h"
 #include "rl/scheduler.h"
 
@@ -17,7 +18,8 @@ using rewrite::StopReason;
 
 namespace {
 
-constexpr std::pair<std::string_view, PolicyMode> kModes[] = {{"greedy", PolicyMode::Greedy},
+constexpr std::pair<std::string_view, PolicyMode> kModes[] = {{"alone", PolicyMode::Alone},
+                                                              {"greedy", PolicyMode::Greedy},
                                                               {"sampled", PolicyMode::Sampled},
                                                               {"scheduled", PolicyMode::Scheduled},
                                                               {"planned", PolicyMode::Planned}};
@@ -31,18 +33,22 @@ class Episodes {
         environment_(g, rules, model, environment_options(options)),
         reporter_("policy", environment_.original(), rules, options, stop, start_) {}
 
-  /// Where a match saves it does not stop; it ends where nothing became cheaper for as many steps
-  /// as an episode has. Then downhill from the cheapest graph.
+  StopReason alone() {
+    Rng unused(0);
+    return play(most_wanted(policy_), unused);
+  }
+
+  /// Downhill first, so that no more is spent than that takes where nothing better is known. Then
+  /// the policy's way from the original; where a match saves it does not stop, and it ends where
+  /// nothing became cheaper for as many steps as an episode has. From its cheapest graph downhill.
   StopReason greedy() {
+    auto reason = descend();
+    if (reason != StopReason::Exhausted) return reason;
     bool follow = policy_.network() && Follower::can_follow(*policy_.network());
-    auto reason =
-        follow ? followed() : play([](const Judgement& j) { return most_probable(j.log_probs); });
+    reason = follow ? followed() : alone();
     if (reason != StopReason::Exhausted) return reason;
-    go_to_best();
-    reason = descend();
-    if (reason != StopReason::Exhausted) return reason;
-    // Never worse than downhill from the start.
-    while (environment_.engine().depth() > 0) environment_.engine().undo();
+    rewrite::Engine& engine = environment_.engine();
+    while (engine.depth() > least_depth_) engine.undo();
     return descend();
   }
 
@@ -51,13 +57,15 @@ class Episodes {
     for (;;) {
       if (auto reason = reporter_.over()) return *reason;
       reporter_.look(1);  // so that it ends where nothing can be done
-      play([&](const Judgement& j) { return sample(j.log_probs, rng); });
+      play(drawn(policy_), rng);
     }
   }
 
   StopReason planned(const PlannerOptions& planner, uint64_t seed) {
+    auto reason = descend();
+    if (reason != StopReason::Exhausted) return reason;
     Rng rng(seed);
-    environment_.reset();
+    reset();
     for (bool done = environment_.stop() == 0; !done;) {
       count();
       if (auto reason = reporter_.over()) return *reason;
@@ -80,7 +88,7 @@ class Episodes {
 
  private:
   StopReason followed() {
-    environment_.reset();
+    reset();
     Follower follower(*policy_.network(), describe(environment_.rules()), environment_);
     for (int idle = 0; idle < environment_.max_steps(); ++idle) {
       count();
@@ -88,10 +96,10 @@ class Episodes {
       int32_t number = follower.best();
       if (number < 0) number = follower.best_saving();
       if (number < 0) break;
-      double before = reporter_.best();
+      double before = least_;
       follower.apply(number);
       offer();
-      if (reporter_.best() < before) idle = 0;
+      if (least_ < before) idle = 0;
     }
     return StopReason::Exhausted;
   }
@@ -122,20 +130,30 @@ class Episodes {
     reporter_.look(priced - counted_);
     counted_ = priced;
   }
-  void offer() { offer(environment_.cost(), environment_.engine().moves()); }
+  void reset() {
+    environment_.reset();
+    least_ = environment_.cost();
+    least_depth_ = 0;
+  }
+  void offer() {
+    if (environment_.cost() < least_) {
+      least_ = environment_.cost();
+      least_depth_ = environment_.engine().depth();
+    }
+    offer(environment_.cost(), environment_.engine().moves());
+  }
   void offer(double cost, const std::vector<Move>& moves) {
     if (moves.empty() || !reporter_.offer(cost, moves.back().rule, moves.size())) return;
     best_moves_ = moves;
   }
 
-  template <class Choose>
-  StopReason play(Choose choose) {
-    environment_.reset();
+  StopReason play(const Choose& choose, Rng& rng) {
+    reset();
     for (bool done = environment_.stop() == 0; !done; offer()) {
       count();
       if (auto reason = reporter_.over()) return *reason;
       ++reporter_.report.expanded;
-      done = environment_.step(choose(policy_.judge(environment_.observation()))).done();
+      done = environment_.step(choose(environment_, rng)).done();
     }
     return StopReason::Exhausted;
   }
@@ -145,6 +163,8 @@ class Episodes {
   Environment environment_;
   Reporter reporter_;
   std::vector<Move> best_moves_;
+  double least_ = 0;  // of the present episode, and how many moves lead there
+  size_t least_depth_ = 0;
   uint64_t counted_ = 0;
 };
 
@@ -183,8 +203,9 @@ SearchReport PolicySearch::search(const Graph& g, const rewrite::RuleIndex& rule
                                   const cost::CostModel& model,
                                   const rewrite::SearchOptions& options, const Stop& stop) const {
   Episodes episodes(g, rules, model, *policy_, options, stop);
-  StopReason reason =
-      mode_ == PolicyMode::Planned ? episodes.planned(planner_, options.seed) : episodes.greedy();
+  StopReason reason = mode_ == PolicyMode::Alone     ? episodes.alone()
+                      : mode_ == PolicyMode::Planned ? episodes.planned(planner_, options.seed)
+                                                     : episodes.greedy();
   if (mode_ == PolicyMode::Sampled && reason == StopReason::Exhausted)
     reason = episodes.sampled(options.seed);
   SearchReport report = std::move(episodes).finish(reason);

@@ -7,10 +7,11 @@
 namespace regraft::rl {
 
 enum class PolicyMode : uint8_t {
-  Greedy,     ///< what is most probable, step by step, then downhill by cost
+  Alone,      ///< one episode of what is most wanted, and nothing else: what was learned by itself
+  Greedy,     ///< downhill by cost; then what is most probable, step by step, and downhill again
   Sampled,    ///< the same, then episodes of drawn actions until the budget is spent
   Scheduled,  ///< as greedy, then windows in the policy's order
-  Planned     ///< each step by planning with the engine, then windows in the policy's order
+  Planned     ///< downhill, then each step planned with the engine, then windows in that order
 };
 std::optional<PolicyMode> policy_mode_named(std::string_view name);
 std::vector<std::string> policy_mode_names();

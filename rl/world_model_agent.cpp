@@ -14,11 +14,6 @@ namespace {
 
 const std::string kBest = "best.";
 
-EnvironmentOptions bounded(EnvironmentOptions o) {
-  CHECK(o.max_steps > 0 && o.reward == Reward::Change);
-  return o;
-}
-
 /// Half of them at an even depth of their episodes, so that late states are not rare.
 std::vector<DreamStart> draw_starts(const std::vector<DreamStart>& all, size_t count, Rng& rng) {
   std::map<int32_t, std::vector<size_t>> by_depth;
@@ -88,7 +83,7 @@ void put(LogRow& row, const LatentLosses& v, const DynamicsLosses& m, const PpoR
 WorldModelAgent::WorldModelAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& rules,
                                  const cost::CostModel& model,
                                  const WorldModelAgentOptions& options, uint64_t seed)
-    : pool_(graphs, rules, model, bounded(options.environment)),
+    : pool_(graphs, rules, model, options.environment),
       rules_(rules),
       training_(training_hash(graphs, rules, model)),
       options_(options),
@@ -96,6 +91,7 @@ WorldModelAgent::WorldModelAgent(const std::vector<Graph>& graphs, const rewrite
         WorldModel world(options.model, describe(rules).columns, seed);
         return State{world, world, -1, {}, {}, seed};
       }()) {
+  CHECK(options.environment.reward == Reward::Change);
   for (size_t g = 0; g < pool_.size(); ++g)
     state_.best.push_back(EnvironmentPool::Lease(pool_, g)->original());
 }
@@ -190,12 +186,15 @@ std::vector<Trajectory> WorldModelAgent::act(const WorldModel& world, DreamOptio
 std::vector<double> WorldModelAgent::imagine(const WorldModel& world, DreamOptions::Acting acting,
                                              int count, double tau, uint64_t seed) {
   std::vector<DreamStart> from;
+  int horizon = 0;
   for (size_t k = 0; k < static_cast<size_t>(count) * pool_.size(); ++k) {
     Trajectory e;
-    e.observations.push_back(EnvironmentPool::Lease(pool_, k % pool_.size())->reset());
+    EnvironmentPool::Lease env(pool_, k % pool_.size());
+    horizon = std::max(horizon, env->max_steps());
+    e.observations.push_back(env->reset());
     from.push_back(start_at(track_of(world, e, 1), world.dynamics.start(1), 0));
   }
-  DreamOptions options{.horizon = options_.environment.max_steps, .tau = tau, .acting = acting};
+  DreamOptions options{.horizon = horizon, .tau = tau, .acting = acting};
   return dream(world.dynamics, world.controller, from, world.vocabulary.size(), options, seed,
                options_.threads)
       .gains;

@@ -11,8 +11,8 @@ struct WorldModelAgentOptions {
   WorldModelOptions model{};
   PpoOptions ppo{.entropy = 0.02, .learning_rate = 2e-3};
   DreamOptions dream{.tau = 0.3};
-  EnvironmentOptions environment{.max_steps = 64};
-  int first_episodes = 64;  ///< exploring, in the first iteration
+  EnvironmentOptions environment{};
+  int first_episodes = 32;  ///< exploring, in the first iteration
   int episodes = 32;        ///< in each later one: half of them the controller's, half exploring
   size_t replay = 4000;     ///< steps that are kept
   int first_updates = 120;  ///< of V and of M in the first iteration
@@ -37,7 +37,7 @@ struct SweepPoint {
 class WorldModelAgent {
  public:
   /// All outlive this. REQUIRES: as EnvironmentPool; the reward is
-  /// Reward::Change, as M knows rewards by what is saved; a limit of steps.
+  /// Reward::Change, as M knows rewards by what is saved.
   WorldModelAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& rules,
                   const cost::CostModel& model, const WorldModelAgentOptions& options,
                   uint64_t seed);

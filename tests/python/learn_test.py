@@ -3,9 +3,11 @@
 
   python learn_test.py [TestClass[.test]]
 """
+import json
 import pathlib
 import sys
 import tempfile
+import time
 import types
 import unittest
 
@@ -160,8 +162,13 @@ class Verdicts(unittest.TestCase):
         self.assertIn("on 1 of 1 models (m)", learn_report.easy_targets(r)[0])
 
     def test_agents_beside_backtracking(self):
-        self.assertEqual(learn_report.single_verdicts({"m": report()}),
-                         ["* m: `a/greedy` ends 1.50 % above backtracking."])
+        r = report()
+        r["methods"] += [{"name": "a/alone", "kind": "learned"},
+                         {"name": "untrained/alone", "kind": "control"}]
+        r["graphs"][0]["runs"] += [run("a/alone", 812.0), run("untrained/alone", 800.0)]
+        self.assertEqual(learn_report.single_verdicts({"m": r}),
+                         ["* m, beside where the best searcher ends: `untrained/alone` there, "
+                          "`a/alone` 1.50 % above."])
 
     def test_sweep(self):
         rows = [{"tau": t, "imagined_mean": -t, "imagined_std": 0.5, "real_mean": -3.0,
@@ -169,6 +176,32 @@ class Verdicts(unittest.TestCase):
         lines = learn_report.sweep_lines(rows)
         self.assertIn("| 0.5 | -0.50 ± 0.50 | -3.00 ± 1.00 |", lines)
         self.assertIn("Imagined and real differ by 2.00 to 2.50 points.", lines)
+
+    def test_dreams(self):
+        depths = [{"depth": k, "mask_f1": 1 / k, "reward_error": 0.1 * k} for k in (1, 5, 15)]
+        with tempfile.TemporaryDirectory() as folder:
+            write = lambda name, text: pathlib.Path(folder, name).write_text(text)
+            for seed, imagined in ((0, 9.0), (1, 12.0)):
+                write(f"world-model-m-{seed}.json", json.dumps({"drift": {
+                    "imagined_mean": imagined, "real_mean": 10.0, "depths": depths}}))
+            write("world-model-m-0.csv", "best,real_steps\n9,100\n10,200\n10,300\n")
+            write("ppo-m-0.csv", "real_steps\n400\n900\n")
+            lines = learn_report.dream_lines(folder, ["m", "other"])
+            self.assertIn("| m | 10.50 | 10.00 | +0.50 | 2.00 | 1.00 | 0.20 | 0.07 | 0.10 | 0.50 "
+                          "| 1.50 |", lines)
+            self.assertIn("| m | 900 | 200 | 4.5 |", lines)
+            self.assertEqual(learn_report.dream_lines(folder, ["other"]), [])
+
+    def test_speed(self):
+        rows = [{"name": "follow/m", "run_type": "iteration", "time_unit": "us", "cpu_time": 2500,
+                 "steps": 10234.4},
+                {"name": "judge/m", "run_type": "iteration", "time_unit": "us", "cpu_time": 560},
+                {"name": "judge/m_mean", "run_type": "aggregate", "aggregate_name": "mean",
+                 "time_unit": "us", "cpu_time": 561}]
+        lines = learn_report.speed_lines({"benchmarks": rows})
+        self.assertIn("| follow/m | 2.5 ms | 10,234 |", lines)
+        self.assertIn("| judge/m | 0.56 ms |  |", lines)
+        self.assertFalse([line for line in lines if "mean" in line])
 
     def test_what_is_lacking_is_said(self):
         lines = learn_report.missing_lines({"families": report()}, {"agents": ["a", "b"]})
@@ -179,7 +212,7 @@ class Verdicts(unittest.TestCase):
 class Protocol(unittest.TestCase):
     def bench(self, folder, **more):
         return run_learn.Bench(types.SimpleNamespace(
-            **{"quick": False, "set": [], "agents": run_learn.AGENTS, "general": "planner",
+            **{"quick": False, "set": [], "jobs": 1, "agents": run_learn.AGENTS, "general": "planner",
                "build": pathlib.Path("build"), "work": pathlib.Path(folder), **more}))
 
     def test_every_fifth_rule_is_left_out(self):
@@ -196,7 +229,7 @@ class Protocol(unittest.TestCase):
         p = run_learn.FULL.changed(["cap=5", 'minutes={"ppo": 1}'])
         self.assertEqual((p.cap, p.minutes["ppo"]), (5, 1))
         self.assertEqual(p.minutes["planner"], run_learn.FULL.minutes["planner"])
-        self.assertEqual(run_learn.FULL.cap, 10)
+        self.assertEqual(run_learn.FULL.cap, 3)
         with self.assertRaises(SystemExit):
             run_learn.FULL.changed(["cup=5"])
 
@@ -205,28 +238,54 @@ class Protocol(unittest.TestCase):
             bench = self.bench(folder)
             bench.policy("ppo", "resnet18", 0).write_text("")
             found = {e[0]: e for e in bench.evaluations()}
-            self.assertEqual(found["single-resnet18"][3],
-                             ("--methods", *learn_report.BASELINES, "ppo"))
-            self.assertEqual(found["single-bert_base"][3], ("--methods", *learn_report.BASELINES))
+            those = ("--methods", *learn_report.BASELINES, "/alone", "/greedy")
+            self.assertEqual(found["single-resnet18"][3], (*those, "ppo/sampled"))
+            self.assertEqual(found["single-bert_base"][3], those)
+
+    def test_all_that_was_not_seen_is_judged_together(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = self.bench(folder)
+            name, models, _, methods = bench.joint()
+            self.assertEqual(name, "held-out")
+            self.assertEqual(models, [*run_learn.FULL.families, *run_learn.FULL.sizes])
+            self.assertEqual(len(models), len(set(models)))
+            self.assertIn("/scheduled", methods)
+
+    def test_when_one_fails_the_rest_does_not_begin(self):
+        with tempfile.TemporaryDirectory() as folder:
+            bench = self.bench(folder)
+            began = []
+            with self.assertRaises(run_learn.Failed):
+                bench.run_all([lambda: began.append(1), lambda: bench.run(["false"]),
+                               *[lambda: began.append(2) or time.sleep(0.2)] * 5])
+            self.assertIn(1, began)
+            self.assertLess(len(began), 6)
 
     def test_jobs(self):
         with tempfile.TemporaryDirectory() as folder:
             names = [job.name for job in self.bench(folder).jobs()]
             self.assertEqual(len(names), len(set(names)))
-            self.assertEqual(len(names), 2 * 5 * 5 + 2 * 5 + 1)
-            few = self.bench(folder, agents=["ppo"], general="ppo", quick=True).jobs()
+            self.assertEqual(len(names), 2 * 5 * 5 + 5 + 2 + 1)
+            few = self.bench(folder, agents=["ppo"], general="ppo", quick=True,
+                             set=["part_seeds=1"]).jobs()
             self.assertEqual([job.name for job in few],
-                             [f"ppo-{on}-{seed}" for on in
-                              ("squeezenet1_1", "tiny_vit", "training", "four-fifths")
-                              for seed in (0, 1)])
+                             ["ppo-training-0", "ppo-training-1", "ppo-four-fifths-0",
+                              *(f"ppo-{on}-{seed}" for on in ("squeezenet1_1", "tiny_vit")
+                                for seed in (0, 1))])
+            self.assertNotIn("--threads", few[0].command)
+            bert = [j.command for j in self.bench(folder).jobs() if j.name == "ppo-bert_base-0"][0]
+            self.assertEqual(bert[bert.index("--time") + 1], 300)
+            beside = self.bench(folder, jobs=2).jobs()[0].command
+            self.assertEqual(beside[beside.index("--threads") + 1], 1)
 
     def test_policies_that_are_there_are_compared(self):
         with tempfile.TemporaryDirectory() as folder:
             bench = self.bench(folder)
             bench.policy("planner", "training", 3).write_text("")
             command = [str(c) for c in bench.bench_command(*next(bench.evaluations()))]
-            self.assertEqual(command[command.index("--policy") + 1:],
-                             [f"planner={folder}/policies/planner-training-3.policy"])
+            at = command.index("--policy") + 1
+            self.assertEqual(command[at:at + 2],
+                             [f"planner={folder}/policies/planner-training-3.policy", "--methods"])
 
 
 if __name__ == "__main__":

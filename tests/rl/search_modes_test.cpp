@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "rewrite/greedy.h"
+#include "rl/episodes.h"
 #include "rl/network_file.h"
 #include "rl/search.h"
 #include "tests/rl/graphs.h"
@@ -30,7 +31,7 @@ rewrite::SearchReport search(PolicyMode mode, const std::shared_ptr<const Policy
   return PolicySearch(policy, mode).search(layers(6), shipped_rules(), roofline(), options, Stop());
 }
 
-TEST(PolicyModes, NoneIsWorseThanDownhill) {
+TEST(PolicyModes, NoneButAloneIsWorseThanDownhill) {
   auto downhill = rewrite::Greedy().search(layers(6), shipped_rules(), roofline(), {}, Stop());
   RuleTable rules = describe(shipped_rules());
   std::shared_ptr<const Policy> policies[] = {
@@ -39,12 +40,25 @@ TEST(PolicyModes, NoneIsWorseThanDownhill) {
   for (const auto& policy : policies) {
     for (const auto& name : policy_mode_names()) {
       auto report = search(*policy_mode_named(name), policy);
-      EXPECT_LE(report.cost_after, downhill.cost_after * (1 + 1e-9)) << name;
+      if (name != "alone") {
+        EXPECT_LE(report.cost_after, downhill.cost_after * (1 + 1e-9)) << name;
+      }
       EXPECT_LE(report.candidates, 20000U);
       Environment env(report.best, shipped_rules(), roofline(), {});
       EXPECT_NEAR(env.cost(), report.cost_after, 1e-6 * env.cost()) << name;
     }
   }
+}
+
+TEST(PolicyModes, AloneIsOneEpisodeOfWhatIsMostWanted) {
+  std::shared_ptr<const Policy> policy = cost_prior(0.1);
+  Environment env(layers(6), shipped_rules(), roofline(), {});
+  Rng unused(0);
+  Trajectory e = run_episode(env, most_wanted(*policy), unused);
+  auto report = search(PolicyMode::Alone, policy);
+  EXPECT_DOUBLE_EQ(report.cost_after, e.least);
+  EXPECT_EQ(report.expanded, e.actions.size());
+  EXPECT_LE(search(PolicyMode::Greedy, policy).cost_after, report.cost_after * (1 + 1e-9));
 }
 
 TEST(PolicyModes, ScheduledGoesOnFromGreedyInThePolicysOrder) {
@@ -71,7 +85,7 @@ TEST(PolicyModes, TheSameSeedGivesTheSame) {
 
 TEST(PolicyModes, NamesLeadBackToModes) {
   auto names = policy_mode_names();
-  EXPECT_EQ(names.size(), 4U);
+  EXPECT_EQ(names.size(), 5U);
   for (const auto& name : names) EXPECT_TRUE(policy_mode_named(name)) << name;
   EXPECT_EQ(policy_mode_named("scheduled"), PolicyMode::Scheduled);
   EXPECT_FALSE(policy_mode_named("other"));
