@@ -126,6 +126,35 @@ void store_part(Checkpoint& into, const std::string& name, const Part& part) {
   nn::store(into, name + ".adam", part.adam(), part.parameters());
 }
 
+/// Sizes, and the rules of the vocabulary.
+void put_facts(Checkpoint& into, const WorldModel& world, const rewrite::RuleIndex& rules,
+               const std::string& prefix) {
+  into.feature_hash = feature_hash();
+  for (const auto& [name, size] : sizes(world)) into.counters[name] = size;
+  auto& list = into.lists[prefix + "rules"];
+  auto names = names_of(rules);
+  for (int32_t rule : world.vocabulary.rules())
+    list.push_back(rule < 0 ? "" : names[static_cast<size_t>(rule)]);
+}
+
+Status load_vocabulary(const Checkpoint& from, WorldModel& world, const rewrite::RuleIndex& rules,
+                       const std::string& prefix) {
+  auto names = from.lists.find(prefix + "rules");
+  if (names == from.lists.end()) return error("the file has no list '" + prefix + "rules'");
+  std::unordered_map<std::string, int32_t> numbers;
+  for (const std::string& name : names_of(rules))
+    numbers.emplace(name, static_cast<int32_t>(numbers.size()));
+  std::vector<int32_t> known;
+  for (const std::string& name : names->second) {
+    auto at = numbers.find(name);
+    known.push_back(at == numbers.end() ? -1 : at->second);
+  }
+  if (static_cast<int32_t>(known.size()) > world.vocabulary.capacity())
+    return error("the file has more rules than the model has room for");
+  world.vocabulary = Vocabulary(world.vocabulary.capacity(), known);
+  return {};
+}
+
 }  // namespace
 
 WorldModel::WorldModel(const WorldModelOptions& options, size_t rule_columns, uint64_t seed)
@@ -155,15 +184,10 @@ std::unique_ptr<Policy> controller_policy(const WorldModel& world) {
 
 void store(Checkpoint& into, const WorldModel& world, const rewrite::RuleIndex& rules,
            const std::string& prefix) {
-  into.feature_hash = feature_hash();
-  for (const auto& [name, size] : sizes(world)) into.counters[name] = size;
+  put_facts(into, world, rules, prefix);
   store_part(into, prefix + "v", world.latent);
   store_part(into, prefix + "m", world.dynamics);
   store_part(into, prefix + "c", world.controller);
-  auto& list = into.lists[prefix + "rules"];
-  auto names = names_of(rules);
-  for (int32_t rule : world.vocabulary.rules())
-    list.push_back(rule < 0 ? "" : names[static_cast<size_t>(rule)]);
 }
 
 Status load(const Checkpoint& from, WorldModel& world, const rewrite::RuleIndex& rules,
@@ -176,20 +200,16 @@ Status load(const Checkpoint& from, WorldModel& world, const rewrite::RuleIndex&
   RETURN_IF_ERROR(load_part(from, prefix + "v", world.latent));
   RETURN_IF_ERROR(load_part(from, prefix + "m", world.dynamics));
   RETURN_IF_ERROR(load_part(from, prefix + "c", world.controller));
-  auto names = from.lists.find(prefix + "rules");
-  if (names == from.lists.end()) return error("the file has no list '" + prefix + "rules'");
-  std::unordered_map<std::string, int32_t> numbers;
-  for (const std::string& name : names_of(rules))
-    numbers.emplace(name, static_cast<int32_t>(numbers.size()));
-  std::vector<int32_t> known;
-  for (const std::string& name : names->second) {
-    auto at = numbers.find(name);
-    known.push_back(at == numbers.end() ? -1 : at->second);
-  }
-  if (static_cast<int32_t>(known.size()) > world.vocabulary.capacity())
-    return error("the file has more rules than the model has room for");
-  world.vocabulary = Vocabulary(world.vocabulary.capacity(), known);
-  return {};
+  return load_vocabulary(from, world, rules, prefix);
+}
+
+Checkpoint controller_file(const WorldModel& world, const rewrite::RuleIndex& rules) {
+  Checkpoint file;
+  file.kind = kWorldModel;
+  put_facts(file, world, rules, "");
+  nn::store(file, "v", world.latent.parameters());
+  nn::store(file, "c", world.controller.parameters());
+  return file;
 }
 
 Result<std::unique_ptr<Policy>> read_controller(const Checkpoint& file,
@@ -197,7 +217,9 @@ Result<std::unique_ptr<Policy>> read_controller(const Checkpoint& file,
   RETURN_IF_ERROR(file.expect(kWorldModel, feature_hash()));
   ASSIGN_OR_RETURN(WorldModelOptions options, options_of(file));
   WorldModel world(options, describe(rules).columns, 0);
-  RETURN_IF_ERROR(load(file, world, rules));
+  RETURN_IF_ERROR(nn::load(file, "v", world.latent.parameters()));
+  RETURN_IF_ERROR(nn::load(file, "c", world.controller.parameters()));
+  RETURN_IF_ERROR(load_vocabulary(file, world, rules, ""));
   return controller_policy(world);
 }
 

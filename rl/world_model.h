@@ -43,7 +43,9 @@ void store(Checkpoint& into, const WorldModel& world, const rewrite::RuleIndex& 
 Status load(const Checkpoint& from, WorldModel& world, const rewrite::RuleIndex& rules,
             const std::string& prefix = "");
 
-/// The policy of a file that store() has filled in, for graphs that `rules` are applied to.
+/// V, C and the vocabulary, without what training needs.
+Checkpoint controller_file(const WorldModel& world, const rewrite::RuleIndex& rules);
+/// The policy of such a file, for graphs that `rules` are applied to.
 Result<std::unique_ptr<Policy>> read_controller(const Checkpoint& file,
                                                 const rewrite::RuleIndex& rules);
 

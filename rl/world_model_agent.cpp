@@ -314,10 +314,7 @@ std::vector<SweepPoint> WorldModelAgent::sweep(const std::vector<double>& taus, 
 }
 
 Checkpoint WorldModelAgent::policy_file() const {
-  Checkpoint file;
-  file.kind = kWorldModel;
-  store(file, world(), rules_);
-  return file;
+  return controller_file(world(), rules_);
 }
 
 Checkpoint WorldModelAgent::save() const {

@@ -276,6 +276,9 @@ TEST(WorldModelAgent, RefusesOtherFiles) {
   file = agent.save();
   file.counters["m.hidden"] = int64_t{7};
   EXPECT_FALSE(agent.load(file));
+  file = agent.policy_file();
+  EXPECT_FALSE(agent.load(file));
+  file.counters["c.hidden"] = int64_t{7};
   EXPECT_FALSE(read_controller(file, shipped_rules()));
 }
 
