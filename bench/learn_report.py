@@ -98,6 +98,12 @@ def ratio_table(report):
                   "times less time", "than until found"], rows)
 
 
+def sooner_table(report):
+    rows = [[f"{s['method']} beside {s['other']}", interval(s["candidates"], 2),
+             interval(s["seconds"], 2)] for s in report["sooner"]]
+    return table(["method beside", "times fewer candidates", "times less time"], rows)
+
+
 def learned(report):
     return [m["name"] for m in report["methods"] if m["kind"] == "learned"]
 
@@ -133,6 +139,11 @@ def reaching_verdicts(report):
                     f"it, and {faster:.2f} times fewer than until it found its best ({sure} an " \
                     f"interval above 1), in {r['seconds_found'][0]:.2f} times less time"
         lines.append(text + ".")
+    for s in report["sooner"]:
+        times, low, high = s["candidates"]
+        sure = "sooner" if low > 1 else "later" if high < 1 else "not surely sooner or later"
+        lines.append(f"* `{s['method']}` is {sure} there than `{s['other']}`: {times:.2f} times "
+                     f"fewer candidates, {s['seconds'][0]:.2f} times less time.")
     return lines
 
 
@@ -214,6 +225,10 @@ def part_lines(name, report, context):
         lines += ["As good as that at candidate, after seconds (medians):", "",
                   *reaching_table(report), "Over the models where it was reached, geometric mean:",
                   "", *ratio_table(report)]
+    if report["sooner"]:
+        lines += ["Beside those that learned nothing, over all models, geometric mean; a run that "
+                  "was never as good counts with all it ran, which is too little:", "",
+                  *sooner_table(report)]
     verdicts = control_verdicts(report) + easy_targets(report) + \
         reaching_verdicts(report) + gaps(report)
     return lines + (["### Verdicts", "", "Better or worse: the interval of the difference of "

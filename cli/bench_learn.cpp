@@ -249,10 +249,11 @@ Status bench(const BenchFlags& flags) {
     graphs.push_back(std::move(runs));
   }
   RETURN_IF_ERROR(references.write());
-  BenchFound f{methods, graphs, limits_of(flags.budgets, flags.seconds), {}, {}, {}};
+  BenchFound f{methods, graphs, limits_of(flags.budgets, flags.seconds), {}, {}, {}, {}};
   f.reached = reaching(graphs, methods.size());
   f.ratios = ratios(graphs, f.reached, methods.size());
   f.comparisons = comparisons(graphs, methods, f.limits);
+  f.sooner = sooner(graphs, methods);
   if (flags.common.verbosity != Verbosity::Quiet) print(f);
   json report = to_json(f);
   report.update({{"cost_model", setting.cost.model->description()},

@@ -52,6 +52,14 @@ void print_reaching(const BenchFound& f) {
   if (table.rows.size() > 1) fmt::print("{}\n", to_string(table));
 }
 
+void print_sooner(const BenchFound& f) {
+  Table table{{{"as good as the baseline", "beside", "times fewer candidates", "times less time"}}};
+  for (const Sooner& s : f.sooner)
+    table.rows.push_back({f.methods[s.method].name, f.methods[s.other].name,
+                          text_of(std::optional(s.candidates)), text_of(std::optional(s.seconds))});
+  if (table.rows.size() > 1) fmt::print("{}\n", to_string(table));
+}
+
 json scores_json(const BenchFound& f) {
   json all = json::array();
   for (size_t m = 0; m < f.methods.size(); ++m)
@@ -115,10 +123,11 @@ void print(const BenchFound& found) {
   print_scores(found);
   print_comparisons(found);
   print_reaching(found);
+  print_sooner(found);
 }
 
 json to_json(const BenchFound& f) {
-  json methods = json::array(), comparisons = json::array();
+  json methods = json::array(), comparisons = json::array(), sooner = json::array();
   for (const Method& m : f.methods)
     methods.push_back({{"name", m.name},
                        {"kind", to_string(m.kind)},
@@ -130,9 +139,14 @@ json to_json(const BenchFound& f) {
                            {"limit", c.limit.name},
                            {"probability", json_of(c.probability)},
                            {"difference", json_of(c.difference)}});
+  for (const Sooner& s : f.sooner)
+    sooner.push_back({{"method", f.methods[s.method].name},
+                      {"other", f.methods[s.other].name},
+                      {"candidates", json_of(s.candidates)},
+                      {"seconds", json_of(s.seconds)}});
   return {{"version", REGRAFT_VERSION},   {"baseline", kBaseline},    {"methods", methods},
           {"graphs", graphs_json(f)},     {"scores", scores_json(f)}, {"comparisons", comparisons},
-          {"reaching", reaching_json(f)}, {"ratios", ratios_json(f)}};
+          {"reaching", reaching_json(f)}, {"ratios", ratios_json(f)}, {"sooner", sooner}};
 }
 
 }  // namespace regraft::cli

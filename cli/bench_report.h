@@ -14,6 +14,7 @@ struct BenchFound {
   std::vector<Reached> reached;
   std::vector<Ratios> ratios;
   std::vector<Comparison> comparisons;
+  std::vector<Sooner> sooner;
 };
 
 /// Tables on stdout.

@@ -54,6 +54,41 @@ std::optional<rl::Interval> mean_ratio(const std::vector<double>& x) {
 /// Something was found that is to be reached.
 bool to_reach(const GraphRuns& g) { return g.baseline && !g.baseline->curve.empty(); }
 
+double at_least(double n, double least) { return std::max(n, least); }
+
+/// Logarithms of what the runs needed to be as good as the long run, or of all they ran.
+template <class Needed>
+rl::Scores logs(const std::vector<GraphRuns>& graphs, size_t method, Needed needed) {
+  rl::Scores all;
+  for (const GraphRuns& g : graphs) {
+    if (!to_reach(g)) continue;
+    rl::Runs& rows = all.emplace_back();
+    for (const auto& row : g.methods[method]) {
+      auto& out = rows.emplace_back();
+      for (const RunPair& pair : row) {
+        const BenchRun& run = pair.by_candidates;
+        out.push_back(std::log(needed(run, first_at(run, g.baseline->after))));
+      }
+    }
+  }
+  return all;
+}
+double candidates_needed(const BenchRun& run, const CurvePoint* p) {
+  return at_least(static_cast<double>(p ? p->candidate : run.candidates), kLeastCount);
+}
+double seconds_needed(const BenchRun& run, const CurvePoint* p) {
+  return at_least(p ? p->seconds : run.seconds, kLeastSeconds);
+}
+rl::Interval exp(const rl::Interval& i) {
+  return {std::exp(i.value), std::exp(i.low), std::exp(i.high)};
+}
+
+/// What a learned method is held against.
+bool is_beside(const Method& learned, const Method& other) {
+  bool control = other.kind == MethodKind::Control && mode_of(other.name) == mode_of(learned.name);
+  return learned.kind == MethodKind::Learned && (control || other.name == "windows");
+}
+
 }  // namespace
 
 bool GraphRuns::can_save() const { return rewrite::cheaper(reference, before); }
@@ -84,11 +119,8 @@ std::vector<Comparison> comparisons(const std::vector<GraphRuns>& graphs,
                                     const std::vector<Limit>& limits) {
   std::vector<Comparison> all;
   for (size_t m = 0; m < methods.size(); ++m) {
-    if (methods[m].kind != MethodKind::Learned) continue;
     for (size_t o = 0; o < methods.size(); ++o) {
-      bool control = methods[o].kind == MethodKind::Control &&
-                     mode_of(methods[o].name) == mode_of(methods[m].name);
-      if (!control && methods[o].name != "windows") continue;
+      if (!is_beside(methods[m], methods[o])) continue;
       for (const Limit& limit : limits) {
         auto a = scores_at(graphs, m, limit), b = scores_at(graphs, o, limit);
         if (a.empty()) continue;
@@ -108,6 +140,21 @@ std::vector<Reached> reaching(const std::vector<GraphRuns>& graphs, size_t metho
   return all;
 }
 
+std::vector<Sooner> sooner(const std::vector<GraphRuns>& graphs,
+                           const std::vector<Method>& methods) {
+  std::vector<Sooner> all;
+  if (std::ranges::none_of(graphs, to_reach)) return all;
+  for (size_t m = 0; m < methods.size(); ++m)
+    for (size_t o = 0; o < methods.size(); ++o) {
+      if (!is_beside(methods[m], methods[o])) continue;
+      auto less = [&](auto needed) {
+        return exp(rl::paired_difference(logs(graphs, o, needed), logs(graphs, m, needed), {}));
+      };
+      all.push_back({m, o, less(candidates_needed), less(seconds_needed)});
+    }
+  return all;
+}
+
 std::vector<Ratios> ratios(const std::vector<GraphRuns>& graphs,
                            const std::vector<Reached>& reached, size_t methods) {
   std::vector<Ratios> all;
@@ -121,8 +168,8 @@ std::vector<Ratios> ratios(const std::vector<GraphRuns>& graphs,
       ++r.reached;
       const BenchRun& base = *graphs[x.graph].baseline;
       const CurvePoint& found = base.curve.back();
-      auto count = [](double n) { return std::max(n, kLeastCount); };
-      auto time = [](double s) { return std::max(s, kLeastSeconds); };
+      auto count = [](double n) { return at_least(n, kLeastCount); };
+      auto time = [](double s) { return at_least(s, kLeastSeconds); };
       candidates.push_back(count(static_cast<double>(base.candidates)) / count(x.candidates));
       candidates_found.push_back(count(static_cast<double>(found.candidate)) / count(x.candidates));
       seconds.push_back(time(base.seconds) / time(x.seconds));

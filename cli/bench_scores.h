@@ -57,6 +57,17 @@ struct Reached {
 };
 std::vector<Reached> reaching(const std::vector<GraphRuns>& graphs, size_t methods);
 
+/// How many times less a learned method needed than one that learned nothing to be as good as the
+/// long run, mean over graphs. A run that never was counts as if it had been at its end: where the
+/// other is one of those, this is too little.
+struct Sooner {
+  size_t method = 0, other = 0;
+  rl::Interval candidates, seconds;
+};
+/// The pairs are those of comparisons().
+std::vector<Sooner> sooner(const std::vector<GraphRuns>& graphs,
+                           const std::vector<Method>& methods);
+
 /// How many times less a method needed than the baseline, over the graphs that it reached.
 struct Ratios {
   size_t method = 0;

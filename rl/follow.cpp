@@ -45,7 +45,7 @@ Follower::Follower(const Network& network, const RuleTable& rules, Environment& 
       tape_(network.parameters(), nullptr),
       node_rows_(network.rounds_.size() + 1),
       edge_rows_(network.rounds_.size() + 1),
-      best_(env.best()) {
+      best_(std::min(env.best(), env.engine().cost())) {
   CHECK(can_follow(network));
   std::vector<int32_t> all(rules.rows.size() / rules.columns);
   std::iota(all.begin(), all.end(), 0);

@@ -24,6 +24,8 @@ constexpr std::pair<std::string_view, PolicyMode> kModes[] = {{"alone", PolicyMo
                                                               {"scheduled", PolicyMode::Scheduled},
                                                               {"planned", PolicyMode::Planned}};
 
+constexpr int kIdle = 64;  // steps
+
 /// Episodes on one graph, and the cheapest graph that any of them met.
 class Episodes {
  public:
@@ -38,9 +40,8 @@ class Episodes {
     return play(most_wanted(policy_), unused);
   }
 
-  /// Downhill first, so that no more is spent than that takes where nothing better is known. Then
-  /// the policy's way from the original; where a match saves it does not stop, and it ends where
-  /// nothing became cheaper for as many steps as an episode has. From its cheapest graph downhill.
+  /// Downhill, so that no more is spent than that takes where nothing better is known; then the
+  /// policy's way, and downhill again from the cheapest graph on it.
   StopReason greedy() {
     auto reason = descend();
     if (reason != StopReason::Exhausted) return reason;
@@ -87,10 +88,13 @@ class Episodes {
   }
 
  private:
+  /// From where the engine is. Where a match saves it does not stop; it ends where nothing became
+  /// cheaper for a while.
   StopReason followed() {
-    reset();
+    least_ = environment_.engine().cost();
+    least_depth_ = environment_.engine().depth();
     Follower follower(*policy_.network(), describe(environment_.rules()), environment_);
-    for (int idle = 0; idle < environment_.max_steps(); ++idle) {
+    for (int idle = 0; idle < kIdle; ++idle) {
       count();
       if (auto reason = reporter_.over()) return *reason;
       int32_t number = follower.best();

@@ -4,6 +4,7 @@
   python learn_test.py REGRAFT [TestClass[.test]]
 """
 import json
+import math
 import pathlib
 import statistics
 import subprocess
@@ -115,6 +116,26 @@ class Learn(unittest.TestCase):
             if "candidates" in r:
                 first = sorted(next(n for n, _, c in x["curve"] if c <= goal) for x in hits)
                 self.assertIn(r["candidates"], first)
+
+        self.sooner(report, graphs)
+
+    def sooner(self, report, graphs):
+        """Geometric mean over graphs, trainings and seeds; what is never reached ends at the end."""
+        def log(g, method):
+            runs = {(r["training"], r["seed"]): r for r in g["runs"] if r["method"] == method}
+            goal = g["baseline"]["after"] * (1 + 1e-9)
+            needed = [next((n for n, _, c in r["curve"] if c <= goal), r["candidates"])
+                      for r in runs.values()]
+            return statistics.mean(math.log(max(1, n)) for n in needed)
+
+        pairs = {(s["method"], s["other"]): s["candidates"] for s in report["sooner"]}
+        self.assertEqual(set(pairs), {(c["method"], c["other"]) for c in report["comparisons"]})
+        for (method, other), (value, low, high) in pairs.items():
+            less = [log(g, other) - log(g, method) for g in graphs.values()
+                    if g["baseline"]["curve"]]
+            self.assertAlmostEqual(value, math.exp(statistics.mean(less)), places=5)
+            self.assertLessEqual(low, value * (1 + 1e-9))
+            self.assertLessEqual(value, high * (1 + 1e-9))
 
     def test_what_is_kept_is_not_done_again(self):
         first, one = self.report("--methods", "greedy", "windows")

@@ -59,6 +59,9 @@ def report():
                    {"method": "a/planned", "graphs": 1, "reached": 1, "candidates": [1250, 2, 3],
                     "candidates_found": [2, 2, 2], "seconds": [48, 4, 4],
                     "seconds_found": [2, 2, 2]}],
+        "sooner": [{"method": "a/planned", "other": other, "candidates": [3, low, 9],
+                    "seconds": [2, 0.5, 4]} for other, low in (("untrained/planned", 1.5),
+                                                               ("windows", 0.5))],
         "cap": 30, "expansions": 50000}
 
 
@@ -136,6 +139,10 @@ class Tables(unittest.TestCase):
         self.assertIn("| a/greedy | no (0 of 3 runs) |", lines)
         self.assertIn("| a/planned | 2.0 k, 0.25 s |", lines)
 
+    def test_sooner(self):
+        self.assertIn("| a/planned beside windows | 3.00 [0.50, 9.00] | 2.00 [0.50, 4.00] |",
+                      learn_report.sooner_table(report()))
+
     def test_ends_are_medians_of_trainings(self):
         self.assertEqual(learn_report.ends(report(), "a/greedy"), [808.0, 816.0])
         self.assertIn("| m | 1 |  | 0.8 |  |  | 0.812 ± 0.004 | 0.79 |",
@@ -150,7 +157,10 @@ class Verdicts(unittest.TestCase):
         self.assertIn("`windows`: nowhere better; worse at 1 s; median", second)
 
     def test_reached_or_not_and_by_how_much(self):
-        missed, reached = learn_report.reaching_verdicts(report())
+        missed, reached, sure, unsure = learn_report.reaching_verdicts(report())
+        self.assertEqual(sure, "* `a/planned` is sooner there than `untrained/planned`: 3.00 times "
+                         "fewer candidates, 2.00 times less time.")
+        self.assertIn("is not surely sooner or later there than `windows`", unsure)
         self.assertIn("on 0 of 1 models.", missed)
         self.assertIn("on 1 of 1 models; there with 1250.0 times fewer", reached)
         self.assertEqual(learn_report.gaps(report()), ["* Not reached on m: `a/greedy` by 1.50 %."])
