@@ -45,6 +45,7 @@ class Protocol:
     more_rules: list  # models to meet rules on that the training had not
     training_seeds: int = 5
     search_seeds: int = 10
+    sweep_seeds: int = 3     # of controllers at each temperature
     part_seeds: int = 2      # of trainings with four of five rules
     budgets: tuple = (1000, 10000, 100000)
     seconds: tuple = (0.1, 1)
@@ -166,19 +167,20 @@ class Bench:
         if self.general in self.agents:
             add(self.general, "training", p.training)
             add(self.general, "four-fifths", p.training, p.part_seeds, ["--rules", *self.rules()])
+        if "world-model" in self.agents:
+            jobs.append(self.sweep())
         for agent in self.agents:
             if agent != GENERAL:
                 for graph in p.single:
                     add(agent, graph, [graph])
-        if "world-model" in self.agents:
-            jobs.append(self.sweep())
         return jobs
 
     def sweep(self):
         """Agents trained in dreams of several temperatures, on the last of the single models."""
         out = self.work / "policies/sweep.policy"
         table = self.work / "evaluate/sweep.json"
-        more = ["--sweep", *self.protocol.temperatures, "--json", table]
+        more = ["--sweep", *self.protocol.temperatures, "--sweep-seeds",
+                self.protocol.sweep_seeds, "--json", table]
         return Job("sweep", self.train_command("world-model", self.protocol.single[-1:], out, 0,
                                                more), out.with_suffix(".done"))
 
