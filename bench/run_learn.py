@@ -85,8 +85,8 @@ FULL = Protocol(
 QUICK = Protocol(
     single=["squeezenet1_1", "tiny_vit"], training=["tiny_resnet", "tiny_lora"],
     families=["tiny_inception", "tiny_repvgg"], sizes=["resnet10", "tiny_bert"],
-    more_rules=["tiny_inception"], training_seeds=2, search_seeds=2, budgets=(100, 1000), seconds=(0.03, 0.3), cap=1,
-    expansions=50, iterations={a: 2 for a in AGENTS}, minutes={a: 2 for a in AGENTS},
+    more_rules=["tiny_inception"], training_seeds=2, search_seeds=2, budgets=(100, 1000),
+    seconds=(0.03, 0.3), cap=1, expansions=50, iterations={a: 2 for a in AGENTS}, minutes={a: 2 for a in AGENTS},
     temperatures=(0.5, 1.0))
 
 
@@ -224,8 +224,8 @@ class Bench:
     def run(self, command):
         command = [str(c) for c in command]
         print("$", shlex.join(command), flush=True)
-        models = {**os.environ, "REGRAFT_BENCH_MODELS": str(self.work / "models")}
-        result = subprocess.run(command, env=models)  # they are rl_bench's
+        where = {"REGRAFT_BENCH_MODELS": str(self.work / "models")}  # rl_bench looks there
+        result = subprocess.run(command, env={**os.environ, **where})
         if result.returncode:
             raise Failed(f"{shlex.join(command[:4])} ... ended with {result.returncode}")
 
