@@ -86,8 +86,8 @@ QUICK = Protocol(
     single=["squeezenet1_1", "tiny_vit"], training=["tiny_resnet", "tiny_lora"],
     families=["tiny_inception", "tiny_repvgg"], sizes=["resnet10", "tiny_bert"],
     more_rules=["tiny_inception"], training_seeds=2, search_seeds=2, budgets=(100, 1000),
-    seconds=(0.03, 0.3), cap=1, expansions=50, iterations={a: 2 for a in AGENTS}, minutes={a: 2 for a in AGENTS},
-    temperatures=(0.5, 1.0))
+    seconds=(0.03, 0.3), cap=1, expansions=50,
+    iterations={a: 2 for a in AGENTS}, minutes={a: 2 for a in AGENTS}, temperatures=(0.5, 1.0))
 
 
 class Failed(Exception):
