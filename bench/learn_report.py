@@ -272,12 +272,10 @@ def single_verdicts(singles):
     """Each agent, as it acts by itself, and the controls beside the best searcher."""
     lines = []
     for name, report in singles.items():
-        best = min(c for m in BASELINES for c in ends(report, m) or [math.inf])
-        gaps_of = {m: 100 * (statistics.mean(ends(report, m)) / best - 1)
-                   for m in alone(report) if ends(report, m)}
         texts = [f"`{m}` {abs(gap):.2f} % {'above' if gap > 0 else 'below'}"
-                 if abs(gap) >= 0.005 else f"`{m}` there" for m, gap in gaps_of.items()]
-        if texts and best < math.inf:
+                 if abs(gap) >= 0.005 else f"`{m}` there"
+                 for m, (gap, _) in gaps_alone(report).items()]
+        if texts:
             lines.append(f"* {name}, beside where the best searcher ends: {', '.join(texts)}.")
     return lines
 
@@ -289,13 +287,71 @@ def steps_until(log):
     return log["real_steps"][log["best"].index(log["best"][-1])]
 
 
+def gaps_alone(report):
+    """By method that is a policy by itself: percent above where the best searcher ends, the mean
+    over trainings and the worst of them."""
+    best = min(c for m in BASELINES for c in ends(report, m) or [math.inf])
+    above = {m: [100 * (c / best - 1) for c in ends(report, m)] for m in alone(report)}
+    return {m: (statistics.mean(g), max(g)) for m, g in above.items() if g and best < math.inf}
+
+
+def steps_taken(folder, name):
+    """Real steps by agent, means over seeds; none unless both have logs."""
+    logs = {a: [log for log in learn_logs.logs_of(folder, a, name) if log]
+            for a in ("ppo", "world-model")}
+    if not all(logs.values()):
+        return {}
+    return {a: statistics.mean(steps_until(log) for log in of) for a, of in logs.items()}
+
+
+def span(numbers, digits=1):
+    return f"{min(numbers):.{digits}f} to {max(numbers):.{digits}f}"
+
+
+def single_summary(singles, folder):
+    lines, gaps_by = [], {}
+    for report in singles.values():
+        for m, gap in gaps_alone(report).items():
+            gaps_by.setdefault(m, []).append(gap)
+    for m, found in gaps_by.items():
+        mean, worst = max(g[0] for g in found), max(g[1] for g in found)
+        lines.append(f"* `{m}`, on {len(found)} models: at most {mean:.2f} % above where the best "
+                     f"searcher ends in the mean over trainings, {worst:.2f} % in the worst.")
+    times = [t["ppo"] / t["world-model"] for n in singles if (t := steps_taken(folder, n))]
+    if times:
+        lines.append(f"* The world model makes {span(times)} times fewer real steps than `ppo`.")
+    drifts = [[r["drift"] for r in learn_logs.reports_of(folder, "world-model", n)]
+              for n in singles]
+    apart = [[d["imagined_mean"] - d["real_mean"] for d in of] for of in drifts if of]
+    if apart:
+        far = sum(abs(x) > 2 for of in apart for x in of)
+        lines.append(f"* Imagined less real, in points: {span([statistics.mean(x) for x in apart])}"
+                     f" by model in the mean over trainings; {far} of {sum(map(len, apart))} "
+                     "trainings are more than 2 apart.")
+    return lines
+
+
+def summary_lines(found, singles, folder):
+    lines = single_summary(singles, folder)
+    if "held-out" in found:
+        report = found["held-out"]
+        lines += [f"* Models not seen: {line[2:]}" for line in reaching_verdicts(report)
+                  if "/scheduled`" in line.split(" is ")[0]]
+    rows = {b["name"]: b for b in found.get("speed", {}).get("benchmarks", [])}
+    if "steps" in rows.get("follow/resnet50", {}):
+        lines.append(f"* ResNet-50: {rows['follow/resnet50']['steps']:,.0f} greedy steps a second "
+                     f"with the network in the loop, {milliseconds(rows['decide/resnet50']):.3g} "
+                     "ms for a planned decision.")
+    return ["## In short", "", *lines, ""] if lines else []
+
+
 def dream_lines(folder, singles):
     """What dreams are worth: means over the seeds of training, by model."""
     rows, steps = [], []
     for name in singles:
         reports = learn_logs.reports_of(folder, "world-model", name)
         drifts = [r["drift"] for r in reports]
-        mean = lambda f, of=None: statistics.mean(f(x) for x in (of or drifts))
+        mean = lambda f: statistics.mean(map(f, drifts))
         if drifts:
             at = lambda d, depth: next(p for p in d["depths"] if p["depth"] == depth)
             apart = [abs(d["imagined_mean"] - d["real_mean"]) for d in drifts]
@@ -305,10 +361,7 @@ def dream_lines(folder, singles):
                          f"{max(apart):.2f}",
                          *(f"{mean(lambda d: at(d, k)['mask_f1']):.2f}" for k in (1, 5, 15)),
                          *(f"{mean(lambda d: at(d, k)['reward_error']):.2f}" for k in (1, 5, 15))])
-        logs = {a: [log for log in learn_logs.logs_of(folder, a, name) if log]
-                for a in ("ppo", "world-model")}
-        if all(logs.values()):
-            took = {a: mean(steps_until, of) for a, of in logs.items()}
+        if took := steps_taken(folder, name):
             steps.append([name, *(short(t) for t in took.values()),
                           f"{took['ppo'] / took['world-model']:.1f}"])
     lines = []
@@ -325,15 +378,18 @@ def dream_lines(folder, singles):
     return lines
 
 
+def milliseconds(b):
+    return b["cpu_time"] * {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[b["time_unit"]]
+
+
 def speed_lines(report):
     """Of `rl_bench`: medians where it was repeated."""
     rows = []
     for b in report["benchmarks"]:
         if b.get("error_occurred") or b.get("aggregate_name", "median") != "median":
             continue
-        per = {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[b["time_unit"]]
         steps = b.get("steps")
-        rows.append([b["name"], f"{b['cpu_time'] * per:.3g} ms",
+        rows.append([b["name"], f"{milliseconds(b):.3g} ms",
                      f"{steps:,.0f}" if steps else ""])
     return ["## Speed", "", "One core. `follow`: greedy steps with the network in the loop; "
             "`judge`: a pass over the whole model; `decide`: a planned decision.", "",
@@ -409,12 +465,13 @@ def write(out, found, policies, context):
     lacking = missing_lines(found, context)
     if lacking:
         lines += ["Not in this report:", "", *lacking, ""]
+    singles = single_reports(found)
+    lines += summary_lines(found, singles, policies)
     lines += ["## Training", "", "Means over seeds.", "",
               *training_table(policies, context["agents"])]
     for name in PART_TITLES:
         if name in found:
             lines += part_lines(name, found[name], context)
-    singles = single_reports(found)
     if singles:
         lines += ["## One agent for each model (figures 5.1, 5.2, 5.4)", "",
                   f"Predicted cost after at most {max(context['protocol']['seconds']):g} s, ms; "

@@ -202,6 +202,31 @@ class Verdicts(unittest.TestCase):
             self.assertIn("| m | 900 | 200 | 4.5 |", lines)
             self.assertEqual(learn_report.dream_lines(folder, ["other"]), [])
 
+    def test_in_short(self):
+        r = report()
+        r["methods"] += [{"name": "a/alone", "kind": "learned"},
+                         {"name": "a/scheduled", "kind": "learned"}]
+        r["graphs"][0]["runs"] += [run("a/alone", 812.0, "x"), run("a/alone", 804.0, "y")]
+        r["ratios"][1]["method"] = r["sooner"][0]["method"] = "a/scheduled"
+        speed = {"benchmarks": [
+            {"name": "follow/resnet50", "steps": 12345.6, "cpu_time": 1, "time_unit": "us"},
+            {"name": "decide/resnet50", "cpu_time": 13500, "time_unit": "us"}]}
+        with tempfile.TemporaryDirectory() as folder:
+            for seed, real in ((0, 10.0), (1, 9.0)):
+                pathlib.Path(folder, f"world-model-m-{seed}.json").write_text(json.dumps(
+                    {"drift": {"imagined_mean": 12.5, "real_mean": real, "depths": []}}))
+            lines = learn_report.summary_lines({"held-out": r, "speed": speed}, {"m": r}, folder)
+        text = "\n".join(lines)
+        self.assertIn("`a/alone`, on 1 models: at most 1.00 % above where the best searcher ends "
+                      "in the mean over trainings, 1.50 % in the worst.", text)
+        self.assertIn("3.0 to 3.0 by model in the mean over trainings; 2 of 2 trainings", text)
+        self.assertIn("Models not seen: `a/scheduled` is as good as the long run on 1 of 1", text)
+        self.assertIn("Models not seen: `a/scheduled` is sooner there than `untrained", text)
+        self.assertNotIn("`a/planned` is", text)
+        self.assertIn("12,346 greedy steps a second", text)
+        self.assertIn("13.5 ms for a planned decision", text)
+        self.assertEqual(learn_report.summary_lines({}, {}, "nowhere"), [])
+
     def test_speed(self):
         rows = [{"name": "follow/m", "run_type": "iteration", "time_unit": "us", "cpu_time": 2500,
                  "steps": 10234.4},
@@ -222,8 +247,8 @@ class Verdicts(unittest.TestCase):
 class Protocol(unittest.TestCase):
     def bench(self, folder, **more):
         return run_learn.Bench(types.SimpleNamespace(
-            **{"quick": False, "set": [], "jobs": 1, "agents": run_learn.AGENTS, "general": "planner",
-               "build": pathlib.Path("build"), "work": pathlib.Path(folder), **more}))
+            **{"quick": False, "set": [], "jobs": 1, "agents": run_learn.AGENTS,
+               "general": "planner", "build": pathlib.Path("build"), "work": pathlib.Path(folder), **more}))
 
     def test_every_fifth_rule_is_left_out(self):
         text = "#head\n" + "".join(f"r{k}\n" for k in range(1, 12)) + "\n"
