@@ -9,7 +9,8 @@ matplotlib.rcParams["svg.hashsalt"] = "regraft"
 from matplotlib import pyplot  # noqa: E402
 
 import learn_logs  # noqa: E402
-import learn_report as report_of  # noqa: E402
+import learn_runs as runs_of  # noqa: E402
+from learn_report import PART_TITLES  # noqa: E402
 
 STYLES = {"classical": (":", 1), "control": ("--", 1), "learned": ("-", 1.8)}
 
@@ -27,7 +28,7 @@ def bars(path, singles, methods):
         heights, errors = [], []
         for report in singles.values():
             before = report["graphs"][0]["before"]
-            part = [100 * c / before for c in report_of.ends(report, method)] or [float("nan")]
+            part = [100 * c / before for c in runs_of.ends(report, method)] or [float("nan")]
             heights.append(statistics.mean(part))
             errors.append(statistics.pstdev(part) if len(part) > 1 else 0)
         places = [g + (k - (len(methods) - 1) / 2) * width for g in range(len(singles))]
@@ -61,7 +62,7 @@ def logged(policies, singles, agent, *names):
 def applied(report, methods):
     """How often rules lead to the best graph: mean over the runs of the first method there is."""
     for method in methods:
-        runs = report_of.timed(report["graphs"][0], method)
+        runs = runs_of.timed(report["graphs"][0], method)
         if runs:
             rules = sorted({rule for r in runs for rule in r["applied"]})
             return {u: sum(r["applied"].get(u, 0) for r in runs) / len(runs) for u in rules}
@@ -93,7 +94,7 @@ def score_curves(path, report, unit):
     colors = pyplot.get_cmap("tab20").colors
     for k, method in enumerate(report["methods"]):
         style, width = STYLES[method["kind"]]
-        axes.plot(points, report_of.mean_scores(report, method["name"], unit, points), style,
+        axes.plot(points, runs_of.mean_scores(report, method["name"], unit, points), style,
                   linewidth=width, color=colors[k % len(colors)], label=method["name"])
     axes.set(xlabel=unit, ylabel="mean score", xscale="log", ylim=(-0.05, 1.05))
     axes.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -108,17 +109,17 @@ def draw(folder, found, singles, policies):
         plot(folder / file, *arguments)
         figures.append((title, file))
 
-    for name in report_of.PART_TITLES:
+    for name in PART_TITLES:
         if found.get(name, {}).get("scores"):
             for unit in ("candidates", "seconds"):
-                add(f"Score against {unit}, {report_of.PART_TITLES[name][0].lower()}",
+                add(f"Score against {unit}, {PART_TITLES[name][0].lower()}",
                     f"{name}-{unit}.svg", score_curves, found[name], unit)
     if not singles:
         return figures
-    names = {m for r in singles.values() for m in report_of.learned(r)}
+    names = {m for r in singles.values() for m in runs_of.learned(r)}
     acting = {a: [m for m in (f"{a}/greedy", f"{a}/sampled") if m in names]
               for a in ("ppo", "world-model")}
-    base = report_of.BASELINES
+    base = runs_of.BASELINES
     add("5.1: searches that learned nothing", "5-1-baselines.svg", bars, singles, base)
     for agent, number in (("ppo", "5-2"), ("world-model", "5-4")):
         if acting[agent]:

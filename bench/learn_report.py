@@ -1,13 +1,12 @@
 """The tables and verdicts of bench/run_learn.py, from what `regraft bench learn` and the logs of
 `regraft train` say."""
-import math
-import pathlib
 import statistics
 
-import learn_logs
+from learn_agents import (dream_lines, single_reports, single_summary, single_table,
+                          single_verdicts, sweep_lines, training_table)
+from learn_runs import interval, learned, short, table, timed, unique
 
 ROUNDING = 1e-6  # of scores
-BASELINES = ["greedy", "backtracking-1.05", "published", "windows"]
 PART_TITLES = {
     "held-out": ("Models that were not seen", "Those of the next two parts together. The general "
                  "agent was trained on {training}."),
@@ -18,19 +17,6 @@ PART_TITLES = {
     "rules": ("Rules that were not there", "All rules are used. `four-fifths` was trained without "
               "every fifth rule of each file."),
 }
-
-
-def interval(x, digits=3):
-    return "" if x is None else f"{x[0]:.{digits}f} [{x[1]:.{digits}f}, {x[2]:.{digits}f}]"
-
-
-def table(header, rows):
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" + "---:|" * (len(header) - 1)]
-    return lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows] + [""]
-
-
-def unique(items):
-    return list(dict.fromkeys(items))
 
 
 def score_table(report):
@@ -55,10 +41,6 @@ def comparison_table(report):
     return table(["method beside", *limits],
                  [[f"{m} beside {o}", *(both(cells[m, o, at]) for at in limits)]
                   for m, o in unique((m, o) for m, o, _ in cells)])
-
-
-def short(n):
-    return f"{n / 1e6:.2f} M" if n >= 1e6 else f"{n / 1e3:.1f} k" if n >= 1e3 else f"{n:.0f}"
 
 
 def target_table(report):
@@ -104,10 +86,6 @@ def sooner_table(report):
     return table(["method beside", "times fewer candidates", "times less time"], rows)
 
 
-def learned(report):
-    return [m["name"] for m in report["methods"] if m["kind"] == "learned"]
-
-
 def control_verdicts(report):
     """Does what was learned help? By the interval of the difference, at each limit."""
     lines = []
@@ -145,32 +123,6 @@ def reaching_verdicts(report):
         lines.append(f"* `{s['method']}` is {sure} there than `{s['other']}`: {times:.2f} times "
                      f"fewer candidates, {s['seconds'][0]:.2f} times less time.")
     return lines
-
-
-def timed(graph, method):
-    """The runs that ended by themselves or by the largest number of seconds."""
-    return [r for r in graph["runs"] if r["method"] == method
-            and r["key"].split("|")[-1].startswith("0 candidates")]
-
-
-def cost_at(run, unit, limit):
-    """The least cost that a run had met by then."""
-    place = ("candidates", "seconds").index(unit)
-    return min([run["before"], *(p[2] for p in run["curve"] if p[place] <= limit)])
-
-
-def mean_scores(report, method, unit, limits):
-    """Over the runs of each model, then over models where something can be saved. The run by
-    candidates, where there is one, comes after that by seconds."""
-    by_graph = []
-    for g in report["graphs"]:
-        runs = timed(g, method) if unit == "seconds" else list(
-            {(r["training"], r["seed"]): r for r in g["runs"] if r["method"] == method}.values())
-        saved = g["before"] - g["reference"]
-        if runs and saved > 1e-9 * g["before"]:
-            by_graph.append([statistics.mean((g["before"] - cost_at(r, unit, at)) / saved
-                                             for r in runs) for at in limits])
-    return [statistics.mean(column) for column in zip(*by_graph)]
 
 
 def easy_targets(report):
@@ -235,102 +187,6 @@ def part_lines(name, report, context):
                      "scores is all on one side of 0.", "", *verdicts, ""] if verdicts else [])
 
 
-def ends(report, method):
-    """Costs of all runs of a method on the report's one graph, each training's median."""
-    by_training = {}
-    for r in timed(report["graphs"][0], method):
-        by_training.setdefault(r["training"], []).append(r["after"])
-    return [statistics.median(v) for v in by_training.values()]
-
-
-def single_reports(found):
-    return {r["graphs"][0]["name"]: r for n, r in found.items() if n.startswith("single-")}
-
-
-def alone(report):
-    """Methods that are a policy by itself: of controls, then learned."""
-    return sorted((m["name"] for m in report["methods"] if m["name"].endswith("/alone")),
-                  key=lambda m: m in learned(report))
-
-
-def single_table(singles):
-    every = list(singles.values())
-    methods = unique([*BASELINES, *(m for r in every for m in alone(r)),
-                      *(m for r in every for m in learned(r))])
-    rows = []
-    for name, report in singles.items():
-        row = [name, f"{report['graphs'][0]['before'] / 1e3:.4g}"]
-        for m in methods:
-            costs = [c / 1e3 for c in ends(report, m)]
-            more = f" ± {statistics.pstdev(costs):.2g}" if len(costs) > 1 else ""
-            row.append(f"{statistics.mean(costs):.4g}{more}" if costs else "")
-        rows.append(row)
-    return table(["model", "before", *methods], rows)
-
-
-def single_verdicts(singles):
-    """Each agent, as it acts by itself, and the controls beside the best searcher."""
-    lines = []
-    for name, report in singles.items():
-        texts = [f"`{m}` {abs(gap):.2f} % {'above' if gap > 0 else 'below'}"
-                 if abs(gap) >= 0.005 else f"`{m}` there"
-                 for m, (gap, _) in gaps_alone(report).items()]
-        if texts:
-            lines.append(f"* {name}, beside where the best searcher ends: {', '.join(texts)}.")
-    return lines
-
-
-def steps_until(log):
-    """Real steps until the policy was as it was kept: a world model's best, else the last."""
-    if "best" not in log:
-        return log["real_steps"][-1]
-    return log["real_steps"][log["best"].index(log["best"][-1])]
-
-
-def gaps_alone(report):
-    """By method that is a policy by itself: percent above where the best searcher ends, the mean
-    over trainings and the worst of them."""
-    best = min(c for m in BASELINES for c in ends(report, m) or [math.inf])
-    above = {m: [100 * (c / best - 1) for c in ends(report, m)] for m in alone(report)}
-    return {m: (statistics.mean(g), max(g)) for m, g in above.items() if g and best < math.inf}
-
-
-def steps_taken(folder, name):
-    """Real steps by agent, means over seeds; none unless both have logs."""
-    logs = {a: [log for log in learn_logs.logs_of(folder, a, name) if log]
-            for a in ("ppo", "world-model")}
-    if not all(logs.values()):
-        return {}
-    return {a: statistics.mean(steps_until(log) for log in of) for a, of in logs.items()}
-
-
-def span(numbers, digits=1):
-    return f"{min(numbers):.{digits}f} to {max(numbers):.{digits}f}"
-
-
-def single_summary(singles, folder):
-    lines, gaps_by = [], {}
-    for report in singles.values():
-        for m, gap in gaps_alone(report).items():
-            gaps_by.setdefault(m, []).append(gap)
-    for m, found in gaps_by.items():
-        mean, worst = max(g[0] for g in found), max(g[1] for g in found)
-        lines.append(f"* `{m}`, on {len(found)} models: at most {mean:.2f} % above where the best "
-                     f"searcher ends in the mean over trainings, {worst:.2f} % in the worst.")
-    times = [t["ppo"] / t["world-model"] for n in singles if (t := steps_taken(folder, n))]
-    if times:
-        lines.append(f"* The world model makes {span(times)} times fewer real steps than `ppo`.")
-    drifts = [[r["drift"] for r in learn_logs.reports_of(folder, "world-model", n)]
-              for n in singles]
-    apart = [[d["imagined_mean"] - d["real_mean"] for d in of] for of in drifts if of]
-    if apart:
-        far = sum(abs(x) > 2 for of in apart for x in of)
-        lines.append(f"* Imagined less real, in points: {span([statistics.mean(x) for x in apart])}"
-                     f" by model in the mean over trainings; {far} of {sum(map(len, apart))} "
-                     "trainings are more than 2 apart.")
-    return lines
-
-
 def summary_lines(found, singles, folder):
     lines = single_summary(singles, folder)
     if "held-out" in found:
@@ -343,39 +199,6 @@ def summary_lines(found, singles, folder):
                      f"with the network in the loop, {milliseconds(rows['decide/resnet50']):.3g} "
                      "ms for a planned decision.")
     return ["## In short", "", *lines, ""] if lines else []
-
-
-def dream_lines(folder, singles):
-    """What dreams are worth: means over the seeds of training, by model."""
-    rows, steps = [], []
-    for name in singles:
-        reports = learn_logs.reports_of(folder, "world-model", name)
-        drifts = [r["drift"] for r in reports]
-        mean = lambda f: statistics.mean(map(f, drifts))
-        if drifts:
-            at = lambda d, depth: next(p for p in d["depths"] if p["depth"] == depth)
-            apart = [abs(d["imagined_mean"] - d["real_mean"]) for d in drifts]
-            rows.append([name, f"{mean(lambda d: d['imagined_mean']):.2f}",
-                         f"{mean(lambda d: d['real_mean']):.2f}",
-                         f"{mean(lambda d: d['imagined_mean'] - d['real_mean']):+.2f}",
-                         f"{max(apart):.2f}",
-                         *(f"{mean(lambda d: at(d, k)['mask_f1']):.2f}" for k in (1, 5, 15)),
-                         *(f"{mean(lambda d: at(d, k)['reward_error']):.2f}" for k in (1, 5, 15))])
-        if took := steps_taken(folder, name):
-            steps.append([name, *(short(t) for t in took.values()),
-                          f"{took['ppo'] / took['world-model']:.1f}"])
-    lines = []
-    if rows:
-        lines += ["## Dreams", "", "Percent of cost saved by the controller's drawn actions, as "
-                  "its world model imagines it and as the environment gives it; rules offered "
-                  "(F1) and error of a reward, in points, after so many imagined steps.", "",
-                  *table(["model", "imagined", "real", "difference", "largest of a seed",
-                          *(f"F1, {k}" for k in (1, 5, 15)),
-                          *(f"error, {k}" for k in (1, 5, 15))], rows)]
-    if steps:
-        lines += ["Real steps until the policy that is kept:", "",
-                  *table(["model", "ppo", "world-model", "times fewer"], steps)]
-    return lines
 
 
 def milliseconds(b):
@@ -394,34 +217,6 @@ def speed_lines(report):
     return ["## Speed", "", "One core. `follow`: greedy steps with the network in the loop; "
             "`judge`: a pass over the whole model; `decide`: a planned decision.", "",
             *table(["", "CPU time", "steps a second"], rows)]
-
-
-def sweep_lines(rows):
-    cell = lambda r, k: f"{r[k + '_mean']:.2f} ± {r[k + '_std']:.2f}"
-    lines = ["## Temperatures of dreams (Table 5.1)", "",
-             "Agents trained in dreams of temperature τ: mean change of cost in percent, as the "
-             "world model imagined it, and as the environment gave it, over seeds.", "",
-             *table(["τ", "imagined", "real"], [[f"{r['tau']:g}", cell(r, "imagined"),
-                                                 cell(r, "real")] for r in rows])]
-    off = [abs(r["imagined_mean"] - r["real_mean"]) for r in rows]
-    return lines + [f"Imagined and real differ by {min(off):.2f} to {max(off):.2f} points.", ""]
-
-
-def training_table(folder, agents):
-    """What learning took: means over seeds."""
-    names = sorted(p.stem for p in pathlib.Path(folder).glob("*.csv"))
-    kinds = unique((a, n.removeprefix(f"{a}-").rpartition("-")[0]) for n in names
-                   for a in agents if n.startswith(f"{a}-"))
-    rows = []
-    for agent, on in kinds:
-        logs = [log for log in learn_logs.logs_of(folder, agent, on) if log]
-        last = lambda name: [c[-1] for c in learn_logs.column(logs, name)]
-        mean = lambda x: short(statistics.mean(x)) if x else ""
-        rows.append([f"{agent}, {on}", len(logs), mean(last("iteration")), mean(last("seconds")),
-                     mean(last("real_steps")), mean(last("dream_steps")),
-                     f"{statistics.mean(x):.2f}" if (x := last("best_percent")) else ""])
-    return table(["agent, on", "seeds", "iterations", "seconds", "real steps", "dreamt steps",
-                  "best of the last iteration, %"], rows)
 
 
 def missing_lines(found, context):

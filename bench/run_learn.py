@@ -25,6 +25,7 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(HERE / "models")]
 
 import learn_report  # noqa: E402
+import learn_runs  # noqa: E402
 import training  # noqa: E402
 
 AGENTS = ["ppo", "world-model", "planner"]
@@ -207,12 +208,12 @@ class Bench:
         yield "families", p.families, general, (*some, "/planned")
         yield "sizes", p.sizes, general, some
         yield "rules", p.more_rules, parts, (
-            "--methods", *learn_report.BASELINES,
+            "--methods", *learn_runs.BASELINES,
             *(f"{name}/scheduled" for name in ("uniform", "cost-prior")),
             *(f"{name}/scheduled" for name, files in parts if files))
         for graph in p.single:
             single = [(a, self.policies(a, graph)) for a in AGENTS if a != GENERAL]
-            methods = [*learn_report.BASELINES, "/alone", "/greedy"]
+            methods = [*learn_runs.BASELINES, "/alone", "/greedy"]
             methods += [f"{a}/sampled" for a, files in single if files]
             yield f"single-{graph}", [graph], single, ("--methods", *methods)
 

@@ -18,8 +18,10 @@ venv.use()
 ROOT = venv.ROOT
 sys.path.insert(0, str(ROOT / "bench"))
 
+import learn_agents  # noqa: E402
 import learn_logs  # noqa: E402
 import learn_report  # noqa: E402
+import learn_runs  # noqa: E402
 import run_learn  # noqa: E402
 
 
@@ -92,7 +94,7 @@ class Logs(unittest.TestCase):
                     "iteration,seconds,real_steps,dream_steps\n1,1,10,20\n"
                     f"2,{seconds},1500,30\n")
             self.assertIn("| world-model, m | 2 | 2 | 4 | 1.5 k | 30 |  |",
-                          learn_report.training_table(folder, ["ppo", "world-model"]))
+                          learn_agents.training_table(folder, ["ppo", "world-model"]))
 
     def test_scaled_together(self):
         self.assertEqual(learn_logs.normalised([[0, 5], [10, 2.5]]), [[0, 0.5], [1, 0.25]])
@@ -113,14 +115,14 @@ class Tables(unittest.TestCase):
         curve = [[10, 0.5, 895.0], [90, 2.0, 790.0]]
         r["graphs"][0]["runs"] = [run("m", 790.0, curve=curve, seed=1),
                                   run("m", 1000.0, curve=[], seed=2)]
-        self.assertEqual(learn_report.mean_scores(r, "m", "candidates", [9, 10, 90]),
+        self.assertEqual(learn_runs.mean_scores(r, "m", "candidates", [9, 10, 90]),
                          [0, 0.25, 0.5])
-        self.assertEqual(learn_report.mean_scores(r, "m", "seconds", [0.4, 1, 2]), [0, 0.25, 0.5])
+        self.assertEqual(learn_runs.mean_scores(r, "m", "seconds", [0.4, 1, 2]), [0, 0.25, 0.5])
         longer = run("m", 790.0, curve=curve, seed=2,
                      key="d|s|m|-|7|9 candidates, 0 expanded, 5 s")
         r["graphs"][0]["runs"].append(longer)
-        self.assertEqual(learn_report.mean_scores(r, "m", "candidates", [90]), [1])
-        self.assertEqual(learn_report.mean_scores(r, "m", "seconds", [2]), [0.5])
+        self.assertEqual(learn_runs.mean_scores(r, "m", "candidates", [90]), [1])
+        self.assertEqual(learn_runs.mean_scores(r, "m", "seconds", [2]), [0.5])
 
     def test_comparisons_have_a_column_for_each_limit(self):
         r = report()
@@ -144,9 +146,9 @@ class Tables(unittest.TestCase):
                       learn_report.sooner_table(report()))
 
     def test_ends_are_medians_of_trainings(self):
-        self.assertEqual(learn_report.ends(report(), "a/greedy"), [808.0, 816.0])
+        self.assertEqual(learn_runs.ends(report(), "a/greedy"), [808.0, 816.0])
         self.assertIn("| m | 1 |  | 0.8 |  |  | 0.812 ± 0.004 | 0.79 |",
-                      learn_report.single_table({"m": report()}))
+                      learn_agents.single_table({"m": report()}))
 
 
 class Verdicts(unittest.TestCase):
@@ -176,14 +178,14 @@ class Verdicts(unittest.TestCase):
         r["methods"] += [{"name": "a/alone", "kind": "learned"},
                          {"name": "untrained/alone", "kind": "control"}]
         r["graphs"][0]["runs"] += [run("a/alone", 812.0), run("untrained/alone", 800.0)]
-        self.assertEqual(learn_report.single_verdicts({"m": r}),
+        self.assertEqual(learn_agents.single_verdicts({"m": r}),
                          ["* m, beside where the best searcher ends: `untrained/alone` there, "
                           "`a/alone` 1.50 % above."])
 
     def test_sweep(self):
         rows = [{"tau": t, "imagined_mean": -t, "imagined_std": 0.5, "real_mean": -3.0,
                  "real_std": 1.0} for t in (0.5, 1.0)]
-        lines = learn_report.sweep_lines(rows)
+        lines = learn_agents.sweep_lines(rows)
         self.assertIn("| 0.5 | -0.50 ± 0.50 | -3.00 ± 1.00 |", lines)
         self.assertIn("Imagined and real differ by 2.00 to 2.50 points.", lines)
 
@@ -196,11 +198,11 @@ class Verdicts(unittest.TestCase):
                     "imagined_mean": imagined, "real_mean": 10.0, "depths": depths}}))
             write("world-model-m-0.csv", "best,real_steps\n9,100\n10,200\n10,300\n")
             write("ppo-m-0.csv", "real_steps\n400\n900\n")
-            lines = learn_report.dream_lines(folder, ["m", "other"])
+            lines = learn_agents.dream_lines(folder, ["m", "other"])
             self.assertIn("| m | 10.50 | 10.00 | +0.50 | 2.00 | 1.00 | 0.20 | 0.07 | 0.10 | 0.50 "
                           "| 1.50 |", lines)
             self.assertIn("| m | 900 | 200 | 4.5 |", lines)
-            self.assertEqual(learn_report.dream_lines(folder, ["other"]), [])
+            self.assertEqual(learn_agents.dream_lines(folder, ["other"]), [])
 
     def test_in_short(self):
         r = report()
@@ -273,7 +275,7 @@ class Protocol(unittest.TestCase):
             bench = self.bench(folder)
             bench.policy("ppo", "resnet18", 0).write_text("")
             found = {e[0]: e for e in bench.evaluations()}
-            those = ("--methods", *learn_report.BASELINES, "/alone", "/greedy")
+            those = ("--methods", *learn_runs.BASELINES, "/alone", "/greedy")
             self.assertEqual(found["single-resnet18"][3], (*those, "ppo/sampled"))
             self.assertEqual(found["single-bert_base"][3], those)
 
