@@ -14,6 +14,7 @@ PART_TITLES = {
                  "training."),
     "sizes": ("Other sizes", "Architectures of the training, deeper, wider, longer, or at a "
               "higher resolution."),
+    "planned": ("Each step planned", "Some of the models of other families."),
     "rules": ("Rules that were not there", "All rules are used. `four-fifths` was trained without "
               "every fifth rule of each file."),
 }
@@ -171,7 +172,8 @@ def part_lines(name, report, context):
         lines += ["Beside those that learned nothing: probability of improvement; difference of "
                   "scores.", "", *comparison_table(report)]
     lines += ["### Reaching backtracking", "",
-              f"Backtracking, alpha 1.05, {report['expansions']:,} graphs expanded:", "",
+              f"Backtracking, alpha 1.05, {report['expansions']:,} graphs expanded in at most "
+              f"{report['expanding']:g} s:", "",
               *target_table(report)]
     if report["reaching"]:
         lines += ["As good as that at candidate, after seconds (medians):", "",

@@ -79,7 +79,8 @@ class GraphBench {
     if (!all.methods.empty()) all.before = all.methods[0][0][0].by_seconds.before;
     for (const Method& m : methods_) {
       if (m.name != kBaseline || flags_.expansions == 0) continue;
-      ASSIGN_OR_RETURN(all.baseline, one(m, m.trainings[0], 0, {0, flags_.expansions, 0}));
+      ASSIGN_OR_RETURN(all.baseline,
+                       one(m, m.trainings[0], 0, {0, flags_.expansions, flags_.expanding}));
     }
     return all;
   }
@@ -261,7 +262,8 @@ Status bench(const BenchFlags& flags) {
                  {"seed", flags.common.seed},
                  {"search_seeds", flags.search_seeds},
                  {"cap", flags.cap},
-                 {"expansions", flags.expansions}});
+                 {"expansions", flags.expansions},
+                 {"expanding", flags.expanding}});
   return write_text(flags.common.json, report.dump() + "\n");
 }
 

@@ -106,7 +106,7 @@ struct TrainFlags {
   std::string cost = "roofline", reward = "change";
   std::string heads = "matches";  ///< or "factorised"
   int64_t iterations = 100;
-  int episodes = 0;  ///< of an iteration; 0: the agent's usual
+  int episodes = 0;           ///< of an iteration; 0: the agent's usual
   std::vector<double> sweep;  ///< temperatures to train controllers at, in the world model's dreams
   int sweep_seeds = 5;        ///< controllers of each
 };
@@ -121,6 +121,7 @@ struct BenchFlags {
   double cap = 120;  ///< seconds that a run by candidates may take
   int search_seeds = 10;
   uint64_t expansions = 50000;  ///< of the baseline; 0: not run
+  double expanding = 120;       ///< seconds that it may take
   std::string cost = "roofline";
   std::string reference;  ///< file of the least costs known, kept up to date; empty: none
   std::string kept;       ///< file of runs, kept up to date; empty: none

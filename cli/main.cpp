@@ -329,6 +329,9 @@ void add_bench(CLI::App& root, BenchFlags& f, int& code) {
       ->capture_default_str();
   app->add_option("--expansions", f.expansions, "graphs that backtracking expands to be reached")
       ->capture_default_str();
+  app->add_option("--expanding", f.expanding, "seconds that this may take at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
   app->add_option("--reference", f.reference, "file of the least costs known, kept up to date");

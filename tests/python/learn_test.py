@@ -64,7 +64,7 @@ def report():
         "sooner": [{"method": "a/planned", "other": other, "candidates": [3, low, 9],
                     "seconds": [2, 0.5, 4]} for other, low in (("untrained/planned", 1.5),
                                                                ("windows", 0.5))],
-        "cap": 30, "expansions": 50000}
+        "cap": 30, "expansions": 50000, "expanding": 120}
 
 
 class Logs(unittest.TestCase):
