@@ -114,9 +114,10 @@ def reaching_verdicts(report):
         if r["candidates"]:
             faster, least = r["candidates_found"][0], r["candidates_found"][1]
             sure = "with" if least > 1 else "without"
-            text += f"; there with {r['candidates'][0]:.1f} times fewer candidates than all of " \
-                    f"it, and {faster:.2f} times fewer than until it found its best ({sure} an " \
-                    f"interval above 1), in {r['seconds_found'][0]:.2f} times less time"
+            text += f"; there with {r['candidates'][0]:,.0f} times fewer candidates than all of " \
+                    f"it in {r['seconds'][0]:,.0f} times less time, and with {faster:.2f} times " \
+                    f"fewer than until it found its best ({sure} an interval above 1) in " \
+                    f"{r['seconds_found'][0]:.2f} times less time"
         lines.append(text + ".")
     for s in report["sooner"]:
         times, low, high = s["candidates"]
@@ -193,8 +194,9 @@ def summary_lines(found, singles, folder):
     lines = single_summary(singles, folder)
     if "held-out" in found:
         report = found["held-out"]
-        lines += [f"* Models not seen: {line[2:]}" for line in reaching_verdicts(report)
-                  if "/scheduled`" in line.split(" is ")[0]]
+        lines += [f"* Models not seen: {line[2:]}"
+                  for line in [*reaching_verdicts(report), *control_verdicts(report)]
+                  if line.split()[1].endswith("/scheduled`")]
     rows = {b["name"]: b for b in found.get("speed", {}).get("benchmarks", [])}
     if "steps" in rows.get("follow/resnet50", {}):
         lines.append(f"* ResNet-50: {rows['follow/resnet50']['steps']:,.0f} greedy steps a second "

@@ -164,7 +164,7 @@ class Verdicts(unittest.TestCase):
                          "fewer candidates, 2.00 times less time.")
         self.assertIn("is not surely sooner or later there than `windows`", unsure)
         self.assertIn("on 0 of 1 models.", missed)
-        self.assertIn("on 1 of 1 models; there with 1250.0 times fewer", reached)
+        self.assertIn("on 1 of 1 models; there with 1,250 times fewer", reached)
         self.assertEqual(learn_report.gaps(report()), ["* Not reached on m: `a/greedy` by 1.50 %."])
 
     def test_targets_that_greedy_descent_reaches_are_named(self):
