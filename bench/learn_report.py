@@ -1,12 +1,16 @@
 """The tables and verdicts of bench/run_learn.py, from what `regraft bench learn` and the logs of
 `regraft train` say."""
+import math
 import statistics
 
 from learn_agents import (dream_lines, single_reports, single_summary, single_table,
                           single_verdicts, sweep_lines, training_table)
-from learn_runs import interval, learned, short, table, timed, unique
+from learn_runs import (compared, interval, last_runs, learned, needed, not_easy, short, table,
+                        timed, times_fewer, unique)
 
 ROUNDING = 1e-6  # of scores
+NEAR = 1e-3      # part of the least cost known that a run may end above it
+FEW = 3          # models: an interval over fewer says nothing
 PART_TITLES = {
     "held-out": ("Models that were not seen", "Those of the next two parts together. The general "
                  "agent was trained on {training}."),
@@ -156,6 +160,47 @@ def gaps(report):
     return lines
 
 
+def hard_ratios(report):
+    """Method, other, and how many times fewer candidates, for the modes that go on searching."""
+    if len(not_easy(report, NEAR)) < FEW:
+        return []
+    return [(m, o, times_fewer(report, m, o, NEAR)) for m in learned(report)
+            if m.endswith("/scheduled") for o in compared(report, m)]
+
+
+def hard_verdicts(report):
+    lines = []
+    for m, o, (times, low, high) in hard_ratios(report):
+        sure = "sooner" if low > 1 else "later" if high < 1 else "not surely sooner or later"
+        lines.append(f"* `{m}` is {sure} near the least cost known than `{o}`, where greedy "
+                     f"descent does not end there: {times:.2f} times fewer candidates "
+                     f"[{low:.2f}, {high:.2f}].")
+    return lines
+
+
+def hard_lines(report):
+    """The models where there is something to be found."""
+    graphs, ratios = not_easy(report, NEAR), hard_ratios(report)
+    if not ratios:
+        return []
+    methods = unique([*(o for _, o, _ in ratios), *(m for m, _, _ in ratios)])
+
+    def cell(g, m):
+        runs = [r for row in last_runs(g, m) for r in row]
+        there = sum(r["after"] <= g["reference"] * (1 + NEAR) for r in runs) / len(runs)
+        middle = statistics.median(x for row in needed(g, m, NEAR) for x in row)
+        return f"{short(math.exp(middle))}, {100 * there:.0f} %"
+
+    return [f"### Within {100 * NEAR:g} % of the least cost known", "",
+            "Where greedy descent does not end there. Candidates (median) until then, or all that "
+            "were evaluated, which is too little; in how many of the runs it was reached:", "",
+            *table(["method", *(g["name"] for g in graphs)],
+                   [[m, *(cell(g, m) for g in graphs)] for m in methods]),
+            "Times fewer candidates, geometric mean:", "",
+            *table(["method beside", "times fewer"],
+                   [[f"{m} beside {o}", interval(x, 2)] for m, o, x in ratios])]
+
+
 def part_lines(name, report, context):
     title, text = PART_TITLES[name]
     lines = [f"## {title}", "", text.format(training=", ".join(context["protocol"]["training"])),
@@ -184,7 +229,8 @@ def part_lines(name, report, context):
         lines += ["Beside those that learned nothing, over all models, geometric mean; a run that "
                   "was never as good counts with all it ran, which is too little:", "",
                   *sooner_table(report)]
-    verdicts = control_verdicts(report) + easy_targets(report) + \
+    lines += hard_lines(report)
+    verdicts = hard_verdicts(report) + control_verdicts(report) + easy_targets(report) + \
         reaching_verdicts(report) + gaps(report)
     return lines + (["### Verdicts", "", "Better or worse: the interval of the difference of "
                      "scores is all on one side of 0.", "", *verdicts, ""] if verdicts else [])
@@ -195,7 +241,8 @@ def summary_lines(found, singles, folder):
     if "held-out" in found:
         report = found["held-out"]
         lines += [f"* Models not seen: {line[2:]}"
-                  for line in [*reaching_verdicts(report), *control_verdicts(report)]
+                  for line in [*reaching_verdicts(report), *hard_verdicts(report),
+                               *control_verdicts(report)]
                   if line.split()[1].endswith("/scheduled`")]
     rows = {b["name"]: b for b in found.get("speed", {}).get("benchmarks", [])}
     if "steps" in rows.get("follow/resnet50", {}):

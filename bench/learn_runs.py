@@ -1,4 +1,6 @@
 """What the runs of `regraft bench learn` say, and how tables of it are written."""
+import math
+import random
 import statistics
 
 BASELINES = ["greedy", "backtracking-1.05", "published", "windows"]
@@ -67,3 +69,52 @@ def ends(report, method):
     for r in timed(report["graphs"][0], method):
         by_training.setdefault(r["training"], []).append(r["after"])
     return [statistics.median(v) for v in by_training.values()]
+
+
+def compared(report, method):
+    """What a learned method is held against."""
+    return unique(c["other"] for c in report["comparisons"] if c["method"] == method)
+
+
+def last_runs(graph, method):
+    """By training, then seed; where there are two, that by candidates."""
+    rows = {}
+    for r in graph["runs"]:
+        if r["method"] == method:
+            rows.setdefault(r["training"], {})[r.get("seed", 0)] = r
+    return [list(row.values()) for row in rows.values()]
+
+
+def not_easy(report, near):
+    """Models where greedy descent ends further above the least cost known than this part of it."""
+    goal = lambda g: g["reference"] * (1 + near)
+    return [g for g in report["graphs"] if any(r["after"] > goal(g) for r in timed(g, "greedy"))]
+
+
+def needed(graph, method, near):
+    """Logarithms of the candidates until a run was that near; all of them where it never was."""
+    goal = graph["reference"] * (1 + near)
+    first = lambda r: next((n for n, _, c in r["curve"] if c <= goal), r["candidates"])
+    return [[math.log(max(1, first(r))) for r in row] for row in last_runs(graph, method)]
+
+
+def drawn(rows, trainings, rng):
+    """Mean of these trainings, with seeds drawn anew."""
+    return statistics.mean(statistics.mean(rng.choices(rows[t % len(rows)], k=len(rows[0])))
+                           for t in trainings)
+
+
+def times_fewer(report, method, other, near, replicates=2000):
+    """Candidates that the other needed for one of the method's, geometric mean over the models that
+    are not easy, and a 95 % interval: trainings, seeds and models are drawn anew."""
+    pairs = [(needed(g, method, near), needed(g, other, near)) for g in not_easy(report, near)]
+    mean = lambda rows: statistics.mean(statistics.mean(row) for row in rows)
+    rng, means = random.Random(0), []
+    for _ in range(replicates):
+        mine, theirs = ([rng.randrange(len(rows)) for _ in rows] for rows in pairs[0])
+        means.append(statistics.mean(drawn(b, theirs, rng) - drawn(a, mine, rng)
+                                     for a, b in rng.choices(pairs, k=len(pairs))))
+    means.sort()
+    ends_at = (statistics.mean(mean(b) - mean(a) for a, b in pairs),
+               means[int(0.025 * replicates)], means[int(0.975 * replicates)])
+    return [math.exp(x) for x in ends_at]

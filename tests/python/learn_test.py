@@ -4,6 +4,7 @@
   python learn_test.py [TestClass[.test]]
 """
 import json
+import math
 import pathlib
 import sys
 import tempfile
@@ -167,6 +168,38 @@ class Verdicts(unittest.TestCase):
         self.assertIn("on 1 of 1 models; there with 1,250 times fewer", reached)
         self.assertEqual(learn_report.gaps(report()), ["* Not reached on m: `a/greedy` by 1.50 %."])
 
+    def hard(self):
+        """Where greedy descent ends at the least cost there is nothing to compare."""
+        r = report()
+        r["methods"].append({"name": "a/scheduled", "kind": "learned"})
+        r["comparisons"].append({**r["comparisons"][0], "method": "a/scheduled",
+                                 "other": "windows"})
+        there = lambda m, n, t, s: run(m, 790.0, t, seed=s, candidates=9000,
+                                       curve=[[n // 2, 0.1, 850.0], [n, 0.2, 790.5]])
+        r["graphs"][0]["runs"] += [
+            run("greedy", 900.0), there("a/scheduled", 100, "x", 1),
+            there("a/scheduled", 400, "y", 1), there("windows", 800, "-", 1),
+            run("windows", 850.0, seed=2, candidates=3200, curve=[[5, 0.1, 850.0]])]
+        easy = {**r["graphs"][0], "name": "easy", "runs": [run("greedy", 790.0)]}
+        r["graphs"] += [{**r["graphs"][0], "name": "n"}, {**r["graphs"][0], "name": "o"}, easy]
+        return r
+
+    def test_where_there_is_something_to_be_found(self):
+        r = self.hard()
+        self.assertEqual([g["name"] for g in learn_runs.not_easy(r, 1e-3)],
+                         ["m", "n", "o"])
+        times, low, high = learn_runs.times_fewer(r, "a/scheduled", "windows", 1e-3)
+        self.assertAlmostEqual(times, math.sqrt(800 * 3200) / math.sqrt(100 * 400))
+        self.assertLess(low, times)
+        self.assertLess(times, high)
+        self.assertGreater(low, 1)
+        lines = learn_report.hard_lines(r)
+        self.assertIn("| windows | 1.6 k, 50 % | 1.6 k, 50 % | 1.6 k, 50 % |", lines)
+        self.assertIn("| a/scheduled | 200, 100 % | 200, 100 % | 200, 100 % |", lines)
+        self.assertIn("`a/scheduled` is sooner near the least", learn_report.hard_verdicts(r)[0])
+        r["graphs"].pop(0)
+        self.assertEqual(learn_report.hard_lines(r), [])  # too few
+
     def test_targets_that_greedy_descent_reaches_are_named(self):
         r = report()
         self.assertEqual(learn_report.easy_targets(r), [])
@@ -250,7 +283,8 @@ class Protocol(unittest.TestCase):
     def bench(self, folder, **more):
         return run_learn.Bench(types.SimpleNamespace(
             **{"quick": False, "set": [], "jobs": 1, "agents": run_learn.AGENTS,
-               "general": "planner", "build": pathlib.Path("build"), "work": pathlib.Path(folder), **more}))
+               "general": "planner", "build": pathlib.Path("build"),
+               "work": pathlib.Path(folder), **more}))
 
     def test_every_fifth_rule_is_left_out(self):
         text = "#head\n" + "".join(f"r{k}\n" for k in range(1, 12)) + "\n"
