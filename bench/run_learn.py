@@ -48,7 +48,7 @@ class Protocol:
     training_seeds: int = 5
     search_seeds: int = 10
     sweep_seeds: int = 3     # of controllers at each temperature
-    part_seeds: int = 2      # of trainings with four of five rules
+    part_seeds: int = 5      # of trainings with four of five rules
     budgets: tuple = (1000, 10000, 100000)
     seconds: tuple = (0.1, 1)
     cap: float = 3           # seconds for the largest budget

@@ -336,7 +336,7 @@ class Protocol(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             names = [job.name for job in self.bench(folder).jobs()]
             self.assertEqual(len(names), len(set(names)))
-            self.assertEqual(len(names), 2 * 5 * 5 + 5 + 2 + 1)
+            self.assertEqual(len(names), 2 * 5 * 5 + 5 + 5 + 1)
             few = self.bench(folder, agents=["ppo"], general="ppo", quick=True,
                              set=["part_seeds=1"]).jobs()
             self.assertEqual([job.name for job in few],
