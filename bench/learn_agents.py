@@ -98,7 +98,7 @@ def dream_lines(folder, singles):
 def sweep_lines(rows):
     cell = lambda r, k: f"{r[k + '_mean']:.2f} ± {r[k + '_std']:.2f}"
     lines = ["## Temperatures of dreams (Table 5.1)", "",
-             "Agents trained in dreams of temperature τ: mean change of cost in percent, as the "
+             "Agents trained in dreams of temperature τ: percent of cost saved, as the "
              "world model imagined it, and as the environment gave it, over seeds.", "",
              *table(["τ", "imagined", "real"], [[f"{r['tau']:g}", cell(r, "imagined"),
                                                  cell(r, "real")] for r in rows])]
