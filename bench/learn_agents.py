@@ -54,12 +54,20 @@ def steps_until(log):
 
 
 def steps_taken(folder, name):
-    """Real steps by agent, means over seeds; none unless both have logs."""
+    """Real steps by agent, means over seeds: until the policy that is kept, and in all. None unless
+    both have logs."""
     logs = {a: [log for log in learn_logs.logs_of(folder, a, name) if log]
             for a in ("ppo", "world-model")}
     if not all(logs.values()):
         return {}
-    return {a: statistics.mean(steps_until(log) for log in of) for a, of in logs.items()}
+    mean = lambda steps, of: statistics.mean(map(steps, of))
+    return {a: (mean(steps_until, of), mean(lambda log: log["real_steps"][-1], of))
+            for a, of in logs.items()}
+
+
+def steps_fewer(taken):
+    """How many times fewer the world model makes: until what is kept, and in all."""
+    return [a / b for a, b in zip(taken["ppo"], taken["world-model"])]
 
 
 def dream_lines(folder, singles):
@@ -79,8 +87,9 @@ def dream_lines(folder, singles):
                          *(f"{mean(lambda d: at(d, k)['mask_f1']):.2f}" for k in (1, 5, 15)),
                          *(f"{mean(lambda d: at(d, k)['reward_error']):.2f}" for k in (1, 5, 15))])
         if took := steps_taken(folder, name):
-            steps.append([name, *(short(t) for t in took.values()),
-                          f"{took['ppo'] / took['world-model']:.1f}"])
+            times = steps_fewer(took)
+            steps.append([name, *(short(t) for both in zip(*took.values()) for t in both),
+                          *(f"{t:.1f}" for t in times)])
     lines = []
     if rows:
         lines += ["## Dreams", "", "Percent of cost saved by the controller's drawn actions, as "
@@ -90,8 +99,10 @@ def dream_lines(folder, singles):
                           *(f"F1, {k}" for k in (1, 5, 15)),
                           *(f"error, {k}" for k in (1, 5, 15))], rows)]
     if steps:
-        lines += ["Real steps until the policy that is kept:", "",
-                  *table(["model", "ppo", "world-model", "times fewer"], steps)]
+        lines += ["Real steps until the policy that is kept, which is the last of `ppo` and the "
+                  "best of the world model, and in all of the training:", "",
+                  *table(["model", "ppo", "world-model", "ppo, all", "world-model, all",
+                          "times fewer", "times fewer, all"], steps)]
     return lines
 
 
@@ -132,9 +143,11 @@ def single_summary(singles, folder):
         mean, worst = max(g[0] for g in found), max(g[1] for g in found)
         lines.append(f"* `{m}`, on {len(found)} models: at most {mean:.2f} % above where the best "
                      f"searcher ends in the mean over trainings, {worst:.2f} % in the worst.")
-    times = [t["ppo"] / t["world-model"] for n in singles if (t := steps_taken(folder, n))]
+    times = [steps_fewer(t) for n in singles if (t := steps_taken(folder, n))]
     if times:
-        lines.append(f"* The world model makes {span(times)} times fewer real steps than `ppo`.")
+        kept, whole = map(span, zip(*times))
+        lines.append(f"* The world model makes {kept} times fewer real steps than `ppo` until the "
+                     f"policy that is kept, {whole} times fewer in all of the training.")
     drifts = [[r["drift"] for r in learn_logs.reports_of(folder, "world-model", n)]
               for n in singles]
     apart = [[d["imagined_mean"] - d["real_mean"] for d in of] for of in drifts if of]

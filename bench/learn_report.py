@@ -108,6 +108,11 @@ def control_verdicts(report):
     return lines
 
 
+def how_soon(ratio):
+    _, low, high = ratio
+    return "sooner" if low > 1 else "later" if high < 1 else "not surely sooner or later"
+
+
 def reaching_verdicts(report):
     lines = []
     for r in report["ratios"]:
@@ -124,10 +129,9 @@ def reaching_verdicts(report):
                     f"{r['seconds_found'][0]:.2f} times less time"
         lines.append(text + ".")
     for s in report["sooner"]:
-        times, low, high = s["candidates"]
-        sure = "sooner" if low > 1 else "later" if high < 1 else "not surely sooner or later"
-        lines.append(f"* `{s['method']}` is {sure} there than `{s['other']}`: {times:.2f} times "
-                     f"fewer candidates, {s['seconds'][0]:.2f} times less time.")
+        lines.append(f"* `{s['method']}` is {how_soon(s['candidates'])} there than "
+                     f"`{s['other']}`: {s['candidates'][0]:.2f} times fewer candidates, "
+                     f"{s['seconds'][0]:.2f} times less time.")
     return lines
 
 
@@ -168,21 +172,17 @@ def hard_ratios(report):
             if m.endswith("/scheduled") for o in compared(report, m)]
 
 
-def hard_verdicts(report):
-    lines = []
-    for m, o, (times, low, high) in hard_ratios(report):
-        sure = "sooner" if low > 1 else "later" if high < 1 else "not surely sooner or later"
-        lines.append(f"* `{m}` is {sure} near the least cost known than `{o}`, where greedy "
-                     f"descent does not end there: {times:.2f} times fewer candidates "
-                     f"[{low:.2f}, {high:.2f}].")
-    return lines
+def hard_verdicts(ratios):
+    return [f"* `{m}` is {how_soon(x)} near the least cost known than `{o}`, where greedy descent "
+            f"does not end there: {x[0]:.2f} times fewer candidates [{x[1]:.2f}, {x[2]:.2f}]."
+            for m, o, x in ratios]
 
 
-def hard_lines(report):
+def hard_lines(report, ratios):
     """The models where there is something to be found."""
-    graphs, ratios = not_easy(report, NEAR), hard_ratios(report)
     if not ratios:
         return []
+    graphs = not_easy(report, NEAR)
     methods = unique([*(o for _, o, _ in ratios), *(m for m, _, _ in ratios)])
 
     def cell(g, m):
@@ -229,19 +229,20 @@ def part_lines(name, report, context):
         lines += ["Beside those that learned nothing, over all models, geometric mean; a run that "
                   "was never as good counts with all it ran, which is too little:", "",
                   *sooner_table(report)]
-    lines += hard_lines(report)
-    verdicts = hard_verdicts(report) + control_verdicts(report) + easy_targets(report) + \
+    ratios = context["hard"][name]
+    lines += hard_lines(report, ratios)
+    verdicts = hard_verdicts(ratios) + control_verdicts(report) + easy_targets(report) + \
         reaching_verdicts(report) + gaps(report)
     return lines + (["### Verdicts", "", "Better or worse: the interval of the difference of "
                      "scores is all on one side of 0.", "", *verdicts, ""] if verdicts else [])
 
 
-def summary_lines(found, singles, folder):
+def summary_lines(found, singles, folder, hard):
     lines = single_summary(singles, folder)
     if "held-out" in found:
         report = found["held-out"]
         lines += [f"* Models not seen: {line[2:]}"
-                  for line in [*reaching_verdicts(report), *hard_verdicts(report),
+                  for line in [*reaching_verdicts(report), *hard_verdicts(hard["held-out"]),
                                *control_verdicts(report)]
                   if line.split()[1].endswith("/scheduled`")]
     rows = {b["name"]: b for b in found.get("speed", {}).get("benchmarks", [])}
@@ -312,7 +313,8 @@ def write(out, found, policies, context):
     if lacking:
         lines += ["Not in this report:", "", *lacking, ""]
     singles = single_reports(found)
-    lines += summary_lines(found, singles, policies)
+    context["hard"] = {n: hard_ratios(found[n]) for n in PART_TITLES if n in found}
+    lines += summary_lines(found, singles, policies, context["hard"])
     lines += ["## Training", "", "Means over seeds.", "",
               *training_table(policies, context["agents"])]
     for name in PART_TITLES:

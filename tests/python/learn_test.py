@@ -193,12 +193,15 @@ class Verdicts(unittest.TestCase):
         self.assertLess(low, times)
         self.assertLess(times, high)
         self.assertGreater(low, 1)
-        lines = learn_report.hard_lines(r)
+        ratios = learn_report.hard_ratios(r)
+        lines = learn_report.hard_lines(r, ratios)
         self.assertIn("| windows | 1.6 k, 50 % | 1.6 k, 50 % | 1.6 k, 50 % |", lines)
         self.assertIn("| a/scheduled | 200, 100 % | 200, 100 % | 200, 100 % |", lines)
-        self.assertIn("`a/scheduled` is sooner near the least", learn_report.hard_verdicts(r)[0])
+        verdict = learn_report.hard_verdicts(ratios)[0]
+        self.assertIn("`a/scheduled` is sooner near the least", verdict)
         r["graphs"].pop(0)
-        self.assertEqual(learn_report.hard_lines(r), [])  # too few
+        self.assertEqual(learn_report.hard_ratios(r), [])  # too few
+        self.assertEqual(learn_report.hard_lines(r, []), [])
 
     def test_targets_that_greedy_descent_reaches_are_named(self):
         r = report()
@@ -234,7 +237,7 @@ class Verdicts(unittest.TestCase):
             lines = learn_agents.dream_lines(folder, ["m", "other"])
             self.assertIn("| m | 10.50 | 10.00 | +0.50 | 2.00 | 1.00 | 0.20 | 0.07 | 0.10 | 0.50 "
                           "| 1.50 |", lines)
-            self.assertIn("| m | 900 | 200 | 4.5 |", lines)
+            self.assertIn("| m | 900 | 200 | 900 | 300 | 4.5 | 3.0 |", lines)
             self.assertEqual(learn_agents.dream_lines(folder, ["other"]), [])
 
     def test_in_short(self):
@@ -250,7 +253,8 @@ class Verdicts(unittest.TestCase):
             for seed, real in ((0, 10.0), (1, 9.0)):
                 pathlib.Path(folder, f"world-model-m-{seed}.json").write_text(json.dumps(
                     {"drift": {"imagined_mean": 12.5, "real_mean": real, "depths": []}}))
-            lines = learn_report.summary_lines({"held-out": r, "speed": speed}, {"m": r}, folder)
+            lines = learn_report.summary_lines(
+                {"held-out": r, "speed": speed}, {"m": r}, folder, {"held-out": []})
         text = "\n".join(lines)
         self.assertIn("`a/alone`, on 1 models: at most 1.00 % above where the best searcher ends "
                       "in the mean over trainings, 1.50 % in the worst.", text)
@@ -260,7 +264,7 @@ class Verdicts(unittest.TestCase):
         self.assertNotIn("`a/planned` is", text)
         self.assertIn("12,346 greedy steps a second", text)
         self.assertIn("13.5 ms for a planned decision", text)
-        self.assertEqual(learn_report.summary_lines({}, {}, "nowhere"), [])
+        self.assertEqual(learn_report.summary_lines({}, {}, "nowhere", {}), [])
 
     def test_speed(self):
         rows = [{"name": "follow/m", "run_type": "iteration", "time_unit": "us", "cpu_time": 2500,
