@@ -54,7 +54,8 @@ std::optional<rl::Interval> mean_ratio(const std::vector<double>& x) {
 /// Something was found that is to be reached.
 bool to_reach(const GraphRuns& g) { return g.baseline && !g.baseline->curve.empty(); }
 
-double at_least(double n, double least) { return std::max(n, least); }
+double count_of(double candidates) { return std::max(candidates, kLeastCount); }
+double time_of(double seconds) { return std::max(seconds, kLeastSeconds); }
 
 /// Logarithms of what the runs needed to be as good as the long run, or of all they ran.
 template <class Needed>
@@ -74,10 +75,10 @@ rl::Scores logs(const std::vector<GraphRuns>& graphs, size_t method, Needed need
   return all;
 }
 double candidates_needed(const BenchRun& run, const CurvePoint* p) {
-  return at_least(static_cast<double>(p ? p->candidate : run.candidates), kLeastCount);
+  return count_of(static_cast<double>(p ? p->candidate : run.candidates));
 }
 double seconds_needed(const BenchRun& run, const CurvePoint* p) {
-  return at_least(p ? p->seconds : run.seconds, kLeastSeconds);
+  return time_of(p ? p->seconds : run.seconds);
 }
 rl::Interval exp(const rl::Interval& i) {
   return {std::exp(i.value), std::exp(i.low), std::exp(i.high)};
@@ -168,12 +169,11 @@ std::vector<Ratios> ratios(const std::vector<GraphRuns>& graphs,
       ++r.reached;
       const BenchRun& base = *graphs[x.graph].baseline;
       const CurvePoint& found = base.curve.back();
-      auto count = [](double n) { return at_least(n, kLeastCount); };
-      auto time = [](double s) { return at_least(s, kLeastSeconds); };
-      candidates.push_back(count(static_cast<double>(base.candidates)) / count(x.candidates));
-      candidates_found.push_back(count(static_cast<double>(found.candidate)) / count(x.candidates));
-      seconds.push_back(time(base.seconds) / time(x.seconds));
-      seconds_found.push_back(time(found.seconds) / time(x.seconds));
+      candidates.push_back(count_of(static_cast<double>(base.candidates)) / count_of(x.candidates));
+      candidates_found.push_back(count_of(static_cast<double>(found.candidate)) /
+                                 count_of(x.candidates));
+      seconds.push_back(time_of(base.seconds) / time_of(x.seconds));
+      seconds_found.push_back(time_of(found.seconds) / time_of(x.seconds));
     }
     r.candidates = mean_ratio(candidates);
     r.seconds = mean_ratio(seconds);
