@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 
 #include "base/parallel.h"
 #include "gen/check.h"
 #include "gen/derive.h"
 #include "substitutions/taso.h"
+#include "tests/support/external.h"
 
 namespace regraft::gen {
 namespace {
@@ -21,10 +21,9 @@ std::string source_folder() {
 
 /// The rules of the file, or nullopt where the file is not.
 std::optional<substitutions::TasoRules> taso_rules() {
-  const char* given = std::getenv("REGRAFT_TASO_RULES");
-  std::string path = given ? given : source_folder() + "/../shared/taso/graph_subst.pb";
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  auto r = substitutions::read_taso(path);
+  auto path = test::taso_file();
+  if (!path) return std::nullopt;
+  auto r = substitutions::read_taso(*path);
   EXPECT_TRUE(r) << (r ? "" : r.error().message);
   if (!r) return std::nullopt;
   return *std::move(r);
@@ -39,7 +38,7 @@ std::vector<Evidence> evidence_of(const std::vector<Rule>& rules) {
 
 TEST(Taso, EveryRuleHasACounterpart) {
   auto taso = taso_rules();
-  if (!taso) GTEST_SKIP() << "no file of TASO's rules";
+  if (!taso) SKIP_OUTSIDE_CI("no file of TASO's rules");
   EXPECT_EQ(taso->file.rules.size(), 133u);
   EXPECT_TRUE(taso->skipped.empty());
   for (const Rule& r : taso->file.rules) EXPECT_TRUE(validate(r)) << r.name;
@@ -47,7 +46,7 @@ TEST(Taso, EveryRuleHasACounterpart) {
 
 TEST(Taso, OnlyTheGroupedConcatenationsAreWrong) {
   auto taso = taso_rules();
-  if (!taso) GTEST_SKIP() << "no file of TASO's rules";
+  if (!taso) SKIP_OUTSIDE_CI("no file of TASO's rules");
   auto evidence = evidence_of(taso->file.rules);
   std::vector<std::string> wrong;
   for (size_t k = 0; k < evidence.size(); ++k)
@@ -86,7 +85,7 @@ size_t count_derived(const std::vector<Rule>& goals, std::vector<Rule> from) {
 
 TEST(Taso, SoundRulesFollowFromTheShippedOnes) {
   auto taso = taso_rules();
-  if (!taso) GTEST_SKIP() << "no file of TASO's rules";
+  if (!taso) SKIP_OUTSIDE_CI("no file of TASO's rules");
   size_t derived = count_derived(taso->file.rules,
                                  read({"substitutions/core.rules", "substitutions/hand.rules"}));
   std::printf("%zu of 129 follow from the shipped ones\n", derived);
@@ -95,7 +94,7 @@ TEST(Taso, SoundRulesFollowFromTheShippedOnes) {
 
 TEST(Taso, SoundRulesFollowFromElementaryOnes) {
   auto taso = taso_rules();
-  if (!taso) GTEST_SKIP() << "no file of TASO's rules";
+  if (!taso) SKIP_OUTSIDE_CI("no file of TASO's rules");
   EXPECT_EQ(count_derived(taso->file.rules, read({"tests/data/taso/elementary.rules"})), 129u);
 }
 

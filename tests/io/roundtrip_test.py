@@ -22,8 +22,7 @@ from onnx import numpy_helper  # noqa: E402
 try:
     import onnxruntime as ort
 except ImportError:
-    print("skipped: no onnxruntime")
-    sys.exit(venv.SKIP)
+    venv.skip("no onnxruntime")
 
 DEBIAN = pathlib.Path("/usr/share/libonnx-testdata/data")
 LIGHT = pathlib.Path(onnx.__file__).parent / "backend/test/data/light"
@@ -133,8 +132,7 @@ def main():
     mode = sys.argv[2]
     sources = models()
     if not sources:
-        print("skipped: no stored models")
-        sys.exit(venv.SKIP)
+        venv.skip("no stored models")
     counts = dict.fromkeys(
         ["valid", "identical files", "compared", "random outputs", "not run by onnxruntime"], 0)
     failures = []

@@ -362,8 +362,7 @@ def compare_stored(expected_folder, out):
 def stored_test(args):
     data = pathlib.Path(args.data)
     if not data.exists():
-        print(f"skipped: no {data}; install libonnx-testdata")
-        sys.exit(venv.SKIP)
+        venv.skip(f"no {data}; install libonnx-testdata")
     listed, problems = listed_types(), []
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)

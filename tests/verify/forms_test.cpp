@@ -10,6 +10,7 @@
 
 #include "ir/text.h"
 #include "substitutions/taso.h"
+#include "tests/support/external.h"
 
 namespace regraft::verify {
 namespace {
@@ -86,12 +87,9 @@ TEST(Forms, GroupsRefuteWhatHoldsForOne) {
 /// TASO's shipped file: what its matcher lets through makes 35 of 133 rules wrong, 11 by groups and
 /// 24 by broadcasting; each of them holds under a condition.
 TEST(Forms, TasosShippedRules) {
-  const char* root = std::getenv("REGRAFT_SOURCE_DIR");
-  const char* given = std::getenv("REGRAFT_TASO_RULES");
-  std::string path =
-      given ? given : std::string(root ? root : ".") + "/../shared/taso/graph_subst.pb";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no file of TASO's rules";
-  std::vector<Matched> rules = matched(path);
+  auto path = test::taso_file();
+  if (!path) SKIP_OUTSIDE_CI("no file of TASO's rules");
+  std::vector<Matched> rules = matched(*path);
   ASSERT_EQ(rules.size(), 133u);
   auto findings = judged(rules);
   size_t proved = 0, groups = 0, broadcast = 0;
