@@ -41,7 +41,8 @@ Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
     }
   }
   return rewrite::RuleIndex::build(std::move(rules),
-                                   set.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes);
+                                   set.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes,
+                                   set.numerics);
 }
 
 }  // namespace regraft::cli

@@ -8,9 +8,10 @@
 namespace regraft::cli {
 
 struct RuleSet {
-  std::vector<std::string> files;     ///< empty: the shipped ones
-  std::vector<std::string> disabled;  ///< names of rules to leave out
-  bool bounded = false;               ///< admit what is proved at some shapes only
+  std::vector<std::string> files;                 ///< empty: the shipped ones
+  std::vector<std::string> disabled;              ///< names of rules to leave out
+  bool bounded = false;                           ///< admit what is proved at some shapes only
+  Numerics numerics = rewrite::usual_numerics();  ///< that directions need
 };
 /// An Error names the file, and the line in it.
 Result<rewrite::RuleIndex> load_rules(const RuleSet& set);

@@ -139,6 +139,8 @@ struct OpDef {
   Fill<Field> fill_field;
   Fill<Terms> fill_terms;
   Fill<Trace> fill_trace;
+  /// What runtimes compute in floating point, equal to the formula over the reals; see ir/trace.h.
+  Fill<Trace> fill_float;
   DenseKernel dense = nullptr;  ///< nullptr: the formula is fast enough
   /// nullopt: this form of the ONNX node is not expressible; it stays opaque.
   std::optional<OnnxImport> (*from_onnx)(const OnnxNode& node);

@@ -65,6 +65,8 @@ Rule reversed(const Rule& rule) {
     r.name += '~';
   r.both = rule.both;
   r.verdict = rule.verdict;
+  r.numerics = rule.numerics_back;
+  r.numerics_back = rule.numerics;
   r.origin = rule.origin;
   r.lhs = reread(rule.rhs, *r.pool);
   r.rhs = reread(rule.lhs, *r.pool);

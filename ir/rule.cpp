@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kVerdicts = {"unknown", "refuted", "tested",
                                                        "proved:bounded", "proved:all-sizes"};
+constexpr std::array<std::string_view, 5> kNumerics = {"unknown", "unsafe", "rounding-f32",
+                                                       "rounding", "exact"};
 
 /// Few names, in the order in which they came.
 class NameSet {
@@ -155,6 +157,14 @@ std::string to_string(VerdictKind k) { return std::string(kVerdicts[static_cast<
 std::optional<VerdictKind> verdict_kind_of(std::string_view text) {
   for (size_t k = 0; k < kVerdicts.size(); ++k)
     if (kVerdicts[k] == text) return static_cast<VerdictKind>(k);
+  return std::nullopt;
+}
+
+std::string to_string(Numerics n) { return std::string(kNumerics[static_cast<size_t>(n)]); }
+
+std::optional<Numerics> numerics_of(std::string_view text) {
+  for (size_t k = 0; k < kNumerics.size(); ++k)
+    if (kNumerics[k] == text) return static_cast<Numerics>(k);
   return std::nullopt;
 }
 

@@ -52,6 +52,22 @@ struct Verdict {
 std::string to_string(VerdictKind k);  ///< "proved:all-sizes", "proved:bounded", "tested", ...
 std::optional<VerdictKind> verdict_kind_of(std::string_view text);
 
+/// What a rule does to a model in floating point, from worst to best. verify/numerics.h finds it
+/// and says what each promises.
+enum class Numerics : uint8_t {
+  Unknown,      ///< not judged; counts as unsafe
+  Unsafe,       ///< a finite result may become NaN, infinite, or much less accurate
+  RoundingF32,  ///< as Rounding in float32 (and wider formats), unsafe in float16
+  Rounding,     ///< no new overflow or invalid operation, about the same error, in both formats
+  Exact,        ///< bit for bit: data is moved, or the same operations are done in the same order
+};
+struct NumericVerdict {
+  Numerics kind = Numerics::Unknown;
+  std::string witness;  ///< Unsafe, RoundingF32: format, sizes, inputs and both values
+};
+std::string to_string(Numerics n);  ///< "unsafe", "rounding-f32", "rounding", "exact", "unknown"
+std::optional<Numerics> numerics_of(std::string_view text);
+
 struct Rule {
   std::string name;
   bool both =
@@ -63,6 +79,8 @@ struct Rule {
   std::vector<std::pair<Poly, Poly>> where;
   std::vector<Signature> domain;  ///< empty in a candidate: the verifier finds it
   Verdict verdict;
+  NumericVerdict numerics;           ///< of a proved rule from left to right
+  NumericVerdict numerics_back;      ///< and from right to left, when it is reversible
   std::string origin = "generated";  ///< or "hand"
 };
 

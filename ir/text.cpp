@@ -34,6 +34,7 @@ class RuleParser {
     RETURN_IF_ERROR(where());
     RETURN_IF_ERROR(domain());
     RETURN_IF_ERROR(verdict());
+    RETURN_IF_ERROR(numerics());
     RETURN_IF_ERROR(origin());
     if (!in_.at_end()) return in_.error_here("expected the end of the line");
     if (auto valid = validate(rule_); !valid)
@@ -264,7 +265,7 @@ class RuleParser {
     in_.skip_space();
     size_t start = in_.position();
     std::string_view word = in_.word(":-");
-    if (word.empty() || word.starts_with("origin:")) {
+    if (word.empty() || word.starts_with("origin:") || word.starts_with("numerics:")) {
       in_.rewind(start);
       return {};
     }
@@ -272,15 +273,43 @@ class RuleParser {
     if (!kind)
       return Scanner::error_at(start, "'" + std::string(word.substr(0, 40)) + "' is no verdict");
     rule_.verdict.kind = *kind;
-    if (!in_.eat("[")) return {};
+    ASSIGN_OR_RETURN(rule_.verdict.detail, bracketed_text());
+    return {};
+  }
+
+  /// "[...]" without its brackets and escapes; empty when there is none.
+  Result<std::string> bracketed_text() {
+    std::string text;
+    if (!in_.eat("[")) return text;
     while (!in_.eat("]")) {
       bool escaped = in_.eat("\\");
       char c = in_.peek();
       if (c == '\0') return in_.error_here("expected ']'");
       in_.rewind(in_.position() + 1);
-      rule_.verdict.detail += escaped && c == 'n' ? '\n' : c;
+      text += escaped && c == 'n' ? '\n' : c;
     }
+    return text;
+  }
+
+  /// "numerics:V", or "numerics:V/W" of a reversible rule.
+  Status numerics() {
+    in_.skip_space();
+    if (!in_.eat("numerics:")) return {};
+    ASSIGN_OR_RETURN(rule_.numerics, numeric_verdict());
+    if (!rule_.both) return {};
+    if (!in_.eat("/")) return in_.error_here("expected '/' and the numerics from right to left");
+    ASSIGN_OR_RETURN(rule_.numerics_back, numeric_verdict());
     return {};
+  }
+  Result<NumericVerdict> numeric_verdict() {
+    size_t start = in_.position();
+    std::string_view word = in_.word("-");
+    auto kind = numerics_of(word);
+    if (!kind)
+      return Scanner::error_at(start,
+                               "'" + std::string(word.substr(0, 40)) + "' is no word of numerics");
+    ASSIGN_OR_RETURN(std::string witness, bracketed_text());
+    return NumericVerdict{*kind, std::move(witness)};
   }
 
   Status origin() {
@@ -310,6 +339,10 @@ std::string bracketed(const std::string& detail) {
   return s + "]";
 }
 
+std::string numerics_text(const NumericVerdict& n) {
+  return to_string(n.kind) + (n.witness.empty() ? "" : bracketed(n.witness));
+}
+
 std::string side_text(const Rule& rule, const Pattern& side) {
   std::string s;
   for (PatternRef r : side.outputs) s += (s.empty() ? "" : " ; ") + pattern_text(rule, side, r, {});
@@ -330,6 +363,11 @@ std::string to_string(const Rule& rule) {
   bool candidate = rule.verdict.kind == VerdictKind::Unknown && rule.verdict.detail.empty();
   if (!candidate) s += "  " + to_string(rule.verdict.kind);
   if (!rule.verdict.detail.empty()) s += bracketed(rule.verdict.detail);
+  if (rule.numerics.kind != Numerics::Unknown ||
+      (rule.both && rule.numerics_back.kind != Numerics::Unknown)) {
+    s += "  numerics:" + numerics_text(rule.numerics);
+    if (rule.both) s += "/" + numerics_text(rule.numerics_back);
+  }
   if (rule.origin != "generated") s += "  origin:" + rule.origin;
   return s;
 }

@@ -1,5 +1,8 @@
 #pragma once
 // A formula at given shapes as a straight-line program over the elements of its operands.
+// Read as a floating point algorithm (OpDef::fill_float) each step is rounded, a * recip(b) and
+// a * (1 / n) are one division, a sum is added from first to last, and a function has the value
+// that is nearest to the real one.
 #include <array>
 #include <cstdint>
 #include <vector>

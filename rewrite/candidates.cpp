@@ -74,7 +74,7 @@ Result<RuleIndex> without(const RuleIndex& rules, const std::string& name) {
   std::vector<Rule> rest;
   for (const CompiledRule& r : rules.rules())
     if (r.rule.name != name) rest.push_back(r.rule);
-  return RuleIndex::build(std::move(rest), Scope::Proved);
+  return RuleIndex::build(std::move(rest), Scope::Proved, rules.least());
 }
 
 }  // namespace

@@ -218,6 +218,8 @@ std::unique_ptr<Fit> Fitter::make(const LiveGraph& g, const Place& place) {
   if (place.variables.empty()) return nullptr;
   auto ranks = ranks_of(g, place);
   if (!ranks) return nullptr;
+  DType type = g.catalogue().type(g.type(place.variables[0])).dtype;
+  if (!rules_.admits(rule.rule, type)) return nullptr;
   for (size_t k = 0; k < rule.rule.domain.size(); ++k) {
     if (!rule.has_ranks(k, *ranks)) continue;
     const RuleInstance* instance = rule.instance(k);

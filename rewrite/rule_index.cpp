@@ -62,16 +62,27 @@ bool CompiledRule::has_ranks(size_t k, std::span<const int> ranks) const {
                     });
 }
 
-Result<RuleIndex> RuleIndex::build(std::vector<Rule> rules, Scope scope) {
+Result<RuleIndex> RuleIndex::build(std::vector<Rule> rules, Scope scope, Numerics least) {
   RuleIndex index;
+  index.least_ = least;
   for (Rule& rule : rules) {
     RETURN_IF_ERROR(admit(rule, scope));
-    bool both = std::exchange(rule.both, false);
-    const CompiledRule& forward = index.rules_.emplace_back(std::move(rule));
-    if (both) index.rules_.emplace_back(reversed(forward.rule));
+    for (Rule& directed : directions(std::move(rule))) {
+      if (directed.numerics.kind < least)
+        ++index.unsafe_;
+      else
+        index.rules_.emplace_back(std::move(directed));
+    }
   }
   index.program_ = std::make_shared<const Program>(index.rules_);
   return index;
+}
+
+Numerics usual_numerics() { return Numerics::Unknown; }
+
+bool RuleIndex::admits(const Rule& directed, DType type) const {
+  bool half = type == DType::F16;
+  return !half || least_ == Numerics::Unknown || directed.numerics.kind >= Numerics::Rounding;
 }
 
 }  // namespace regraft::rewrite

@@ -17,6 +17,11 @@ enum class Scope : uint8_t {
   Proved,    ///< also proved:bounded, which says nothing about other shapes
 };
 
+/// The numerics that a rule needs to be applied unless someone asks for others. Exact: these alone.
+/// RoundingF32: rounding as well; a rule that is so in float32 only is not applied to float16.
+/// Unknown: every rule that is proved over the reals.
+Numerics usual_numerics();
+
 /// A directed rule. What only places of it ask for is made when it is first asked for. Thread-safe.
 class CompiledRule {
  public:
@@ -54,12 +59,20 @@ class RuleIndex {
   /// A reversible rule becomes two directed ones, the second with "~" after its name. An Error
   /// names a rule that is not admitted, malformed, without a domain, or whose left side is a bare
   /// variable. A signature that does not apply to its rule is found out later and has no matches.
-  static Result<RuleIndex> build(std::vector<Rule> rules, Scope scope = Scope::AllSizes);
+  /// Directions whose numerics are below `least` are left out.
+  static Result<RuleIndex> build(std::vector<Rule> rules, Scope scope = Scope::AllSizes,
+                                 Numerics least = usual_numerics());
   const std::deque<CompiledRule>& rules() const { return rules_; }
+  Numerics least() const { return least_; }  ///< numerics of the rules that were let in
+  size_t unsafe() const { return unsafe_; }  ///< how many directions were left out for them
+  /// The numerics of this rule are enough for tensors of this type.
+  bool admits(const Rule& directed, DType type) const;
   /// Finds all their left sides.
   const Program& program() const { return *program_; }
 
  private:
+  Numerics least_ = usual_numerics();
+  size_t unsafe_ = 0;
   std::deque<CompiledRule> rules_;
   std::shared_ptr<const Program> program_;
 };

@@ -2,7 +2,8 @@
 // Turns an operator's struct into a row of the registry. Included by ir/ops/*.cpp only.
 // A struct has: name, onnx (types, may be empty), arity (or min_arity and max_arity), and may have
 // ints, reals, commutative, associative, outputs, outputs_attr, from_onnx, to_onnx, dense; and the
-// templates OP_SHAPES {..} and OP_ELEMENT {..}, and samples().
+// templates OP_SHAPES {..} and OP_ELEMENT {..}, and samples(). Where runtimes do not compute what
+// OP_ELEMENT says step by step, OP_FLOAT_ELEMENT {..} says what they do.
 #include <algorithm>
 #include <array>
 
@@ -18,6 +19,12 @@
   static typename A::Scalar element([[maybe_unused]] A& alg, [[maybe_unused]] Tensors<A> in, \
                                     [[maybe_unused]] const Attrs<typename A::Index>& at,     \
                                     [[maybe_unused]] Position<A> i, [[maybe_unused]] int out)
+#define OP_FLOAT_ELEMENT                                                                           \
+  template <Algebra A>                                                                             \
+  static typename A::Scalar float_element([[maybe_unused]] A& alg, [[maybe_unused]] Tensors<A> in, \
+                                          [[maybe_unused]] const Attrs<typename A::Index>& at,     \
+                                          [[maybe_unused]] Position<A> i,                          \
+                                          [[maybe_unused]] int out)
 
 namespace regraft::ops {
 
@@ -133,9 +140,10 @@ Result<Shapes<A>> checked_infer(A& alg, const Shapes<A>& in, const Attrs<typenam
   return Op::template infer<A>(alg, in, at);
 }
 
-template <class Op, class A>
-void fill_range(A& alg, Tensors<A> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
-                int out, int64_t first, std::span<typename A::Scalar> values) {
+/// fill_range for the element that `Element` computes.
+template <auto Element, class A>
+void fill_with(A& alg, Tensors<A> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
+               int out, int64_t first, std::span<typename A::Scalar> values) {
   Indices<int64_t> i;
   int64_t rest = first, block = 1;
   for (int64_t d : shape) block *= d;
@@ -145,12 +153,18 @@ void fill_range(A& alg, Tensors<A> in, const Attrs<int64_t>& at, std::span<const
     rest = block == 0 ? 0 : rest % block;
   }
   for (auto& x : values) {
-    x = Op::template element<A>(alg, in, at, std::span<const int64_t>(i), out);
+    x = Element(alg, in, at, std::span<const int64_t>(i), out);
     for (int d = i.size(); d-- > 0;) {
       if (++i[d] < shape[static_cast<size_t>(d)]) break;
       i[d] = 0;
     }
   }
+}
+
+template <class Op, class A>
+void fill_range(A& alg, Tensors<A> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
+                int out, int64_t first, std::span<typename A::Scalar> values) {
+  fill_with<&Op::template element<A>, A>(alg, in, at, shape, out, first, values);
 }
 
 template <class Op, class A>
@@ -182,6 +196,9 @@ const OpDef& define() {
     d.fill_field = &fill_range<Op, Field>;
     d.fill_terms = &fill_range<Op, Terms>;
     d.fill_trace = &fill_range<Op, Trace>;
+    d.fill_float = d.fill_trace;
+    if constexpr (requires { &Op::template float_element<Trace>; })
+      d.fill_float = &fill_with<&Op::template float_element<Trace>, Trace>;
     if constexpr (requires { &Op::dense; }) d.dense = &Op::dense;
     if constexpr (requires { &Op::from_onnx; })
       d.from_onnx = &Op::from_onnx;

@@ -25,6 +25,22 @@ struct Softmax {
     };
     return e(i[static_cast<size_t>(axis)]) * alg.apply(Fn::Recip, alg.sum(in[0].dim(axis), e));
   }
+  // exp(x[i] - m) / sum over k of exp(x[k] - m), where m is the largest of the x[k]
+  OP_FLOAT_ELEMENT {
+    using I = typename A::Index;
+    int axis = axis_of(fixed(at.ints[0][0]), in[0].rank());
+    Indices<I> from(i);
+    auto x = [&](const I& k) {
+      from[axis] = k;
+      return alg.read(in[0], from);
+    };
+    std::array<I, 1> extent = {in[0].dim(axis)};
+    auto largest = alg.max_over(
+        std::span<const I>(extent), [](std::span<const I>) { return I(0) <= I(0); },
+        [&](std::span<const I> k) { return x(k[0]); });
+    auto e = [&](const I& k) { return alg.apply(Fn::Exp, minus(alg, x(k), largest)); };
+    return e(i[static_cast<size_t>(axis)]) * alg.apply(Fn::Recip, alg.sum(extent[0], e));
+  }
   static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
                     std::span<double> out) {
     auto axis = static_cast<size_t>(axis_of(at.ints[0][0], in[0].rank()));

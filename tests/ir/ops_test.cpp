@@ -75,6 +75,76 @@ TEST_P(Ops, EvaluatesItsSamples) {
   }
 }
 
+/// What a tape computes, in doubles.
+std::vector<double> run(const Tape& tape, const std::vector<Array<double>>& operands) {
+  std::vector<double> v;
+  Reals reals;
+  auto of = [&](int32_t k) { return v[static_cast<size_t>(k)]; };
+  for (const Tape::Step& s : tape.steps) switch (s.kind) {
+      case Tape::Constant: {
+        const Tape::Number& c = tape.numbers[static_cast<size_t>(s.a)];
+        v.push_back(c.d == 0 ? c.real : reals.constant(c.n, c.d));
+        break;
+      }
+      case Tape::Read:
+        v.push_back(operands[static_cast<size_t>(s.a)].data[static_cast<size_t>(s.b)]);
+        break;
+      case Tape::Add:
+        v.push_back(of(s.a) + of(s.b));
+        break;
+      case Tape::Mul:
+        v.push_back(of(s.a) * of(s.b));
+        break;
+      case Tape::Apply:
+        v.push_back(reals.apply(s.fn, of(s.a)));
+        break;
+      case Tape::Clip: {
+        const auto& [low, high] = tape.bounds[static_cast<size_t>(s.b)];
+        v.push_back(reals.clip(of(s.a), low, high));
+        break;
+      }
+      case Tape::Max: {
+        std::vector<double> all;
+        for (int32_t k = s.a; k < s.b; ++k)
+          all.push_back(of(tape.arguments[static_cast<size_t>(k)]));
+        v.push_back(reals.maximum(all));
+        break;
+      }
+    }
+  return v;
+}
+
+TEST_P(Ops, TheFloatingPointFormIsTheFormulaOverTheReals) {
+  for (const Sample& s : samples) {
+    Rng rng(11);
+    std::vector<Array<double>> operands;
+    Tape tape;
+    Trace trace(tape);
+    std::vector<std::vector<Traced>> elements(s.shapes.size());
+    std::vector<NumTensor<Traced>> views;
+    for (size_t k = 0; k < s.shapes.size(); ++k) {
+      Array<double> a{s.shapes[k], {}};
+      for (size_t e = 0, n = random_residues(0, a.shape, 1).data.size(); e < n; ++e) {
+        a.data.push_back(rng.unit() + 0.1);
+        elements[k].push_back(trace.element(static_cast<int>(k), static_cast<int64_t>(e)));
+      }
+      operands.push_back(std::move(a));
+      views.emplace_back(s.shapes[k], elements[k].data());
+    }
+    Reals reals;
+    auto formula = evaluate_call(reals, op, pointers(operands), s.attrs);
+    ASSERT_TRUE(formula);
+    for (size_t k = 0; k < formula->size(); ++k) {
+      std::vector<Traced> results((*formula)[k].data.size());
+      op.fill_float(trace, views, s.attrs, (*formula)[k].shape, static_cast<int>(k), 0, results);
+      ASSERT_TRUE(trace.ok);
+      std::vector<double> values = run(tape, operands);
+      for (size_t e = 0; e < results.size(); ++e)
+        EXPECT_NEAR(values[static_cast<size_t>(results[e].step)], (*formula)[k].data[e], 1e-9);
+    }
+  }
+}
+
 TEST_P(Ops, InfersTheSameShapesFromSymbols) {
   for (const Sample& s : samples) {
     auto expected = field_values(s);

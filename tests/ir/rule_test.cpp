@@ -33,6 +33,10 @@ const std::vector<std::string> kRules = {
     "proved:all-sizes",
     "both~  (maxpool (relu ?x) kernel=?k pads=?p,?q,0,0) <=> (relu (maxpool ?x kernel=?k "
     "pads=?p,?q,0,0))  where x.0=x.1  origin:hand",
+    "judged  (softmax ?x) => (div (exp ?x) (reduce-sum (exp ?x) axes=-1))  for x:nn  "
+    "proved:all-sizes  numerics:unsafe[float32 x=[1\\]: 1 before and nan after]  origin:hand",
+    "halves  (add ?x ?y) <=> (add ?x (add ?y (full)))  for x:n y:n  proved:all-sizes  "
+    "numerics:rounding-f32[float16]/exact",
     "all  (reduce-sum ?x axes=-1 keepdims=0) => (reduce-sum ?x axes=-1 keepdims=0)",
 };
 
@@ -134,6 +138,10 @@ TEST(RuleText, RefusesBadLines) {
       {"a  (relu ?x) => ?x  proved:always", "'proved:always' is no verdict"},
       {"a  (relu ?x) => ?x  proved:all-sizes proved:all-sizes", "end of the line"},
       {"a  (relu ?x) => ?x  unknown[never closed", "expected ']'"},
+      {"a  (relu ?x) => ?x  tested  numerics:fine", "'fine' is no word of numerics"},
+      {"a  (relu ?x) => ?x  tested  numerics:exact/exact", "end of the line"},
+      {"a  (neg ?x) <=> (sub (full) ?x)  tested  numerics:exact", "from right to left"},
+      {"a  (relu ?x) => ?x  numerics:unsafe[never closed", "expected ']'"},
       {"a  (relu ?x) => ?x  origin:", "where the rule comes from"},
   };
   for (const auto& [line, message] : bad) {
@@ -305,6 +313,19 @@ TEST(RuleReversed, SwapsTheSidesAndReordersTheVariables) {
   EXPECT_FALSE(directions(r)[0].both || directions(r)[1].both);
   EXPECT_EQ(directions(r)[0].name, "k");
   EXPECT_EQ(directions(r)[1].name, "k~");
+}
+
+TEST(RuleReversed, EachDirectionHasItsNumerics) {
+  Rule r = rule(
+      "k  (neg ?a) <=> (mul ?a (full value=-1))  for a:n  proved:all-sizes  "
+      "numerics:exact/unsafe[witness]");
+  auto directed = directions(r);
+  ASSERT_EQ(directed.size(), 2u);
+  EXPECT_EQ(directed[0].numerics.kind, Numerics::Exact);
+  EXPECT_EQ(directed[1].numerics.kind, Numerics::Unsafe);
+  EXPECT_EQ(directed[1].numerics.witness, "witness");
+  EXPECT_NE(to_string(directed[1]).find("numerics:unsafe[witness]"), std::string::npos);
+  EXPECT_EQ(to_string(reversed(reversed(r))), to_string(r));
 }
 
 TEST(RuleReversed, EachSideMustBindTheVariables) {

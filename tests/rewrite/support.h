@@ -50,7 +50,7 @@ inline Rule rule_of(const std::string& line) {
 inline RuleIndex index_of(const std::vector<std::string>& lines) {
   std::vector<Rule> rules;
   for (const auto& line : lines) rules.push_back(rule_of(line));
-  auto index = RuleIndex::build(std::move(rules));
+  auto index = RuleIndex::build(std::move(rules), Scope::AllSizes, Numerics::Unknown);
   EXPECT_TRUE(index.has_value()) << index.error().message;
   return *std::move(index);
 }
