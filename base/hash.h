@@ -1,7 +1,9 @@
 #pragma once
 // Hashes that are equal on every run and platform.
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace regraft {
@@ -20,6 +22,17 @@ inline uint64_t mix(uint64_t x) {
 /// Order-dependent combination.
 inline uint64_t combine(uint64_t seed, uint64_t value) {
   return mix(std::rotl(seed, 23) * 0x632be59bd9b4e019ULL + value);
+}
+
+/// Of long data: a word at a time.
+inline uint64_t hash_bytes(std::string_view bytes) {
+  uint64_t h = bytes.size();
+  for (size_t k = 0; k < bytes.size(); k += sizeof h) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + k, std::min(sizeof word, bytes.size() - k));
+    h = combine(h, word);
+  }
+  return h;
 }
 
 inline uint64_t hash_text(std::string_view text) {

@@ -15,11 +15,13 @@
 namespace regraft {
 namespace {
 
-volatile std::sig_atomic_t interrupt_count = 0;
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+volatile std::sig_atomic_t interrupt_pending = 0, interrupt_seen = 0;
 
 void on_interrupt(int) {
-  interrupt_count = interrupt_count + 1;
-  std::signal(SIGINT, SIG_DFL);  // a second one kills
+  interrupt_seen = 1;
+  interrupt_pending = 1;
+  for (int s : kSignals) std::signal(s, SIG_DFL);  // a second one kills
 }
 
 }  // namespace
@@ -68,9 +70,14 @@ Stop::Stop(double seconds) {
 
 bool Stop::requested() const { return requested_.load(std::memory_order_relaxed) || interrupted(); }
 bool Stop::out_of_time() const { return std::chrono::steady_clock::now() >= deadline_; }
-bool Stop::interrupted() { return interrupt_count > 0; }
-void Stop::acknowledge_interrupt() { interrupt_count = 0; }
+bool Stop::interrupted() { return interrupt_pending != 0; }
+void Stop::acknowledge_interrupt() { interrupt_pending = 0; }
+bool Stop::was_interrupted() { return interrupt_seen != 0; }
 
-void install_interrupt_handler() { std::signal(SIGINT, on_interrupt); }
+void install_interrupt_handler() {
+  std::signal(SIGPIPE, SIG_IGN);
+  for (int s : kSignals)  // glibc's signal() restarts calls: reading and writing go on
+    if (std::signal(s, on_interrupt) == SIG_IGN && s == SIGHUP) std::signal(s, SIG_IGN);
+}
 
 }  // namespace regraft

@@ -25,16 +25,20 @@ class Stop {
   /// Either of these.
   bool must_end() const { return requested() || out_of_time(); }
   void request() { requested_.store(true, std::memory_order_relaxed); }
-  /// True after SIGINT once install_interrupt_handler was called.
+  /// True after SIGINT, SIGTERM or SIGHUP once install_interrupt_handler was called.
   static bool interrupted();
   /// The work that was to stop has stopped; what follows (writing its result) goes on.
   static void acknowledge_interrupt();
+  /// interrupted(), at any time: what the process says in the end.
+  static bool was_interrupted();
 
  private:
   std::atomic<bool> requested_{false};
   std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
 };
-/// The first SIGINT asks all work to stop and finish cleanly; the second kills the process.
+/// The first SIGINT, SIGTERM or SIGHUP asks all work to stop and finish cleanly; the second kills
+/// the process. A SIGHUP that is ignored (nohup) stays so. SIGPIPE is ignored: a reader that went
+/// away is an error of writing.
 void install_interrupt_handler();
 
 }  // namespace regraft

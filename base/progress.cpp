@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "base/printable.h"
+
 namespace regraft {
 namespace {
 using Clock = std::chrono::steady_clock;
@@ -39,9 +41,9 @@ void Progress::add(uint64_t steps) {
   draw(false);
 }
 
-void Progress::note(std::string text) {
+void Progress::note(const std::string& text) {
   std::lock_guard lock(mutex_);
-  note_ = std::move(text);
+  note_ = printable(text);
 }
 
 void Progress::draw(bool last) {

@@ -21,7 +21,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   void add(uint64_t steps = 1);
   /// Extra text at the end of the line: "best 12.3 us".
-  void note(std::string text);
+  void note(const std::string& text);
   uint64_t done() const { return done_; }
 
  private:

@@ -1,23 +1,44 @@
 #include "base/subprocess.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <csignal>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <thread>
+#include <utility>
 
 extern char** environ;
 
 namespace regraft {
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr int kPollMilliseconds = 20;
+constexpr int kMostPolls = 100;  // until a program that was asked to end has ended
+
+/// Both ends are closed in every other program that we start.
 struct Pipe {
   int read = -1, write = -1;
+  Pipe() = default;
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    if (read >= 0) close(read);
+    if (write >= 0) close(write);
+  }
   bool open() {
     int ends[2];
-    if (pipe(ends) != 0) return false;
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
     read = ends[0];
     write = ends[1];
     return true;
@@ -31,18 +52,135 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return p;
 }
 
+std::vector<std::string> with_ours(const std::vector<std::string>& environment) {
+  std::vector<std::string> all = environment;
+  for (char** e = environ; *e; ++e) {
+    std::string_view entry = *e;
+    bool replaced = false;
+    for (const auto& own : environment)
+      replaced = replaced || entry.substr(0, entry.find('=')) == own.substr(0, own.find('='));
+    if (!replaced) all.emplace_back(entry);
+  }
+  return all;
+}
+
+/// Empty and relative entries of PATH are not searched: they would be the current folder's.
+Result<std::string> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return fs::absolute(name).string();
+  const char* set = std::getenv("PATH");
+  std::string_view rest = set ? set : "/usr/local/bin:/usr/bin:/bin";
+  while (!rest.empty()) {
+    size_t end = std::min(rest.find(':'), rest.size());
+    fs::path file = fs::path(rest.substr(0, end)) / name;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    bool runs = file.is_absolute() && access(file.c_str(), X_OK) == 0;
+    if (runs && !fs::is_directory(file)) return file.string();
+  }
+  return error(name + ": not found in the absolute folders of PATH");
+}
+
+/// How a program is started: its ends of the pipes, its group, signals and folder.
+class Setting {
+ public:
+  Setting(int in, int out) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_adddup2(&actions_, in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
+    posix_spawn_file_actions_addchdir_np(&actions_, "/");
+    posix_spawnattr_init(&attributes_);
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes_, &usual);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+  ~Setting() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  int spawn(const std::string& program, std::vector<std::string> argv,
+            const std::vector<std::string>& environment, pid_t& pid) {
+    return posix_spawn(&pid, program.c_str(), &actions_, &attributes_, pointers(argv).data(),
+                       pointers(environment).data());
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
 }  // namespace
 
 struct Subprocess::State {
   pid_t pid = -1;
-  FILE* to = nullptr;
-  FILE* from = nullptr;
+  int to = -1, from = -1;
   std::string name;
+  std::string unread;  ///< of its output
 
   ~State() {
-    if (to) fclose(to);
-    if (from) fclose(from);
-    if (pid > 0) waitpid(pid, nullptr, 0);
+    end_input();
+    for (int k = 0; pid > 0 && k < kMostPolls; ++k)
+      if (!has_ended()) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMilliseconds));
+    kill_group();
+    if (from >= 0) close(from);
+  }
+  void end_input() {
+    if (to >= 0) close(std::exchange(to, -1));
+  }
+  bool has_ended() {
+    if (pid > 0 && waitpid(pid, nullptr, WNOHANG) == pid) pid = -1;
+    return pid <= 0;
+  }
+  void kill_group() {
+    if (pid <= 0) return;
+    kill(-pid, SIGKILL);
+    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    pid = -1;
+  }
+  Error ended() const { return error(name + ": it ended without an answer"); }
+
+  /// Waits until `fd` can be used. An Error when that was stopped.
+  Status wait_for(int fd, short events, const Stop& stop) {
+    for (;;) {
+      if (stop.must_end()) {
+        end_input();
+        kill_group();
+        return error(name + ": stopped before it answered");
+      }
+      pollfd one{fd, events, 0};
+      if (poll(&one, 1, kPollMilliseconds) > 0) return {};
+    }
+  }
+  Status send(std::string_view bytes, const Stop& stop) {
+    while (!bytes.empty()) {
+      RETURN_IF_ERROR(wait_for(to, POLLOUT, stop));
+      ssize_t n = ::write(to, bytes.data(), bytes.size());
+      if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (n <= 0) return ended();
+      bytes.remove_prefix(static_cast<size_t>(n));
+    }
+    return {};
+  }
+  Result<std::string> receive(const Stop& stop) {
+    size_t searched = 0;
+    for (;;) {
+      size_t end = unread.find('\n', searched);
+      if (end != std::string::npos) {
+        std::string line = unread.substr(0, end);
+        unread.erase(0, end + 1);
+        return line;
+      }
+      searched = unread.size();
+      RETURN_IF_ERROR(wait_for(from, POLLIN, stop));
+      char block[1 << 14];
+      ssize_t n = ::read(from, block, sizeof block);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return ended();
+      unread.append(block, static_cast<size_t>(n));
+    }
   }
 };
 
@@ -54,49 +192,26 @@ Subprocess::~Subprocess() = default;
 Result<Subprocess> Subprocess::start(const std::vector<std::string>& argv,
                                      const std::vector<std::string>& environment) {
   std::signal(SIGPIPE, SIG_IGN);  // a program that ended is an Error of the next question
+  ASSIGN_OR_RETURN(std::string program, find_program(argv[0]));
   Pipe in, out;
   if (!in.open() || !out.open()) return error(argv[0] + ": " + std::strerror(errno));
   auto state = std::make_unique<State>();
   state->name = argv[0];
-  std::vector<std::string> all = environment;
-  for (char** e = environ; *e; ++e) {
-    std::string_view entry = *e;
-    bool replaced = false;
-    for (const auto& own : environment)
-      replaced = replaced || entry.substr(0, entry.find('=')) == own.substr(0, own.find('='));
-    if (!replaced) all.emplace_back(entry);
-  }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in.read, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out.write, STDOUT_FILENO);
-  for (int fd : {in.read, in.write, out.read, out.write})
-    posix_spawn_file_actions_addclose(&actions, fd);
-  int failed = posix_spawnp(&state->pid, argv[0].c_str(), &actions, nullptr, pointers(argv).data(),
-                            pointers(all).data());
-  posix_spawn_file_actions_destroy(&actions);
-  close(in.read);
-  close(out.write);
-  state->to = fdopen(in.write, "w");
-  state->from = fdopen(out.read, "r");
+  int failed = Setting(in.read, out.write).spawn(program, argv, with_ours(environment), state->pid);
   if (failed) {
     state->pid = -1;
     return error(argv[0] + ": " + std::strerror(failed));
   }
+  state->to = std::exchange(in.write, -1);
+  state->from = std::exchange(out.read, -1);
+  fcntl(state->to, F_SETFL, O_NONBLOCK);
   return Subprocess(std::move(state));
 }
 
-Result<std::string> Subprocess::ask(const std::string& line) {
-  std::string ended = state_->name + ": it ended without an answer";
-  if (fputs((line + "\n").c_str(), state_->to) < 0 || fflush(state_->to) != 0) return error(ended);
-  char* text = nullptr;
-  size_t capacity = 0;
-  ssize_t length = getline(&text, &capacity, state_->from);
-  std::string answer(text ? text : "", length > 0 ? static_cast<size_t>(length) : 0);
-  free(text);
-  if (length <= 0) return error(ended);
-  if (answer.back() == '\n') answer.pop_back();
-  return answer;
+Result<std::string> Subprocess::ask(const std::string& line, const Stop& stop) {
+  if (state_->to < 0) return state_->ended();
+  RETURN_IF_ERROR(state_->send(line + "\n", stop));
+  return state_->receive(stop);
 }
 
 }  // namespace regraft

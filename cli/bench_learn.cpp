@@ -215,7 +215,7 @@ class References {
       if (cost != of.end() && cost->is_number())
         RETURN_IF_ERROR(least(key, of.value("graph", ""), *cost));
     }
-    return write_text(path_, known_.dump(2) + "\n");
+    return write_file(path_, to_text(known_, 2));
   }
 
  private:
@@ -264,7 +264,7 @@ Status bench(const BenchFlags& flags) {
                  {"cap", flags.cap},
                  {"expansions", flags.expansions},
                  {"expanding", flags.expanding}});
-  return write_text(flags.common.json, report.dump() + "\n");
+  return write_file(flags.common.json, to_text(report, -1));
 }
 
 }  // namespace

@@ -56,7 +56,6 @@ const CurvePoint* first_at(const BenchRun& run, double cost) {
 
 Result<KeptRuns> KeptRuns::open(const std::string& path) {
   KeptRuns kept;
-  kept.path_ = path;
   std::ifstream in(path);
   std::string line, text;
   for (int number = 1; !path.empty() && std::getline(in, line); ++number) {
@@ -69,7 +68,7 @@ Result<KeptRuns> KeptRuns::open(const std::string& path) {
       return error(fmt::format("{}:{}: not a run: {}", path, number, e.what()));
     }
   }
-  RETURN_IF_ERROR(write_text(path, text));
+  ASSIGN_OR_RETURN(kept.lines_, Journal::open(path, text));
   return kept;
 }
 
@@ -80,10 +79,9 @@ const BenchRun* KeptRuns::find(const std::string& key) const {
 
 Status KeptRuns::add(const BenchRun& run) {
   runs_[run.key] = run;
-  if (path_.empty()) return {};
-  std::ofstream out(path_, std::ios::app);
-  out << to_json(run).dump() << "\n";
-  return out.flush() ? Status() : error(path_ + ": cannot be written");
+  std::string line = to_text(to_json(run), -1);
+  line.pop_back();
+  return lines_.add(line);
 }
 
 }  // namespace regraft::cli

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/journal.h"
 #include "base/result.h"
 
 namespace regraft::cli {
@@ -44,7 +45,7 @@ class KeptRuns {
   Status add(const BenchRun& run);
 
  private:
-  std::string path_;
+  Journal lines_;
   std::map<std::string, BenchRun> runs_;
 };
 

@@ -98,7 +98,7 @@ Certificate make_certificate(const Graph& input, int opset, const rewrite::RuleI
   return c;
 }
 
-Status write_certificate(const std::string& path, const Certificate& c) {
+std::string to_text(const Certificate& c) {
   nlohmann::json steps = nlohmann::json::array();
   for (const auto& s : c.steps) {
     nlohmann::json variables = nlohmann::json::array();
@@ -110,7 +110,7 @@ Status write_certificate(const std::string& path, const Certificate& c) {
                       {"opset", c.opset},
                       {"rules", lines_of(c.rules)},
                       {"steps", steps}};
-  return write_text(path, j.dump(1) + "\n");
+  return to_text(j, 1);
 }
 
 Result<Certificate> read_certificate(const std::string& path) {

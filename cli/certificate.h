@@ -20,7 +20,7 @@ struct Certificate {
 Certificate make_certificate(const Graph& input, int opset, const rewrite::RuleIndex& index,
                              const rewrite::SearchReport& report);
 /// JSON: the rules as sealed lines of a rule file, then the steps.
-Status write_certificate(const std::string& path, const Certificate& certificate);
+std::string to_text(const Certificate& certificate);
 /// An Error names the file, and the rule whose seal does not fit its text.
 Result<Certificate> read_certificate(const std::string& path);
 

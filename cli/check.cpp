@@ -3,11 +3,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/output_file.h"
 #include "base/parallel.h"
+#include "base/printable.h"
 #include "cli/certificate.h"
 #include "cli/commands.h"
 #include "cli/evidence.h"
 #include "cli/float_check.h"
+#include "cli/model_files.h"
 #include "cli/report.h"
 #include "io/model.h"
 #include "rewrite/check.h"
@@ -34,7 +37,7 @@ int check_by_certificate(const CheckFlags& flags) {
     status = prove_rules(*certificate, flags.common.seed, thread_count(flags.common));
   if (status) status = check_certificate(*certificate, *a, *b);
   if (!status) {
-    fmt::print(stderr, "regraft: {}: {}\n", flags.certificate, status.error().message);
+    tell(flags.certificate + ": " + status.error().message);
     return kFailed;
   }
   fmt::print("{} steps with {} rules{} lead from {} to {}\n", certificate->steps.size(),
@@ -51,10 +54,21 @@ int run_check(const CheckFlags& flags) {
   if (!a) return bad_input(a.error());
   auto b = io::load(flags.b);
   if (!b) return bad_input(b.error());
+  std::vector<NamedFile> inputs = named("a model", {flags.a, flags.b});
+  for (const auto& model : {*a, *b})
+    for (auto& file : named("a model's data", io::data_files(model))) inputs.push_back(file);
+  if (auto s = require_distinct(inputs, {{"the report", flags.common.json}}); !s)
+    return bad_input(s.error());
+  auto output = OutputFile::open(flags.common.json);
+  if (!output) return bad_input(output.error());
   Stop stop(flags.common.seconds);
   auto report = compare_on(flags.check_on, a->graph, b->graph, flags.runs, flags.common.seed, stop);
+  if (!report && Stop::was_interrupted()) {
+    tell("interrupted before the models were compared");
+    return kInterrupted;
+  }
   if (!report) return bad_input(error(flags.b + ": " + report.error().message));
-  fmt::print("{}\n", describe(*report));
+  fmt::print("{}\n", printable(describe(*report)));
   bool passed = report->agrees && report->outputs_not_compared == 0;
   nlohmann::json json = {{"passed", passed},
                          {"runs", report->runs},
@@ -62,8 +76,9 @@ int run_check(const CheckFlags& flags) {
                          {"max_relative", report->max_relative},
                          {"worst", report->worst},
                          {"outputs_not_compared", report->outputs_not_compared}};
-  if (auto status = write_text(flags.common.json, json.dump(2) + "\n"); !status)
-    return bad_input(status.error());
+  Status written = output->write(to_text(json, 2));
+  if (written) written = output->commit();
+  if (!written) return bad_input(written.error());
   return passed ? kDone : kFailed;
 }
 

@@ -38,7 +38,9 @@ class Chooser {
 
   Result<Choice> run() {
     if (!flags_.measure.empty()) {
-      ASSIGN_OR_RETURN(measurer_, start_measurer(flags_.measure, flags_.measure_threads));
+      auto measurer = start_measurer(flags_.measure, flags_.measure_threads, stop_);
+      if (!measurer && !stop_.must_end()) return measurer.error();
+      if (measurer) measurer_ = *std::move(measurer);
     }
     RETURN_IF_ERROR(prepare());
     ASSIGN_OR_RETURN(auto candidates, search());
@@ -81,7 +83,8 @@ class Chooser {
     std::map<std::string, cost::Kernel> wanted;
     if (probes) wanted = cost::probe_kernels(model.runtime());
     for (const Graph* g : graphs) wanted.merge(cost::missing_kernels(model.plan(*g), profile_));
-    ASSIGN_OR_RETURN(size_t added, complete(profile_, wanted, *measurer_, seconds));
+    ASSIGN_OR_RETURN(size_t added,
+                     complete(profile_, wanted, *measurer_, {seconds, stop_, options_.verbosity}));
     // The objective refers to the model in use: a new one only where another search follows.
     if (added > 0 || !chosen_.model) use(profile_);
     if (added > 0) RETURN_IF_ERROR(keep(profile_));
@@ -131,7 +134,10 @@ class Chooser {
   Result<Choice> by_measurement(std::vector<Candidate> candidates) {
     std::vector<const Graph*> graphs{&imported_.graph};
     for (const Candidate& c : candidates) graphs.push_back(&c.graph);
-    ASSIGN_OR_RETURN(auto timings, time_graphs(graphs));
+    auto timed = time_graphs(graphs);
+    if (!timed && stop_.must_end()) return by_prediction(std::move(candidates));
+    if (!timed) return timed.error();
+    auto timings = *std::move(timed);
     std::vector<size_t> order;  // of candidates, the fastest first
     for (size_t k = 0; k < candidates.size(); ++k) order.push_back(k);
     std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -142,8 +148,10 @@ class Chooser {
     Timing original = timings[0];
     for (size_t k : order) {
       if (score(candidates[k], timings[k + 1], timings[0]) >= 1) break;
-      ASSIGN_OR_RETURN(bool confirmed, confirm(candidates[k], original, timings[k + 1]));
-      if (!confirmed) continue;
+      auto confirmed = confirm(candidates[k], original, timings[k + 1]);
+      if (!confirmed && !stop_.must_end()) return confirmed.error();
+      if (!confirmed) note_ = "stopped before it was timed a second time";
+      if (confirmed && !*confirmed) continue;
       taken = k;
       break;
     }
@@ -179,7 +187,13 @@ class Chooser {
                                          : score(c, candidate, original) < 1;
   }
   Result<std::vector<Timing>> time_graphs(const std::vector<const Graph*>& graphs) {
-    return measurer_->time_graphs({&imported_, 1}, graphs, flags_.measure_seconds);
+    return time_models(*measurer_, {&imported_, 1}, graphs,
+                       {flags_.measure_seconds, stop_, options_.verbosity});
+  }
+  /// Stopped before anything was timed.
+  Result<Choice> by_prediction(std::vector<Candidate> candidates) {
+    note_ = "stopped before the candidates were timed: chosen by predicted cost";
+    return by_price(std::move(candidates));
   }
 
   Result<Choice> made(Candidate&& c) {
@@ -203,6 +217,7 @@ class Chooser {
     choice.sums[0] = cost::graph_cost(*chosen_.model, imported_.graph);
     choice.sums[1] = cost::graph_cost(*chosen_.model, g);
     choice.model = chosen_.model->description();
+    choice.note = note_;
     if (chosen_.profiled) {
       auto p = chosen_.profiled->predict(g);
       choice.kernels = p.kernels;
@@ -220,6 +235,7 @@ class Chooser {
   ChosenCost chosen_;
   cost::Profile profile_;
   std::optional<Measurer> measurer_;
+  std::string note_;
   std::optional<cost::Objective> goal_;
 };
 

@@ -29,6 +29,7 @@ struct Choice {
   size_t kernels = 0;          ///< of the result, when a profile prices it
   size_t estimated = 0;        ///< of these, not measured
   std::string measured_with;   ///< runtime; empty: nothing was measured
+  std::string note;            ///< why what --measure promises could not be done; empty: it was
 };
 
 /// Searches, and chooses. With `--measure` kernels that are not in the profile are timed first, and

@@ -9,8 +9,15 @@
 
 namespace regraft::cli {
 
-/// Exit codes.
-enum Exit : int { kDone = 0, kFailed = 1, kUsage = 2, kBadInput = 3, kInternal = 4 };
+/// Exit codes. kInterrupted: by a signal; what was found until then is written.
+enum Exit : int {
+  kDone = 0,
+  kFailed = 1,
+  kUsage = 2,
+  kBadInput = 3,
+  kInternal = 4,
+  kInterrupted = 130
+};
 
 struct Common {
   Verbosity verbosity = Verbosity::Normal;

@@ -151,7 +151,7 @@ int run_cost_kernels(const CostFlags& flags) {
   if (auto s = make_folder(flags.dir); !s) return bad_input(s.error());
   auto list = write_kernels(wanted, flags.dir);
   if (!list) return bad_input(list.error());
-  if (auto s = write_text(flags.dir + "/kernels.json", list->dump(1) + "\n"); !s)
+  if (auto s = write_file(flags.dir + "/kernels.json", to_text(*list, 1)); !s)
     return bad_input(s.error());
   if (flags.common.verbosity == Verbosity::Normal)
     fmt::print("{} kernels in {}\n", wanted.size(), flags.dir);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/model_files.h"
 #include "cli/report.h"
 #include "ir/text.h"
 #include "substitutions/rule_db.h"
@@ -77,7 +78,7 @@ Status write_checkpoint(const GenerateFlags& flags, const gen::Checkpoint& check
   nlohmann::json j = {{"run", identity(flags)}, {"themes", nlohmann::json::array()}};
   for (const auto& t : checkpoint.themes)
     j["themes"].push_back({{"position", t.position}, {"judged", t.judged}});
-  return write_text(flags.checkpoint, j.dump() + "\n");
+  return write_file(flags.checkpoint, to_text(j, -1));
 }
 
 Result<gen::Checkpoint> read_checkpoint(const GenerateFlags& flags) {
@@ -102,9 +103,9 @@ Result<gen::Checkpoint> read_checkpoint(const GenerateFlags& flags) {
 void explain_end(const GenerateFlags& flags, gen::Ended ended) {
   if (ended == gen::Ended::Complete) return;
   const char* why = ended == gen::Ended::OutOfMemory ? "the memory limit was reached" : "stopped";
-  fmt::print(stderr, "regraft: {}; the candidates are those found so far\n", why);
+  tell(std::string(why) + "; the candidates are those found so far");
   if (!flags.checkpoint.empty() && ended == gen::Ended::Stopped)
-    fmt::print(stderr, "regraft: the same command goes on from {}\n", flags.checkpoint);
+    tell("the same command goes on from " + flags.checkpoint);
 }
 
 /// How the file was made, for who wants to make it again.
@@ -120,6 +121,10 @@ std::string provenance(const GenerateFlags& flags, const gen::GenerateReport& r)
 }  // namespace
 
 int run_generate(const GenerateFlags& flags) {
+  auto distinct = require_distinct({}, {{"the candidates", flags.out},
+                                        {"the checkpoint", flags.checkpoint},
+                                        {"the report", flags.common.json}});
+  if (!distinct) return bad_input(distinct.error());
   gen::GenerateOptions options;
   options.ops = flags.ops;
   options.max_size = flags.max_size;
@@ -133,9 +138,13 @@ int run_generate(const GenerateFlags& flags) {
   options.resume = *std::move(resume);
   if (!flags.checkpoint.empty())
     options.save = [&](const gen::Checkpoint& c) {
-      if (auto s = write_checkpoint(flags, c); !s)
-        fmt::print(stderr, "regraft: {}\n", s.error().message);
+      if (auto s = write_checkpoint(flags, c); !s) tell(s.error().message);
     };
+  if (auto kept = OutputFile::open(flags.checkpoint); !kept) return bad_input(kept.error());
+  auto candidates = OutputFile::open(flags.out);
+  if (!candidates) return bad_input(candidates.error());
+  auto machine_report = OutputFile::open(flags.common.json);
+  if (!machine_report) return bad_input(machine_report.error());
   Stop stop(flags.common.seconds);
   auto report = gen::generate(options, stop);
   if (!report) return bad_input(report.error());
@@ -144,8 +153,10 @@ int run_generate(const GenerateFlags& flags) {
   substitutions::RuleFile file;
   file.generator = provenance(flags, *report);
   file.rules = report->candidates;
-  if (auto status = substitutions::write_rules(flags.out, file); !status)
-    return bad_input(status.error());
+  auto written = substitutions::write_rules(*candidates, file);
+  if (written) written = machine_report->write(to_text(to_json(*report), 2));
+  if (written) written = commit_all({&*candidates, &*machine_report});
+  if (!written) return bad_input(written.error());
   if (flags.common.verbosity == Verbosity::Normal) {
     Table table{{{"generate " + flags.ops, "count"}}};
     for (const auto& [name, n] : counters(*report))
@@ -156,8 +167,6 @@ int run_generate(const GenerateFlags& flags) {
                human_bytes(static_cast<double>(report->enumerate_peak_bytes)));
     if (flags.audit > 0) print_audit(report->audit);
   }
-  if (auto s = write_text(flags.common.json, to_json(*report).dump(2) + "\n"); !s)
-    return bad_input(s.error());
   return kDone;
 }
 

@@ -1,8 +1,12 @@
 // The command line. The only file that includes CLI11.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "base/parallel.h"
+#include "base/printable.h"
 #include "cli/commands.h"
+#include "cli/report.h"
+#include "io/model.h"
 #include "rewrite/searchers.h"
 #include "rl/environment.h"
 #include "rl/search.h"
@@ -354,13 +358,24 @@ void add_eval(CLI::App& root, EvalFlags& f, int& code) {
   app->callback([&] { code = run_eval(f); });
 }
 
+/// The exit code, once all that was printed has arrived.
+int ended(int code) {
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && code == kDone)
+    return bad_input(regraft::error("standard output: cannot be written"));
+  return code == kDone && regraft::Stop::was_interrupted() ? kInterrupted : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("regraft: optimises ONNX models with proved graph substitutions", "regraft");
   app.set_version_flag("--version", "regraft " REGRAFT_VERSION);
   app.require_subcommand(1);
+  app.failure_message([](const CLI::App*, const CLI::Error& e) {
+    return "regraft: " + regraft::printable(e.what()) + " (--help says more)\n";
+  });
   regraft::install_interrupt_handler();
+  regraft::io::silence_parser();
   int code = kDone;
   GenerateFlags generate;
   VerifyFlags verify;
@@ -392,11 +407,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kDone : kUsage;
   } catch (const std::exception& e) {
-    fprintf(stderr, "regraft: internal error: %s\n", e.what());
+    if (std::ferror(stdout)) return ended(kDone);
+    tell(std::string("internal error: ") + e.what());
     return kInternal;
   } catch (...) {
-    fprintf(stderr, "regraft: internal error\n");
+    tell("internal error");
     return kInternal;
   }
-  return code;
+  return ended(code);
 }

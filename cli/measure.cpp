@@ -2,14 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/subprocess.h"
 #include "cli/commands.h"
 #include "cli/kernels.h"
+#include "cli/report.h"
 #include "cost/calibrate.h"
 #include "cost/cpu/executor.h"
 #include "cost/cuda/cuda.h"
@@ -27,8 +32,10 @@ using Timings = Result<std::vector<Timing>>;
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "regraft-XXXXXX").string();
-    if (mkdtemp(name.data())) path_ = name;
+    std::error_code none;
+    auto folder = std::filesystem::absolute(std::filesystem::temp_directory_path(none), none);
+    std::string name = (folder / "regraft-XXXXXX").string();
+    if (!none && mkdtemp(name.data())) path_ = name;
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -50,21 +57,21 @@ class Worker {
  public:
   static Result<std::shared_ptr<Worker>> start(int threads) {
     const char* chosen = std::getenv("REGRAFT_PYTHON");
-    const char* path = std::getenv("PYTHONPATH");
     std::string python = chosen ? chosen : "python3";
-    std::string search =
-        "PYTHONPATH=" + shipped_python_folder() + (path ? ":" : "") + (path ? path : "");
-    auto process = Subprocess::start({python, "-m", "regraft.profile", "--serve"},
-                                     {search, "ORT_DISABLE_TELEMETRY=1"});
+    // -I: neither the current folder nor the environment says what is imported.
+    auto process = Subprocess::start({python, "-I", shipped_python_folder() + "/regraft/serve.py"},
+                                     {"ORT_DISABLE_TELEMETRY=1"});
     if (!process) return process.error();
     return std::make_shared<Worker>(*std::move(process), python, threads);
   }
   Worker(Subprocess process, std::string python, int threads)
       : process_(std::move(process)), python_(std::move(python)), threads_(threads) {}
 
-  Result<json> ask(json request) {
+  Result<json> ask(json request, const Stop& stop) {
     request["threads"] = threads_;
-    ASSIGN_OR_RETURN(std::string line, process_.ask(request.dump()));
+    std::string question = to_text(request, -1);
+    question.pop_back();
+    ASSIGN_OR_RETURN(std::string line, process_.ask(question, stop));
     json answer = json::parse(line, nullptr, false);
     if (!answer.is_object()) return error(python_ + ": its answer is not understood");
     if (answer.contains("error")) return error(python_ + ": " + answer["error"].get<std::string>());
@@ -89,17 +96,17 @@ Timings timings_of(const json& answer, size_t expected) {
   return timings;
 }
 
-Timings time_in_worker(Worker& worker, const Kernels& kernels, double seconds) {
+Timings time_in_worker(Worker& worker, const Kernels& kernels, double seconds, const Stop& stop) {
   TemporaryFolder folder;
   ASSIGN_OR_RETURN(std::string path, folder.path());
   ASSIGN_OR_RETURN(json list, write_kernels(kernels, path));
   ASSIGN_OR_RETURN(json answer,
-                   worker.ask({{"op", "kernels"}, {"kernels", list}, {"seconds", seconds}}));
+                   worker.ask({{"op", "kernels"}, {"kernels", list}, {"seconds", seconds}}, stop));
   return timings_of(answer, kernels.size());
 }
 
 Timings time_in_worker(Worker& worker, std::span<const io::Imported> models,
-                       const std::vector<const Graph*>& graphs, double seconds) {
+                       const std::vector<const Graph*>& graphs, double seconds, const Stop& stop) {
   TemporaryFolder folder;
   ASSIGN_OR_RETURN(std::string path, folder.path());
   std::vector<std::string> files;
@@ -108,7 +115,7 @@ Timings time_in_worker(Worker& worker, std::span<const io::Imported> models,
     RETURN_IF_ERROR(io::save(models[std::min(files.size(), models.size()) - 1], *g, files.back()));
   }
   ASSIGN_OR_RETURN(json answer,
-                   worker.ask({{"op", "models"}, {"files", files}, {"seconds", seconds}}));
+                   worker.ask({{"op", "models"}, {"files", files}, {"seconds", seconds}}, stop));
   ASSIGN_OR_RETURN(auto timings, timings_of(answer, graphs.size()));
   const json& first = answer["results"][0];
   if (timings[0].runs == 0) return error(first.value("error", "the model does not run"));
@@ -123,22 +130,28 @@ Timings time_in_worker(Worker& worker, std::span<const io::Imported> models,
   return timings;
 }
 
-Result<Measurer> start_onnxruntime(int threads) {
+Result<Measurer> start_onnxruntime(int threads, const Stop& stop) {
   ASSIGN_OR_RETURN(auto worker, Worker::start(threads));
-  ASSIGN_OR_RETURN(json device, worker->ask({{"op", "device"}}));
+  ASSIGN_OR_RETURN(json device, worker->ask({{"op", "device"}}, stop));
   Measurer m;
   m.key = {"onnxruntime", device.value("version", ""), cost::processor_name(), "", threads};
   m.block = device.value("block", int64_t{0});
-  ASSIGN_OR_RETURN(json extra, worker->ask({{"op", "overhead"}}));
+  ASSIGN_OR_RETURN(json extra, worker->ask({{"op", "overhead"}}, stop));
   m.overhead = extra.value("microseconds", 0.0);
-  m.time_kernels = [worker](const Kernels& kernels, double seconds) {
-    return time_in_worker(*worker, kernels, seconds);
+  m.time_kernels = [worker](const Kernels& kernels, double seconds, const Stop& s) {
+    return time_in_worker(*worker, kernels, seconds, s);
   };
   m.time_graphs = [worker](std::span<const io::Imported> models,
-                           const std::vector<const Graph*>& graphs, double seconds) {
-    return time_in_worker(*worker, models, graphs, seconds);
+                           const std::vector<const Graph*>& graphs, double seconds, const Stop& s) {
+    return time_in_worker(*worker, models, graphs, seconds, s);
   };
   return m;
+}
+
+/// What was timed while it was to stop is not to be relied on.
+Timings whole(Timings timings, const Stop& stop) {
+  if (timings && stop.must_end()) return error("stopped before it was timed");
+  return timings;
 }
 
 /// Of a kernel for which nothing has to run.
@@ -148,19 +161,20 @@ Measurer start_cpu(int threads) {
   Measurer m;
   m.key = {"cpu", cost::cpu::library_version(), cost::processor_name(), "", threads};
   m.block = cost::cpu::block_width();
-  m.time_kernels = [threads](const Kernels& kernels, double seconds) -> Timings {
+  m.time_kernels = [threads](const Kernels& kernels, double seconds, const Stop& stop) -> Timings {
     std::vector<Kernel> list;
     for (const auto& [signature, kernel] : kernels) list.push_back(kernel);
     cost::cpu::TimeOptions options;
     options.compile.threads = threads;
     options.seconds = seconds;
+    options.stop = &stop;
     std::vector<Timing> timings;
     for (const auto& t : cost::cpu::time_kernels(list, options))
       timings.push_back(!t ? Timing() : t->runs == 0 ? kNothing : *t);
-    return timings;
+    return whole(std::move(timings), stop);
   };
   m.time_graphs = [threads](std::span<const io::Imported>, const std::vector<const Graph*>& graphs,
-                            double seconds) {
+                            double seconds, const Stop& stop) {
     cost::cpu::ExecutorOptions executor;
     executor.compile.threads = threads;
     executor.symbol_value = cost::Machine().symbol_value;
@@ -168,7 +182,8 @@ Measurer start_cpu(int threads) {
     options.compile = executor.compile;
     options.seconds = seconds;
     options.noise = 0.003;
-    return cost::cpu::time_graphs(graphs, executor, options);
+    options.stop = &stop;
+    return whole(cost::cpu::time_graphs(graphs, executor, options), stop);
   };
   return m;
 }
@@ -179,18 +194,19 @@ Result<Measurer> start_cuda() {
   m.key = cost::cuda::profile_key(device);
   ASSIGN_OR_RETURN(auto probe, cost::cuda::probe());
   m.overhead = probe.graph_launch_microseconds;
-  m.time_kernels = [](const Kernels& kernels, double seconds) -> Timings {
+  m.time_kernels = [](const Kernels& kernels, double seconds, const Stop& stop) -> Timings {
     std::vector<Kernel> list;
     for (const auto& [signature, kernel] : kernels) list.push_back(kernel);
     cost::cuda::TimingOptions options;
     options.seconds = seconds;
+    options.stop = &stop;
     ASSIGN_OR_RETURN(auto found, cost::cuda::time_kernels(list, options));
     std::vector<Timing> timings;
     for (const auto& t : found) timings.push_back(t ? *t : Timing());
-    return timings;
+    return whole(std::move(timings), stop);
   };
   m.time_graphs = [](std::span<const io::Imported>, const std::vector<const Graph*>& graphs,
-                     double seconds) -> Timings {
+                     double seconds, const Stop& stop) -> Timings {
     std::vector<cost::cuda::Executor> executors;
     for (const Graph* g : graphs) {
       ASSIGN_OR_RETURN(auto executor,
@@ -200,16 +216,17 @@ Result<Measurer> start_cuda() {
     cost::cuda::TimingOptions options;
     options.seconds = seconds;
     options.rounds = 200;
-    return cost::cuda::time_graphs(executors, options);
+    options.stop = &stop;
+    return whole(cost::cuda::time_graphs(executors, options), stop);
   };
   return m;
 }
 
 }  // namespace
 
-Result<Measurer> start_measurer(const std::string& runtime, int threads) {
+Result<Measurer> start_measurer(const std::string& runtime, int threads, const Stop& stop) {
   if (runtime == "onnxruntime") {
-    auto m = start_onnxruntime(threads);
+    auto m = start_onnxruntime(threads, stop);
     if (m) return m;
     return error("onnxruntime cannot be measured with: " + m.error().message +
                  " (set REGRAFT_PYTHON to a Python that has onnxruntime)");
@@ -218,24 +235,73 @@ Result<Measurer> start_measurer(const std::string& runtime, int threads) {
   return start_cuda();
 }
 
+namespace {
+
+constexpr size_t kGroup = 16;  // kernels whose timings come together: what a stop may lose
+
+/// Shows each second that time passes while something is measured.
+class Ticking {
+ public:
+  Ticking(const std::string& label, const Patience& p)
+      : progress_(label, "s", static_cast<uint64_t>(p.seconds), p.verbosity),
+        thread_([this](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any ends;
+          while (!ends.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; }) &&
+                 !stop.stop_requested())
+            progress_.add();
+        }) {}
+  void note(const std::string& text) { progress_.note(text); }
+
+ private:
+  Progress progress_;
+  std::jthread thread_;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
 Result<size_t> complete(cost::Profile& profile, const Kernels& wanted, const Measurer& measurer,
-                        double seconds) {
-  Kernels missing;
-  for (const auto& [signature, kernel] : wanted)
-    if (!profile.kernels.count(signature)) missing.emplace(signature, kernel);
+                        const Patience& patience) {
+  std::vector<std::pair<std::string, Kernel>> missing;
+  for (const auto& k : wanted)
+    if (!profile.kernels.count(k.first)) missing.push_back(k);
   if (missing.empty()) return size_t{0};
-  ASSIGN_OR_RETURN(auto timings, measurer.time_kernels(missing, seconds));
-  size_t added = 0, k = 0;
-  for (const auto& [signature, kernel] : missing) {
-    const Timing& t = timings[k++];
-    if (t.runs == 0) continue;
-    profile.kernels[signature] = t;
-    ++added;
+  auto start = std::chrono::steady_clock::now();
+  Ticking ticking("measure", patience);
+  size_t added = 0;
+  for (size_t done = 0; done < missing.size() && !patience.stop.must_end();) {
+    size_t count = std::min(kGroup, missing.size() - done);
+    auto first = missing.begin() + static_cast<std::ptrdiff_t>(done);
+    Kernels group(first, first + static_cast<std::ptrdiff_t>(count));
+    double left = std::max(patience.seconds - seconds_since(start), 0.0);
+    double share = left * static_cast<double>(count) / static_cast<double>(missing.size() - done);
+    auto timings = measurer.time_kernels(group, share, patience.stop);
+    if (!timings && patience.stop.must_end()) break;
+    if (!timings) return timings.error();
+    size_t k = 0;
+    for (const auto& [signature, kernel] : group) {
+      const Timing& t = (*timings)[k++];
+      if (t.runs > 0 && profile.kernels.emplace(signature, t).second) ++added;
+    }
+    done += count;
+    if (patience.keep && done < missing.size()) RETURN_IF_ERROR(patience.keep());
+    ticking.note(fmt::format("{} of {} kernels", done, missing.size()));
   }
   profile.block = measurer.block;
   if (measurer.overhead > 0) profile.overhead = measurer.overhead;
   cost::calibrate(profile);
   return added;
+}
+
+Timings time_models(const Measurer& measurer, std::span<const io::Imported> models,
+                    const std::vector<const Graph*>& graphs, const Patience& patience) {
+  Ticking ticking("measure", patience);
+  return measurer.time_graphs(models, graphs, patience.seconds, patience.stop);
 }
 
 }  // namespace regraft::cli

@@ -1,7 +1,13 @@
 #include "cli/model_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
+
+#include "base/output_file.h"
 
 namespace regraft::cli {
 
@@ -20,6 +26,32 @@ Result<std::vector<std::string>> model_files(const std::vector<std::string>& pat
     files.insert(files.end(), inside.begin(), inside.end());
   }
   return files;
+}
+
+std::vector<NamedFile> named(const std::string& what, const std::vector<std::string>& paths) {
+  std::vector<NamedFile> files;
+  for (const std::string& path : paths) files.push_back({what, path});
+  return files;
+}
+
+Status require_distinct(const std::vector<NamedFile>& inputs,
+                        const std::vector<NamedFile>& outputs) {
+  std::map<FileIdentity, std::string> taken;
+  auto identity = [](const NamedFile& f) {
+    auto id = f.path.empty() ? std::nullopt : identity_of(f.path);
+    return id && (id->regular || f.path == "-") ? id : std::nullopt;
+  };
+  for (const NamedFile& f : inputs)
+    if (auto id = identity(f)) taken.emplace(*id, f.what);
+  for (const NamedFile& f : outputs) {
+    auto id = identity(f);
+    if (!id) continue;
+    auto [other, is_new] = taken.emplace(*id, f.what);
+    if (!is_new)
+      return error(
+          fmt::format("{}: {} and {} must be different files", f.path, f.what, other->second));
+  }
+  return {};
 }
 
 }  // namespace regraft::cli

@@ -1,5 +1,5 @@
 #pragma once
-// The models that a command is given.
+// The files that a command is given.
 #include <string>
 #include <vector>
 
@@ -9,5 +9,16 @@ namespace regraft::cli {
 
 /// ONNX files, and those in folders, by name. An Error for a folder without any.
 Result<std::vector<std::string>> model_files(const std::vector<std::string>& paths);
+
+/// A file of a command: what it is there, and its path (empty: there is none).
+struct NamedFile {
+  std::string what, path;
+};
+std::vector<NamedFile> named(const std::string& what, const std::vector<std::string>& paths);
+
+/// An Error when an output is the same file as an input or another output, under whatever names.
+/// Devices may be written twice, standard output may not.
+Status require_distinct(const std::vector<NamedFile>& inputs,
+                        const std::vector<NamedFile>& outputs);
 
 }  // namespace regraft::cli

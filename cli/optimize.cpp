@@ -5,14 +5,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/output_file.h"
+#include "base/printable.h"
 #include "base/resources.h"
 #include "cli/certificate.h"
 #include "cli/commands.h"
 #include "cli/float_check.h"
+#include "cli/model_files.h"
 #include "cli/report.h"
 #include "cli/rule_set.h"
 #include "io/model.h"
@@ -84,11 +86,11 @@ void print_measured(const Choice& c) {
   fmt::print("\n");
 }
 
-void print(const OptimizeFlags& flags, const Outcome& o) {
+void print(const Outcome& o) {
   const Choice& c = o.choice;
   const auto& s = c.search;
   fmt::print("{}", table_of(o));
-  for (const auto& [rule, n] : s.applied) fmt::print("applied {}x {}\n", n, rule);
+  for (const auto& [rule, n] : s.applied) fmt::print("applied {}x {}\n", n, printable(rule));
   if (c.kept) fmt::print("the original stays: nothing better was found\n");
   fmt::print("{} rules, {} graphs expanded, {} candidates, stopped: {}; {:.1f} s, peak {}\n",
              o.rules, s.expanded, s.candidates, rewrite::to_string(s.stop), o.seconds,
@@ -98,8 +100,8 @@ void print(const OptimizeFlags& flags, const Outcome& o) {
     fmt::print("of the {} kernels that it runs, {} were not measured but estimated\n", c.kernels,
                c.estimated);
   print_measured(c);
-  if (o.check) fmt::print("check: {}\n", describe(*o.check));
-  fmt::print("wrote {}\n", flags.out);
+  if (!c.note.empty()) fmt::print("{}\n", c.note);
+  if (o.check) fmt::print("check: {}\n", printable(describe(*o.check)));
 }
 
 nlohmann::json to_json(const cost::Timing& t) {
@@ -150,6 +152,7 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                         {"improvements", improvements}}},
                       {"seconds", o.seconds},
                       {"peak_bytes", peak_bytes()}};
+  if (!o.choice.note.empty()) j["note"] = o.choice.note;
   if (!o.choice.measured_with.empty()) {
     j["measured_with"] = o.choice.measured_with;
     for (const Valued& v : o.choice.others)
@@ -168,68 +171,96 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
   return j;
 }
 
-/// Refuses what could not be written in the end, before the work is done.
-Status writable(const std::string& out) {
-  auto folder = std::filesystem::path(out).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder))
-    return error(folder.string() + ": no such folder");
-  if (std::filesystem::is_directory(out)) return error(out + ": is a folder");
-  return {};
+Status require_distinct_files(const OptimizeFlags& flags, const io::Imported& imported) {
+  std::vector<NamedFile> inputs = named("the model's data", io::data_files(imported));
+  for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
+  inputs.push_back({"the policy", flags.policy});
+  if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
+  std::vector<NamedFile> texts = {{"the certificate", flags.certificate},
+                                  {"the report", flags.common.json}};
+  std::vector<NamedFile> all = texts;
+  all.push_back({"the optimised model", flags.out});
+  RETURN_IF_ERROR(require_distinct(inputs, all));
+  return require_distinct({{"the model", flags.in}}, texts);  // a model may take its own place
 }
 
-Status certify(const OptimizeFlags& flags, const io::Imported& imported,
-               const rewrite::RuleIndex& rules, const Outcome& o) {
-  if (flags.certificate.empty()) return {};
-  return write_certificate(
-      flags.certificate, make_certificate(imported.graph, o.before.opset, rules, o.choice.search));
+/// All that is written, opened before the work begins.
+struct Outputs {
+  io::ModelOutput model;
+  OutputFile certificate, report;
+};
+
+Result<Outputs> open_outputs(const OptimizeFlags& flags) {
+  ASSIGN_OR_RETURN(auto model, io::ModelOutput::open(flags.out));
+  ASSIGN_OR_RETURN(auto certificate, OutputFile::open(flags.certificate));
+  ASSIGN_OR_RETURN(auto report, OutputFile::open(flags.common.json));
+  return Outputs{std::move(model), std::move(certificate), std::move(report)};
 }
 
-}  // namespace
+/// All of it, or nothing: the model last, as what else there is speaks of it.
+Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& imported,
+             const rewrite::RuleIndex& rules, const Outcome& o) {
+  RETURN_IF_ERROR(outputs.model.write(imported, o.choice.graph));
+  if (!flags.certificate.empty()) {
+    auto c = make_certificate(imported.graph, o.before.opset, rules, o.choice.search);
+    RETURN_IF_ERROR(outputs.certificate.write(to_text(c)));
+  }
+  RETURN_IF_ERROR(outputs.report.write(to_text(to_json(flags, o), 2)));
+  RETURN_IF_ERROR(outputs.model.sync());
+  RETURN_IF_ERROR(commit_all({&outputs.certificate, &outputs.report}));
+  return outputs.model.commit();
+}
 
-int run_optimize(const OptimizeFlags& flags) {
-  auto start = std::chrono::steady_clock::now();
-  for (const std::string& file : {flags.out, flags.certificate})
-    if (auto status = writable(file); !status) return bad_input(status.error());
-  auto rules = load_rules({flags.rules, flags.disabled, flags.bounded});
-  if (!rules) return bad_input(rules.error());
-  auto imported = io::load(flags.in);
-  if (!imported) return bad_input(imported.error());
-  Outcome o;
-  o.rules = rules->rules().size();
-  o.before = io::summarise(*imported, imported->graph);
+rewrite::SearchOptions search_options(const OptimizeFlags& flags, int opset) {
   rewrite::SearchOptions options;
   options.alpha = flags.alpha;
   options.budget = flags.budget;
   options.max_growth = flags.growth;
   options.threads = thread_count(flags.common);
   options.seed = flags.common.seed;
-  options.opset = o.before.opset;
+  options.opset = opset;
   options.verbosity = flags.common.verbosity;
+  return options;
+}
+
+}  // namespace
+
+int run_optimize(const OptimizeFlags& flags) {
+  auto start = std::chrono::steady_clock::now();
+  auto rules = load_rules({flags.rules, flags.disabled, flags.bounded});
+  if (!rules) return bad_input(rules.error());
+  auto imported = io::load(flags.in);
+  if (!imported) return bad_input(imported.error());
+  if (auto s = require_distinct_files(flags, *imported); !s) return bad_input(s.error());
+  auto outputs = open_outputs(flags);
+  if (!outputs) return bad_input(outputs.error());
+  Outcome o;
+  o.rules = rules->rules().size();
+  o.before = io::summarise(*imported, imported->graph);
   Stop stop(flags.common.seconds);
-  auto choice = choose(flags, *imported, *rules, options, stop);
+  auto choice = choose(flags, *imported, *rules, search_options(flags, o.before.opset), stop);
   if (!choice) return bad_input(error(flags.in + ": " + choice.error().message));
   o.choice = *std::move(choice);
-  Stop::acknowledge_interrupt();
   if (flags.check > 0) {
-    auto check = compare_on(flags.check_on, imported->graph, o.choice.graph, flags.check,
+    // Asked to stop, it still compares once: what is written has been checked.
+    int runs = Stop::was_interrupted() ? 1 : flags.check;
+    Stop::acknowledge_interrupt();
+    auto check = compare_on(flags.check_on, imported->graph, o.choice.graph, runs,
                             flags.common.seed, Stop());
     if (!check) return bad_input(error(flags.in + ": " + check.error().message));
     if (!check->agrees) {
-      fmt::print(stderr, "regraft: the check failed, nothing written: {}\n", describe(*check));
+      tell("the check failed, nothing written: " + describe(*check));
       return kFailed;
     }
     if (check->outputs_not_compared > 0)
-      fmt::print(stderr, "regraft: warning: the check is incomplete: {}\n", describe(*check));
+      tell("warning: the check is incomplete: " + describe(*check));
     o.check = *check;
   }
   o.after = io::summarise(*imported, o.choice.graph);
-  if (auto status = io::save(*imported, o.choice.graph, flags.out); !status)
-    return bad_input(status.error());
-  if (auto status = certify(flags, *imported, *rules, o); !status) return bad_input(status.error());
   o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (flags.common.verbosity == Verbosity::Normal) print(flags, o);
-  if (auto s = write_text(flags.common.json, to_json(flags, o).dump(2) + "\n"); !s)
-    return bad_input(s.error());
+  if (flags.common.verbosity == Verbosity::Normal) print(o);
+  if (auto s = write(*outputs, flags, *imported, *rules, o); !s) return bad_input(s.error());
+  if (flags.common.verbosity == Verbosity::Normal) fmt::print("wrote {}\n", printable(flags.out));
   return kDone;
 }
 

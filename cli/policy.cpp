@@ -1,7 +1,6 @@
 #include "cli/policy.h"
 
-#include <fmt/format.h>
-
+#include "cli/report.h"
 #include "rewrite/searchers.h"
 #include "rl/policy_file.h"
 #include "rl/search.h"
@@ -18,8 +17,7 @@ std::unique_ptr<rewrite::Searcher> searcher_of(const OptimizeFlags& flags,
   if (auto read = rl::read_policy(file, rules)) {
     policy = *std::move(read);
   } else {
-    fmt::print(stderr, "regraft: warning: {}; the change of cost alone leads the search\n",
-               read.error().message);
+    tell("warning: " + read.error().message + "; the change of cost alone leads the search");
     policy = rl::cost_prior();
   }
   return std::make_unique<rl::PolicySearch>(policy, *rl::policy_mode_named(flags.policy_mode));

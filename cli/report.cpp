@@ -1,14 +1,13 @@
 #include "cli/report.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "base/parallel.h"
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "rewrite/check.h"
 
@@ -28,7 +27,7 @@ std::string to_string(const Table& table) {
   for (const auto& row : table.rows)
     for (size_t c = 0; c < row.size(); ++c) {
       if (c == widths.size()) widths.push_back(0);
-      widths[c] = std::max(widths[c], row[c].size());
+      widths[c] = std::max(widths[c], printable(row[c]).size());
     }
   std::string text;
   size_t total = widths.empty() ? 0 : 2 * (widths.size() - 1);
@@ -37,8 +36,8 @@ std::string to_string(const Table& table) {
     const auto& row = table.rows[r];
     std::string line;
     for (size_t c = 0; c < row.size(); ++c)
-      line += c == 0 ? fmt::format("{:<{}}", row[c], widths[c])
-                     : fmt::format("  {:>{}}", row[c], widths[c]);
+      line += c == 0 ? fmt::format("{:<{}}", printable(row[c]), widths[c])
+                     : fmt::format("  {:>{}}", printable(row[c]), widths[c]);
     line.erase(line.find_last_not_of(' ') + 1);
     text += (row.empty() ? std::string(total, '-') : line) + "\n";
     if (r == 0) text += std::string(total, '-') + "\n";
@@ -46,26 +45,10 @@ std::string to_string(const Table& table) {
   return text;
 }
 
-Status write_text(const std::string& path, const std::string& text) {
-  if (path.empty()) return {};
-  if (path == "-") {
-    std::fputs(text.c_str(), stdout);
-    return {};
-  }
-  std::string temporary = path + ".tmp" + std::to_string(getpid());
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file << text;
-    if (!file.flush()) {
-      std::remove(temporary.c_str());
-      return error(path + ": cannot be written");
-    }
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    return error(path + ": cannot be written");
-  }
-  return {};
+void tell(const std::string& line) { fmt::print(stderr, "regraft: {}\n", printable(line)); }
+
+std::string to_text(const nlohmann::json& j, int indent) {
+  return j.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 std::string human_bytes(double bytes) {
@@ -95,7 +78,7 @@ std::string describe(const rewrite::CheckReport& r) {
 }
 
 int bad_input(const Error& e) {
-  fmt::print(stderr, "regraft: {}\n", e.message);
+  tell(e.message);
   return kBadInput;
 }
 

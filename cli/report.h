@@ -1,5 +1,6 @@
 #pragma once
 // What the subcommands share: tables on stdout, JSON reports, totals.
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,18 @@ struct CheckReport;
 namespace regraft::cli {
 
 /// Rows of cells, printed with aligned columns: the first to the left, the others to the right.
+/// Cells are made printable.
 struct Table {
   std::vector<std::vector<std::string>> rows;  ///< rows[0] is the header; an empty row is a line
 };
 std::string to_string(const Table& table);
 
-/// Writes text to a file (temporary file, then renamed), or to stdout for "-"; nothing for "".
-Status write_text(const std::string& path, const std::string& text);
+/// A line on stderr behind "regraft: ", made printable: for all that is said beside the results.
+void tell(const std::string& line);
+
+/// The text of a file: indented by so many spaces, below 0 on one line. Bytes that are no UTF-8, as
+/// names in models may have, become U+FFFD.
+std::string to_text(const nlohmann::json& j, int indent);
 
 /// "12.3 MiB", "4.1 G", ...
 std::string human_bytes(double bytes);

@@ -21,10 +21,14 @@ std::vector<std::string> shipped_files() {
 
 }  // namespace
 
+std::vector<std::string> rule_files(const std::vector<std::string>& files) {
+  return files.empty() ? shipped_files() : files;
+}
+
 Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
   std::set<std::string> disabled(set.disabled.begin(), set.disabled.end()), names;
   std::vector<Rule> rules;
-  auto files = set.files.empty() ? shipped_files() : set.files;
+  auto files = rule_files(set.files);
   if (files.empty())
     return error(shipped_rules_folder() + ": no rule files; give some with --rules");
   for (const auto& path : files) {

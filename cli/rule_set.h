@@ -13,6 +13,8 @@ struct RuleSet {
   bool bounded = false;                           ///< admit what is proved at some shapes only
   Numerics numerics = rewrite::usual_numerics();  ///< that directions need
 };
+/// `files`, or the shipped ones if it is empty.
+std::vector<std::string> rule_files(const std::vector<std::string>& files);
 /// An Error names the file, and the line in it.
 Result<rewrite::RuleIndex> load_rules(const RuleSet& set);
 

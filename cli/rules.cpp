@@ -4,7 +4,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/output_file.h"
+#include "base/printable.h"
 #include "cli/commands.h"
+#include "cli/model_files.h"
 #include "cli/report.h"
 #include "gen/derive.h"
 #include "ir/text.h"
@@ -94,23 +97,28 @@ int run_rules_stats(const RulesFlags& flags) {
                            {"verdicts", c.by_verdict},    {"origins", c.by_origin},
                            {"sizes", c.by_size},          {"operators", c.by_op},
                            {"signatures", c.signatures}};
-  if (auto status = write_text(flags.common.json, report.dump(2) + "\n"); !status)
+  if (auto status = write_file(flags.common.json, to_text(report, 2)); !status)
     return bad_input(status.error());
   return kDone;
 }
 
 int run_rules_derive(const DeriveFlags& flags) {
+  std::vector<NamedFile> inputs = named("a rule file", flags.from);
+  inputs.push_back({"the goals", flags.goals});
+  if (auto s = require_distinct(inputs, {{"the report", flags.common.json}}); !s)
+    return bad_input(s.error());
   auto goals = substitutions::read_candidates(flags.goals);
   if (!goals) return bad_input(goals.error());
   auto rules = read_all(flags.from);
   if (!rules) return bad_input(rules.error());
+  auto output = OutputFile::open(flags.common.json);
+  if (!output) return bad_input(output.error());
   gen::DeriveOptions options;
   options.seed = flags.common.seed;
   gen::Deriver deriver(*rules, options);
   Stop stop(flags.common.seconds);
   auto results = gen::derive_all(deriver, goals->rules, thread_count(flags.common), stop);
-  if (stop.must_end())
-    fmt::print(stderr, "regraft: stopped early; the last rules may not have been tried\n");
+  if (stop.must_end()) tell("stopped early; the last rules may not have been tried");
   auto report = nlohmann::json::array();
   size_t derived = 0;
   for (size_t k = 0; k < results.size(); ++k) {
@@ -129,27 +137,34 @@ int run_rules_derive(const DeriveFlags& flags) {
                       {"refused", d.refused}});
   }
   fmt::print("{} of {} derived\n", derived, results.size());
-  if (auto s = write_text(flags.common.json, report.dump(2) + "\n"); !s)
-    return bad_input(s.error());
+  Status written = output->write(to_text(report, 2));
+  if (written) written = output->commit();
+  if (!written) return bad_input(written.error());
+  if (Stop::was_interrupted()) return kInterrupted;
   return derived == results.size() ? kDone : kFailed;
 }
 
 int run_rules_import(const ImportFlags& flags) {
+  if (auto s = require_distinct({{"the substitutions", flags.in}}, {{"the candidates", flags.out}});
+      !s)
+    return bad_input(s.error());
   auto read = substitutions::read_taso(flags.in);
   if (!read) return bad_input(read.error());
   if (auto status = substitutions::write_rules(flags.out, read->file); !status)
     return bad_input(status.error());
-  for (const std::string& reason : read->skipped) fmt::print("left out {}\n", reason);
+  for (const std::string& reason : read->skipped) fmt::print("left out {}\n", printable(reason));
   fmt::print("{} rules, {} left out\n", read->file.rules.size(), read->skipped.size());
   return kDone;
 }
 
 int run_rules_export(const ExportFlags& flags) {
+  if (auto s = require_distinct({{"the rules", flags.in}}, {{"the substitutions", flags.out}}); !s)
+    return bad_input(s.error());
   auto file = substitutions::read_rules(flags.in, substitutions::Admit::AllSizes);
   if (!file) return bad_input(file.error());
   auto taso = substitutions::to_taso(file->rules);
-  if (auto s = write_text(flags.out, taso.data); !s) return bad_input(s.error());
-  for (const std::string& reason : taso.left_out) fmt::print("left out {}\n", reason);
+  if (auto s = write_file(flags.out, taso.data); !s) return bad_input(s.error());
+  for (const std::string& reason : taso.left_out) fmt::print("left out {}\n", printable(reason));
   for (size_t k = 0; k < taso.names.size(); ++k) fmt::print("{} is rule {}\n", taso.names[k], k);
   fmt::print("{} rules, {} left out\n", taso.names.size(), taso.left_out.size());
   return kDone;

@@ -3,15 +3,29 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/output_file.h"
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/measure.h"
+#include "cli/model_files.h"
 #include "cli/report.h"
 
 namespace regraft::cli {
 
 int run_cost_time(const CostFlags& flags) {
   int threads = flags.common.threads > 0 ? flags.common.threads : 1;
-  auto measurer = start_measurer(flags.runtime, threads);
+  if (auto s = require_distinct(named("a model", flags.files), {{"the report", flags.common.json}});
+      !s)
+    return bad_input(s.error());
+  auto output = OutputFile::open(flags.common.json);
+  if (!output) return bad_input(output.error());
+  Stop stop;
+  auto interrupted = [] {
+    tell("interrupted before the models were timed");
+    return kInterrupted;
+  };
+  auto measurer = start_measurer(flags.runtime, threads, stop);
+  if (!measurer && stop.must_end()) return interrupted();
   if (!measurer) return bad_input(measurer.error());
   std::vector<io::Imported> models;
   for (const auto& file : flags.files) {
@@ -22,7 +36,8 @@ int run_cost_time(const CostFlags& flags) {
   std::vector<const Graph*> graphs;
   for (const auto& m : models) graphs.push_back(&m.graph);
   double seconds = flags.common.seconds > 0 ? flags.common.seconds : kTimingSeconds;
-  auto timings = measurer->time_graphs(models, graphs, seconds);
+  auto timings = time_models(*measurer, models, graphs, {seconds, stop, flags.common.verbosity});
+  if (!timings && stop.must_end()) return interrupted();
   if (!timings) return bad_input(timings.error());
   nlohmann::json list = nlohmann::json::array();
   for (size_t k = 0; k < timings->size(); ++k) {
@@ -32,12 +47,13 @@ int run_cost_time(const CostFlags& flags) {
                     {"noise", t.noise},
                     {"runs", t.runs}});
     if (flags.common.verbosity == Verbosity::Normal)
-      fmt::print("{}: {:.1f} us, noise {:.1f} %, {} runs\n", flags.files[k], t.microseconds,
-                 100 * t.noise, t.runs);
+      fmt::print("{}: {:.1f} us, noise {:.1f} %, {} runs\n", printable(flags.files[k]),
+                 t.microseconds, 100 * t.noise, t.runs);
   }
   nlohmann::json report = {{"runtime", to_string(measurer->key)}, {"models", list}};
-  if (auto s = write_text(flags.common.json, report.dump(1) + "\n"); !s)
-    return bad_input(s.error());
+  Status written = output->write(to_text(report, 1));
+  if (written) written = output->commit();
+  if (!written) return bad_input(written.error());
   return kDone;
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/output_file.h"
 #include "cli/commands.h"
 #include "cli/model_files.h"
 #include "cli/profiles.h"
@@ -25,6 +26,33 @@ struct Setting {
   ChosenCost cost;
 };
 
+std::string state_file(const TrainFlags& flags) {
+  return flags.state.empty() ? flags.out + ".state" : flags.state;
+}
+
+/// All that a training writes beside its state and its log, opened before it begins.
+struct Outputs {
+  OutputFile policy, report;
+};
+
+Result<Outputs> open_outputs(const TrainFlags& flags) {
+  ASSIGN_OR_RETURN(auto models, model_files(flags.graphs));
+  std::vector<NamedFile> inputs = named("a model", models);
+  for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
+  if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
+  RETURN_IF_ERROR(require_distinct(inputs, {{"the policy", flags.out},
+                                            {"the state", state_file(flags)},
+                                            {"the log", flags.log},
+                                            {"the report", flags.common.json}}));
+  for (const std::string& kept : {state_file(flags), flags.log}) {
+    auto writable = OutputFile::open(kept);
+    if (!writable) return writable.error();
+  }
+  ASSIGN_OR_RETURN(auto policy, OutputFile::open(flags.out));
+  ASSIGN_OR_RETURN(auto report, OutputFile::open(flags.common.json));
+  return Outputs{std::move(policy), std::move(report)};
+}
+
 Result<Setting> prepare(const TrainFlags& flags) {
   Setting s;
   ASSIGN_OR_RETURN(s.rules, load_rules({flags.rules, {}, false}));
@@ -38,15 +66,16 @@ Result<Setting> prepare(const TrainFlags& flags) {
 }
 
 template <class Agent>
-Status run(Agent& agent, const TrainFlags& flags) {
+Status run(Agent& agent, const TrainFlags& flags, OutputFile& out) {
   rl::TrainOptions options;
   options.iterations = flags.iterations;
-  options.state = flags.state.empty() ? flags.out + ".state" : flags.state;
+  options.state = state_file(flags);
   options.log = flags.log;
   options.verbosity = flags.common.verbosity;
   Stop stop(flags.common.seconds);
   ASSIGN_OR_RETURN(auto report, rl::train(agent, options, stop));
-  RETURN_IF_ERROR(rl::write_checkpoint(flags.out, agent.policy_file()));
+  RETURN_IF_ERROR(rl::write_checkpoint(out, agent.policy_file()));
+  RETURN_IF_ERROR(out.commit());
   if (flags.common.verbosity == Verbosity::Quiet) return {};
   Table table{{{"last iteration", ""}}};
   for (const auto& [name, value] : report.last)
@@ -72,10 +101,10 @@ Result<Options> options_of(const TrainFlags& flags, const Setting& s) {
 }
 
 template <class Agent, class Options>
-Status train_on(const TrainFlags& flags, const Setting& s) {
+Status train_on(const TrainFlags& flags, const Setting& s, Outputs& outputs) {
   ASSIGN_OR_RETURN(Options options, options_of<Options>(flags, s));
   Agent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  return run(agent, flags);
+  return run(agent, flags, outputs.policy);
 }
 
 /// Percent that was saved, imagined and real, of each temperature.
@@ -107,14 +136,14 @@ nlohmann::json to_json(const rl::DriftReport& drift) {
   return j;
 }
 
-Status train_world_model(const TrainFlags& flags, const Setting& s) {
+Status train_world_model(const TrainFlags& flags, const Setting& s, Outputs& outputs) {
   constexpr int kSweepUpdates = 40;
   auto options = rl::WorldModelAgentOptions();
   options.threads = thread_count(flags.common);
   if (flags.episodes > 0) options.episodes = flags.episodes;
   if (flags.reward != "change") return error("--reward: a world model predicts 'change' only");
   rl::WorldModelAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  RETURN_IF_ERROR(run(agent, flags));
+  RETURN_IF_ERROR(run(agent, flags, outputs.policy));
   if (flags.common.json.empty()) return {};
   if (agent.iterations() == 0)
     return error(flags.common.json + ": not written, as no iteration came to its end");
@@ -122,12 +151,13 @@ Status train_world_model(const TrainFlags& flags, const Setting& s) {
   j["drift"] = to_json(agent.drift(8, options.dream.tau, flags.common.seed + 1));
   if (!flags.sweep.empty())
     j["sweep"] = to_json(agent.sweep(flags.sweep, flags.sweep_seeds, kSweepUpdates, Stop()));
-  return write_text(flags.common.json, j.dump(2) + "\n");
+  RETURN_IF_ERROR(outputs.report.write(to_text(j, 2)));
+  return outputs.report.commit();
 }
 
 struct Row {
   std::string_view name;
-  Status (*train)(const TrainFlags&, const Setting&);
+  Status (*train)(const TrainFlags&, const Setting&, Outputs&);
 };
 constexpr Row kAgents[] = {
     {"ppo", train_on<rl::PpoAgent, rl::PpoAgentOptions>},
@@ -146,9 +176,11 @@ std::vector<std::string> agent_names() {
 int run_train(const TrainFlags& flags) {
   auto setting = prepare(flags);
   if (!setting) return bad_input(setting.error());
+  auto outputs = open_outputs(flags);
+  if (!outputs) return bad_input(outputs.error());
   for (const Row& row : kAgents) {
     if (row.name != flags.agent) continue;
-    Status done = row.train(flags, *setting);
+    Status done = row.train(flags, *setting, *outputs);
     return done ? kDone : bad_input(done.error());
   }
   return kUsage;

@@ -94,7 +94,7 @@ int run_cost_variants(const CostFlags& flags) {
     }
     list.push_back(std::move(entry));
   }
-  if (auto s = write_text(flags.dir + "/variants.json", list.dump(1) + "\n"); !s)
+  if (auto s = write_file(flags.dir + "/variants.json", to_text(list, 1)); !s)
     return bad_input(s.error());
   return kDone;
 }

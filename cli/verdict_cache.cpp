@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
 #include "cli/evidence.h"
 #include "cli/report.h"
 #include "ir/text.h"
@@ -24,22 +24,12 @@ std::string key_of(const Rule& candidate) {
   return to_string(r);
 }
 
-uint64_t hash_words(std::string_view bytes) {
-  uint64_t h = bytes.size();
-  for (size_t k = 0; k < bytes.size(); k += sizeof h) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + k, std::min(sizeof word, bytes.size() - k));
-    h = combine(h, word);
-  }
-  return h;
-}
-
 /// Of the running program: another build may judge otherwise.
 uint64_t program_hash() {
   std::ifstream in("/proc/self/exe", std::ios::binary);
   uint64_t h = 0;
   for (std::string block(1 << 20, '\0'); in.read(block.data(), 1 << 20) || in.gcount() > 0;)
-    h = combine(h, hash_words({block.data(), static_cast<size_t>(in.gcount())}));
+    h = combine(h, hash_bytes({block.data(), static_cast<size_t>(in.gcount())}));
   return h;
 }
 
@@ -80,9 +70,8 @@ Status VerdictCache::read(const std::string& path, const std::string& header) {
       text += line + "\n";
     }
   }
-  if (auto s = write_text(path, text); !s) return s;
-  out_.open(path, std::ios::binary | std::ios::app);
-  return out_ ? Status() : error(path + ": cannot be written");
+  ASSIGN_OR_RETURN(journal_, Journal::open(path, text));
+  return {};
 }
 
 std::optional<verify::Finding> VerdictCache::find(const Rule& candidate) {
@@ -137,7 +126,15 @@ void VerdictCache::keep(const Rule& candidate, const verify::Finding& f) {
     j["refuted"] = to_string(f.refuted);
   }
   std::lock_guard lock(mutex_);
-  out_ << j.dump() << std::endl;
+  std::string line = to_text(j, -1);
+  line.pop_back();
+  Status kept = journal_.add(line);
+  if (!kept && failure_) failure_ = kept;
+}
+
+Status VerdictCache::status() const {
+  std::lock_guard lock(mutex_);
+  return failure_;
 }
 
 verify::VerdictStore VerdictCache::store() {

@@ -1,11 +1,11 @@
 #pragma once
 // Verdicts of earlier runs of `regraft verify`, kept in a file.
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include "base/journal.h"
 #include "base/result.h"
 #include "verify/verify.h"
 
@@ -22,6 +22,8 @@ class VerdictCache {
                                                     const verify::VerifyOptions& options);
   /// For verify_rules. The cache must outlive it.
   verify::VerdictStore store();
+  /// An Error when a verdict could not be kept, as on a full disk.
+  Status status() const;
 
  private:
   VerdictCache() = default;
@@ -30,9 +32,10 @@ class VerdictCache {
   void keep(const Rule& candidate, const verify::Finding& finding);
 
   bool used_ = false;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, std::string> lines_;  // JSON by rule
-  std::ofstream out_;
+  Journal journal_;
+  Status failure_;
 };
 
 }  // namespace regraft::cli

@@ -9,6 +9,7 @@
 #include "base/resources.h"
 #include "cli/commands.h"
 #include "cli/evidence.h"
+#include "cli/model_files.h"
 #include "cli/report.h"
 #include "cli/verdict_cache.h"
 #include "ir/scan.h"
@@ -120,9 +121,8 @@ std::string prover_name() {
 
 namespace {
 
-Status write_proved(const VerifyFlags& flags, const std::string& generator,
-                    const std::vector<Rule>& rules) {
-  if (flags.out.empty()) return {};
+Status write_proved(OutputFile& out, const std::string& generator, const std::vector<Rule>& rules) {
+  if (out.path().empty()) return {};
   substitutions::RuleFile proved;
   proved.generator = generator;
   proved.prover = prover_name();
@@ -130,7 +130,7 @@ Status write_proved(const VerifyFlags& flags, const std::string& generator,
     return r.verdict.kind == VerdictKind::ProvedAllSizes ||
            r.verdict.kind == VerdictKind::ProvedBounded;
   });
-  return substitutions::write_rules(flags.out, proved);
+  return substitutions::write_rules(out, proved);
 }
 
 void print(const verify::VerifyReport& report) {
@@ -149,6 +149,14 @@ void print(const verify::VerifyReport& report) {
 }  // namespace
 
 int run_verify(const VerifyFlags& flags) {
+  auto distinct = require_distinct({{"the rules", flags.in}}, {{"the verdicts kept", flags.cache},
+                                                               {"the report", flags.common.json}});
+  // A file of rules may be verified in its own place.
+  if (distinct)
+    distinct = require_distinct({}, {{"the proved rules", flags.out},
+                                     {"the verdicts kept", flags.cache},
+                                     {"the report", flags.common.json}});
+  if (!distinct) return bad_input(distinct.error());
   if (flags.in.ends_with(".pb")) return run_verify_taso(flags);
   auto file = substitutions::read_candidates(flags.in);
   if (!file) return bad_input(file.error());
@@ -157,19 +165,26 @@ int run_verify(const VerifyFlags& flags) {
   options.threads = thread_count(flags.common);
   options.verbosity = flags.common.verbosity;
   if (flags.find_conditions) options.conditions = verify::Conditions::Found;
+  auto out = OutputFile::open(flags.out);
+  if (!out) return bad_input(out.error());
+  auto machine_report = OutputFile::open(flags.common.json);
+  if (!machine_report) return bad_input(machine_report.error());
   auto cache = VerdictCache::open(flags.cache, options);
   if (!cache) return bad_input(cache.error());
   Stop stop(flags.common.seconds);
   auto report = verify::verify_rules(file->rules, options, stop, (*cache)->store());
   Stop::acknowledge_interrupt();
   if (report.interrupted)
-    fmt::print(stderr, "regraft: stopped early; rules not reached are unknown{}\n",
-               flags.cache.empty() ? "" : "; the same command goes on from " + flags.cache);
-  if (auto s = write_proved(flags, file->generator, report.rules); !s) return bad_input(s.error());
+    tell("stopped early; rules not reached are unknown" +
+         (flags.cache.empty() ? "" : "; the same command goes on from " + flags.cache));
+  Status written = (*cache)->status();
+  if (written) written = write_proved(*out, file->generator, report.rules);
+  if (written) written = machine_report->write(to_text(to_json(report, file->rules), 2));
+  if (written) written = commit_all({&*out, &*machine_report});
+  if (!written) return bad_input(written.error());
   if (flags.common.verbosity == Verbosity::Normal) print(report);
-  if (auto s = write_text(flags.common.json, to_json(report, file->rules).dump(2) + "\n"); !s)
-    return bad_input(s.error());
   if (report.counters.disagreements > 0) return kFailed;
+  if (Stop::was_interrupted()) return kInterrupted;
   bool all_proved = report.counters.refuted + report.counters.unknown + report.counters.tested == 0;
   return flags.out.empty() && !all_proved ? kFailed : kDone;
 }

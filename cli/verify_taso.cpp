@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "base/resources.h"
 #include "cli/commands.h"
 #include "cli/evidence.h"
@@ -56,15 +57,15 @@ nlohmann::json record(size_t index, const std::string& name, const MatchedFindin
   return j;
 }
 
-Status write_proved(const VerifyFlags& flags, const std::vector<MatchedFinding>& findings) {
-  if (flags.out.empty()) return {};
+Status write_proved(OutputFile& out, const std::vector<MatchedFinding>& findings) {
+  if (out.path().empty()) return {};
   substitutions::RuleFile file;
   file.generator = "taso";
   file.prover = prover_name();
   for (const MatchedFinding& f : findings)
     if (f.meant.rule.verdict.kind == VerdictKind::ProvedAllSizes)
       file.rules.push_back(f.meant.rule);
-  return substitutions::write_rules(flags.out, file);
+  return substitutions::write_rules(out, file);
 }
 
 }  // namespace
@@ -80,21 +81,25 @@ int run_verify_taso(const VerifyFlags& flags) {
   options.seed = flags.common.seed;
   options.threads = thread_count(flags.common);
   options.verbosity = flags.common.verbosity;
+  auto out = OutputFile::open(flags.out);
+  if (!out) return bad_input(out.error());
+  auto machine_report = OutputFile::open(flags.common.json);
+  if (!machine_report) return bad_input(machine_report.error());
   Stop stop(flags.common.seconds);
   auto findings = verify::verify_matched(
       rules, options, flags.out.empty() ? verify::Meant::WhereNeeded : verify::Meant::Always, stop);
-  if (stop.must_end())
-    fmt::print(stderr, "regraft: stopped early; rules not reached are unknown\n");
-  if (auto s = write_proved(flags, findings); !s) return bad_input(s.error());
+  if (stop.must_end()) tell("stopped early; rules not reached are unknown");
+  if (auto s = write_proved(*out, findings); !s) return bad_input(s.error());
   std::map<std::string, size_t> counts;
   nlohmann::json records = nlohmann::json::array();
   for (size_t k = 0; k < findings.size(); ++k) {
     const std::string& name = rules[k].rule.name;
     ++counts[verdict_of(findings[k])];
     records.push_back(record(k, name, findings[k]));
-    if (flags.common.verbosity == Verbosity::Normal) fmt::print("{}\n", line_of(name, findings[k]));
+    if (flags.common.verbosity == Verbosity::Normal)
+      fmt::print("{}\n", printable(line_of(name, findings[k])));
   }
-  for (const std::string& reason : read->skipped) fmt::print("left out {}\n", reason);
+  for (const std::string& reason : read->skipped) fmt::print("left out {}\n", printable(reason));
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.common.verbosity == Verbosity::Normal) {
     std::string total;
@@ -107,8 +112,10 @@ int run_verify_taso(const VerifyFlags& flags) {
                            {"seconds", seconds},
                            {"peak_bytes", peak_bytes()},
                            {"rules", records}};
-  if (auto s = write_text(flags.common.json, report.dump(2) + "\n"); !s)
-    return bad_input(s.error());
+  Status written = machine_report->write(to_text(report, 2));
+  if (written) written = commit_all({&*out, &*machine_report});
+  if (!written) return bad_input(written.error());
+  if (Stop::was_interrupted()) return kInterrupted;
   return flags.out.empty() && counts["proved"] < findings.size() ? kFailed : kDone;
 }
 

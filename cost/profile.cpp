@@ -126,25 +126,20 @@ Result<std::vector<Profile>> read_profiles(const std::string& path) {
   return profiles;
 }
 
-Status write_profiles(const std::string& path, const std::vector<Profile>& profiles) {
+Status write_profiles(OutputFile& out, const std::vector<Profile>& profiles) {
   std::vector<const Profile*> sorted;
   for (const Profile& p : profiles) sorted.push_back(&p);
   std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->key < b->key; });
   wire::ProfileFile file;
   file.set_version(kVersion);
   for (const Profile* p : sorted) *file.add_profiles() = to_wire(*p);
-  std::string part = path + ".part";
-  std::error_code failed;
-  {
-    std::ofstream out(part, std::ios::binary | std::ios::trunc);
-    if (!out || !file.SerializeToOstream(&out) || !out.flush()) {
-      std::filesystem::remove(part, failed);
-      return error(path + ": cannot be written");
-    }
-  }
-  std::filesystem::rename(part, path, failed);
-  if (failed) return error(path + ": " + failed.message());
-  return {};
+  return out.write(file.SerializeAsString());
+}
+
+Status write_profiles(const std::string& path, const std::vector<Profile>& profiles) {
+  ASSIGN_OR_RETURN(OutputFile out, OutputFile::open(path));
+  RETURN_IF_ERROR(write_profiles(out, profiles));
+  return out.commit();
 }
 
 std::string processor_name() {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/output_file.h"
 #include "base/result.h"
 #include "cost/roofline.h"
 #include "cost/timing.h"
@@ -41,7 +42,9 @@ void replace(std::vector<Profile>& in, const Profile& profile);
 
 /// An Error names the file, and says if it is of a newer version.
 Result<std::vector<Profile>> read_profiles(const std::string& path);
-/// Written beside and renamed. Sorted by key and signature, so equal contents are equal files.
+/// To a file that the caller commits. Sorted by key and signature: equal contents, equal files.
+Status write_profiles(OutputFile& out, const std::vector<Profile>& profiles);
+/// The same, committed.
 Status write_profiles(const std::string& path, const std::vector<Profile>& profiles);
 
 /// The processor of this machine as profiles name it: its name, family, model and vector width.

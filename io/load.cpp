@@ -171,6 +171,8 @@ Result<Imported> load(const std::string& path) {
   return imported;
 }
 
+void silence_parser() { google::protobuf::SetLogHandler(nullptr); }
+
 Result<Imported> parse(std::string_view bytes, const std::string& name) {
   auto model = std::make_shared<Model>();
   model->name = name;

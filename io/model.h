@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "ir/graph.h"
@@ -33,6 +34,9 @@ Result<Imported> load(const std::string& path);
 /// The same from memory; external data is refused. `name` stands for the file in messages.
 Result<Imported> parse(std::string_view bytes, const std::string& name);
 
+/// protobuf says nothing on stderr from now on: Errors say it all.
+void silence_parser();
+
 /// A model for a graph that was built, not read; inputs are named x0, x1, .., and outputs y0,
 /// y1, .. An Error when an input or output has a size that is no number.
 Result<Imported> model_of(Graph g, int opset);
@@ -41,12 +45,34 @@ struct SaveOptions {
   /// Above this size of the file, tensors move to a data file beside it (protobuf's own limit).
   int64_t inline_limit = (int64_t{1} << 31) - 1;
 };
-/// Writes `optimised`, a graph that was made from `original.graph`, to `path`. Nodes that no
-/// rewrite touched leave as they came in. Both files (the model, and "<name>.data" when there is
-/// external data) are written beside their targets and renamed at the end; a failure leaves nothing
-/// behind. An Error when a call has no form at the model's opset.
+/// A model on its way to a file: see OutputFile. External data goes to "<file>.<digits of its
+/// content>.data" beside it, a new name for new data. So the file never names data that is not
+/// there, whatever ends the process; the data files of that form that the file had before go last.
+/// Not thread-safe.
+class ModelOutput {
+ public:
+  static Result<ModelOutput> open(const std::string& path);
+  ModelOutput(ModelOutput&&) noexcept;
+  ModelOutput& operator=(ModelOutput&&) noexcept;
+  ~ModelOutput();
+  /// Writes `optimised`, a graph that was made from `original.graph`. Nodes that no rewrite touched
+  /// leave as they came in. An Error when a call has no form at the model's opset.
+  Status write(const Imported& original, const Graph& optimised, const SaveOptions& options = {});
+  /// Brings all to the disk.
+  Status sync();
+  /// sync(), then the data takes its place, and after it the model.
+  Status commit();
+
+ private:
+  struct State;
+  explicit ModelOutput(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+/// Opens, writes and commits: a failure leaves what was there.
 Status save(const Imported& original, const Graph& optimised, const std::string& path,
             const SaveOptions& options = {});
+/// Canonical paths of the files that the model's external data lies in.
+std::vector<std::string> data_files(const Imported& original);
 /// The file as bytes. An Error when it needs external data.
 Result<std::string> serialise(const Imported& original, const Graph& optimised);
 

@@ -1,12 +1,7 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_set>
@@ -15,145 +10,19 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
+#include "base/output_file.h"
+#include "io/data_file.h"
 #include "io/proto.h"
 #include "io/tensors.h"
 
 namespace regraft::io {
 namespace {
 
-namespace fs = std::filesystem;
 namespace pb = google::protobuf::io;
 constexpr int64_t kExternalFrom = 1025;  // bytes; smaller tensors stay in the model
 constexpr int64_t kProtobufLimit = std::numeric_limits<int>::max();
 
-std::string system_error() { return std::strerror(errno); }
-
 int64_t bytes_of(const Constant& c) { return c.count() * static_cast<int64_t>(size_of(c.dtype())); }
-
-/// A file that is written beside its target, and vanishes unless it is moved there.
-class Temporary {
- public:
-  explicit Temporary(std::string target)
-      : target_(std::move(target)), path_(fmt::format("{}.{}.tmp", target_, ::getpid())) {}
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  ~Temporary() {
-    if (fd_ >= 0) ::close(fd_);
-    if (exists_) ::unlink(path_.c_str());
-  }
-  Status open() {
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    exists_ = fd_ >= 0;
-    return exists_ ? Status{} : failed();
-  }
-  Status write(const void* data, size_t size) {
-    const char* at = static_cast<const char*>(data);
-    while (size > 0) {
-      ssize_t n = ::write(fd_, at, size);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return failed();
-      at += n;
-      size -= static_cast<size_t>(n);
-    }
-    return {};
-  }
-  Status close() {
-    int fd = std::exchange(fd_, -1);
-    return ::close(fd) == 0 ? Status{} : failed();
-  }
-  Status move_to_target() {
-    if (::rename(path_.c_str(), target_.c_str()) != 0) return failed();
-    exists_ = false;
-    return {};
-  }
-  int fd() const { return fd_; }
-  bool is_open() const { return fd_ >= 0; }
-  const std::string& target() const { return target_; }
-  Error failed() const {
-    return error(fmt::format("cannot write '{}': {}", target_, system_error()));
-  }
-
- private:
-  std::string target_, path_;
-  int fd_ = -1;
-  bool exists_ = false;
-};
-
-/// The data file of the written model: tensors one after the other, aligned so that they can be
-/// mapped.
-class DataFile {
- public:
-  explicit DataFile(const std::string& target)
-      : file_(target), name_(fs::path(target).filename().string()) {}
-
-  Status append(onnx::TensorProto& tensor, const std::vector<std::byte>& bytes) {
-    RETURN_IF_ERROR(align(static_cast<int64_t>(bytes.size())));
-    int64_t offset = size_;
-    RETURN_IF_ERROR(write(bytes.data(), bytes.size()));
-    refer(tensor, offset, static_cast<int64_t>(bytes.size()));
-    return {};
-  }
-  /// Copies a range of another file; the same range twice is copied once.
-  Status append(onnx::TensorProto& tensor, const Place& place) {
-    auto [known, is_new] = copied_.emplace(std::tuple(place.file, place.offset, place.length), 0);
-    if (is_new) {
-      RETURN_IF_ERROR(align(place.length));
-      known->second = size_;
-      RETURN_IF_ERROR(copy(place));
-    }
-    refer(tensor, known->second, place.length);
-    return {};
-  }
-  Temporary& file() { return file_; }
-
- private:
-  Status write(const void* data, size_t size) {
-    size_ += static_cast<int64_t>(size);
-    return file_.write(data, size);
-  }
-  Status align(int64_t length) {
-    if (!file_.is_open()) RETURN_IF_ERROR(file_.open());
-    int64_t step = length >= (1 << 20) ? 4096 : 64;
-    std::vector<char> zeros(static_cast<size_t>((step - size_ % step) % step), 0);
-    return write(zeros.data(), zeros.size());
-  }
-  Status copy(const Place& place) {
-    std::ifstream in(place.file, std::ios::binary);
-    in.seekg(place.offset);
-    std::vector<char> block(size_t{1} << 22);
-    for (int64_t left = place.length; left > 0;) {
-      auto step = std::min<int64_t>(left, static_cast<int64_t>(block.size()));
-      in.read(block.data(), step);
-      if (!in) return error(fmt::format("cannot read '{}'", place.file));
-      RETURN_IF_ERROR(write(block.data(), static_cast<size_t>(step)));
-      left -= step;
-    }
-    return {};
-  }
-  void refer(onnx::TensorProto& tensor, int64_t offset, int64_t length) const {
-    tensor.clear_raw_data();
-    tensor.clear_float_data();
-    tensor.clear_double_data();
-    tensor.clear_int32_data();
-    tensor.clear_int64_data();
-    tensor.clear_uint64_data();
-    tensor.clear_external_data();
-    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
-    auto add = [&](const char* key, std::string value) {
-      auto& entry = *tensor.add_external_data();
-      entry.set_key(key);
-      entry.set_value(std::move(value));
-    };
-    add("location", name_);
-    add("offset", std::to_string(offset));
-    add("length", std::to_string(length));
-  }
-
-  Temporary file_;
-  std::string name_;
-  int64_t size_ = 0;
-  std::map<std::tuple<std::string, int64_t, int64_t>, int64_t> copied_;
-};
 
 Status fill_inline(const Draft::Pending& p) {
   ASSIGN_OR_RETURN(std::vector<std::byte> bytes, p.data->bytes());
@@ -225,30 +94,6 @@ Status externalise(Draft& draft, const std::string& folder, DataFile& data, int6
   return {};
 }
 
-/// Canonical paths of the files that the model's tensors lie in.
-std::set<std::string> source_files(Draft& draft, const std::string& folder) {
-  std::set<std::string> files;
-  TensorVisitor note = [&](onnx::TensorProto& t, const std::string&) -> Status {
-    if (!is_external(t)) return {};
-    if (auto place = locate(t, folder)) files.insert(place->file);
-    return {};
-  };
-  auto& list = *draft.proto.mutable_graph()->mutable_initializer();
-  for (auto& t : list) (void)note(t, "");
-  (void)visit_rest(draft.proto, note);
-  return files;
-}
-
-/// "<path>.data", or with a number when the model that is read has its own data there.
-std::string data_path(const std::string& path, const std::set<std::string>& sources) {
-  for (int n = 0;; ++n) {
-    std::string candidate = n == 0 ? path + ".data" : fmt::format("{}.{}.data", path, n);
-    std::error_code failure;
-    std::string canonical = fs::weakly_canonical(candidate, failure).string();
-    if (failure || sources.count(canonical) == 0) return candidate;
-  }
-}
-
 /// Writes a draft so that the data of one new initialiser at a time is in memory: the fields of the
 /// model, then its graph, whose initialisers come last, in their order.
 class Writer {
@@ -311,12 +156,10 @@ class Writer {
   std::unique_ptr<onnx::GraphProto> graph_;
 };
 
-Status write_model(Draft& draft, Temporary& file) {
-  if (inline_size(draft) > kProtobufLimit) {
-    return error("the model exceeds 2 GB even without its weights");
-  }
-  RETURN_IF_ERROR(file.open());
-  pb::FileOutputStream stream(file.fd(), 1 << 20);
+Status write_model(Draft& draft, OutputFile& file) {
+  if (inline_size(draft) > kProtobufLimit)
+    return error(file.path() + ": the model exceeds 2 GB even without its weights");
+  pb::FileOutputStream stream(file.descriptor(), 1 << 20);
   bool written = false;
   {
     pb::CodedOutputStream coded(&stream);
@@ -324,32 +167,9 @@ Status write_model(Draft& draft, Temporary& file) {
     written = !coded.HadError();
   }
   written = stream.Flush() && written;
-  if (!written) {
-    errno = stream.GetErrno();
-    return file.failed();
-  }
-  return file.close();
-}
-
-Status write_files(Draft& draft, const Model& model, const std::string& path, int64_t limit) {
-  bool too_large = inline_size(draft) > std::min(limit, kProtobufLimit);
-  DataFile data(data_path(path, source_files(draft, model.folder)));
-  if (model.external || too_large) {
-    int64_t from = too_large ? kExternalFrom : std::numeric_limits<int64_t>::max();
-    RETURN_IF_ERROR(externalise(draft, model.folder, data, from));
-  } else {
-    RETURN_IF_ERROR(fill_attributes(draft));
-  }
-  Temporary file(path);
-  RETURN_IF_ERROR(write_model(draft, file));
-  bool has_data = data.file().is_open();
-  if (has_data) {
-    RETURN_IF_ERROR(data.file().close());
-    RETURN_IF_ERROR(data.file().move_to_target());
-  }
-  auto moved = file.move_to_target();
-  if (!moved && has_data) ::unlink(data.file().target().c_str());
-  return moved;
+  if (written) return {};
+  errno = stream.GetErrno();
+  return file.failed();
 }
 
 int64_t elements(const onnx::TensorProto& t) {
@@ -406,13 +226,83 @@ Summary summarise_graph(const Model& model, const Graph& g) {
 
 }  // namespace
 
+struct ModelOutput::State {
+  OutputFile file;
+  std::optional<DataFile> data;
+  std::set<std::string> keep;  ///< canonical paths of data that is another model's
+};
+
+ModelOutput::ModelOutput(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ModelOutput::ModelOutput(ModelOutput&&) noexcept = default;
+ModelOutput& ModelOutput::operator=(ModelOutput&&) noexcept = default;
+ModelOutput::~ModelOutput() = default;
+
+Result<ModelOutput> ModelOutput::open(const std::string& path) {
+  auto state = std::make_unique<State>();
+  ASSIGN_OR_RETURN(state->file, OutputFile::open(path));
+  return ModelOutput(std::move(state));
+}
+
+Status ModelOutput::write(const Imported& original, const Graph& optimised,
+                          const SaveOptions& options) {
+  State& s = *state_;
+  const Model& model = *original.model;
+  auto prefixed = [&](const Error& e) { return error(s.file.path() + ": " + e.message); };
+  auto draft = raise(original, optimised);
+  if (!draft) return prefixed(draft.error());
+  bool too_large = inline_size(*draft) > std::min(options.inline_limit, kProtobufLimit);
+  if (identity_of(model.name) != identity_of(s.file.path()))
+    for (std::string& file : data_files(original)) s.keep.insert(std::move(file));
+  if (!model.external && !too_large) {
+    if (auto filled = fill_attributes(*draft); !filled) return prefixed(filled.error());
+    return write_model(*draft, s.file);
+  }
+  if (s.file.in_place())
+    return error(s.file.path() + ": the model needs a data file beside it, so a file to write to");
+  s.data.emplace(s.file.target());
+  int64_t from = too_large ? kExternalFrom : std::numeric_limits<int64_t>::max();
+  if (auto moved = externalise(*draft, model.folder, *s.data, from); !moved)
+    return prefixed(moved.error());
+  RETURN_IF_ERROR(s.data->finish());
+  return write_model(*draft, s.file);
+}
+
+Status ModelOutput::sync() {
+  if (state_->data) RETURN_IF_ERROR(state_->data->sync());
+  return state_->file.sync();
+}
+
+Status ModelOutput::commit() {
+  State& s = *state_;
+  RETURN_IF_ERROR(sync());
+  if (s.data) RETURN_IF_ERROR(s.data->commit());
+  bool may_have_data = !s.file.in_place();
+  RETURN_IF_ERROR(s.file.commit());
+  if (may_have_data) remove_old_data(s.file.target(), s.data ? s.data->name() : "", s.keep);
+  return {};
+}
+
 Status save(const Imported& original, const Graph& optimised, const std::string& path,
             const SaveOptions& options) {
-  auto draft = raise(original, optimised);
-  if (!draft) return error(fmt::format("{}: {}", path, draft.error().message));
-  auto written = write_files(*draft, *original.model, path, options.inline_limit);
-  if (!written) return error(fmt::format("{}: {}", path, written.error().message));
-  return {};
+  ASSIGN_OR_RETURN(ModelOutput output, ModelOutput::open(path));
+  RETURN_IF_ERROR(output.write(original, optimised, options));
+  return output.commit();
+}
+
+std::vector<std::string> data_files(const Imported& original) {
+  const Model& model = *original.model;
+  std::set<std::string> files;
+  TensorVisitor note = [&](onnx::TensorProto& t, const std::string&) -> Status {
+    if (!is_external(t)) return {};
+    if (auto place = locate(t, model.folder)) files.insert(place->file);
+    return {};
+  };
+  for (const auto& t : model.initialisers) (void)note(*t, "");
+  for (size_t k = 0; k < model.nodes.size(); ++k)
+    (void)visit_tensors(*model.nodes[k], describe(*model.nodes[k], k), note);
+  onnx::ModelProto shell = model.shell;
+  (void)visit_tensors(shell, note);
+  return {files.begin(), files.end()};
 }
 
 Result<std::string> serialise(const Imported& original, const Graph& optimised) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/output_file.h"
 #include "io/tensors.h"
 
 namespace regraft::io {
@@ -33,11 +34,7 @@ Status write_tensor(const std::string& path, const Constant& data) {
   tensor.set_data_type(static_cast<int32_t>(data.dtype()));
   for (int64_t d : data.dims()) tensor.add_dims(d);
   tensor.set_raw_data(bytes.data(), bytes.size());
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file || !tensor.SerializeToOstream(&file) || !file.flush()) {
-    return error(fmt::format("{}: cannot be written", path));
-  }
-  return {};
+  return write_file(path, tensor.SerializeAsString());
 }
 
 }  // namespace regraft::io

@@ -1,11 +1,9 @@
 #include "rl/checkpoint.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <bit>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -147,23 +145,12 @@ Result<uint64_t> counter(const Checkpoint& checkpoint, const std::string& name) 
   return *number;
 }
 
+Status write_checkpoint(OutputFile& out, const Checkpoint& checkpoint) {
+  return out.write(to_bytes(checkpoint));
+}
+
 Status write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  const std::string bytes = to_bytes(checkpoint);
-  const std::string temporary = path + ".tmp" + std::to_string(getpid());
-  std::error_code problem, ignored;
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    out.close();
-    if (!out) {
-      std::filesystem::remove(temporary, ignored);
-      return error(path + ": cannot be written");
-    }
-  }
-  std::filesystem::rename(temporary, path, problem);
-  if (!problem) return {};
-  std::filesystem::remove(temporary, ignored);
-  return error(path + ": " + problem.message());
+  return write_file(path, to_bytes(checkpoint));
 }
 
 Result<Checkpoint> read_checkpoint(const std::string& path) {

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/output_file.h"
 #include "base/result.h"
 
 namespace regraft::rl {
@@ -34,6 +35,8 @@ struct Checkpoint {
 /// An error when there is no such counter, or it is signed.
 Result<uint64_t> counter(const Checkpoint& checkpoint, const std::string& name);
 
+/// To a file that the caller commits.
+Status write_checkpoint(OutputFile& out, const Checkpoint& checkpoint);
 /// The path is replaced in one step or left as it was.
 Status write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 

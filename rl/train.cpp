@@ -2,38 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+
 namespace regraft::rl {
 
 Result<TrainLog> TrainLog::open(const std::string& path, int64_t iterations) {
   TrainLog log;
-  log.path_ = path;
   if (path.empty()) return log;
-  std::vector<std::string> lines;
-  {
-    std::ifstream in(path);
-    std::string line;
-    while (static_cast<int64_t>(lines.size()) <= iterations && std::getline(in, line))
-      lines.push_back(line);
-  }
-  if (iterations == 0) lines.clear();
-  log.out_.open(path);
-  if (!log.out_) return error(path + ": cannot be written");
-  for (const std::string& line : lines) log.out_ << line << "\n";
-  log.headed_ = !lines.empty();
+  std::string kept;
+  std::ifstream in(path);
+  std::string line;
+  for (int64_t k = 0; iterations > 0 && k <= iterations && std::getline(in, line) && !in.eof(); ++k)
+    kept += line + "\n";
+  log.headed_ = !kept.empty();
+  ASSIGN_OR_RETURN(log.lines_, Journal::open(path, kept));
   return log;
 }
 
 Status TrainLog::add(int64_t iteration, double seconds, const LogRow& row) {
-  if (path_.empty()) return {};
   if (!std::exchange(headed_, true)) {
-    out_ << "iteration,seconds";
-    for (const auto& [name, value] : row) out_ << "," << name;
-    out_ << "\n";
+    std::string head = "iteration,seconds";
+    for (const auto& [name, value] : row) head += "," + name;
+    RETURN_IF_ERROR(lines_.add(head));
   }
-  out_ << fmt::format("{},{:.3f}", iteration, seconds);
-  for (const auto& [name, value] : row) out_ << fmt::format(",{:.6g}", value);
-  out_ << "\n" << std::flush;
-  return out_ ? Status() : error(path_ + ": cannot be written");
+  std::string line = fmt::format("{},{:.3f}", iteration, seconds);
+  for (const auto& [name, value] : row) line += fmt::format(",{:.6g}", value);
+  return lines_.add(line);
 }
 
 std::string note_of(const LogRow& row) {

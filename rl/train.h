@@ -2,8 +2,8 @@
 // Running an agent's training: files, logs, interruption.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
+#include "base/journal.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "rl/checkpoint.h"
@@ -33,9 +33,8 @@ class TrainLog {
   Status add(int64_t iteration, double seconds, const LogRow& row);
 
  private:
-  std::string path_;
   bool headed_ = false;
-  std::ofstream out_;
+  Journal lines_;
 };
 
 /// One line for the progress: the numbers that matter most.

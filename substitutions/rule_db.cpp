@@ -1,7 +1,5 @@
 #include "substitutions/rule_db.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -196,26 +194,23 @@ std::string to_text(const RuleFile& file) {
   return text;
 }
 
-Status write_rules(const std::string& path, const RuleFile& file) {
+static Status require_distinct_names(const RuleFile& file) {
   std::map<std::string, int> names;
   for (const Rule& r : file.rules)
-    if (++names[r.name] > 1) return error(path + ": two rules have the name " + r.name);
-  std::string temporary = path + ".tmp" + std::to_string(getpid());
-  std::error_code problem;
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << to_text(file);
-    out.close();
-    if (!out) {
-      std::filesystem::remove(temporary, problem);
-      return error(path + ": cannot be written");
-    }
-  }
-  std::filesystem::rename(temporary, path, problem);
-  if (!problem) return {};
-  std::error_code ignored;
-  std::filesystem::remove(temporary, ignored);
-  return error(path + ": " + problem.message());
+    if (++names[r.name] > 1) return error("two rules have the name " + r.name);
+  return {};
+}
+
+Status write_rules(OutputFile& out, const RuleFile& file) {
+  if (auto s = require_distinct_names(file); !s)
+    return error(out.path() + ": " + s.error().message);
+  return out.write(to_text(file));
+}
+
+Status write_rules(const std::string& path, const RuleFile& file) {
+  ASSIGN_OR_RETURN(OutputFile out, OutputFile::open(path));
+  RETURN_IF_ERROR(write_rules(out, file));
+  return out.commit();
 }
 
 }  // namespace regraft::substitutions

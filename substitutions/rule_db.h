@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/output_file.h"
 #include "base/result.h"
 #include "ir/rule.h"
 
@@ -39,7 +40,10 @@ Result<RuleFile> parse_rules(std::string_view text, const std::string& name, Adm
 /// The file as text, sorted by name; proved rules get their seal. The header has this program's
 /// operator set. REQUIRES for proved rules: their verdicts come from the verifier or a sealed file.
 std::string to_text(const RuleFile& file);
-/// Writes beside `path` and renames. An Error when names are not distinct or the disk refuses.
+/// The text, to a file that the caller commits. An Error when names are not distinct or the disk
+/// refuses.
+Status write_rules(OutputFile& out, const RuleFile& file);
+/// The same, committed.
 Status write_rules(const std::string& path, const RuleFile& file);
 
 /// Hash of a rule's canonical text, domain, verdict and operator set.

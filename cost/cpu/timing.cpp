@@ -102,14 +102,16 @@ std::vector<Timing> interleaved(std::span<const std::function<double()>> run,
                                 const TimeOptions& options) {
   auto start = Clock::now();
   auto spent = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  auto stopped = [&] { return options.stop && options.stop->must_end(); };
   std::vector<std::vector<double>> times(run.size());
   std::vector<char> known(run.size(), 0);
   for (int k = 0; k < options.warm_up; ++k)
-    for (const auto& once : run) once();
-  for (int round = 0; round < options.most_runs; ++round) {
+    for (const auto& once : run)
+      if (!stopped()) once();
+  for (int round = 0; round < options.most_runs && !stopped(); ++round) {
     if (round >= options.least_runs && spent() > options.seconds) break;
     bool all = true;
-    for (size_t k = 0; k < run.size(); ++k) {
+    for (size_t k = 0; k < run.size() && !stopped(); ++k) {
       if (known[k]) continue;
       times[k].push_back(run[k]());
       if (round + 1 >= options.least_runs && round % 8 == 7)
@@ -165,7 +167,12 @@ std::vector<Result<Timing>> time_kernels(std::span<const Kernel> kernels,
     ready.clear();
     floats = 0;
   };
+  auto stopped = [&] { return options.stop && options.stop->must_end(); };
   for (size_t k = 0; k < kernels.size(); ++k) {
+    if (stopped()) {
+      results.push_back(error("stopped before it was timed"));
+      continue;
+    }
     auto compiled = compile(kernels[k], options.seed, options.compile);
     if (compiled)
       results.push_back(Timing{});

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/parallel.h"
 #include "cost/cpu/compiled.h"
 #include "cost/timing.h"
 
@@ -11,12 +12,13 @@ namespace regraft::cost::cpu {
 
 struct TimeOptions {
   CompileOptions compile;
-  int warm_up = 2;      ///< runs that do not count, of each
-  int least_runs = 7;   ///< of each
-  int most_runs = 200;  ///< of each
-  double seconds = 30;  ///< for all runs together; beyond it only what least_runs asks for
-  double noise = 0.01;  ///< what is known this well runs no more
-  uint64_t seed = 1;    ///< of weights and operands
+  int warm_up = 2;             ///< runs that do not count, of each
+  int least_runs = 7;          ///< of each
+  int most_runs = 200;         ///< of each
+  double seconds = 30;         ///< for all runs together; beyond it only what least_runs asks for
+  double noise = 0.01;         ///< what is known this well runs no more
+  uint64_t seed = 1;           ///< of weights and operands
+  const Stop* stop = nullptr;  ///< ends the timing at once, whatever is known then
 };
 
 /// Rounds over all of `run`, each of which runs once and says how many microseconds that took.

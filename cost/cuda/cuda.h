@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.h"
 #include "cost/kernel.h"
 #include "cost/profile.h"
 #include "cost/timing.h"
@@ -31,6 +32,7 @@ struct TimingOptions {
   bool cold = false;    ///< the L2 cache is flushed before each sample, else what it needs is there
   bool tf32 = false;    ///< products of floats may round their operands to 10 bits
   double seconds = 60;  ///< rounds end when they took this long, but not before the fifth
+  const Stop* stop = nullptr;  ///< ends them after the first
 };
 
 /// Microseconds on the device for each kernel, with the fastest algorithms found for it. Kernels

@@ -31,6 +31,7 @@ bool Rounds::next() {
   std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start_;
   int samples = done_ - options_.warm_up;
   bool late = samples >= kLeastRounds && spent.count() > options_.seconds;
+  late = late || (samples >= 1 && options_.stop && options_.stop->must_end());
   if (late || samples >= std::max(options_.rounds, 1)) return false;
   ++done_;
   return true;

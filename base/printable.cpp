@@ -1,0 +1,67 @@
+#include "base/printable.h"
+
+#include <cstdint>
+
+namespace regraft {
+namespace {
+
+/// Bytes of the UTF-8 sequence that the text begins with; 0: it begins with none. Overlong forms,
+/// surrogates and what lies beyond Unicode are none.
+size_t sequence_length(std::string_view text) {
+  auto byte = [&](size_t k) { return static_cast<unsigned char>(text[k]); };
+  if (byte(0) < 0x80) return 1;
+  size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < length) return 0;
+  for (size_t k = 1; k < length; ++k)
+    if ((byte(k) & 0xc0) != 0x80) return 0;
+  bool overlong = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xf0 && byte(1) < 0x90);
+  bool surrogate = byte(0) == 0xed && byte(1) > 0x9f;
+  bool beyond = byte(0) == 0xf4 && byte(1) > 0x8f;
+  return overlong || surrogate || beyond ? 0 : length;
+}
+
+uint32_t code_point(std::string_view sequence) {
+  if (sequence.size() == 1) return static_cast<unsigned char>(sequence[0]);
+  uint32_t code = static_cast<unsigned char>(sequence[0]) & (0x7fU >> sequence.size());
+  for (char c : sequence.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+  return code;
+}
+
+bool acts_on_terminals(uint32_t code) {
+  bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+  bool direction = (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+                   (code >= 0x2066 && code <= 0x2069);
+  return control || direction;
+}
+
+void append_escaped(std::string& to, char c) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  if (c == '\n') {
+    to += "\\n";
+  } else if (c == '\t') {
+    to += "\\t";
+  } else {
+    auto byte = static_cast<unsigned char>(c);
+    to += "\\x";
+    to += kDigits[byte >> 4];
+    to += kDigits[byte & 15];
+  }
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    size_t length = sequence_length(text);
+    std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
+    if (length > 0 && !acts_on_terminals(code_point(sequence)))
+      shown += sequence;
+    else
+      for (char c : sequence) append_escaped(shown, c);
+    text.remove_prefix(sequence.size());
+  }
+  return shown;
+}
+
+}  // namespace regraft

@@ -1,0 +1,12 @@
+#pragma once
+// Text from files and command lines, made fit for a terminal.
+#include <string>
+#include <string_view>
+
+namespace regraft {
+
+/// The same text on one line: control characters (also those of Unicode that reverse or end lines)
+/// and bytes that are no UTF-8 become \n, \t or \xNN.
+std::string printable(std::string_view text);
+
+}  // namespace regraft
