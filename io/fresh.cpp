@@ -6,15 +6,32 @@
 namespace regraft::io {
 namespace {
 
+/// The name of a size that is a symbol alone.
+const std::string* symbol_of(const Poly& p) {
+  auto terms = p.terms();
+  bool alone = p.constant() == 0 && terms.size() == 1 && terms[0].coefficient == 1 &&
+               terms[0].monomial.size() == 1;
+  return alone ? &terms[0].monomial[0]->name : nullptr;
+}
+
+/// An Error when a size can only be said by a formula.
 Status declare(onnx::ValueInfoProto& info, const std::string& name, const TensorType& type) {
-  auto dims = type.shape ? numeric(*type.shape) : std::nullopt;
-  if (!dims) return error(fmt::format("'{}': its sizes are not numbers", name));
   info.set_name(name);
   auto& tensor = *info.mutable_type()->mutable_tensor_type();
   tensor.set_elem_type(static_cast<int>(type.dtype));
+  if (!type.shape) return error(fmt::format("'{}': its rank is not known", name));
   tensor.mutable_shape();  // present for a scalar, too
-  for (int64_t d : *dims) tensor.mutable_shape()->add_dim()->set_dim_value(d);
-  return {};
+  Status all_said;
+  for (const Poly& d : *type.shape) {
+    auto& dim = *tensor.mutable_shape()->add_dim();
+    if (d.is_constant())
+      dim.set_dim_value(d.constant());
+    else if (const std::string* symbol = symbol_of(d))
+      dim.set_dim_param(*symbol);
+    else
+      all_said = error(fmt::format("'{}': its size {} is no number or symbol", name, to_string(d)));
+  }
+  return all_said;
 }
 
 }  // namespace
@@ -36,7 +53,7 @@ Result<Imported> model_of(Graph g, int opset) {
     g.replace_node(g.inputs()[k].node, std::move(node));
   }
   for (size_t k = 0; k < g.outputs().size(); ++k)
-    RETURN_IF_ERROR(declare(*proto.add_output(), fmt::format("y{}", k), g.type(g.outputs()[k])));
+    (void)declare(*proto.add_output(), fmt::format("y{}", k), g.type(g.outputs()[k]));
   return Imported{model, std::move(g)};
 }
 

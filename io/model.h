@@ -38,7 +38,8 @@ Result<Imported> parse(std::string_view bytes, const std::string& name);
 void silence_parser();
 
 /// A model for a graph that was built, not read; inputs are named x0, x1, .., and outputs y0,
-/// y1, .. An Error when an input or output has a size that is no number.
+/// y1, .. A size that is a symbol has its name. An Error when an input has a size that is neither a
+/// number nor a symbol.
 Result<Imported> model_of(Graph g, int opset);
 
 struct SaveOptions {

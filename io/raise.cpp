@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 #include <fmt/format.h>
-#include <onnx/defs/schema.h>
 
 #include "io/attributes.h"
 #include "io/proto.h"
@@ -336,38 +335,19 @@ std::string Raising::constant_input(const std::shared_ptr<const Constant>& data)
   return known->second;
 }
 
-Result<std::shared_ptr<const Constant>> adapted(const std::shared_ptr<const Constant>& data,
-                                                DType type, const OnnxExport& form) {
-  if (!form.real_constants_as_operand0 || data->dtype() != DType::F32 || type == DType::F32)
-    return data;
-  ASSIGN_OR_RETURN(std::vector<double> values, data->reals());
-  return make_constant(type, data->dims(), values);
-}
-
-/// An Error when the system's schemas, which end at opset 17, say that the operator is newer.
-Status check_age(const std::string& type, int opset) {
-  const auto* newest = onnx::OpSchemaRegistry::Schema(type);
-  if (newest == nullptr || onnx::OpSchemaRegistry::Schema(type, opset) != nullptr) return {};
-  return error(fmt::format("{} is newer than the model's opset {}", type, opset));
-}
-
 Status Raising::write_call(int32_t id) {
   const Node& call = g_.node(id);
   std::vector<TensorType> operands;
   for (Value v : call.inputs) operands.push_back(g_.type(v));
   auto form = call.op->to_onnx(call.attrs, operands, model_.opset);
   if (!form) return error(fmt::format("cannot write {}: {}", call.op->name, form.error().message));
-  auto age = check_age(form->type, model_.opset);
-  if (!age) return error(fmt::format("cannot write {}: {}", call.op->name, age.error().message));
   std::vector<std::string> inputs;
   for (const auto& in : form->inputs) {
     inputs.emplace_back();
     if (in.operand) {
       inputs.back() = name(call.inputs[static_cast<size_t>(*in.operand)]);
     } else if (in.constant) {
-      DType type = operands.empty() ? DType::F32 : operands[0].dtype;
-      ASSIGN_OR_RETURN(auto data, adapted(in.constant, type, *form));
-      inputs.back() = constant_input(data);
+      inputs.back() = constant_input(in.constant);
     }
   }
   while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();

@@ -8,12 +8,12 @@
 namespace regraft {
 namespace {
 
-/// Number of elements; nullopt when the tensor is empty, above the limit, or of too high a rank.
+/// Number of elements; nullopt when it is above the limit, or of too high a rank.
 std::optional<int64_t> bounded_count(const std::vector<int64_t>& shape, int64_t limit) {
   if (shape.size() > kMaxRank) return std::nullopt;
   int64_t n = 1;
   for (int64_t d : shape) {
-    if (d < 1 || __builtin_mul_overflow(n, d, &n)) return std::nullopt;
+    if (d < 0 || __builtin_mul_overflow(n, d, &n)) return std::nullopt;
   }
   if (n > limit) return std::nullopt;
   return n;
@@ -222,7 +222,7 @@ Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
   std::vector<Array<double>> results(shapes->size());
   for (size_t k = 0; k < results.size(); ++k) {
     auto n = bounded_count((*shapes)[k], kNoLimit);
-    if (!n) return error(std::string(op.name) + ": output " + std::to_string(k) + " is empty");
+    if (!n) return error(std::string(op.name) + ": output " + std::to_string(k) + " is too large");
     results[k].shape = std::move((*shapes)[k]);
     results[k].data.resize(static_cast<size_t>(*n));
     if (op.dense && k == 0)

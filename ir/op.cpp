@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "ir/ops/define.h"
-#include "ir/ops/window.h"
 
 namespace regraft {
 
@@ -64,6 +63,12 @@ uint64_t hash_of_ops() {
 uint64_t op_set_hash() {
   static const uint64_t hash = hash_of_ops();
   return hash;
+}
+
+bool OpDef::runs_on(DType type, int opset) const {
+  return std::any_of(types.begin(), types.end(), [&](const TypeSupport& t) {
+    return t.type == type && opset >= std::max(t.specified, t.runs);
+  });
 }
 
 int OpDef::int_attr(std::string_view attr) const {
@@ -224,109 +229,7 @@ double operation_count(const OpDef& op, const std::vector<std::vector<int64_t>>&
   return total;
 }
 
-// --- ONNX views ---
-
-const std::vector<int64_t>* OnnxNode::ints(std::string_view name) const {
-  auto it = attrs.find(std::string(name));
-  return it == attrs.end() || it->second.opaque ? nullptr : &it->second.ints;
-}
-int64_t OnnxNode::integer(std::string_view name, int64_t fallback) const {
-  const auto* v = ints(name);
-  return v && v->size() == 1 ? (*v)[0] : fallback;
-}
-double OnnxNode::real(std::string_view name, double fallback) const {
-  auto it = attrs.find(std::string(name));
-  return it == attrs.end() || it->second.floats.size() != 1 ? fallback : it->second.floats[0];
-}
-std::string OnnxNode::text(std::string_view name, std::string_view fallback) const {
-  auto it = attrs.find(std::string(name));
-  return it == attrs.end() ? std::string(fallback) : it->second.text;
-}
-std::optional<std::vector<int64_t>> OnnxNode::constant_ints(size_t input) const {
-  if (input >= inputs.size() || !inputs[input].present || !inputs[input].constant)
-    return std::nullopt;
-  auto v = inputs[input].constant->integers();
-  if (!v) return std::nullopt;
-  return *std::move(v);
-}
-std::optional<double> OnnxNode::constant_real(size_t input) const {
-  if (input >= inputs.size() || !inputs[input].present || !inputs[input].constant)
-    return std::nullopt;
-  if (inputs[input].constant->count() != 1) return std::nullopt;
-  auto v = inputs[input].constant->reals();
-  if (!v) return std::nullopt;
-  return (*v)[0];
-}
-
 namespace ops {
-
-std::optional<OnnxImport> import_by_name(const OpDef& op, const OnnxNode& node) {
-  OnnxImport r;
-  for (const auto& [name, value] : node.attrs)
-    if (value.opaque || (op.int_attr(name) < 0 && op.real_attr(name) < 0)) return std::nullopt;
-  int rank = rank_of(node, 0).value_or(0);
-  for (const auto& a : op.ints) {
-    const auto* given = node.ints(a.name);
-    auto length = attr_length(a, rank);
-    if (given)
-      r.attrs.ints.push_back(polys(*given));
-    else if (a.fallback && length)
-      r.attrs.ints.emplace_back(*length, Poly(*a.fallback));
-    else
-      return std::nullopt;
-    if (length && r.attrs.ints.back().size() != *length) return std::nullopt;
-  }
-  for (const auto& a : op.reals) r.attrs.reals.push_back({node.real(a.name, a.fallback), nullptr});
-  for (size_t k = 0; k < node.inputs.size(); ++k) {
-    if (!node.inputs[k].present) return std::nullopt;
-    r.operands.push_back(static_cast<int>(k));
-  }
-  int n = static_cast<int>(r.operands.size());
-  if (n < op.min_arity || n > op.max_arity) return std::nullopt;
-  return r;
-}
-
-Result<OnnxExport> export_by_name(const OpDef& op, const Attrs<Poly>& at,
-                                  const std::vector<TensorType>& operands, int) {
-  if (op.onnx.empty())
-    return error(std::string(op.name) + " has no ONNX form; fold it into a constant");
-  OnnxExport r;
-  r.type = op.onnx[0];
-  for (size_t k = 0; k < op.ints.size(); ++k) {
-    ASSIGN_OR_RETURN(auto v, numbers(op.ints[k].name, at.ints[k]));
-    r.attrs[std::string(op.ints[k].name)] = ints_attr(std::move(v));
-  }
-  for (size_t k = 0; k < op.reals.size(); ++k) {
-    OnnxAttr a;
-    a.floats = {at.reals[k].value};
-    r.attrs[std::string(op.reals[k].name)] = a;
-  }
-  r.inputs = operand_inputs(static_cast<int>(operands.size()));
-  return r;
-}
-
-std::vector<OnnxExport::Input> operand_inputs(int operands) {
-  std::vector<OnnxExport::Input> r;
-  for (int k = 0; k < operands; ++k) r.push_back({k, nullptr});
-  return r;
-}
-OnnxExport::Input int_input(std::vector<int64_t> v) {
-  auto n = static_cast<int64_t>(v.size());
-  return {std::nullopt, Constant::of_ints({n}, v)};
-}
-OnnxExport::Input real_input(double v) {
-  return {std::nullopt, Constant::of_floats({}, {static_cast<float>(v)})};
-}
-
-Result<std::vector<int64_t>> numbers(std::string_view what, const std::vector<Poly>& v) {
-  std::vector<int64_t> r;
-  for (const Poly& p : v) {
-    if (!p.is_constant())
-      return error(std::string(what) + " is " + to_string(p) + ", not a number: no ONNX form");
-    r.push_back(p.constant());
-  }
-  return r;
-}
 
 Status check_call(const OpDef& op, size_t arity, const std::vector<int>& ranks,
                   const std::vector<size_t>& int_sizes, size_t reals) {
@@ -344,62 +247,6 @@ Status check_call(const OpDef& op, size_t arity, const std::vector<int>& ranks,
                    std::to_string(int_sizes[k]) + " numbers, not " + std::to_string(*length));
   }
   return {};
-}
-
-namespace {
-
-struct Axis {
-  int64_t size, kernel, stride, dilation, begin, end;
-  int64_t reach() const { return dilation * (kernel - 1) + 1; }
-};
-
-/// End pads that make the floor formula give what ceil_mode gives.
-void ceil_to_end_pad(Axis& a) {
-  int64_t room = a.size + a.begin + a.end - a.reach();
-  if (room < 0) return;
-  int64_t count = (room + a.stride - 1) / a.stride + 1;
-  if ((count - 1) * a.stride >= a.size + a.begin) --count;  // a window may not start in the end pad
-  a.end = std::max(a.end, (count - 1) * a.stride + a.reach() - a.size - a.begin);
-}
-
-void same_pad(Axis& a, bool upper) {
-  int64_t count = (a.size + a.stride - 1) / a.stride;
-  int64_t total = std::max<int64_t>(0, (count - 1) * a.stride + a.reach() - a.size);
-  a.begin = upper ? total / 2 : total - total / 2;
-  a.end = total - a.begin;
-}
-
-}  // namespace
-
-std::optional<OnnxWindow> onnx_window(const OnnxNode& node, const std::vector<int64_t>& kernel,
-                                      CeilMode ceil) {
-  size_t n = kernel.size();
-  std::vector<int64_t> ones(n, 1), zeros(2 * n, 0);
-  auto get = [&](const char* name, const std::vector<int64_t>& fallback) {
-    const auto* v = node.ints(name);
-    return v ? *v : fallback;
-  };
-  auto strides = get("strides", ones), dilations = get("dilations", ones),
-       pads = get("pads", zeros);
-  if (strides.size() != n || dilations.size() != n || pads.size() != 2 * n) return std::nullopt;
-  std::string mode = node.text("auto_pad", "NOTSET");
-  bool same_mode = mode == "SAME_UPPER" || mode == "SAME_LOWER";
-  if (!same_mode && mode != "NOTSET" && mode != "VALID") return std::nullopt;
-  if (mode == "VALID") pads = zeros;
-  bool by_ceil = node.integer("ceil_mode", 0) != 0 && ceil != CeilMode::Ignore && !same_mode;
-  const auto& shape = node.inputs[0].type.shape;
-  if (!shape || shape->size() != n + 2) return std::nullopt;
-  for (size_t d = 0; d < n && (same_mode || by_ceil); ++d) {
-    const Poly& size = (*shape)[d + 2];
-    if (!size.is_constant() || strides[d] < 1) return std::nullopt;
-    Axis a{size.constant(), kernel[d], strides[d], dilations[d], pads[d], pads[d + n]};
-    if (same_mode) same_pad(a, mode == "SAME_UPPER");
-    if (by_ceil) ceil_to_end_pad(a);
-    if (by_ceil && a.end != pads[d + n] && ceil == CeilMode::Refuse) return std::nullopt;
-    pads[d] = a.begin;
-    pads[d + n] = a.end;
-  }
-  return OnnxWindow{polys(strides), polys(pads), polys(dilations)};
 }
 
 }  // namespace ops

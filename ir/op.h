@@ -1,6 +1,7 @@
 #pragma once
 // The registry of operators. An operator is one struct in ir/ops/<op>.cpp: its name, its
 // attributes, its shape rule and its formula; ir/ops/ops.def lists them all.
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -101,7 +102,14 @@ struct OnnxExport {
     std::shared_ptr<const Constant> constant;
   };
   std::vector<Input> inputs;
-  bool real_constants_as_operand0 = false;  ///< F32 constants above take operand 0's element type
+};
+
+constexpr int kNever = std::numeric_limits<int>::max();
+/// An element type that an operator may have: the first opsets at which ONNX's specification allows
+/// it and onnxruntime's CPU provider runs it (kNever: it does not).
+struct TypeSupport {
+  DType type;
+  int specified, runs;
 };
 
 /// One use of the operator for tests: shapes of the operands, attributes.
@@ -144,7 +152,10 @@ struct OpDef {
   DenseKernel dense = nullptr;  ///< nullptr: the formula is fast enough
   /// nullopt: this form of the ONNX node is not expressible; it stays opaque.
   std::optional<OnnxImport> (*from_onnx)(const OnnxNode& node);
-  /// Error: this call has no ONNX form at that opset (a constant maker is folded instead).
+  std::span<const TypeSupport> types;  ///< of its ONNX form; empty: it has none
+  /// Error: ONNX has no form of this call at that opset (a constant maker is folded instead), or
+  /// onnxruntime refuses the form whatever its element type is (a padding as large as the window).
+  /// Types may have sizes 0: then the call is one that runs on such tensors.
   Result<OnnxExport> (*to_onnx)(const Attrs<Poly>& at, const std::vector<TensorType>& operands,
                                 int opset);
   std::vector<Sample> (*samples)();
@@ -155,6 +166,8 @@ struct OpDef {
   Fill<A> fill() const;
   int int_attr(std::string_view attr) const;   ///< index, or -1
   int real_attr(std::string_view attr) const;  ///< index, or -1
+  /// Does onnxruntime's CPU provider run it on this element type?
+  bool runs_on(DType type, int opset) const;
 };
 template <>
 inline const Semantics<Reals>& OpDef::semantics() const {

@@ -27,6 +27,17 @@ std::vector<std::vector<int64_t>> numbers_of(const Attrs<Poly>& attrs) {
 
 }  // namespace
 
+PlanOptions for_model(PlanOptions options, const Graph& g) {
+  for (int32_t id = 0; id < g.id_bound(); ++id) {
+    if (!g.contains(id) || g.node(id).kind != NodeKind::Call) continue;
+    const Node& call = g.node(id);
+    DType type = call.types[0].dtype;
+    if (!call.op->types.empty() && !call.op->runs_on(type, options.opset))
+      options.elsewhere.insert(type);
+  }
+  return options;
+}
+
 size_t IdsHash::operator()(const std::vector<int32_t>& ids) const {
   uint64_t h = ids.size();
   for (int32_t id : ids) h = (h ^ static_cast<uint32_t>(id)) * 0x9e3779b97f4a7c15ULL;
@@ -35,7 +46,7 @@ size_t IdsHash::operator()(const std::vector<int32_t>& ids) const {
 
 Catalogue::Catalogue(std::shared_ptr<SymbolPool> pool, const cost::CostModel& model,
                      PlanOptions options)
-    : pool_(std::move(pool)), model_(model), options_(options) {}
+    : pool_(std::move(pool)), model_(model), options_(std::move(options)) {}
 
 FormId Catalogue::form(const OpDef& op, const Attrs<Poly>& attrs, int rank_of_operand0) {
   Form f{&op, attrs, {}, 0};
@@ -109,7 +120,9 @@ std::optional<CallFacts> Catalogue::facts(const Form& form, std::span<const Type
 
 bool Catalogue::writable(const Form& form, const std::vector<TensorType>& operands) const {
   if (operands.empty()) return false;
-  if (options_.opset == 0 || !form.op->to_onnx) return true;
+  if (options_.opset == 0) return true;
+  DType type = operands[0].dtype;
+  if (!form.op->runs_on(type, options_.opset) && !options_.elsewhere.contains(type)) return false;
   return form.op->to_onnx(form.attrs, operands, options_.opset).has_value();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Types and operator forms as small numbers, and what is known of calls of them.
 #include <memory>
+#include <set>
 #include <span>
 #include <unordered_map>
 
@@ -15,7 +16,12 @@ using TypeId = int32_t;
 /// What new calls must satisfy.
 struct PlanOptions {
   int opset = 0;  ///< new calls must have an ONNX form at this opset; 0: not asked
+  /// Element types that the model computes with where onnxruntime's CPU provider cannot: it runs
+  /// elsewhere, so new calls on these types need not run there.
+  std::set<DType> elsewhere = {};
 };
+/// `options` with what `g` has elsewhere.
+PlanOptions for_model(PlanOptions options, const Graph& g);
 
 struct Form {
   const OpDef* op = nullptr;
@@ -31,7 +37,7 @@ struct CallFacts {
   std::vector<TypeId> types;
   double cost = 0;        ///< microseconds at run time
   bool foldable = false;  ///< its value can be computed when its operands are constants
-  bool writable = false;  ///< it has an ONNX form
+  bool writable = false;  ///< it has an ONNX form that runs where the model does
 };
 
 struct IdsHash {
@@ -45,6 +51,7 @@ class Catalogue {
   SymbolPool& pool() const { return *pool_; }
   const std::shared_ptr<SymbolPool>& shared_pool() const { return pool_; }
   const cost::CostModel& model() const { return model_; }
+  const PlanOptions& options() const { return options_; }
 
   FormId form(const OpDef& op, const Attrs<Poly>& attrs, int rank_of_operand0);
   const Form& form(FormId id) const { return forms_[static_cast<size_t>(id)]; }

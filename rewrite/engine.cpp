@@ -10,7 +10,8 @@ namespace regraft::rewrite {
 Engine::Engine(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                PlanOptions options)
     : rules_(rules),
-      own_sizes_(std::make_unique<Sizes>(rules, g.shared_pool(), model, options)),
+      own_sizes_(
+          std::make_unique<Sizes>(rules, g.shared_pool(), model, for_model(std::move(options), g))),
       sizes_(*own_sizes_) {
   start(g);
 }

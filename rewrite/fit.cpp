@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/eval.h"
+#include "rewrite/empties.h"
 
 namespace regraft::rewrite {
 
@@ -103,7 +104,7 @@ bool add_right_side(const LiveGraph& g, const Place& place, Fit& fit) {
 }
 
 /// Sizes for the debug check: equal sizes stay equal, 1 stays 1, attributes stay what they are.
-std::optional<Valuation> small_sizes(const Fit& fit, uint64_t seed) {
+std::optional<Valuation> small_sizes(const Fit& fit, const std::set<Var>& empty, uint64_t seed) {
   std::map<Var, char, SymbolLess> is_dimension;
   for (const auto& sizes : fit.instance->sizes)
     for (const auto& v : sizes)
@@ -119,7 +120,7 @@ std::optional<Valuation> small_sizes(const Fit& fit, uint64_t seed) {
     } else if (!p.is_constant()) {
       value = std::max(value, v->min);
     }
-    values[v] = value;
+    values[v] = empty.contains(v) ? 0 : value;
   }
   if (!evaluate(fit.instance->requires_lhs, values)) return std::nullopt;
   return values;
@@ -226,14 +227,15 @@ std::unique_ptr<Fit> Fitter::make(const LiveGraph& g, const Place& place) {
     auto binding = instance ? bind(g, *instance, place) : std::nullopt;
     if (!binding) continue;
     auto fit = std::make_unique<Fit>(Fit{&rule, instance, *std::move(binding), {}});
-    return add_right_side(g, place, *fit) ? std::move(fit) : nullptr;
+    bool fits = add_right_side(g, place, *fit) && holds_for_empty(g, place, *fit);
+    return fits ? std::move(fit) : nullptr;
   }
   return nullptr;
 }
 
-std::optional<bool> sides_agree(const Fit& fit) {
+std::optional<bool> sides_agree(const Fit& fit, const std::set<Var>& empty) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
-    auto sizes = small_sizes(fit, seed);
+    auto sizes = small_sizes(fit, empty, seed);
     if (!sizes) continue;
     Field field(7);
     auto lhs = fingerprint(field, fit.instance->lhs, *sizes);

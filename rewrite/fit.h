@@ -23,8 +23,9 @@ class Fitter {
  public:
   /// Both outlive this.
   Fitter(const RuleIndex& rules, Catalogue& catalogue) : rules_(rules), catalogue_(catalogue) {}
-  /// nullptr: the rule does not apply at these sizes, or its right side has no form there. The
-  /// first instance that fits; all of them have the same right side.
+  /// nullptr: the rule does not apply at these sizes (or where some of them are 0, see empties.h),
+  /// or its right side has no form there. The first instance that fits; all of them have the same
+  /// right side.
   const Fit* fit(const LiveGraph& g, const Place& place);
 
  private:
@@ -39,8 +40,9 @@ class Fitter {
   std::vector<int32_t> key_;
 };
 
-/// Evaluates both sides over a finite field at small sizes that satisfy the rule's conditions.
-/// nullopt when no such sizes are found. False is a bug in the rule or the matcher.
-std::optional<bool> sides_agree(const Fit& fit);
+/// Evaluates both sides over a finite field at small sizes that satisfy the rule's conditions, the
+/// rule's symbols in `empty` being 0. nullopt when no such sizes are found, or a side is not
+/// defined there. False is a bug in the rule or the matcher, unless something is empty.
+std::optional<bool> sides_agree(const Fit& fit, const std::set<Var>& empty = {});
 
 }  // namespace regraft::rewrite

@@ -81,9 +81,10 @@ class Run {
         stop_(stop),
         order_(order),
         region_(walk.engine) {
-    auto pool = walk.engine.graph().catalogue().shared_pool();
+    const Catalogue& catalogue = walk.engine.graph().catalogue();
+    auto pool = catalogue.shared_pool();
     for (int t = 0; t < std::max(1, options.threads); ++t)
-      sizes_.push_back(std::make_unique<Sizes>(rules, pool, model, PlanOptions{options.opset}));
+      sizes_.push_back(std::make_unique<Sizes>(rules, pool, model, catalogue.options()));
   }
 
   void run() {

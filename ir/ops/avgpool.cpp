@@ -13,6 +13,8 @@ struct AvgPool {
                                      {"pads", Length::TwiceSpatial, 0, false, IntKind::Offset},
                                      {"dilations", Length::Spatial, 1},
                                      {"include_pad", Length::One, 0, true}};
+  static constexpr TypeSupport types[] = {
+      {DType::F32, 1, 1}, {DType::F16, 1, 1}, {DType::F64, 1, kNever}, {DType::BF16, 22, kNever}};
   template <class I>
   static Window<I> window(const Attrs<I>& at) {
     return {at.ints[1], at.ints[2], at.ints[3]};
@@ -64,20 +66,11 @@ struct AvgPool {
         {{polys(*kernel), window->strides, window->pads, window->dilations, {Poly(include)}}, {}},
         {0}};
   }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&,
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
                                     int opset) {
-    OnnxExport r;
-    r.type = "AveragePool";
-    r.inputs = operand_inputs(1);
-    const char* names[] = {"kernel_shape", "strides", "pads", "dilations", "count_include_pad"};
-    for (size_t k = 0; k < 5; ++k) {
-      ASSIGN_OR_RETURN(auto v, numbers(names[k], at.ints[k]));
-      bool ones = std::all_of(v.begin(), v.end(), [](int64_t x) { return x == 1; });
-      if (k == 3 && ones) continue;
-      if (k == 3 && opset < 19) return error("avgpool with dilations needs opset 19");
-      r.attrs[names[k]] = ints_attr(v);
-    }
-    return r;
+    constexpr std::string_view names[] = {"kernel_shape", "strides", "pads", "dilations",
+                                          "count_include_pad"};
+    return pool_form("AveragePool", names, at, in[0], opset, 19);
   }
   static std::vector<Sample> samples() {
     return {{{{1, 2, 4, 5}}, {{{3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, {1}}, {}}},

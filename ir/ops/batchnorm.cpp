@@ -8,7 +8,9 @@ struct BatchNorm {
   static constexpr std::string_view name = "batchnorm";
   static constexpr std::string_view onnx[] = {"BatchNormalization"};
   static constexpr int arity = 5;
-  static constexpr RealAttr reals[] = {{"epsilon", 1e-5}};
+  static constexpr RealAttr reals[] = {{"epsilon", double{1e-5F}}};
+  static constexpr TypeSupport types[] = {
+      {DType::F32, 1, 1}, {DType::F16, 1, 1}, {DType::F64, 1, 1}, {DType::BF16, 14, kNever}};
   OP_SHAPES {
     if (in[0].size() < 2) return error("batchnorm: no channel axis");
     for (size_t k = 1; k < 5; ++k) {
@@ -29,10 +31,10 @@ struct BatchNorm {
     if (n.inputs.size() != 5 || n.integer("training_mode", 0) != 0 ||
         n.integer("spatial", 1) != 1 || n.outputs != 1)
       return std::nullopt;
-    return OnnxImport{{{}, {{n.real("epsilon", 1e-5), nullptr}}}, {0, 1, 2, 3, 4}};
+    return OnnxImport{{{}, {{n.real("epsilon", reals[0].fallback), nullptr}}}, {0, 1, 2, 3, 4}};
   }
   static std::vector<Sample> samples() {
-    return {{{{2, 3, 2, 2}, {3}, {3}, {3}, {3}}, {{}, {{0.01, nullptr}}}},
+    return {{{{2, 3, 2, 2}, {3}, {3}, {3}, {3}}, {{}, {{0.0078125, nullptr}}}},
             {{{2, 3}, {3}, {3}, {3}, {3}}, {{}, {{1, nullptr}}}}};
   }
 };

@@ -6,6 +6,7 @@ namespace regraft::ops {
 struct Concat {
   static constexpr std::string_view name = "concat";
   static constexpr std::string_view onnx[] = {"Concat"};
+  static constexpr std::span<const TypeSupport> types = kMovement;
   static constexpr int min_arity = 1, max_arity = 4096;
   static constexpr IntAttr ints[] = {{"axis", Length::One, std::nullopt, true, IntKind::Axis}};
   OP_SHAPES {

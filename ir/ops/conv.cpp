@@ -14,6 +14,8 @@ struct Conv {
                                      {"pads", Length::TwiceSpatial, 0, false, IntKind::Offset},
                                      {"dilations", Length::Spatial, 1},
                                      {"group", Length::One, 1}};
+  static constexpr TypeSupport types[] = {
+      {DType::F32, 1, 1}, {DType::F16, 1, 1}, {DType::F64, 1, kNever}, {DType::BF16, 22, kNever}};
   template <class I>
   static Window<I> window(const Attrs<I>& at) {
     return {at.ints[0], at.ints[1], at.ints[2]};

@@ -1,9 +1,10 @@
 #pragma once
 // Turns an operator's struct into a row of the registry. Included by ir/ops/*.cpp only.
 // A struct has: name, onnx (types, may be empty), arity (or min_arity and max_arity), and may have
-// ints, reals, commutative, associative, outputs, outputs_attr, from_onnx, to_onnx, dense; and the
-// templates OP_SHAPES {..} and OP_ELEMENT {..}, and samples(). Where runtimes do not compute what
-// OP_ELEMENT says step by step, OP_FLOAT_ELEMENT {..} says what they do.
+// ints, reals, commutative, associative, outputs, outputs_attr, types (element types, else
+// kArithmetic), from_onnx, to_onnx, dense; and the templates OP_SHAPES {..} and OP_ELEMENT {..}, and
+// samples(). Where runtimes do not compute what OP_ELEMENT says step by step, OP_FLOAT_ELEMENT {..}
+// says what they do.
 #include <algorithm>
 #include <array>
 
@@ -87,6 +88,12 @@ typename A::Scalar minus(A& alg, const typename A::Scalar& a, const typename A::
 
 // --- ONNX ---
 
+/// Element types of what computes and of what only moves data; as of onnxruntime 1.31.
+inline constexpr TypeSupport kArithmetic[] = {
+    {DType::F32, 1, 1}, {DType::F16, 1, 1}, {DType::F64, 1, 1}, {DType::BF16, 13, kNever}};
+inline constexpr TypeSupport kMovement[] = {
+    {DType::F32, 1, 1}, {DType::F16, 1, 1}, {DType::F64, 1, 1}, {DType::BF16, 13, 13}};
+
 /// The attributes and inputs as they stand, when their names are the operator's own and no others
 /// occur.
 std::optional<OnnxImport> import_by_name(const OpDef& op, const OnnxNode& node);
@@ -110,9 +117,14 @@ inline OnnxAttr text_attr(std::string s) {
 /// `operands` operands, in order.
 std::vector<OnnxExport::Input> operand_inputs(int operands);
 OnnxExport::Input int_input(std::vector<int64_t> v);  ///< a 1-D int64 constant
-OnnxExport::Input real_input(double v);               ///< a scalar constant
+/// A scalar constant of a real type; an Error when the type has no such number.
+Result<OnnxExport::Input> real_input(std::string_view what, double v, DType type);
 /// The numbers of an attribute, or an Error that names it.
 Result<std::vector<int64_t>> numbers(std::string_view what, const std::vector<Poly>& v);
+/// Is a dimension plainly 0?
+inline bool has_zero(std::span<const Poly> sizes) {
+  return std::any_of(sizes.begin(), sizes.end(), [](const Poly& d) { return d.is_zero(); });
+}
 /// A single int, by the ONNX convention an attribute of one number.
 inline OnnxAttr int_attr(int64_t v) { return ints_attr({v}); }
 
@@ -121,8 +133,29 @@ inline OnnxAttr int_attr(int64_t v) { return ints_attr({v}); }
 Status check_call(const OpDef& op, size_t arity, const std::vector<int>& ranks,
                   const std::vector<size_t>& int_sizes, size_t reals);
 
+/// The call as to_onnx gets it, axes counted from the front; an Error when its element type is not
+/// in the operator's table, and after it when an attribute is no float32.
+Result<Attrs<Poly>> export_attrs(const OpDef& op, const Attrs<Poly>& at,
+                                 const std::vector<TensorType>& operands, int opset);
+Status check_floats(const OnnxExport& form);
+
 template <class Op>
 const OpDef& define();
+
+template <class Op>
+Result<OnnxExport> checked_export(const Attrs<Poly>& at, const std::vector<TensorType>& operands,
+                                  int opset) {
+  const OpDef& op = define<Op>();
+  ASSIGN_OR_RETURN(Attrs<Poly> normal, export_attrs(op, at, operands, opset));
+  auto form = [&] {
+    if constexpr (requires { &Op::to_onnx; })
+      return Op::to_onnx(normal, operands, opset);
+    else
+      return export_by_name(op, normal, operands, opset);
+  }();
+  if (form) RETURN_IF_ERROR(check_floats(*form));
+  return form;
+}
 
 template <class Op, class A>
 Result<Shapes<A>> checked_infer(A& alg, const Shapes<A>& in, const Attrs<typename A::Index>& at) {
@@ -204,12 +237,9 @@ const OpDef& define() {
       d.from_onnx = &Op::from_onnx;
     else
       d.from_onnx = [](const OnnxNode& n) { return import_by_name(define<Op>(), n); };
-    if constexpr (requires { &Op::to_onnx; })
-      d.to_onnx = &Op::to_onnx;
-    else
-      d.to_onnx = [](const Attrs<Poly>& at, const std::vector<TensorType>& operands, int opset) {
-        return export_by_name(define<Op>(), at, operands, opset);
-      };
+    if (!d.onnx.empty()) d.types = kArithmetic;
+    if constexpr (requires { Op::types; }) d.types = Op::types;
+    d.to_onnx = &checked_export<Op>;
     d.samples = &Op::samples;
     return d;
   }();

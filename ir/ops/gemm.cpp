@@ -44,6 +44,11 @@ struct Gemm {
     if (at.reals[1].value != 1 || at.reals[1].symbol) c = alg.real(at.reals[1]) * c;
     return product + c;
   }
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
+                                    int opset) {
+    if (in.size() < 3 && opset < 11) return error("Gemm without operand C needs opset 11");
+    return export_by_name(define<Gemm>(), at, in, opset);
+  }
   static std::vector<Sample> samples() {
     return {{{{2, 3}, {3, 4}}, {{{0}, {0}}, {{1, nullptr}, {1, nullptr}}}},
             {{{3, 2}, {4, 3}, {4}}, {{{1}, {1}}, {{0.5, nullptr}, {2, nullptr}}}}};

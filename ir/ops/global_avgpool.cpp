@@ -7,6 +7,8 @@ struct GlobalAvgPool {
   static constexpr std::string_view name = "global-avgpool";
   static constexpr std::string_view onnx[] = {"GlobalAveragePool"};
   static constexpr int arity = 1;
+  static constexpr TypeSupport types[] = {
+      {DType::F32, 1, 1}, {DType::F16, 1, 1}, {DType::F64, 1, kNever}, {DType::BF16, 22, kNever}};
   OP_SHAPES {
     if (in[0].size() < 3) return error("global-avgpool: no spatial axis");
     auto out = in[0];
@@ -27,6 +29,12 @@ struct GlobalAvgPool {
       return alg.read(in[0], from);
     });
     return total * alg.recip(count);
+  }
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
+                                    int opset) {
+    if (in[0].shape->size() > 5 || has_zero(std::span(*in[0].shape).subspan(1)))
+      return error("GlobalAveragePool of nothing, or over more than three axes, does not run");
+    return export_by_name(define<GlobalAvgPool>(), at, in, opset);
   }
   static std::vector<Sample> samples() { return {{{{2, 3, 4, 5}}, {}}, {{{1, 2, 3}}, {}}}; }
 };

@@ -12,7 +12,9 @@ struct LayerNorm {
   static constexpr std::string_view onnx[] = {"LayerNormalization"};
   static constexpr int min_arity = 2, max_arity = 3;
   static constexpr IntAttr ints[] = {{"axis", Length::One, -1, true, IntKind::Axis}};
-  static constexpr RealAttr reals[] = {{"epsilon", 1e-5}};
+  static constexpr RealAttr reals[] = {{"epsilon", double{1e-5F}}};
+  static constexpr TypeSupport types[] = {
+      {DType::F32, 17, 17}, {DType::F16, 17, 17}, {DType::F64, 17, 17}, {DType::BF16, 17, 17}};
   OP_SHAPES {
     const auto& x = in[0];
     if (!axis_fits(fixed(at.ints[0][0]), static_cast<int>(x.size())))
@@ -93,12 +95,21 @@ struct LayerNorm {
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     if (n.outputs != 1 || n.integer("stash_type", 1) != 1 || n.inputs.size() < 2)
       return std::nullopt;
-    OnnxImport r{{{{Poly(n.integer("axis", -1))}}, {{n.real("epsilon", 1e-5), nullptr}}}, {0, 1}};
+    OnnxImport r{
+        {{{Poly(n.integer("axis", -1))}}, {{n.real("epsilon", reals[0].fallback), nullptr}}},
+        {0, 1}};
     if (n.inputs.size() > 2 && n.inputs[2].present) r.operands.push_back(2);
     return r;
   }
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
+                                    int opset) {
+    auto axis = static_cast<size_t>(fixed(at.ints[0][0]));
+    if (has_zero(std::span(*in[0].shape).subspan(axis)))
+      return error("LayerNormalization of nothing does not run");
+    return export_by_name(define<LayerNorm>(), at, in, opset);
+  }
   static std::vector<Sample> samples() {
-    return {{{{2, 4}, {4}, {4}}, {{{-1}}, {{0.01, nullptr}}}},
+    return {{{{2, 4}, {4}, {4}}, {{{-1}}, {{0.0078125, nullptr}}}},
             {{{2, 2, 3}, {2, 3}}, {{{1}}, {{1, nullptr}}}}};
   }
 };

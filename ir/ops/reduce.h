@@ -77,6 +77,7 @@ struct Reduction {
   }
   static Result<OnnxExport> write(const char* type, int input_since, const Attrs<Poly>& at,
                                   int opset) {
+    if (at.ints[0].empty()) return error(std::string(type) + " over no axis means all in ONNX");
     OnnxExport r;
     r.type = type;
     r.inputs = operand_inputs(1);

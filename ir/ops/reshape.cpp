@@ -6,6 +6,7 @@ namespace regraft::ops {
 struct Reshape {
   static constexpr std::string_view name = "reshape";
   static constexpr std::string_view onnx[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
+  static constexpr std::span<const TypeSupport> types = kMovement;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"shape", Length::Any, std::nullopt}};
   OP_SHAPES {
@@ -48,18 +49,20 @@ struct Reshape {
     r.type = "Reshape";
     r.inputs = operand_inputs(1);
     std::vector<int64_t> shape;  // 0 copies the input's size, one -1 is inferred
-    int inferred = 0;
+    int inferred = 0, copies = 0;
     for (size_t d = 0; d < at.ints[0].size(); ++d) {
       const Poly& size = at.ints[0][d];
       bool copied = d < in[0].shape->size() && same(size, (*in[0].shape)[d]);
       if (size.is_constant() && size.constant() != 0)
         shape.push_back(size.constant());
       else if (copied)
-        shape.push_back(0);
+        ++copies, shape.push_back(0);
       else
         ++inferred, shape.push_back(-1);
     }
-    if (inferred > 1) return error("reshape to several sizes that are not numbers");
+    if (inferred > 1) return error("Reshape to several sizes that are not numbers");
+    // A size that is copied may be 0; then nothing says what the other is.
+    if (inferred > 0 && copies > 0) return error("Reshape to a copied and an inferred size");
     r.inputs.push_back(int_input(shape));
     return r;
   }

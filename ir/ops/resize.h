@@ -9,6 +9,10 @@ namespace regraft::ops {
 /// Enlarges each spatial axis by a whole factor.
 struct Resizing {
   static constexpr int arity = 1;
+  static constexpr TypeSupport types[] = {{DType::F32, 11, 11},
+                                          {DType::F16, 11, 11},
+                                          {DType::F64, 11, kNever},
+                                          {DType::BF16, 13, kNever}};
   OP_SHAPES {
     if (in[0].size() < 3) return error("resize: no spatial axis");
     auto out = in[0];
@@ -55,8 +59,9 @@ struct Resizing {
   }
   static Result<OnnxExport> write(const char* mode, const char* coordinates, const Attrs<Poly>& at,
                                   int opset) {
-    if (opset < 11) return error("resize needs opset 11");
     ASSIGN_OR_RETURN(auto factors, numbers("factors", at.ints[0]));
+    if (std::string_view(mode) == "linear" && factors.size() > 3)
+      return error("Resize between neighbours on more than three axes does not run");
     std::vector<float> scales = {1, 1};
     for (int64_t f : factors) scales.push_back(static_cast<float>(f));
     OnnxExport r;

@@ -6,6 +6,7 @@ namespace regraft::ops {
 struct Slice {
   static constexpr std::string_view name = "slice";
   static constexpr std::string_view onnx[] = {"Slice"};
+  static constexpr std::span<const TypeSupport> types = kMovement;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"begins", Length::Rank, 0, false, IntKind::Offset},
                                      {"sizes", Length::Rank, std::nullopt},
@@ -69,6 +70,8 @@ struct Slice {
       ends.push_back(end < 0 ? INT64_MIN + 1 : end);
       steps.push_back(v[2]);
     }
+    if (axes.empty() && !at.ints[0].empty())  // all of the first axis
+      axes = {0}, starts = {0}, ends = {INT64_MAX}, steps = {1};
     OnnxExport r;
     r.type = "Slice";
     r.inputs = operand_inputs(1);

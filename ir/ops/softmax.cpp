@@ -74,10 +74,7 @@ struct Softmax {
                                     int opset) {
     int64_t axis = fixed(at.ints[0][0]);
     int rank = static_cast<int>(in[0].shape->size());
-    if (opset < 13) {
-      axis = axis_of(axis, rank);
-      if (axis != rank - 1) return error("softmax on an inner axis needs opset 13");
-    }
+    if (opset < 13 && axis != rank - 1) return error("Softmax on an inner axis needs opset 13");
     OnnxExport r;
     r.type = "Softmax";
     r.attrs["axis"] = int_attr(axis);

@@ -30,8 +30,15 @@ I window_position(const Window<I>& w, size_t axis, const I& o, const I& k) {
   return o * w.strides[axis] + k * w.dilations[axis] - w.pads[axis];
 }
 
+/// The ONNX form of a pooling, whose integer attributes have these names there and begin with
+/// kernel, strides, pads, dilations. An Error for what runtimes refuse: pads as large as the
+/// kernel, more than three spatial axes, nothing to pool.
+Result<OnnxExport> pool_form(std::string_view type, std::span<const std::string_view> names,
+                             const Attrs<Poly>& at, const TensorType& x, int opset,
+                             int dilations_since);
+
 /// Strides, pads and dilations of an ONNX node whose kernel has these sizes; resolves auto_pad and
-/// ceil_mode (into end pads). nullopt when that needs sizes that are not numbers.
+/// ceil_mode (into end pads). nullopt when that needs sizes that are not numbers, or exceeds int64.
 struct OnnxWindow {
   std::vector<Poly> strides, pads, dilations;
 };

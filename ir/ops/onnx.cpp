@@ -1,0 +1,150 @@
+// ONNX nodes as operator files see them, and what all exports share.
+#include <charconv>
+
+#include "ir/ops/define.h"
+
+namespace regraft {
+
+const std::vector<int64_t>* OnnxNode::ints(std::string_view name) const {
+  auto it = attrs.find(std::string(name));
+  return it == attrs.end() || it->second.opaque ? nullptr : &it->second.ints;
+}
+int64_t OnnxNode::integer(std::string_view name, int64_t fallback) const {
+  const auto* v = ints(name);
+  return v && v->size() == 1 ? (*v)[0] : fallback;
+}
+double OnnxNode::real(std::string_view name, double fallback) const {
+  auto it = attrs.find(std::string(name));
+  return it == attrs.end() || it->second.floats.size() != 1 ? fallback : it->second.floats[0];
+}
+std::string OnnxNode::text(std::string_view name, std::string_view fallback) const {
+  auto it = attrs.find(std::string(name));
+  return it == attrs.end() ? std::string(fallback) : it->second.text;
+}
+std::optional<std::vector<int64_t>> OnnxNode::constant_ints(size_t input) const {
+  if (input >= inputs.size() || !inputs[input].present || !inputs[input].constant)
+    return std::nullopt;
+  auto v = inputs[input].constant->integers();
+  if (!v) return std::nullopt;
+  return *std::move(v);
+}
+std::optional<double> OnnxNode::constant_real(size_t input) const {
+  if (input >= inputs.size() || !inputs[input].present || !inputs[input].constant)
+    return std::nullopt;
+  if (inputs[input].constant->count() != 1) return std::nullopt;
+  auto v = inputs[input].constant->reals();
+  if (!v) return std::nullopt;
+  return (*v)[0];
+}
+
+namespace ops {
+
+std::optional<OnnxImport> import_by_name(const OpDef& op, const OnnxNode& node) {
+  OnnxImport r;
+  for (const auto& [name, value] : node.attrs)
+    if (value.opaque || (op.int_attr(name) < 0 && op.real_attr(name) < 0)) return std::nullopt;
+  int rank = rank_of(node, 0).value_or(0);
+  for (const auto& a : op.ints) {
+    const auto* given = node.ints(a.name);
+    auto length = attr_length(a, rank);
+    if (given)
+      r.attrs.ints.push_back(polys(*given));
+    else if (a.fallback && length)
+      r.attrs.ints.emplace_back(*length, Poly(*a.fallback));
+    else
+      return std::nullopt;
+    if (length && r.attrs.ints.back().size() != *length) return std::nullopt;
+  }
+  for (const auto& a : op.reals) r.attrs.reals.push_back({node.real(a.name, a.fallback), nullptr});
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    if (!node.inputs[k].present) return std::nullopt;
+    r.operands.push_back(static_cast<int>(k));
+  }
+  int n = static_cast<int>(r.operands.size());
+  if (n < op.min_arity || n > op.max_arity) return std::nullopt;
+  return r;
+}
+
+Result<OnnxExport> export_by_name(const OpDef& op, const Attrs<Poly>& at,
+                                  const std::vector<TensorType>& operands, int) {
+  OnnxExport r;
+  r.type = op.onnx[0];
+  for (size_t k = 0; k < op.ints.size(); ++k) {
+    ASSIGN_OR_RETURN(auto v, numbers(op.ints[k].name, at.ints[k]));
+    r.attrs[std::string(op.ints[k].name)] = ints_attr(std::move(v));
+  }
+  for (size_t k = 0; k < op.reals.size(); ++k) {
+    OnnxAttr a;
+    a.floats = {at.reals[k].value};
+    r.attrs[std::string(op.reals[k].name)] = a;
+  }
+  r.inputs = operand_inputs(static_cast<int>(operands.size()));
+  return r;
+}
+
+std::vector<OnnxExport::Input> operand_inputs(int operands) {
+  std::vector<OnnxExport::Input> r;
+  for (int k = 0; k < operands; ++k) r.push_back({k, nullptr});
+  return r;
+}
+OnnxExport::Input int_input(std::vector<int64_t> v) {
+  auto n = static_cast<int64_t>(v.size());
+  return {std::nullopt, Constant::of_ints({n}, v)};
+}
+namespace {
+
+std::string text_of(double x) {
+  std::array<char, 32> digits;
+  auto end = std::to_chars(digits.data(), digits.data() + digits.size(), x).ptr;
+  return {digits.data(), end};
+}
+
+}  // namespace
+
+Result<OnnxExport::Input> real_input(std::string_view what, double v, DType type) {
+  auto constant = make_constant(type, {}, {v});
+  if (constant->reals()->front() != v)
+    return error(std::string(what) + " = " + text_of(v) + " is no " + to_string(type) + " number");
+  return OnnxExport::Input{std::nullopt, std::move(constant)};
+}
+
+Result<Attrs<Poly>> export_attrs(const OpDef& op, const Attrs<Poly>& at,
+                                 const std::vector<TensorType>& operands, int opset) {
+  if (op.types.empty() || operands.empty())
+    return error(std::string(op.name) + " has no ONNX form; fold it into a constant");
+  DType type = operands[0].dtype;
+  std::string what = std::string(op.onnx[0]) + " on " + to_string(type);
+  auto row = std::find_if(op.types.begin(), op.types.end(),
+                          [&](const TypeSupport& t) { return t.type == type; });
+  if (row == op.types.end() || row->specified == kNever) return error("ONNX has no " + what);
+  if (opset < row->specified)
+    return error(what + " is newer than the model's opset " + std::to_string(opset));
+  Attrs<Poly> normal = at;
+  auto rank = static_cast<int64_t>(operands[0].shape->size());
+  for (size_t k = 0; k < op.ints.size(); ++k)
+    for (Poly& p : normal.ints[k])
+      if (op.ints[k].kind == IntKind::Axis && p.is_constant() && p.constant() < 0)
+        p = p + Poly(rank);
+  return normal;
+}
+
+Status check_floats(const OnnxExport& form) {
+  for (const auto& [name, attr] : form.attrs)
+    for (double x : attr.floats)
+      if (static_cast<double>(static_cast<float>(x)) != x)
+        return error("attribute " + name + " = " + text_of(x) + " is no float32 number");
+  return {};
+}
+
+Result<std::vector<int64_t>> numbers(std::string_view what, const std::vector<Poly>& v) {
+  std::vector<int64_t> r;
+  for (const Poly& p : v) {
+    if (!p.is_constant())
+      return error(std::string(what) + " is " + to_string(p) + ", not a number: no ONNX form");
+    r.push_back(p.constant());
+  }
+  return r;
+}
+
+}  // namespace ops
+}  // namespace regraft
