@@ -75,7 +75,7 @@ void Stop::acknowledge_interrupt() { interrupt_pending = 0; }
 bool Stop::was_interrupted() { return interrupt_seen != 0; }
 
 void install_interrupt_handler() {
-  std::signal(SIGPIPE, SIG_IGN);
+  for (int s : {SIGPIPE, SIGXFSZ}) std::signal(s, SIG_IGN);
   for (int s : kSignals)  // glibc's signal() restarts calls: reading and writing go on
     if (std::signal(s, on_interrupt) == SIG_IGN && s == SIGHUP) std::signal(s, SIG_IGN);
 }

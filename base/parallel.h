@@ -36,9 +36,9 @@ class Stop {
   std::atomic<bool> requested_{false};
   std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
 };
-/// The first SIGINT, SIGTERM or SIGHUP asks all work to stop and finish cleanly; the second kills
-/// the process. A SIGHUP that is ignored (nohup) stays so. SIGPIPE is ignored: a reader that went
-/// away is an error of writing.
+/// The first SIGINT, SIGTERM or SIGHUP asks all work to stop and finish cleanly; the second kills the
+/// process. A SIGHUP that is ignored (nohup) stays so. SIGPIPE and SIGXFSZ are ignored: a reader that
+/// went away and a file that may not grow are errors of writing.
 void install_interrupt_handler();
 
 }  // namespace regraft

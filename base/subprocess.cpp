@@ -90,7 +90,7 @@ class Setting {
     posix_spawnattr_init(&attributes_);
     sigset_t usual;
     sigemptyset(&usual);
-    sigaddset(&usual, SIGPIPE);
+    for (int ignored_by_us : {SIGPIPE, SIGXFSZ}) sigaddset(&usual, ignored_by_us);
     posix_spawnattr_setsigdefault(&attributes_, &usual);
     posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
   }

@@ -223,6 +223,16 @@ rewrite::SearchOptions search_options(const OptimizeFlags& flags, int opset) {
   return options;
 }
 
+/// Asked to stop, it still compares once: what is written has been checked.
+Result<rewrite::CheckReport> checked(const OptimizeFlags& flags, const Graph& a, const Graph& b) {
+  auto compare = [&](int runs) {
+    Stop::acknowledge_interrupt();
+    return compare_on(flags.check_on, a, b, runs, flags.common.seed, Stop());
+  };
+  auto report = compare(Stop::was_interrupted() ? 1 : flags.check);
+  return !report && Stop::interrupted() ? compare(1) : report;
+}
+
 }  // namespace
 
 int run_optimize(const OptimizeFlags& flags) {
@@ -242,11 +252,7 @@ int run_optimize(const OptimizeFlags& flags) {
   if (!choice) return bad_input(error(flags.in + ": " + choice.error().message));
   o.choice = *std::move(choice);
   if (flags.check > 0) {
-    // Asked to stop, it still compares once: what is written has been checked.
-    int runs = Stop::was_interrupted() ? 1 : flags.check;
-    Stop::acknowledge_interrupt();
-    auto check = compare_on(flags.check_on, imported->graph, o.choice.graph, runs,
-                            flags.common.seed, Stop());
+    auto check = checked(flags, imported->graph, o.choice.graph);
     if (!check) return bad_input(error(flags.in + ": " + check.error().message));
     if (!check->agrees) {
       tell("the check failed, nothing written: " + describe(*check));

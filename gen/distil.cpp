@@ -351,12 +351,14 @@ bool Distiller::settle(size_t index, Links& links, const Stop* stop) {
   return true;
 }
 
-size_t Distiller::replay(size_t position, const std::vector<size_t>& judged, Progress& progress) {
+size_t Distiller::replay(size_t position, const std::vector<size_t>& judged, const Stop& stop,
+                         Progress& progress) {
   position = std::min(position, items_.size());
   for (size_t index : judged) {
     if (index >= position) continue;
+    if (stop.must_end()) return index;
     Links links(items_[index]);
-    settle(index, links, nullptr);
+    if (!settle(index, links, &stop)) return index;
   }
   progress.add(position);
   return position;

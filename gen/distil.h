@@ -41,8 +41,10 @@ class Distiller {
   size_t size() const { return items_.size(); }
   /// Judges some groups from `position` on; returns the next position.
   size_t run(size_t position, const Stop& stop, Progress& progress);
-  /// Brings back a run that had come to `position`, from the groups that it judged.
-  size_t replay(size_t position, const std::vector<size_t>& judged, Progress& progress);
+  /// Brings back a run that had come to `position`, from the groups that it judged. Returns the
+  /// position, an earlier one when it was stopped.
+  size_t replay(size_t position, const std::vector<size_t>& judged, const Stop& stop,
+                Progress& progress);
   const DistilCounts& counts() const { return counts_; }
   /// Number of pairs: of each group all but the first application.
   uint64_t pairs() const { return counts_.pairs; }

@@ -24,6 +24,7 @@ class Run {
   Run(const GenerateOptions& options, const Stop& stop) : options_(options), stop_(stop) {
     threads_ = options.threads > 0 ? options.threads : default_threads();
     saved_ = Clock::now();
+    checkpoint_ = options.resume;
   }
   Status theme(const Theme& theme);
   GenerateReport finish();
@@ -31,7 +32,7 @@ class Run {
  private:
   Result<Enumeration> enumerate_theme(ShapedOps& ops, int max_size, Bank& bank);
   void collect(const Finding& finding);
-  void distil(Distiller& distiller, const Checkpoint::ThemeState& from);
+  void distil(Distiller& distiller);
   void save(const Distiller& distiller, size_t position);
   void add(const DistilCounts& counts);
   std::vector<char> without_derivable();
@@ -41,7 +42,8 @@ class Run {
   int threads_;
   GenerateReport report_;
   Collector collector_;
-  Checkpoint checkpoint_;
+  Checkpoint checkpoint_;  ///< begins as what is resumed, and only grows
+  size_t theme_ = 0;       ///< number of the theme at work
   Clock::time_point saved_;
   std::vector<Judged> themes_;  ///< only for an audit
 };
@@ -86,18 +88,21 @@ void Run::add(const DistilCounts& c) {
 }
 
 void Run::save(const Distiller& distiller, size_t position) {
-  checkpoint_.themes.back() = {position, distiller.judged()};
+  Checkpoint::ThemeState& known = checkpoint_.themes[theme_];
+  if (position < known.position) return;  // stopped before it was where an earlier run had come
+  known = {position, distiller.judged()};
   if (!options_.save) return;
   saved_ = Clock::now();
   options_.save(checkpoint_);
 }
 
-void Run::distil(Distiller& distiller, const Checkpoint::ThemeState& from) {
+void Run::distil(Distiller& distiller) {
   for (size_t k = 0; k < collector_.rules().size(); ++k)
     distiller.know(collector_.rules()[k], collector_.signatures(k));
-  checkpoint_.themes.emplace_back();
+  if (checkpoint_.themes.size() <= theme_) checkpoint_.themes.resize(theme_ + 1);
+  const Checkpoint::ThemeState from = checkpoint_.themes[theme_];
   Progress progress("distil", "groups", distiller.size(), options_.verbosity);
-  size_t position = distiller.replay(from.position, from.judged, progress);
+  size_t position = distiller.replay(from.position, from.judged, stop_, progress);
   while (position < distiller.size() && !stop_.must_end()) {
     position = distiller.run(position, stop_, progress);
     if (seconds_since(saved_) > kSaveSeconds) save(distiller, position);
@@ -118,9 +123,8 @@ Status Run::theme(const Theme& theme) {
   t.graph = std::move(found.graph);
   t.distiller = std::make_unique<Distiller>(*t.graph, *t.bank, kShapeSeed, threads_,
                                             [&](const Finding& f) { collect(f); });
-  size_t index = checkpoint_.themes.size();
-  bool resumes = index < options_.resume.themes.size();
-  distil(*t.distiller, resumes ? options_.resume.themes[index] : Checkpoint::ThemeState{});
+  distil(*t.distiller);
+  ++theme_;
   add(t.distiller->counts());
   if (options_.audit > 0) themes_.push_back(std::move(t));
   return {};
