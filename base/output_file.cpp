@@ -157,6 +157,7 @@ Status OutputFile::open_temporary() {
   target_ = follow_links(path_);
   struct stat old {};
   bool exists = ::stat(target_.c_str(), &old) == 0;
+  if (!exists && errno != ENOENT) return failed();
   if (exists && ::access(target_.c_str(), W_OK) != 0) return failed();
   remove_abandoned(target_);
   mode_t mode = exists ? old.st_mode & 0777 : 0666;
