@@ -1,6 +1,7 @@
 // External data: where it may lie, that it is read late, and how it is written.
 #include "tests/io/models.h"
 
+#include <algorithm>
 #include <fstream>
 #include <numeric>
 
@@ -49,6 +50,30 @@ class External : public Folder {
     write_file(path("m.onnx"), external_model(location, offset, length).SerializeAsString());
     return load(path("m.onnx"));
   }
+  /// Its data files, by name.
+  std::vector<std::string> data_of(const std::string& model) const {
+    fs::path file = path(model);
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(file.parent_path())) {
+      std::string name = entry.path().filename().string();
+      bool belongs = name.starts_with(file.filename().string() + ".") && name.ends_with(".data");
+      if (belongs) found.push_back(entry.path().string());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+  /// The model of load_with, whose result is x times (w + w + .. + w).
+  Graph with_sums(const Imported& m, int count) const {
+    Graph g = m.graph;
+    Value sum{find(g, "w"), 0};
+    std::vector<float> more(static_cast<size_t>(kRows * kColumns), 1.0F);
+    for (int k = 0; k < count; ++k) {
+      auto constant = g.add_constant(Constant::of_floats({kRows, kColumns}, more));
+      sum = {*g.add_call(*find_op("add"), {sum, constant}, {}), 0};
+    }
+    g.set_outputs({{*g.add_call(*find_op("matmul"), {g.inputs()[0], sum}, {}), 0}});
+    return g;
+  }
   void expect_refused(const Result<Imported>& m, const std::string& why) {
     ASSERT_FALSE(m);
     EXPECT_NE(m.error().message.find("'w'"), std::string::npos) << m.error().message;
@@ -69,7 +94,8 @@ TEST_F(External, IsReadWhenAskedAndCopiedOnSave) {
   auto again = load(path("out/copy.onnx"));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(*again->graph.node(find(again->graph, "w")).constant->bytes(), *data->bytes());
-  EXPECT_TRUE(fs::exists(path("out/copy.onnx.data")));
+  EXPECT_EQ(data_of("out/copy.onnx").size(), 1U);
+  EXPECT_EQ(data_files(*m), std::vector{fs::canonical(path("w.bin")).string()});
   EXPECT_EQ(summarise(*m, m->graph).parameters, kRows * kColumns);
   EXPECT_GT(summarise(*m, m->graph).bytes, kBytes);
 }
@@ -84,6 +110,53 @@ TEST_F(External, CanBeSavedInPlace) {
   auto again = load(path("m.onnx"));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->graph.node(find(again->graph, "w")).constant->reals()->at(7), 8.0);
+  EXPECT_TRUE(fs::exists(path("m.onnx.data")));  // the user's, not ours to remove
+  ASSERT_TRUE(save(*again, with_sums(*again, 1), path("m.onnx")));
+  EXPECT_EQ(data_of("m.onnx").size(), 1U);  // what the model had before has gone
+  auto third = load(path("m.onnx"));
+  ASSERT_TRUE(third) << third.error().message;
+  EXPECT_EQ(third->graph.node(find(third->graph, "w")).constant->reals()->at(7), 8.0);
+}
+
+TEST_F(External, EqualContentIsOneFileAndOtherContentAnother) {
+  write_file(path("w.bin"), weight_bytes());
+  auto m = load_with("w.bin", 0);
+  ASSERT_TRUE(m && save(*m, m->graph, path("out.onnx")));
+  auto first = data_of("out.onnx");
+  auto written = fs::last_write_time(first.at(0));
+  ASSERT_TRUE(save(*m, m->graph, path("out.onnx")));
+  EXPECT_EQ(data_of("out.onnx"), first);
+  EXPECT_EQ(fs::last_write_time(first[0]), written);
+  ASSERT_TRUE(save(*m, with_sums(*m, 1), path("out.onnx")));
+  EXPECT_NE(data_of("out.onnx"), first);
+  EXPECT_EQ(data_of("out.onnx").size(), 1U);
+}
+
+TEST_F(External, UntilItIsCommittedTheOldPairIsThere) {
+  write_file(path("w.bin"), weight_bytes());
+  auto m = load_with("w.bin", 0);
+  ASSERT_TRUE(m && save(*m, m->graph, path("out.onnx")));
+  auto before = data_of("out.onnx");
+  {
+    auto output = ModelOutput::open(path("out.onnx"));
+    ASSERT_TRUE(output && output->write(*m, with_sums(*m, 2)) && output->sync());
+    EXPECT_EQ(data_of("out.onnx"), before);
+    EXPECT_TRUE(load(path("out.onnx")));
+  }
+  EXPECT_EQ(data_of("out.onnx"), before);
+  auto old = load(path("out.onnx"));
+  ASSERT_TRUE(old);
+  EXPECT_EQ(old->graph.node_count(), m->graph.node_count());
+}
+
+TEST_F(External, DataOfAnotherModelStays) {
+  write_file(path("w.bin"), weight_bytes());
+  auto m = load_with("w.bin", 0);
+  ASSERT_TRUE(m && save(*m, m->graph, path("out.onnx")));
+  fs::copy_file(path("out.onnx"), path("copy.onnx"));
+  auto copy = load(path("copy.onnx"));
+  ASSERT_TRUE(copy && save(*copy, with_sums(*copy, 1), path("out.onnx")));
+  EXPECT_TRUE(load(path("copy.onnx")));  // its data has the other model's name
 }
 
 TEST_F(External, DroppedTensorsAreNotCopied) {
@@ -92,7 +165,7 @@ TEST_F(External, DroppedTensorsAreNotCopied) {
   Graph g = m->graph;
   g.set_outputs({g.add_constant(Constant::of_floats({1, 32}, std::vector<float>(32, 2.0F)))});
   ASSERT_TRUE(save(*m, g, path("out.onnx")));
-  EXPECT_FALSE(fs::exists(path("out.onnx.data")));
+  EXPECT_TRUE(data_of("out.onnx").empty());
 }
 
 TEST_F(External, LargeNewConstantsGoToTheDataFile) {
@@ -107,7 +180,7 @@ TEST_F(External, LargeNewConstantsGoToTheDataFile) {
   ASSERT_TRUE(product);
   g.set_outputs({{*product, 0}});
   ASSERT_TRUE(save(*m, g, path("out.onnx")));
-  EXPECT_GE(fs::file_size(path("out.onnx.data")), static_cast<uintmax_t>(2 * kBytes));
+  EXPECT_GE(fs::file_size(data_of("out.onnx").at(0)), static_cast<uintmax_t>(2 * kBytes));
   EXPECT_LT(fs::file_size(path("out.onnx")), 2000U);
   EXPECT_TRUE(load(path("out.onnx")));
 }
@@ -121,7 +194,7 @@ TEST_F(External, ModelsOverTheLimitMoveToADataFile) {
   auto m = import(proto);
   ASSERT_TRUE(m) << m.error().message;
   ASSERT_TRUE(save(*m, m->graph, path("big.onnx"), {.inline_limit = 4000}));
-  EXPECT_EQ(fs::file_size(path("big.onnx.data")), 4800U);
+  EXPECT_EQ(fs::file_size(data_of("big.onnx").at(0)), 4800U);
   auto again = load(path("big.onnx"));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->graph.node(find(again->graph, "w")).constant->reals()->at(1199), 0.25);
