@@ -40,8 +40,8 @@ std::string header_for(const verify::VerifyOptions& o) {
       static_cast<int>(o.conditions));
 }
 
-uint64_t seal(const std::string& key, const Rule& verdict) {
-  return combine(hash_text(key), substitutions::seal_of(verdict, op_set_hash()));
+std::string seal(const std::string& key, const Rule& verdict) {
+  return hex(Sha256().text(key).text(substitutions::seal_of(verdict)).finish());
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ std::optional<verify::Finding> VerdictCache::find(const Rule& candidate) {
   try {
     auto j = nlohmann::json::parse(line);
     auto rule = parse_rule(j.at("rule").get<std::string>());
-    if (!rule || j.at("seal").get<uint64_t>() != seal(key, *rule)) return std::nullopt;
+    if (!rule || j.at("seal").get<std::string>() != seal(key, *rule)) return std::nullopt;
     verify::Finding f;
     f.rule = *std::move(rule);
     f.condition = j.at("condition");

@@ -9,8 +9,6 @@
 #include <optional>
 #include <sstream>
 
-#include "base/hash.h"
-#include "ir/op.h"
 #include "ir/text.h"
 
 namespace regraft::substitutions {
@@ -18,19 +16,10 @@ namespace {
 
 constexpr std::string_view kMagic = "#regraft-rules ";
 constexpr std::string_view kSeal = "seal=";
+constexpr size_t kSealDigits = 32;
+constexpr int kFormat = 2;
+constexpr std::string_view kVerifyAgain = "run `regraft verify FILE -o FILE`";
 constexpr uintmax_t kMaxBytes = uintmax_t{1} << 30;
-
-std::string hex(uint64_t n) {
-  std::string s(16, '0');
-  for (size_t i = 16; i-- > 0; n >>= 4) s[i] = "0123456789abcdef"[n & 15];
-  return s;
-}
-std::optional<uint64_t> unhex(std::string_view s) {
-  uint64_t n = 0;
-  auto [end, problem] = std::from_chars(s.data(), s.data() + s.size(), n, 16);
-  if (s.size() != 16 || problem != std::errc{} || end != s.data() + s.size()) return std::nullopt;
-  return n;
-}
 
 bool proved(const Rule& r) {
   return r.verdict.kind == VerdictKind::ProvedAllSizes ||
@@ -72,13 +61,14 @@ std::string field(std::string_view header, std::string_view name) {
   return std::string(header.substr(start, end == std::string_view::npos ? end : end - start));
 }
 
-Status read_header(std::string_view line, const std::string& name, RuleFile& file) {
+Status read_header(std::string_view line, const std::string& name, Admit admit, RuleFile& file) {
   std::string_view version = line.substr(kMagic.size());
-  if (version.substr(0, version.find(' ')) != "1")
-    return at(name, 1, kMagic.size() + 1, "this version of the format is not known; expected 1");
-  auto ops = unhex(field(line, "ops"));
-  if (!ops) return at(name, 1, 1, "the header has no ops=<16 hexadecimal digits>");
-  file.ops_hash = *ops;
+  version = version.substr(0, version.find(' '));
+  if (version == "1" && admit != Admit::Candidates)
+    return at(name, 1, 1, "sealed by an earlier version; " + std::string(kVerifyAgain));
+  if (version != "1" && version != std::to_string(kFormat))
+    return at(name, 1, kMagic.size() + 1, "this version of the format is not known; expected 2");
+  file.format = version == "1" ? 1 : kFormat;
   file.generator = field(line, "generator");
   file.prover = field(line, "prover");
   return {};
@@ -96,25 +86,35 @@ SealedLine without_seal(std::string_view line) {
   return {trimmed(line.substr(0, start)), line.substr(start + 1 + kSeal.size())};
 }
 
-uint64_t seal_of(std::string_view canonical, uint64_t ops_hash) {
-  return combine(hash_text(canonical), ops_hash);
+/// The operators of both sides, by name.
+std::map<std::string_view, const OpDef*> operators_of(const Rule& rule) {
+  std::map<std::string_view, const OpDef*> used;
+  for (const Pattern* side : {&rule.lhs, &rule.rhs})
+    for (const PatternNode& n : side->nodes) used.emplace(n.op->name, n.op);
+  return used;
 }
 
-/// Error unless the claim of a proof is one that the verifier sealed for this operator set. The
-/// text of the rule need not be canonical.
-Status check_claim(const Rule& rule, std::string_view text, std::string_view seal,
-                   uint64_t file_ops) {
+/// Of the rule, written as `text`.
+std::string seal_of(const Rule& rule, std::string_view text, const Meaning& meaning) {
+  Sha256 sha;
+  sha.text(kMagic).number(kFormat).text(text);
+  for (const auto& [name, op] : operators_of(rule)) sha.digest(meaning(*op));
+  return hex(sha.finish()).substr(0, kSealDigits);
+}
+
+/// Error unless the claim of a proof is one that the verifier sealed, for the operators as they
+/// are. The text of the rule need not be canonical.
+Status check_claim(const Rule& rule, std::string_view text, std::string_view seal, int format) {
   if (!proved(rule)) return {};
-  if (file_ops == 0) return error("claims a proof, but the file has no header");
-  if (file_ops != op_set_hash())
-    return error("was proved for another operator set (ops=" + hex(file_ops) +
-                 ", this program has " + hex(op_set_hash()) + "); verify the file again");
-  if (seal.empty()) return error("claims a proof without a seal; verify the file again");
-  auto sealed = unhex(seal);
-  if (sealed != seal_of(text, file_ops) && sealed != substitutions::seal_of(rule, file_ops))
+  std::string again = "; " + std::string(kVerifyAgain);
+  if (format == 0) return error("claims a proof, but the file has no header" + again);
+  if (seal.empty()) return error("claims a proof without a seal" + again);
+  if (seal != seal_of(rule, text, known_meaning) && seal != substitutions::seal_of(rule))
     return error(
-        "the seal does not fit the rule, it was edited after the proof; verify the file again");
-  if (rule.domain.empty()) return error("claims a proof without saying for which shapes");
+        "the seal does not fit: the rule or the meaning of one of its operators was changed after "
+        "the proof" +
+        again);
+  if (rule.domain.empty()) return error("claims a proof without saying for which shapes" + again);
   return {};
 }
 
@@ -132,7 +132,9 @@ bool admitted(const Rule& rule, Admit admit) {
 
 }  // namespace
 
-uint64_t seal_of(const Rule& rule, uint64_t ops_hash) { return seal_of(to_string(rule), ops_hash); }
+std::string seal_of(const Rule& rule, const Meaning& meaning) {
+  return seal_of(rule, to_string(rule), meaning);
+}
 
 Result<RuleFile> parse_rules(std::string_view text, const std::string& name, Admit admit) {
   RuleFile file;
@@ -143,7 +145,8 @@ Result<RuleFile> parse_rules(std::string_view text, const std::string& name, Adm
     size_t end = text.find('\n');
     std::string_view line = trimmed(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (number == 1 && line.starts_with(kMagic)) RETURN_IF_ERROR(read_header(line, name, file));
+    if (number == 1 && line.starts_with(kMagic))
+      RETURN_IF_ERROR(read_header(line, name, admit, file));
     size_t indent = line.find_first_not_of(" \t");
     if (indent == std::string_view::npos || line[indent] == '#') continue;
     auto [rule_text, seal] = without_seal(line.substr(indent));
@@ -153,7 +156,7 @@ Result<RuleFile> parse_rules(std::string_view text, const std::string& name, Adm
       return at(name, number, indent + 1,
                 "the name " + rule->name + " is taken by line " + std::to_string(it->second));
     if (admit != Admit::Candidates)
-      if (Status s = check_claim(*rule, rule_text, seal, file.ops_hash); !s)
+      if (Status s = check_claim(*rule, rule_text, seal, file.format); !s)
         return at(name, number, indent + 1, rule->name + " " + s.error().message);
     if (admitted(*rule, admit))
       file.rules.push_back(*std::move(rule));
@@ -180,15 +183,14 @@ Result<RuleFile> read_candidates(const std::string& path) {
 }
 
 std::string to_text(const RuleFile& file) {
-  uint64_t ops = op_set_hash();
-  std::string text = std::string(kMagic) + "1  ops=" + hex(ops) + "  generator=\"" +
+  std::string text = std::string(kMagic) + std::to_string(kFormat) + "  generator=\"" +
                      file.generator + "\"  prover=\"" + file.prover + "\"\n";
   std::vector<const Rule*> sorted;
   for (const Rule& r : file.rules) sorted.push_back(&r);
   std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->name < b->name; });
   for (const Rule* r : sorted) {
     text += to_string(*r);
-    if (proved(*r)) text += "  " + std::string(kSeal) + hex(seal_of(*r, ops));
+    if (proved(*r)) text += "  " + std::string(kSeal) + seal_of(*r);
     text += '\n';
   }
   return text;

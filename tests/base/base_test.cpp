@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -46,6 +47,30 @@ TEST(Result, HoldsMoveOnlyValues) {
     return *p;
   };
   EXPECT_EQ(*take(), 5);
+}
+
+std::string sha256(std::string_view text) {
+  return hex(Sha256().bytes(std::as_bytes(std::span(text))).finish());
+}
+
+TEST(Digest, IsSha256) {  // examples of FIPS 180-4
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  Sha256 pieces;
+  for (int k = 0; k < 1000; ++k) pieces.bytes(std::as_bytes(std::span("a", 1)));
+  EXPECT_EQ(hex(pieces.finish()), sha256(std::string(1000, 'a')));
+}
+
+TEST(Digest, TellsSequencesApart) {
+  auto of = [](std::string_view a, std::string_view b) {
+    return Sha256().text(a).text(b).finish();
+  };
+  EXPECT_EQ(of("ab", "c"), of("ab", "c"));
+  EXPECT_NE(of("ab", "c"), of("a", "bc"));
+  EXPECT_NE(of("", "abc"), of("abc", ""));
+  EXPECT_NE(Sha256().number(1).number(256).finish(), Sha256().number(256).number(1).finish());
 }
 
 TEST(Hash, MixesEveryBit) {

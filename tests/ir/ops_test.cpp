@@ -2,6 +2,7 @@
 #include <cmath>
 #include <set>
 
+#include "ir/meaning.h"
 #include "tests/ir/graphs.h"
 #include "tests/ir/sum_value.h"
 
@@ -304,6 +305,27 @@ TEST_P(Ops, AssociatesExactlyWhereDeclared) {
     associates = x.shape == y.shape && x.data == y.data;
   }
   EXPECT_EQ(op.associative, associates);
+}
+
+/// Were its formula or table another operator's, its meaning would be another.
+TEST_P(Ops, HasAMeaningOfItsOwn) {
+  EXPECT_EQ(meaning_of(op), known_meaning(op));
+  for (const OpDef* other : all_ops()) {
+    if (other == &op) continue;
+    OpDef renamed = *other;
+    renamed.name = op.name;
+    EXPECT_NE(meaning_of(renamed), known_meaning(op)) << other->name;
+  }
+  OpDef changed = op;
+  changed.samples = [] { return std::vector<Sample>(); };
+  EXPECT_NE(meaning_of(changed), known_meaning(op));
+  for (size_t k = 0; k < op.ints.size(); ++k) {
+    std::vector<IntAttr> ints(op.ints.begin(), op.ints.end());
+    ints[k].fallback = ints[k].fallback.value_or(0) + 1;
+    changed = op;
+    changed.ints = ints;
+    EXPECT_NE(meaning_of(changed), known_meaning(op));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Ops, ::testing::ValuesIn(all_ops().begin(), all_ops().end()),

@@ -37,6 +37,7 @@ THIRD_PARTY = {
     "CLI/": ["cli/"],
     "spdlog/": ["base/log.", "cli/"],
     "nlohmann/": ["cli/", "cost/"],
+    "openssl/": ["base/digest."],
     "oneapi/dnnl": ["cost/cpu/"],
     "dnnl": ["cost/cpu/"],
     "cuda": ["cost/cuda/"],

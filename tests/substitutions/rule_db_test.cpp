@@ -86,11 +86,60 @@ TEST(RuleDb, ForgedProofsAreRefused) {
             std::string::npos);
   EXPECT_NE(message(replaced(text, "proved:bounded", "proved:all-sizes")).find("seal"),
             std::string::npos);
-  EXPECT_NE(
-      message(replaced(text, "ops=", "ops=0123456789abcdef  was=")).find("another operator set"),
-      std::string::npos);
+  EXPECT_NE(message(replaced(text, "seal=", "seal=0")).find("seal does not fit"),
+            std::string::npos);
   EXPECT_NE(message(text.substr(text.find('\n') + 1)).find("no header"), std::string::npos);
   EXPECT_TRUE(parse_rules(replaced(text, "=> (relu ?x)", "=> ?x"), "f.rules", Admit::Candidates));
+}
+
+TEST(RuleDb, EarlierFormatsAreReadAsCandidatesOnly) {
+  std::string old =
+      "#regraft-rules 1  ops=1028e0a084d887be  generator=\"g\"  prover=\"p\"\n"
+      "twice  (relu (relu ?a)) => (relu ?a)  for a:nn  proved:all-sizes  seal=ab072cb389987e4d\n";
+  for (Admit admit : {Admit::AllSizes, Admit::Bounded}) {
+    std::string refused = message(old, admit);
+    EXPECT_TRUE(refused.starts_with("f.rules:1:1: ")) << refused;
+    EXPECT_NE(refused.find("run `regraft verify"), std::string::npos) << refused;
+    EXPECT_EQ(refused.find('\n'), std::string::npos);
+  }
+  auto file = parse_rules(old, "f.rules", Admit::Candidates);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->generator, "g");
+  EXPECT_EQ(file->rules.size(), 1u);
+}
+
+/// What all operators mean, were one of them another.
+Meaning with_changed(const OpDef& changed) {
+  return [changed](const OpDef& op) {
+    return op.name == changed.name ? meaning_of(changed) : known_meaning(op);
+  };
+}
+
+TEST(RuleDb, ASealCoversWhatItsOperatorsMeanAndNoOthers) {
+  Rule with_max = proved_rule("m (maxpool (relu ?a) kernel=2,2) => (relu (maxpool ?a kernel=2,2))");
+  Rule with_relu = proved_rule("r (relu (relu ?a)) => (relu ?a) for a:nn proved:all-sizes");
+  Rule with_add = proved_rule("a (add ?a ?b) => (add ?b ?a) for a:nn b:nn proved:all-sizes");
+  OpDef formula = *find_op("relu");  // x, not max(x, 0)
+  formula.fill_field = find_op("neg")->fill_field;
+  OpDef shapes = *find_op("relu");
+  shapes.field_semantics.infer = [](Field&, const Shapes<Field>& in, const Attrs<int64_t>&) {
+    return Result<Shapes<Field>>(Shapes<Field>{in[0], in[0]});
+  };
+  OpDef commutes = *find_op("relu");
+  commutes.commutative = true;
+  for (const OpDef& changed : {formula, shapes, commutes}) {
+    Meaning meaning = with_changed(changed);
+    EXPECT_NE(seal_of(with_max, meaning), seal_of(with_max));
+    EXPECT_NE(seal_of(with_relu, meaning), seal_of(with_relu));
+    EXPECT_EQ(seal_of(with_add, meaning), seal_of(with_add));
+  }
+  OpDef pool = *find_op("maxpool");
+  std::vector<IntAttr> attributes(pool.ints.begin(), pool.ints.end());
+  for (IntAttr& a : attributes)
+    if (a.name == "strides") a.fallback = 2;
+  pool.ints = attributes;
+  EXPECT_NE(seal_of(with_max, with_changed(pool)), seal_of(with_max));
+  EXPECT_EQ(seal_of(with_relu, with_changed(pool)), seal_of(with_relu));
 }
 
 TEST(RuleDb, BadLinesNameTheirPlace) {
@@ -102,8 +151,7 @@ TEST(RuleDb, BadLinesNameTheirPlace) {
   EXPECT_NE(message(head + "r (relu ?x) => ?x  proven\n").find("proven"), std::string::npos);
   EXPECT_NE(message(head + "r (relu ?x) => ?x\nr (neg ?x) => ?x\n").find("line 2"),
             std::string::npos);
-  EXPECT_NE(message("#regraft-rules 2  ops=0123456789abcdef\n").find("version"), std::string::npos);
-  EXPECT_NE(message("#regraft-rules 1  ops=12\n").find("ops="), std::string::npos);
+  EXPECT_NE(message("#regraft-rules 3  generator=\"\"\n").find("version"), std::string::npos);
   EXPECT_EQ(message(head + "r (relu ?x => ?x\n").find('\n'), std::string::npos);
 }
 
