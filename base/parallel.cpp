@@ -1,8 +1,12 @@
 #include "base/parallel.h"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
+#include <limits>
 #include <thread>
+
+#include "base/resources.h"
 
 #ifdef REGRAFT_PARALLEL_TBB
 #include <tbb/blocked_range.h>
@@ -61,15 +65,53 @@ void parallel_for(size_t n, int threads, const std::function<void(size_t)>& body
 }
 #endif
 
-Stop::Stop(double seconds) {
-  if (seconds > 0)
-    deadline_ = std::chrono::steady_clock::now() +
-                std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                    std::chrono::duration<double>(seconds));
+Stop::Stop(double seconds, int64_t memory) : memory_(std::max<int64_t>(memory, 0)) {
+  constexpr double kForever = 1e9;  // seconds; more does not fit into the clock
+  if (seconds > 0 && seconds < kForever)
+    deadline_ = Clock::now() +
+                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-bool Stop::requested() const { return requested_.load(std::memory_order_relaxed) || interrupted(); }
-bool Stop::out_of_time() const { return std::chrono::steady_clock::now() >= deadline_; }
+Stop::Stop(const Stop& outer, double reserve)
+    : outer_(&outer), deadline_(outer.deadline_), memory_(outer.memory_) {
+  if (deadline_ != Clock::time_point::max())
+    deadline_ -=
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(reserve));
+}
+
+bool Stop::requested() const {
+  return requested_.load(std::memory_order_relaxed) || interrupted() ||
+         (outer_ && outer_->requested());
+}
+
+bool Stop::out_of_time() const {
+  return deadline_ != Clock::time_point::max() && Clock::now() >= deadline_;
+}
+
+double Stop::seconds_left() const {
+  if (deadline_ == Clock::time_point::max()) return HUGE_VAL;
+  return std::max(0.0, std::chrono::duration<double>(deadline_ - Clock::now()).count());
+}
+
+int64_t Stop::memory_left() const {
+  if (memory_ == 0) return std::numeric_limits<int64_t>::max();
+  return std::max<int64_t>(0, memory_ - resident_bytes());
+}
+
+bool Stop::out_of_memory() const {
+  if (memory_ == 0) return false;
+  constexpr auto kEvery = std::chrono::milliseconds(50);
+  int64_t now = Clock::now().time_since_epoch().count(), last = looked_.load();
+  bool due = now - last >= std::chrono::duration_cast<Clock::duration>(kEvery).count();
+  if (due && looked_.compare_exchange_strong(last, now)) full_ = memory_left() < memory_ / 8;
+  return full_;
+}
+
+const char* Stop::reason() const {
+  if (requested()) return "interrupted";
+  return out_of_time() ? "out of time" : "out of memory";
+}
+
 bool Stop::interrupted() { return interrupt_pending != 0; }
 void Stop::acknowledge_interrupt() { interrupt_pending = 0; }
 bool Stop::was_interrupted() { return interrupt_seen != 0; }

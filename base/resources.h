@@ -1,5 +1,5 @@
 #pragma once
-// What this process has used so far.
+// What this process has used so far, and may use.
 #include <cstdint>
 
 namespace regraft {
@@ -11,5 +11,12 @@ double thread_seconds();
 /// Highest resident memory since the program started, in bytes (not that of what started it, which
 /// getrusage may report).
 int64_t peak_bytes();
+/// Resident memory now, in bytes.
+int64_t resident_bytes();
+/// What this machine has, or the control group of this process may use, in bytes.
+int64_t machine_bytes();
+/// From here on memory beyond `bytes` in all is refused (std::bad_alloc) and not taken from other
+/// programs. Threads' stacks count, so some slack is added. Without effect under a sanitizer.
+void limit_memory(int64_t bytes);
 
 }  // namespace regraft
