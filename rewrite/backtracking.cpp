@@ -60,7 +60,7 @@ class Run {
       const SearchOptions& options, const Stop& stop, bool skip_commuting)
       : options_(options),
         start_(Reporter::Clock::now()),
-        engine_(g, rules, model, {options.opset}),
+        engine_(g, rules, model, {options.opset, &stop}),
         paths_(engine_.cost()),
         reporter_("backtracking", engine_.cost(), rules, options, stop, start_),
         queue_(options.max_queue),

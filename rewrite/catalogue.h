@@ -5,6 +5,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "base/parallel.h"
 #include "cost/cost_model.h"
 #include "ir/graph.h"
 
@@ -16,6 +17,8 @@ using TypeId = int32_t;
 /// What new calls must satisfy.
 struct PlanOptions {
   int opset = 0;  ///< new calls must have an ONNX form at this opset; 0: not asked
+  /// Ends the listing of a graph's matches, which is incomplete then; null: nothing does.
+  const Stop* stop = nullptr;
   /// Element types that the model computes with where onnxruntime's CPU provider cannot: it runs
   /// elsewhere, so new calls on these types need not run there.
   std::set<DType> elsewhere = {};

@@ -27,7 +27,7 @@ void Engine::start(const Graph& g) {
   matches_at_start_ = state_->matches.size();
 }
 
-int32_t Engine::find(const Move& move) const {
+int32_t Engine::find(const Move& move) {
   int32_t number = state_->matches.find(move.place());
   return number >= 0 && match(number).listed >= 0 ? number : -1;
 }

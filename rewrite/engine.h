@@ -47,7 +47,10 @@ class Engine {
   const std::vector<int32_t>& matches() const { return state_->matches.listed(); }
   const Match& match(int32_t number) const { return state_->matches.match(number); }
   /// A match that applies now, or -1. REQUIRES: the nodes are in the graph, as many as in the rule.
-  int32_t find(const Move& move) const;
+  int32_t find(const Move& move);
+  /// How often limits ended the search for the places of a rule since the start: what is listed is
+  /// incomplete then. See PlaceLimits.
+  uint64_t left_out() const { return state_->matches.left_out(); }
 
   /// The match was there before the last move, and did the same.
   bool older_than_last_move(int32_t number) const {

@@ -4,8 +4,19 @@
 #include <bit>
 
 #include "base/check.h"
+#include "base/hash.h"
 
 namespace regraft::rewrite {
+
+namespace {
+
+uint64_t hash_of(const Place& place) {
+  uint64_t h = static_cast<uint64_t>(place.rule);
+  for (int32_t id : place.nodes) h = combine(h, static_cast<uint64_t>(id));
+  return h;
+}
+
+}  // namespace
 
 void Change::clear() {
   fresh.clear();
@@ -51,7 +62,26 @@ void MatchSet::find_all() {
   }
   std::sort(calls.begin(), calls.end(),
             [&](int32_t a, int32_t b) { return g_.comes_before(a, b); });
-  for (int32_t id : calls) rules_.program().match(g_, id, [&](const Place& place) { add(place); });
+  const Stop* stop = g_.catalogue().options().stop;
+  VisitPlace visit = [&](const Place& place) { return add(place); };
+  for (int32_t id : calls) {
+    if (stop && stop->must_end()) {
+      ++left_out_;
+      return;
+    }
+    left_out_ += rules_.program().match(g_, id, limits(), visit);
+  }
+}
+
+/// Fewer at each place once there are many in all.
+PlaceLimits MatchSet::limits() const {
+  constexpr size_t kMany = 100000;
+  constexpr size_t kManyForEach = 16;  // node
+  size_t many = std::max(kMany, kManyForEach * static_cast<size_t>(g_.id_bound()));
+  PlaceLimits limits;
+  if (listed_.size() > many / 2) limits = {8, 64, 1024};
+  if (listed_.size() > many) limits = {1, 8, 64};
+  return limits;
 }
 
 int32_t MatchSet::new_match(const Place& place, const Fit* fit) {
@@ -69,12 +99,13 @@ int32_t MatchSet::new_match(const Place& place, const Fit* fit) {
   return number;
 }
 
-void MatchSet::add(const Place& place) {
+bool MatchSet::add(const Place& place) {
   const Fit* fit = fitter_.fit(g_, place);
-  if (!fit || has_lower_twin(place)) return;
+  if (!fit || has_lower_twin(place)) return false;
   int32_t number = new_match(place, fit);
   stale_stamp_.resize(std::max(stale_stamp_.size(), static_cast<size_t>(count_)), 0);
   price(number);
+  return true;
 }
 
 /// Is there a place that does the same and comes first?
@@ -95,7 +126,25 @@ bool MatchSet::has_lower_twin(const Place& place) {
   return false;
 }
 
-int32_t MatchSet::find(const Place& place) const {
+int32_t MatchSet::find(const Place& place) {
+  int32_t known = listed_at(place);
+  if (known >= 0 || left_out_ == 0) return known;
+  const Pattern& lhs = rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs;
+  int32_t root = place.nodes[static_cast<size_t>(lhs.outputs[0].node)];
+  if (!g_.alive(root)) return -1;
+  int32_t added = -1;
+  rules_.program().match_among(g_, root, place.nodes, [&](const Place& found) {
+    bool same = found.rule == place.rule && std::ranges::equal(found.nodes, place.nodes) &&
+                std::ranges::equal(found.variables, place.variables);
+    if (!same || added >= 0) return false;
+    int32_t next = count_;
+    if (add(found)) added = next;
+    return added >= 0;
+  });
+  return added;
+}
+
+int32_t MatchSet::listed_at(const Place& place) const {
   const Pattern& lhs = rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs;
   int32_t root = place.nodes[static_cast<size_t>(lhs.outputs[0].node)];
   int32_t head = heads_[static_cast<size_t>(root)];
@@ -223,9 +272,9 @@ void MatchSet::collect_stale(const Change& change) {
   if (change.paths) all_of(joint_head_);
 }
 
-bool MatchSet::is_known(const Place& place, const std::vector<int32_t>& among) const {
-  return std::any_of(among.begin(), among.end(),
-                     [&](int32_t number) { return match(number).is_at(place); });
+bool MatchSet::is_found(const Place& place) const {
+  auto [begin, end] = found_.equal_range(hash_of(place));
+  return std::any_of(begin, end, [&](const auto& f) { return match(f.second).is_at(place); });
 }
 
 /// The matches that a fresh node is part of.
@@ -239,20 +288,21 @@ void MatchSet::find_around(const Change& change) {
   std::sort(roots.begin(), roots.end());
   roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
   found_.clear();
-  auto visit = [&](const Place& place) {
+  VisitPlace visit = [&](const Place& place) {
     bool fresh = std::any_of(place.nodes.begin(), place.nodes.end(), [&](int32_t id) {
       return fresh_stamp_[static_cast<size_t>(id)] == stamp_;
     });
-    if (!fresh) return;
+    if (!fresh) return false;
     bool joint = rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs.outputs.size() > 1;
-    if (joint && is_known(place, found_)) return;
-    int32_t before = count_;
-    add(place);
-    if (joint && count_ > before) found_.push_back(before);
+    if (joint && is_found(place)) return false;
+    int32_t number = count_;
+    bool added = add(place);
+    if (joint && added) found_.emplace(hash_of(place), number);
+    return added;
   };
   for (int32_t root : roots) {
-    rules_.program().match(g_, root, visit);
-    rules_.program().match_joint(g_, root, visit);
+    left_out_ += rules_.program().match(g_, root, limits(), visit);
+    left_out_ += rules_.program().match_joint(g_, root, limits(), visit);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rewrite/plan.h"
+#include "rewrite/program.h"
 
 namespace regraft::rewrite {
 
@@ -44,17 +45,21 @@ struct Change {
 };
 
 /// Lists exactly the matches that apply; of those that a symmetry of their rule maps onto each
-/// other one. Not thread-safe.
+/// other one. Where a value has so many readers that rules with several outputs apply to more of
+/// their combinations than are of use, some of these are left out (see PlaceLimits). Not
+/// thread-safe.
 class MatchSet {
  public:
-  /// Finds all matches. All three outlive this.
+  /// Finds all matches, unless the plan options' `stop` ends it. All three outlive this.
   MatchSet(const LiveGraph& g, const RuleIndex& rules, Fitter& fitter);
 
   /// Numbers of the matches that apply.
   const std::vector<int32_t>& listed() const { return listed_; }
   const Match& match(int32_t number) const { return matches_[static_cast<size_t>(number)]; }
-  /// The match of that rule at that place, or -1.
-  int32_t find(const Place& place) const;
+  /// The match of that rule at that place, or -1. One that was left out is added.
+  int32_t find(const Place& place);
+  /// How often limits ended the search for the places of a rule.
+  uint64_t left_out() const { return left_out_; }
   /// How many matches were priced so far: anew after a change near them, too.
   uint64_t priced() const { return priced_; }
   /// What the last update found or priced anew, and all at the start.
@@ -102,9 +107,11 @@ class MatchSet {
   int32_t new_match(const Place& place, const Fit* fit);
   void find_all();
   void find_around(const Change& change);
-  void add(const Place& place);
+  bool add(const Place& place);
+  PlaceLimits limits() const;
+  int32_t listed_at(const Place& place) const;
   bool has_lower_twin(const Place& place);
-  bool is_known(const Place& place, const std::vector<int32_t>& among) const;
+  bool is_found(const Place& place) const;
   void drop(int32_t number);
   void drop_parts_of(int32_t id);
   void collect_stale(const Change& change);
@@ -142,12 +149,13 @@ class MatchSet {
   uint64_t bucket_count_ = 0;
   int32_t joint_head_ = 0, constants_head_ = 0;
   std::vector<Entry> log_;
-  std::vector<int32_t> stale_, fresh_, found_, twin_nodes_;
+  std::vector<int32_t> stale_, fresh_, twin_nodes_;
+  std::unordered_multimap<uint64_t, int32_t> found_;  // joint matches of this update, by place
   std::vector<Value> twin_variables_;
   std::vector<int32_t> fresh_stamp_, stale_stamp_;
   int32_t stamp_ = 0;  ///< of this update; never the same again
   int32_t round_ = 0;
-  uint64_t priced_ = 0;
+  uint64_t priced_ = 0, left_out_ = 0;
 };
 
 }  // namespace regraft::rewrite

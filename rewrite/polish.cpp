@@ -19,7 +19,7 @@ class Polish {
       : price_(price),
         stop_(stop),
         left_(evaluations),
-        engine_(report.best, rules, model, {options.opset}),
+        engine_(report.best, rules, model, {options.opset, &stop}),
         max_calls_(options.max_growth * engine_.calls()),
         best_(price(engine_.to_graph())) {}
 

@@ -71,6 +71,7 @@ class Run {
     total_.candidates += std::min(looked, left);
     bool spent = total_.candidates >= options_.budget;
     if (spent) total_.stop = StopReason::Budget;
+    if (stop_.out_of_memory()) total_.stop = StopReason::Memory;
     if (stop_.out_of_time()) total_.stop = StopReason::Time;
     if (stop_.requested()) total_.stop = StopReason::Interrupted;
     return !spent && !stop_.must_end() && looked > 0;

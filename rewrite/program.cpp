@@ -8,7 +8,7 @@ namespace regraft::rewrite {
 
 namespace {
 
-constexpr int32_t kMaxRegisters = 64;
+constexpr size_t kFew = 16;  ///< readers that are looked at in their own order
 
 bool has_variable(const std::vector<std::string>& variables, size_t k) {
   return k < variables.size() && !variables[k].empty();
@@ -58,7 +58,7 @@ class Compiler {
       }
     at_ = static_cast<int32_t>(tree_.branches.size());
     next.push_back({at_, step.kind == Step::Enter ? step.reg : -1, step.op});
-    tree_.branches.push_back({std::move(step), {}, {}});
+    tree_.branches.push_back({std::move(step), {}, {}, {}});
   }
 
   void enter(PatternRef ref, int32_t reg) {
@@ -75,7 +75,7 @@ class Compiler {
     if (!node.inputs.empty()) compare_attributes(node, entered_[index]);
     int32_t base = registers_used_;
     registers_used_ += step.arity;
-    CHECK(registers_used_ < kMaxRegisters);
+    CHECK(registers_used_ < static_cast<int32_t>(Program::kMaxRegisters));
     for (size_t k = 0; k < node.inputs.size(); ++k)
       bind(node.inputs[k], base + static_cast<int32_t>(k));
     for (size_t k = 0; k < node.inputs.size(); ++k) {
@@ -172,6 +172,8 @@ class Compiler {
     step.other = way ? way->node : -1;
     if (way) step.climb = way->climb;
     emit(step);
+    auto& rules = tree_.branches[static_cast<size_t>(at_)].rules;
+    if (rules.empty() || rules.back() != number_) rules.push_back(number_);
     enter(out, registers_used_++);
   }
 
@@ -185,18 +187,23 @@ class Compiler {
 /// One run of a tree at one root.
 class Runner {
  public:
-  Runner(const LiveGraph& g, const Program::Tree& tree, const VisitPlace& visit)
-      : g_(g), tree_(tree), visit_(visit) {}
+  /// `among`: the only nodes that other outputs may be, if there are any.
+  Runner(const LiveGraph& g, const Program::Tree& tree, const PlaceLimits& limits,
+         std::span<const int32_t> among, const VisitPlace& visit)
+      : g_(g), tree_(tree), limits_(limits), among_(among), visit_(visit) {}
 
-  void run(int32_t root) {
+  /// Returns how often a limit ended it.
+  uint64_t run(int32_t root) {
     auto it = tree_.roots.find(g_.slot(root).op);
-    if (it == tree_.roots.end()) return;
+    if (it == tree_.roots.end()) return 0;
+    root_ = root;
     used_ = 1;
     regs_[0] = {root, 0};
     for (const Program::Next& n : it->second) {
       regs_[0].output = branch(n.branch).step.output;
       step(n.branch);
     }
+    return left_out_;
   }
 
  private:
@@ -293,19 +300,48 @@ class Runner {
   }
 
   void others(int32_t k, const Step& s) {
-    std::vector<int32_t> candidates;
-    if (s.climb.empty()) {
-      g_.for_calls(*s.op, [&](int32_t id) { candidates.push_back(id); });
-    } else {
-      candidates = {s.reg >= 0 ? reg(s.reg).node : nodes_[static_cast<size_t>(s.other)]};
-      for (const OpDef* op : s.climb) candidates = users(candidates, op);
-    }
+    std::vector<int32_t> candidates = readers(s);
     auto place = static_cast<size_t>(used_++);
+    bool outermost = depth_++ == 0;
+    if (outermost) tries_ = limits_.tries;
     for (int32_t id : candidates) {
+      if (tries_-- <= 0 || !open(branch(k))) {
+        left_out_ += outermost;
+        break;
+      }
       regs_[place] = {id, s.output};
       follow(k);
     }
+    --depth_;
     --used_;
+  }
+
+  /// What may be the output that `s` looks for. Of many, those behind the root come first: each
+  /// root then has others than the one before it.
+  std::vector<int32_t> readers(const Step& s) const {
+    std::vector<int32_t> found;
+    if (s.climb.empty()) {
+      g_.for_calls(*s.op, [&](int32_t id) { found.push_back(id); });
+    } else {
+      found = {s.reg >= 0 ? reg(s.reg).node : nodes_[static_cast<size_t>(s.other)]};
+      for (const OpDef* op : s.climb) found = users(found, op);
+    }
+    if (!among_.empty())
+      std::erase_if(found, [&](int32_t id) { return std::ranges::count(among_, id) == 0; });
+    if (found.size() > kFew) {
+      std::ranges::sort(found);
+      std::ranges::rotate(found, std::ranges::upper_bound(found, root_));
+    }
+    return found;
+  }
+
+  /// A rule that passes there has not had its share of places.
+  bool open(const Program::Branch& b) const {
+    return std::ranges::any_of(b.rules, [&](int32_t rule) {
+      auto tally = tallies_.find(rule);
+      return tally == tallies_.end() ||
+             (tally->second.useful < limits_.useful && tally->second.useless < limits_.useless);
+    });
   }
 
   std::vector<int32_t> users(const std::vector<int32_t>& of, const OpDef* op) const {
@@ -326,17 +362,29 @@ class Runner {
       if (a.registers[v] < 0) return;  // a variable that no call reads
       place_variables_[v] = reg(a.registers[v]);
     }
-    visit_({a.rule,
-            {place_nodes_.data(), a.entered.size()},
-            {place_variables_.data(), a.registers.size()}});
+    bool useful = visit_({a.rule,
+                          {place_nodes_.data(), a.entered.size()},
+                          {place_variables_.data(), a.registers.size()}});
+    if (depth_ == 0) return;
+    Tally& tally = tallies_[a.rule];
+    ++(useful ? tally.useful : tally.useless);
   }
+
+  struct Tally {
+    int32_t useful = 0, useless = 0;
+  };
 
   const LiveGraph& g_;
   const Program::Tree& tree_;
+  const PlaceLimits& limits_;
+  std::span<const int32_t> among_;
   const VisitPlace& visit_;
-  std::array<Value, kMaxRegisters> regs_, place_variables_;
-  std::array<int32_t, kMaxRegisters> nodes_, place_nodes_;
-  int32_t used_ = 0, count_ = 0;
+  std::array<Value, Program::kMaxRegisters> regs_, place_variables_;
+  std::array<int32_t, Program::kMaxRegisters> nodes_, place_nodes_;
+  int32_t root_ = -1, used_ = 0, count_ = 0;
+  int32_t depth_ = 0, tries_ = 0;               // of outputs that are not the root
+  std::unordered_map<int32_t, Tally> tallies_;  // by rule
+  uint64_t left_out_ = 0;
 };
 
 Program::Program(const std::deque<CompiledRule>& rules) {
@@ -354,12 +402,25 @@ Program::Program(const std::deque<CompiledRule>& rules) {
   }
 }
 
-void Program::match(const LiveGraph& g, int32_t root, const VisitPlace& visit) const {
-  Runner(g, first_, visit).run(root);
+bool Program::fits(const Pattern& lhs) {
+  size_t registers = lhs.outputs.size() + 1;
+  for (const PatternNode& n : lhs.nodes) registers += n.inputs.size();
+  return registers < kMaxRegisters && lhs.nodes.size() < kMaxRegisters;
 }
 
-void Program::match_joint(const LiveGraph& g, int32_t root, const VisitPlace& visit) const {
-  Runner(g, joint_, visit).run(root);
+uint64_t Program::match(const LiveGraph& g, int32_t root, const PlaceLimits& limits,
+                        const VisitPlace& visit) const {
+  return Runner(g, first_, limits, {}, visit).run(root);
+}
+
+uint64_t Program::match_joint(const LiveGraph& g, int32_t root, const PlaceLimits& limits,
+                              const VisitPlace& visit) const {
+  return Runner(g, joint_, limits, {}, visit).run(root);
+}
+
+void Program::match_among(const LiveGraph& g, int32_t root, std::span<const int32_t> nodes,
+                          const VisitPlace& visit) const {
+  Runner(g, first_, PlaceLimits(), nodes, visit).run(root);
 }
 
 void Program::add_ascents(const Pattern& lhs) {

@@ -13,7 +13,17 @@ struct Place {
   std::span<const int32_t> nodes;    ///< graph node of each pattern node
   std::span<const Value> variables;  ///< graph value of each tensor variable
 };
-using VisitPlace = std::function<void(const Place&)>;
+/// False: the place is of no use.
+using VisitPlace = std::function<bool(const Place&)>;
+
+/// How many places of rules with several outputs are looked at from one root, where a value has so
+/// many readers that they combine to more than anyone can use. Whatever has fewer is complete.
+struct PlaceLimits {
+  int32_t useful = 256;    ///< of a rule; then it is left alone at this root
+  int32_t useless = 1024;  ///< of a rule
+  int32_t tries =
+      16384;  ///< readers looked at for one output that is not the root, and those behind
+};
 
 /// Immutable; may be read from several threads. Commuted operands are tried both ways; a maker of
 /// constants also matches data, which is not compared here; distinct calls of the pattern are
@@ -21,10 +31,19 @@ using VisitPlace = std::function<void(const Place&)>;
 class Program {
  public:
   explicit Program(const std::deque<CompiledRule>& rules);
-  /// The places whose first output is a value of node `root`.
-  void match(const LiveGraph& g, int32_t root, const VisitPlace& visit) const;
+  /// Registers that a left side needs: as many as it has operands and outputs.
+  static constexpr size_t kMaxRegisters = 64;
+  static bool fits(const Pattern& lhs);
+  /// The places whose first output is a value of node `root`. Returns how often the limits ended
+  /// the search for places of a rule.
+  uint64_t match(const LiveGraph& g, int32_t root, const PlaceLimits& limits,
+                 const VisitPlace& visit) const;
   /// The places whose output number >= 1 is a value of node `root`.
-  void match_joint(const LiveGraph& g, int32_t root, const VisitPlace& visit) const;
+  uint64_t match_joint(const LiveGraph& g, int32_t root, const PlaceLimits& limits,
+                       const VisitPlace& visit) const;
+  /// The places of `match` whose nodes are all among those given.
+  void match_among(const LiveGraph& g, int32_t root, std::span<const int32_t> nodes,
+                   const VisitPlace& visit) const;
   /// Adds each node that may be an output of a place that node `id` is part of.
   void outputs_above(const LiveGraph& g, int32_t id, std::vector<int32_t>& roots) const;
 
@@ -58,6 +77,7 @@ class Program {
     Step step;
     std::vector<Next> next;
     std::vector<Accept> accepts;
+    std::vector<int32_t> rules;  ///< Other: those that pass here
   };
   /// A program for each operator that can be at the root.
   struct Tree {

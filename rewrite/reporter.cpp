@@ -46,6 +46,7 @@ void Reporter::look(uint64_t candidates) {
 std::optional<StopReason> Reporter::over() const {
   if (stop_.requested()) return StopReason::Interrupted;
   if (stop_.out_of_time()) return StopReason::Time;
+  if (stop_.out_of_memory()) return StopReason::Memory;
   bool expanded = options_.max_expanded > 0 && report.expanded >= options_.max_expanded;
   if (expanded || out_of_budget()) return StopReason::Budget;
   return std::nullopt;
@@ -86,6 +87,7 @@ void append(SearchReport& total, SearchReport&& next, double seconds_before) {
   }
   for (const auto& [rule, n] : next.applied) total.applied[rule] += n;
   std::move(next.steps.begin(), next.steps.end(), std::back_inserter(total.steps));
+  total.left_out = std::max(total.left_out, next.left_out);
   total.best = std::move(next.best);
   total.cost_after = next.cost_after;
 }

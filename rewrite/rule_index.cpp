@@ -21,6 +21,9 @@ Status admit(const Rule& rule, Scope scope) {
   if (rule.lhs.outputs.empty()) return refuse("its left side has no output");
   bool bare = std::any_of(rule.lhs.outputs.begin(), rule.lhs.outputs.end(), is_variable);
   if (bare) return refuse("an output of its left side is a bare variable");
+  if (!Program::fits(rule.lhs) || (rule.both && !Program::fits(rule.rhs)))
+    return refuse(std::to_string(Program::kMaxRegisters) +
+                  " operands are more than can be matched");
   return {};
 }
 

@@ -56,6 +56,7 @@ struct SearchReport {
   uint64_t candidates = 0;  ///< matches whose cost was predicted
   uint64_t duplicates = 0;  ///< candidates equal to a graph seen before
   uint64_t rejected = 0;    ///< candidates that cost too much
+  uint64_t left_out = 0;    ///< times that limits ended the search for places of a rule
   size_t peak_queue = 0;
   double seconds = 0;
   std::vector<Improvement> improvements;

@@ -4,7 +4,7 @@ namespace regraft::rewrite {
 
 Walk::Walk(std::string_view searcher, const Graph& g, const RuleIndex& rules,
            const cost::CostModel& model, const SearchOptions& options, const Stop& stop)
-    : engine(g, rules, model, {options.opset}),
+    : engine(g, rules, model, {options.opset, &stop}),
       reporter(searcher, engine.cost(), rules, options, stop, start),
       rng(options.seed),
       max_calls_(options.max_growth * engine.calls()) {}
@@ -31,6 +31,7 @@ int32_t Walk::random_match() {
 }
 
 SearchReport Walk::finish(StopReason reason) && {
+  reporter.report.left_out = engine.left_out();
   return std::move(reporter).finish(reason, moves_, engine.to_graph());
 }
 

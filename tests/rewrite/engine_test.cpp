@@ -118,12 +118,13 @@ std::multiset<Key> brute_force(const Graph& graph, const RuleIndex& rules,
   std::multiset<Key> keys;
   VisitPlace visit = [&](const Place& p) {
     const Fit* fit = fitter.fit(g, p);
-    if (!fit || !planner.make(p, *fit)) return;
+    if (!fit || !planner.make(p, *fit)) return false;
     keys.insert({p.rule,
                  {p.nodes.begin(), p.nodes.end()},
                  {p.variables.begin(), p.variables.end()},
                  rounded(planner.plan().cost_change),
                  planner.plan().growth});
+    return true;
   };
   for (size_t k = 0; k < rules.rules().size(); ++k)
     EveryPlace(g, rules.rules()[k].rule, static_cast<int32_t>(k), visit).run();

@@ -133,8 +133,10 @@ TEST_F(EGraphs, MatchesAreThoseOfTheGraphWhileNothingIsEqual) {
     std::multiset<Key> wanted, found;
     for (int32_t id = 0; id < live.id_bound(); ++id)
       if (live.slot(id).kind == NodeKind::Call)
-        rules_.program().match(live, id, [&](const Place& p) {
-          if (fitter.fit(live, p)) wanted.insert(key(p));
+        rules_.program().match(live, id, PlaceLimits(), [&](const Place& p) {
+          bool fits = fitter.fit(live, p) != nullptr;
+          if (fits) wanted.insert(key(p));
+          return fits;
         });
     EMatcher matcher(e, 1u << 20);
     for (size_t r = 0; r < rules_.rules().size(); ++r)
