@@ -48,6 +48,7 @@ int check_by_certificate(const CheckFlags& flags) {
 }  // namespace
 
 int run_check(const CheckFlags& flags) {
+  Stop stop(flags.common.seconds, memory_limit(flags.common));
   if (!flags.rule.empty()) return check_rule(flags);
   if (!flags.certificate.empty()) return check_by_certificate(flags);
   auto a = io::load(flags.a);
@@ -61,20 +62,20 @@ int run_check(const CheckFlags& flags) {
     return bad_input(s.error());
   auto output = OutputFile::open(flags.common.json);
   if (!output) return bad_input(output.error());
-  Stop stop(flags.common.seconds);
-  auto report = compare_on(flags.check_on, a->graph, b->graph, flags.runs, flags.common.seed, stop);
-  if (!report && Stop::was_interrupted()) {
+  auto report = compare_on(flags.check_on, a->graph, b->graph, flags.runs, flags.common, stop);
+  if (report && !report->unfinished.empty() && Stop::was_interrupted()) {
     tell("interrupted before the models were compared");
     return kInterrupted;
   }
   if (!report) return bad_input(error(flags.b + ": " + report.error().message));
   fmt::print("{}\n", printable(describe(*report)));
-  bool passed = report->agrees && report->outputs_not_compared == 0;
+  bool passed = report->agrees && report->outputs_not_compared == 0 && report->unfinished.empty();
   nlohmann::json json = {{"passed", passed},
                          {"runs", report->runs},
                          {"max_absolute", report->max_absolute},
                          {"max_relative", report->max_relative},
                          {"worst", report->worst},
+                         {"unfinished", report->unfinished},
                          {"outputs_not_compared", report->outputs_not_compared}};
   Status written = output->write(to_text(json, 2));
   if (written) written = output->commit();

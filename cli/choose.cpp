@@ -33,8 +33,13 @@ bool faster(const Timing& a, const Timing& b) {
 class Chooser {
  public:
   Chooser(const OptimizeFlags& flags, const io::Imported& imported, const rewrite::RuleIndex& rules,
-          const rewrite::SearchOptions& options, const Stop& stop)
-      : flags_(flags), imported_(imported), rules_(rules), options_(options), stop_(stop) {}
+          const rewrite::SearchOptions& options, int64_t growth, const Stop& stop)
+      : flags_(flags),
+        imported_(imported),
+        rules_(rules),
+        options_(options),
+        growth_(growth),
+        stop_(stop) {}
 
   Result<Choice> run() {
     if (!flags_.measure.empty()) {
@@ -109,10 +114,12 @@ class Chooser {
   }
 
   Result<std::vector<Candidate>> search() {
+    ASSIGN_OR_RETURN(auto searcher, searcher_of(flags_, rules_));
     goal_.emplace(*cost::goal_named(flags_.objective), *chosen_.model, chosen_.profiled,
                   imported_.graph);
     bool by_sums = !chosen_.profiled && flags_.objective == "latency";
     rewrite::CandidateOptions wanted;
+    wanted.growth = growth_;
     wanted.count = measurer_ ? static_cast<size_t>(flags_.candidates) : 1;
     double calls = imported_.graph.node_count();
     wanted.evaluations =
@@ -120,14 +127,14 @@ class Chooser {
     std::vector<const cost::CostModel*> models{&goal_->search_model()};
     if (chosen_.profiled && calls < kLarge) models.push_back(&roofline_);
     return rewrite::find_candidates(
-        imported_.graph, rules_, models, *searcher_of(flags_, rules_),
-        [&](const Graph& g) { return goal_->price(g); }, options_, wanted, stop_);
+        imported_.graph, rules_, models, *searcher, [&](const Graph& g) { return goal_->price(g); },
+        options_, wanted, stop_);
   }
 
   Result<Choice> by_price(std::vector<Candidate> candidates) {
     bool better = !candidates.empty() && candidates[0].price < 1;
     if (better) return made(std::move(candidates[0]));
-    ASSIGN_OR_RETURN(auto folded, rewrite::fold(imported_.graph));
+    ASSIGN_OR_RETURN(auto folded, rewrite::fold(imported_.graph, growth_, stop_));
     return kept(std::move(folded.graph));
   }
 
@@ -230,6 +237,7 @@ class Chooser {
   const io::Imported& imported_;
   const rewrite::RuleIndex& rules_;
   const rewrite::SearchOptions& options_;
+  int64_t growth_;
   const Stop& stop_;
   cost::Roofline roofline_;
   ChosenCost chosen_;
@@ -243,8 +251,19 @@ class Chooser {
 
 Result<Choice> choose(const OptimizeFlags& flags, const io::Imported& imported,
                       const rewrite::RuleIndex& rules, const rewrite::SearchOptions& options,
-                      const Stop& stop) {
-  return Chooser(flags, imported, rules, options, stop).run();
+                      int64_t growth, const Stop& stop) {
+  return Chooser(flags, imported, rules, options, growth, stop).run();
+}
+
+void keep_original(Choice& choice, const Graph& original) {
+  choice.graph = original;
+  choice.kept = true;
+  choice.after = choice.before;
+  choice.sums[1] = choice.sums[0];
+  choice.search.steps.clear();
+  choice.search.applied.clear();
+  choice.search.improvements.clear();
+  choice.search.cost_after = choice.search.cost_before;
 }
 
 }  // namespace regraft::cli

@@ -34,9 +34,11 @@ struct Choice {
 
 /// Searches, and chooses. With `--measure` kernels that are not in the profile are timed first, and
 /// the original and the best candidates last, in turn; the original stays unless a candidate is
-/// faster beyond the noise, twice.
+/// faster beyond the noise, twice. Made constants add at most `growth` bytes to the model.
 Result<Choice> choose(const OptimizeFlags& flags, const io::Imported& imported,
                       const rewrite::RuleIndex& rules, const rewrite::SearchOptions& options,
-                      const Stop& stop);
+                      int64_t growth, const Stop& stop);
+/// The original graph after all.
+void keep_original(Choice& choice, const Graph& original);
 
 }  // namespace regraft::cli

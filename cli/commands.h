@@ -23,15 +23,15 @@ struct Common {
   Verbosity verbosity = Verbosity::Normal;
   int threads = 0;  ///< 0: all cores
   uint64_t seed = 7;
-  double seconds = 0;  ///< 0: no limit
-  std::string json;    ///< where to write the report; "-": stdout; empty: nowhere
+  double seconds = 0;    ///< 0: no limit
+  double memory_gb = 0;  ///< that the process may hold; 0: most of what the machine has
+  std::string json;      ///< where to write the report; "-": stdout; empty: nowhere
 };
 
 struct GenerateFlags {
   Common common;
   std::string ops = "core", out;
   int max_size = 3;
-  double memory_gb = 0;    ///< 0: no limit
   size_t audit = 0;        ///< random pairs that must follow from the candidates
   std::string checkpoint;  ///< file that is kept up to date, and read at the start; empty: none
 };
@@ -59,6 +59,7 @@ struct OptimizeFlags {
   int check = 1;
   std::string check_on = "reference";  ///< as compare_on reads it
   bool bounded = false;
+  uint64_t max_size = 0;    ///< bytes of the output; 0: the input's and a fixed growth
   std::string certificate;  ///< file to record the rules applied in; empty: none
 };
 struct CheckFlags {
@@ -167,6 +168,8 @@ int run_roundtrip(const CheckFlags& flags);
 int bad_input(const Error& e);
 /// `threads`, or the number of cores.
 int thread_count(const Common& common);
+/// Bytes that the process may hold. From here on the system refuses much more.
+int64_t memory_limit(const Common& common);
 /// The folder of shipped rule files: $REGRAFT_RULES, beside the sources, or
 /// ../share/regraft/substitutions.
 std::string shipped_rules_folder();

@@ -67,7 +67,10 @@ Result<rewrite::CheckReport> compare_on_cpu(const Graph& a, const Graph& b, int 
   report.values_run = static_cast<int64_t>(first.plan().calls.size() + second.plan().calls.size());
   Rng rng(seed);
   for (; report.runs < runs; ++report.runs) {
-    if (stop.must_end()) return error("the check was ended before it was done");
+    if (stop.must_end()) {
+      report.unfinished = stop.reason();
+      break;
+    }
     ASSIGN_OR_RETURN(auto inputs, random_inputs(a, rng));
     ASSIGN_OR_RETURN(auto x, first.run(inputs));
     ASSIGN_OR_RETURN(auto y, second.run(inputs));
@@ -79,9 +82,9 @@ Result<rewrite::CheckReport> compare_on_cpu(const Graph& a, const Graph& b, int 
 }  // namespace
 
 Result<rewrite::CheckReport> compare_on(const std::string& where, const Graph& a, const Graph& b,
-                                        int runs, uint64_t seed, const Stop& stop) {
-  return where == "cpu" ? compare_on_cpu(a, b, runs, seed, stop)
-                        : rewrite::compare(a, b, runs, seed, stop);
+                                        int runs, const Common& common, const Stop& stop) {
+  return where == "cpu" ? compare_on_cpu(a, b, runs, common.seed, stop)
+                        : rewrite::compare(a, b, runs, common.seed, stop, common.verbosity);
 }
 
 }  // namespace regraft::cli

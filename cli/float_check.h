@@ -1,5 +1,6 @@
 #pragma once
 // Do two graphs compute the same in float32, on this machine's CPU?
+#include "cli/commands.h"
 #include "ir/graph.h"
 #include "rewrite/check.h"
 
@@ -10,6 +11,6 @@ namespace regraft::cli {
 /// An Error as for rewrite::compare; on "cpu" also when an input is not float32 or a node is
 /// foreign.
 Result<rewrite::CheckReport> compare_on(const std::string& where, const Graph& a, const Graph& b,
-                                        int runs, uint64_t seed, const Stop& stop);
+                                        int runs, const Common& common, const Stop& stop);
 
 }  // namespace regraft::cli

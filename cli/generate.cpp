@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/resources.h"
 #include "cli/commands.h"
 #include "cli/model_files.h"
 #include "cli/report.h"
@@ -130,7 +131,8 @@ int run_generate(const GenerateFlags& flags) {
   options.max_size = flags.max_size;
   options.seed = flags.common.seed;
   options.threads = thread_count(flags.common);
-  options.max_bytes = static_cast<uint64_t>(flags.memory_gb * 1e9);
+  int64_t memory = memory_limit(flags.common);
+  options.max_bytes = static_cast<uint64_t>(std::max<int64_t>(memory - resident_bytes(), 1));
   options.verbosity = flags.common.verbosity;
   options.audit = flags.audit;
   auto resume = read_checkpoint(flags);
@@ -145,7 +147,7 @@ int run_generate(const GenerateFlags& flags) {
   if (!candidates) return bad_input(candidates.error());
   auto machine_report = OutputFile::open(flags.common.json);
   if (!machine_report) return bad_input(machine_report.error());
-  Stop stop(flags.common.seconds);
+  Stop stop(flags.common.seconds, memory);
   auto report = gen::generate(options, stop);
   if (!report) return bad_input(report.error());
   Stop::acknowledge_interrupt();

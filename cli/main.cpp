@@ -1,6 +1,8 @@
 // The command line. The only file that includes CLI11.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <new>
 
 #include "base/parallel.h"
 #include "base/printable.h"
@@ -25,10 +27,33 @@ void add_common(CLI::App& app, Common& c) {
   app.add_option("--json", c.json, "write a report for machines to this file (-: stdout)");
 }
 
-void add_time(CLI::App& app, Common& c) {
-  app.add_option("--time", c.seconds, "stop after so many seconds; 0: no limit")
-      ->check(CLI::NonNegativeNumber);
+/// CLI11's own validators print the ends of the range, with 309 digits.
+CLI::Validator number_where(bool (*fits)(double), const std::string& what) {
+  auto check = [=](std::string& text) {
+    char* end = nullptr;
+    double number = std::strtod(text.c_str(), &end);
+    bool whole = end != text.c_str() && *end == 0;
+    return whole && fits(number) ? std::string() : text + " is no " + what;
+  };
+  return {check, "NUMBER"};
 }
+const CLI::Validator kPositive =
+    number_where([](double x) { return x > 0 && x <= 1e18; }, "positive number");
+const CLI::Validator kSeconds =
+    number_where([](double x) { return x >= 0 && x <= 1e9; }, "number of seconds");
+/// Less than the program takes by itself, with its rules, could not be kept to.
+const CLI::Validator kGigabytes =
+    number_where([](double x) { return x == 0 || (x >= 0.1 && x <= 1e9); },
+                 "number of GB that is at least 0.1, or 0");
+
+void add_time(CLI::App& app, Common& c) {
+  app.add_option("--time", c.seconds, "stop after so many seconds; 0: no limit")->check(kSeconds);
+}
+
+void add_memory(CLI::App& app, Common& c, const std::string& what) {
+  app.add_option("--memory", c.memory_gb, what)->check(kGigabytes);
+}
+const char* const kMemory = "GB that the process may hold; default: 3/4 of the machine's";
 
 /// What choose_cost reads.
 const CLI::Validator kCost(
@@ -48,8 +73,7 @@ void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
       ->check(CLI::Range(1, 5))
       ->capture_default_str();
   app->add_option("-o,--out", f.out, "file of candidate rules")->required();
-  app->add_option("--memory", f.memory_gb, "GB that enumeration may use before it stops cleanly")
-      ->check(CLI::NonNegativeNumber);
+  add_memory(*app, f.common, "GB that the process may hold before enumeration stops cleanly");
   app->add_option("--audit", f.audit,
                   "Draw so many random pairs of equal terms and derive them from the candidates");
   app->add_option("--checkpoint", f.checkpoint,
@@ -71,6 +95,7 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
       "refute what does not hold as it stands, without looking for a condition");
   add_common(*app, f.common);
   add_time(*app, f.common);
+  add_memory(*app, f.common, kMemory);
   app->callback([&] { code = run_verify(f); });
 }
 
@@ -117,7 +142,7 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
       ->capture_default_str();
   app->add_option("--measure-time", f.measure_seconds, "seconds for timing the candidates")
       ->needs(measure)
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   app->add_option("--measure-threads", f.measure_threads, "threads of the runtime")
       ->needs(measure)
@@ -133,8 +158,13 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   app->add_flag("--bounded", f.bounded, "also use rules proved at some shapes only");
   app->add_option("--certificate", f.certificate,
                   "record the rules applied, with their text and place, for `regraft check`");
+  app->add_option("--max-size", f.max_size,
+                  "bytes that the output may have (units: kB, MiB, ..); default: the input's and "
+                  "64 MiB")
+      ->transform(CLI::AsSizeValue(false));
   add_common(*app, f.common);
   add_time(*app, f.common);
+  add_memory(*app, f.common, kMemory);
   app->callback([&] { code = run_optimize(f); });
 }
 
@@ -159,6 +189,7 @@ void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
       ->capture_default_str();
   add_common(*app, f.common);
   add_time(*app, f.common);
+  add_memory(*app, f.common, kMemory);
   app->callback([&f, &code] {
     if (f.b.empty() && f.rule.empty()) throw CLI::RequiredError("b or --rule");
     code = run_check(f);
@@ -298,7 +329,7 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
   app->add_option("--sweep", f.sweep,
                   "world-model, with --json: at the end train controllers at these temperatures")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   app->add_option("--sweep-seeds", f.sweep_seeds, "controllers at each temperature")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -320,13 +351,13 @@ void add_bench(CLI::App& root, BenchFlags& f, int& code) {
   app->add_option("--methods", f.methods,
                   "names, POLICY for all its modes, or /MODE for all policies; default: all");
   app->add_option("--budgets", f.budgets, "candidate graphs at which to compare")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   app->add_option("--seconds", f.seconds, "seconds at which to compare")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   app->add_option("--cap", f.cap, "seconds for the largest of the budgets")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   app->add_option("--search-seeds", f.search_seeds, "runs of each search that draws numbers")
       ->check(CLI::Range(1, 1000))
@@ -334,7 +365,7 @@ void add_bench(CLI::App& root, BenchFlags& f, int& code) {
   app->add_option("--expansions", f.expansions, "graphs that backtracking expands to be reached")
       ->capture_default_str();
   app->add_option("--expanding", f.expanding, "seconds that this may take at most")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
@@ -406,6 +437,9 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kDone : kUsage;
+  } catch (const std::bad_alloc&) {
+    tell("more memory is needed than --memory allows");
+    return kBadInput;
   } catch (const std::exception& e) {
     if (std::ferror(stdout)) return ended(kDone);
     tell(std::string("internal error: ") + e.what());

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -17,8 +19,10 @@
 #include "cli/model_files.h"
 #include "cli/report.h"
 #include "cli/rule_set.h"
+#include "cost/roofline.h"
 #include "io/model.h"
 #include "rewrite/check.h"
+#include "rewrite/fold.h"
 #include "rewrite/replay.h"
 
 namespace regraft::cli {
@@ -29,6 +33,7 @@ struct Outcome {
   io::Summary before, after;
   Choice choice;
   std::optional<rewrite::CheckReport> check;
+  std::string discarded;  ///< why a graph that was found is not the result
   size_t rules = 0;
   double seconds = 0;
 };
@@ -91,7 +96,12 @@ void print(const Outcome& o) {
   const auto& s = c.search;
   fmt::print("{}", table_of(o));
   for (const auto& [rule, n] : s.applied) fmt::print("applied {}x {}\n", n, printable(rule));
-  if (c.kept) fmt::print("the original stays: nothing better was found\n");
+  if (c.kept)
+    fmt::print("the original stays: {}\n",
+               o.discarded.empty() ? "nothing better was found" : printable(o.discarded));
+  if (s.left_out > 0)
+    fmt::print("values have so many readers that {} searches for combinations were cut short\n",
+               s.left_out);
   fmt::print("{} rules, {} graphs expanded, {} candidates, stopped: {}; {:.1f} s, peak {}\n",
              o.rules, s.expanded, s.candidates, rewrite::to_string(s.stop), o.seconds,
              human_bytes(static_cast<double>(peak_bytes())));
@@ -101,7 +111,7 @@ void print(const Outcome& o) {
                c.estimated);
   print_measured(c);
   if (!c.note.empty()) fmt::print("{}\n", c.note);
-  if (o.check) fmt::print("check: {}\n", printable(describe(*o.check)));
+  if (o.check && o.discarded.empty()) fmt::print("check: {}\n", printable(describe(*o.check)));
 }
 
 nlohmann::json to_json(const cost::Timing& t) {
@@ -131,6 +141,7 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                       {"before", side(o.before, o.choice.sums[0], o.choice.before)},
                       {"after", side(o.after, o.choice.sums[1], o.choice.after)},
                       {"kept", o.choice.kept},
+                      {"discarded", o.discarded},
                       {"objective", flags.objective},
                       {"kernels", o.choice.kernels},
                       {"estimated", o.choice.estimated},
@@ -146,6 +157,7 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                         {"candidates", s.candidates},
                         {"duplicates", s.duplicates},
                         {"rejected", s.rejected},
+                        {"left_out", s.left_out},
                         {"peak_queue", s.peak_queue},
                         {"stop_reason", rewrite::to_string(s.stop)},
                         {"seconds", s.seconds},
@@ -162,6 +174,7 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
   if (o.check)
     j["check"] = {{"passed", o.check->agrees},
                   {"runs", o.check->runs},
+                  {"unfinished", o.check->unfinished},
                   {"max_absolute", o.check->max_absolute},
                   {"max_relative", o.check->max_relative},
                   {"outputs_not_compared", o.check->outputs_not_compared},
@@ -211,6 +224,70 @@ Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& i
   return outputs.model.commit();
 }
 
+/// Seconds that the check is expected to take: its share of the time, half at most.
+double check_seconds(const OptimizeFlags& flags, const Graph& g, const Stop& stop) {
+  if (flags.check == 0 || std::isinf(stop.seconds_left())) return 0;
+  constexpr double kFlops = 1e9, kBytes = 4e7;  // in a second, of the evaluation in doubles
+  cost::Cost work = cost::graph_cost(cost::Roofline(), g).total;
+  double once = work.flops / kFlops + work.bytes / kBytes;
+  return std::min(2 * flags.check * once, stop.seconds_left() / 2);
+}
+
+/// Bytes that the output may have.
+int64_t most_bytes(const OptimizeFlags& flags, const io::Summary& before) {
+  return flags.max_size > 0 ? static_cast<int64_t>(std::min<uint64_t>(flags.max_size, INT64_MAX))
+                            : before.bytes + rewrite::kFoldGrowth;
+}
+
+/// Puts the original in the place of a result that may not be written.
+void discard(Outcome& o, const io::Imported& imported, std::string why) {
+  o.discarded = std::move(why);
+  keep_original(o.choice, imported.graph);
+  tell("warning: the original stays: " + o.discarded);
+}
+
+/// Asked to stop, it still compares once: what is written has been checked.
+Result<rewrite::CheckReport> compared(const OptimizeFlags& flags, const Graph& a, const Graph& b,
+                                      const Stop& stop) {
+  auto compare = [&](int runs) {
+    Stop::acknowledge_interrupt();
+    return compare_on(flags.check_on, a, b, runs, flags.common, stop);
+  };
+  auto report = compare(Stop::was_interrupted() ? 1 : flags.check);
+  return Stop::interrupted() ? compare(1) : report;
+}
+
+/// What is to be written has been compared with the original, or is the original. An Error: the
+/// exit code.
+std::optional<int> check_result(const OptimizeFlags& flags, const io::Imported& imported,
+                                Outcome& o, const Stop& stop) {
+  if (flags.check == 0) return std::nullopt;
+  auto check = compared(flags, imported.graph, o.choice.graph, stop);
+  if (!check) return bad_input(error(flags.in + ": " + check.error().message));
+  if (!check->agrees) {
+    tell("the check failed, nothing written: " + describe(*check));
+    return kFailed;
+  }
+  o.check = *check;
+  if (!check->unfinished.empty())
+    discard(o, imported, "the check could not be finished: " + check->unfinished);
+  else if (check->outputs_not_compared > 0)
+    tell("warning: the check is incomplete: " + describe(*check));
+  return std::nullopt;
+}
+
+/// The result is no larger than allowed, or is the original.
+void fit_result(const OptimizeFlags& flags, const io::Imported& imported, Outcome& o) {
+  int64_t most = most_bytes(flags, o.before);
+  o.after = io::summarise(imported, o.choice.graph);
+  if (o.after.bytes <= most || o.choice.kept) return;
+  discard(o, imported,
+          fmt::format("the result has {}, more than the {} allowed (--max-size)",
+                      human_bytes(static_cast<double>(o.after.bytes)),
+                      human_bytes(static_cast<double>(most))));
+  o.after = io::summarise(imported, o.choice.graph);
+}
+
 rewrite::SearchOptions search_options(const OptimizeFlags& flags, int opset) {
   rewrite::SearchOptions options;
   options.alpha = flags.alpha;
@@ -223,20 +300,11 @@ rewrite::SearchOptions search_options(const OptimizeFlags& flags, int opset) {
   return options;
 }
 
-/// Asked to stop, it still compares once: what is written has been checked.
-Result<rewrite::CheckReport> checked(const OptimizeFlags& flags, const Graph& a, const Graph& b) {
-  auto compare = [&](int runs) {
-    Stop::acknowledge_interrupt();
-    return compare_on(flags.check_on, a, b, runs, flags.common.seed, Stop());
-  };
-  auto report = compare(Stop::was_interrupted() ? 1 : flags.check);
-  return !report && Stop::interrupted() ? compare(1) : report;
-}
-
 }  // namespace
 
 int run_optimize(const OptimizeFlags& flags) {
   auto start = std::chrono::steady_clock::now();
+  int64_t memory = memory_limit(flags.common);
   auto rules = load_rules({flags.rules, flags.disabled, flags.bounded});
   if (!rules) return bad_input(rules.error());
   auto imported = io::load(flags.in);
@@ -247,22 +315,15 @@ int run_optimize(const OptimizeFlags& flags) {
   Outcome o;
   o.rules = rules->rules().size();
   o.before = io::summarise(*imported, imported->graph);
-  Stop stop(flags.common.seconds);
-  auto choice = choose(flags, *imported, *rules, search_options(flags, o.before.opset), stop);
+  Stop stop(flags.common.seconds, memory);
+  Stop searching(stop, check_seconds(flags, imported->graph, stop));
+  int64_t growth = std::max<int64_t>(0, most_bytes(flags, o.before) - o.before.bytes);
+  auto options = search_options(flags, o.before.opset);
+  auto choice = choose(flags, *imported, *rules, options, growth, searching);
   if (!choice) return bad_input(error(flags.in + ": " + choice.error().message));
   o.choice = *std::move(choice);
-  if (flags.check > 0) {
-    auto check = checked(flags, imported->graph, o.choice.graph);
-    if (!check) return bad_input(error(flags.in + ": " + check.error().message));
-    if (!check->agrees) {
-      tell("the check failed, nothing written: " + describe(*check));
-      return kFailed;
-    }
-    if (check->outputs_not_compared > 0)
-      tell("warning: the check is incomplete: " + describe(*check));
-    o.check = *check;
-  }
-  o.after = io::summarise(*imported, o.choice.graph);
+  if (auto ended = check_result(flags, *imported, o, stop)) return *ended;
+  fit_result(flags, *imported, o);
   o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.common.verbosity == Verbosity::Normal) print(o);
   if (auto s = write(*outputs, flags, *imported, *rules, o); !s) return bad_input(s.error());

@@ -8,6 +8,7 @@
 
 #include "base/parallel.h"
 #include "base/printable.h"
+#include "base/resources.h"
 #include "cli/commands.h"
 #include "rewrite/check.h"
 
@@ -64,9 +65,9 @@ std::string human_count(double n) {
 std::string describe(const rewrite::CheckReport& r) {
   std::string s =
       fmt::format("{}; largest difference {:.2g} absolute, {:.2g} relative{} in {} run{}",
-                  !r.agrees                     ? "THE MODELS DIFFER"
-                  : r.outputs_not_compared == 0 ? "the models agree"
-                                                : "no difference found",
+                  !r.agrees                                             ? "THE MODELS DIFFER"
+                  : r.outputs_not_compared == 0 && r.unfinished.empty() ? "the models agree"
+                                                                        : "no difference found",
                   r.max_absolute, r.max_relative, r.worst.empty() ? "" : " (" + r.worst + ")",
                   r.runs, r.runs == 1 ? "" : "s");
   s += fmt::format("; {} values run, {} of them shared", r.values_run, r.values_shared);
@@ -74,6 +75,7 @@ std::string describe(const rewrite::CheckReport& r) {
     s += fmt::format(", {} behind operators of unknown shape not run", r.values_not_run);
   if (r.outputs_not_compared > 0)
     s += fmt::format(", {} outputs NOT COMPARED", r.outputs_not_compared);
+  if (!r.unfinished.empty()) s += "; NOT FINISHED: " + r.unfinished;
   return s;
 }
 
@@ -84,6 +86,15 @@ int bad_input(const Error& e) {
 
 int thread_count(const Common& common) {
   return common.threads > 0 ? common.threads : default_threads();
+}
+
+int64_t memory_limit(const Common& common) {
+  constexpr double kShare = 0.75;
+  auto machine = static_cast<double>(machine_bytes());
+  double bytes = common.memory_gb > 0 ? common.memory_gb * 1e9 : kShare * machine;
+  auto limit = static_cast<int64_t>(std::min(bytes, 9e18));
+  limit_memory(limit);
+  return limit;
 }
 
 namespace {

@@ -19,6 +19,16 @@ std::vector<std::string> shipped_files() {
   return files;
 }
 
+/// Each of the names to leave out is that of a rule that is there, or of one of its directions.
+Status check_known(const std::set<std::string>& disabled, const std::set<std::string>& names) {
+  for (const std::string& name : disabled) {
+    std::string whole = name.ends_with('~') ? name.substr(0, name.size() - 1) : name;
+    if (!names.count(name) && !names.count(whole))
+      return error("--disable-rule " + name + ": there is no rule of this name");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> rule_files(const std::vector<std::string>& files) {
@@ -35,7 +45,7 @@ Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
     auto admit = set.bounded ? substitutions::Admit::Bounded : substitutions::Admit::AllSizes;
     ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, admit));
     for (Rule& rule : file.rules) {
-      if (disabled.count(rule.name) || !names.insert(rule.name).second) continue;
+      if (!names.insert(rule.name).second || disabled.count(rule.name)) continue;
       if (disabled.empty()) {
         rules.push_back(std::move(rule));
         continue;
@@ -44,6 +54,7 @@ Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
         if (!disabled.count(directed.name)) rules.push_back(std::move(directed));
     }
   }
+  RETURN_IF_ERROR(check_known(disabled, names));
   return rewrite::RuleIndex::build(std::move(rules),
                                    set.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes,
                                    set.numerics);

@@ -171,7 +171,7 @@ int run_verify(const VerifyFlags& flags) {
   if (!machine_report) return bad_input(machine_report.error());
   auto cache = VerdictCache::open(flags.cache, options);
   if (!cache) return bad_input(cache.error());
-  Stop stop(flags.common.seconds);
+  Stop stop(flags.common.seconds, memory_limit(flags.common));
   auto report = verify::verify_rules(file->rules, options, stop, (*cache)->store());
   Stop::acknowledge_interrupt();
   if (report.interrupted)

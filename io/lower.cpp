@@ -331,7 +331,8 @@ std::shared_ptr<const Constant> filled(const onnx::NodeProto& node,
     for (size_t k = 0; k < out.size(); ++k) out[k] = pattern[k % pattern.size()];
     return out;
   };
-  return std::make_shared<Constant>(one->dtype(), dims, load, identity);
+  return std::make_shared<Constant>(one->dtype(), dims, load, identity,
+                                    static_cast<int64_t>(element->size()));
 }
 
 std::shared_ptr<const Constant> Lowering::value_of(const OnnxNode& node, size_t index) const {

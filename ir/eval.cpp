@@ -194,13 +194,17 @@ size_t least_chunk(const std::vector<const Array<double>*>& operands) {
 /// One output, its elements in chunks of at least `least` on all cores; false when a requirement
 /// fails.
 bool fill_in_parallel(const OpDef& op, const std::vector<Reals::Tensor>& views,
-                      const Attrs<int64_t>& attrs, int output, size_t least,
-                      Array<double>& result) {
+                      const Attrs<int64_t>& attrs, int output, size_t least, Array<double>& result,
+                      const Stop& stop) {
+  constexpr size_t kMost = 1 << 20;  // elements between looks at the clock
   int threads = default_threads();
   size_t n = result.data.size();
   size_t chunk = std::max<size_t>(least, n / (static_cast<size_t>(threads) * 16));
+  chunk = std::min(chunk, std::max(least, kMost));
   std::atomic<bool> ok = true;
   parallel_for((n + chunk - 1) / chunk, threads, [&](size_t c) {
+    if (stop.must_end()) ok = false;
+    if (!ok) return;
     Reals alg;
     size_t first = c * chunk;
     std::span<double> part(result.data.data() + first, std::min(chunk, n - first));
@@ -214,7 +218,7 @@ bool fill_in_parallel(const OpDef& op, const std::vector<Reals::Tensor>& views,
 
 Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
                                                   const std::vector<const Array<double>*>& operands,
-                                                  const Attrs<int64_t>& attrs) {
+                                                  const Attrs<int64_t>& attrs, const Stop& stop) {
   Reals alg;
   auto shapes = infer_numeric(alg, op, operands, attrs);
   if (!shapes) return error(std::string(op.name) + ": the operands do not fit");
@@ -224,12 +228,16 @@ Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
     auto n = bounded_count((*shapes)[k], kNoLimit);
     if (!n) return error(std::string(op.name) + ": output " + std::to_string(k) + " is too large");
     results[k].shape = std::move((*shapes)[k]);
+    if (*n > stop.memory_left() / static_cast<int64_t>(sizeof(double)))
+      return error(std::string(op.name) + ": output " + std::to_string(k) + " has " +
+                   std::to_string(*n) + " elements, more than memory holds");
     results[k].data.resize(static_cast<size_t>(*n));
     if (op.dense && k == 0)
       op.dense(views, attrs, results[k].shape, results[k].data);
     else if (!fill_in_parallel(op, views, attrs, static_cast<int>(k), least_chunk(operands),
-                               results[k]))
-      return error(std::string(op.name) + ": the operands do not fit");
+                               results[k], stop))
+      return error(std::string(op.name) + (stop.must_end() ? ": " + std::string(stop.reason())
+                                                           : ": the operands do not fit"));
   }
   return results;
 }

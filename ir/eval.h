@@ -2,6 +2,7 @@
 // Evaluation of graphs of calls over a concrete algebra.
 #include <functional>
 
+#include "base/parallel.h"
 #include "ir/graph.h"
 
 namespace regraft {
@@ -37,10 +38,12 @@ enum class Agreement : uint8_t {
 Agreement agreement(const std::vector<Array<Residue>>& left,
                     const std::vector<Array<Residue>>& right);
 
-/// One call over doubles, on all cores. An Error when operands do not fit.
+/// One call over doubles, on all cores. An Error when operands do not fit, the outputs do not fit
+/// into the memory that `stop` leaves, or it ended the work.
 Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
                                                   const std::vector<const Array<double>*>& operands,
-                                                  const Attrs<int64_t>& attrs);
+                                                  const Attrs<int64_t>& attrs,
+                                                  const Stop& stop = Stop());
 
 /// Replaces calls on constants by constants (those whose attributes and shapes are numbers), up to
 /// `max_bytes` for each result. Ids of the others stay.

@@ -249,8 +249,9 @@ Constant::Constant(DType type, std::vector<int64_t> dims, std::vector<std::byte>
   hash_ = combine(hash_header(dtype_, dims_), hash_bytes(bytes_));
 }
 
-Constant::Constant(DType type, std::vector<int64_t> dims, Loader load, uint64_t identity)
-    : dtype_(type), dims_(std::move(dims)), load_(std::move(load)) {
+Constant::Constant(DType type, std::vector<int64_t> dims, Loader load, uint64_t identity,
+                   int64_t stored)
+    : dtype_(type), dims_(std::move(dims)), load_(std::move(load)), stored_(stored) {
   hash_ = combine(combine(hash_header(dtype_, dims_), 1), identity);
 }
 
@@ -268,6 +269,10 @@ int64_t Constant::count() const {
   int64_t n = 1;
   for (int64_t d : dims_) n *= d;
   return n;
+}
+
+int64_t Constant::stored_bytes() const {
+  return stored_ >= 0 ? stored_ : count() * static_cast<int64_t>(size_of(dtype_));
 }
 
 Result<std::vector<std::byte>> Constant::bytes() const {

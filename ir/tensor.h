@@ -66,8 +66,10 @@ class Constant {
   using Loader = std::function<Result<std::vector<std::byte>>()>;
   /// REQUIRES: bytes.size() == elements * size_of(type).
   Constant(DType type, std::vector<int64_t> dims, std::vector<std::byte> bytes);
-  /// `identity` names the data for hashing without loading it (file, offset, length).
-  Constant(DType type, std::vector<int64_t> dims, Loader load, uint64_t identity);
+  /// `identity` names the data for hashing without loading it (file, offset, length). `stored`:
+  /// bytes of it in the model's file, where a node makes more of them; below 0: all.
+  Constant(DType type, std::vector<int64_t> dims, Loader load, uint64_t identity,
+           int64_t stored = -1);
   static std::shared_ptr<const Constant> of_floats(std::vector<int64_t> dims,
                                                    const std::vector<float>& v);
   static std::shared_ptr<const Constant> of_ints(std::vector<int64_t> dims,
@@ -76,6 +78,8 @@ class Constant {
   DType dtype() const { return dtype_; }
   const std::vector<int64_t>& dims() const { return dims_; }
   int64_t count() const;
+  /// What the data takes in the model's file.
+  int64_t stored_bytes() const;
   /// Loads on each call when lazy; the caller drops the copy when done.
   Result<std::vector<std::byte>> bytes() const;
   /// Any real or integer type, converted to double.
@@ -91,6 +95,7 @@ class Constant {
   std::vector<std::byte> bytes_;
   Loader load_;
   uint64_t hash_;
+  int64_t stored_ = -1;
 };
 /// `values` rounded to `type` (a real type). REQUIRES: is_real(type).
 std::shared_ptr<const Constant> make_constant(DType type, std::vector<int64_t> dims,

@@ -25,7 +25,8 @@ class Collector {
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     SearchReport report = searcher_.search(g_, rules, model, options, stop_);
     polish(report, rules, model, price_, options, stop_, portion(wanted_.evaluations, share));
-    ASSIGN_OR_RETURN(FoldReport folded, fold(report.best));
+    if (!unfolded_.insert(structural_hash(report.best)).second) return {};
+    ASSIGN_OR_RETURN(FoldReport folded, fold(report.best, wanted_.growth, stop_));
     report.best = Graph();
     if (!seen_.insert(structural_hash(folded.graph)).second) return {};
     double price = price_(folded.graph);
@@ -67,7 +68,7 @@ class Collector {
   const CandidateOptions& wanted_;
   const Stop& stop_;
   std::vector<Candidate> found_;
-  std::set<uint64_t> seen_;
+  std::set<uint64_t> unfolded_, seen_;
 };
 
 Result<RuleIndex> without(const RuleIndex& rules, const std::string& name) {

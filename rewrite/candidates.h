@@ -1,5 +1,6 @@
 #pragma once
 // Several graphs for one model, to choose from by measurement.
+#include "rewrite/fold.h"
 #include "rewrite/polish.h"
 
 namespace regraft::rewrite {
@@ -13,6 +14,7 @@ struct Candidate {
 struct CandidateOptions {
   size_t count = 1;             ///< how many at most
   uint64_t evaluations = 2000;  ///< graphs priced while polishing one
+  int64_t growth = kFoldGrowth;  ///< bytes that made constants may add to a model
 };
 
 /// The best graphs found, by price, no two of them equal, none equal to g. The searcher runs with

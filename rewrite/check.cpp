@@ -115,11 +115,13 @@ std::string name_of(const JointNode& n, size_t output, std::string otherwise) {
 /// Runs a joint program once.
 class JointRun {
  public:
-  JointRun(const Joint& joint, std::array<Valuation, 2> sizes, const Graph& first, uint64_t seed)
+  JointRun(const Joint& joint, std::array<Valuation, 2> sizes, const Graph& first, uint64_t seed,
+           const Stop& stop)
       : joint_(joint),
         sizes_(std::move(sizes)),
         first_(first),
         seed_(seed),
+        stop_(stop),
         values_(joint.nodes.size()),
         pending_(joint.nodes.size(), 0),
         ran_(joint.nodes.size(), 0) {
@@ -136,11 +138,19 @@ class JointRun {
         for (Value v : joint.nodes[n].inputs) ++pending_[static_cast<size_t>(v.node)];
   }
 
-  Status run(CheckReport& report, const Stop& stop) {
+  /// Ends early, as the report says, when `stop` asks for it or leaves too little memory.
+  Status run(CheckReport& report, Progress& progress) {
     for (size_t n : schedule()) {
-      if (stop.must_end()) return error("the check was stopped");
+      if (stop_.must_end()) report.unfinished = stop_.reason();
+      if (pending_[n] > 0 && !fits(n)) report.unfinished = too_large(n);
+      if (!report.unfinished.empty()) return {};
       answer(n, report);
-      if (pending_[n] > 0) RETURN_IF_ERROR(evaluate_node(n));
+      if (pending_[n] == 0) continue;
+      if (auto done = evaluate_node(n); !done) {
+        if (stop_.must_end()) report.unfinished = stop_.reason();
+        return stop_.must_end() ? Status() : done;
+      }
+      progress.add();
     }
     answer(joint_.nodes.size(), report);
     count(report);
@@ -148,6 +158,25 @@ class JointRun {
   }
 
  private:
+  /// The node's values fit into memory.
+  bool fits(size_t index) const {
+    constexpr int64_t kSmall = 1 << 16;
+    const JointNode& n = joint_.nodes[index];
+    int64_t most = 0;
+    for (const TensorType& t : n.node->types) {
+      int64_t count = 1;
+      for (const Poly& p : t.shape.value_or(Shape{}))
+        if (__builtin_mul_overflow(count, evaluate(p, sizes(n)), &count)) return false;
+      most = std::max(most, count);
+    }
+    return most <= kSmall || most <= stop_.memory_left() / static_cast<int64_t>(sizeof(double));
+  }
+  std::string too_large(size_t index) const {
+    const JointNode& n = joint_.nodes[index];
+    return "'" + name_of(n, 0, "a value") +
+           "' is too large for the memory that is left: " + to_string(n.node->types[0]);
+  }
+
   void ask(size_t when, Value a, Value b, std::string place) {
     if (a == b) return;
     questions_[when].push_back({a, b, std::move(place)});
@@ -195,7 +224,8 @@ class JointRun {
     }
     bool complete = std::find(operands.begin(), operands.end(), nullptr) == operands.end();
     if (complete) {
-      auto results = evaluate_reals(*n.node->op, operands, evaluate(n.node->attrs, sizes(n)));
+      auto results =
+          evaluate_reals(*n.node->op, operands, evaluate(n.node->attrs, sizes(n)), stop_);
       if (!results)
         return error(name_of(n, 0, std::string(n.node->op->name)) + ": " + results.error().message);
       for (Tensor& t : *results) values_[index].push_back(std::move(t));
@@ -257,6 +287,7 @@ class JointRun {
   std::array<Valuation, 2> sizes_;
   const Graph& first_;
   uint64_t seed_;
+  const Stop& stop_;
   std::vector<std::vector<std::optional<Tensor>>> values_;  // by joint number, by output
   std::vector<int64_t> pending_;                            // uses to come
   std::vector<char> ran_;
@@ -276,15 +307,17 @@ Status check_interfaces(const Graph& a, const Graph& b) {
 }
 
 Result<CheckReport> run_with(const Graph& a, const Graph& b, const Joint& joint, const Sizes& sizes,
-                             int runs, uint64_t seed, const Stop& stop) {
+                             int runs, uint64_t seed, const Stop& stop, Verbosity verbosity) {
   CheckReport report;
   std::array<Valuation, 2> values{valuation(a, sizes), valuation(b, sizes)};
   if (!feasible(a, values[0]) || !feasible(b, values[1]))
     return error("no sizes were found at which every tensor has elements");
-  for (int r = 0; r < runs; ++r) {
-    JointRun run(joint, values, a, combine(seed, static_cast<uint64_t>(r)));
-    RETURN_IF_ERROR(run.run(report, stop));
-    ++report.runs;
+  auto total = static_cast<uint64_t>(runs) * joint.nodes.size();
+  Progress progress("check", "values", total, verbosity);
+  for (int r = 0; r < runs && report.unfinished.empty(); ++r) {
+    JointRun run(joint, values, a, combine(seed, static_cast<uint64_t>(r)), stop);
+    RETURN_IF_ERROR(run.run(report, progress));
+    report.runs += report.unfinished.empty();
   }
   return report;
 }
@@ -292,12 +325,12 @@ Result<CheckReport> run_with(const Graph& a, const Graph& b, const Joint& joint,
 }  // namespace
 
 Result<CheckReport> compare(const Graph& a, const Graph& b, int runs, uint64_t seed,
-                            const Stop& stop) {
+                            const Stop& stop, Verbosity verbosity) {
   RETURN_IF_ERROR(check_interfaces(a, b));
   ASSIGN_OR_RETURN(Joint joint, join(a, b));
   std::optional<Error> first;
   for (const Sizes& sizes : kAttempts) {
-    auto report = run_with(a, b, joint, sizes, runs, seed, stop);
+    auto report = run_with(a, b, joint, sizes, runs, seed, stop, verbosity);
     if (report) return report;
     if (!first) first = report.error();
     bool symbolic = !valuation(a, sizes).empty() || !valuation(b, sizes).empty();

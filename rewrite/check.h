@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "ir/graph.h"
 
 namespace regraft::rewrite {
@@ -20,6 +21,7 @@ struct CheckReport {
   int64_t values_not_run = 0;        ///< behind an opaque node whose output shape is unknown
   int64_t outputs_not_compared = 0;  ///< these differ in form and could not be run
   std::string worst;                 ///< where max_relative was found
+  std::string unfinished;            ///< why the runs asked for were not all done; empty: they were
 };
 
 /// Runs both graphs `runs` times. Inputs suit their types: reals in [-1, 1), small non-negative
@@ -27,9 +29,9 @@ struct CheckReport {
 /// that lead an input are 1. An opaque node returns random values of its declared types once its
 /// operands agree; the two graphs' opaque nodes are paired by the name of their first output, else
 /// by origin. What equal calls compute from equal values is computed once. An Error when the graphs
-/// have other inputs or outputs, a constant cannot be read, a call cannot be evaluated, or `stop`
-/// ended the check.
+/// have other inputs or outputs, a constant cannot be read, or a call cannot be evaluated. Where
+/// `stop` ends the check, or leaves less memory than a value needs, the report says so.
 Result<CheckReport> compare(const Graph& a, const Graph& b, int runs, uint64_t seed,
-                            const Stop& stop);
+                            const Stop& stop, Verbosity verbosity = Verbosity::Quiet);
 
 }  // namespace regraft::rewrite

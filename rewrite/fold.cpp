@@ -1,7 +1,10 @@
 #include "rewrite/fold.h"
 
 #include <algorithm>
-#include <set>
+#include <limits>
+#include <map>
+#include <unordered_map>
+#include <utility>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -11,47 +14,64 @@ namespace regraft::rewrite {
 
 namespace {
 
-int64_t bytes_of(const TensorType& t) {
+constexpr int64_t kTooMuch = std::numeric_limits<int64_t>::max();
+constexpr int64_t kEffort = 200;     ///< nodes looked at, for each of the graph
+constexpr int64_t kEager = 1 << 16;  ///< bytes; larger values may be computed when asked for
+
+int64_t plus(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? kTooMuch : sum;
+}
+
+/// Elements, or kTooMuch; -1: the shape is not known in numbers.
+int64_t count_of(const TensorType& t) {
   auto dims = t.shape ? numeric(*t.shape) : std::nullopt;
   if (!dims) return -1;
-  auto n = static_cast<int64_t>(size_of(t.dtype));
-  for (int64_t d : *dims) n *= d;
+  int64_t n = 1;
+  for (int64_t d : *dims)
+    if (__builtin_mul_overflow(n, d, &n)) return kTooMuch;
   return n;
 }
 
-constexpr int64_t kEager = 1 << 16;  ///< bytes; larger values are computed when they are asked for
+int64_t bytes_of(const TensorType& t) {
+  int64_t n = count_of(t);
+  bool fits = !__builtin_mul_overflow(n, static_cast<int64_t>(size_of(t.dtype)), &n);
+  return fits ? n : kTooMuch;
+}
+
+int64_t bytes_of(const std::vector<TensorType>& types) {
+  int64_t bytes = 0;
+  for (const TensorType& t : types) bytes = plus(bytes, bytes_of(t));
+  return bytes;
+}
+
+using Constants = std::vector<std::shared_ptr<const Constant>>;
 
 /// A call on constants with all that it is made of.
 class Cone {
  public:
-  /// `order`: the nodes, operands first, the call last.
-  Cone(const Graph& g, const std::vector<int32_t>& order) {
-    std::map<int32_t, int32_t> places;
-    for (int32_t id : order) {
-      Step step{g.node_ptr(id), {}};
-      for (Value v : step.node->inputs) step.operands.push_back({places.at(v.node), v.output});
-      places[id] = static_cast<int32_t>(steps_.size());
-      steps_.push_back(std::move(step));
-    }
+  /// A node whose outputs are known: a constant, or a call that was folded.
+  void add_leaf(int32_t id, Constants values) { add(id, {nullptr, std::move(values), {}}); }
+  /// A call whose operands were added.
+  void add_call(int32_t id, NodePtr node) {
+    std::vector<Value> operands;
+    for (Value v : node->inputs) operands.push_back({places_.at(v.node), v.output});
+    add(id, {std::move(node), {}, std::move(operands)});
   }
+  bool contains(int32_t id) const { return places_.count(id) > 0; }
+  /// Nothing more is added.
+  void close() { places_.clear(); }
 
-  /// The call's outputs. An Error when a constant cannot be read.
-  Result<std::vector<Array<double>>> evaluate() const {
+  /// The outputs of what was added last. An Error when a constant cannot be read, or `stop` ended
+  /// it.
+  Result<std::vector<Array<double>>> evaluate(const Stop& stop) const {
     std::vector<int64_t> uses(steps_.size(), 0);
     for (const Step& step : steps_)
       for (Value v : step.operands) ++uses[static_cast<size_t>(v.node)];
     std::vector<std::vector<Array<double>>> values(steps_.size());
     for (size_t k = 0; k < steps_.size(); ++k) {
-      const Node& n = *steps_[k].node;
-      if (n.kind == NodeKind::Constant) {
-        ASSIGN_OR_RETURN(std::vector<double> data, n.constant->reals());
-        values[k].push_back({n.constant->dims(), std::move(data)});
-        continue;
-      }
-      std::vector<const Array<double>*> operands;
-      for (Value v : steps_[k].operands)
-        operands.push_back(&values[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]);
-      ASSIGN_OR_RETURN(values[k], evaluate_reals(*n.op, operands, *numeric(n.attrs)));
+      if (stop.must_end()) return error(stop.reason());
+      ASSIGN_OR_RETURN(values[k], steps_[k].node ? call(steps_[k], values, stop) : read(steps_[k]));
       for (Value v : steps_[k].operands)
         if (--uses[static_cast<size_t>(v.node)] == 0) values[static_cast<size_t>(v.node)] = {};
     }
@@ -59,105 +79,226 @@ class Cone {
   }
 
  private:
+  using Values = std::vector<std::vector<Array<double>>>;
   struct Step {
-    NodePtr node;
+    NodePtr node;  // null: a leaf
+    Constants leaf;
     std::vector<Value> operands;  // node: place among the steps
   };
+  void add(int32_t id, Step step) {
+    places_[id] = static_cast<int32_t>(steps_.size());
+    steps_.push_back(std::move(step));
+  }
+  static Result<std::vector<Array<double>>> read(const Step& step) {
+    std::vector<Array<double>> outputs;
+    for (const auto& c : step.leaf) {
+      ASSIGN_OR_RETURN(std::vector<double> data, c->reals());
+      outputs.push_back({c->dims(), std::move(data)});
+    }
+    return outputs;
+  }
+  static Result<std::vector<Array<double>>> call(const Step& step, const Values& values,
+                                                 const Stop& stop) {
+    std::vector<const Array<double>*> operands;
+    for (Value v : step.operands)
+      operands.push_back(&values[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]);
+    return evaluate_reals(*step.node->op, operands, *numeric(step.node->attrs), stop);
+  }
+
   std::vector<Step> steps_;
+  std::unordered_map<int32_t, int32_t> places_;
 };
 
 class Folder {
  public:
-  Folder(const Graph& g, int64_t max_bytes)
-      : graph_(g), max_bytes_(max_bytes), constant_(constant_nodes(g)), hashes_(value_hashes(g)) {}
+  Folder(const Graph& g, int64_t growth, const Stop& stop)
+      : graph_(g),
+        growth_(growth),
+        stop_(stop),
+        constant_(constant_nodes(g)),
+        possible_(constant_.size(), 0),
+        tried_(constant_.size(), 0),
+        hashes_(value_hashes(g)),
+        folded_(constant_.size()),
+        uses_(constant_.size(), 0),
+        effort_(kEffort * g.id_bound() + kEffort) {}
 
   Result<FoldReport> run() {
-    std::set<int32_t> roots;
     ASSIGN_OR_RETURN(std::vector<int32_t> order, topological_order(graph_));
-    auto want = [&](Value v) {
-      if (constant_[static_cast<size_t>(v.node)] && graph_.node(v.node).kind == NodeKind::Call)
-        roots.insert(v.node);
-    };
-    for (int32_t id : order)
-      if (!constant_[static_cast<size_t>(id)])
-        for (Value v : graph_.node(id).inputs) want(v);
-    for (Value v : graph_.outputs()) want(v);
+    note_uses(order);
+    for (int32_t id : order) possible_[static_cast<size_t>(id)] = is_possible(id);
     result_.graph = graph_;
-    for (int32_t root : roots) RETURN_IF_ERROR(fold(root));
+    for (int32_t id : order)
+      if (is_constant_call(id) && (wanted_[static_cast<size_t>(id)] || shared(id)))
+        RETURN_IF_ERROR(fold(id));
+    redirect();
     remove_dead(result_.graph);
     return std::move(result_);
   }
 
  private:
-  /// The calls that `root` is made of, operands first.
-  std::vector<int32_t> cone(int32_t root) const {
-    std::vector<int32_t> order, stack{root};
-    std::set<int32_t> done;
+  bool is_constant_call(int32_t id) const {
+    return constant_[static_cast<size_t>(id)] && graph_.node(id).kind == NodeKind::Call;
+  }
+  /// Several calls on constants read it: computed once, if it is small.
+  bool shared(int32_t id) const {
+    return uses_[static_cast<size_t>(id)] > 1 && bytes_of(graph_.node(id).types) <= kEager;
+  }
+
+  /// All that it is made of has sizes and attributes that are numbers.
+  bool is_possible(int32_t id) const {
+    const Node& n = graph_.node(id);
+    bool known = std::ranges::all_of(n.types, [](auto& t) { return count_of(t) >= 0; });
+    if (n.kind == NodeKind::Constant) return known;
+    return known && is_constant_call(id) && numeric(n.attrs) &&
+           std::ranges::all_of(n.inputs,
+                               [&](Value v) { return possible_[static_cast<size_t>(v.node)]; });
+  }
+
+  void note_uses(const std::vector<int32_t>& order) {
+    wanted_.assign(uses_.size(), 0);
+    for (int32_t id : order)
+      for (Value v : graph_.node(id).inputs) {
+        ++uses_[static_cast<size_t>(v.node)];
+        wanted_[static_cast<size_t>(v.node)] |= !constant_[static_cast<size_t>(id)];
+      }
+    for (Value v : graph_.outputs()) {
+      ++uses_[static_cast<size_t>(v.node)];
+      wanted_[static_cast<size_t>(v.node)] = 1;
+    }
+  }
+
+  struct Plan {
+    std::shared_ptr<Cone> cone = std::make_shared<Cone>();
+    int64_t working = 0;  // bytes to compute it, at most
+    int64_t made = 0;     // bytes of the result
+    int64_t freed = 0;    // bytes of constants that nothing else reads
+    bool grows() const { return made > freed; }
+    bool late() const { return !grows() && made > kEager; }
+  };
+
+  /// What `root` is made of, as far as it is not folded yet.
+  Plan plan(int32_t root) {
+    Plan p;
+    std::vector<int32_t> stack{root};
     while (!stack.empty()) {
       int32_t id = stack.back();
+      bool leaf = graph_.node(id).kind == NodeKind::Constant || is_folded(id);
       bool ready = true;
       for (Value v : graph_.node(id).inputs)
-        if (!done.count(v.node)) {
+        if (!leaf && !p.cone->contains(v.node)) {
           stack.push_back(v.node);
           ready = false;
         }
       if (!ready) continue;
       stack.pop_back();
-      if (done.insert(id).second) order.push_back(id);
+      if (!p.cone->contains(id)) add(p, id, leaf);
     }
-    return order;
+    p.cone->close();
+    p.made = bytes_of(graph_.node(root).types);
+    p.freed = freed_by(root);
+    return p;
   }
 
-  bool worthwhile(int32_t root, const std::vector<int32_t>& order) const {
-    int64_t result = 0, leaves = 0;
-    for (const TensorType& t : graph_.node(root).types) result += bytes_of(t);
-    for (int32_t id : order)
-      if (graph_.node(id).kind == NodeKind::Constant) leaves += bytes_of(graph_.node(id).types[0]);
-    return result <= max_bytes_ || result <= leaves || graph_.node(root).inputs.empty();
+  void add(Plan& p, int32_t id, bool leaf) {
+    --effort_;
+    for (const TensorType& t : graph_.node(id).types)
+      for (size_t k = 0; k < sizeof(double); ++k) p.working = plus(p.working, count_of(t));
+    if (!leaf)
+      p.cone->add_call(id, graph_.node_ptr(id));
+    else
+      p.cone->add_leaf(id, is_folded(id) ? folded_[static_cast<size_t>(id)]
+                                         : Constants{graph_.node(id).constant});
   }
 
-  bool possible(const std::vector<int32_t>& order) const {
-    return std::all_of(order.begin(), order.end(), [&](int32_t id) {
-      const Node& n = graph_.node(id);
-      bool known =
-          std::all_of(n.types.begin(), n.types.end(), [](auto& t) { return bytes_of(t) >= 0; });
-      bool usable = n.kind == NodeKind::Constant || (n.kind == NodeKind::Call && numeric(n.attrs));
-      return known && usable;
-    });
+  bool is_folded(int32_t id) const { return !folded_[static_cast<size_t>(id)].empty(); }
+
+  /// What the file has of a node's outputs.
+  int64_t stored(int32_t id) const {
+    const Node& n = graph_.node(id);
+    if (is_folded(id)) return bytes_of(n.types);
+    return n.kind == NodeKind::Constant ? n.constant->stored_bytes() : 0;
   }
 
-  Status fold(int32_t root) {
-    if (!done_.insert(root).second) return {};
-    std::vector<int32_t> order = cone(root);
-    if (possible(order) && worthwhile(root, order)) return replace(root, order);
-    for (Value v : graph_.node(root).inputs)
-      if (graph_.node(v.node).kind == NodeKind::Call) RETURN_IF_ERROR(fold(v.node));
-    return {};
+  /// visit(id) for what nothing reads once `root` reads nothing; `uses` are counted down.
+  template <class Uses, class Visit>
+  void release(int32_t root, Uses&& uses, Visit&& visit) const {
+    std::vector<int32_t> stack{root};
+    while (!stack.empty()) {
+      int32_t id = stack.back();
+      stack.pop_back();
+      if (is_folded(id)) continue;  // what it was made of is released
+      for (Value v : graph_.node(id).inputs) {
+        if (--uses(v.node) > 0) continue;
+        visit(v.node);
+        stack.push_back(v.node);
+      }
+    }
   }
 
-  Status replace(int32_t root, const std::vector<int32_t>& order) {
-    auto cone = std::make_shared<const Cone>(graph_, order);
-    const Node& old = graph_.node(root);
+  int64_t freed_by(int32_t root) const {
+    std::unordered_map<int32_t, int64_t> left;
     int64_t bytes = 0;
-    for (const TensorType& t : old.types) bytes += bytes_of(t);
-    std::vector<std::shared_ptr<const Constant>> constants;
-    if (bytes <= kEager) {
-      ASSIGN_OR_RETURN(auto results, cone->evaluate());
-      for (size_t k = 0; k < results.size(); ++k)
-        constants.push_back(make_constant(old.types[k].dtype, results[k].shape, results[k].data));
-    } else {
-      for (size_t k = 0; k < old.types.size(); ++k) constants.push_back(late(cone, root, k));
+    auto uses = [&](int32_t id) -> int64_t& {
+      return left.emplace(id, uses_[static_cast<size_t>(id)]).first->second;
+    };
+    release(root, uses, [&](int32_t id) { bytes = plus(bytes, stored(id)); });
+    return bytes;
+  }
+
+  /// Folds the call; if that cannot be, what it is made of.
+  Status fold(int32_t root) {
+    std::vector<int32_t> stack{root};
+    while (!stack.empty()) {
+      int32_t id = stack.back();
+      stack.pop_back();
+      if (is_folded(id) || std::exchange(tried_[static_cast<size_t>(id)], 1)) continue;
+      ASSIGN_OR_RETURN(bool done, fold_one(id));
+      if (done) continue;
+      result_.calls_left += wanted_[static_cast<size_t>(id)];
+      for (Value v : graph_.node(id).inputs) {
+        if (!is_constant_call(v.node)) continue;
+        wanted_[static_cast<size_t>(v.node)] = 1;
+        tried_[static_cast<size_t>(v.node)] = 0;
+        stack.push_back(v.node);
+      }
     }
-    put(root, constants);
     return {};
+  }
+
+  Result<bool> fold_one(int32_t root) {
+    const Node& node = graph_.node(root);
+    bool maker = node.inputs.empty();  // it cannot be written otherwise
+    bool ended = !maker && (stop_.must_end() || effort_ < 0);
+    if (!possible_[static_cast<size_t>(root)] || ended) return false;
+    Plan p = plan(root);
+    bool room = maker || !p.grows() || p.made - p.freed <= growth_;
+    if (!room || p.working > stop_.memory_left() / 2) return false;
+    Constants constants;
+    if (p.late()) {
+      for (size_t k = 0; k < node.types.size(); ++k)
+        constants.push_back(computed_late(p.cone, root, k));
+    } else {
+      const Stop never;
+      auto values = p.cone->evaluate(maker ? never : stop_);
+      if (!values && !maker && stop_.must_end()) return false;
+      if (!values) return values.error();
+      for (size_t k = 0; k < values->size(); ++k)
+        constants.push_back(
+            make_constant(node.types[k].dtype, (*values)[k].shape, (*values)[k].data));
+    }
+    result_.calls_folded += wanted_[static_cast<size_t>(root)];
+    growth_ -= p.made - p.freed;
+    put(root, std::move(constants));
+    return true;
   }
 
   /// Output k of the cone, computed each time that it is asked for: only one is in memory then.
-  std::shared_ptr<const Constant> late(const std::shared_ptr<const Cone>& cone, int32_t root,
-                                       size_t k) const {
+  std::shared_ptr<const Constant> computed_late(const std::shared_ptr<const Cone>& cone,
+                                                int32_t root, size_t k) const {
     const TensorType& type = graph_.node(root).types[k];
     auto load = [cone, k, dtype = type.dtype]() -> Result<std::vector<std::byte>> {
-      ASSIGN_OR_RETURN(auto results, cone->evaluate());
+      ASSIGN_OR_RETURN(auto results, cone->evaluate(Stop()));
       auto data = make_constant(dtype, results[k].shape, results[k].data);
       results.clear();
       return data->bytes();
@@ -167,9 +308,11 @@ class Folder {
   }
 
   /// A node with one output becomes a constant in its place; others are redirected to new ones.
-  void put(int32_t root, const std::vector<std::shared_ptr<const Constant>>& constants) {
+  void put(int32_t root, Constants constants) {
+    release(
+        root, [&](int32_t id) -> int64_t& { return uses_[static_cast<size_t>(id)]; },
+        [](int32_t) {});
     const Node& old = graph_.node(root);
-    ++result_.calls_folded;
     for (size_t k = 0; k < constants.size(); ++k) {
       std::string name = k < old.names.size() ? old.names[k] : std::string{};
       Node constant;
@@ -177,25 +320,52 @@ class Folder {
       constant.types = {old.types[k]};
       constant.constant = constants[k];
       if (!name.empty()) constant.names = {name};
-      if (constants.size() == 1) {
+      if (constants.size() == 1)
         result_.graph.replace_node(root, std::move(constant));
-      } else {
-        int32_t id = result_.graph.add_node(std::move(constant));
-        replace_uses(result_.graph, {root, static_cast<int32_t>(k)}, {id, 0});
-      }
+      else
+        moved_[{root, static_cast<int32_t>(k)}] = {result_.graph.add_node(std::move(constant)), 0};
     }
+    folded_[static_cast<size_t>(root)] = std::move(constants);
+  }
+
+  /// Lets all readers of outputs that moved read them where they are now.
+  void redirect() {
+    if (moved_.empty()) return;
+    auto to = [&](Value v) {
+      auto it = moved_.find(v);
+      return it == moved_.end() ? v : it->second;
+    };
+    Graph& g = result_.graph;
+    for (int32_t id = 0; id < g.id_bound(); ++id) {
+      bool reads = g.contains(id) && std::ranges::any_of(g.node(id).inputs, [&](Value v) {
+                     return moved_.count(v) > 0;
+                   });
+      if (!reads) continue;
+      Node n = g.node(id);
+      std::ranges::transform(n.inputs, n.inputs.begin(), to);
+      g.replace_node(id, std::move(n));
+    }
+    std::vector<Value> outputs = g.outputs();
+    std::ranges::transform(outputs, outputs.begin(), to);
+    g.set_outputs(std::move(outputs));
   }
 
   const Graph& graph_;
-  int64_t max_bytes_;
-  std::vector<char> constant_;
+  int64_t growth_;  // what is left of it
+  const Stop& stop_;
+  std::vector<char> constant_, possible_, tried_, wanted_;
   std::vector<uint64_t> hashes_;
-  std::set<int32_t> done_;
+  std::vector<Constants> folded_;  // by id
+  std::vector<int64_t> uses_;      // by id, of what is not folded
+  int64_t effort_;  // nodes to look at while planning: bounds the time for large graphs
+  std::map<Value, Value> moved_;
   FoldReport result_;
 };
 
 }  // namespace
 
-Result<FoldReport> fold(const Graph& g, int64_t max_bytes) { return Folder(g, max_bytes).run(); }
+Result<FoldReport> fold(const Graph& g, int64_t growth, const Stop& stop) {
+  return Folder(g, growth, stop).run();
+}
 
 }  // namespace regraft::rewrite

@@ -1,19 +1,26 @@
 #pragma once
 // Constant subgraphs become constants.
+#include "base/parallel.h"
 #include "ir/graph.h"
 
 namespace regraft::rewrite {
 
+/// By how many bytes folding may make a model's file larger, all together.
+constexpr int64_t kFoldGrowth = int64_t{64} << 20;
+
 struct FoldReport {
   Graph graph;  ///< without dead nodes; ids of what stays are unchanged
   int64_t calls_folded = 0;
+  int64_t calls_left = 0;  ///< on constants, not folded for want of room, memory or time
 };
 
 /// Replaces each call on constants that something at run time reads by its value, rounded to its
-/// element type. Left as it is: a result larger than both `max_bytes` and all constants that it is
-/// made of together (unless a call has no operands: that cannot be written otherwise), and what
-/// depends on sizes that are not numbers. The data of large constants is computed when it is read,
-/// each time; a constant that cannot be read is an Error here or there.
-Result<FoldReport> fold(const Graph& g, int64_t max_bytes = int64_t{64} << 20);
+/// element type. In the order of the graph; each adds its value to the model and takes away the
+/// constants that nothing else reads. Left as it is: what would make all of them together add more
+/// than `growth` bytes, what needs more memory to compute than `stop` leaves, what it leaves no
+/// time for, and what depends on sizes that are not numbers. The data of large constants that
+/// replace others of their size is computed when it is read, each time; a constant that cannot be
+/// read is an Error here or there. Takes time in proportion to the graph and the values.
+Result<FoldReport> fold(const Graph& g, int64_t growth = kFoldGrowth, const Stop& stop = Stop());
 
 }  // namespace regraft::rewrite
