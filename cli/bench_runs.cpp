@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_file.h"
 #include "cli/report.h"
 #include "rewrite/reporter.h"
 
@@ -60,13 +61,11 @@ Result<KeptRuns> KeptRuns::open(const std::string& path) {
   std::string line, text;
   for (int number = 1; !path.empty() && std::getline(in, line); ++number) {
     if (in.eof()) break;  // cut off
-    try {
-      BenchRun run = from_json(json::parse(line));
-      text += line + "\n";
-      kept.runs_[run.key] = std::move(run);
-    } catch (const json::exception& e) {
-      return error(fmt::format("{}:{}: not a run: {}", path, number, e.what()));
-    }
+    ASSIGN_OR_RETURN(BenchRun run,
+                     read_json(line, fmt::format("{}:{}", path, number), "a run",
+                               [](const json& j) -> Result<BenchRun> { return from_json(j); }));
+    text += line + "\n";
+    kept.runs_[run.key] = std::move(run);
   }
   ASSIGN_OR_RETURN(kept.lines_, Journal::open(path, text));
   return kept;

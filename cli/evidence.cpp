@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <fstream>
-
+#include "cli/json_file.h"
 #include "ir/text.h"
 
 namespace regraft::cli {
@@ -88,17 +87,18 @@ Result<bool> replay(const nlohmann::json& record) {
 }  // namespace
 
 Result<bool> replay_report(const std::string& path, const std::string& rule) {
-  std::ifstream in(path, std::ios::binary);
-  auto j = in ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json();
-  if (!j.is_object() || !j.contains("rules") || !j["rules"].is_array())
-    return error(path + ": not a report of regraft verify --json");
-  for (const auto& record : j["rules"]) {
-    if (!record.is_object() || record.value("name", "") != rule) continue;
-    auto differs = replay(record);
-    if (!differs) return error(path + ": " + rule + ": " + differs.error().message);
-    return differs;
-  }
-  return error(path + ": has no rule " + rule);
+  const std::string what = "a report of regraft verify --json";
+  return read_json_file(path, what, [&](const nlohmann::json& j) -> Result<bool> {
+    if (!j.is_object() || !j.contains("rules") || !j["rules"].is_array())
+      return error(path + ": not " + what);
+    for (const auto& record : j["rules"]) {
+      if (!record.is_object() || record.value("name", "") != rule) continue;
+      auto differs = replay(record);
+      if (!differs) return error(path + ": " + rule + ": " + differs.error().message);
+      return differs;
+    }
+    return error(path + ": has no rule " + rule);
+  });
 }
 
 }  // namespace regraft::cli

@@ -46,24 +46,36 @@ wire::Profile to_wire(const Profile& p) {
   return w;
 }
 
+/// Of time or work, as measured.
+bool is_amount(double x) { return x >= 0 && x <= 1e15; }
+bool is_rate(double x) { return x >= 1e-9 && x <= 1e15; }
+
 Result<Profile> from_wire(const wire::Profile& w) {
   Profile p;
   p.key = {w.runtime(), w.runtime_version(), w.device(), w.driver(), w.threads()};
   p.block = w.block();
   p.overhead = w.overhead_microseconds();
+  if (p.key.threads < 0 || p.block < 0 || !is_amount(p.overhead))
+    return error("numbers that make no sense");
   p.calibrated = w.has_machine();
   if (p.calibrated) {
     p.machine.launch_microseconds = w.machine().launch_microseconds();
     p.machine.peak_gflops = w.machine().peak_gflops();
     p.machine.bandwidth_gbytes = w.machine().bandwidth_gbytes();
+    if (!is_amount(p.machine.launch_microseconds) || !is_rate(p.machine.peak_gflops) ||
+        !is_rate(p.machine.bandwidth_gbytes))
+      return error("a machine that makes no sense");
   }
   for (const auto& rate : w.machine().rates()) {
     auto kind = kind_named(rate.kind());
     if (!kind) return error(fmt::format("unknown kind of kernel '{}'", rate.kind()));
+    if (!is_amount(rate.gflops()) || !is_amount(rate.gbytes()))
+      return error("a rate that makes no sense");
     p.machine.rates[static_cast<size_t>(*kind)] = {rate.gflops(), rate.gbytes()};
   }
   for (const auto& k : w.kernels()) {
-    if (!(k.microseconds() >= 0)) return error("a kernel without a time");
+    if (!is_amount(k.microseconds()) || !is_amount(k.noise()) || k.runs() < 0)
+      return error("a kernel without a time");
     p.kernels[k.signature()] = {k.microseconds(), k.noise(), k.runs()};
   }
   return p;

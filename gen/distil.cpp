@@ -354,9 +354,11 @@ bool Distiller::settle(size_t index, Links& links, const Stop* stop) {
 size_t Distiller::replay(size_t position, const std::vector<size_t>& judged, const Stop& stop,
                          Progress& progress) {
   position = std::min(position, items_.size());
+  size_t next = 0;  // groups are judged in order, each once, whatever the list says
   for (size_t index : judged) {
-    if (index >= position) continue;
+    if (index >= position || index < next) continue;
     if (stop.must_end()) return index;
+    next = index + 1;
     Links links(items_[index]);
     if (!settle(index, links, &stop)) return index;
   }

@@ -1,0 +1,46 @@
+#pragma once
+// JSON that this program wrote, as it may be after someone altered it.
+#include <concepts>
+#include <exception>
+#include <fstream>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/result.h"
+#include "ir/poly.h"
+
+namespace regraft::cli {
+
+/// What `read` makes of a text that is read as JSON. Whatever it throws on the way (a key that is
+/// not there, a number of another kind, one beyond 64 bits) is an Error: "NAME: not WHAT: why", in
+/// one line.
+template <class Read>
+auto read_json(std::string_view text, const std::string& name, const std::string& what, Read&& read)
+    -> decltype(read(std::declval<const nlohmann::json&>())) {
+  auto j = nlohmann::json::parse(text, nullptr, false);
+  if (j.is_discarded()) return error(name + ": not " + what);
+  std::string why;
+  try {
+    return read(std::as_const(j));
+  } catch (const std::bad_alloc&) {
+    why = "a count that is too large";
+  } catch (const std::exception& e) {
+    why = e.what();
+  } catch (const PolyOverflow&) {
+    why = "a number that is too large";
+  }
+  return error(name + ": not " + what + ": " + why);
+}
+
+/// The same of a file.
+template <class Read>
+auto read_json_file(const std::string& path, const std::string& what, Read&& read)
+    -> decltype(read(std::declval<const nlohmann::json&>())) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return error(path + ": cannot be read");
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  return read_json(text, path, what, std::forward<Read>(read));
+}
+
+}  // namespace regraft::cli
