@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "base/input_file.h"
 #include "cli/report.h"
 #include "cost/roofline.h"
 #include "rewrite/fold.h"
@@ -19,6 +19,8 @@
 
 namespace regraft::cli {
 namespace {
+
+constexpr size_t kMaxBytes = size_t{1} << 30;
 
 std::string hex(uint64_t n) { return fmt::format("{:016x}", n); }
 
@@ -114,12 +116,15 @@ std::string to_text(const Certificate& c) {
 }
 
 Result<Certificate> read_certificate(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return error(path + ": no such certificate");
-  auto j = nlohmann::json::parse(in, nullptr, false);
+  ASSIGN_OR_RETURN(std::string text, read_file(path, kMaxBytes));
+  return parse_certificate(text, path);
+}
+
+Result<Certificate> parse_certificate(std::string_view text, const std::string& name) {
+  auto j = nlohmann::json::parse(text, nullptr, false);
   if (!j.is_object() || j.value("regraft_certificate", nlohmann::json()) != 1)
-    return error(path + ": not a certificate");
-  return from_json(j, path);
+    return error(name + ": not a certificate");
+  return from_json(j, name);
 }
 
 Status prove_rules(const Certificate& certificate, uint64_t seed, int threads) {

@@ -1,6 +1,7 @@
 #pragma once
 // Certificates: which proved rules, applied where, lead from one model to another.
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -23,6 +24,8 @@ Certificate make_certificate(const Graph& input, int opset, const rewrite::RuleI
 std::string to_text(const Certificate& certificate);
 /// An Error names the file, and the rule whose seal does not fit its text.
 Result<Certificate> read_certificate(const std::string& path);
+/// The same from memory; `name` stands for the file in messages.
+Result<Certificate> parse_certificate(std::string_view text, const std::string& name);
 
 /// Verifies the rules' text anew. An Error names a rule that is not proved for the shapes it says.
 Status prove_rules(const Certificate& certificate, uint64_t seed, int threads);

@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/input_file.h"
 #include "base/resources.h"
 #include "cli/commands.h"
+#include "cli/generate_checkpoint.h"
 #include "cli/model_files.h"
 #include "cli/report.h"
 #include "ir/text.h"
@@ -71,34 +72,16 @@ nlohmann::json to_json(const gen::GenerateReport& r) {
 }
 
 /// What a checkpoint must agree with to be resumed.
-nlohmann::json identity(const GenerateFlags& flags) {
-  return {{"ops", flags.ops}, {"max_size", flags.max_size}, {"seed", flags.common.seed}};
-}
-
-Status write_checkpoint(const GenerateFlags& flags, const gen::Checkpoint& checkpoint) {
-  nlohmann::json j = {{"run", identity(flags)}, {"themes", nlohmann::json::array()}};
-  for (const auto& t : checkpoint.themes)
-    j["themes"].push_back({{"position", t.position}, {"judged", t.judged}});
-  return write_file(flags.checkpoint, to_text(j, -1));
+GenerateRun run_of(const GenerateFlags& flags) {
+  return {flags.ops, flags.max_size, flags.common.seed};
 }
 
 Result<gen::Checkpoint> read_checkpoint(const GenerateFlags& flags) {
-  gen::Checkpoint checkpoint;
-  if (flags.checkpoint.empty() || !std::filesystem::exists(flags.checkpoint)) return checkpoint;
-  std::ifstream in(flags.checkpoint);
-  auto j = nlohmann::json::parse(in, nullptr, false);
-  if (!j.is_object() || !j.contains("run") || !j.contains("themes"))
-    return error(flags.checkpoint + ": not a checkpoint of generate");
-  if (j["run"] != identity(flags))
-    return error(flags.checkpoint + ": a checkpoint of another run: " + j["run"].dump());
-  try {
-    for (const auto& t : j["themes"])
-      checkpoint.themes.push_back(
-          {t.at("position").get<size_t>(), t.at("judged").get<std::vector<size_t>>()});
-  } catch (const nlohmann::json::exception& e) {
-    return error(flags.checkpoint + ": " + e.what());
-  }
-  return checkpoint;
+  constexpr size_t kMaxBytes = size_t{1} << 30;
+  if (flags.checkpoint.empty() || !std::filesystem::exists(flags.checkpoint))
+    return gen::Checkpoint();
+  ASSIGN_OR_RETURN(std::string text, read_file(flags.checkpoint, kMaxBytes));
+  return parse_checkpoint(text, run_of(flags), flags.checkpoint);
 }
 
 void explain_end(const GenerateFlags& flags, gen::Ended ended) {
@@ -140,7 +123,8 @@ int run_generate(const GenerateFlags& flags) {
   options.resume = *std::move(resume);
   if (!flags.checkpoint.empty())
     options.save = [&](const gen::Checkpoint& c) {
-      if (auto s = write_checkpoint(flags, c); !s) tell(s.error().message);
+      Status kept = write_file(flags.checkpoint, to_text(c, run_of(flags)));
+      if (!kept) tell(kept.error().message);
     };
   if (auto kept = OutputFile::open(flags.checkpoint); !kept) return bad_input(kept.error());
   auto candidates = OutputFile::open(flags.out);

@@ -75,17 +75,22 @@ Status VerdictCache::read(const std::string& path, const std::string& header) {
 }
 
 std::optional<verify::Finding> VerdictCache::find(const Rule& candidate) {
-  std::string key = key_of(candidate), line;
+  std::string line;
   {
     std::lock_guard lock(mutex_);
-    auto it = lines_.find(key);
+    auto it = lines_.find(key_of(candidate));
     if (it == lines_.end()) return std::nullopt;
     line = it->second;
   }
+  return parse_verdict(candidate, line);
+}
+
+std::optional<verify::Finding> parse_verdict(const Rule& candidate, std::string_view line) {
   try {
     auto j = nlohmann::json::parse(line);
     auto rule = parse_rule(j.at("rule").get<std::string>());
-    if (!rule || j.at("seal").get<std::string>() != seal(key, *rule)) return std::nullopt;
+    if (!rule || j.at("seal").get<std::string>() != seal(key_of(candidate), *rule))
+      return std::nullopt;
     verify::Finding f;
     f.rule = *std::move(rule);
     f.condition = j.at("condition");
@@ -110,7 +115,7 @@ std::optional<verify::Finding> VerdictCache::find(const Rule& candidate) {
   }
 }
 
-void VerdictCache::keep(const Rule& candidate, const verify::Finding& f) {
+std::string to_line(const Rule& candidate, const verify::Finding& f) {
   std::string key = key_of(candidate);
   nlohmann::json j = {{"candidate", key},
                       {"rule", to_string(f.rule)},
@@ -125,9 +130,14 @@ void VerdictCache::keep(const Rule& candidate, const verify::Finding& f) {
     j["evidence"] = to_json(*f.counterexample);
     j["refuted"] = to_string(f.refuted);
   }
-  std::lock_guard lock(mutex_);
   std::string line = to_text(j, -1);
   line.pop_back();
+  return line;
+}
+
+void VerdictCache::keep(const Rule& candidate, const verify::Finding& f) {
+  std::string line = to_line(candidate, f);
+  std::lock_guard lock(mutex_);
   Status kept = journal_.add(line);
   if (!kept && failure_) failure_ = kept;
 }

@@ -3,13 +3,21 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/journal.h"
 #include "base/result.h"
 #include "verify/verify.h"
 
 namespace regraft::cli {
+
+/// What a line of such a file says of a rule; nothing when that was cut off, changed, or is of
+/// another rule. A counterexample is tried again.
+std::optional<verify::Finding> parse_verdict(const Rule& candidate, std::string_view line);
+/// Inverse of parse_verdict.
+std::string to_line(const Rule& candidate, const verify::Finding& finding);
 
 /// A text file: a header that names the program (its version and a hash of its code), the solver
 /// and the options, then a line of JSON for each rule judged, appended as soon as it is. A file

@@ -9,12 +9,14 @@
 #include <thread>
 
 #include "base/check.h"
+#include "base/input_file.h"
 #include "cost/profile.pb.h"
 
 namespace regraft::cost {
 namespace {
 
 constexpr uint32_t kVersion = 1;
+constexpr size_t kMaxBytes = size_t{1} << 30;
 
 wire::Profile to_wire(const Profile& p) {
   wire::Profile w;
@@ -121,18 +123,22 @@ void replace(std::vector<Profile>& in, const Profile& profile) {
 }
 
 Result<std::vector<Profile>> read_profiles(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return error(path + ": cannot be read");
+  ASSIGN_OR_RETURN(std::string bytes, read_file(path, kMaxBytes));
+  return parse_profiles(bytes, path);
+}
+
+Result<std::vector<Profile>> parse_profiles(std::string_view bytes, const std::string& name) {
   wire::ProfileFile file;
-  if (!file.ParseFromIstream(&in) || file.version() == 0)
-    return error(path + ": not a profile file");
+  bool whole = bytes.size() <= kMaxBytes &&
+               file.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  if (!whole || file.version() == 0) return error(name + ": not a profile file");
   if (file.version() > kVersion)
     return error(fmt::format("{}: version {} of profile files is newer than this program's {}",
-                             path, file.version(), kVersion));
+                             name, file.version(), kVersion));
   std::vector<Profile> profiles;
   for (const auto& w : file.profiles()) {
     auto p = from_wire(w);
-    if (!p) return error(path + ": " + p.error().message);
+    if (!p) return error(name + ": " + p.error().message);
     merge(profiles, {*std::move(p)});
   }
   return profiles;

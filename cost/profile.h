@@ -3,6 +3,7 @@
 // knows protobuf is profile.cpp.
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/output_file.h"
@@ -42,6 +43,8 @@ void replace(std::vector<Profile>& in, const Profile& profile);
 
 /// An Error names the file, and says if it is of a newer version.
 Result<std::vector<Profile>> read_profiles(const std::string& path);
+/// The same from memory; `name` stands for the file in messages.
+Result<std::vector<Profile>> parse_profiles(std::string_view bytes, const std::string& name);
 /// To a file that the caller commits. Sorted by key and signature: equal contents, equal files.
 Status write_profiles(OutputFile& out, const std::vector<Profile>& profiles);
 /// The same, committed.

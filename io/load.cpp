@@ -173,9 +173,10 @@ Result<Imported> load(const std::string& path) {
 
 void silence_parser() { google::protobuf::SetLogHandler(nullptr); }
 
-Result<Imported> parse(std::string_view bytes, const std::string& name) {
+Result<Imported> parse(std::string_view bytes, const std::string& name, const std::string& folder) {
   auto model = std::make_shared<Model>();
   model->name = name;
+  model->folder = folder;
   if (auto status = read_bytes(bytes, *model); !status) return located(name, status.error());
   auto imported = finish(model);
   if (!imported) return located(name, imported.error());

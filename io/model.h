@@ -31,8 +31,10 @@ struct Imported {
 /// Parses, validates and lowers a file. External data is read lazily, from the model's own folder
 /// only. An Error is one line that names the file and the node or tensor.
 Result<Imported> load(const std::string& path);
-/// The same from memory; external data is refused. `name` stands for the file in messages.
-Result<Imported> parse(std::string_view bytes, const std::string& name);
+/// The same from memory; external data is read from `folder`, and refused where that is empty.
+/// `name` stands for the file in messages.
+Result<Imported> parse(std::string_view bytes, const std::string& name,
+                       const std::string& folder = {});
 
 /// protobuf says nothing on stderr from now on: Errors say it all.
 void silence_parser();

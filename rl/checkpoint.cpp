@@ -5,12 +5,12 @@
 #include <bit>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <limits>
 #include <optional>
-#include <string_view>
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/input_file.h"
 #include "rl/checkpoint.pb.h"
 
 namespace regraft::rl {
@@ -19,7 +19,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are written as they are");
 
 constexpr uint32_t kVersion = 1;
-constexpr uint64_t kMagic = 0x31746672676572ULL;  // "regrft1"
+constexpr size_t kMaxBytes = std::numeric_limits<int>::max();  // protobuf's
+constexpr uint64_t kMagic = 0x31746672676572ULL;               // "regrft1"
 
 /// The bytes that every checkpoint begins with, of any version.
 std::string beginning() {
@@ -114,6 +115,8 @@ Result<Checkpoint> from_wire(const wire::Body& body, const std::string& path) {
   return c;
 }
 
+}  // namespace
+
 std::string to_bytes(const Checkpoint& checkpoint) {
   wire::CheckpointFile file;
   file.set_magic(kMagic);
@@ -122,8 +125,6 @@ std::string to_bytes(const Checkpoint& checkpoint) {
   file.set_digest(hash_text(file.body()));
   return file.SerializeAsString();
 }
-
-}  // namespace
 
 Status Checkpoint::expect(const std::string& of_kind, uint64_t with_feature_hash) const {
   if (kind != of_kind)
@@ -154,20 +155,23 @@ Status write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
 }
 
 Result<Checkpoint> read_checkpoint(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return error(path + ": cannot be read");
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (!std::string_view(bytes).starts_with(beginning())) return error(path + ": not a checkpoint");
+  ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxBytes));
+  return parse_checkpoint(bytes, path);
+}
+
+Result<Checkpoint> parse_checkpoint(std::string_view bytes, const std::string& name) {
+  if (!bytes.starts_with(beginning()) || bytes.size() > kMaxBytes)
+    return error(name + ": not a checkpoint");
   wire::CheckpointFile file;
-  const bool whole = file.ParseFromString(bytes);
+  const bool whole = file.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
   if (file.version() > kVersion)
-    return error(fmt::format("{}: version {} of checkpoints is newer than this program's {}", path,
+    return error(fmt::format("{}: version {} of checkpoints is newer than this program's {}", name,
                              file.version(), kVersion));
   wire::Body body;
   if (!whole || file.version() == 0 || file.digest() != hash_text(file.body()) ||
       !body.ParseFromString(file.body()))
-    return error(path + ": cut off or damaged; write it again or take an older one");
-  return from_wire(body, path);
+    return error(name + ": cut off or damaged; write it again or take an older one");
+  return from_wire(body, name);
 }
 
 }  // namespace regraft::rl

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -42,5 +43,9 @@ Status write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
 /// Refuses what is no checkpoint, is of a newer version, or has been damaged.
 Result<Checkpoint> read_checkpoint(const std::string& path);
+/// The same from memory; `name` stands for the file in messages.
+Result<Checkpoint> parse_checkpoint(std::string_view bytes, const std::string& name);
+/// The file as bytes.
+std::string to_bytes(const Checkpoint& checkpoint);
 
 }  // namespace regraft::rl

@@ -1,17 +1,15 @@
 #include "substitutions/taso.h"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
+#include "base/input_file.h"
 #include "substitutions/taso_terms.h"
 #include "substitutions/wire.h"
 
 namespace regraft::substitutions {
 namespace {
 
-constexpr uintmax_t kMaxBytes = uintmax_t{1} << 28;
+constexpr size_t kMaxBytes = size_t{1} << 28;
 
 Result<int> int_of(const WireField& f) {
   auto problem = [&](const char* what) {
@@ -74,24 +72,18 @@ struct Numbered {
   TasoRule rule;
 };
 
-Result<std::vector<Numbered>> read_file(const std::string& path) {
-  std::error_code problem;
-  if (!std::filesystem::is_regular_file(path, problem)) return error(path + ": no such file");
-  if (std::filesystem::file_size(path, problem) > kMaxBytes)
-    return error(path + ": larger than such a file may be (256 MiB)");
-  std::ifstream in(path, std::ios::binary);
-  std::string data{std::istreambuf_iterator<char>(in), {}};
-  auto fields = read_message({0, WireField::Bytes, 0, data, 0});
-  if (!fields) return error(path + ": " + fields.error().message);
+Result<std::vector<Numbered>> numbered(std::string_view bytes, const std::string& file) {
+  auto fields = read_message({0, WireField::Bytes, 0, bytes, 0});
+  if (!fields) return error(file + ": " + fields.error().message);
   std::vector<Numbered> rules;
   for (const WireField& f : *fields) {
     if (f.field != 1) continue;
     std::string name = rule_name(rules.size());
     auto rule = read_rule(f);
-    if (!rule) return error(path + ": " + name + ": " + rule.error().message);
+    if (!rule) return error(file + ": " + name + ": " + rule.error().message);
     rules.push_back({name, *std::move(rule)});
   }
-  if (rules.empty()) return error(path + ": has no rules");
+  if (rules.empty()) return error(file + ": has no rules");
   return rules;
 }
 
@@ -201,7 +193,12 @@ std::string meaning_of(const Numbered& n) {
 }  // namespace
 
 Result<TasoRules> read_taso(const std::string& path) {
-  ASSIGN_OR_RETURN(auto rules, read_file(path));
+  ASSIGN_OR_RETURN(std::string bytes, read_file(path, kMaxBytes));
+  return parse_taso(bytes, path);
+}
+
+Result<TasoRules> parse_taso(std::string_view bytes, const std::string& name) {
+  ASSIGN_OR_RETURN(auto rules, numbered(bytes, name));
   TasoRules r;
   r.file.generator = "taso";
   for (const Numbered& n : rules) {
@@ -215,7 +212,12 @@ Result<TasoRules> read_taso(const std::string& path) {
 }
 
 Result<TasoCases> read_taso_cases(const std::string& path) {
-  ASSIGN_OR_RETURN(auto rules, read_file(path));
+  ASSIGN_OR_RETURN(std::string bytes, read_file(path, kMaxBytes));
+  return parse_taso_cases(bytes, path);
+}
+
+Result<TasoCases> parse_taso_cases(std::string_view bytes, const std::string& name) {
+  ASSIGN_OR_RETURN(auto rules, numbered(bytes, name));
   TasoCases r;
   for (const Numbered& n : rules) {
     auto translated = translated_rule(n.rule, n.name);

@@ -2,6 +2,7 @@
 // TASO's file of substitutions (graph_subst.pb, protobuf): read as candidates in our operators.
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "substitutions/rule_db.h"
@@ -18,6 +19,8 @@ struct TasoRules {
 /// undoes, or free sizes. Elementwise operators have operands of one shape. An Error names the file
 /// and the byte when the file is malformed.
 Result<TasoRules> read_taso(const std::string& path);
+/// The same from memory; `name` stands for the file in messages.
+Result<TasoRules> parse_taso(std::string_view bytes, const std::string& name);
 
 /// A rule of the file as TASO applies it.
 struct TasoCase {
@@ -34,6 +37,7 @@ struct TasoCases {
 /// Broadcast axes are tried one axis at a time, with every choice of variables, and all axes of one
 /// variable at once; of axes that the rule treats alike, one.
 Result<TasoCases> read_taso_cases(const std::string& path);
+Result<TasoCases> parse_taso_cases(std::string_view bytes, const std::string& name);
 
 /// Our rules as TASO's file.
 struct TasoBytes {

@@ -21,7 +21,8 @@ struct Conv {
     return {at.ints[0], at.ints[1], at.ints[2]};
   }
   OP_SHAPES {
-    const auto &x = in[0], &w = in[1], &group = at.ints[3][0];
+    const auto &x = in[0], &w = in[1];
+    const auto& group = at.ints[3][0];
     if (x.size() < 3 || w.size() != x.size())
       return error("conv: ranks of data and weight do not fit");
     if (in.size() == 3 && in[2].size() != 1) return error("conv: the bias is not a vector");
