@@ -3,6 +3,8 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
+#include <charconv>
+
 #include "base/check.h"
 
 namespace regraft {
@@ -48,6 +50,18 @@ Digest Sha256::finish() {
   CHECK(EVP_DigestFinal_ex(state_->context, reinterpret_cast<unsigned char*>(d.bytes.data()),
                            &length) == 1);
   CHECK(length == d.bytes.size());
+  return d;
+}
+
+std::optional<Digest> digest_from_hex(std::string_view digits) {
+  Digest d;
+  if (digits.size() != 2 * d.bytes.size()) return std::nullopt;
+  for (size_t k = 0; k < d.bytes.size(); ++k) {
+    unsigned byte = 0;
+    const char *at = digits.data() + 2 * k, *end = at + 2;
+    if (std::from_chars(at, end, byte, 16).ptr != end) return std::nullopt;
+    d.bytes[k] = static_cast<std::byte>(byte);
+  }
   return d;
 }
 

@@ -3,7 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +18,13 @@ struct Digest {
   auto operator<=>(const Digest&) const = default;
 };
 std::string hex(const Digest& digest);  ///< 64 digits
+std::optional<Digest> digest_from_hex(std::string_view digits);
+/// Its first eight bytes, for tables.
+inline uint64_t short_hash(const Digest& digest) {
+  uint64_t h;
+  std::memcpy(&h, digest.bytes.data(), sizeof h);
+  return h;
+}
 
 /// SHA-256 (FIPS 180-4) of what is added, by OpenSSL whatever its configuration file says. Each
 /// number and text is added so that no two sequences of them give the same bytes.

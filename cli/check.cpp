@@ -6,7 +6,7 @@
 #include "base/output_file.h"
 #include "base/parallel.h"
 #include "base/printable.h"
-#include "cli/certificate.h"
+#include "certify/check.h"
 #include "cli/commands.h"
 #include "cli/evidence.h"
 #include "cli/float_check.h"
@@ -25,23 +25,46 @@ int check_rule(const CheckFlags& flags) {
   return *differs ? kFailed : kDone;
 }
 
+/// Nodes that the certificate carries over without understanding them.
+size_t opaque_nodes(const io::Imported& m) {
+  size_t n = 0;
+  for (int32_t id = 0; id < m.graph.id_bound(); ++id)
+    n += m.graph.contains(id) && m.graph.node(id).kind == NodeKind::Opaque;
+  return n;
+}
+
+/// Says all that was checked.
+void print_checked(const CheckFlags& flags, const certify::Certificate& c,
+                   const io::Imported& input) {
+  fmt::print("{} steps with {} rules lead from {} to {}\n", c.steps.size(), c.rules.size(), flags.a,
+             flags.b);
+  fmt::print("input   sha256 {}, all constants included\n", hex(c.input));
+  fmt::print("output  sha256 {}, all constants included\n", hex(c.output));
+  fmt::print("rules   {}\n", flags.prove ? "proved anew, for the shapes that each lists"
+                                         : "sealed, not proved anew (--prove)");
+  fmt::print("steps   each found again as a match of its rule, and applied\n");
+  fmt::print("opaque  {} nodes, carried over as they are\n", opaque_nodes(input));
+}
+
 int check_by_certificate(const CheckFlags& flags) {
-  auto certificate = read_certificate(flags.certificate);
+  auto certificate = certify::read_certificate(flags.certificate);
   if (!certificate) return bad_input(certificate.error());
-  auto a = io::load(flags.a);
+  auto a = io::load(flags.a), b = io::load(flags.b);
   if (!a) return bad_input(a.error());
-  auto b = io::load(flags.b);
   if (!b) return bad_input(b.error());
-  Status status;
+  auto input = digest_of(*a), output = digest_of(*b);
+  if (!input) return bad_input(error(flags.a + ": " + input.error().message));
+  if (!output) return bad_input(error(flags.b + ": " + output.error().message));
+  Result<std::vector<Rule>> rules(certificate->rules);
   if (flags.prove)
-    status = prove_rules(*certificate, flags.common.seed, thread_count(flags.common));
-  if (status) status = check_certificate(*certificate, *a, *b);
+    rules = certify::prove_rules(*certificate, flags.common.seed, thread_count(flags.common));
+  Status status = rules ? certify::check_certificate(*certificate, *rules, {*a, *input, *output})
+                        : Status(rules.error());
   if (!status) {
     tell(flags.certificate + ": " + status.error().message);
     return kFailed;
   }
-  fmt::print("{} steps with {} rules{} lead from {} to {}\n", certificate->steps.size(),
-             certificate->rules.size(), flags.prove ? ", proved anew," : "", flags.a, flags.b);
+  print_checked(flags, *certificate, *a);
   return kDone;
 }
 

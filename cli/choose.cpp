@@ -135,7 +135,9 @@ class Chooser {
     bool better = !candidates.empty() && candidates[0].price < 1;
     if (better) return made(std::move(candidates[0]));
     ASSIGN_OR_RETURN(auto folded, rewrite::fold(imported_.graph, growth_, stop_));
-    return kept(std::move(folded.graph));
+    auto choice = kept(std::move(folded.graph));
+    if (choice) choice->folded = std::move(folded.folded);
+    return choice;
   }
 
   Result<Choice> by_measurement(std::vector<Candidate> candidates) {
@@ -207,6 +209,7 @@ class Chooser {
     Choice choice = described(c.graph);
     choice.graph = std::move(c.graph);
     choice.search = std::move(c.search);
+    choice.folded = std::move(c.folded);
     return choice;
   }
   Result<Choice> kept(Graph g) {
@@ -261,6 +264,7 @@ void keep_original(Choice& choice, const Graph& original) {
   choice.after = choice.before;
   choice.sums[1] = choice.sums[0];
   choice.search.steps.clear();
+  choice.folded.clear();
   choice.search.applied.clear();
   choice.search.improvements.clear();
   choice.search.cost_after = choice.search.cost_before;

@@ -21,6 +21,7 @@ struct Valued {
 struct Choice {
   Graph graph;                   ///< the result
   rewrite::SearchReport search;  ///< on the way to it; its `best` has moved
+  std::vector<int32_t> folded;   ///< then: see rewrite::FoldReport
   Valued before, after;
   std::vector<Valued> others;  ///< that were measured and not taken
   bool kept = false;           ///< the original, because nothing was better

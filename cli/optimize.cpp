@@ -13,7 +13,7 @@
 #include "base/output_file.h"
 #include "base/printable.h"
 #include "base/resources.h"
-#include "cli/certificate.h"
+#include "certify/check.h"
 #include "cli/commands.h"
 #include "cli/float_check.h"
 #include "cli/model_files.h"
@@ -215,7 +215,9 @@ Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& i
              const rewrite::RuleIndex& rules, const Outcome& o) {
   RETURN_IF_ERROR(outputs.model.write(imported, o.choice.graph));
   if (!flags.certificate.empty()) {
-    auto c = make_certificate(imported.graph, o.before.opset, rules, o.choice.search);
+    ASSIGN_OR_RETURN(auto c,
+                     certify::make_certificate(imported, o.choice.graph, o.before.opset, rules,
+                                               {o.choice.search.steps, o.choice.folded}));
     RETURN_IF_ERROR(outputs.certificate.write(to_text(c)));
   }
   RETURN_IF_ERROR(outputs.report.write(to_text(to_json(flags, o), 2)));

@@ -82,8 +82,8 @@ void set_general(Machine& m, const Samples& samples) {
 // Graphs of one call, for probes.
 
 std::shared_ptr<const Constant> unread(std::vector<int64_t> dims) {
-  auto load = [] { return Result<std::vector<std::byte>>(error("a probe has no data")); };
-  return std::make_shared<const Constant>(DType::F32, std::move(dims), load, 1);
+  auto read = [](const Constant::Visit&) { return Status(error("a probe has no data")); };
+  return std::make_shared<const Constant>(DType::F32, std::move(dims), read);
 }
 
 Shape shape_of(const std::vector<int64_t>& dims) { return Shape(dims.begin(), dims.end()); }

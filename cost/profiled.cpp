@@ -43,9 +43,9 @@ Graph alone(const Node& node, std::span<const TensorType> operands) {
       call.inputs.push_back(g.add_input(operands[k]));
       continue;
     }
-    auto unread = [] { return Result<std::vector<std::byte>>(error("not there")); };
-    call.inputs.push_back(g.add_constant(
-        std::make_shared<const Constant>(operands[k].dtype, *dims, unread, combine(k, 1))));
+    auto unread = [](const Constant::Visit&) { return Status(error("not there")); };
+    call.inputs.push_back(
+        g.add_constant(std::make_shared<const Constant>(operands[k].dtype, *dims, unread)));
   }
   int32_t id = g.add_node(std::move(call));
   std::vector<Value> outputs;

@@ -174,7 +174,7 @@ class Saturation {
   int32_t size_limit_ = 0;
   std::vector<std::pair<NodeId, NodeId>> goals_;
   std::vector<NodeId> own_;
-  std::unordered_set<uint64_t> seen_;
+  std::unordered_set<uint64_t> seen_;  // a collision loses an application, no more
   size_t merges_ = 0;
 };
 

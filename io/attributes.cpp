@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/hash.h"
-
 namespace regraft::io {
 namespace {
 
@@ -14,17 +12,9 @@ constexpr std::array<std::string_view, 17> kLists = {
     "axes",         "border", "dilations", "ends",    "kernel_shape", "output_padding",
     "output_shape", "pads",   "perm",      "repeats", "scales",       "shape",
     "sizes",        "split",  "starts",    "steps",   "strides"};
-constexpr std::array<std::string_view, 7> kRandom = {
-    "Bernoulli",        "Dropout",       "Multinomial",      "RandomNormal",
-    "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 
 bool is_list(std::string_view name) {
   return std::find(kLists.begin(), kLists.end(), name) != kLists.end();
-}
-
-bool is_random(const onnx::NodeProto& node) {
-  if (node.op_type() == "Dropout" && node.input_size() < 3) return false;  // not training
-  return std::find(kRandom.begin(), kRandom.end(), node.op_type()) != kRandom.end();
 }
 
 }  // namespace
@@ -69,23 +59,6 @@ onnx::AttributeProto attribute_proto(const std::string& name, const OnnxAttr& at
     a.set_s(attr.text);
   }
   return a;
-}
-
-uint64_t opaque_key(const onnx::NodeProto& node, int opset) {
-  bool known = is_default_domain(node.domain()) || node.domain() == "ai.onnx.ml";
-  if (!known || is_random(node) || !bodies(node).empty()) return 0;
-  std::vector<uint64_t> attributes;
-  for (const auto& a : node.attribute()) {
-    onnx::AttributeProto plain = a;
-    plain.clear_doc_string();
-    attributes.push_back(hash_text(plain.SerializeAsString()));
-  }
-  std::sort(attributes.begin(), attributes.end());
-  uint64_t h = combine(hash_text(node.op_type()), hash_text(node.domain()));
-  h = combine(combine(h, static_cast<uint64_t>(opset)), static_cast<uint64_t>(node.output_size()));
-  h = combine(h, static_cast<uint64_t>(node.input_size()));
-  for (uint64_t a : attributes) h = combine(h, a);
-  return h == 0 ? 1 : h;
 }
 
 }  // namespace regraft::io

@@ -8,8 +8,5 @@ namespace regraft::io {
 OnnxAttr neutral(const onnx::AttributeProto& attribute);
 /// Writes an attribute of a new node. REQUIRES: not opaque.
 onnx::AttributeProto attribute_proto(const std::string& name, const OnnxAttr& attr);
-/// Equal for nodes that compute equal outputs from equal inputs; 0 when that cannot be said
-/// (random numbers, bodies, operators of foreign domains).
-uint64_t opaque_key(const onnx::NodeProto& node, int opset);
 
 }  // namespace regraft::io

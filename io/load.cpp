@@ -90,7 +90,7 @@ Status take_apart(Model& model) {
   model.ir_version = model.shell.ir_version();
   auto& graph = *model.shell.mutable_graph();
   model.nodes = extract(*graph.mutable_node());
-  model.initialisers = extract(*graph.mutable_initializer());
+  for (auto& t : extract(*graph.mutable_initializer())) model.initialisers.push_back(std::move(t));
   return {};
 }
 
@@ -127,6 +127,7 @@ Status check_names(const Model& model) {
 
 Status check_tensors(Model& model) {
   TensorVisitor check = [&](onnx::TensorProto& t, const std::string& where) -> Status {
+    if (model.held.count(&t) > 0) return {};
     model.external = model.external || is_external(t);
     auto status = check_tensor(t, model.folder);
     if (!status) return error(fmt::format("{} {}", where, status.error().message));
@@ -141,14 +142,6 @@ Status check_tensors(Model& model) {
   return visit_tensors(model.shell, check);
 }
 
-Result<Imported> finish(const std::shared_ptr<Model>& model) {
-  RETURN_IF_ERROR(take_apart(*model));
-  RETURN_IF_ERROR(check_names(*model));
-  RETURN_IF_ERROR(check_tensors(*model));
-  ASSIGN_OR_RETURN(Graph graph, lower(model));
-  return Imported{model, std::move(graph)};
-}
-
 /// One line, whatever names the file contains.
 Error located(const std::string& name, const Error& failure) {
   std::string text = fmt::format("{}: {}", name, failure.message);
@@ -160,13 +153,21 @@ Error located(const std::string& name, const Error& failure) {
 
 }  // namespace
 
+Result<Imported> import(const std::shared_ptr<Model>& model) {
+  RETURN_IF_ERROR(take_apart(*model));
+  RETURN_IF_ERROR(check_names(*model));
+  RETURN_IF_ERROR(check_tensors(*model));
+  ASSIGN_OR_RETURN(Graph graph, lower(model));
+  return Imported{model, std::move(graph)};
+}
+
 Result<Imported> load(const std::string& path) {
   auto model = std::make_shared<Model>();
   model->name = path;
   auto parent = std::filesystem::path(path).parent_path();
   model->folder = parent.empty() ? "." : parent.string();
   if (auto status = read_file(path, *model); !status) return located(path, status.error());
-  auto imported = finish(model);
+  auto imported = import(model);
   if (!imported) return located(path, imported.error());
   return imported;
 }
@@ -178,7 +179,7 @@ Result<Imported> parse(std::string_view bytes, const std::string& name, const st
   model->name = name;
   model->folder = folder;
   if (auto status = read_bytes(bytes, *model); !status) return located(name, status.error());
-  auto imported = finish(model);
+  auto imported = import(model);
   if (!imported) return located(name, imported.error());
   return imported;
 }

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/hash.h"
 #include "io/attributes.h"
+#include "io/content.h"
 #include "io/proto.h"
 #include "io/tensors.h"
 #include "io/types.h"
@@ -81,20 +81,21 @@ Result<std::vector<size_t>> schedule(const Model& model) {
 
 class Lowering {
  public:
-  explicit Lowering(const std::shared_ptr<Model>& model) : owner_(model), model_(*model) {}
+  explicit Lowering(const std::shared_ptr<Model>& model)
+      : owner_(model), model_(*model), contents_(model) {}
   Result<Graph> run();
 
  private:
   void note_uses();
   void add_inputs();
-  void add_initialisers();
+  Status add_initialisers();
   Status add_node(size_t index);
   Status add_outputs();
   OnnxNode neutral_node(size_t index) const;
   bool add_known_constant(size_t index, const OnnxNode& node);
   bool add_call(size_t index, const OnnxNode& node);
   bool try_call(size_t index, const OnnxNode& node, const OpDef& op);
-  void add_opaque(size_t index, const OnnxNode& node);
+  Status add_opaque(size_t index, const OnnxNode& node);
   std::shared_ptr<const Constant> value_of(const OnnxNode& node, size_t index) const;
   std::vector<TensorType> registry_types(const OnnxNode& node);
   std::vector<TensorType> output_types(const OnnxNode& node, bool standard);
@@ -106,6 +107,7 @@ class Lowering {
 
   std::shared_ptr<Model> owner_;
   Model& model_;
+  Contents contents_;
   Graph graph_;
   std::unordered_map<std::string, Value> values_;
   std::unordered_map<std::string_view, const onnx::ValueInfoProto*> infos_;
@@ -130,7 +132,7 @@ Result<Graph> Lowering::run() {
   }
   note_uses();
   add_inputs();
-  add_initialisers();
+  RETURN_IF_ERROR(add_initialisers());
   ASSIGN_OR_RETURN(std::vector<size_t> order, schedule(model_));
   for (size_t index : order) RETURN_IF_ERROR(add_node(index));
   RETURN_IF_ERROR(add_outputs());
@@ -183,32 +185,39 @@ Node constant_node(std::shared_ptr<const Constant> data) {
   return node;
 }
 
-/// Data that the graph carries without reading it: text, 4-bit and sparse tensors.
-Node carried_node(int32_t type, std::optional<Shape> shape, uint64_t key) {
+/// Data that the graph carries without understanding it: text, 4-bit and sparse tensors.
+Node carried_node(int32_t type, std::optional<Shape> shape) {
   Node node;
   node.kind = NodeKind::Opaque;
+  node.pure = true;
   node.types = {{static_cast<DType>(type), std::move(shape)}};
-  node.opaque_key = mix(key) | 1;
   return node;
 }
 
-void Lowering::add_initialisers() {
+Status Lowering::add_initialisers() {
   size_t origin = model_.nodes.size();
   for (const auto& t : model_.initialisers) {
     auto at = static_cast<int32_t>(origin++);
     if (values_.count(t->name()) > 0) continue;  // an input with a default
     auto data = constant_of(*t, owner_);
     Shape shape(t->dims().begin(), t->dims().end());
-    uint64_t key = hash_text(t->name());
-    add(data ? constant_node(data) : carried_node(t->data_type(), shape, key), at, t->name());
+    Node node = data ? constant_node(data) : carried_node(t->data_type(), shape);
+    if (!data) node.constant = carried_data(*t, owner_);
+    add(std::move(node), at, t->name());
   }
   for (const auto& t : model_.shell.graph().sparse_initializer()) {
     auto at = static_cast<int32_t>(origin++);
     if (values_.count(t.values().name()) > 0) continue;
     Shape shape(t.dims().begin(), t.dims().end());
-    uint64_t key = hash_text(t.values().name());
-    add(carried_node(t.values().data_type(), shape, key), at, t.values().name());
+    Node node = carried_node(t.values().data_type(), shape);
+    auto digest = contents_.of(t);
+    if (!digest)
+      return error(
+          fmt::format("sparse initialiser '{}' {}", t.values().name(), digest.error().message));
+    node.content = *digest;
+    add(std::move(node), at, t.values().name());
   }
+  return {};
 }
 
 OnnxNode Lowering::neutral_node(size_t index) const {
@@ -222,7 +231,8 @@ OnnxNode Lowering::neutral_node(size_t index) const {
     OnnxInput in;
     in.present = v.node >= 0;
     if (in.present) in.type = graph_.type(v);
-    if (in.present) in.constant = graph_.node(v.node).constant;
+    if (in.present && graph_.node(v.node).kind == NodeKind::Constant)
+      in.constant = graph_.node(v.node).constant;
     node.inputs.push_back(std::move(in));
   }
   return node;
@@ -285,8 +295,7 @@ Status Lowering::add_node(size_t index) {
     }
     if (add_known_constant(index, node) || add_call(index, node)) return {};
   }
-  add_opaque(index, node);
-  return {};
+  return add_opaque(index, node);
 }
 
 const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, std::string_view name) {
@@ -320,18 +329,19 @@ std::shared_ptr<const Constant> filled(const onnx::NodeProto& node,
   auto element = one->bytes();
   if (!element) return nullptr;
   int64_t bytes = static_cast<int64_t>(element->size());
-  uint64_t identity = combine(one->hash(), hash_text("filled"));
   for (int64_t d : dims) {
-    identity = combine(identity, static_cast<uint64_t>(d));
     if (d <= 0 || bytes > kMaxMadeBytes / d) return nullptr;
     bytes *= d;
   }
-  auto load = [pattern = *element, bytes]() -> Result<std::vector<std::byte>> {
-    std::vector<std::byte> out(static_cast<size_t>(bytes));
-    for (size_t k = 0; k < out.size(); ++k) out[k] = pattern[k % pattern.size()];
-    return out;
+  auto read = [pattern = *element, bytes](const Constant::Visit& visit) -> Status {
+    constexpr int64_t kBlock = 1 << 16;  // elements have 1, 2, 4, 8 or 16 bytes
+    std::vector<std::byte> block(static_cast<size_t>(std::min(bytes, kBlock)));
+    for (size_t k = 0; k < block.size(); ++k) block[k] = pattern[k % pattern.size()];
+    for (int64_t left = bytes; left > 0; left -= kBlock)
+      visit({block.data(), static_cast<size_t>(std::min(left, kBlock))});
+    return {};
   };
-  return std::make_shared<Constant>(one->dtype(), dims, load, identity,
+  return std::make_shared<Constant>(one->dtype(), dims, read,
                                     static_cast<int64_t>(element->size()));
 }
 
@@ -491,7 +501,7 @@ Value Lowering::absent() {
   return absent_;
 }
 
-void Lowering::add_opaque(size_t index, const OnnxNode& node) {
+Status Lowering::add_opaque(size_t index, const OnnxNode& node) {
   const auto& proto = *model_.nodes[index];
   bool standard = is_default_domain(proto.domain()) && functions_.count(proto.op_type()) == 0 &&
                   model_.opset >= kFirstOpset && model_.opset <= kLastOpset;
@@ -507,11 +517,16 @@ void Lowering::add_opaque(size_t index, const OnnxNode& node) {
       opaque.types[k] = merge(opaque.types[k], type_of(*info->second, graph_.pool()));
     }
   }
-  opaque.opaque_key = functions_.count(proto.op_type()) > 0 ? 0 : opaque_key(proto, model_.opset);
+  auto content = contents_.of(proto);
+  if (!content)
+    return error(fmt::format("{}: {}", describe(proto, index), content.error().message));
+  opaque.content = content->digest;
+  opaque.pure = content->pure;
   opaque.origin = static_cast<int32_t>(index);
   opaque.names = output_names(index, opaque.types.size());
   size_t outputs = opaque.types.size();
   define(index, graph_.add_node(std::move(opaque)), outputs);
+  return {};
 }
 
 Status Lowering::add_outputs() {

@@ -79,6 +79,13 @@ std::vector<std::string> data_files(const Imported& original);
 /// The file as bytes. An Error when it needs external data.
 Result<std::string> serialise(const Imported& original, const Graph& optimised);
 
+/// What saving `optimised` and loading it gives: the form in which models are compared. Nothing is
+/// written, and no data is copied.
+Result<Imported> reimport(const Imported& original, const Graph& optimised);
+/// Digest of a model's content: of its graph (digest_of in ir/content.h) and of the defaults of its
+/// inputs, wherever their data lies. An Error: data cannot be read.
+Result<Digest> digest_of(const Imported& model);
+
 /// What a model consists of, as it would be written.
 struct Summary {
   std::map<std::string, int>

@@ -147,7 +147,9 @@ Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit) {
   return {};
 }
 
-Draft::~Draft() {
+Draft::~Draft() { release_initialisers(); }
+
+void Draft::release_initialisers() {
   if (!proto.has_graph()) return;
   auto* list = proto.mutable_graph()->mutable_initializer();
   while (!list->empty()) list->UnsafeArenaReleaseLast();

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <onnx/onnx_pb.h>
@@ -32,6 +33,8 @@ struct Model {
   std::vector<int32_t> ids;  ///< imported graph node of each origin; -1: an input stands for it
   std::vector<char> used;    ///< of each origin: something in the file reads it
   bool external = false;     ///< some tensor lies in another file
+  /// The data of tensors that have none themselves: of a model that was not read from bytes.
+  std::unordered_map<const onnx::TensorProto*, std::shared_ptr<const Constant>> held;
 
   size_t origins() const { return ids.size(); }
   bool is_node(int32_t origin) const { return static_cast<size_t>(origin) < nodes.size(); }
@@ -55,6 +58,8 @@ Status visit_tensors(onnx::NodeProto& node, const std::string& where, const Tens
 /// Every tensor of the shell: sparse initialisers, functions, training information.
 Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit);
 
+/// The model and its graph, from what is in the shell. Initialisers that are already apart stay.
+Result<Imported> import(const std::shared_ptr<Model>& model);
 /// Builds the graph of a parsed, validated model and fills in its imprints.
 Result<Graph> lower(const std::shared_ptr<Model>& model);
 
@@ -75,6 +80,8 @@ class Draft {
   onnx::TensorProto* own_initialiser(int k);
   /// A new initialiser without a name.
   onnx::TensorProto* make_initialiser(std::shared_ptr<const Constant> data);
+  /// Empties the list of initialisers, which are none of `proto`'s own.
+  void release_initialisers();
   /// Makes `tensor`, part of `proto`, hold the constant.
   void fill(onnx::TensorProto& tensor, std::shared_ptr<const Constant> data);
 

@@ -58,6 +58,10 @@ class Raising {
     Value from;
     std::string to;
   };
+  struct NewConstant {
+    std::shared_ptr<const Constant> data;
+    std::string name;
+  };
   const Model& model_;
   const Graph& imported_;
   Graph g_;
@@ -70,7 +74,7 @@ class Raising {
   std::unordered_set<std::string> reserved_, taken_;
   std::map<Value, std::string> names_;
   std::vector<Identity> identities_;
-  std::unordered_map<uint64_t, std::string> constants_;  // new constant inputs by content
+  std::unordered_multimap<uint64_t, NewConstant> constants_;  // new constant inputs by content
   std::map<std::string, int, std::less<>> counters_;
 };
 
@@ -82,8 +86,7 @@ bool Raising::is_untouched(const Node& node) const {
   const Node& was = imported_.node(id);
   if (node.kind != was.kind || node.op != was.op || node.inputs.size() != was.inputs.size())
     return false;
-  if (node.kind == NodeKind::Constant)
-    return node.constant == was.constant || node.constant->hash() == was.constant->hash();
+  if (node.kind == NodeKind::Constant) return same(*node.constant, *was.constant);
   return node.kind != NodeKind::Call || same(node.attrs, was.attrs);
 }
 
@@ -328,11 +331,12 @@ void Raising::write_copy(int32_t id) {
 
 /// The initialiser that holds a constant which an operator wants as an input.
 std::string Raising::constant_input(const std::shared_ptr<const Constant>& data) {
-  auto [known, is_new] = constants_.emplace(data->hash(), "");
-  if (!is_new) return known->second;
-  known->second = fresh("constant");
-  write_constant(data, known->second);
-  return known->second;
+  for (auto [it, end] = constants_.equal_range(data->hash().low); it != end; ++it)
+    if (same(*it->second.data, *data)) return it->second.name;
+  std::string as = fresh("constant");
+  constants_.emplace(data->hash().low, NewConstant{data, as});
+  write_constant(data, as);
+  return as;
 }
 
 Status Raising::write_call(int32_t id) {

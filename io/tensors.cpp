@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/hash.h"
-
 namespace regraft::io {
 namespace {
 
@@ -97,23 +95,6 @@ std::vector<std::byte> narrowed(const From& values) {
     at += sizeof x;
   }
   return out;
-}
-
-uint64_t hash_bytes(std::string_view bytes) {
-  uint64_t h = bytes.size();
-  size_t k = 0;
-  for (; k + 8 <= bytes.size(); k += 8) {
-    uint64_t word;
-    std::memcpy(&word, bytes.data() + k, 8);
-    h = combine(h, word);
-  }
-  return combine(h, hash_text(bytes.substr(k)));
-}
-
-uint64_t identity(const onnx::TensorProto& t, uint64_t data) {
-  uint64_t h = combine(static_cast<uint64_t>(t.data_type()), data);
-  for (int64_t d : t.dims()) h = combine(h, static_cast<uint64_t>(d));
-  return h;
 }
 
 Result<int64_t> parse_number(std::string_view text, std::string_view key) {
@@ -270,6 +251,7 @@ Status check_tensor(const onnx::TensorProto& t, const std::string& folder) {
 
 std::shared_ptr<const Constant> constant_of(const onnx::TensorProto& t,
                                             const std::shared_ptr<const Model>& owner) {
+  if (auto held = owner->held.find(&t); held != owner->held.end()) return held->second;
   if (t.data_type() > 16 || size_of(static_cast<DType>(t.data_type())) == 0 || t.has_segment())
     return nullptr;
   DType type = static_cast<DType>(t.data_type());
@@ -277,29 +259,35 @@ std::shared_ptr<const Constant> constant_of(const onnx::TensorProto& t,
   if (is_external(t)) {
     auto place = locate(t, owner->folder);
     if (!place) return nullptr;
-    uint64_t where = combine(combine(hash_text(place->file), static_cast<uint64_t>(place->offset)),
-                             static_cast<uint64_t>(place->length));
     return std::make_shared<Constant>(
-        type, std::move(dims), [at = *place] { return read_place(at); }, identity(t, where));
+        type, std::move(dims),
+        [at = *place](const Constant::Visit& visit) { return read_place(at, visit); });
   }
   if (t.raw_data().size() < kKeepInMessage) {
     return std::make_shared<Constant>(type, std::move(dims), inline_bytes(t));
   }
-  auto load = [owner, &t]() -> Result<std::vector<std::byte>> { return inline_bytes(t); };
-  return std::make_shared<Constant>(type, std::move(dims), load,
-                                    identity(t, hash_bytes(t.raw_data())));
+  auto read = [owner, &t](const Constant::Visit& visit) -> Status {
+    visit(std::as_bytes(std::span(t.raw_data())));
+    return {};
+  };
+  return std::make_shared<Constant>(type, std::move(dims), read);
 }
 
-Result<std::vector<std::byte>> read_place(const Place& place) {
-  std::vector<std::byte> bytes(static_cast<size_t>(place.length));
+Status read_place(const Place& place, const Constant::Visit& visit) {
   std::ifstream file(place.file, std::ios::binary);
   file.seekg(place.offset);
-  file.read(reinterpret_cast<char*>(bytes.data()), place.length);
-  if (!file || file.gcount() != place.length) {
-    return error(
-        fmt::format("cannot read {} bytes at {} of '{}'", place.length, place.offset, place.file));
+  std::vector<std::byte> block(
+      static_cast<size_t>(std::min<int64_t>(place.length, int64_t{1} << 22)));
+  for (int64_t left = place.length; left > 0;) {
+    auto step = std::min<int64_t>(left, static_cast<int64_t>(block.size()));
+    file.read(reinterpret_cast<char*>(block.data()), step);
+    if (!file)
+      return error(fmt::format("cannot read {} bytes at {} of '{}'", place.length, place.offset,
+                               place.file));
+    visit({block.data(), static_cast<size_t>(step)});
+    left -= step;
   }
-  return bytes;
+  return {};
 }
 
 }  // namespace regraft::io

@@ -29,7 +29,7 @@ std::shared_ptr<const Constant> constant_of(const onnx::TensorProto& tensor,
                                             const std::shared_ptr<const Model>& owner);
 /// The data of a checked tensor that is not external; empty for text.
 std::vector<std::byte> inline_bytes(const onnx::TensorProto& tensor);
-/// `length` bytes of a file.
-Result<std::vector<std::byte>> read_place(const Place& place);
+/// The bytes of a range, in pieces.
+Status read_place(const Place& place, const Constant::Visit& visit);
 
 }  // namespace regraft::io

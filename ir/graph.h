@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/result.h"
 #include "ir/op.h"
 
@@ -32,9 +33,9 @@ struct Node {
   Attrs<Poly> attrs;                         ///< Call
   std::vector<Value> inputs;                 ///< operands; Opaque: also what its sub-graphs capture
   std::vector<TensorType> types;             ///< one for each output
-  std::shared_ptr<const Constant> constant;  ///< Constant
-  /// Opaque: equal keys and inputs mean equal outputs; 0 = never equal to another node.
-  uint64_t opaque_key = 0;
+  std::shared_ptr<const Constant> constant;  ///< Constant; Opaque: data that it carries, if any
+  Digest content;  ///< Opaque: of all that it is but its operands: type, attributes, bodies, data
+  bool pure = false;  ///< Opaque: equal content and operands mean equal outputs
   /// Index of the ONNX node that this is, unchanged up to the names of its inputs; -1: made by a
   /// rewrite.
   int32_t origin = -1;
@@ -100,13 +101,18 @@ std::vector<std::vector<std::pair<int32_t, int32_t>>> consumers(const Graph& g);
 void remove_dead(Graph& g);
 /// Redirects every use of `from` (operands and graph outputs) to `to`.
 void replace_uses(Graph& g, Value from, Value to);
-/// Hash of what each value computes, by id (combine with the output index); independent of ids,
-/// order and names, aware of commutativity; inputs count by their position.
+/// Hash of what each value computes, by id (combine with the output index); independent of ids and
+/// names, aware of commutativity; inputs count by their position, constants by their content,
+/// opaque nodes that are not pure by how many like them come before. Finds; to know, compare.
 std::vector<uint64_t> value_hashes(const Graph& g);
 /// Hash of the outputs' values. Equal for graphs that are equal up to ids and commuted operands.
 uint64_t structural_hash(const Graph& g);
-/// Exact: equal up to ids, order and commuted operands.
+/// Exact: equal up to ids, order and commuted operands. Constants are equal when all their bytes
+/// are, opaque nodes when their digests are; of those that are not pure the k-th of one graph is
+/// the k-th of the other.
 bool structurally_equal(const Graph& a, const Graph& b);
+/// Opaque nodes of the same content and data. Their operands are not looked at.
+bool same_opaque(const Node& a, const Node& b);
 /// Invariants of a graph; for tests and debug builds.
 Status validate(const Graph& g);
 /// The canonical form: dead code dropped, equal calls merged, ids in topological order.

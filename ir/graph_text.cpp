@@ -56,13 +56,13 @@ std::string node_text(const Graph& g, int32_t id) {
       s += "input";
       break;
     case NodeKind::Constant:
-      s += "constant hash=" + hexadecimal(n.constant->hash());
+      s += "constant hash=" + hexadecimal(n.constant->hash().low);
       break;
     case NodeKind::Call:
       s += n.op->name;
       break;
     case NodeKind::Opaque:
-      s += "opaque key=" + hexadecimal(n.opaque_key);
+      s += "opaque content=" + hex(n.content).substr(0, 16);
       break;
     case NodeKind::Absent:
       s += "absent";

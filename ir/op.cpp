@@ -44,27 +44,6 @@ std::span<const OpDef* const> ops_for_onnx(std::string_view onnx_type) {
   return it == table.end() ? std::span<const OpDef* const>{} : it->second;
 }
 
-namespace {
-
-uint64_t hash_of_ops() {
-  uint64_t h = 1;
-  for (const OpDef* op : all_ops()) {
-    h = combine(h, hash_text(op->name));
-    h = combine(h, static_cast<uint64_t>(op->min_arity * 100 + op->max_arity));
-    for (const auto& a : op->ints)
-      h = combine(combine(h, hash_text(a.name)), static_cast<uint64_t>(a.kind));
-    for (const auto& a : op->reals) h = combine(h, hash_text(a.name));
-  }
-  return h;
-}
-
-}  // namespace
-
-uint64_t op_set_hash() {
-  static const uint64_t hash = hash_of_ops();
-  return hash;
-}
-
 bool OpDef::runs_on(DType type, int opset) const {
   return std::any_of(types.begin(), types.end(), [&](const TypeSupport& t) {
     return t.type == type && opset >= std::max(t.specified, t.runs);

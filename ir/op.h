@@ -212,8 +212,6 @@ std::span<const OpDef* const> all_ops();
 const OpDef* find_op(std::string_view name);
 /// The operators that an ONNX type may be imported as.
 std::span<const OpDef* const> ops_for_onnx(std::string_view onnx_type);
-/// Hash of all names, attributes with their kinds, and arities: stamps rule files and caches.
-uint64_t op_set_hash();
 /// How many numbers attribute `attr` has for operand 0 of this rank; nullopt for Length::Any.
 std::optional<size_t> attr_length(const IntAttr& attr, int rank_of_operand0);
 /// All attributes at their fallbacks. REQUIRES: every attribute has one.

@@ -104,7 +104,7 @@ bool SymbolPool::Less::operator()(const std::pair<Poly, Poly>& a,
 }
 
 Var SymbolPool::add(std::string name, SymbolKind kind, int64_t min, const Poly* n, const Poly* d,
-                    uint64_t table) {
+                    uint32_t table) {
   Symbol s{static_cast<uint32_t>(symbols_.size()),
            kind,
            std::move(name),
@@ -216,19 +216,33 @@ Poly SymbolPool::floordiv(const Poly& n, const Poly& d) {
   return quotient + Poly::symbol(it->second);
 }
 
-Poly SymbolPool::lookup(uint64_t table, const Poly& i, const Poly& bound) {
+bool SymbolPool::TableLess::operator()(const std::vector<Poly>& a,
+                                       const std::vector<Poly>& b) const {
+  return std::lexicographical_compare(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [](const Poly& x, const Poly& y) { return compare(x, y) < 0; });
+}
+
+uint32_t SymbolPool::table(const std::vector<Poly>& entries) {
   std::lock_guard lock(mutex_);
-  if (auto t = tables_.find(table); t != tables_.end() && i.is_constant() && i.constant() >= 0 &&
-                                    i.constant() < static_cast<int64_t>(t->second.size()))
-    return t->second[static_cast<size_t>(i.constant())];
+  auto [it, fresh] = tables_.try_emplace(entries, static_cast<uint32_t>(entries_.size()));
+  if (fresh) entries_.push_back(&it->first);
+  return it->second;
+}
+
+const std::vector<Poly>& SymbolPool::entries(uint32_t table) {
+  std::lock_guard lock(mutex_);
+  return *entries_.at(table);
+}
+
+Poly SymbolPool::lookup(uint32_t table, const Poly& i, const Poly& bound) {
+  std::lock_guard lock(mutex_);
+  const std::vector<Poly>& entries = *entries_.at(table);
+  if (i.is_constant() && i.constant() >= 0 && i.constant() < static_cast<int64_t>(entries.size()))
+    return entries[static_cast<size_t>(i.constant())];
   auto [it, fresh] = lookups_.try_emplace({table, {i, bound}}, nullptr);
   if (fresh) it->second = add("t", SymbolKind::Lookup, 0, &i, &bound, table);
   return Poly::symbol(it->second);
-}
-
-void SymbolPool::add_table(uint64_t table, const std::vector<Poly>& values) {
-  std::lock_guard lock(mutex_);
-  tables_.try_emplace(table, values);
 }
 
 bool mentions(const Poly& p, Var v) {

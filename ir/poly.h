@@ -36,7 +36,7 @@ struct Symbol {
   std::string name;
   int64_t min;
   std::unique_ptr<const Poly> numerator, denominator;  ///< Quotient and Lookup only
-  uint64_t table;                                      ///< Lookup only: which table
+  uint32_t table;                                      ///< Lookup only: which table of its pool
   SymbolPool* pool;
 };
 using Var = const Symbol*;
@@ -140,29 +140,34 @@ class SymbolPool {
   /// floor(n / d) for d >= 1, simplified where exact, else a hash-consed Quotient.
   /// REQUIRES: d is not a constant below 1.
   Poly floordiv(const Poly& n, const Poly& d);
-  /// table[i], known to lie in 0 .. bound-1; equal tables and positions give the same symbol. At a
-  /// number it is what add_table said, if anything.
-  Poly lookup(uint64_t table, const Poly& i, const Poly& bound);
-  /// What stands in a table.
-  void add_table(uint64_t table, const std::vector<Poly>& values);
+  /// A number for a table: the same for equal entries, and for no others.
+  uint32_t table(const std::vector<Poly>& entries);
+  const std::vector<Poly>& entries(uint32_t table);
+  /// table[i], known to lie in 0 .. bound-1; the same table and position give the same symbol. At a
+  /// number it is that entry. REQUIRES: the table is of this pool.
+  Poly lookup(uint32_t table, const Poly& i, const Poly& bound);
 
  private:
   struct Less {
     bool operator()(const std::pair<Poly, Poly>& a, const std::pair<Poly, Poly>& b) const;
   };
-  Var add(std::string name, SymbolKind kind, int64_t min, const Poly* n, const Poly* d, uint64_t t);
+  struct TableLess {
+    bool operator()(const std::vector<Poly>& a, const std::vector<Poly>& b) const;
+  };
+  struct LookupLess {
+    bool operator()(const std::pair<uint32_t, std::pair<Poly, Poly>>& a,
+                    const std::pair<uint32_t, std::pair<Poly, Poly>>& b) const {
+      return a.first != b.first ? a.first < b.first : Less{}(a.second, b.second);
+    }
+  };
+  Var add(std::string name, SymbolKind kind, int64_t min, const Poly* n, const Poly* d, uint32_t t);
   std::mutex mutex_;
   std::deque<Symbol> symbols_;
   std::map<std::string, Var, std::less<>> names_;
   std::map<std::pair<Poly, Poly>, Var, Less> quotients_;
-  std::map<uint64_t, std::vector<Poly>> tables_;
-  std::map<std::pair<uint64_t, std::pair<Poly, Poly>>, Var,
-           bool (*)(const std::pair<uint64_t, std::pair<Poly, Poly>>&,
-                    const std::pair<uint64_t, std::pair<Poly, Poly>>&)>
-      lookups_{[](const auto& a, const auto& b) {
-        if (a.first != b.first) return a.first < b.first;
-        return Less{}(a.second, b.second);
-      }};
+  std::map<std::vector<Poly>, uint32_t, TableLess> tables_;
+  std::vector<const std::vector<Poly>*> entries_;  ///< by table: a key of tables_
+  std::map<std::pair<uint32_t, std::pair<Poly, Poly>>, Var, LookupLess> lookups_;
 };
 
 /// Replacements for symbols.

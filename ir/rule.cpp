@@ -199,10 +199,10 @@ std::optional<Poly> moved(const Poly& p, SymbolPool& pool, const std::function<P
         x = x * symbol(v);
         continue;
       }
+      if (v->kind == SymbolKind::Lookup) return std::nullopt;  // its table is its own pool's
       auto n = moved(*v->numerator, pool, symbol), d = moved(*v->denominator, pool, symbol);
       if (!n || !d || (d->is_constant() && d->constant() < 1)) return std::nullopt;
-      x = x *
-          (v->kind == SymbolKind::Lookup ? pool.lookup(v->table, *n, *d) : pool.floordiv(*n, *d));
+      x = x * pool.floordiv(*n, *d);
     }
     r = r + x;
   }

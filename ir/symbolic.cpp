@@ -259,8 +259,6 @@ Sum Symbolic::clip(Sum x, Real low, Real high) {
 }
 
 Poly Symbolic::lookup(const std::vector<Poly>& table, const Poly& i, const Poly& bound) {
-  uint64_t h = table.size();
-  for (const Poly& p : table) h = combine(h, hash(p));
   bool at_number =
       i.is_constant() && i.constant() >= 0 && i.constant() < static_cast<int64_t>(table.size());
   if (at_number) {
@@ -269,8 +267,7 @@ Poly Symbolic::lookup(const std::vector<Poly>& table, const Poly& i, const Poly&
     return value;
   }
   for (const Poly& p : table) require(Poly(0) <= p && p < bound);
-  pool.add_table(h, table);
-  return pool.lookup(h, i, bound);
+  return pool.lookup(pool.table(table), i, bound);
 }
 
 }  // namespace regraft

@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "base/check.h"
-#include "base/hash.h"
 
 namespace regraft {
 namespace {
@@ -146,32 +145,6 @@ Result<std::vector<int64_t>> as_integers(DType t, const std::vector<std::byte>& 
   return error("a constant of type " + to_string(t) + " cannot be read as integers");
 }
 
-/// Four independent lanes of eight bytes: as fast as memory.
-uint64_t hash_bytes(const std::vector<std::byte>& bytes) {
-  constexpr uint64_t kOdd = 0x9fb21c651e98df25ULL;
-  std::array<uint64_t, 4> lanes = {1, 2, 3, 4};
-  size_t i = 0;
-  for (; i + 32 <= bytes.size(); i += 32) {
-    std::array<uint64_t, 4> words;
-    std::memcpy(words.data(), bytes.data() + i, 32);
-    for (size_t k = 0; k < 4; ++k) lanes[k] = std::rotl(lanes[k] ^ words[k], 29) * kOdd;
-  }
-  uint64_t h = mix(bytes.size());
-  for (uint64_t lane : lanes) h = combine(h, lane);
-  for (; i < bytes.size(); i += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + i, std::min<size_t>(8, bytes.size() - i));
-    h = combine(h, word);
-  }
-  return h;
-}
-
-uint64_t hash_header(DType type, const std::vector<int64_t>& dims) {
-  uint64_t h = mix(static_cast<uint64_t>(type));
-  for (int64_t d : dims) h = combine(h, static_cast<uint64_t>(d));
-  return h;
-}
-
 template <class T>
 std::vector<std::byte> bytes_of(const std::vector<T>& v) {
   std::vector<std::byte> bytes(v.size() * sizeof(T));
@@ -246,13 +219,11 @@ Constant::Constant(DType type, std::vector<int64_t> dims, std::vector<std::byte>
     : dtype_(type), dims_(std::move(dims)), bytes_(std::move(bytes)) {
   size_t size = size_of(type);
   CHECK(size == 0 || bytes_.size() == static_cast<size_t>(count()) * size);
-  hash_ = combine(hash_header(dtype_, dims_), hash_bytes(bytes_));
 }
 
-Constant::Constant(DType type, std::vector<int64_t> dims, Loader load, uint64_t identity,
-                   int64_t stored)
-    : dtype_(type), dims_(std::move(dims)), load_(std::move(load)), stored_(stored) {
-  hash_ = combine(combine(hash_header(dtype_, dims_), 1), identity);
+Constant::Constant(DType type, std::vector<int64_t> dims, Reader read, int64_t stored)
+    : dtype_(type), dims_(std::move(dims)), read_(std::move(read)), stored_(stored) {
+  CHECK(read_);
 }
 
 std::shared_ptr<const Constant> Constant::of_floats(std::vector<int64_t> dims,
@@ -275,25 +246,69 @@ int64_t Constant::stored_bytes() const {
   return stored_ >= 0 ? stored_ : count() * static_cast<int64_t>(size_of(dtype_));
 }
 
+Status Constant::read(const Visit& visit) const {
+  if (!read_) {
+    visit(bytes_);
+    return {};
+  }
+  size_t given = 0, size = size_of(dtype_), needed = static_cast<size_t>(count()) * size;
+  RETURN_IF_ERROR(read_([&](std::span<const std::byte> piece) {
+    given += piece.size();
+    if (size == 0 || given <= needed) visit(piece);
+  }));
+  if (size == 0 || given == needed) return {};
+  return error("constant data has " + std::to_string(given) + " bytes; " + to_string(dtype_) +
+               " with " + std::to_string(count()) + " elements needs " + std::to_string(needed));
+}
+
 Result<std::vector<std::byte>> Constant::bytes() const {
-  if (!load_) return bytes_;
-  ASSIGN_OR_RETURN(std::vector<std::byte> data, load_());
-  size_t size = size_of(dtype_);
-  if (size != 0 && data.size() != static_cast<size_t>(count()) * size)
-    return error("constant data has " + std::to_string(data.size()) + " bytes; " +
-                 to_string(dtype_) + " with " + std::to_string(count()) + " elements needs " +
-                 std::to_string(static_cast<size_t>(count()) * size));
+  if (!read_) return bytes_;
+  std::vector<std::byte> data;
+  data.reserve(static_cast<size_t>(count()) * size_of(dtype_));
+  RETURN_IF_ERROR(read([&](auto piece) { data.insert(data.end(), piece.begin(), piece.end()); }));
   return data;
 }
 
+Hash128 Constant::hash() const {
+  std::call_once(hashed_, [this] {
+    std::vector<int64_t> header = dims_;
+    header.push_back(static_cast<int64_t>(dtype_));
+    ContentHash h;
+    h.add(std::as_bytes(std::span(header)));
+    (void)read([&](auto piece) { h.add(piece); });  // what cannot be read is equal to nothing
+    hash_ = h.value();
+  });
+  return hash_;
+}
+
+bool same(const Constant& a, const Constant& b) {
+  if (&a == &b) return true;
+  if (a.dtype_ != b.dtype_ || a.dims_ != b.dims_ || a.hash() != b.hash()) return false;
+  const Constant &left = b.read_ ? a : b, &right = b.read_ ? b : a;
+  std::vector<std::byte> copy;  // of what is not in memory: at most one of the two
+  if (left.read_) {
+    auto data = left.bytes();
+    if (!data) return false;
+    copy = *std::move(data);
+  }
+  std::span<const std::byte> rest = left.read_ ? copy : left.bytes_;
+  bool equal = true;
+  auto compare = [&](std::span<const std::byte> piece) {
+    equal = equal && piece.size() <= rest.size() &&
+            std::equal(piece.begin(), piece.end(), rest.begin());
+    if (equal) rest = rest.subspan(piece.size());
+  };
+  return right.read(compare) && equal && rest.empty();
+}
+
 Result<std::vector<double>> Constant::reals() const {
-  if (!load_) return as_reals(dtype_, bytes_);
+  if (!read_) return as_reals(dtype_, bytes_);
   ASSIGN_OR_RETURN(std::vector<std::byte> data, bytes());
   return as_reals(dtype_, data);
 }
 
 Result<std::vector<int64_t>> Constant::integers() const {
-  if (!load_) return as_integers(dtype_, bytes_);
+  if (!read_) return as_integers(dtype_, bytes_);
   ASSIGN_OR_RETURN(std::vector<std::byte> data, bytes());
   return as_integers(dtype_, data);
 }

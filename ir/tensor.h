@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/content_hash.h"
 #include "base/result.h"
 #include "ir/poly.h"
 
@@ -59,17 +62,18 @@ std::optional<std::vector<int64_t>> numeric(const Shape& shape);
 /// Product of the dimensions.
 Poly element_count(const Shape& shape);
 
-/// Immutable data of a constant tensor, row-major, little-endian; may be read lazily from a file.
-/// Thread-safe.
+/// Immutable data of a constant tensor, row-major, little-endian; may lie elsewhere (in a file, in
+/// a message) or be made when it is asked for. Thread-safe.
 class Constant {
  public:
-  using Loader = std::function<Result<std::vector<std::byte>>()>;
+  using Visit = std::function<void(std::span<const std::byte>)>;
+  /// Gives all data to `visit`, in order, in pieces of any size.
+  using Reader = std::function<Status(const Visit& visit)>;
   /// REQUIRES: bytes.size() == elements * size_of(type).
   Constant(DType type, std::vector<int64_t> dims, std::vector<std::byte> bytes);
-  /// `identity` names the data for hashing without loading it (file, offset, length). `stored`:
-  /// bytes of it in the model's file, where a node makes more of them; below 0: all.
-  Constant(DType type, std::vector<int64_t> dims, Loader load, uint64_t identity,
-           int64_t stored = -1);
+  /// `stored`: bytes of the data in the model's file, where a node makes more of them; below 0:
+  /// all.
+  Constant(DType type, std::vector<int64_t> dims, Reader read, int64_t stored = -1);
   static std::shared_ptr<const Constant> of_floats(std::vector<int64_t> dims,
                                                    const std::vector<float>& v);
   static std::shared_ptr<const Constant> of_ints(std::vector<int64_t> dims,
@@ -80,22 +84,28 @@ class Constant {
   int64_t count() const;
   /// What the data takes in the model's file.
   int64_t stored_bytes() const;
-  /// Loads on each call when lazy; the caller drops the copy when done.
+  /// The data, not copied where it is in memory. An Error: it cannot be read, or has another size.
+  Status read(const Visit& visit) const;
+  /// A copy of the data; the caller drops it when done.
   Result<std::vector<std::byte>> bytes() const;
   /// Any real or integer type, converted to double.
   Result<std::vector<double>> reals() const;
   /// Integer types only.
   Result<std::vector<int64_t>> integers() const;
-  /// Equal data, equal hash (lazy data: equal place, equal hash).
-  uint64_t hash() const { return hash_; }
+  /// Of type, dimensions and data: equal for equal constants, wherever their data lies. The first
+  /// call reads the data.
+  Hash128 hash() const;
+  /// Type, dimensions and every byte are equal; false when the data of one cannot be read.
+  friend bool same(const Constant& a, const Constant& b);
 
  private:
   DType dtype_;
   std::vector<int64_t> dims_;
   std::vector<std::byte> bytes_;
-  Loader load_;
-  uint64_t hash_;
+  Reader read_;  ///< empty: the data is `bytes_`
   int64_t stored_ = -1;
+  mutable std::once_flag hashed_;
+  mutable Hash128 hash_;
 };
 /// `values` rounded to `type` (a real type). REQUIRES: is_real(type).
 std::shared_ptr<const Constant> make_constant(DType type, std::vector<int64_t> dims,

@@ -21,7 +21,7 @@ std::string to_string(const Rule& rule);
 Result<Rule> parse_rule(std::string_view line);
 
 /// A graph, a line for each node: "%3 = conv %0 %1 strides=2,2 : float32[N,64,56,56]".
-/// Constants print their type and hash; opaque nodes print their key: a graph with either is
+/// Constants print their type and hash; opaque nodes print their digest: a graph with either is
 /// readable but parses only if `constants` are generated anew, so parse_graph refuses it.
 std::string to_string(const Graph& g);
 Result<Graph> parse_graph(std::string_view text);

@@ -18,10 +18,9 @@ namespace {
 
 std::optional<Poly> translate_symbol(Var v, const Substitution& s, SymbolPool& target) {
   if (auto it = s.find(v); it != s.end()) return it->second;
-  if (!v->numerator) return std::nullopt;
+  if (!v->numerator || v->kind == SymbolKind::Lookup) return std::nullopt;
   auto n = translate(*v->numerator, s, target), d = translate(*v->denominator, s, target);
   if (!n || !d) return std::nullopt;
-  if (v->kind == SymbolKind::Lookup) return target.lookup(v->table, *n, *d);
   if (d->is_constant() && d->constant() < 1) return std::nullopt;
   return target.floordiv(*n, *d);
 }

@@ -25,12 +25,13 @@ class Collector {
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     SearchReport report = searcher_.search(g_, rules, model, options, stop_);
     polish(report, rules, model, price_, options, stop_, portion(wanted_.evaluations, share));
+    // A collision of hashes would lose a candidate, no more.
     if (!unfolded_.insert(structural_hash(report.best)).second) return {};
     ASSIGN_OR_RETURN(FoldReport folded, fold(report.best, wanted_.growth, stop_));
     report.best = Graph();
     if (!seen_.insert(structural_hash(folded.graph)).second) return {};
     double price = price_(folded.graph);
-    found_.push_back({std::move(folded.graph), std::move(report), price});
+    found_.push_back({std::move(folded.graph), std::move(report), price, std::move(folded.folded)});
     return {};
   }
 

@@ -6,14 +6,15 @@
 namespace regraft::rewrite {
 
 struct Candidate {
-  Graph graph;          ///< constants folded
-  SearchReport search;  ///< its `best` has moved to `graph`
-  double price = 0;     ///< of the graph
+  Graph graph;                  ///< constants folded
+  SearchReport search;          ///< its `best` has moved to `graph`
+  double price = 0;             ///< of the graph
+  std::vector<int32_t> folded;  ///< which calls: see FoldReport
 };
 
 struct CandidateOptions {
-  size_t count = 1;             ///< how many at most
-  uint64_t evaluations = 2000;  ///< graphs priced while polishing one
+  size_t count = 1;              ///< how many at most
+  uint64_t evaluations = 2000;   ///< graphs priced while polishing one
   int64_t growth = kFoldGrowth;  ///< bytes that made constants may add to a model
 };
 

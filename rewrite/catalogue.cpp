@@ -16,6 +16,11 @@ uint64_t hash_of(const TensorType& t) {
   return h;
 }
 
+bool is_small(const Constant& c) {
+  constexpr int64_t kElements = 1 << 16;  // as many as a rule's makers are compared with
+  return c.count() <= kElements;
+}
+
 std::vector<std::vector<int64_t>> numbers_of(const Attrs<Poly>& attrs) {
   std::vector<std::vector<int64_t>> numbers;
   for (const auto& list : attrs.ints) {
@@ -79,10 +84,23 @@ int Catalogue::rank(TypeId id) const {
   return t.shape ? static_cast<int>(t.shape->size()) : -1;
 }
 
-int32_t Catalogue::data(const Constant& c) {
-  uint64_t h = combine(c.hash(), static_cast<uint64_t>(c.dtype()));
-  for (int64_t d : c.dims()) h = combine(h, static_cast<uint64_t>(d));
-  return data_ids_.emplace(h, static_cast<int32_t>(data_ids_.size())).first->second;
+int32_t Catalogue::data(const std::shared_ptr<const Constant>& c) {
+  uint64_t h = is_small(*c) ? c->hash().low : reinterpret_cast<uintptr_t>(c.get());
+  for (auto [it, end] = data_ids_.equal_range(h); it != end; ++it) {
+    const Constant& other = *data_[static_cast<size_t>(it->second)];
+    if (&other == c.get() || (is_small(*c) && is_small(other) && same(other, *c)))
+      return it->second;
+  }
+  auto id = static_cast<int32_t>(data_.size());
+  data_ids_.emplace(h, id);
+  data_.push_back(c);
+  return id;
+}
+
+uint64_t Catalogue::data_hash(int32_t number) const {
+  const Constant& c = *data_[static_cast<size_t>(number)];
+  return is_small(c) ? combine(c.hash().low, c.hash().high)
+                     : combine(static_cast<uint64_t>(number), static_cast<uint64_t>(c.dtype()));
 }
 
 const CallFacts* Catalogue::call(FormId id, std::span<const TypeId> operands, DType dtype) {

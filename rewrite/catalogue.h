@@ -62,8 +62,11 @@ class Catalogue {
   const TensorType& type(TypeId id) const { return types_[static_cast<size_t>(id)]; }
   /// Rank of a type; -1 when it is unknown.
   int rank(TypeId id) const;
-  /// A number for the data of a constant.
-  int32_t data(const Constant& c);
+  /// A number for the data of a constant. Equal data has one number where it is small; large data
+  /// is only itself, so that nothing needs to be read.
+  int32_t data(const std::shared_ptr<const Constant>& c);
+  /// A hash of the data with that number; of small data the same in every catalogue.
+  uint64_t data_hash(int32_t number) const;
   /// nullptr when there is no such call. Without operands its element type is `dtype`.
   const CallFacts* call(FormId form, std::span<const TypeId> operands, DType dtype);
 
@@ -78,7 +81,8 @@ class Catalogue {
   std::unordered_multimap<uint64_t, FormId> form_ids_;
   std::vector<TensorType> types_;
   std::unordered_multimap<uint64_t, TypeId> type_ids_;
-  std::unordered_map<uint64_t, int32_t> data_ids_;
+  std::vector<std::shared_ptr<const Constant>> data_;
+  std::unordered_multimap<uint64_t, int32_t> data_ids_;
   std::unordered_map<std::vector<int32_t>, std::optional<CallFacts>, IdsHash> calls_;
   std::vector<int32_t> key_;
 };

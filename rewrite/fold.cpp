@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/hash.h"
 #include "ir/eval.h"
 
 namespace regraft::rewrite {
@@ -118,25 +117,44 @@ class Folder {
         constant_(constant_nodes(g)),
         possible_(constant_.size(), 0),
         tried_(constant_.size(), 0),
-        hashes_(value_hashes(g)),
         folded_(constant_.size()),
         uses_(constant_.size(), 0),
         effort_(kEffort * g.id_bound() + kEffort) {}
 
   Result<FoldReport> run() {
     ASSIGN_OR_RETURN(std::vector<int32_t> order, topological_order(graph_));
-    note_uses(order);
-    for (int32_t id : order) possible_[static_cast<size_t>(id)] = is_possible(id);
-    result_.graph = graph_;
+    start(order);
     for (int32_t id : order)
       if (is_constant_call(id) && (wanted_[static_cast<size_t>(id)] || shared(id)))
         RETURN_IF_ERROR(fold(id));
+    return finish();
+  }
+
+  Result<FoldReport> run_again(const std::vector<int32_t>& calls) {
+    ASSIGN_OR_RETURN(std::vector<int32_t> order, topological_order(graph_));
+    start(order);
+    for (int32_t id : calls) {
+      bool exists = id >= 0 && id < graph_.id_bound() && graph_.contains(id);
+      if (!exists || !is_constant_call(id) || is_folded(id))
+        return error("node " + std::to_string(id) + " is no call on constants");
+      ASSIGN_OR_RETURN(bool done, fold_one(id));
+      if (!done) return error("node " + std::to_string(id) + " cannot be folded");
+    }
+    return finish();
+  }
+
+ private:
+  void start(const std::vector<int32_t>& order) {
+    note_uses(order);
+    for (int32_t id : order) possible_[static_cast<size_t>(id)] = is_possible(id);
+    result_.graph = graph_;
+  }
+  FoldReport finish() {
     redirect();
     remove_dead(result_.graph);
     return std::move(result_);
   }
 
- private:
   bool is_constant_call(int32_t id) const {
     return constant_[static_cast<size_t>(id)] && graph_.node(id).kind == NodeKind::Call;
   }
@@ -289,6 +307,7 @@ class Folder {
     }
     result_.calls_folded += wanted_[static_cast<size_t>(root)];
     growth_ -= p.made - p.freed;
+    result_.folded.push_back(root);
     put(root, std::move(constants));
     return true;
   }
@@ -297,14 +316,13 @@ class Folder {
   std::shared_ptr<const Constant> computed_late(const std::shared_ptr<const Cone>& cone,
                                                 int32_t root, size_t k) const {
     const TensorType& type = graph_.node(root).types[k];
-    auto load = [cone, k, dtype = type.dtype]() -> Result<std::vector<std::byte>> {
+    auto read = [cone, k, dtype = type.dtype](const Constant::Visit& visit) -> Status {
       ASSIGN_OR_RETURN(auto results, cone->evaluate(Stop()));
       auto data = make_constant(dtype, results[k].shape, results[k].data);
       results.clear();
-      return data->bytes();
+      return data->read(visit);
     };
-    return std::make_shared<const Constant>(type.dtype, *numeric(*type.shape), load,
-                                            combine(hashes_[static_cast<size_t>(root)], k));
+    return std::make_shared<const Constant>(type.dtype, *numeric(*type.shape), read);
   }
 
   /// A node with one output becomes a constant in its place; others are redirected to new ones.
@@ -354,7 +372,6 @@ class Folder {
   int64_t growth_;  // what is left of it
   const Stop& stop_;
   std::vector<char> constant_, possible_, tried_, wanted_;
-  std::vector<uint64_t> hashes_;
   std::vector<Constants> folded_;  // by id
   std::vector<int64_t> uses_;      // by id, of what is not folded
   int64_t effort_;  // nodes to look at while planning: bounds the time for large graphs
@@ -366,6 +383,12 @@ class Folder {
 
 Result<FoldReport> fold(const Graph& g, int64_t growth, const Stop& stop) {
   return Folder(g, growth, stop).run();
+}
+
+Result<Graph> fold_calls(const Graph& g, const std::vector<int32_t>& calls) {
+  const Stop never;
+  ASSIGN_OR_RETURN(FoldReport report, Folder(g, kTooMuch / 2, never).run_again(calls));
+  return std::move(report.graph);
 }
 
 }  // namespace regraft::rewrite

@@ -11,7 +11,8 @@ constexpr int64_t kFoldGrowth = int64_t{64} << 20;
 struct FoldReport {
   Graph graph;  ///< without dead nodes; ids of what stays are unchanged
   int64_t calls_folded = 0;
-  int64_t calls_left = 0;  ///< on constants, not folded for want of room, memory or time
+  std::vector<int32_t> folded;  ///< ids of the calls, in the order in which they were computed
+  int64_t calls_left = 0;       ///< on constants, not folded for want of room, memory or time
 };
 
 /// Replaces each call on constants that something at run time reads by its value, rounded to its
@@ -22,5 +23,9 @@ struct FoldReport {
 /// replace others of their size is computed when it is read, each time; a constant that cannot be
 /// read is an Error here or there. Takes time in proportion to the graph and the values.
 Result<FoldReport> fold(const Graph& g, int64_t growth = kFoldGrowth, const Stop& stop = Stop());
+
+/// The graph after folding these calls in this order, with no limits: what `fold` did, once more.
+/// An Error names a node that is no call on constants.
+Result<Graph> fold_calls(const Graph& g, const std::vector<int32_t>& calls);
 
 }  // namespace regraft::rewrite

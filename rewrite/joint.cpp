@@ -34,8 +34,7 @@ std::vector<int32_t> pair_opaque(const Graph& a, const Graph& b) {
       found = it->second;
     if (found == kNone) continue;
     const Node& other = b.node(found);
-    bool alike = other.opaque_key == n.opaque_key && other.inputs.size() == n.inputs.size() &&
-                 other.types.size() == n.types.size();
+    bool alike = same_opaque(n, other) && other.inputs.size() == n.inputs.size();
     if (alike) partner[static_cast<size_t>(id)] = found;
   }
   return partner;
@@ -115,7 +114,7 @@ class Joiner {
   int32_t find_or_add(JointNode n) {
     uint64_t h = combine(static_cast<uint64_t>(n.node->kind), static_cast<uint64_t>(n.input + 1));
     if (n.node->op) h = combine(h, hash_text(n.node->op->name));
-    if (n.node->constant) h = combine(h, n.node->constant->hash());
+    if (n.node->constant) h = combine(h, n.node->constant->hash().low);
     for (Value v : n.inputs)
       h = combine(combine(h, static_cast<uint64_t>(v.node)), static_cast<uint64_t>(v.output));
     auto [begin, end] = index_.equal_range(h);
@@ -130,9 +129,7 @@ class Joiner {
     const Node &a = *x.node, &b = *y.node;
     if (a.kind != b.kind || a.op != b.op || x.input != y.input || x.inputs != y.inputs)
       return false;
-    if (a.kind == NodeKind::Constant)
-      return a.constant->hash() == b.constant->hash() && a.constant->dims() == b.constant->dims() &&
-             a.constant->dtype() == b.constant->dtype();
+    if (a.kind == NodeKind::Constant) return same(*a.constant, *b.constant);
     return a.kind != NodeKind::Call || equal_attrs(x, y);
   }
   static bool equal_attrs(const JointNode& x, const JointNode& y) {

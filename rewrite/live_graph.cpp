@@ -60,7 +60,7 @@ void LiveGraph::load(const Graph& g, int32_t id) {
     s.form = catalogue_->form(*s.origin->op, s.origin->attrs, rank);
     s.op = s.origin->op;
   }
-  if (s.kind == NodeKind::Constant) s.data = catalogue_->data(*s.origin->constant);
+  if (s.kind == NodeKind::Constant) s.data = catalogue_->data(s.origin->constant);
   s.constant =
       s.kind != NodeKind::Input && s.kind != NodeKind::Opaque &&
       std::all_of(s.inputs.begin(), s.inputs.end(), [&](Value v) { return slot(v.node).constant; });
@@ -352,13 +352,13 @@ uint64_t LiveGraph::view_alone(int32_t id) const {
     return combine(combine(h, static_cast<uint64_t>(place - inputs_.begin())),
                    static_cast<uint64_t>(catalogue_->type(s.types[0]).dtype));
   }
-  if (s.kind == NodeKind::Constant) return combine(h, s.origin->constant->hash());
+  if (s.kind == NodeKind::Constant) return combine(h, catalogue_->data_hash(s.data));
   if (s.kind == NodeKind::Call)
     h = combine(combine(h, catalogue_->form(s.form).hash),
                 static_cast<uint64_t>(catalogue_->type(s.types[0]).dtype));
   if (s.kind == NodeKind::Opaque) {
-    bool unique = s.origin->opaque_key == 0;
-    h = combine(combine(h, unique), unique ? static_cast<uint64_t>(id) : s.origin->opaque_key);
+    h = combine(h, short_hash(s.origin->content));
+    if (!s.origin->pure) h = combine(h, static_cast<uint64_t>(id));  // ids stay in a search
   }
   return combine(h, s.inputs.size());
 }

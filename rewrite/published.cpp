@@ -98,7 +98,7 @@ class Run {
   double max_calls_;
   Reporter reporter_;
   std::multimap<double, Entry> queue_;
-  std::unordered_set<uint64_t> seen_;
+  std::unordered_set<uint64_t> seen_;  // a collision loses a graph to search from, no more
 };
 
 }  // namespace

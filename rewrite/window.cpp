@@ -107,7 +107,7 @@ uint64_t Region::likeness() {
   uint64_t all = 0;
   for (int32_t id : nodes()) {
     const LiveGraph::Slot& s = g.slot(id);
-    uint64_t h = s.form >= 0 ? g.catalogue().form(s.form).hash : s.origin->opaque_key;
+    uint64_t h = s.form >= 0 ? g.catalogue().form(s.form).hash : short_hash(s.origin->content);
     h = combine(h, static_cast<uint64_t>(s.uses));
     for (Value v : s.inputs) {
       uint64_t operand = inside(v.node) ? hashes_[static_cast<size_t>(v.node)] : outside(v);
@@ -211,7 +211,7 @@ class WindowSearch {
   WindowReport report_;
   Paths paths_;
   std::priority_queue<Entry> queue_;
-  std::unordered_set<uint64_t> seen_;
+  std::unordered_set<uint64_t> seen_;  // a collision loses a region to search from, no more
   uint64_t pushed_ = 0;
   int32_t here_ = 0, best_ = 0;
 };

@@ -238,7 +238,7 @@ class Run {
   const WindowOrder& order_;
   std::vector<std::unique_ptr<Sizes>> sizes_;  // one for each thread
   Region region_;
-  std::unordered_set<uint64_t> hopeless_;  // windows like these did not pay
+  std::unordered_set<uint64_t> hopeless_;  // windows like these did not pay (or look so)
   std::deque<int32_t> waiting_;
   std::vector<char> is_waiting_;
 };

@@ -169,7 +169,7 @@ class Window {
   uint64_t candidates_, looked_ = 0, pushed_ = 0;
   rewrite::Paths paths_;
   std::priority_queue<Entry> queue_;
-  std::unordered_map<uint64_t, int32_t> met_;  // by identity of the region
+  std::unordered_map<uint64_t, int32_t> met_;  // by identity of the region: as good as equal
   std::vector<std::vector<int32_t>> edges_;    // by graph
   std::map<int32_t, int32_t> first_;           // by first move: the graph it leads to
   std::map<int32_t, double> changes_;          // by first move: of the cost

@@ -42,7 +42,7 @@ TEST(Import, ForeignDomainStaysForeign) {
   proto.mutable_graph()->mutable_node(2)->set_domain("com.example");
   auto m = import(proto);
   EXPECT_EQ(kind(*m, "y"), NodeKind::Opaque);
-  EXPECT_EQ(m->graph.node(find(m->graph, "y")).opaque_key, 0U);
+  EXPECT_FALSE(m->graph.node(find(m->graph, "y")).pure);
 }
 
 TEST(Import, DefaultOfAnInputIsNoConstant) {
@@ -91,7 +91,7 @@ TEST(Import, BodiesReadOuterValues) {
   ASSERT_TRUE(m) << m.error().message;
   const Node& branch = m->graph.node(find(m->graph, "z"));
   EXPECT_EQ(branch.kind, NodeKind::Opaque);
-  EXPECT_EQ(branch.opaque_key, 0U);
+  EXPECT_FALSE(branch.pure);
   ASSERT_EQ(branch.inputs.size(), 2U);
   EXPECT_EQ(branch.inputs[1].node, find(m->graph, "h"));
 }
@@ -145,13 +145,11 @@ TEST(Import, EqualForeignNodesHaveEqualKeys) {
   alpha(add_node(g, "LeakyRelu", {"x"}, {"c"}), 0.25F);
   add_node(g, "RandomNormalLike", {"x"}, {"r"});
   auto m = import(proto);
-  auto key = [&](const std::string& name) {
-    return m->graph.node(find(m->graph, name)).opaque_key;
-  };
-  EXPECT_NE(key("a"), 0U);
-  EXPECT_EQ(key("a"), key("b"));
-  EXPECT_NE(key("a"), key("c"));
-  EXPECT_EQ(key("r"), 0U);
+  auto node = [&](const std::string& name) { return m->graph.node(find(m->graph, name)); };
+  EXPECT_TRUE(node("a").pure);
+  EXPECT_EQ(node("a").content, node("b").content);
+  EXPECT_NE(node("a").content, node("c").content);
+  EXPECT_FALSE(node("r").pure);
 }
 
 TEST(Import, ConstantsOfEveryKind) {

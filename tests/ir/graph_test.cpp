@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/content.h"
+#include "tests/ir/collision.h"
 #include "tests/ir/graphs.h"
 
 namespace regraft {
@@ -68,15 +70,18 @@ TEST(Graph, HashSeesEveryDifference) {
     }
 }
 
-TEST(Graph, HashSeesConstantsAndOpaqueKeys) {
-  auto make = [](float value, uint64_t key) {
+Digest content_of(uint64_t n) { return Sha256().number(n).finish(); }
+
+TEST(Graph, HashSeesConstantsAndOpaqueContents) {
+  auto make = [](float value, uint64_t content) {
     Graph g;
     Value c = g.add_constant(Constant::of_floats({1}, {value}));
     Node opaque;
     opaque.kind = NodeKind::Opaque;
     opaque.inputs = {c};
     opaque.types = {f32({1})};
-    opaque.opaque_key = key;
+    opaque.content = content_of(content);
+    opaque.pure = true;
     g.set_outputs({{g.add_node(opaque), 0}});
     return g;
   };
@@ -88,21 +93,87 @@ TEST(Graph, HashSeesConstantsAndOpaqueKeys) {
   EXPECT_FALSE(structurally_equal(make(1, 5), make(1, 6)));
 }
 
-TEST(Graph, OpaqueNodesWithoutAKeyAreNeverMerged) {
-  for (uint64_t key : {uint64_t{0}, uint64_t{9}}) {
+TEST(Graph, OpaqueNodesThatAreNotPureAreNeverMerged) {
+  for (bool pure : {false, true}) {
     Graph g;
     Value x = g.add_input(f32({1}));
     Node opaque;
     opaque.kind = NodeKind::Opaque;
     opaque.inputs = {x};
     opaque.types = {f32({1})};
-    opaque.opaque_key = key;
+    opaque.content = content_of(9);
+    opaque.pure = pure;
     Value a{g.add_node(opaque), 0}, b{g.add_node(opaque), 0};
     g.set_outputs({a, b});
     auto h = value_hashes(g);
-    EXPECT_EQ(h[static_cast<size_t>(a.node)] == h[static_cast<size_t>(b.node)], key != 0);
-    EXPECT_EQ(canonical(g).node_count(), key == 0 ? 3 : 2);
+    EXPECT_EQ(h[static_cast<size_t>(a.node)] == h[static_cast<size_t>(b.node)], pure);
+    EXPECT_EQ(canonical(g).node_count(), pure ? 2 : 3);
   }
+}
+
+/// f(op(x)), f being foreign, and g of both of two such.
+Graph above_foreign(std::string_view op, bool twice) {
+  Graph g;
+  Value x = g.add_input(f32({4}));
+  auto id = g.add_call(*find_op(op), {x}, {});
+  Node foreign;
+  foreign.kind = NodeKind::Opaque;
+  foreign.content = content_of(3);
+  foreign.inputs = {{*id, 0}};
+  foreign.types = {f32({4})};
+  Value a{g.add_node(foreign), 0}, b{g.add_node(foreign), 0};
+  auto sum = g.add_call(*find_op("add"), {a, twice ? a : b}, {});
+  g.set_outputs({{*sum, 0}});
+  return g;
+}
+
+TEST(Graph, WhatLiesBelowAForeignNodeCounts) {
+  Graph relu = above_foreign("relu", false);
+  EXPECT_EQ(structural_hash(relu), structural_hash(above_foreign("relu", false)));
+  EXPECT_NE(structural_hash(relu), structural_hash(above_foreign("neg", false)));
+  EXPECT_NE(structural_hash(relu), structural_hash(above_foreign("relu", true)));
+  EXPECT_TRUE(structurally_equal(relu, above_foreign("relu", false)));
+  EXPECT_FALSE(structurally_equal(relu, above_foreign("neg", false)));
+  EXPECT_FALSE(structurally_equal(relu, above_foreign("relu", true)));
+  EXPECT_EQ(*digest_of(relu), *digest_of(above_foreign("relu", false)));
+  EXPECT_NE(*digest_of(relu), *digest_of(above_foreign("neg", false)));
+  EXPECT_NE(*digest_of(relu), *digest_of(above_foreign("relu", true)));
+}
+
+/// x times weights.
+Graph with_weights(const std::vector<float>& w) {
+  Graph g;
+  Value x = g.add_input(f32({1, 8})), c = g.add_constant(Constant::of_floats({8, 8}, w));
+  g.set_outputs({{*g.add_call(*find_op("matmul"), {x, c}, {}), 0}});
+  return g;
+}
+
+TEST(Graph, WeightsMadeToCollideAreNotEqual) {
+  Rng rng(8);
+  std::vector<float> w(64);
+  for (float& x : w) x = static_cast<float>(rng.unit() + 0.1);
+  std::vector<float> other = colliding(w);
+  ASSERT_NE(w, other);
+  ASSERT_EQ(invertible_hash(w), invertible_hash(other));  // by which they were compared once
+  EXPECT_TRUE(structurally_equal(with_weights(w), with_weights(w)));
+  EXPECT_FALSE(structurally_equal(with_weights(w), with_weights(other)));
+  EXPECT_NE(structural_hash(with_weights(w)), structural_hash(with_weights(other)));
+  EXPECT_NE(*digest_of(with_weights(w)), *digest_of(with_weights(other)));
+}
+
+TEST(Graph, SizesOfOneNameAreToldApart) {
+  auto make = [](bool one) {
+    Graph g;
+    Poly d = Poly::symbol(g.pool().fresh("d", SymbolKind::Size, 1));
+    Poly e = one ? d : Poly::symbol(g.pool().fresh("d", SymbolKind::Size, 1));
+    Value x = g.add_input({DType::F32, Shape{d}}), y = g.add_input({DType::F32, Shape{e}});
+    g.set_outputs({x, y});
+    return g;
+  };
+  EXPECT_TRUE(structurally_equal(make(true), make(true)));
+  EXPECT_TRUE(structurally_equal(make(false), make(false)));
+  EXPECT_FALSE(structurally_equal(make(true), make(false)));
+  EXPECT_NE(*digest_of(make(true)), *digest_of(make(false)));
 }
 
 TEST(Graph, RemovesDeadNodesButNoInputs) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/rng.h"
+#include "ir/content.h"
 #include "ir/tensor.h"
 
 namespace regraft {
@@ -94,7 +95,7 @@ TEST(Constant, HashesContentTypeAndShape) {
   Rng rng(4);
   std::vector<float> v(1001);
   for (float& x : v) x = static_cast<float>(rng.unit());
-  uint64_t h = Constant::of_floats({1001}, v)->hash();
+  Hash128 h = Constant::of_floats({1001}, v)->hash();
   EXPECT_EQ(Constant::of_floats({1001}, v)->hash(), h);
   EXPECT_NE(Constant::of_floats({1, 1001}, v)->hash(), h);
   for (size_t k : {size_t{0}, size_t{7}, size_t{500}, size_t{1000}}) {
@@ -109,19 +110,53 @@ TEST(Constant, HashesContentTypeAndShape) {
   EXPECT_NE(Constant(DType::F32, {2}, zeros).hash(), Constant(DType::I32, {2}, zeros).hash());
 }
 
-TEST(Constant, LazyDataIsLoadedAndChecked) {
-  int loads = 0;
-  auto load = [&]() -> Result<std::vector<std::byte>> {
-    ++loads;
-    return std::vector<std::byte>(8);
+TEST(Constant, DataThatLiesElsewhereIsReadAndChecked) {
+  int reads = 0;
+  auto read = [&](const Constant::Visit& visit) -> Status {
+    ++reads;
+    std::vector<std::byte> half(4);
+    visit(half);
+    visit(half);
+    return {};
   };
-  Constant good(DType::F32, {2}, load, 77), wrong(DType::F32, {3}, load, 77);
-  EXPECT_EQ(loads, 0);
+  Constant good(DType::F32, {2}, read), wrong(DType::F32, {3}, read);
+  EXPECT_EQ(reads, 0);
   EXPECT_EQ(good.reals()->size(), 2u);
-  EXPECT_EQ(loads, 1);
+  EXPECT_EQ(reads, 1);
   EXPECT_FALSE(wrong.reals());
-  EXPECT_EQ(good.hash(), Constant(DType::F32, {2}, load, 77).hash());
-  EXPECT_NE(good.hash(), Constant(DType::F32, {2}, load, 78).hash());
+  Constant in_memory(DType::F32, {2}, std::vector<std::byte>(8));
+  EXPECT_EQ(good.hash(), in_memory.hash());
+  EXPECT_EQ(reads, 3);
+  EXPECT_EQ(good.hash(), in_memory.hash());
+  EXPECT_EQ(reads, 3);  // once and for all
+}
+
+TEST(Constant, IsEqualWhenAllBytesAre) {
+  auto reading = [](std::vector<float> v) {
+    return [v = std::move(v)](const Constant::Visit& visit) -> Status {
+      for (const float& x : v) visit(std::as_bytes(std::span(&x, 1)));
+      return {};
+    };
+  };
+  std::vector<float> v = {1, 2, 3, 4}, w = {1, 2, 3, 5};
+  auto a = Constant::of_floats({4}, v), b = Constant::of_floats({4}, w);
+  Constant far_a(DType::F32, {4}, reading(v)), far_b(DType::F32, {4}, reading(w));
+  auto fail = [](const Constant::Visit&) { return Status(error("gone")); };
+  Constant lost(DType::F32, {4}, fail), lost_too(DType::F32, {4}, fail);
+  EXPECT_TRUE(same(*a, *a));
+  EXPECT_TRUE(same(*a, *Constant::of_floats({4}, v)));
+  EXPECT_TRUE(same(*a, far_a));
+  EXPECT_TRUE(same(far_a, *a));
+  EXPECT_TRUE(same(far_a, Constant(DType::F32, {4}, reading(v))));
+  EXPECT_FALSE(same(*a, *b));
+  EXPECT_FALSE(same(*a, far_b));
+  EXPECT_FALSE(same(far_a, far_b));
+  EXPECT_FALSE(same(*a, *Constant::of_floats({2, 2}, v)));
+  EXPECT_FALSE(same(*a, Constant(DType::I32, {4}, reading(v))));
+  EXPECT_FALSE(same(lost, lost_too));
+  EXPECT_FALSE(digest_of(lost));
+  EXPECT_EQ(*digest_of(*a), *digest_of(far_a));
+  EXPECT_NE(*digest_of(*a), *digest_of(far_b));
 }
 
 TEST(TensorType, ComparesAndPrints) {

@@ -75,11 +75,8 @@ TEST(Fold, KeepsNamesAndForeignNodes) {
 
 TEST(Fold, ReportsDataThatCannotBeRead) {
   Graph g;
-  auto load = []() -> Result<std::vector<std::byte>> {
-    return error("weights.bin: cannot be read");
-  };
-  Value c =
-      g.add_constant(std::make_shared<Constant>(DType::F32, std::vector<int64_t>{1}, load, 3));
+  auto load = [](const Constant::Visit&) -> Status { return error("weights.bin: cannot be read"); };
+  Value c = g.add_constant(std::make_shared<Constant>(DType::F32, std::vector<int64_t>{1}, load));
   g.set_outputs({call(g, "relu", {c})});
   auto r = fold(g);
   ASSERT_FALSE(r.has_value());

@@ -22,6 +22,7 @@ MAY_INCLUDE = {
     "substitutions": LOWER,
     "cost": LOWER,
     "rewrite": LOWER | {"substitutions", "cost"},
+    "certify": LOWER | {"io", "verify", "substitutions", "cost", "rewrite"},
     "rl": LOWER | {"rewrite", "cost", "substitutions"},
 }
 ROOMS = [*MAY_INCLUDE, "cli", "python"]
@@ -36,8 +37,9 @@ THIRD_PARTY = {
     "oneapi/tbb": ["base/parallel."],
     "CLI/": ["cli/"],
     "spdlog/": ["base/log.", "cli/"],
-    "nlohmann/": ["cli/", "cost/"],
+    "nlohmann/": ["cli/", "cost/", "certify/", "tests/certify/"],
     "openssl/": ["base/digest."],
+    "xxhash": ["base/content_hash."],
     "oneapi/dnnl": ["cost/cpu/"],
     "dnnl": ["cost/cpu/"],
     "cuda": ["cost/cuda/"],

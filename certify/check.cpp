@@ -1,0 +1,83 @@
+#include "certify/check.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cost/roofline.h"
+#include "ir/text.h"
+#include "rewrite/fold.h"
+#include "rewrite/replay.h"
+#include "verify/verify.h"
+
+namespace regraft::certify {
+namespace {
+
+/// A rule's text with its shapes and conditions in one order: equal for equal claims.
+std::string claim_of(Rule rule) {
+  std::sort(rule.domain.begin(), rule.domain.end());
+  for (auto& [a, b] : rule.where)
+    if (to_string(b) < to_string(a)) std::swap(a, b);
+  std::sort(rule.where.begin(), rule.where.end(), [](const auto& x, const auto& y) {
+    return std::pair(to_string(x.first), to_string(x.second)) <
+           std::pair(to_string(y.first), to_string(y.second));
+  });
+  return to_string(rule);
+}
+
+/// What the written form of `g`, a graph made from the model's, is called.
+Result<Digest> digest_as_written(const io::Imported& model, const Graph& g) {
+  ASSIGN_OR_RETURN(io::Imported written, io::reimport(model, g));
+  return digest_of(written);
+}
+
+}  // namespace
+
+Result<Certificate> make_certificate(const io::Imported& input, const Graph& result, int opset,
+                                     const rewrite::RuleIndex& index, Derivation derivation) {
+  Certificate c;
+  c.opset = opset;
+  c.steps = std::move(derivation.steps);
+  c.folded = std::move(derivation.folded);
+  ASSIGN_OR_RETURN(c.input, digest_of(input));
+  ASSIGN_OR_RETURN(c.output, digest_as_written(input, result));
+  std::set<std::string> used;
+  for (const auto& step : c.steps) used.insert(step.rule);
+  for (const auto& compiled : index.rules())
+    if (used.count(compiled.rule.name)) c.rules.push_back(compiled.rule);
+  return c;
+}
+
+Result<std::vector<Rule>> prove_rules(const Certificate& certificate, uint64_t seed, int threads) {
+  verify::VerifyOptions options;
+  options.seed = seed;
+  options.threads = threads;
+  options.domains = verify::Domains::Given;
+  options.verbosity = Verbosity::Quiet;
+  std::vector<Rule> rules;
+  for (const Rule& claimed : certificate.rules) {
+    Rule proved = verify::verify_rule(claimed, options);
+    if (claim_of(proved) != claim_of(claimed))
+      return error("the rule " + claimed.name +
+                   " is not proved as it stands; what is proved: " + to_string(proved));
+    rules.push_back(std::move(proved));
+  }
+  return rules;
+}
+
+Status check_certificate(const Certificate& c, const std::vector<Rule>& rules,
+                         const Models& models) {
+  if (models.input_digest != c.input) return error("the certificate is about another input model");
+  if (models.output_digest != c.output)
+    return error("the certificate is about another output model");
+  if (int opset = io::summarise(models.input, models.input.graph).opset; opset != c.opset)
+    return error("the certificate is about another operator set");
+  ASSIGN_OR_RETURN(auto index, rewrite::RuleIndex::build(rules, rewrite::Scope::Proved));
+  ASSIGN_OR_RETURN(Graph replayed, rewrite::replay(models.input.graph, index, c.steps,
+                                                   cost::Roofline(), {c.opset}));
+  ASSIGN_OR_RETURN(Graph folded, rewrite::fold_calls(replayed, c.folded));
+  ASSIGN_OR_RETURN(Digest reached, digest_as_written(models.input, folded));
+  if (reached == c.output) return {};
+  return error("the steps lead to another model");
+}
+
+}  // namespace regraft::certify

@@ -1,0 +1,132 @@
+#include "io/content.h"
+
+#include <algorithm>
+#include <array>
+
+#include "io/tensors.h"
+#include "ir/content.h"
+
+namespace regraft::io {
+namespace {
+
+constexpr std::array<std::string_view, 7> kRandom = {
+    "Bernoulli",        "Dropout",       "Multinomial",      "RandomNormal",
+    "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+
+bool is_random(const onnx::NodeProto& node) {
+  if (node.op_type() == "Dropout" && node.input_size() < 3) return false;  // not training
+  return std::find(kRandom.begin(), kRandom.end(), node.op_type()) != kRandom.end();
+}
+
+/// Any tensor's data: what it means where that is known.
+std::shared_ptr<const Constant> data_of(const onnx::TensorProto& t,
+                                        const std::shared_ptr<const Model>& owner) {
+  auto known = constant_of(t, owner);
+  return known ? known : carried_data(t, owner);
+}
+
+/// Puts digests in the place of data: the message then says what the tensors hold, not where.
+TensorVisitor digesting(const std::shared_ptr<const Model>& owner) {
+  return [owner](onnx::TensorProto& t, const std::string& where) -> Status {
+    auto digest = digest_of(*data_of(t, owner));
+    if (!digest) return error(where + " " + digest.error().message);
+    std::string name = t.name();
+    t.Clear();
+    t.set_name(std::move(name));
+    t.set_raw_data(digest->bytes.data(), digest->bytes.size());
+    return {};
+  };
+}
+
+Sha256& add(Sha256& into, const google::protobuf::MessageLite& message) {
+  return into.text(message.SerializeAsString());
+}
+
+}  // namespace
+
+std::shared_ptr<const Constant> carried_data(const onnx::TensorProto& t,
+                                             const std::shared_ptr<const Model>& owner) {
+  auto type = static_cast<DType>(t.data_type());
+  std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
+  if (is_external(t)) {
+    auto read = [owner, &t](const Constant::Visit& visit) -> Status {
+      ASSIGN_OR_RETURN(Place place, locate(t, owner->folder));
+      return read_place(place, visit);
+    };
+    return std::make_shared<Constant>(type, std::move(dims), read);
+  }
+  auto read = [owner, &t](const Constant::Visit& visit) -> Status {
+    auto number = [&](int64_t n) { visit(std::as_bytes(std::span(&n, 1))); };
+    if (t.has_segment()) number(t.segment().begin()), number(t.segment().end());
+    for (const std::string& text : t.string_data()) {
+      number(static_cast<int64_t>(text.size()));
+      visit(std::as_bytes(std::span(text)));
+    }
+    if (t.raw_data().empty())
+      visit(inline_bytes(t));
+    else
+      visit(std::as_bytes(std::span(t.raw_data())));
+    return {};
+  };
+  return std::make_shared<Constant>(type, std::move(dims), read);
+}
+
+Contents::Contents(std::shared_ptr<const Model> model) : model_(std::move(model)) {}
+
+bool Contents::calls_function(const onnx::NodeProto& node) const {
+  const auto& all = model_->shell.functions();
+  return std::any_of(all.begin(), all.end(), [&](const onnx::FunctionProto& f) {
+    bool same_domain = f.domain() == node.domain() ||
+                       (is_default_domain(f.domain()) && is_default_domain(node.domain()));
+    return same_domain && f.name() == node.op_type();
+  });
+}
+
+/// The local functions and the versions of the operator sets.
+Result<Digest> Contents::surroundings() {
+  if (surroundings_) return *surroundings_;
+  Sha256 sha;
+  for (const auto& import : model_->shell.opset_import())
+    sha.text(import.domain()).number(static_cast<uint64_t>(import.version()));
+  for (const onnx::FunctionProto& function : model_->shell.functions()) {
+    onnx::FunctionProto plain = function;
+    for (auto& node : *plain.mutable_node())
+      RETURN_IF_ERROR(visit_tensors(node, "a function", digesting(model_)));
+    add(sha, plain);
+  }
+  surroundings_ = sha.finish();
+  return *surroundings_;
+}
+
+Result<Contents::Content> Contents::of(const onnx::NodeProto& node) {
+  bool known = is_default_domain(node.domain()) || node.domain() == "ai.onnx.ml";
+  bool pure = known && !is_random(node) && !calls_function(node) && bodies(node).empty();
+  onnx::NodeProto plain = node;
+  for (auto* name : {plain.mutable_name(), plain.mutable_doc_string()}) name->clear();
+  for (auto& name : *plain.mutable_input()) name = name.empty() ? "" : "x";
+  for (auto& name : *plain.mutable_output()) name = name.empty() ? "" : "y";
+  for (auto& a : *plain.mutable_attribute()) a.clear_doc_string();
+  std::sort(plain.mutable_attribute()->pointer_begin(), plain.mutable_attribute()->pointer_end(),
+            [](const auto* a, const auto* b) { return a->name() < b->name(); });
+  RETURN_IF_ERROR(visit_tensors(plain, "a tensor", digesting(model_)));
+  Sha256 sha;
+  add(sha.text("node").number(static_cast<uint64_t>(model_->opset)), plain);
+  if (!pure) {
+    ASSIGN_OR_RETURN(Digest around, surroundings());
+    sha.digest(around);
+  }
+  return Content{sha.finish(), pure};
+}
+
+Result<Digest> Contents::of(const onnx::SparseTensorProto& t) const {
+  Sha256 sha;
+  sha.text("sparse").number(static_cast<uint64_t>(t.dims_size()));
+  for (int64_t d : t.dims()) sha.number(static_cast<uint64_t>(d));
+  for (const onnx::TensorProto* part : {&t.values(), &t.indices()}) {
+    ASSIGN_OR_RETURN(Digest digest, digest_of(*data_of(*part, model_)));
+    sha.digest(digest);
+  }
+  return sha.finish();
+}
+
+}  // namespace regraft::io
