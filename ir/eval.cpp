@@ -224,6 +224,8 @@ Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
   if (!shapes) return error(std::string(op.name) + ": the operands do not fit");
   auto views = views_of<Reals>(operands);
   std::vector<Array<double>> results(shapes->size());
+  bool sums_over_nothing = std::any_of(operands.begin(), operands.end(),
+                                       [](const Array<double>* a) { return a->data.empty(); });
   for (size_t k = 0; k < results.size(); ++k) {
     auto n = bounded_count((*shapes)[k], kNoLimit);
     if (!n) return error(std::string(op.name) + ": output " + std::to_string(k) + " is too large");
@@ -232,7 +234,8 @@ Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
       return error(std::string(op.name) + ": output " + std::to_string(k) + " has " +
                    std::to_string(*n) + " elements, more than memory holds");
     results[k].data.resize(static_cast<size_t>(*n));
-    if (op.dense && k == 0)
+    if (*n == 0) continue;
+    if (op.dense && k == 0 && !sums_over_nothing)
       op.dense(views, attrs, results[k].shape, results[k].data);
     else if (!fill_in_parallel(op, views, attrs, static_cast<int>(k), least_chunk(operands),
                                results[k], stop))

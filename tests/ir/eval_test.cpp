@@ -68,6 +68,22 @@ TEST(Evaluate, ParallelRealsAreTheSerialOnes) {
   EXPECT_FALSE(evaluate_reals(*find_op("matmul"), {&x, &w}, {}));
 }
 
+TEST(EvaluateReals, SumsOverNothingAndEmptyResultsAreOrdinary) {
+  Array<double> tall{{2, 0}, {}}, wide{{0, 3}, {}}, full{{2, 3}, {1, 2, 3, 4, 5, 6}};
+  auto product = evaluate_reals(*find_op("matmul"), {&tall, &wide}, {});
+  ASSERT_TRUE(product);
+  EXPECT_EQ((*product)[0].data, std::vector<double>(6, 0));
+  auto nothing = evaluate_reals(*find_op("matmul"), {&wide, &tall}, {});
+  EXPECT_FALSE(nothing);  // 3 is not 2
+  nothing = evaluate_reals(*find_op("relu"), {&wide}, {});
+  ASSERT_TRUE(nothing);
+  EXPECT_EQ((*nothing)[0].shape, (std::vector<int64_t>{0, 3}));
+  auto joined = evaluate_reals(*find_op("concat"), {&wide, &full}, {{{0}}, {}});
+  ASSERT_TRUE(joined);
+  EXPECT_EQ((*joined)[0].data, full.data);
+  EXPECT_FALSE(evaluate_reals(*find_op("reduce-max"), {&wide}, {{{0}, {0}}, {}}));
+}
+
 struct Folding : ::testing::Test {
   Graph g;
   Value x = g.add_input({DType::F32, Shape{2, 2}}, "x");
