@@ -63,19 +63,22 @@ std::string human_count(double n) {
 }
 
 std::string describe(const rewrite::CheckReport& r) {
-  std::string s =
-      fmt::format("{}; largest difference {:.2g} absolute, {:.2g} relative{} in {} run{}",
-                  !r.agrees                                             ? "THE MODELS DIFFER"
-                  : r.outputs_not_compared == 0 && r.unfinished.empty() ? "the models agree"
-                                                                        : "no difference found",
-                  r.max_absolute, r.max_relative, r.worst.empty() ? "" : " (" + r.worst + ")",
-                  r.runs, r.runs == 1 ? "" : "s");
+  std::string rest = rewrite::incomplete(r);
+  if (!r.agrees && r.max_ratio <= 1) return "THE MODELS DIFFER: " + r.worst;
+  if (r.runs == 0 && !rest.empty()) return "NOT COMPARED: " + rest;
+  std::string s = fmt::format(
+      "{}; largest difference {:.2g} of what rounding explains{}, {:.2g} of its tensor's largest "
+      "value, in {} run{}",
+      !r.agrees      ? "THE MODELS DIFFER"
+      : rest.empty() ? "the models agree"
+                     : "no difference found",
+      r.max_ratio, r.worst.empty() ? "" : " (" + r.worst + ")", r.max_relative, r.runs,
+      r.runs == 1 ? "" : "s");
   s += fmt::format("; {} values run, {} of them shared", r.values_run, r.values_shared);
   if (r.values_not_run > 0)
     s += fmt::format(", {} behind operators of unknown shape not run", r.values_not_run);
-  if (r.outputs_not_compared > 0)
-    s += fmt::format(", {} outputs NOT COMPARED", r.outputs_not_compared);
-  if (!r.unfinished.empty()) s += "; NOT FINISHED: " + r.unfinished;
+  if (r.opaque > 0) s += fmt::format(", {} opaque operators not run", r.opaque);
+  if (!rest.empty()) s += "; INCOMPLETE: " + rest;
   return s;
 }
 

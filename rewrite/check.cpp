@@ -1,342 +1,239 @@
 #include "rewrite/check.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <set>
+#include <fmt/format.h>
 
-#include "base/rng.h"
-#include "ir/eval.h"
-#include "rewrite/joint.h"
+#include <algorithm>
+#include <optional>
+
+#include "rewrite/check/comparison.h"
+#include "rewrite/check/run.h"
 
 namespace regraft::rewrite {
 
 namespace {
 
-using Tensor = Array<double>;
+/// Which samples are taken of suspect elements, until all are explained: first one without bounds
+/// of range, then disturbed ones.
+enum class Sample : uint8_t { Wide, First, Second };
+constexpr Sample kSamples[] = {Sample::Wide,   Sample::Second, Sample::Second, Sample::First,
+                               Sample::Second, Sample::Second, Sample::First,  Sample::Second,
+                               Sample::Second, Sample::Second, Sample::First};
+/// A difference as large as this after that many samples is no rounding.
+constexpr double kHopeless = 1e3;
+constexpr size_t kEnough = 4;
 
-/// Numbers for the symbols of one graph, by name, so that two graphs agree.
-struct Sizes {
-  int64_t leading = 1, others = 2;
-  bool distinct = false;  ///< others differ among themselves by up to one
-  int64_t of(const std::string& name, bool leads) const {
-    if (leads) return leading;
-    return others + (distinct ? static_cast<int64_t>(hash_text(name) % 2) : 0);
-  }
-};
-/// Small first; larger ones for models whose windows need room.
-constexpr Sizes kAttempts[] = {{1, 2, true},   {2, 2, false},  {1, 8, false},   {8, 8, false},
-                               {1, 32, false}, {1, 64, false}, {1, 224, false}, {224, 224, false}};
+/// The comparisons of one run, by question; none where a side could not be run.
+using Comparisons = std::vector<std::optional<Comparison>>;
 
-void collect(const Poly& p, std::set<Var, SymbolLess>& symbols) {
-  for (const auto& [monomial, coefficient] : p.terms())
-    for (Var v : monomial) {
-      if (!v->numerator) {
-        symbols.insert(v);
-        continue;
-      }
-      collect(*v->numerator, symbols);
-      collect(*v->denominator, symbols);
-    }
-}
-
-Valuation valuation(const Graph& g, const Sizes& sizes) {
-  std::set<Var, SymbolLess> all, leading;
-  for (int32_t id = 0; id < g.id_bound(); ++id) {
-    if (!g.contains(id)) continue;
-    for (const auto& list : g.node(id).attrs.ints)
-      for (const Poly& p : list) collect(p, all);
-    for (const TensorType& t : g.node(id).types)
-      for (const Poly& p : t.shape.value_or(Shape{})) collect(p, all);
-  }
-  for (Value v : g.inputs())
-    if (g.type(v).shape && !g.shape(v).empty()) collect(g.shape(v)[0], leading);
-  Valuation values;
-  for (Var v : all) values[v] = std::max(v->min, sizes.of(v->name, leading.count(v) > 0));
-  return values;
-}
-
-/// Every known shape has at least one element.
-bool feasible(const Graph& g, const Valuation& values) {
-  for (int32_t id = 0; id < g.id_bound(); ++id) {
-    if (!g.contains(id) || g.node(id).kind == NodeKind::Constant) continue;
-    for (const TensorType& t : g.node(id).types)
-      for (const Poly& p : t.shape.value_or(Shape{}))
-        if (evaluate(p, values) < 1) return false;
-  }
-  return true;
-}
-
-std::optional<Tensor> random_tensor(const TensorType& t, const Valuation& sizes, Rng rng) {
-  if (!t.shape) return std::nullopt;
-  Tensor x;
-  int64_t n = 1;
-  for (const Poly& p : *t.shape) n *= x.shape.emplace_back(evaluate(p, sizes));
-  x.data.reserve(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i) {
-    if (is_real(t.dtype))
-      x.data.push_back(2 * rng.unit() - 1);
-    else
-      x.data.push_back(static_cast<double>(rng.below(t.dtype == DType::Bool ? 2 : 8)));
-  }
-  return x;
-}
-
-double distance(double x, double y) {
-  if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
-  double d = std::abs(x - y);
-  return std::isfinite(d) ? d : std::numeric_limits<double>::infinity();
-}
-
-/// Largest absolute difference, and the same relative to the largest finite magnitude.
-std::pair<double, double> difference(const Tensor& x, const Tensor& y) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (x.shape != y.shape) return {kInfinity, kInfinity};
-  double absolute = 0, scale = 1e-9;  // below the scale, sums that cancel are only rounding
-  for (size_t i = 0; i < x.data.size(); ++i) {
-    absolute = std::max(absolute, distance(x.data[i], y.data[i]));
-    for (double v : {x.data[i], y.data[i]})
-      if (std::isfinite(v)) scale = std::max(scale, std::abs(v));
-  }
-  return {absolute, absolute / scale};
-}
-
-/// Pairs of values that should be equal and are not the same computation.
-struct Question {
-  Value a, b;
-  std::string place;
-};
-
-std::string name_of(const JointNode& n, size_t output, std::string otherwise) {
-  bool named = output < n.node->names.size() && !n.node->names[output].empty();
-  return named ? n.node->names[output] : otherwise;
-}
-
-/// Runs a joint program once.
-class JointRun {
+class Checker {
  public:
-  JointRun(const Joint& joint, std::array<Valuation, 2> sizes, const Graph& first, uint64_t seed,
-           const Stop& stop)
-      : joint_(joint),
-        sizes_(std::move(sizes)),
-        first_(first),
-        seed_(seed),
+  Checker(const Program& program, const CheckOptions& options, const Stop& stop)
+      : p_(program),
+        options_(options),
         stop_(stop),
-        values_(joint.nodes.size()),
-        pending_(joint.nodes.size(), 0),
-        ran_(joint.nodes.size(), 0) {
-    questions_.resize(joint.nodes.size() + 1);
-    for (size_t k = 0; k < joint.outputs[0].size(); ++k)
-      ask(joint.nodes.size(), joint.outputs[0][k], joint.outputs[1][k],
-          "output " + std::to_string(k));
-    for (size_t n = 0; n < joint.nodes.size(); ++n)
-      for (size_t k = 0; k < joint.nodes[n].partner.size(); ++k)
-        ask(n, joint.nodes[n].inputs[k], joint.nodes[n].partner[k],
-            "operand " + std::to_string(k) + " of " + name_of(joint.nodes[n], 0, "an opaque node"));
-    for (size_t n = joint.nodes.size(); n-- > 0;)
-      if (pending_[n] > 0 && joint.nodes[n].node->kind == NodeKind::Call)
-        for (Value v : joint.nodes[n].inputs) ++pending_[static_cast<size_t>(v.node)];
+        progress_("check", "values", 0, options.verbosity),
+        compared_(program.questions.size(), 0) {
+    report_.opaque = program.opaque;
   }
 
-  /// Ends early, as the report says, when `stop` asks for it or leaves too little memory.
-  Status run(CheckReport& report, Progress& progress) {
-    for (size_t n : schedule()) {
-      if (stop_.must_end()) report.unfinished = stop_.reason();
-      if (pending_[n] > 0 && !fits(n)) report.unfinished = too_large(n);
-      if (!report.unfinished.empty()) return {};
-      answer(n, report);
-      if (pending_[n] == 0) continue;
-      if (auto done = evaluate_node(n); !done) {
-        if (stop_.must_end()) report.unfinished = stop_.reason();
-        return stop_.must_end() ? Status() : done;
-      }
-      progress.add();
-    }
-    answer(joint_.nodes.size(), report);
-    count(report);
-    return {};
+  Result<CheckReport> run(const std::vector<SizeAssignment>& sizes) {
+    if (p_.questions.empty()) return std::move(report_);
+    RETURN_IF_ERROR(run_all(sizes));
+    for (char c : compared_) ++(c ? report_.outputs_compared : report_.outputs_not_compared);
+    if (report_.runs == 0 && report_.unfinished.empty()) report_.unfinished = too_large_;
+    bool ran = report_.runs > 0 || !report_.unfinished.empty();
+    if (!ran) report_.not_compared_because = infeasible_;
+    return std::move(report_);
   }
 
  private:
-  /// The node's values fit into memory.
-  bool fits(size_t index) const {
-    constexpr int64_t kSmall = 1 << 16;
-    const JointNode& n = joint_.nodes[index];
-    int64_t most = 0;
-    for (const TensorType& t : n.node->types) {
-      int64_t count = 1;
-      for (const Poly& p : t.shape.value_or(Shape{}))
-        if (__builtin_mul_overflow(count, evaluate(p, sizes(n)), &count)) return false;
-      most = std::max(most, count);
+  /// Runs at the first sizes that work, two of them in turn; then once at some that are 0.
+  Status run_all(const std::vector<SizeAssignment>& sizes) {
+    std::vector<const SizeAssignment*> used;
+    int runs = 1;
+    for (const SizeAssignment& s : sizes) {
+      if (s.zero || used.size() == 2 || static_cast<int>(used.size()) >= runs) continue;
+      ASSIGN_OR_RETURN(bool done, run_at(s, static_cast<int>(used.size())));
+      if (!done) continue;
+      used.push_back(&s);
+      if (used.size() == 1) runs = std::max(runs_at(s), sizes.size() > 1 ? 2 : 1);
     }
-    return most <= kSmall || most <= stop_.memory_left() / static_cast<int64_t>(sizeof(double));
-  }
-  std::string too_large(size_t index) const {
-    const JointNode& n = joint_.nodes[index];
-    return "'" + name_of(n, 0, "a value") +
-           "' is too large for the memory that is left: " + to_string(n.node->types[0]);
-  }
-
-  void ask(size_t when, Value a, Value b, std::string place) {
-    if (a == b) return;
-    questions_[when].push_back({a, b, std::move(place)});
-    ++pending_[static_cast<size_t>(a.node)];
-    ++pending_[static_cast<size_t>(b.node)];
-  }
-
-  /// Operands first, both graphs side by side, so that few values are alive at a time.
-  std::vector<size_t> schedule() const {
-    std::vector<int> depth(joint_.nodes.size(), 0);
-    std::vector<size_t> order;
-    for (size_t n = 0; n < joint_.nodes.size(); ++n) {
-      order.push_back(n);
-      for (const auto* list : {&joint_.nodes[n].inputs, &joint_.nodes[n].partner})
-        for (Value v : *list) depth[n] = std::max(depth[n], depth[static_cast<size_t>(v.node)] + 1);
+    for (int r = static_cast<int>(used.size()); !used.empty() && r < runs; ++r) {
+      ASSIGN_OR_RETURN(bool done, run_at(*used[static_cast<size_t>(r) % used.size()], r));
+      if (!done) break;
     }
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t x, size_t y) { return depth[x] < depth[y]; });
-    return order;
-  }
-
-  const Valuation& sizes(const JointNode& n) const { return sizes_[n.graph == &first_ ? 0 : 1]; }
-
-  Status evaluate_node(size_t index) {
-    const JointNode& n = joint_.nodes[index];
-    auto& outputs = values_[index];
-    if (n.node->kind == NodeKind::Call) return call(index);
-    if (n.node->kind == NodeKind::Input || n.node->kind == NodeKind::Opaque) {
-      for (size_t k = 0; k < n.node->types.size(); ++k) {
-        uint64_t key = n.input >= 0 ? static_cast<uint64_t>(n.input) : index + (uint64_t{1} << 32);
-        outputs.push_back(
-            random_tensor(n.node->types[k], sizes(n), Rng(combine(combine(seed_, key), k))));
-      }
-      ran_[index] = 1;
+    for (const SizeAssignment& s : sizes) {
+      if (!s.zero) continue;
+      ASSIGN_OR_RETURN([[maybe_unused]] bool done, run_at(s, 0));
     }
-    return {};  // a constant is read when it is needed
-  }
-
-  Status call(size_t index) {
-    const JointNode& n = joint_.nodes[index];
-    std::vector<const Tensor*> operands;
-    for (Value v : n.inputs) {
-      ASSIGN_OR_RETURN(const Tensor* x, read(v));
-      operands.push_back(x);
-    }
-    bool complete = std::find(operands.begin(), operands.end(), nullptr) == operands.end();
-    if (complete) {
-      auto results =
-          evaluate_reals(*n.node->op, operands, evaluate(n.node->attrs, sizes(n)), stop_);
-      if (!results)
-        return error(name_of(n, 0, std::string(n.node->op->name)) + ": " + results.error().message);
-      for (Tensor& t : *results) values_[index].push_back(std::move(t));
-      ran_[index] = 1;
-    }
-    for (Value v : n.inputs) release(v);
     return {};
   }
 
-  /// The value, or nullptr when it could not be run.
-  Result<const Tensor*> read(Value v) {
-    auto& outputs = values_[static_cast<size_t>(v.node)];
-    const Node& node = *joint_.nodes[static_cast<size_t>(v.node)].node;
-    if (node.kind == NodeKind::Constant && outputs.empty()) {
-      ran_[static_cast<size_t>(v.node)] = 1;
-      auto data = node.constant->dtype() == DType::Text ? Result<std::vector<double>>(error("text"))
-                                                        : node.constant->reals();
-      if (!data && is_real(node.constant->dtype())) return data.error();
-      if (data) outputs.push_back(Tensor{node.constant->dims(), *std::move(data)});
+  int runs_at(const SizeAssignment& sizes) const {
+    double each = std::max(1.0, effort_of(p_, sizes).operations);
+    auto cheap = static_cast<int>(std::min<double>(kRegimes, options_.cheap_operations / each));
+    return std::max(options_.runs, cheap);
+  }
+
+  /// True when the first graph could be evaluated. Does nothing once a difference was found or the
+  /// check is to stop.
+  Result<bool> run_at(const SizeAssignment& sizes, int number) {
+    if (!report_.agrees || !report_.unfinished.empty() || !affordable(sizes)) return false;
+    RunOptions options;
+    options.seed = combine(options_.seed, static_cast<uint64_t>(number));
+    options.regime = static_cast<Regime>(number % kRegimes);
+    options.progress = &progress_;
+    Comparisons comparisons(p_.questions.size());
+    auto compare_both = [&](size_t k, const Array<double>* x, const Array<double>* y) {
+      const Question& q = p_.questions[k];
+      if (x && y) comparisons[k].emplace(*x, *y, q.type, q.level);
+    };
+    ASSIGN_OR_RETURN(RunResult result, run_once(p_, sizes, options, compare_both, stop_));
+    if (result.end == RunEnd::Infeasible && infeasible_.empty()) infeasible_ = result.reason;
+    if (result.end == RunEnd::Stopped) report_.unfinished = result.reason;
+    if (result.end != RunEnd::Done) return false;
+    RETURN_IF_ERROR(explain(sizes, options, result, comparisons));
+    if (!report_.unfinished.empty()) return false;
+    record(sizes, options, result, comparisons);
+    return true;
+  }
+
+  /// There is memory for all that is alive at once.
+  bool affordable(const SizeAssignment& sizes) {
+    double limit = std::min(options_.max_bytes, static_cast<double>(stop_.memory_left()));
+    std::string why;
+    try {
+      double bytes = effort_of(p_, sizes).peak_bytes;
+      if (bytes > limit) why = fmt::format("it takes {:.3g} bytes of memory", bytes);
+    } catch (const PolyOverflow&) {
+      why = "sizes are too large for this memory";
     }
-    auto k = static_cast<size_t>(v.output);
-    if (k >= outputs.size() || !outputs[k]) return static_cast<const Tensor*>(nullptr);
-    return static_cast<const Tensor*>(&*outputs[k]);
+    if (too_large_.empty()) too_large_ = why;
+    return why.empty();
   }
 
-  void release(Value v) {
-    if (--pending_[static_cast<size_t>(v.node)] == 0) values_[static_cast<size_t>(v.node)] = {};
+  static double worst_of(const Comparisons& comparisons) {
+    double worst = 0;
+    for (const auto& c : comparisons)
+      if (c) worst = std::max(worst, c->ratio());
+    return worst;
   }
 
-  void answer(size_t when, CheckReport& report) {
-    for (const Question& q : questions_[when]) {
-      auto x = read(q.a), y = read(q.b);
-      if (!x || !y || !*x || !*y) {
-        ++report.outputs_not_compared;
+  /// Samples until every suspect element is explained, no sample is left, or there is no time.
+  Status explain(const SizeAssignment& sizes, const RunOptions& run, const RunResult& result,
+                 Comparisons& comparisons) {
+    for (size_t k = 0; k < std::size(kSamples); ++k) {
+      double worst = worst_of(comparisons);
+      if (worst <= 1 || (k > kEnough && worst > kHopeless)) return {};
+      RunOptions options = run;
+      if (kSamples[k] == Sample::Wide) {
+        if (result.out_of_range == 0) continue;
+        options.wide = true;
       } else {
-        auto [absolute, relative] = difference(**x, **y);
-        report.max_absolute = std::max(report.max_absolute, absolute);
-        if (relative > report.max_relative || report.worst.empty()) report.worst = q.place;
-        report.max_relative = std::max(report.max_relative, relative);
-        report.agrees = report.agrees && relative <= kTolerance;
+        options.side = kSamples[k] == Sample::First ? Side::First : Side::Second;
+        options.noise = combine(options_.seed, k);
       }
-      release(q.a);
-      release(q.b);
+      auto add = [&](size_t q, const Array<double>* x, const Array<double>* y) {
+        if (x && comparisons[q]) comparisons[q]->sample_first(*x);
+        if (y && comparisons[q]) comparisons[q]->sample_second(*y);
+      };
+      ASSIGN_OR_RETURN(RunResult sample, run_once(p_, sizes, options, add, stop_));
+      if (sample.end == RunEnd::Stopped) report_.unfinished = sample.reason;
+      if (sample.end != RunEnd::Done) return {};
     }
+    return {};
   }
 
-  void count(CheckReport& report) const {
-    report.values_run = report.values_shared = report.values_not_run = 0;
-    for (size_t n = 0; n < joint_.nodes.size(); ++n) {
-      const JointNode& node = joint_.nodes[n];
+  void record(const SizeAssignment& sizes, const RunOptions& options, const RunResult& result,
+              const Comparisons& comparisons) {
+    ++report_.runs;
+    report_.regimes.emplace_back(to_string(options.regime));
+    if (!sizes.by_name.empty() &&
+        std::find(report_.sizes.begin(), report_.sizes.end(), sizes.by_name) == report_.sizes.end())
+      report_.sizes.push_back(sizes.by_name);
+    for (size_t k = 0; k < comparisons.size(); ++k)
+      if (comparisons[k])
+        add(*comparisons[k], k,
+            fmt::format("{}, {} inputs", p_.questions[k].place, to_string(options.regime)));
+    if (!result.second_failed.empty()) {
+      report_.agrees = false;
+      report_.worst = "the second model cannot be evaluated: " + result.second_failed;
+    }
+    count(result);
+  }
+
+  void add(const Comparison& c, size_t question, std::string place) {
+    if (c.compared() > 0 || c.empty()) compared_[question] = 1;
+    report_.elements_compared += c.compared();
+    report_.elements_unclaimed += c.unclaimed();
+    report_.max_absolute = std::max(report_.max_absolute, c.max_absolute());
+    report_.max_relative = std::max(report_.max_relative, c.max_relative());
+    if (c.ratio() > report_.max_ratio || report_.worst.empty()) report_.worst = std::move(place);
+    report_.max_ratio = std::max(report_.max_ratio, c.ratio());
+    report_.agrees = report_.agrees && c.agrees();
+  }
+
+  void count(const RunResult& result) {
+    report_.values_run = report_.values_shared = report_.values_not_run = 0;
+    for (size_t n = 0; n < result.ran.size(); ++n) {
+      const JointNode& node = p_.joint.nodes[n];
       bool both = node.in[0] && node.in[1];
-      report.values_run += ran_[n];
-      report.values_shared += ran_[n] && both;
-      report.values_not_run += !ran_[n] && !both && node.node->kind == NodeKind::Call;
+      report_.values_run += result.ran[n];
+      report_.values_shared += result.ran[n] && both;
+      report_.values_not_run += !result.ran[n] && !both && node.node->kind == NodeKind::Call;
     }
   }
 
-  const Joint& joint_;
-  std::array<Valuation, 2> sizes_;
-  const Graph& first_;
-  uint64_t seed_;
+  const Program& p_;
+  const CheckOptions& options_;
   const Stop& stop_;
-  std::vector<std::vector<std::optional<Tensor>>> values_;  // by joint number, by output
-  std::vector<int64_t> pending_;                            // uses to come
-  std::vector<char> ran_;
-  std::vector<std::vector<Question>> questions_;  // by the opaque node that asks; last: the outputs
+  Progress progress_;
+  CheckReport report_;
+  std::string infeasible_, too_large_;  // why sizes were passed over
+  std::vector<char> compared_;          // by question: in some run, at some element
 };
 
-Status check_interfaces(const Graph& a, const Graph& b) {
-  if (a.inputs().size() != b.inputs().size())
-    return error("the graphs have different numbers of inputs");
-  if (a.outputs().size() != b.outputs().size())
-    return error("the graphs have different numbers of outputs");
-  for (size_t k = 0; k < a.inputs().size(); ++k)
-    if (to_string(a.type(a.inputs()[k])) != to_string(b.type(b.inputs()[k])))
-      return error("input " + std::to_string(k) + " has type " + to_string(a.type(a.inputs()[k])) +
-                   " in one graph and " + to_string(b.type(b.inputs()[k])) + " in the other");
-  return {};
+using Values = std::vector<Value>;
+using SameType = bool (*)(const TensorType& x, const TensorType& y);
+
+bool same_text(const TensorType& x, const TensorType& y) { return to_string(x) == to_string(y); }
+
+bool same_elements(const TensorType& x, const TensorType& y) {
+  return x.dtype == y.dtype || x.dtype == DType::Undefined || y.dtype == DType::Undefined;
 }
 
-Result<CheckReport> run_with(const Graph& a, const Graph& b, const Joint& joint, const Sizes& sizes,
-                             int runs, uint64_t seed, const Stop& stop, Verbosity verbosity) {
-  CheckReport report;
-  std::array<Valuation, 2> values{valuation(a, sizes), valuation(b, sizes)};
-  if (!feasible(a, values[0]) || !feasible(b, values[1]))
-    return error("no sizes were found at which every tensor has elements");
-  auto total = static_cast<uint64_t>(runs) * joint.nodes.size();
-  Progress progress("check", "values", total, verbosity);
-  for (int r = 0; r < runs && report.unfinished.empty(); ++r) {
-    JointRun run(joint, values, a, combine(seed, static_cast<uint64_t>(r)), stop);
-    RETURN_IF_ERROR(run.run(report, progress));
-    report.runs += report.unfinished.empty();
-  }
-  return report;
+Status same_types(const std::string& what, const Graph& a, const Values& in_a, const Graph& b,
+                  const Values& in_b, SameType same_type) {
+  if (in_a.size() != in_b.size())
+    return error("the graphs have different numbers of " + what + "s");
+  for (size_t k = 0; k < in_a.size(); ++k)
+    if (!same_type(a.type(in_a[k]), b.type(in_b[k])))
+      return error(fmt::format("{} {} has type {} in one graph and {} in the other", what, k,
+                               to_string(a.type(in_a[k])), to_string(b.type(in_b[k]))));
+  return {};
 }
 
 }  // namespace
 
-Result<CheckReport> compare(const Graph& a, const Graph& b, int runs, uint64_t seed,
-                            const Stop& stop, Verbosity verbosity) {
+Status check_interfaces(const Graph& a, const Graph& b) {
+  RETURN_IF_ERROR(same_types("input", a, a.inputs(), b, b.inputs(), same_text));
+  return same_types("output", a, a.outputs(), b, b.outputs(), same_elements);
+}
+
+std::string incomplete(const CheckReport& r) {
+  if (!r.unfinished.empty()) return "not finished: " + r.unfinished;
+  if (!r.not_compared_because.empty())
+    return "the first model cannot be evaluated: " + r.not_compared_because;
+  if (r.outputs_not_compared > 0)
+    return fmt::format("{} outputs not compared", r.outputs_not_compared);
+  return {};
+}
+
+Result<CheckReport> compare(const Graph& a, const Graph& b, const CheckOptions& options,
+                            const Stop& stop) {
   RETURN_IF_ERROR(check_interfaces(a, b));
-  ASSIGN_OR_RETURN(Joint joint, join(a, b));
-  std::optional<Error> first;
-  for (const Sizes& sizes : kAttempts) {
-    auto report = run_with(a, b, joint, sizes, runs, seed, stop, verbosity);
-    if (report) return report;
-    if (!first) first = report.error();
-    bool symbolic = !valuation(a, sizes).empty() || !valuation(b, sizes).empty();
-    if (stop.must_end() || !symbolic) break;
-  }
-  return *first;
+  ASSIGN_OR_RETURN(Program program, make_program(a, b));
+  return Checker(program, options, stop).run(sizes_to_try(a, b));
 }
 
 }  // namespace regraft::rewrite
