@@ -51,9 +51,9 @@ class Stop {
   mutable std::atomic<int64_t> looked_{0};  // when memory was looked at last, in ticks
   mutable std::atomic<bool> full_{false};   // what was seen then
 };
-/// The first SIGINT, SIGTERM or SIGHUP asks all work to stop and finish cleanly; the second kills the
-/// process. A SIGHUP that is ignored (nohup) stays so. SIGPIPE and SIGXFSZ are ignored: a reader that
-/// went away and a file that may not grow are errors of writing.
+/// The first SIGINT, SIGTERM or SIGHUP asks all work to stop and finish cleanly; the second kills
+/// the process. A SIGHUP that is ignored (nohup) stays so. SIGPIPE and SIGXFSZ are ignored: a
+/// reader that went away and a file that may not grow are errors of writing.
 void install_interrupt_handler();
 
 }  // namespace regraft

@@ -2,9 +2,9 @@
 // Turns an operator's struct into a row of the registry. Included by ir/ops/*.cpp only.
 // A struct has: name, onnx (types, may be empty), arity (or min_arity and max_arity), and may have
 // ints, reals, commutative, associative, outputs, outputs_attr, types (element types, else
-// kArithmetic), from_onnx, to_onnx, dense; and the templates OP_SHAPES {..} and OP_ELEMENT {..}, and
-// samples(). Where runtimes do not compute what OP_ELEMENT says step by step, OP_FLOAT_ELEMENT {..}
-// says what they do.
+// kArithmetic), from_onnx, to_onnx, dense; and the templates OP_SHAPES {..} and OP_ELEMENT {..},
+// and samples(). Where runtimes do not compute what OP_ELEMENT says step by step,
+// OP_FLOAT_ELEMENT {..} says what they do.
 #include <algorithm>
 #include <array>
 
