@@ -21,10 +21,12 @@ std::vector<NamedRows> named_rows() {
 }
 
 /// Rows in the order of the names now; unknown ones as the row of opaque nodes, or zeros.
-Status arrange(Array& array, const std::vector<std::string>& names, const NamedRows& now) {
+Status arrange(Array& array, const std::vector<std::string>& names, const NamedRows& now,
+               int64_t cols) {
   auto* numbers = std::get_if<std::vector<float>>(&array.numbers);
-  if (!numbers || array.rows != static_cast<int64_t>(names.size()))
-    return error(fmt::format("'{}' does not have {} rows", now.parameter, names.size()));
+  if (!numbers || array.rows != static_cast<int64_t>(names.size()) || array.cols != cols)
+    return error(
+        fmt::format("'{}' does not have {} rows of {} numbers", now.parameter, names.size(), cols));
   auto columns = static_cast<size_t>(array.cols);
   std::vector<float> arranged(now.names.size() * columns, 0);
   auto other = std::find(names.begin(), names.end(), "opaque");
@@ -49,6 +51,9 @@ Result<NetworkOptions> read_options(const Checkpoint& file) {
   ASSIGN_OR_RETURN(uint64_t factorised, counter(file, "factorised"));
   if (width < 1 || width > 4096 || hidden < 1 || hidden > 4096 || rounds > 64)
     return error("a network of sizes that make no sense");
+  uint64_t least = width * width * (3 + 7 * rounds) + hidden * (hidden + 4 * width);
+  if (least > static_cast<uint64_t>(nn::count(file, "network")))
+    return error("a network of larger sizes than its matrices");
   o.width = static_cast<int>(width);
   o.hidden = static_cast<int>(hidden);
   o.rounds = static_cast<int>(rounds);
@@ -102,15 +107,17 @@ Checkpoint network_file(const Network& network, const std::string& kind) {
 Result<Network> read_network(const Checkpoint& file, const std::string& kind) {
   RETURN_IF_ERROR(file.expect(kind, feature_hash()));
   ASSIGN_OR_RETURN(NetworkOptions options, read_options(file));
+  Network network(options, rule_column_names().size(), 0);
   Checkpoint now = file;
   for (const NamedRows& r : named_rows()) {
     auto names = now.lists.find(r.list);
     auto array = now.arrays.find("network/" + r.parameter);
     if (names == now.lists.end() || array == now.arrays.end())
       return error("there is no '" + r.list + "' in it");
-    RETURN_IF_ERROR(arrange(array->second, names->second, r));
+    auto& parameters = network.parameters();
+    int64_t cols = parameters.value(parameters.find(r.parameter)).cols();
+    RETURN_IF_ERROR(arrange(array->second, names->second, r, cols));
   }
-  Network network(options, rule_column_names().size(), 0);
   RETURN_IF_ERROR(nn::load(now, "network", network.parameters()));
   return network;
 }

@@ -95,11 +95,14 @@ std::map<std::string, int64_t> sizes(const WorldModel& w) {
 }
 
 Result<WorldModelOptions> options_of(const Checkpoint& file) {
+  constexpr int64_t kMost = 4096;
   std::optional<std::string> missing;
   auto size = [&](const std::string& name) {
     auto at = file.counters.find(name);
-    if (at == file.counters.end() || !std::holds_alternative<int64_t>(at->second)) missing = name;
-    return missing ? 1 : static_cast<int>(std::get<int64_t>(at->second));
+    const int64_t* n = at == file.counters.end() ? nullptr : std::get_if<int64_t>(&at->second);
+    bool may_be_0 = name == "v.rounds" || name == "v.global" || name == "v.factorised";
+    if (!n || *n < (may_be_0 ? 0 : 1) || *n > kMost) missing = name;
+    return missing ? 1 : static_cast<int>(*n);
   };
   WorldModelOptions o;
   o.latent.size = size("v.size"), o.latent.hidden = size("v.hidden");
@@ -110,8 +113,21 @@ Result<WorldModelOptions> options_of(const Checkpoint& file) {
   o.dynamics.hidden = size("m.hidden"), o.dynamics.components = size("m.components");
   o.dynamics.locations = size("m.locations"), o.dynamics.action = size("m.action");
   o.dynamics.heads = size("m.heads"), o.controller.hidden = size("c.hidden");
-  if (missing) return error("the file has no number '" + *missing + "'");
+  if (missing) return error("the file has no number '" + *missing + "' of a size");
   return o;
+}
+
+/// Error unless V and C in the file have as many numbers as their largest matrices need.
+Status check_sizes(const Checkpoint& file, const WorldModelOptions& o) {
+  int64_t width = o.latent.network.width, of_network = o.latent.network.hidden;
+  int64_t hidden = o.latent.hidden, capacity = o.latent.capacity, size = o.latent.size;
+  int64_t v = width * width * (3 + 7 * o.latent.network.rounds) +
+              of_network * (of_network + 4 * width) + size * (width + hidden) +
+              3 * hidden * capacity;
+  int64_t c = o.controller.hidden * (o.controller.hidden + size + capacity + o.dynamics.locations);
+  if (v > nn::count(file, "v") || c > nn::count(file, "c"))
+    return error("the file's networks are of larger sizes than their matrices");
+  return {};
 }
 
 template <class Part>
@@ -216,6 +232,10 @@ Result<std::unique_ptr<Policy>> read_controller(const Checkpoint& file,
                                                 const rewrite::RuleIndex& rules) {
   RETURN_IF_ERROR(file.expect(kWorldModel, feature_hash()));
   ASSIGN_OR_RETURN(WorldModelOptions options, options_of(file));
+  RETURN_IF_ERROR(check_sizes(file, options));
+  // M is not in the file and asked for nothing.
+  options.dynamics.hidden = options.dynamics.heads = 1;
+  options.dynamics.action = options.dynamics.components = 1;
   WorldModel world(options, describe(rules).columns, 0);
   RETURN_IF_ERROR(nn::load(file, "v", world.latent.parameters()));
   RETURN_IF_ERROR(nn::load(file, "c", world.controller.parameters()));

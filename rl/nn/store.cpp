@@ -67,6 +67,15 @@ Status load(const Checkpoint& from, const std::string& prefix, Adam<S>& adam,
   return {};
 }
 
+int64_t count(const Checkpoint& from, const std::string& prefix) {
+  int64_t n = 0;
+  for (const auto& [name, array] : from.arrays)
+    if (name.starts_with(prefix + "/"))
+      std::visit([&](const auto& numbers) { n += static_cast<int64_t>(numbers.size()); },
+                 array.numbers);
+  return n;
+}
+
 #define INSTANTIATE(S)                                                                        \
   template void store(Checkpoint&, const std::string&, const Parameters<S>&);                 \
   template Status load(const Checkpoint&, const std::string&, Parameters<S>&);                \

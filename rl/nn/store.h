@@ -12,6 +12,10 @@ void store(Checkpoint& into, const std::string& prefix, const Parameters<S>& par
 template <class S>
 Status load(const Checkpoint& from, const std::string& prefix, Parameters<S>& parameters);
 
+/// Numbers in all matrices of the prefix: more than the parameters that were stored there, whose
+/// sizes can be checked against it before anything of these sizes is made.
+int64_t count(const Checkpoint& from, const std::string& prefix);
+
 /// Moments and steps; the options are the caller's.
 template <class S>
 void store(Checkpoint& into, const std::string& prefix, const Adam<S>& adam,

@@ -170,6 +170,22 @@ TEST(Network, FilesKeepIt) {
   }
 }
 
+/// A file of a few kilobytes does not make a network of gigabytes.
+TEST(Network, FilesHaveTheMatricesOfTheirSizes) {
+  Network network({.width = 6, .hidden = 5}, rules().columns, 8);
+  for (const char* name : {"width", "hidden", "rounds"}) {
+    auto file = network_file(network, "test");
+    file.counters[name] = uint64_t{64};
+    EXPECT_FALSE(read_network(file, "test")) << name;
+  }
+  for (const char* name : {"network/ops", "network/rules.0.w"}) {
+    auto file = network_file(network, "test");
+    file.arrays[name] = {0, int64_t{1} << 60, std::vector<float>()};
+    file.lists[name == std::string("network/ops") ? "ops" : "rule_columns"].clear();
+    EXPECT_FALSE(read_network(file, "test")) << name;
+  }
+}
+
 /// A file that was written when there were other operators.
 TEST(Network, FilesOutliveChangesOfTheListOfOperators) {
   Network network({.width = 6, .hidden = 5}, rules().columns, 8);

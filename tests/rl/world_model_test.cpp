@@ -282,5 +282,22 @@ TEST(WorldModelAgent, RefusesOtherFiles) {
   EXPECT_FALSE(read_controller(file, shipped_rules()));
 }
 
+/// A file of a few kilobytes does not make networks of gigabytes.
+TEST(WorldModelAgent, RefusesSizesThatTheMatricesDoNotHave) {
+  WorldModelAgent agent(two_layers(), shipped_rules(), roofline(), tiny_options(), 5);
+  for (const char* name : {"v.size", "v.hidden", "v.capacity", "v.width", "v.network", "v.rounds",
+                           "m.locations", "c.hidden"}) {
+    for (int64_t size : {int64_t{-1}, int64_t{4096}, int64_t{1} << 40}) {
+      Checkpoint file = agent.policy_file();
+      file.counters[name] = size;
+      EXPECT_FALSE(read_controller(file, shipped_rules())) << name << " = " << size;
+    }
+  }
+  Checkpoint file = agent.policy_file();
+  for (const char* unused : {"m.hidden", "m.heads", "m.action", "m.components"})
+    file.counters[unused] = int64_t{4096};
+  EXPECT_TRUE(read_controller(file, shipped_rules())) << "M is not in the file";
+}
+
 }  // namespace
 }  // namespace regraft::rl
