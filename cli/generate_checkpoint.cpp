@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/json_file.h"
 #include "cli/report.h"
 
 namespace regraft::cli {
@@ -11,24 +12,24 @@ nlohmann::json to_json(const GenerateRun& run) {
   return {{"ops", run.ops}, {"max_size", run.max_size}, {"seed", run.seed}};
 }
 
+std::vector<size_t> whole_numbers(const nlohmann::json& list) {
+  std::vector<size_t> all;
+  for (const auto& j : list) all.push_back(whole_number(j));
+  return all;
+}
+
 }  // namespace
 
 Result<gen::Checkpoint> parse_checkpoint(std::string_view text, const GenerateRun& run,
                                          const std::string& name) {
-  auto j = nlohmann::json::parse(text, nullptr, false);
-  if (!j.is_object() || !j.contains("run") || !j.contains("themes"))
-    return error(name + ": not a checkpoint of generate");
-  if (j["run"] != to_json(run))
-    return error(name + ": a checkpoint of another run: " + j["run"].dump());
-  gen::Checkpoint checkpoint;
-  try {
-    for (const auto& t : j["themes"])
-      checkpoint.themes.push_back(
-          {t.at("position").get<size_t>(), t.at("judged").get<std::vector<size_t>>()});
-  } catch (const nlohmann::json::exception& e) {
-    return error(name + ": " + e.what());
-  }
-  return checkpoint;
+  auto read = [&](const nlohmann::json& j) -> Result<gen::Checkpoint> {
+    if (j.at("run") != to_json(run)) return error(name + ": a checkpoint of another run");
+    gen::Checkpoint checkpoint;
+    for (const auto& t : j.at("themes"))
+      checkpoint.themes.push_back({whole_number(t.at("position")), whole_numbers(t.at("judged"))});
+    return checkpoint;
+  };
+  return read_json(text, name, "a checkpoint of generate", read);
 }
 
 std::string to_text(const gen::Checkpoint& checkpoint, const GenerateRun& run) {

@@ -5,12 +5,34 @@
 #include <fstream>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "ir/poly.h"
 
 namespace regraft::cli {
+
+/// The value that a text is; discarded when it is none, or nested deeper than anything that this
+/// program writes: what copies, compares or prints a value goes down into it by recursion.
+inline nlohmann::json parse_json(std::string_view text) {
+  constexpr int kMostDepth = 64;
+  bool deep = false;
+  auto shallow = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    deep = deep || depth > kMostDepth;
+    return !deep;
+  };
+  auto j = nlohmann::json::parse(text, shallow, false);
+  return deep ? nlohmann::json(nlohmann::json::value_t::discarded) : j;
+}
+
+/// A whole number, 0 or more. Throws for anything else, as the library's own access does: a real
+/// number beyond 64 bits would be one that the conversion does not define.
+inline uint64_t whole_number(const nlohmann::json& j) {
+  if (!j.is_number_unsigned()) throw std::invalid_argument("a count that is no whole number");
+  return j.get<uint64_t>();
+}
 
 /// What `read` makes of a text that is read as JSON. Whatever it throws on the way (a key that is
 /// not there, a number of another kind, one beyond 64 bits) is an Error: "NAME: not WHAT: why", in
@@ -18,7 +40,7 @@ namespace regraft::cli {
 template <class Read>
 auto read_json(std::string_view text, const std::string& name, const std::string& what, Read&& read)
     -> decltype(read(std::declval<const nlohmann::json&>())) {
-  auto j = nlohmann::json::parse(text, nullptr, false);
+  auto j = parse_json(text);
   if (j.is_discarded()) return error(name + ": not " + what);
   std::string why;
   try {

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "cli/evidence.h"
+#include "cli/json_file.h"
 #include "cli/report.h"
 #include "ir/text.h"
 #include "substitutions/rule_db.h"
@@ -64,7 +65,7 @@ Status VerdictCache::read(const std::string& path, const std::string& header) {
       return error(path + ":1: not a file of verdicts");
     bool current = line == header;
     while (current && std::getline(in, line)) {
-      auto j = nlohmann::json::parse(line, nullptr, false);
+      auto j = parse_json(line);
       if (!j.is_object() || !j.contains("candidate") || !j["candidate"].is_string()) continue;
       lines_[j["candidate"].get<std::string>()] = line;
       text += line + "\n";
@@ -86,33 +87,29 @@ std::optional<verify::Finding> VerdictCache::find(const Rule& candidate) {
 }
 
 std::optional<verify::Finding> parse_verdict(const Rule& candidate, std::string_view line) {
-  try {
-    auto j = nlohmann::json::parse(line);
-    auto rule = parse_rule(j.at("rule").get<std::string>());
-    if (!rule || j.at("seal").get<std::string>() != seal(key_of(candidate), *rule))
-      return std::nullopt;
+  auto read = [&](const nlohmann::json& j) -> Result<verify::Finding> {
     verify::Finding f;
-    f.rule = *std::move(rule);
+    ASSIGN_OR_RETURN(f.rule, parse_rule(j.at("rule").get<std::string>()));
+    if (j.at("seal").get<std::string>() != seal(key_of(candidate), f.rule))
+      return error("changed, or of another rule");
     f.condition = j.at("condition");
     f.refutation = j.at("refutation");
     if (j.contains("evidence")) {
-      auto c = counterexample_from(j["evidence"]);
-      auto refuted = parse_rule(j.at("refuted").get<std::string>());
-      if (!c || !refuted) return std::nullopt;
-      f.counterexample = *std::move(c);
-      f.refuted = *std::move(refuted);
-      auto again = verify::replay(f.refuted, *f.counterexample);
-      if (!again || !again->difference) return std::nullopt;
-      f.counterexample->difference = *again->difference;
+      ASSIGN_OR_RETURN(f.counterexample, counterexample_from(j.at("evidence")));
+      ASSIGN_OR_RETURN(f.refuted, parse_rule(j.at("refuted").get<std::string>()));
+      ASSIGN_OR_RETURN(auto again, verify::replay(f.refuted, *f.counterexample));
+      if (!again.difference) return error("the counterexample is none");
+      f.counterexample->difference = *again.difference;
     }
     f.milliseconds = j.at("milliseconds");
-    f.counters.instances = j.at("instances");
-    f.counters.proofs = j.at("proofs");
-    f.counters.disagreements = j.at("disagreements");
+    f.counters.instances = whole_number(j.at("instances"));
+    f.counters.proofs = whole_number(j.at("proofs"));
+    f.counters.disagreements = whole_number(j.at("disagreements"));
     return f;
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;  // judged again
-  }
+  };
+  auto found = read_json(line, "a line", "a verdict", read);
+  if (!found) return std::nullopt;  // judged again
+  return *std::move(found);
 }
 
 std::string to_line(const Rule& candidate, const verify::Finding& f) {
