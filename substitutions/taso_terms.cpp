@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kMaxOperators = 32;  // of one side
 constexpr size_t kMaxText = 1 << 14;  // of one term
 constexpr int kScalar = -20;          // the variable that is one
+constexpr int kLastVariable = -10000;
 
 /// The generator's variables -1 .. -20 and the shapes it tried them at.
 std::vector<int64_t> witness_shape(int variable) {
@@ -135,6 +136,7 @@ class Translator {
   }
 
   Result<Term> variable(int number) {
+    if (number < kLastVariable) return error("a variable with a number out of range");
     auto rank = ranks_.find(number);
     Term t;
     std::string name = "v" + std::to_string(-number);

@@ -199,5 +199,13 @@ TEST_F(TasoFile, MissingFile) {
   EXPECT_FALSE(read_taso(testing::TempDir()));
 }
 
+TEST_F(TasoFile, VariablesHaveSmallNumbers) {
+  for (int64_t v : {int64_t{-10001}, int64_t{INT32_MIN}}) {
+    std::string add = number(1, 16) + bytes(2, number(1, v)) + bytes(2, number(1, -1));
+    EXPECT_EQ(text(rule({add}, {add}, {{{0, 0}, {0, 0}}})),
+              "taso.000: a variable with a number out of range");
+  }
+}
+
 }  // namespace
 }  // namespace regraft::substitutions
