@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/input_file.h"
+#include "base/nesting.h"
 #include "substitutions/rule_db.h"
 
 namespace regraft::certify {
@@ -158,6 +159,7 @@ std::string to_text(const Certificate& c) {
 }
 
 Result<Certificate> parse_certificate(std::string_view text, const std::string& name) {
+  if (nested_too_deep(text)) return error(name + ": not a certificate");
   json j = json::parse(text, nullptr, false);
   auto c = from_json(j);
   if (!c) return error(name + ": " + c.error().message);

@@ -9,22 +9,16 @@
 #include <string>
 #include <string_view>
 
+#include "base/nesting.h"
 #include "base/result.h"
 #include "ir/poly.h"
 
 namespace regraft::cli {
 
-/// The value that a text is; discarded when it is none, or nested deeper than anything that this
-/// program writes: what copies, compares or prints a value goes down into it by recursion.
+/// The value that a text is; discarded when it is none, or nested without end.
 inline nlohmann::json parse_json(std::string_view text) {
-  constexpr int kMostDepth = 64;
-  bool deep = false;
-  auto shallow = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    deep = deep || depth > kMostDepth;
-    return !deep;
-  };
-  auto j = nlohmann::json::parse(text, shallow, false);
-  return deep ? nlohmann::json(nlohmann::json::value_t::discarded) : j;
+  if (nested_too_deep(text)) return nlohmann::json(nlohmann::json::value_t::discarded);
+  return nlohmann::json::parse(text, nullptr, false);
 }
 
 /// A whole number, 0 or more. Throws for anything else, as the library's own access does: a real

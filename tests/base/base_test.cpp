@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <bit>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -8,6 +11,8 @@
 
 #include "base/digest.h"
 #include "base/hash.h"
+#include "base/input_file.h"
+#include "base/nesting.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/result.h"
@@ -131,6 +136,28 @@ TEST(Progress, CountsFromSeveralThreads) {
   Progress progress("test", "steps", 100, Verbosity::Quiet);
   parallel_for(100, 4, [&](size_t) { progress.add(); });
   EXPECT_EQ(progress.done(), 100u);
+}
+
+TEST(Nesting, CountsBracketsOutsideOfTexts) {
+  EXPECT_FALSE(nested_too_deep(""));
+  EXPECT_FALSE(nested_too_deep("[[[{\"a\":[]}]]]"));
+  EXPECT_FALSE(nested_too_deep(std::string(64, '[') + std::string(64, ']') + std::string(64, '[')));
+  EXPECT_TRUE(nested_too_deep(std::string(65, '[')));
+  EXPECT_TRUE(nested_too_deep(std::string(1000000, '{')));
+  EXPECT_FALSE(nested_too_deep('"' + std::string(1000, '[') + '"'));
+  EXPECT_FALSE(nested_too_deep("\"\\\"" + std::string(1000, '[') + '"'));
+  EXPECT_TRUE(nested_too_deep("\"\\\\\"" + std::string(1000, '[')));
+}
+
+TEST(InputFile, ReadsAllOrRefuses) {
+  std::string path = testing::TempDir() + "input_file_" + std::to_string(getpid());
+  std::ofstream(path) << std::string(3000000, 'x');
+  EXPECT_EQ(read_file(path, 3000000)->size(), 3000000u);
+  EXPECT_NE(read_file(path, 2999999).error().message.find("larger"), std::string::npos);
+  std::filesystem::remove(path);
+  EXPECT_EQ(read_file(path, 10).error().message, path + ": cannot be read");
+  EXPECT_EQ(read_file(testing::TempDir(), 10).error().message,
+            testing::TempDir() + ": cannot be read");
 }
 
 }  // namespace
