@@ -12,7 +12,7 @@
 #include "cli/float_check.h"
 #include "cli/model_files.h"
 #include "cli/report.h"
-#include "io/model.h"
+#include "io/defaults.h"
 #include "rewrite/check.h"
 
 namespace regraft::cli {
@@ -91,6 +91,9 @@ int run_check(const CheckFlags& flags) {
     return kInterrupted;
   }
   if (!report) return bad_input(error(flags.b + ": " + report.error().message));
+  std::string input = io::differing_default(*a, *b);
+  if (!input.empty()) report->agrees = false;
+  if (!input.empty() && report->worst.empty()) report->worst = "the default of input " + input;
   fmt::print("{}\n", printable(describe(*report)));
   bool passed = report->agrees && rewrite::incomplete(*report).empty();
   nlohmann::json json = json_of(*report);

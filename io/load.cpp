@@ -153,7 +153,7 @@ Error located(const std::string& name, const Error& failure) {
 
 }  // namespace
 
-Result<Imported> import(const std::shared_ptr<Model>& model) {
+Result<Imported> import_model(const std::shared_ptr<Model>& model) {
   RETURN_IF_ERROR(take_apart(*model));
   RETURN_IF_ERROR(check_names(*model));
   RETURN_IF_ERROR(check_tensors(*model));
@@ -167,7 +167,7 @@ Result<Imported> load(const std::string& path) {
   auto parent = std::filesystem::path(path).parent_path();
   model->folder = parent.empty() ? "." : parent.string();
   if (auto status = read_file(path, *model); !status) return located(path, status.error());
-  auto imported = import(model);
+  auto imported = import_model(model);
   if (!imported) return located(path, imported.error());
   return imported;
 }
@@ -179,7 +179,7 @@ Result<Imported> parse(std::string_view bytes, const std::string& name, const st
   model->name = name;
   model->folder = folder;
   if (auto status = read_bytes(bytes, *model); !status) return located(name, status.error());
-  auto imported = import(model);
+  auto imported = import_model(model);
   if (!imported) return located(name, imported.error());
   return imported;
 }

@@ -59,7 +59,7 @@ Status visit_tensors(onnx::NodeProto& node, const std::string& where, const Tens
 Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit);
 
 /// The model and its graph, from what is in the shell. Initialisers that are already apart stay.
-Result<Imported> import(const std::shared_ptr<Model>& model);
+Result<Imported> import_model(const std::shared_ptr<Model>& model);
 /// Builds the graph of a parsed, validated model and fills in its imprints.
 Result<Graph> lower(const std::shared_ptr<Model>& model);
 

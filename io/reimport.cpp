@@ -1,5 +1,5 @@
 // What writing a graph and reading it back gives, without a file and without copies of the data.
-#include "io/content.h"
+#include "io/defaults.h"
 #include "io/proto.h"
 #include "io/tensors.h"
 #include "ir/content.h"
@@ -47,23 +47,18 @@ Result<Imported> reimport(const Imported& original, const Graph& optimised) {
   }
   draft.release_initialisers();
   model->shell.Swap(&draft.proto);
-  return import(model);
+  return import_model(model);
 }
 
 Result<Digest> digest_of(const Imported& imported) {
-  const Model& model = *imported.model;
   Sha256 sha;
   ASSIGN_OR_RETURN(Digest graph, digest_of(imported.graph));
   sha.text("model").digest(graph);
-  for (size_t k = 0; k < model.initialisers.size(); ++k) {
-    if (model.ids[model.nodes.size() + k] >= 0) continue;
-    const onnx::TensorProto& t = *model.initialisers[k];  // the default of an input
-    auto data = constant_of(t, imported.model);
-    if (!data) data = carried_data(t, imported.model);
+  for (const auto& [name, data] : defaults(imported)) {
     auto digest = digest_of(*data);
     if (!digest)
-      return error(model.name + ": initialiser '" + t.name() + "' " + digest.error().message);
-    sha.text(t.name()).digest(*digest);
+      return error(imported.model->name + ": initialiser '" + name + "' " + digest.error().message);
+    sha.text(name).digest(*digest);
   }
   return sha.finish();
 }
