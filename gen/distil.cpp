@@ -72,10 +72,10 @@ struct Distiller::Links {
     parts -= x != y;
     return x != y;
   }
-  void join_by(size_t a, size_t b, Match match) {
+  void join_by(size_t a, size_t b, MatchKind match) {
     bool to_known = root(a) == 0 || root(b) == 0;
     if (!join(a, b)) return;
-    ++(!to_known ? derivable : match == Match::Renaming ? renaming : common);
+    ++(!to_known ? derivable : match == MatchKind::Renaming ? renaming : common);
   }
   bool connected() const { return parts == 1; }
 };
@@ -176,15 +176,15 @@ void Distiller::unfold(Application a, const std::function<void(const Rewritten&)
   const Label& then = *graph_.plans().then(static_cast<size_t>(a.instance()));
   auto plain = graph_.sibling(a, nullptr);
   if (!plain) return;
-  auto reach_whole = [&](std::optional<Application> whole, Match match) {
+  auto reach_whole = [&](std::optional<Application> whole, MatchKind match) {
     if (whole) reach({graph_.find(*whole).value_or(kNoClass), *whole, match});
   };
-  auto outer = [&](ClassId known, Application inner, Match match) {
+  auto outer = [&](ClassId known, Application inner, MatchKind match) {
     if (known != kNoClass) reach_whole(followed(known, then), match);
     if (inner.bits != 0) reach_whole(graph_.sibling(inner, then.op), match);
   };
   std::vector<Application> seen = {*plain};
-  if (auto c = graph_.find(seen[0])) outer(*c, seen[0], Match::Renaming);
+  if (auto c = graph_.find(seen[0])) outer(*c, seen[0], MatchKind::Renaming);
   for (size_t k = 0; k < seen.size() && k < kMaxSteps; ++k)
     rewrites_.at(seen[k], 0, [&](const Rewritten& r) {
       outer(r.known, r.application, r.match);

@@ -69,7 +69,7 @@ class Distiller {
   /// What a rule makes of an application: another one of the group.
   struct Step {
     size_t to = 0;
-    Match match = Match::Renaming;
+    MatchKind match = MatchKind::Renaming;
   };
 
   /// Whether a pair is a rule from left to right.

@@ -298,14 +298,14 @@ class RewriteMatcher {
     if (!c && (inner = followed_call(ref, calls))) c = graph_.find(*inner);
     return c.value_or(kNoClass);
   }
-  Match kind() const {
+  MatchKind kind() const {
     for (size_t k = 0; k < variables_.size(); ++k) {
       if (variables_[k] == kNoClass) continue;
-      if (!graph_.is_leaf(variables_[k])) return Match::Instance;
+      if (!graph_.is_leaf(variables_[k])) return MatchKind::Instance;
       for (size_t j = 0; j < k; ++j)
-        if (variables_[j] == variables_[k]) return Match::Instance;
+        if (variables_[j] == variables_[k]) return MatchKind::Instance;
     }
-    return Match::Renaming;
+    return MatchKind::Renaming;
   }
   std::optional<Application> call(PatternRef ref, Calls& calls) const {
     auto index = static_cast<size_t>(ref.node);

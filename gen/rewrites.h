@@ -9,7 +9,7 @@
 namespace regraft::gen {
 
 /// How a rule met an application.
-enum class Match : uint8_t {
+enum class MatchKind : uint8_t {
   Renaming,  ///< every variable stands for a different variable of its kind
   Instance,  ///< some variable stands for a call, or two for the same
 };
@@ -18,7 +18,7 @@ enum class Match : uint8_t {
 struct Rewritten {
   ClassId known = kNoClass;
   Application application;  ///< no bits when it is a variable of the rule
-  Match match = Match::Renaming;
+  MatchKind match = MatchKind::Renaming;
 };
 
 /// Rules read from left to right, and from right to left where the right side binds everything;
