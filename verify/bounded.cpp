@@ -4,6 +4,7 @@
 
 #include "ir/eval.h"
 #include "verify/counterexample.h"
+#include "verify/exercise.h"
 
 namespace regraft::verify {
 namespace {
@@ -12,6 +13,7 @@ constexpr int64_t kMaxElements = 600;  // of both graphs together
 constexpr size_t kSamples = 24;
 constexpr size_t kAssignments = 512;  // of sizes, that are looked at together
 constexpr int64_t kLargestSize = 4;
+constexpr size_t kMoreSamples = 400;  // among which an attribute that had no room may act
 
 /// Atoms of a store are numbered as they are made, elements of inputs first.
 bool of_elements_only(Term t, int32_t elements) {
@@ -88,24 +90,49 @@ std::optional<std::vector<Valuation>> all_sizes(const RuleInstance& instance, in
   return few && all.size() > 1 ? std::optional(std::move(all)) : std::nullopt;
 }
 
+/// The shapes by name.
+std::string names_of(const RuleInstance& instance, const BoundedReport& r) {
+  std::string text = std::to_string(r.shapes.size()) + " shapes: ";
+  if (r.limit > 0) return text + "all sizes up to " + std::to_string(r.limit);
+  for (size_t k = 0; k < r.shapes.size(); ++k)
+    text += (k ? "; " : "") + describe(instance, r.shapes[k]);
+  return text;
+}
+
 /// Equal at all sizes but those too large, where at most `largest` are compared.
 BoundedReport compare_all(const RuleInstance& instance, const std::vector<Valuation>& sizes,
                           int64_t elements) {
   BoundedReport r;
-  size_t equal = 0;
   for (const Valuation& v : sizes) {
     int64_t n = total_elements(instance, v);
-    if (n > 0 && equal > 1 && n > elements) break;
+    if (n > 0 && r.shapes.size() > 1 && n > elements) break;
     TermsAnswer answer = compare_terms(instance, v);
     if (answer == TermsAnswer::TooLarge) continue;
-    if (answer != TermsAnswer::Equal) return {answer, describe(instance, v)};
+    if (answer != TermsAnswer::Equal) return {answer, describe(instance, v), {}, 0};
     elements -= n;
-    if (equal++ < 2) r.detail += (r.detail.empty() ? "" : "; ") + describe(instance, v);
+    r.shapes.push_back(v);
   }
-  if (equal < 2) return {TermsAnswer::TooLarge, "too few small shapes"};
+  if (r.shapes.size() < 2) return {};
   r.answer = TermsAnswer::Equal;
-  r.detail = std::to_string(equal) + " shapes: " + r.detail + (equal > 2 ? "; ..." : "");
   return r;
+}
+
+/// More samples that exercise what the shapes of `r` did not; the first at which the sides are not
+/// equal ends it.
+void exercise(BoundedReport& r, Exercise& left, const RuleInstance& instance, uint64_t seed) {
+  constexpr int64_t kSpread = 4;
+  for (const Valuation& v : sample_sizes(instance, seed + 1, kMoreSamples, kSpread)) {
+    if (left.complete()) return;
+    int64_t n = total_elements(instance, v);
+    if (n < 0 || n > kMaxElements || !left.add(v)) continue;
+    TermsAnswer answer = compare_terms(instance, v);
+    if (answer != TermsAnswer::Equal) {
+      r = {answer, describe(instance, v), {}, 0};
+      return;
+    }
+    r.shapes.push_back(v);
+    r.limit = 0;
+  }
 }
 
 }  // namespace
@@ -148,8 +175,7 @@ BoundedReport compare_bounded(const RuleInstance& instance, uint64_t seed, int64
       auto sizes = all_sizes(instance, limit, elements);
       if (!sizes) continue;
       BoundedReport r = compare_all(instance, *sizes, elements);
-      if (r.answer == TermsAnswer::Equal)
-        r.detail = "all sizes up to " + std::to_string(limit) + ", " + r.detail;
+      if (r.shapes.size() == sizes->size()) r.limit = limit;
       return r;
     }
     return compare_all(instance, sample_sizes(instance, seed, kSamples), elements);
@@ -158,11 +184,18 @@ BoundedReport compare_bounded(const RuleInstance& instance, uint64_t seed, int64
   }
 }
 
-Verdict TermsProver::prove(const RuleInstance& instance) {
+Verdict TermsProver::prove(const RuleInstance& instance) try {
+  auto unknown = [](std::string why) { return Verdict{VerdictKind::Unknown, std::move(why)}; };
   BoundedReport r = compare_bounded(instance, seed_, elements_);
-  if (r.answer == TermsAnswer::Equal) return {VerdictKind::ProvedBounded, r.detail};
-  if (r.answer == TermsAnswer::TooLarge) return {VerdictKind::Unknown, "too few small shapes"};
-  return {VerdictKind::Unknown, "polynomials differ at " + r.detail};
+  Exercise left(instance);
+  for (size_t k = 0; k < r.shapes.size() && !left.complete(); ++k) left.add(r.shapes[k]);
+  if (r.answer == TermsAnswer::Equal) exercise(r, left, instance, seed_);
+  if (r.answer == TermsAnswer::TooLarge) return unknown("too few small shapes");
+  if (r.answer != TermsAnswer::Equal) return unknown("polynomials differ at " + r.detail);
+  if (!left.complete()) return unknown("no shape tried gives room to act to " + left.missing());
+  return {VerdictKind::ProvedBounded, names_of(instance, r)};
+} catch (const PolyOverflow&) {
+  return {VerdictKind::Unknown, "integers too large"};
 }
 
 }  // namespace regraft::verify

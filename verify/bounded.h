@@ -17,7 +17,9 @@ TermsAnswer compare_terms(const RuleInstance& instance, const Valuation& sizes);
 /// What the polynomials say at many sizes.
 struct BoundedReport {
   TermsAnswer answer = TermsAnswer::TooLarge;  ///< Equal: at all `shapes`, at least two
-  std::string detail;  ///< Equal: which shapes. Different and Unclear: the one.
+  std::string detail;                          ///< Different and Unclear: the shape
+  std::vector<Valuation> shapes;
+  int64_t limit = 0;  ///< above 0: these are all whose sizes and attributes are at most so much
 };
 
 /// Compares both sides at sizes and attributes up to 4: at all of them where that takes at most
@@ -25,7 +27,8 @@ struct BoundedReport {
 /// at most 24.
 BoundedReport compare_bounded(const RuleInstance& instance, uint64_t seed, int64_t elements);
 
-/// Proves equality at the shapes of compare_bounded: ProvedBounded with what these are, or Unknown.
+/// Proves equality at the shapes of compare_bounded and, where these do not exercise each attribute
+/// (see exercise.h), at more: ProvedBounded with all shapes by name, or Unknown with the reason.
 class TermsProver final : public Prover {
  public:
   explicit TermsProver(uint64_t seed, int64_t elements = 30'000)

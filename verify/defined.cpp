@@ -28,10 +28,10 @@ void Matcher::assume_defined(const Side& left, const Conjunction& domain) {
     const Partial& x = left.partial[k % left.partial.size()];
     Sum argument = simplifier_.normal_form(x.argument, both(domain, x.guard));
     bool quotient = x.function == Fn::Recip;
-    laws_.learn(argument, {!quotient, false, quotient}, x.bound, x.guard);
+    laws_.learn(argument, quotient ? sign::kNotZero : sign::kNotNegative, x.bound, x.guard);
     const Atom* root = only_atom(argument);
     if (quotient && root && is_function(*root, Fn::Sqrt))
-      laws_.learn(*root->argument, {true, false, true}, x.bound, x.guard);
+      laws_.learn(*root->argument, sign::kPositive, x.bound, x.guard);
   }
   simplifier_.set_laws(nullptr);
 }
@@ -45,7 +45,7 @@ bool Matcher::is_defined(const Side& left, const Side& right, const Conjunction&
       return true;
     seen.push_back(&x);  // if it is not defined, the answer is no
     Sign plain = laws_.sign(x.argument, both(domain, x.guard));
-    if (x.function == Fn::Recip ? plain.not_zero : plain.not_negative) return true;
+    if (x.function == Fn::Recip ? plain.not_zero() : plain.not_negative()) return true;
     assume_defined(left, domain);
     simplifier_.set_laws(&laws_);
     thorough_ = true;
@@ -137,7 +137,7 @@ bool Matcher::is_defined(Fn f, const Sum& argument, const Conjunction& context) 
       if (mentions_any(g, p.bound) || oracle_.decides(context, g) || !budget_.split()) continue;
       return is_defined(f, s, both(context, {g})) && is_defined(f, s, both(context, {negate(g)}));
     }
-  if (f == Fn::Recip ? laws_.not_zero(s, context) : laws_.sign(s, context).not_negative)
+  if (f == Fn::Recip ? laws_.not_zero(s, context) : laws_.sign(s, context).not_negative())
     return true;
   stuck_at_ = (f == Fn::Recip ? " possibly zero:" : " possibly negative:") + to_string(s);
   return false;

@@ -192,7 +192,7 @@ std::optional<Sum> Laws::root(const Sum& s, const Conjunction& context) {
     bool alone = rest.atoms.size() == 1 && rest.coefficient == Rational{1, 1};
     if (alone && is_function(a, Fn::Recip))
       return out * function_of(Fn::Sqrt, *a.argument) * sum_of(a);
-    if (alone || !sign(a, context).not_negative) {
+    if (alone || !sign(a, context).not_negative()) {
       ++i;
       continue;
     }
@@ -217,9 +217,9 @@ void Laws::take_signed(std::vector<Atom>& factors, std::vector<Atom>& outside, i
     Sign x = sign(factors[i], context);
     size_t j = i + 1;
     while (j < factors.size() && !same_atom(factors[i], factors[j], context)) ++j;
-    bool square = !x.not_negative && j < factors.size();
-    bool turned = negated && !square && x.not_positive && !x.not_negative;
-    if (!x.not_negative && !square && !turned) {
+    bool square = !x.not_negative() && j < factors.size();
+    bool turned = negated && !square && x.not_positive() && !x.not_negative();
+    if (!x.not_negative() && !square && !turned) {
       ++i;
       continue;
     }
@@ -237,8 +237,8 @@ void Laws::take_signed(std::vector<Atom>& factors, std::vector<Atom>& outside, i
 std::optional<Sum> Laws::rectified(const Sum& s, const Conjunction& context) {
   if (s.products.empty()) return Sum{};
   Sign known = sign(s, context);
-  if (known.not_negative) return s;
-  if (known.not_positive) return Sum{};
+  if (known.not_negative()) return s;
+  if (known.not_positive()) return Sum{};
   Sum rest = s;
   std::vector<Atom> outside, inside = common_factors(rest, {}, context);
   int negated = 0;
@@ -437,7 +437,7 @@ std::optional<Product> Laws::without_total(const Product& p, const Conjunction& 
         if (k != i) (mentions_any(p.atoms[k], vs) ? part : rest).atoms.push_back(p.atoms[k]);
       Conjunction there = joined(context, rest.guard);
       bool evaluated =
-          not_empty(part.bound, part.guard, there) || sign(*a.argument, there).not_zero;
+          not_empty(part.bound, part.guard, there) || sign(*a.argument, there).not_zero();
       if (evaluated && equal(single(std::move(part)), *a.argument, there)) return rest;
     }
   }

@@ -7,14 +7,9 @@
 
 #include "ir/symbolic.h"
 #include "verify/oracle.h"
+#include "verify/sign.h"
 
 namespace regraft::verify {
-
-/// What is known of a real number; nothing of it by default.
-struct Sign {
-  bool not_negative = false, not_positive = false, not_zero = false;
-  bool positive() const { return not_negative && not_zero; }
-};
 
 /// Something known of a value, for all values of its bound variables that satisfy `guard`.
 struct Known {
@@ -88,7 +83,6 @@ class Laws {
   std::optional<Sum> through_monotone(const Atom& a, const Conjunction& context);
   bool above_known(const Atom& m, const Conjunction& context);
   Sign below_maximum(const Sum& s, const Conjunction& context);
-  Sign sign_of_function(const Atom& a, const Conjunction& context);
   /// The atoms that all products of s have in common and that mention neither `inner` nor a bound
   /// variable of a product; they are taken out of s.
   std::vector<Atom> common_factors(Sum& s, const std::vector<Var>& inner,

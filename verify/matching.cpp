@@ -317,16 +317,15 @@ std::optional<Sum> deciding(const std::vector<Product>& products, std::vector<Va
 bool Matcher::zero_by_cases(const std::vector<Product>& rest, const Conjunction& domain) {
   Sum sum;
   sum.products = rest;
-  Sign sign = laws_.sign(sum, domain);
-  if (sign.not_negative && sign.not_positive) return true;
+  if (implies(laws_.sign(sum, domain), sign::kZero)) return true;
   auto argument = deciding(rest, {}, [&](const Atom& a) {
     Sign x = laws_.sign(sum_of(a), domain);
-    return x.not_negative || x.not_positive;
+    return x.one_sided();
   });
   if (!argument) return false;
   ++clearing_;
   size_t known = laws_.known();
-  for (Sign x : {Sign{true, false, false}, Sign{false, true, false}}) {
+  for (Sign x : {sign::kNotNegative, sign::kNotPositive}) {
     laws_.learn(*argument, x, {}, {});
     bool zero = is_zero(sum, domain);
     laws_.forget(known);

@@ -50,7 +50,7 @@ std::optional<Range> range_of(const Atom& a) {
 class Columns {
  public:
   /// nullopt: not a plain sum, or too large.
-  std::optional<Inequality> row(const Sum& s, int64_t sign, bool strict) {
+  std::optional<Inequality> row(const Sum& s, int64_t side, bool strict) {
     int64_t scale = 1;
     for (const Product& p : s.products) {
       if (!bare(p)) return std::nullopt;
@@ -59,7 +59,7 @@ class Columns {
     }
     Inequality r{std::vector<int64_t>(kMostColumns), 0, strict};
     for (const Product& p : s.products) {
-      Rational c = p.coefficient * Rational{sign * scale, 1};
+      Rational c = p.coefficient * Rational{side * scale, 1};
       if (std::abs(c.n) > kLargest) return std::nullopt;
       if (p.atoms.empty()) {
         r.k += c.n;
@@ -114,18 +114,16 @@ Sign Laws::by_range(const Sum& s, const Conjunction& context) {
       bounded = true;
     } else {
       Sign x = sign(p, context);
-      if (x.not_negative) r.low.value = Rational{0, 1};
-      if (x.not_positive) r.high.value = Rational{0, 1};
+      if (x.not_negative()) r.low = {Rational{0, 1}, x.not_zero()};
+      if (x.not_positive()) r.high = {Rational{0, 1}, x.not_zero()};
     }
     all = {sum(all.low, r.low), sum(all.high, r.high)};
   }
   if (!bounded) return {};
-  Sign x;
-  x.not_negative = all.low.value && all.low.value->n >= 0;
-  x.not_positive = all.high.value && all.high.value->n <= 0;
-  x.not_zero = (x.not_negative && (all.low.value->n > 0 || all.low.open)) ||
-               (x.not_positive && (all.high.value->n < 0 || all.high.open));
-  return x;
+  auto bound = [](const End& e) {
+    return Bound{e.value ? std::optional(sign_of(*e.value)) : std::nullopt, e.open};
+  };
+  return between(bound(all.low), bound(all.high));
 }
 
 /// From what is known, as linear inequalities between products.
@@ -136,17 +134,15 @@ Sign Laws::by_combination(const Sum& s) {
   std::vector<Inequality> facts;
   for (const Known& k : known_) {
     if (!k.bound.empty() || !k.guard.empty()) continue;
-    for (int64_t sign : {1, -1})
-      if (sign == 1 ? k.sign.not_negative : k.sign.not_positive)
-        if (auto row = columns.row(k.value, sign, k.sign.not_zero)) facts.push_back(*row);
+    for (int64_t side : {1, -1})
+      if (side == 1 ? k.sign.not_negative() : k.sign.not_positive())
+        if (auto row = columns.row(k.value, side, k.sign.not_zero())) facts.push_back(*row);
   }
   if (facts.empty()) return {};
-  Sign x;
   facts.push_back(*below);  // where s is negative
-  x.not_negative = no_reals(facts);
+  bool negative = !no_reals(facts);
   facts.back() = *above;
-  x.not_positive = no_reals(facts);
-  return x;
+  return {negative, true, !no_reals(facts)};
 }
 
 /// f(-x) = -f(x).

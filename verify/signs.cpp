@@ -6,28 +6,16 @@
 
 namespace regraft::verify {
 
+/// Each line says something of the whole sum; nothing is kept of single summands.
 Sign Laws::sign(const Sum& s, const Conjunction& context) {
-  Sign r{true, true, false};
-  for (const auto& p : s.products) {
-    Sign x = sign(p, context);
-    r.not_zero = r.not_zero || x.not_zero;
-    r.not_negative = r.not_negative && x.not_negative;
-    r.not_positive = r.not_positive && x.not_positive;
-  }
-  if (above_exponent(s, context)) r = kPositive;
-  Sign x = below_maximum(s, context);
-  r.not_negative = r.not_negative || x.not_negative;
-  r.not_positive = r.not_positive || x.not_positive;
-  if (!r.not_negative && !r.not_positive) {
-    Sign y = by_range(s, context);
-    if (y.not_negative || y.not_positive) r = y;
-  }
-  bool one = s.products.size() == 1 && s.products[0].bound.empty();
-  r.not_zero = r.not_zero && (one || r.not_negative || r.not_positive);
+  Sign r = sign::kZero;
+  for (const auto& p : s.products) r = sum(r, sign(p, context));
+  if (above_exponent(s, context)) r = meet(r, sign::kPositive);
+  r = meet(r, below_maximum(s, context));
+  if (!r.one_sided()) r = meet(r, by_range(s, context));
   r = with_known(r, s, context);
-  if (r.not_negative || r.not_positive || known_.empty() || depth_ > 0) return r;
-  x = by_combination(s);
-  return {x.not_negative, x.not_positive, r.not_zero};
+  if (r.one_sided() || known_.empty() || depth_ > 0) return r;
+  return meet(r, by_combination(s));
 }
 
 /// exp(x) - x > 0, times a positive number.
@@ -61,7 +49,7 @@ Sign Laws::below_maximum(const Sum& s, const Conjunction& context) {
       }
     }
     if (covers_({*m.argument, m.bound, m.guard, {}}, value, within))
-      return {p.coefficient.n > 0, p.coefficient.n < 0, false};
+      return product(sign_of(p.coefficient), sign::kNotNegative);
   }
   return {};
 }
@@ -69,7 +57,7 @@ Sign Laws::below_maximum(const Sum& s, const Conjunction& context) {
 /// One of the values of a maximum is known not to be negative.
 bool Laws::above_known(const Atom& m, const Conjunction& context) {
   return std::any_of(known_.begin(), known_.end(), [&](const Known& k) {
-    return k.bound.empty() && k.guard.empty() && k.sign.not_negative &&
+    return k.bound.empty() && k.guard.empty() && k.sign.not_negative() &&
            covers_({*m.argument, m.bound, m.guard, {}}, k.value, context);
   });
 }
@@ -82,13 +70,9 @@ Sign Laws::with_known(Sign r, const Sum& s, const Conjunction& context) {
   Sum unit = scaled(s, inverse_of(c));
   for (const Known& k : known_) {
     Sign x = product(k.sign, sign_of(c));
-    bool news = (x.not_negative && !r.not_negative) || (x.not_positive && !r.not_positive) ||
-                (x.not_zero && !r.not_zero);
-    if (!news) continue;
+    if (implies(r, x)) continue;  // no news
     if (!covers_(k, unit, context)) x = product(further(k, unit, context), sign_of(c));
-    r.not_negative = r.not_negative || x.not_negative;
-    r.not_positive = r.not_positive || x.not_positive;
-    r.not_zero = r.not_zero || x.not_zero;
+    r = meet(r, x);
   }
   --depth_;
   return r;
@@ -102,28 +86,24 @@ Sign Laws::further(const Known& k, const Sum& s, const Conjunction& context) {
   if (!near) return {};
   Sum d = merged(s + scaled(k.value, {-1, 1}), context);
   if (d.products.size() != 1 || !bare(d.products[0]) || !d.products[0].atoms.empty()) return {};
-  Sign x = sign_of(d.products[0].coefficient);
-  Sign both{k.sign.not_negative && x.not_negative, k.sign.not_positive && x.not_positive, false};
-  both.not_zero = both.not_negative || both.not_positive;
-  return both;
+  return sum(k.sign, sign_of(d.products[0].coefficient));
 }
 
 bool Laws::not_zero(const Sum& s, const Conjunction& context) {
   if (s.products.empty()) return false;
-  if (sign(s, context).not_zero) return true;
+  if (sign(s, context).not_zero()) return true;
   Sum rest = s;
   for (const Atom& a : common_factors(rest, {}, context))
-    if (!sign(a, context).not_zero) return false;
-  return is_number(rest) || sign(rest, context).not_zero;
+    if (!sign(a, context).not_zero()) return false;
+  return is_number(rest) || sign(rest, context).not_zero();
 }
 
 namespace {
 
 /// a is the same fact as b, or a stronger one of the same value.
 bool says(const Known& a, const Known& b) {
-  return a.bound == b.bound && a.sign.not_negative >= b.sign.not_negative &&
-         a.sign.not_positive >= b.sign.not_positive && a.sign.not_zero >= b.sign.not_zero &&
-         same_conditions(a.guard, b.guard) && alike(a.value, b.value);
+  return a.bound == b.bound && implies(a.sign, b.sign) && same_conditions(a.guard, b.guard) &&
+         alike(a.value, b.value);
 }
 
 }  // namespace
@@ -139,15 +119,14 @@ void Laws::learn(const Sum& s, Sign sign, const std::vector<Var>& bound, const C
                 is_function(*alone, Fn::Recip)))
     learn(*alone->argument, sign, bound, guard);
   learn_open_factor(s, sign, bound, guard);
-  if (!sign.not_zero) return;
+  if (!sign.not_zero()) return;
   Sum rest = s;
   std::vector<Atom> factors = common_factors(rest, {}, guard);
   bool number = is_number(rest);
   if (number && factors.size() < 2) factors.clear();
-  Sign other{false, false, true};
-  for (const Atom& a : factors) known_.push_back({sum_of(a), bound, guard, other});
+  for (const Atom& a : factors) known_.push_back({sum_of(a), bound, guard, sign::kNotZero});
   if (!factors.empty() && !number)
-    known_.push_back({scaled(rest, inverse_of(leading(rest))), bound, guard, other});
+    known_.push_back({scaled(rest, inverse_of(leading(rest))), bound, guard, sign::kNotZero});
   learn_without_denominator(rest, bound, guard);
 }
 
@@ -161,7 +140,7 @@ void Laws::learn_without_denominator(const Sum& s, const std::vector<Var>& bound
       Sum cleared = without_denominator(s.products, d, [&](const Atom& a, const Product&) {
         return is_function(a, Fn::Recip) && same_atom(a, d, guard);
       });
-      return learn(merged(std::move(cleared), guard), {false, false, true}, bound, guard);
+      return learn(merged(std::move(cleared), guard), sign::kNotZero, bound, guard);
     }
 }
 
@@ -173,14 +152,17 @@ void Laws::learn_open_factor(const Sum& s, Sign known, const std::vector<Var>& b
   const Atom* open = nullptr;
   for (const Atom& a : s.products[0].atoms) {
     Sign x = sign(a, guard);
-    bool clear = x.not_zero && (x.not_negative || x.not_positive);
-    if (clear) others = product(others, x);
-    if (!clear && open) return;
-    if (!clear) open = &a;
+    if (x.strict()) {
+      others = product(others, x);
+      continue;
+    }
+    if (open) return;
+    open = &a;
   }
   if (open) learn(sum_of(*open), product(known, others), bound, guard);
 }
 
+/// The sign of the factors' product, then of as many of these as the loops make.
 Sign Laws::sign(const Product& p, const Conjunction& context) {
   Sign r = sign_of(p.coefficient);
   Conjunction within = joined(context, p.guard);
@@ -188,71 +170,49 @@ Sign Laws::sign(const Product& p, const Conjunction& context) {
   for (size_t i = 0; i < p.atoms.size(); ++i) {
     if (used[i]) continue;
     Sign x = sign(p.atoms[i], within);
-    for (size_t j = i + 1; j < p.atoms.size() && !x.not_negative && !used[i]; ++j)
+    for (size_t j = i + 1; j < p.atoms.size() && !x.not_negative() && !used[i]; ++j)
       if (!used[j] && same_atom(p.atoms[i], p.atoms[j], within)) {
         used[i] = used[j] = 1;
-        x = {true, false, x.not_zero};
+        x = product(x, x).not_zero() ? sign::kPositive : sign::kNotNegative;
       }
     r = product(r, x);
   }
-  if (!bare(p)) r.not_zero = r.not_zero && not_empty(p.bound, p.guard, context);
-  return r;
+  if (bare(p)) return r;
+  if (!p.bound.empty()) r = total(r);
+  return not_empty(p.bound, p.guard, context) ? r : join(r, sign::kZero);
 }
 
 Sign Laws::sign(const Atom& a, const Conjunction& context) {
   Sign r = sign_of_kind(a, context);
-  bool all = (r.not_negative || r.not_positive) && r.not_zero;
-  return all ? r : with_known(r, sum_of(a), context);
+  return r.strict() ? r : with_known(r, sum_of(a), context);
 }
 
 Sign Laws::sign_of_kind(const Atom& a, const Conjunction& context) {
   switch (a.kind) {
     case Atom::Number:
     case Atom::Recip:
-      if (oracle_.implies(context, Poly(1) <= a.positions[0], Products::Opaque)) return kPositive;
-      return oracle_.implies(context, Poly(0) <= a.positions[0], Products::Opaque) ? kNotNegative
-                                                                                   : Sign{};
+      if (oracle_.implies(context, Poly(1) <= a.positions[0], Products::Opaque))
+        return sign::kPositive;
+      return oracle_.implies(context, Poly(0) <= a.positions[0], Products::Opaque)
+                 ? sign::kNotNegative
+                 : sign::kUnknown;
     case Atom::Clip:
-      return a.reals[0].symbol || a.reals[1].symbol || a.reals[0].value < 0 || a.reals[1].value < 0
-                 ? Sign{}
-                 : kNotNegative;
-    case Atom::Max: {
+      return clipped(sign(*a.argument, context), a.reals[0], a.reals[1]);
+    case Atom::Max: {  // one of the values, where there is one
       Sign x = sign(*a.argument, joined(context, a.guard));
-      if (!maxima_defined_ && !has_element(a, context)) x = {};
-      x.not_negative = x.not_negative || above_known(a, context);
-      return x;
+      if (!maxima_defined_ && !has_element(a, context)) x = sign::kUnknown;
+      return above_known(a, context) ? meet(x, sign::kNotNegative) : x;
     }
-    case Atom::Apply:
-      return sign_of_function(a, context);
+    case Atom::Apply: {
+      auto f = static_cast<Fn>(a.head);
+      bool always_positive = implies(image(f, sign::kUnknown), sign::kPositive);
+      return image(f, always_positive ? sign::kUnknown : sign(*a.argument, context));
+    }
     case Atom::Read:
     case Atom::Opaque:
       break;
   }
-  return {};
-}
-
-Sign Laws::sign_of_function(const Atom& a, const Conjunction& context) {
-  switch (static_cast<Fn>(a.head)) {
-    case Fn::Exp:
-    case Fn::Sigmoid:
-      return kPositive;
-    case Fn::Relu:
-      return kNotNegative;
-    case Fn::Sqrt: {
-      Sign x = sign(*a.argument, context);
-      return {true, false, x.not_zero && x.not_negative};
-    }
-    case Fn::Recip: {  // taken as defined
-      Sign x = sign(*a.argument, context);
-      return {x.not_negative, x.not_positive, true};
-    }
-    case Fn::Tanh:
-    case Fn::Erf:
-      return sign(*a.argument, context);
-    case Fn::Clip:
-      break;
-  }
-  return {};
+  return sign::kUnknown;
 }
 
 }  // namespace regraft::verify

@@ -33,11 +33,6 @@ Sum scaled(Sum s, Rational c) {
   return s;
 }
 
-Sign product(Sign a, Sign b) {
-  return {(a.not_negative && b.not_negative) || (a.not_positive && b.not_positive),
-          (a.not_negative && b.not_positive) || (a.not_positive && b.not_negative),
-          a.not_zero && b.not_zero};
-}
 Conjunction joined(Conjunction a, const Conjunction& b) {
   for (const auto& f : b) add(a, f);
   return a;

@@ -32,9 +32,6 @@ bool increasing(Fn f);
 /// The number that r is, when it is a multiple of 1/1024.
 std::optional<Rational> rational_of(const Real& r);
 
-constexpr Sign kPositive{true, false, true};
-constexpr Sign kNotNegative{true, false, false};
-inline Sign sign_of(Rational c) { return {c.n >= 0, c.n <= 0, c.n != 0}; }
-Sign product(Sign a, Sign b);
+inline Sign sign_of(Rational c) { return {c.n<0, c.n == 0, c.n> 0}; }
 
 }  // namespace regraft::verify

@@ -120,8 +120,7 @@ TEST(TermsProver, ProvesAtShapesAndNamesThem) {
                           {"nn", "nn", "nn"});
   Verdict v = TermsProver(3).prove(good);
   EXPECT_EQ(v.kind, VerdictKind::ProvedBounded);
-  EXPECT_NE(v.detail.find("all sizes up to 4, 64 shapes: a=[1,1] b=[1,1]"), std::string::npos)
-      << v.detail;
+  EXPECT_NE(v.detail.find("64 shapes: all sizes up to 4"), std::string::npos) << v.detail;
   auto bad = instance_of("r (matmul ?a ?b) => (matmul ?b ?a)", {"nn", "nn"});
   EXPECT_EQ(TermsProver(3).prove(bad).kind, VerdictKind::Unknown);
 }
