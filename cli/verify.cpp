@@ -34,7 +34,7 @@ const char* scope_of(VerdictKind kind) {
   return "";
 }
 
-/// What is known of candidate `index`. Duplicates share a finding.
+/// What is known of candidate `index`. The same candidate twice has one finding.
 nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyReport& report) {
   nlohmann::json j = {{"index", index}, {"name", candidate.name}};
   if (!report.places[index]) {
@@ -46,7 +46,9 @@ nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyR
   for (const Signature& s : f.rule.domain) domain.push_back(s);
   for (const auto& [a, b] : f.rule.where)
     conditions.push_back(text::print(a) + "=" + text::print(b));
+  const Rule& written = report.rules[report.joined[*report.places[index]]];
   if (f.rule.name != candidate.name) j["same_as"] = f.rule.name;
+  if (written.name != f.rule.name) j["stated_by"] = written.name;
   j.update({{"verdict", to_string(f.rule.verdict.kind)},
             {"scope", scope_of(f.rule.verdict.kind)},
             {"conditions", conditions},
@@ -97,7 +99,7 @@ std::string table_of(const verify::VerifyCounters& c) {
       {"candidates", c.candidates},
       {"duplicates", c.duplicates},
       {"trivial", c.trivial},
-      {"joined with their reverse", c.joined},
+      {"proved, stated by another rule", c.joined},
       {"proved for all sizes", c.proved},
       {"of these in both directions", c.reversible},
       {"of these under a condition found", c.conditional},

@@ -1,5 +1,5 @@
 #pragma once
-// Which candidates are worth looking at.
+// Which candidates are worth looking at, and which verdicts one rule can state together.
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,13 +12,24 @@ namespace regraft::verify {
 struct Distinct {
   std::vector<Rule> rules;
   std::vector<std::optional<size_t>> places;  ///< of each candidate in `rules`; nullopt: trivial
-  uint64_t duplicates = 0;  ///< equal to an earlier one up to names and order, or a direction of it
-  uint64_t trivial = 0;     ///< with equal sides
-  uint64_t joined = 0;      ///< a directed rule and its reverse, now one reversible rule
+  uint64_t duplicates = 0;                    ///< the same as an earlier one
+  uint64_t trivial = 0;                       ///< with equal sides
 };
 
-/// Rules that are not valid are kept as they stand. A joined rule has the name of the earlier one
-/// and the signatures of both.
+/// Two candidates are the same when they have, up to names and order, the same sides, direction,
+/// conditions and signatures: then, and only then, they have one verdict. Rules that are not valid
+/// are kept as they stand.
 Distinct distinct_rules(std::span<const Rule> candidates);
+
+/// Rules after judging, those proved for all sizes joined where one rule says what two do.
+struct Joined {
+  std::vector<Rule> rules;
+  std::vector<size_t> places;  ///< of each rule given, in `rules`
+};
+
+/// Of two rules of the same sides and conditions in one direction the earlier gets the signatures
+/// of both. A rule and its reverse that are proved at the same signatures are one reversible rule,
+/// under the name of the earlier one. Nothing else is joined, and no signature is lost.
+Joined join_proved(std::span<const Rule> rules);
 
 }  // namespace regraft::verify

@@ -111,8 +111,11 @@ class RuleVerifier {
     if (numbers.trials == 0 || numbers.suspicion) return;
     tested_ = true;
     Verdict some = TermsProver(options_.seed).prove(c.instance);
-    if (some.kind != VerdictKind::ProvedBounded) return;
-    if (bounded_.empty()) shapes_ = some.detail;
+    if (some.kind != VerdictKind::ProvedBounded) {
+      if (unknown_ == 1) reason_ += "; at given shapes: " + some.detail;
+      return;
+    }
+    shapes_ += (shapes_.empty() ? "" : "; ") + some.detail;
     bounded_.push_back(c.signature);
   }
 
@@ -412,7 +415,6 @@ VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions&
   const std::vector<Rule>& rules = distinct.rules;
   report.counters.duplicates = distinct.duplicates;
   report.counters.trivial = distinct.trivial;
-  report.counters.joined = distinct.joined;
   report.places = std::move(distinct.places);
   report.findings.resize(rules.size());
   Progress progress("verify", "rules", rules.size(), options.verbosity);
@@ -424,12 +426,19 @@ VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions&
     progress.note(fmt::format("{} proved", proved.load()));
     progress.add();
   });
+  std::vector<Rule> judged;
   for (const Finding& f : report.findings) {
     add_counters(report.counters, f.counters);
-    count_verdict(report.counters, f.rule.verdict.kind);
-    report.counters.reversible += f.rule.both && is_proved(f.rule);
     report.counters.conditional += !f.condition.empty();
-    report.rules.push_back(f.rule);
+    judged.push_back(f.rule);
+  }
+  Joined joined = join_proved(judged);
+  report.rules = std::move(joined.rules);
+  report.joined = std::move(joined.places);
+  report.counters.joined = judged.size() - report.rules.size();
+  for (const Rule& r : report.rules) {
+    count_verdict(report.counters, r.verdict.kind);
+    report.counters.reversible += r.both && is_proved(r);
   }
   report.interrupted = must_end(&stop);
   report.counters.seconds =

@@ -41,7 +41,7 @@ struct VerifyOptions {
 /// What happened; sums over rules.
 struct VerifyCounters {
   uint64_t candidates = 0, duplicates = 0, trivial = 0;
-  uint64_t joined = 0;  ///< pairs of candidates that were one rule in two directions
+  uint64_t joined = 0;  ///< proved candidates that another proved rule states as well
   uint64_t proved = 0, bounded = 0, tested = 0, refuted = 0, unknown = 0;
   uint64_t reversible = 0;     ///< of the proved ones, in both directions
   uint64_t conditional = 0;    ///< of the proved ones, under a condition that was found
@@ -72,13 +72,15 @@ struct VerdictStore {
 };
 
 struct VerifyReport {
-  /// The candidates without duplicates and trivial ones, in their order, with verdict and domain; a
-  /// rule and its reverse are one.
-  std::vector<Rule> rules;
-  std::vector<Finding> findings;  ///< of each of these rules
-  /// Of each candidate its place in `rules`; nullopt: trivial. Two at one place are duplicates, or
-  /// a rule and its reverse.
+  /// What was found of each candidate, without duplicates and trivial ones, in their order.
+  std::vector<Finding> findings;
+  /// Of each candidate its place in `findings`; nullopt: trivial. Two at one place are the same
+  /// candidate.
   std::vector<std::optional<size_t>> places;
+  /// The candidates that were judged, with verdict and domain; a rule and its reverse, both proved
+  /// at the same signatures, are one.
+  std::vector<Rule> rules;
+  std::vector<size_t> joined;  ///< of each finding its place in `rules`
   VerifyCounters counters;
   bool interrupted = false;  ///< rules that were not reached are Unknown "interrupted"
 };
