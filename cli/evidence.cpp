@@ -13,6 +13,7 @@ nlohmann::json to_json(const verify::Counterexample& c) {
   for (const auto& a : c.inputs) inputs.push_back({{"shape", a.shape}, {"data", a.data}});
   nlohmann::json j = {{"signature", c.signature},
                       {"sizes", c.sizes},
+                      {"reals", c.reals},
                       {"inputs", inputs},
                       {"output", c.difference.output}};
   switch (c.difference.kind) {
@@ -39,6 +40,7 @@ Result<verify::Counterexample> counterexample_from(const nlohmann::json& j) {
     verify::Counterexample c;
     c.signature = j.at("signature").get<Signature>();
     c.sizes = j.at("sizes").get<std::map<std::string, int64_t>>();
+    c.reals = j.at("reals").get<std::map<std::string, double>>();
     for (const auto& a : j.at("inputs"))
       c.inputs.push_back(
           {a.at("shape").get<std::vector<int64_t>>(), a.at("data").get<std::vector<double>>()});
@@ -73,6 +75,7 @@ Result<bool> replay(const nlohmann::json& record) {
   ASSIGN_OR_RETURN(verify::Comparison found, verify::replay(rule, c));
   fmt::print("{}\n", to_string(rule));
   for (const auto& [name, size] : c.sizes) fmt::print("{} = {}\n", name, size);
+  for (const auto& [name, real] : c.reals) fmt::print("?{} = {}\n", name, real);
   for (size_t k = 0; k < c.inputs.size(); ++k)
     fmt::print("?{} = [{}] of shape [{}]\n", rule.variables[k], fmt::join(c.inputs[k].data, " "),
                fmt::join(c.inputs[k].shape, ","));

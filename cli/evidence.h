@@ -7,7 +7,8 @@
 
 namespace regraft::cli {
 
-/// All that it takes to evaluate both sides again: signature, sizes, inputs; and what differs.
+/// All that it takes to evaluate both sides again: signature, sizes, real attributes, inputs; and
+/// what differs.
 nlohmann::json to_json(const verify::Counterexample& c);
 /// The reverse, without what differs: that is found again. An Error says what is missing.
 Result<verify::Counterexample> counterexample_from(const nlohmann::json& j);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "ir/pattern.h"
 #include "verify/sampling.h"
 
 namespace regraft::verify {
@@ -209,22 +210,48 @@ Inputs random_inputs(const RuleInstance& instance, const Valuation& sizes,
   return inputs;
 }
 
+namespace {
+
+/// Sizes and real attributes under their names.
+void name_values(Counterexample& c, const RuleInstance& instance, const Valuation& sizes) {
+  for (const auto& [v, x] : sizes) c.sizes[v->name] = x;
+  for (const auto& [name, v] : instance.real_symbols) {
+    c.reals[name] = evaluate(Attrs<Poly>{{}, {{0, v}}}, sizes).reals[0].value;
+    c.sizes.erase(v->name);
+  }
+}
+
+/// The rule with numbers for real attribute variables.
+Rule with_reals(Rule rule, const std::map<std::string, double>& reals) {
+  for (Pattern* side : {&rule.lhs, &rule.rhs})
+    for (PatternNode& n : side->nodes)
+      for (size_t k = 0; k < n.attrs.reals.size(); ++k) {
+        auto it = reals.find(real_variable(n, k));
+        if (it == reals.end()) continue;
+        n.attrs.reals[k] = {it->second, nullptr};
+        n.real_vars[k].clear();
+      }
+  return rule;
+}
+
+}  // namespace
+
 Counterexample counterexample_at(const RuleInstance& instance, const Valuation& sizes,
                                  const Inputs& inputs, const Difference& difference) {
-  Counterexample c{signature_of(instance), {}, inputs, difference};
-  for (const auto& [v, x] : sizes) c.sizes[v->name] = x;
+  Counterexample c{signature_of(instance), {}, {}, inputs, difference};
+  name_values(c, instance, sizes);
   return c;
 }
 
 Counterexample smallest(const RuleInstance& instance, const Valuation& sizes, const Inputs& inputs,
                         const Difference& difference, uint64_t seed) {
-  Counterexample best{signature_of(instance), {}, inputs, difference};
+  Counterexample best{signature_of(instance), {}, {}, inputs, difference};
   Valuation found = sizes;
   try {
     Shrinking(instance, best, found, seed).run();
   } catch (const PolyOverflow&) {  // what was found so far stands
   }
-  for (const auto& [v, x] : found) best.sizes[v->name] = x;
+  name_values(best, instance, found);
   return best;
 }
 
@@ -269,7 +296,7 @@ bool is_of(const Array<double>& a, const Shape& shape, const Valuation& sizes) {
 }  // namespace
 
 Result<Comparison> replay(const Rule& rule, const Counterexample& c) try {
-  ASSIGN_OR_RETURN(RuleInstance instance, instantiate(rule, c.signature));
+  ASSIGN_OR_RETURN(RuleInstance instance, instantiate(with_reals(rule, c.reals), c.signature));
   Valuation sizes;
   for (const auto& [name, x] : c.sizes) sizes[instance.lhs.pool().named(name)] = x;
   if (!has_values(instance.lhs, sizes) || !has_values(instance.rhs, sizes))
@@ -287,7 +314,9 @@ Result<Comparison> replay(const Rule& rule, const Counterexample& c) try {
 std::string describe(const RuleInstance& instance, const Counterexample& c) {
   Valuation sizes;
   for (const auto& [name, x] : c.sizes) sizes[instance.lhs.pool().named(name)] = x;
-  std::string text = describe(instance, sizes) + ": " + describe(c.difference);
+  std::string text = describe(instance, sizes);
+  for (const auto& [name, x] : c.reals) text += fmt::format(" {}={}", name, x);
+  text += ": " + describe(c.difference);
   if (c.difference.kind != Difference::Element) return text;
   for (size_t k = 0; k < c.inputs.size(); ++k) {
     const auto& data = c.inputs[k].data;

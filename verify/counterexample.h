@@ -27,7 +27,8 @@ struct Difference {
 /// All that it takes to evaluate both sides of a rule once more.
 struct Counterexample {
   Signature signature;
-  std::map<std::string, int64_t> sizes;  ///< of the instance's symbols by name: "a.0", "?e", "s.1"
+  std::map<std::string, int64_t> sizes;  ///< of the instance's integer symbols: "a.0", "?e", "s.1"
+  std::map<std::string, double> reals;   ///< of the rule's real attribute variables: "e"
   std::vector<Array<double>> inputs;     ///< for each variable of the rule
   Difference difference;
 };
