@@ -48,13 +48,14 @@ class Chooser {
       if (measurer) measurer_ = *std::move(measurer);
     }
     RETURN_IF_ERROR(prepare());
-    ASSIGN_OR_RETURN(auto candidates, search());
+    ASSIGN_OR_RETURN(auto found, search());
     for (int round = 1; learns() && round < kRounds && !stop_.must_end(); ++round) {
-      ASSIGN_OR_RETURN(size_t added, time_kernels_of(candidates));
+      ASSIGN_OR_RETURN(size_t added, time_kernels_of(found.best));
       if (added == 0) break;
-      ASSIGN_OR_RETURN(candidates, search());
+      ASSIGN_OR_RETURN(found, search());
     }
-    return measurer_ ? by_measurement(std::move(candidates)) : by_price(std::move(candidates));
+    searches_ = std::move(found.searches);
+    return measurer_ ? by_measurement(std::move(found.best)) : by_price(std::move(found.best));
   }
 
  private:
@@ -113,7 +114,7 @@ class Chooser {
     return cost::write_profiles(file, known);
   }
 
-  Result<std::vector<Candidate>> search() {
+  Result<rewrite::Candidates> search() {
     ASSIGN_OR_RETURN(auto searcher, searcher_of(flags_, rules_));
     goal_.emplace(*cost::goal_named(flags_.objective), *chosen_.model, chosen_.profiled,
                   imported_.graph);
@@ -216,6 +217,7 @@ class Chooser {
     Choice choice = described(g);
     choice.graph = std::move(g);
     choice.kept = true;
+    choice.search = std::move(searches_);
     double sum = cost::graph_cost(goal_->search_model(), imported_.graph).total.microseconds;
     choice.search.cost_before = choice.search.cost_after = sum;
     return choice;
@@ -248,6 +250,7 @@ class Chooser {
   std::optional<Measurer> measurer_;
   std::string note_;
   std::optional<cost::Objective> goal_;
+  rewrite::SearchReport searches_;  // of the last round, all together
 };
 
 }  // namespace

@@ -152,7 +152,8 @@ int run_rules_import(const ImportFlags& flags) {
   if (!read) return bad_input(read.error());
   if (auto status = substitutions::write_rules(flags.out, read->file); !status)
     return bad_input(status.error());
-  for (const std::string& reason : read->skipped) fmt::print("left out {}\n", printable(reason));
+  for (const auto& r : read->skipped)
+    fmt::print("left out {}\n", printable(r.name + ": " + r.reason));
   fmt::print("{} rules, {} left out\n", read->file.rules.size(), read->skipped.size());
   return kDone;
 }

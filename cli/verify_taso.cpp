@@ -57,6 +57,21 @@ nlohmann::json record(size_t index, const std::string& name, const MatchedFindin
   return j;
 }
 
+nlohmann::json record(const substitutions::TasoLeftOut& r) {
+  return {{"index", r.index}, {"name", r.name}, {"verdict", "left out"}, {"detail", r.reason}};
+}
+
+/// One record for each rule of the file, in its order.
+nlohmann::json records(const std::vector<substitutions::TasoCase>& cases,
+                       const std::vector<substitutions::TasoLeftOut>& left_out,
+                       const std::vector<MatchedFinding>& findings) {
+  std::vector<nlohmann::json> all(cases.size() + left_out.size());
+  for (size_t k = 0; k < cases.size(); ++k)
+    all.at(cases[k].index) = record(cases[k].index, cases[k].rule.name, findings[k]);
+  for (const auto& r : left_out) all.at(r.index) = record(r);
+  return all;
+}
+
 Status write_proved(OutputFile& out, const std::vector<MatchedFinding>& findings) {
   if (out.path().empty()) return {};
   substitutions::RuleFile file;
@@ -75,8 +90,7 @@ int run_verify_taso(const VerifyFlags& flags) {
   auto read = substitutions::read_taso_cases(flags.in);
   if (!read) return bad_input(read.error());
   std::vector<verify::Matched> rules;
-  for (auto& c : read->cases)
-    rules.push_back({std::move(c.rule), std::move(c.forms), std::move(c.meaning)});
+  for (const auto& c : read->cases) rules.push_back({c.rule, c.forms, c.meaning});
   verify::VerifyOptions options;
   options.seed = flags.common.seed;
   options.threads = thread_count(flags.common);
@@ -91,15 +105,14 @@ int run_verify_taso(const VerifyFlags& flags) {
   if (stop.must_end()) tell("stopped early; rules not reached are unknown");
   if (auto s = write_proved(*out, findings); !s) return bad_input(s.error());
   std::map<std::string, size_t> counts;
-  nlohmann::json records = nlohmann::json::array();
   for (size_t k = 0; k < findings.size(); ++k) {
     const std::string& name = rules[k].rule.name;
     ++counts[verdict_of(findings[k])];
-    records.push_back(record(k, name, findings[k]));
     if (flags.common.verbosity == Verbosity::Normal)
       fmt::print("{}\n", printable(line_of(name, findings[k])));
   }
-  for (const std::string& reason : read->skipped) fmt::print("left out {}\n", printable(reason));
+  for (const auto& r : read->skipped)
+    fmt::print("left out {}\n", printable(r.name + ": " + r.reason));
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.common.verbosity == Verbosity::Normal) {
     std::string total;
@@ -108,10 +121,10 @@ int run_verify_taso(const VerifyFlags& flags) {
                seconds);
   }
   nlohmann::json report = {{"counts", counts},
-                           {"left_out", read->skipped},
+                           {"left_out", read->skipped.size()},
                            {"seconds", seconds},
                            {"peak_bytes", peak_bytes()},
-                           {"rules", records}};
+                           {"rules", records(read->cases, read->skipped, findings)}};
   Status written = machine_report->write(to_text(report, 2));
   if (written) written = commit_all({&*out, &*machine_report});
   if (!written) return bad_input(written.error());

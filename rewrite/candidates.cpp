@@ -25,6 +25,7 @@ class Collector {
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     SearchReport report = searcher_.search(g_, rules, model, options, stop_);
     polish(report, rules, model, price_, options, stop_, portion(wanted_.evaluations, share));
+    count(report);
     // A collision of hashes would lose a candidate, no more.
     if (!unfolded_.insert(structural_hash(report.best)).second) return {};
     ASSIGN_OR_RETURN(FoldReport folded, fold(report.best, wanted_.growth, stop_));
@@ -46,14 +47,23 @@ class Collector {
     return names;
   }
 
-  std::vector<Candidate> take() && {
+  Candidates take() && {
     std::stable_sort(found_.begin(), found_.end(),
                      [](auto& a, auto& b) { return a.price < b.price; });
     if (found_.size() > wanted_.count) found_.resize(wanted_.count);
-    return std::move(found_);
+    return {std::move(found_), std::move(searches_)};
   }
 
  private:
+  void count(const SearchReport& r) {
+    searches_.expanded += r.expanded;
+    searches_.candidates += r.candidates;
+    searches_.duplicates += r.duplicates;
+    searches_.rejected += r.rejected;
+    searches_.seconds += r.seconds;
+    searches_.peak_queue = std::max(searches_.peak_queue, r.peak_queue);
+    if (searches_.stop == StopReason::Exhausted) searches_.stop = r.stop;
+  }
   static uint64_t portion(uint64_t whole, double share) {
     return static_cast<uint64_t>(share * static_cast<double>(whole));
   }
@@ -69,6 +79,7 @@ class Collector {
   const CandidateOptions& wanted_;
   const Stop& stop_;
   std::vector<Candidate> found_;
+  SearchReport searches_;
   std::set<uint64_t> unfolded_, seen_;
 };
 
@@ -81,11 +92,11 @@ Result<RuleIndex> without(const RuleIndex& rules, const std::string& name) {
 
 }  // namespace
 
-Result<std::vector<Candidate>> find_candidates(const Graph& g, const RuleIndex& rules,
-                                               const std::vector<const cost::CostModel*>& models,
-                                               const Searcher& searcher, const GraphPrice& price,
-                                               const SearchOptions& options,
-                                               const CandidateOptions& wanted, const Stop& stop) {
+Result<Candidates> find_candidates(const Graph& g, const RuleIndex& rules,
+                                   const std::vector<const cost::CostModel*>& models,
+                                   const Searcher& searcher, const GraphPrice& price,
+                                   const SearchOptions& options, const CandidateOptions& wanted,
+                                   const Stop& stop) {
   Collector all(g, searcher, price, options, wanted, stop);
   for (const cost::CostModel* model : models) RETURN_IF_ERROR(all.add(rules, *model, 1));
   size_t tries = wanted.count > 1 ? wanted.count : 0;

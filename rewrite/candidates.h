@@ -18,15 +18,22 @@ struct CandidateOptions {
   int64_t growth = kFoldGrowth;  ///< bytes that made constants may add to a model
 };
 
+struct Candidates {
+  std::vector<Candidate> best;
+  /// Of all searches together: the counts and seconds are sums, the queue's peak is the largest,
+  /// and the reason is the first that is not Exhausted. No graph, no steps.
+  SearchReport searches;
+};
+
 /// The best graphs found, by price, no two of them equal, none equal to g. The searcher runs with
 /// each of the models, and then, if more are asked for, with the first one without one of the rules
 /// that made the best graph, each in turn: a rule that the model likes and the machine does not
 /// is so left out of some candidate. An Error when a constant cannot be read. REQUIRES: g is
 /// acyclic; there is a model.
-Result<std::vector<Candidate>> find_candidates(const Graph& g, const RuleIndex& rules,
-                                               const std::vector<const cost::CostModel*>& models,
-                                               const Searcher& searcher, const GraphPrice& price,
-                                               const SearchOptions& options,
-                                               const CandidateOptions& wanted, const Stop& stop);
+Result<Candidates> find_candidates(const Graph& g, const RuleIndex& rules,
+                                   const std::vector<const cost::CostModel*>& models,
+                                   const Searcher& searcher, const GraphPrice& price,
+                                   const SearchOptions& options, const CandidateOptions& wanted,
+                                   const Stop& stop);
 
 }  // namespace regraft::rewrite

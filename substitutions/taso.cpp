@@ -68,6 +68,7 @@ std::string rule_name(size_t k) {
 
 /// A rule of the file with its name.
 struct Numbered {
+  size_t index = 0;
   std::string name;
   TasoRule rule;
 };
@@ -81,7 +82,7 @@ Result<std::vector<Numbered>> numbered(std::string_view bytes, const std::string
     std::string name = rule_name(rules.size());
     auto rule = read_rule(f);
     if (!rule) return error(file + ": " + name + ": " + rule.error().message);
-    rules.push_back({name, *std::move(rule)});
+    rules.push_back({rules.size(), name, *std::move(rule)});
   }
   if (rules.empty()) return error(file + ": has no rules");
   return rules;
@@ -206,7 +207,7 @@ Result<TasoRules> parse_taso(std::string_view bytes, const std::string& name) {
     if (translated)
       r.file.rules.push_back(*std::move(translated));
     else
-      r.skipped.push_back(n.name + ": " + translated.error().message);
+      r.skipped.push_back({n.index, n.name, translated.error().message});
   }
   return r;
 }
@@ -222,9 +223,9 @@ Result<TasoCases> parse_taso_cases(std::string_view bytes, const std::string& na
   for (const Numbered& n : rules) {
     auto translated = translated_rule(n.rule, n.name);
     if (translated)
-      r.cases.push_back({*std::move(translated), forms_of(n), meaning_of(n)});
+      r.cases.push_back({n.index, *std::move(translated), forms_of(n), meaning_of(n)});
     else
-      r.skipped.push_back(n.name + ": " + translated.error().message);
+      r.skipped.push_back({n.index, n.name, translated.error().message});
   }
   return r;
 }

@@ -9,9 +9,15 @@
 
 namespace regraft::substitutions {
 
+/// A rule of the file that has no counterpart.
+struct TasoLeftOut {
+  size_t index = 0;  ///< its place in the file, from 0
+  std::string name, reason;
+};
+
 struct TasoRules {
   RuleFile file;  ///< candidates "taso.000" ..., numbered as in the file, for the ranks it means
-  std::vector<std::string> skipped;  ///< "taso.007: why it has no counterpart"
+  std::vector<TasoLeftOut> skipped;
 };
 
 /// A fused activation becomes a call after the convolution or product, enlarge a pad, SAME padding
@@ -24,6 +30,7 @@ Result<TasoRules> parse_taso(std::string_view bytes, const std::string& name);
 
 /// A rule of the file as TASO applies it.
 struct TasoCase {
+  size_t index = 0;  ///< its place in the file, from 0
   Rule rule;  ///< for the tensors it is meant for, as read_taso gives it
   /// For what TASO's matcher lets through when both sides can be built, each with its own
   /// signature: first without broadcasting and with any groups, then with axes of 1 beside others.
@@ -32,7 +39,7 @@ struct TasoCase {
 };
 struct TasoCases {
   std::vector<TasoCase> cases;
-  std::vector<std::string> skipped;
+  std::vector<TasoLeftOut> skipped;
 };
 /// Broadcast axes are tried one axis at a time, with every choice of variables, and all axes of one
 /// variable at once; of axes that the rule treats alike, one.

@@ -90,16 +90,16 @@ TEST(Candidates, AreDistinctSortedAndDifferFromTheModel) {
   auto found =
       find_candidates(g, rules, {&model}, Greedy(), price_of_order, plenty(), wanted, Stop());
   ASSERT_TRUE(found.has_value());
-  ASSERT_GE(found->size(), 2U);  // with both rules, and without one
+  ASSERT_GE(found->best.size(), 2U);  // with both rules, and without one
   std::set<uint64_t> seen{structural_hash(g)};
   double last = 0;
-  for (const Candidate& c : *found) {
+  for (const Candidate& c : found->best) {
     EXPECT_TRUE(seen.insert(structural_hash(c.graph)).second);
     EXPECT_GE(c.price, last);
     last = c.price;
     EXPECT_TRUE(same_fingerprints(g, c.graph) || calls_of(c.graph, "add") < 1);
   }
-  EXPECT_EQ((*found)[0].search.applied.size(), 2U);
+  EXPECT_EQ(found->best[0].search.applied.size(), 2U);
 }
 
 TEST(Candidates, ThereMayBeNone) {
@@ -109,7 +109,23 @@ TEST(Candidates, ThereMayBeNone) {
   cost::Roofline model;
   auto found = find_candidates(g, rules, {&model}, Greedy(), price_of_order, plenty(), {}, Stop());
   ASSERT_TRUE(found.has_value());
-  EXPECT_TRUE(found->empty());
+  EXPECT_TRUE(found->best.empty());
+}
+
+/// What was looked at is told, also when nothing came of it.
+TEST(Candidates, AllSearchesAreCounted) {
+  Graph g = two_products();
+  RuleIndex rules = index_of({kSwap});
+  cost::Roofline model;
+  auto dear = [&](const Graph& h) { return structural_hash(h) == structural_hash(g) ? 1.0 : 2.0; };
+  auto one = find_candidates(g, rules, {&model}, Greedy(), dear, plenty(), {}, Stop());
+  auto two = find_candidates(g, rules, {&model, &model}, Greedy(), dear, plenty(), {}, Stop());
+  ASSERT_TRUE(one && two);
+  SearchReport alone = Greedy().search(g, rules, model, plenty(), Stop());
+  EXPECT_GT(alone.candidates, 0u);
+  EXPECT_GE(one->searches.candidates, alone.candidates);
+  EXPECT_EQ(two->searches.candidates, 2 * one->searches.candidates);
+  EXPECT_EQ(two->searches.expanded, 2 * one->searches.expanded);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ class TasoFile : public testing::Test {
   std::string text(const std::string& data) {
     auto r = read(data);
     if (!r) return r.error().message;
-    return r->file.rules.empty() ? r->skipped.at(0) : to_string(r->file.rules.at(0));
+    return r->file.rules.empty() ? r->skipped.at(0).reason : to_string(r->file.rules.at(0));
   }
   void TearDown() override { std::filesystem::remove(path_); }
   std::string path_ =  // tests run side by side
@@ -74,6 +74,24 @@ std::vector<std::pair<int, int>> joined(int axis, int rank) {
   return {{1, 2}, {11, axis}, {10, rank}};
 }
 const std::vector<std::pair<Input, Input>> kLast = {{{1, 0}, {0, 0}}};
+
+/// What is left out does not move the others.
+TEST_F(TasoFile, PlacesAreThoseOfTheFile) {
+  const std::string known = rule({op(8, {{-1, 0}})}, {op(8, {{-1, 0}})}, {{{0, 0}, {0, 0}}});
+  const std::string foreign = rule({op(99, {{-1, 0}})}, {op(8, {{-1, 0}})}, {{{0, 0}, {0, 0}}});
+  std::ofstream(path_, std::ios::binary) << foreign + known + foreign + known;
+  auto r = read_taso_cases(path_);
+  ASSERT_TRUE(r) << r.error().message;
+  ASSERT_EQ(r->cases.size(), 2u);
+  EXPECT_EQ(r->cases[0].index, 1u);
+  EXPECT_EQ(r->cases[0].rule.name, "taso.001");
+  EXPECT_EQ(r->cases[1].index, 3u);
+  ASSERT_EQ(r->skipped.size(), 2u);
+  EXPECT_EQ(r->skipped[0].index, 0u);
+  EXPECT_EQ(r->skipped[1].index, 2u);
+  EXPECT_EQ(r->skipped[1].name, "taso.002");
+  EXPECT_FALSE(r->skipped[1].reason.empty());
+}
 
 TEST_F(TasoFile, FusedActivationsAndPadding) {
   EXPECT_EQ(text(rule({op(3, {{-7, 0}, {-10, 0}}, window(3, 3, 0, 0)), op(8, {{0, 0}})},
