@@ -16,6 +16,7 @@ namespace regraft::io {
 namespace {
 
 constexpr int kFirstOpset = 7, kLastOpset = 26;
+constexpr int64_t kMaxElements = int64_t{1} << 46;  // more is a mistake, not a tensor
 constexpr int64_t kMaxMadeBytes = int64_t{1}
                                   << 36;  // of a constant that a node makes from its shape
 
@@ -35,6 +36,18 @@ TensorType type_of(const onnx::ValueInfoProto& info, SymbolPool& pool) {
       type.shape->push_back(Poly::symbol(pool.fresh("d", SymbolKind::Size, 1)));
     }
   }
+  return type;
+}
+
+/// A shape whose known sizes no tensor can have says nothing.
+TensorType possible(TensorType type) {
+  int64_t count = 1;
+  for (const Poly& d : type.shape.value_or(Shape{}))
+    if (d.is_constant() && d.constant() > 0 &&
+        (__builtin_mul_overflow(count, d.constant(), &count) || count > kMaxElements)) {
+      type.shape = std::nullopt;
+      break;
+    }
   return type;
 }
 
@@ -163,7 +176,7 @@ void Lowering::add_inputs() {
   }
   for (const auto& v : model_.shell.graph().input()) {
     if (fixed.count(v.name()) > 0) continue;
-    values_[v.name()] = graph_.add_input(type_of(v, graph_.pool()), v.name());
+    values_[v.name()] = graph_.add_input(possible(type_of(v, graph_.pool())), v.name());
   }
 }
 
@@ -516,6 +529,7 @@ Status Lowering::add_opaque(size_t index, const OnnxNode& node) {
     if (info != infos_.end()) {
       opaque.types[k] = merge(opaque.types[k], type_of(*info->second, graph_.pool()));
     }
+    opaque.types[k] = possible(std::move(opaque.types[k]));
   }
   auto content = contents_.of(proto);
   if (!content)

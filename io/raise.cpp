@@ -48,6 +48,7 @@ class Raising {
   std::string constant_input(const std::shared_ptr<const Constant>& data);
   void write_initialisers();
   void drop_stale();
+  void check_order() const;
 
   const onnx::NodeProto* source(int32_t id) const;
   const std::string& name(Value v) const { return names_.at(v); }
@@ -440,6 +441,21 @@ void Raising::drop_stale() {
   notes->erase(std::remove_if(notes->begin(), notes->end(), stale_note), notes->end());
 }
 
+/// What a reader of the file demands: each value is made once, before it is read.
+void Raising::check_order() const {
+  const auto& written = draft_.proto.graph();
+  std::unordered_set<std::string_view> made;
+  for (const auto& v : written.input()) made.insert(v.name());
+  for (const auto& t : written.initializer()) made.insert(t.name());
+  for (const auto& t : written.sparse_initializer()) made.insert(t.values().name());
+  for (const auto& node : written.node()) {
+    for (const auto& name : node.input()) CHECK(name.empty() || made.contains(name));
+    for (const auto& name : captured_names(node)) CHECK(made.contains(name));
+    for (const auto& name : node.output()) CHECK(name.empty() || made.insert(name).second);
+  }
+  for (const auto& v : written.output()) CHECK(made.contains(v.name()));
+}
+
 Result<Draft> Raising::run() {
   if (g_.outputs().size() != imported_.outputs().size() ||
       g_.inputs().size() != imported_.inputs().size()) {
@@ -459,6 +475,7 @@ Result<Draft> Raising::run() {
   }
   for (int32_t id : order_) RETURN_IF_ERROR(write_node(id));
   drop_stale();
+  check_order();
   return std::move(draft_);
 }
 

@@ -1,4 +1,6 @@
 // Types of calls: the shape rules of operators over symbolic sizes, and what a bad call is told.
+#include <algorithm>
+
 #include "ir/graph.h"
 
 namespace regraft {
@@ -43,6 +45,19 @@ Result<Shapes<Symbolic>> infer_shapes(SymbolPool& pool, const OpDef& op,
   }
 }
 
+constexpr int64_t kMaxElements = int64_t{1} << 46;  ///< more is a mistake, not a tensor
+
+/// Its known sizes allow a tensor.
+bool exists(const Shape& shape) {
+  int64_t n = 1;
+  for (const Poly& d : shape) {
+    if (!d.is_constant() || d.constant() == 0) continue;
+    if (d.constant() > kMaxElements / n) return false;
+    n *= std::max<int64_t>(1, d.constant());
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<std::vector<TensorType>> infer_call(SymbolPool& pool, const OpDef& op,
@@ -59,6 +74,7 @@ Result<std::vector<TensorType>> infer_call(SymbolPool& pool, const OpDef& op,
       return error(std::string(op.name) + ": the result would have rank " +
                    std::to_string(s.size()) + "; at most " + std::to_string(kMaxRank) +
                    " is supported");
+    if (!exists(s)) return error(std::string(op.name) + ": sizes are too large");
     types.push_back({dtype, std::move(s)});
   }
   return types;

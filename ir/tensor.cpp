@@ -237,8 +237,9 @@ std::shared_ptr<const Constant> Constant::of_ints(std::vector<int64_t> dims,
 }
 
 int64_t Constant::count() const {
+  if (std::find(dims_.begin(), dims_.end(), 0) != dims_.end()) return 0;
   int64_t n = 1;
-  for (int64_t d : dims_) n *= d;
+  for (int64_t d : dims_) CHECK(!__builtin_mul_overflow(n, d, &n));
   return n;
 }
 

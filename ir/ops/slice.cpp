@@ -102,6 +102,7 @@ struct Slice {
              is_one(x[d] - Poly(start));  // a longer cut needs size > start, unknown here
     }
     int64_t n = x[d].constant();
+    step = std::clamp(step, -n - 1, n + 1);  // further is outside as well
     auto from_end = [&](int64_t p) { return p < 0 ? p + n : p; };
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
     start = std::clamp(from_end(std::max(start, -n - 1)), low, high);

@@ -3,41 +3,32 @@
 namespace regraft::ops {
 namespace {
 
-/// Sizes beyond int64 throw PolyOverflow, as those of polynomials do.
-int64_t plus(int64_t a, int64_t b) {
-  int64_t r = 0;
-  if (__builtin_add_overflow(a, b, &r)) throw PolyOverflow{};
-  return r;
-}
-int64_t times(int64_t a, int64_t b) {
-  int64_t r = 0;
-  if (__builtin_mul_overflow(a, b, &r)) throw PolyOverflow{};
-  return r;
+constexpr int64_t kMaxWindow = 1 << 20;  ///< a kernel's size, a stride, a pad or a dilation
+constexpr int64_t kMaxSize = int64_t{1} << 46;
+
+bool all_within(const std::vector<int64_t>& v, int64_t least) {
+  return std::all_of(v.begin(), v.end(), [&](int64_t n) { return n >= least && n <= kMaxWindow; });
 }
 
-/// All are positive but the pads, which are not negative.
+/// Within these limits nothing leaves int64.
 struct Axis {
   int64_t size, kernel, stride, dilation, begin, end;
-  int64_t reach() const { return plus(times(dilation, kernel - 1), 1); }
+  int64_t reach() const { return dilation * (kernel - 1) + 1; }
   /// Elements that `count` windows span.
-  int64_t span(int64_t count) const { return plus(times(count - 1, stride), reach()); }
-  bool sane() const {
-    return size >= 0 && kernel >= 1 && stride >= 1 && dilation >= 1 && begin >= 0 && end >= 0;
-  }
+  int64_t span(int64_t count) const { return (count - 1) * stride + reach(); }
 };
 
 /// End pads that make the floor formula give what ceil_mode gives.
 void ceil_to_end_pad(Axis& a) {
-  int64_t padded = plus(plus(a.size, a.begin), a.end), room = padded - a.reach();
+  int64_t room = a.size + a.begin + a.end - a.reach();
   if (room < 0) return;
-  int64_t count = room / a.stride + (room % a.stride > 0 ? 2 : 1);
-  // A window may not start in the end pad.
-  if (times(count - 1, a.stride) >= plus(a.size, a.begin)) --count;
+  int64_t count = (room + a.stride - 1) / a.stride + 1;
+  if ((count - 1) * a.stride >= a.size + a.begin) --count;  // a window may not start in the end pad
   a.end = std::max(a.end, a.span(count) - a.size - a.begin);
 }
 
 void same_pad(Axis& a, bool upper) {
-  int64_t count = a.size / a.stride + (a.size % a.stride > 0 ? 1 : 0);
+  int64_t count = (a.size + a.stride - 1) / a.stride;
   int64_t total = std::max<int64_t>(0, a.span(count) - a.size);
   a.begin = upper ? total / 2 : total - total / 2;
   a.end = total - a.begin;
@@ -90,14 +81,16 @@ std::optional<OnnxWindow> onnx_window(const OnnxNode& node, const std::vector<in
   bool same_mode = mode == "SAME_UPPER" || mode == "SAME_LOWER";
   if (!same_mode && mode != "NOTSET" && mode != "VALID") return std::nullopt;
   if (mode == "VALID") pads = zeros;
+  if (!all_within(kernel, 1) || !all_within(strides, 1) || !all_within(dilations, 1) ||
+      !all_within(pads, 0))
+    return std::nullopt;
   bool by_ceil = node.integer("ceil_mode", 0) != 0 && ceil != CeilMode::Ignore && !same_mode;
   const auto& shape = node.inputs[0].type.shape;
   if (!shape || shape->size() != n + 2) return std::nullopt;
   for (size_t d = 0; d < n && (same_mode || by_ceil); ++d) {
     const Poly& size = (*shape)[d + 2];
-    if (!size.is_constant()) return std::nullopt;
+    if (!size.is_constant() || size.constant() > kMaxSize) return std::nullopt;
     Axis a{size.constant(), kernel[d], strides[d], dilations[d], pads[d], pads[d + n]};
-    if (!a.sane()) return std::nullopt;
     if (same_mode) same_pad(a, mode == "SAME_UPPER");
     if (by_ceil) ceil_to_end_pad(a);
     if (by_ceil && a.end != pads[d + n] && ceil == CeilMode::Refuse) return std::nullopt;

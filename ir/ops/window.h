@@ -38,7 +38,8 @@ Result<OnnxExport> pool_form(std::string_view type, std::span<const std::string_
                              int dilations_since);
 
 /// Strides, pads and dilations of an ONNX node whose kernel has these sizes; resolves auto_pad and
-/// ceil_mode (into end pads). nullopt when that needs sizes that are not numbers, or exceeds int64.
+/// ceil_mode (into end pads). nullopt when that needs sizes that are not numbers, or one of them is
+/// absurdly large.
 struct OnnxWindow {
   std::vector<Poly> strides, pads, dilations;
 };
