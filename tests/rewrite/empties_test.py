@@ -1,0 +1,97 @@
+"""The shipped rules where a size of the model is 0 when it runs.
+
+Usage: empties_test.py REWRITE_EMPTIES [SIGNATURES [RULES..]]. Each rule is applied to models in which one size
+is open; with that size 0 and 3, onnxruntime must run what was made wherever it runs what was there,
+with outputs of the same shapes, and at 0 of the same values. Skipped (77) without the Python packages.
+"""
+import collections
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import venv  # noqa: E402
+
+venv.use()
+
+import numpy as np  # noqa: E402
+import onnxruntime  # noqa: E402
+
+onnxruntime.set_default_logger_severity(4)
+
+
+def session_of(path):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    try:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception:
+        return None
+
+
+def run(session, size):
+    """Outputs with N = size; None where onnxruntime stops."""
+    rng = np.random.default_rng(1)
+    feeds = {i.name: rng.uniform(0.5, 1.5, [size if isinstance(d, str) else d for d in i.shape])
+             .astype(np.float32) for i in session.get_inputs()}
+    try:
+        return session.run(None, feeds)
+    except Exception:
+        return None
+
+
+def compare(before, after, size):
+    """(what happened, problem or None)"""
+    expected = run(before, size)
+    if expected is None:
+        return "does not run before", None
+    actual = run(after, size)
+    if actual is None:
+        return "stops", f"runs at N={size} before and not after"
+    for x, y in zip(expected, actual):
+        if x.shape != y.shape:
+            return "shape", f"shape {x.shape} at N={size} became {y.shape}"
+        if not np.allclose(x, y, rtol=1e-3, atol=1e-4, equal_nan=True):
+            return "values", f"other values at N={size}: {x.ravel()[:4]} became {y.ravel()[:4]}"
+    return "empty" if all(x.size == 0 for x in expected) else "values agree", None
+
+
+def main():
+    tool, signatures, *files = sys.argv[1:] + ([] if len(sys.argv) > 2 else ["2"])
+    files = files or sorted(map(str, (venv.ROOT / "substitutions").glob("*.rules")))
+    tally, problems, left = collections.Counter(), [], []
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([tool, folder, signatures, *files], capture_output=True, text=True)
+        if done.returncode != 0:
+            print(done.stderr)
+            return 1
+        for line in done.stdout.splitlines():
+            word, rule, size, *paths = line.split("\t")
+            if word == "left":
+                left.append(f"{rule} at {size}")
+                continue
+            before, after = map(session_of, paths)
+            if before is None or after is None:
+                problems.append(f"{rule} at {size}: does not load {before is None} {after is None}")
+                continue
+            for n in (0, 3):
+                what, problem = compare(before, after, n)
+                tally[n, what] += 1
+                if problem:
+                    problems.append(f"{rule} at {size}: {problem}")
+    for (n, what), count in sorted(tally.items()):
+        print(f"N={n}: {count} {what}")
+    print(f"not applied where a size is open: {len(left)} places of "
+          f"{len({place.split()[0] for place in left})} directed rules")
+    for place in left[:2000]:
+        print("  " + place)
+    print(f"{len(problems)} problems")
+    for problem in problems[:40]:
+        print(problem)
+    return 1 if problems or tally[0, "empty"] < 500 or tally[0, "values agree"] < 20 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
