@@ -102,7 +102,13 @@ Timings time_in_worker(Worker& worker, const Kernels& kernels, double seconds, c
   ASSIGN_OR_RETURN(json list, write_kernels(kernels, path));
   ASSIGN_OR_RETURN(json answer,
                    worker.ask({{"op", "kernels"}, {"kernels", list}, {"seconds", seconds}}, stop));
-  return timings_of(answer, kernels.size());
+  ASSIGN_OR_RETURN(auto written, timings_of(answer, list.size()));
+  std::vector<Timing> timings;  // nothing for a kernel that has no model
+  for (size_t next = 0; const auto& [signature, kernel] : kernels) {
+    bool has_model = next < list.size() && list[next]["signature"] == signature;
+    timings.push_back(has_model ? written[next++] : Timing{});
+  }
+  return timings;
 }
 
 Timings time_in_worker(Worker& worker, std::span<const io::Imported> models,
