@@ -1,4 +1,3 @@
-#include <cmath>
 #include <limits>
 
 #include "ir/ops/elementwise.h"
@@ -37,11 +36,12 @@ struct Clip : Elementwise<Fn::Relu> {
     OnnxExport r;
     r.type = "Clip";
     r.inputs = operand_inputs(1);
+    double none[2] = {-largest(in[0].dtype), largest(in[0].dtype)};
     for (size_t k = 0; k < 2; ++k) {
       double bound = at.reals[k].value;
       if (opset < 11) {
         r.attrs[std::string(reals[k].name)].floats = {bound};
-      } else if (std::fabs(bound) >= largest(in[0].dtype)) {
+      } else if (bound == none[k]) {
         r.inputs.push_back({});
       } else {
         ASSIGN_OR_RETURN(auto input, real_input(reals[k].name, bound, in[0].dtype));

@@ -81,6 +81,7 @@ TEST(Forms, NoBoundIsLeftOut) {
   for (DType type : {DType::F32, DType::F16, DType::BF16}) EXPECT_FALSE(inputs(kFloat, type));
   EXPECT_TRUE(inputs(kFloat, DType::F64));  // a bound like any other
   EXPECT_FALSE(inputs(kDouble, DType::F64));
+  for (DType type : {DType::F32, DType::F64}) EXPECT_TRUE(inputs(INFINITY, type));
 }
 
 TEST(Forms, AttributesAreFloatsOrRefused) {
