@@ -59,8 +59,9 @@ struct OptimizeFlags {
   int check = 1;
   std::string check_on = "reference";  ///< as compare_on reads it
   bool bounded = false;
-  uint64_t max_size = 0;    ///< bytes of the output; 0: the input's and a fixed growth
-  std::string certificate;  ///< file to record the rules applied in; empty: none
+  uint64_t max_size = 0;              ///< bytes of the output; 0: the input's and a fixed growth
+  std::string numerics = "rounding";  ///< as numerics_wanted reads it
+  std::string certificate;            ///< file to record the rules applied in; empty: none
 };
 struct CheckFlags {
   Common common;

@@ -156,6 +156,12 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
       ->check(CLI::IsMember({"reference", "cpu"}))
       ->capture_default_str();
   app->add_flag("--bounded", f.bounded, "also use rules proved at some shapes only");
+  app->add_option(
+         "--numerics", f.numerics,
+         "rounding: rules that are as good in floating point; exact: only those that change "
+         "no bit; real: all that are proved over the reals")
+      ->check(CLI::IsMember({"rounding", "exact", "real"}))
+      ->capture_default_str();
   app->add_option("--certificate", f.certificate,
                   "record the rules applied, with their text and place, for `regraft check`");
   app->add_option("--max-size", f.max_size,

@@ -299,7 +299,8 @@ rewrite::SearchOptions search_options(const OptimizeFlags& flags, int opset) {
 int run_optimize(const OptimizeFlags& flags) {
   auto start = std::chrono::steady_clock::now();
   int64_t memory = memory_limit(flags.common);
-  auto rules = load_rules({flags.rules, flags.disabled, flags.bounded});
+  auto rules =
+      load_rules({flags.rules, flags.disabled, flags.bounded, numerics_wanted(flags.numerics)});
   if (!rules) return bad_input(rules.error());
   auto imported = io::load(flags.in);
   if (!imported) return bad_input(imported.error());

@@ -35,6 +35,11 @@ std::vector<std::string> rule_files(const std::vector<std::string>& files) {
   return files.empty() ? shipped_files() : files;
 }
 
+Numerics numerics_wanted(const std::string& word) {
+  if (word == "real") return Numerics::Unknown;
+  return word == "exact" ? Numerics::Exact : rewrite::usual_numerics();
+}
+
 Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
   std::set<std::string> disabled(set.disabled.begin(), set.disabled.end()), names;
   std::vector<Rule> rules;

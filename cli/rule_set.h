@@ -15,6 +15,8 @@ struct RuleSet {
 };
 /// `files`, or the shipped ones if it is empty.
 std::vector<std::string> rule_files(const std::vector<std::string>& files);
+/// What --numerics says: "rounding", "exact", or "real".
+Numerics numerics_wanted(const std::string& word);
 /// An Error names the file, and the line in it.
 Result<rewrite::RuleIndex> load_rules(const RuleSet& set);
 

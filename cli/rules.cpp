@@ -22,7 +22,7 @@ std::string sides(const Rule& rule) {
 }
 
 struct Counts {
-  std::map<std::string, int> by_verdict, by_size, by_op, by_origin;
+  std::map<std::string, int> by_verdict, by_numerics, by_size, by_op, by_origin;
   size_t signatures = 0, reversible = 0;
 };
 
@@ -30,6 +30,8 @@ Counts count(const std::vector<Rule>& rules) {
   Counts c;
   for (const Rule& rule : rules) {
     ++c.by_verdict[to_string(rule.verdict.kind)];
+    ++c.by_numerics[to_string(rule.numerics.kind)];
+    if (rule.both) ++c.by_numerics[to_string(rule.numerics_back.kind)];
     ++c.by_size[sides(rule)];
     ++c.by_origin[rule.origin];
     c.signatures += rule.domain.size();
@@ -88,15 +90,16 @@ int run_rules_stats(const RulesFlags& flags) {
                {"reversible", fmt::format("{}", c.reversible)}}};
   append(table, "verdict", c.by_verdict);
   append(table, "origin", c.by_origin);
+  append(table, "numerics", c.by_numerics);
   append(table, "operators", c.by_size);
   append(table, "uses", c.by_op);
   table.rows.emplace_back();
   table.rows.push_back({"shapes the rules are proved for", fmt::format("{}", c.signatures)});
   fmt::print("{}", to_string(table));
   nlohmann::json report = {{"rules", file->rules.size()}, {"reversible", c.reversible},
-                           {"verdicts", c.by_verdict},    {"origins", c.by_origin},
-                           {"sizes", c.by_size},          {"operators", c.by_op},
-                           {"signatures", c.signatures}};
+                           {"verdicts", c.by_verdict},    {"numerics", c.by_numerics},
+                           {"origins", c.by_origin},      {"sizes", c.by_size},
+                           {"operators", c.by_op},        {"signatures", c.signatures}};
   if (auto status = write_file(flags.common.json, to_text(report, 2)); !status)
     return bad_input(status.error());
   return kDone;

@@ -22,6 +22,7 @@ constexpr std::string_view kMagic = "#regraft-verdicts ";
 std::string key_of(const Rule& candidate) {
   Rule r = candidate;
   r.verdict = {};
+  r.numerics = r.numerics_back = {};
   return to_string(r);
 }
 
@@ -102,6 +103,9 @@ std::optional<verify::Finding> parse_verdict(const Rule& candidate, std::string_
       f.counterexample->difference = *again.difference;
     }
     f.milliseconds = j.at("milliseconds");
+    const auto& n = j.at("numerics");
+    f.numerics = {f.rule.numerics, f.rule.numerics_back, n.at(0), n.at(1), n.at(2), n.at(3),
+                  n.at(4)};
     f.counters.instances = whole_number(j.at("instances"));
     f.counters.proofs = whole_number(j.at("proofs"));
     f.counters.disagreements = whole_number(j.at("disagreements"));
@@ -114,15 +118,19 @@ std::optional<verify::Finding> parse_verdict(const Rule& candidate, std::string_
 
 std::string to_line(const Rule& candidate, const verify::Finding& f) {
   std::string key = key_of(candidate);
-  nlohmann::json j = {{"candidate", key},
-                      {"rule", to_string(f.rule)},
-                      {"condition", f.condition},
-                      {"refutation", f.refutation},
-                      {"milliseconds", f.milliseconds},
-                      {"instances", f.counters.instances},
-                      {"proofs", f.counters.proofs},
-                      {"disagreements", f.counters.disagreements},
-                      {"seal", seal(key, f.rule)}};
+  nlohmann::json j = {
+      {"candidate", key},
+      {"rule", to_string(f.rule)},
+      {"condition", f.condition},
+      {"refutation", f.refutation},
+      {"milliseconds", f.milliseconds},
+      {"numerics",
+       {f.numerics.forward_range_proved, f.numerics.backward_range_proved, f.numerics.samples,
+        f.numerics.multiprecision_runs, f.numerics.milliseconds}},
+      {"instances", f.counters.instances},
+      {"proofs", f.counters.proofs},
+      {"disagreements", f.counters.disagreements},
+      {"seal", seal(key, f.rule)}};
   if (f.counterexample) {
     j["evidence"] = to_json(*f.counterexample);
     j["refuted"] = to_string(f.refuted);

@@ -34,6 +34,20 @@ const char* scope_of(VerdictKind kind) {
   return "";
 }
 
+/// Both directions in floating point, and on what that rests.
+nlohmann::json numerics_of(const verify::Finding& f) {
+  auto direction = [](const NumericVerdict& v, bool range_proved) -> nlohmann::json {
+    return {{"verdict", to_string(v.kind)}, {"witness", v.witness}, {"range_proved", range_proved}};
+  };
+  const verify::NumericsReport& n = f.numerics;
+  nlohmann::json j = {{"forward", direction(f.rule.numerics, n.forward_range_proved)},
+                      {"samples", n.samples},
+                      {"multiprecision_runs", n.multiprecision_runs},
+                      {"milliseconds", n.milliseconds}};
+  if (f.rule.both) j["backward"] = direction(f.rule.numerics_back, n.backward_range_proved);
+  return j;
+}
+
 /// What is known of candidate `index`. The same candidate twice has one finding.
 nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyReport& report) {
   nlohmann::json j = {{"index", index}, {"name", candidate.name}};
@@ -58,11 +72,18 @@ nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyR
             {"domain", domain},
             {"reversible", f.rule.both},
             {"rule", to_string(f.rule)},
-            {"milliseconds", f.milliseconds}});
+            {"milliseconds", f.milliseconds},
+            {"numerics", numerics_of(f)}});
   if (f.counterexample) {
     j["evidence"] = to_json(*f.counterexample);
     j["counterexample_rule"] = to_string(f.refuted);
   }
+  return j;
+}
+
+nlohmann::json counts_of(const std::map<Numerics, uint64_t>& numerics) {
+  nlohmann::json j = nlohmann::json::object();
+  for (const auto& [kind, n] : numerics) j[to_string(kind)] = n;
   return j;
 }
 
@@ -79,6 +100,7 @@ nlohmann::json to_json(const verify::VerifyReport& report, const std::vector<Rul
           {"conditional", c.conditional},
           {"bounded", c.bounded},
           {"tested", c.tested},
+          {"numerics", counts_of(c.numerics)},
           {"refuted", c.refuted},
           {"unknown", c.unknown},
           {"instances", c.instances},
@@ -112,6 +134,8 @@ std::string table_of(const verify::VerifyCounters& c) {
       {"questions", c.oracle.asked},
       {"solver runs", c.oracle.linear + c.oracle.nonlinear}};
   for (const auto& [name, n] : rows) table.rows.push_back({name, fmt::format("{}", n)});
+  for (const auto& [kind, n] : c.numerics)
+    table.rows.push_back({"directions " + to_string(kind), fmt::format("{}", n)});
   return to_string(table);
 }
 

@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(Z3 REQUIRED IMPORTED_TARGET z3)
+pkg_check_modules(MPFR REQUIRED IMPORTED_TARGET mpfr)
 find_package(Protobuf REQUIRED)
 find_package(ONNX 1.12 CONFIG REQUIRED)
 find_package(TBB REQUIRED COMPONENTS tbb)

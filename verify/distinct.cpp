@@ -71,6 +71,17 @@ bool includes(const Rule& whole, const Rule& part) {
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
+/// Of one direction at the shapes of both rules: the worse, or the one that states this direction.
+NumericVerdict joined(const NumericVerdict& a, const NumericVerdict& b) {
+  if (a.kind == Numerics::Unknown) return b;
+  return b.kind != Numerics::Unknown && b.kind < a.kind ? b : a;
+}
+
+void join_numerics(Rule& rule, const Rule& other) {
+  rule.numerics = joined(rule.numerics, other.numerics);
+  rule.numerics_back = joined(rule.numerics_back, other.numerics_back);
+}
+
 /// Makes `earlier` state what `later` does as well; false when one rule cannot.
 bool absorb(Rule& earlier, const Rule& later) {
   bool same_way = directed_key(earlier) == directed_key(later);
@@ -78,12 +89,14 @@ bool absorb(Rule& earlier, const Rule& later) {
   if (!same_way && directed_key(earlier) != directed_key(turned)) return false;
   if (same_way ? earlier.both == later.both : earlier.both && later.both) {
     add_signatures(earlier, turned);
+    join_numerics(earlier, turned);
     return true;
   }
   bool covered =
       (later.both || includes(earlier, turned)) && (earlier.both || includes(turned, earlier));
   if (!covered) return false;
   add_signatures(earlier, turned);
+  join_numerics(earlier, turned);
   earlier.both = true;
   return true;
 }

@@ -384,6 +384,9 @@ Finding examine(const Rule& candidate, const VerifyOptions& options, const Stop*
   double start = thread_seconds();
   Finding f = judge_rule(candidate, options, stop);
   f.milliseconds = 1e3 * (thread_seconds() - start);
+  if (is_proved(f.rule)) f.numerics = judge_numerics(f.rule, options.seed);
+  f.rule.numerics = f.numerics.forward;
+  f.rule.numerics_back = f.numerics.backward;
   return f;
 }
 
@@ -439,6 +442,10 @@ VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions&
   for (const Rule& r : report.rules) {
     count_verdict(report.counters, r.verdict.kind);
     report.counters.reversible += r.both && is_proved(r);
+    if (is_proved(r)) {
+      ++report.counters.numerics[r.numerics.kind];
+      if (r.both) ++report.counters.numerics[r.numerics_back.kind];
+    }
   }
   report.interrupted = must_end(&stop);
   report.counters.seconds =

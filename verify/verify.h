@@ -1,6 +1,7 @@
 #pragma once
 // Judging candidate rules: at which signatures they hold, and the verdict.
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "ir/rule.h"
 #include "verify/counterexample.h"
 #include "verify/instance.h"
+#include "verify/numerics.h"
 #include "verify/oracle.h"
 
 namespace regraft::verify {
@@ -48,6 +50,8 @@ struct VerifyCounters {
   uint64_t instances = 0;      ///< rules at one signature that were looked at
   uint64_t proofs = 0;         ///< of them, proved for all sizes
   uint64_t disagreements = 0;  ///< proofs that the second prover did not confirm
+  /// Directions of proved rules, by what they do in floating point.
+  std::map<Numerics, uint64_t> numerics;
   OracleStats oracle;
   double seconds = 0, cpu_seconds = 0;
 };
@@ -61,8 +65,9 @@ struct Finding {
   std::optional<Counterexample> counterexample;
   Rule refuted;            ///< the directed rule that it is of, when there is one
   std::string refutation;  ///< the same in words; empty when there is none
+  NumericsReport numerics;  ///< of a proved rule, which has its verdicts
   VerifyCounters counters;
-  double milliseconds = 0;  ///< of its thread's CPU
+  double milliseconds = 0;  ///< of its thread's CPU, without the numerics
 };
 
 /// Verdicts of earlier runs. Both functions may be called from several threads at once.

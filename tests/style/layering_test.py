@@ -30,6 +30,7 @@ ROOMS = [*MAY_INCLUDE, "cli", "python"]
 # Start of an included header -> files (path prefixes) that may include it.
 THIRD_PARTY = {
     "z3": ["verify/"],
+    "mpfr": ["verify/exact."],
     "onnx": ["io/"],
     "google/protobuf": ["io/", "tests/fuzz/"],
     "cost/profile.pb": ["cost/profile.", "tests/fuzz/"],
