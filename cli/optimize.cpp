@@ -33,8 +33,8 @@ struct Outcome {
   io::Summary before, after;
   Choice choice;
   std::optional<rewrite::CheckReport> check;
-  std::string discarded;  ///< why a graph that was found is not the result
-  size_t rules = 0;
+  std::string discarded;               ///< why a graph that was found is not the result
+  size_t rules = 0, unsafe_rules = 0;  ///< directions used, and left out for their numerics
   double seconds = 0;
 };
 
@@ -137,6 +137,8 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                       {"input", flags.in},
                       {"output", flags.out},
                       {"rules", o.rules},
+                      {"numerics", flags.numerics},
+                      {"unsafe_rules", o.unsafe_rules},
                       {"cost_model", o.choice.model},
                       {"before", side(o.before, o.choice.sums[0], o.choice.before)},
                       {"after", side(o.after, o.choice.sums[1], o.choice.after)},
@@ -309,6 +311,7 @@ int run_optimize(const OptimizeFlags& flags) {
   if (!outputs) return bad_input(outputs.error());
   Outcome o;
   o.rules = rules->rules().size();
+  o.unsafe_rules = rules->unsafe();
   o.before = io::summarise(*imported, imported->graph);
   Stop stop(flags.common.seconds, memory);
   Stop searching(stop, check_seconds(flags, imported->graph, stop));

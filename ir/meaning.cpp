@@ -99,6 +99,41 @@ void add_call(Sha256& into, const OpDef& op, const Sample& probe, Rng& rng) {
     add_output(into, op, views, probe, (*shapes)[k], static_cast<int>(k));
 }
 
+void add_steps(Sha256& into, const Tape& tape) {
+  into.number(tape.steps.size());
+  for (const Tape::Step& s : tape.steps)
+    for (int n : {static_cast<int>(s.kind), static_cast<int>(s.fn), s.a, s.b})
+      into.number(static_cast<uint64_t>(n));
+  for (const Tape::Number& n : tape.numbers)
+    into.number(static_cast<uint64_t>(n.n))
+        .number(static_cast<uint64_t>(n.d))
+        .number(std::bit_cast<uint64_t>(n.real));
+  for (const auto& pair : tape.bounds)
+    for (const Real& bound : pair) into.number(std::bit_cast<uint64_t>(bound.value));
+  for (int32_t argument : tape.arguments) into.number(static_cast<uint64_t>(argument));
+}
+
+/// What runtimes do in floating point, on a sample.
+void add_float_form(Sha256& into, const OpDef& op, const Sample& sample) {
+  Reals sizes;
+  auto shapes = op.reals_semantics.infer(sizes, sample.shapes, sample.attrs);
+  if (!shapes || !sizes.ok) return;
+  Tape tape;
+  Trace trace(tape);
+  std::vector<std::vector<Traced>> elements(sample.shapes.size());
+  std::vector<Trace::Tensor> views;
+  for (size_t k = 0; k < sample.shapes.size(); ++k) {
+    for (int64_t e = 0, n = few_elements(sample.shapes[k]); e < n; ++e)
+      elements[k].push_back(trace.element(static_cast<int>(k), e));
+    views.emplace_back(sample.shapes[k], elements[k].data());
+  }
+  for (size_t k = 0; k < shapes->size(); ++k) {
+    std::vector<Traced> results(static_cast<size_t>(few_elements((*shapes)[k])));
+    op.fill_float(trace, views, sample.attrs, (*shapes)[k], static_cast<int>(k), 0, results);
+  }
+  add_steps(into, tape);
+}
+
 }  // namespace
 
 Digest meaning_of(const OpDef& op) {
@@ -107,6 +142,8 @@ Digest meaning_of(const OpDef& op) {
   Rng rng(1);
   for (const Sample& probe : probes(op))
     for (uint64_t k = 0; k < kDraws; ++k) add_call(into, op, probe, rng);
+  if (op.fill_float != op.fill_trace)
+    for (const Sample& sample : op.samples()) add_float_form(into, op, sample);
   return into.finish();
 }
 

@@ -45,17 +45,20 @@ int64_t bytes_of(const std::vector<TensorType>& types) {
 }
 
 using Constants = std::vector<std::shared_ptr<const Constant>>;
+/// The outputs of a call as they were computed, before they are rounded to their types.
+using Unrounded = std::shared_ptr<const std::vector<Array<double>>>;
 
 /// A call on constants with all that it is made of.
 class Cone {
  public:
   /// A node whose outputs are known: a constant, or a call that was folded.
-  void add_leaf(int32_t id, Constants values) { add(id, {nullptr, std::move(values), {}}); }
+  void add_leaf(int32_t id, Constants values) { add(id, {nullptr, std::move(values), {}, {}}); }
+  void add_leaf(int32_t id, Unrounded values) { add(id, {nullptr, {}, std::move(values), {}}); }
   /// A call whose operands were added.
   void add_call(int32_t id, NodePtr node) {
     std::vector<Value> operands;
     for (Value v : node->inputs) operands.push_back({places_.at(v.node), v.output});
-    add(id, {std::move(node), {}, std::move(operands)});
+    add(id, {std::move(node), {}, {}, std::move(operands)});
   }
   bool contains(int32_t id) const { return places_.count(id) > 0; }
   /// Nothing more is added.
@@ -82,6 +85,7 @@ class Cone {
   struct Step {
     NodePtr node;  // null: a leaf
     Constants leaf;
+    Unrounded unrounded;          // a leaf as well
     std::vector<Value> operands;  // node: place among the steps
   };
   void add(int32_t id, Step step) {
@@ -89,6 +93,7 @@ class Cone {
     steps_.push_back(std::move(step));
   }
   static Result<std::vector<Array<double>>> read(const Step& step) {
+    if (step.unrounded) return *step.unrounded;
     std::vector<Array<double>> outputs;
     for (const auto& c : step.leaf) {
       ASSIGN_OR_RETURN(std::vector<double> data, c->reals());
@@ -224,6 +229,8 @@ class Folder {
       for (size_t k = 0; k < sizeof(double); ++k) p.working = plus(p.working, count_of(t));
     if (!leaf)
       p.cone->add_call(id, graph_.node_ptr(id));
+    else if (auto it = unrounded_.find(id); it != unrounded_.end())
+      p.cone->add_leaf(id, it->second);
     else
       p.cone->add_leaf(id, is_folded(id) ? folded_[static_cast<size_t>(id)]
                                          : Constants{graph_.node(id).constant});
@@ -304,6 +311,8 @@ class Folder {
       for (size_t k = 0; k < values->size(); ++k)
         constants.push_back(
             make_constant(node.types[k].dtype, (*values)[k].shape, (*values)[k].data));
+      if (shared(root))  // what is made of it is rounded once
+        unrounded_[root] = std::make_shared<const std::vector<Array<double>>>(*std::move(values));
     }
     result_.calls_folded += wanted_[static_cast<size_t>(root)];
     growth_ -= p.made - p.freed;
@@ -372,8 +381,9 @@ class Folder {
   int64_t growth_;  // what is left of it
   const Stop& stop_;
   std::vector<char> constant_, possible_, tried_, wanted_;
-  std::vector<Constants> folded_;  // by id
-  std::vector<int64_t> uses_;      // by id, of what is not folded
+  std::vector<Constants> folded_;           // by id
+  std::map<int32_t, Unrounded> unrounded_;  // of these, what others are made of; small
+  std::vector<int64_t> uses_;               // by id, of what is not folded
   int64_t effort_;  // nodes to look at while planning: bounds the time for large graphs
   std::map<Value, Value> moved_;
   FoldReport result_;

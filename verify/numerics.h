@@ -24,7 +24,8 @@ struct NumericsReport {
 ///   rounding-f32  that, in float32 only
 ///   unsafe        a witness says otherwise
 ///   unknown       no shape could be looked at
-/// Deterministic for a given rule and seed.
+/// Deterministic for a given rule and seed; a rule named "..~" has the verdict of its reverse's
+/// other direction.
 NumericsReport judge_numerics(const Rule& rule, uint64_t seed);
 
 }  // namespace regraft::verify

@@ -21,6 +21,29 @@ TEST(Fold, ReplacesACallOnConstantsByItsValue) {
   EXPECT_TRUE(same->agrees);
 }
 
+/// A constant of one element.
+Value number(Graph& g, float x) { return g.add_constant(Constant::of_floats({1}, {x})); }
+
+// What several constants are made of is no constant itself: each is computed in double precision
+// and rounded once.
+TEST(Fold, RoundsOnce) {
+  Graph g;
+  Value x = input(g, {1});
+  float a = 1, b = 3, c = 3, d = 7;
+  Value third = call(g, "div", {number(g, a), number(g, b)});
+  Value one = call(g, "mul", {third, number(g, c)}), more = call(g, "mul", {third, number(g, d)});
+  Value square = call(g, "mul", {third, third});
+  g.set_outputs({call(g, "add", {call(g, "add", {call(g, "add", {x, one}), more}), square})});
+  auto r = fold(g);
+  ASSERT_TRUE(r.has_value());
+  auto value = [&](Value v) { return r->graph.node(v.node).constant->reals()->at(0); };
+  double exact = static_cast<double>(a) / b;
+  EXPECT_EQ(value(one), static_cast<float>(exact * c));
+  EXPECT_EQ(value(more), static_cast<float>(exact * d));
+  EXPECT_EQ(value(square), static_cast<float>(exact * exact));
+  EXPECT_NE(value(more), static_cast<float>(static_cast<double>(static_cast<float>(exact)) * d));
+}
+
 TEST(Fold, LeavesWhatWouldGrow) {
   Graph g;
   Value x = input(g, {8, 8});

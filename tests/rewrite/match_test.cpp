@@ -297,6 +297,47 @@ TEST(RuleIndex, AdmitsProvedRulesOnly) {
   EXPECT_TRUE(RuleIndex::build({rule}, Scope::Proved).has_value());
 }
 
+TEST(RuleIndex, LetsInWhatIsSafeInFloatingPoint) {
+  auto names = [](Numerics least) {
+    std::vector<Rule> rules = {
+        rule_of("a  (neg (neg ?x)) => ?x  for x:nn  proved:all-sizes  numerics:exact"),
+        rule_of("b  (add ?x (add ?y ?z)) <=> (add (add ?x ?y) ?z)  for x:nn y:nn z:nn  "
+                "proved:all-sizes  numerics:rounding/unsafe[why]"),
+        rule_of("c  (relu (relu ?x)) => (relu ?x)  for x:nn  proved:all-sizes"),
+        rule_of("d  (exp (add ?x ?y)) => (mul (exp ?x) (exp ?y))  for x:nn y:nn  "
+                "proved:all-sizes  numerics:rounding-f32[why]")};
+    auto index = RuleIndex::build(std::move(rules), Scope::AllSizes, least);
+    EXPECT_TRUE(index.has_value());
+    std::string r;
+    for (const CompiledRule& rule : index->rules()) r += rule.rule.name + " ";
+    return r + std::to_string(index->unsafe());
+  };
+  EXPECT_EQ(names(Numerics::Exact), "a 4");
+  EXPECT_EQ(names(Numerics::RoundingF32), "a b d 2");
+  EXPECT_EQ(names(Numerics::Unknown), "a b b~ c d 0");
+  EXPECT_EQ(usual_numerics(), Numerics::RoundingF32);
+}
+
+// 65504 is the largest float16.
+TEST(RuleIndex, WhatRoundsInFloat32IsNotAppliedToFloat16) {
+  const std::string line =
+      "r  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))  for a:nn b:nn c:nn  "
+      "proved:all-sizes  numerics:rounding-f32[why]";
+  cost::Roofline model;
+  for (Numerics least : {Numerics::RoundingF32, Numerics::Unknown})
+    for (DType type : {DType::F32, DType::F16, DType::BF16}) {
+      auto rules = RuleIndex::build({rule_of(line)}, Scope::AllSizes, least);
+      ASSERT_TRUE(rules.has_value());
+      Graph g;
+      std::vector<Value> x;
+      for (int k = 0; k < 3; ++k) x.push_back(g.add_input({type, Shape{Poly(4), Poly(4)}}, "x"));
+      g.set_outputs({call(g, "matmul", {call(g, "matmul", {x[0], x[1]}), x[2]})});
+      Engine engine(g, *rules, model);
+      bool applies = type != DType::F16 || least == Numerics::Unknown;
+      EXPECT_EQ(engine.matches().size(), applies ? 1u : 0u);
+    }
+}
+
 /// A random program over 3x3 matrices and rows.
 Graph random_graph(uint64_t seed) {
   Rng rng(seed);

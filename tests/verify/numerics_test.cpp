@@ -99,6 +99,11 @@ TEST(Numerics, SayTheSameTwiceAndInBothReadings) {
   NumericsReport other = judge_numerics(reversed(r), 7);
   EXPECT_EQ(one.forward.kind, other.backward.kind);
   EXPECT_EQ(one.backward.kind, other.forward.kind);
+  Rule add = rule_of("a  (mul ?a (add ?b ?c)) <=> (add (mul ?a ?b) (mul ?a ?c))  for a:n b:n c:n");
+  one = judge_numerics(add, 7);
+  auto directed = directions(add);
+  ASSERT_EQ(directed.size(), 2u);
+  EXPECT_EQ(judge_numerics(directed[1], 7).forward.kind, one.backward.kind);
 }
 
 TEST(Numerics, RealAttributesAreDrawnToo) {
