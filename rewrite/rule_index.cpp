@@ -81,7 +81,7 @@ Result<RuleIndex> RuleIndex::build(std::vector<Rule> rules, Scope scope, Numeric
   return index;
 }
 
-Numerics usual_numerics() { return Numerics::Unknown; }
+Numerics usual_numerics() { return Numerics::RoundingF32; }
 
 bool RuleIndex::admits(const Rule& directed, DType type) const {
   bool half = type == DType::F16;
