@@ -17,6 +17,7 @@ std::string claim_of(Rule rule) {
   std::sort(rule.domain.begin(), rule.domain.end());
   for (auto& [a, b] : rule.where)
     if (to_string(b) < to_string(a)) std::swap(a, b);
+  rule.numerics = rule.numerics_back = {};  // compared by itself: a witness may be another
   std::sort(rule.where.begin(), rule.where.end(), [](const auto& x, const auto& y) {
     return std::pair(to_string(x.first), to_string(x.second)) <
            std::pair(to_string(y.first), to_string(y.second));
@@ -59,6 +60,9 @@ Result<std::vector<Rule>> prove_rules(const Certificate& certificate, uint64_t s
     if (claim_of(proved) != claim_of(claimed))
       return error("the rule " + claimed.name +
                    " is not proved as it stands; what is proved: " + to_string(proved));
+    if (proved.numerics.kind < claimed.numerics.kind)
+      return error("the rule " + claimed.name + " is " + to_string(proved.numerics.kind) +
+                   " in floating point, not " + to_string(claimed.numerics.kind));
     rules.push_back(std::move(proved));
   }
   return rules;
@@ -71,7 +75,9 @@ Status check_certificate(const Certificate& c, const std::vector<Rule>& rules,
     return error("the certificate is about another output model");
   if (int opset = io::summarise(models.input, models.input.graph).opset; opset != c.opset)
     return error("the certificate is about another operator set");
-  ASSIGN_OR_RETURN(auto index, rewrite::RuleIndex::build(rules, rewrite::Scope::Proved));
+  // What a rule does in floating point is in its line; a step is right over the reals or not.
+  ASSIGN_OR_RETURN(auto index,
+                   rewrite::RuleIndex::build(rules, rewrite::Scope::Proved, Numerics::Unknown));
   ASSIGN_OR_RETURN(Graph replayed, rewrite::replay(models.input.graph, index, c.steps,
                                                    cost::Roofline(), {c.opset}));
   ASSIGN_OR_RETURN(Graph folded, rewrite::fold_calls(replayed, c.folded));
