@@ -91,9 +91,10 @@ int run_check(const CheckFlags& flags) {
     return kInterrupted;
   }
   if (!report) return bad_input(error(flags.b + ": " + report.error().message));
-  std::string input = io::differing_default(*a, *b);
-  if (!input.empty()) report->agrees = false;
-  if (!input.empty() && report->worst.empty()) report->worst = "the default of input " + input;
+  if (std::string input = io::differing_default(*a, *b); report->agrees && !input.empty()) {
+    report->agrees = false;
+    report->worst = "the default of input " + input;
+  }
   fmt::print("{}\n", printable(describe(*report)));
   bool passed = report->agrees && rewrite::incomplete(*report).empty();
   nlohmann::json json = json_of(*report);

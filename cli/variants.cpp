@@ -69,7 +69,7 @@ int run_cost_variants(const CostFlags& flags) {
                                                        options, Stop());
   const Graph* starts[] = {&imported->graph, &best.best};
   Rng rng(flags.common.seed);
-  std::set<uint64_t> seen;
+  std::set<uint64_t> seen;  // a collision loses a variant, no more
   nlohmann::json list = nlohmann::json::array();
   for (int tries = 0; static_cast<int>(list.size()) < flags.count; ++tries) {
     if (tries >= kTriesPerModel * flags.count)

@@ -66,7 +66,7 @@ Kernel all_blocked(Kernel k) {
 
 struct Profiled::Memo {
   std::mutex mutex;
-  std::unordered_map<uint64_t, Cost> costs;
+  std::unordered_map<uint64_t, Cost> costs;  // a collision would misprice a call, no more
 };
 
 Profiled::Profiled(Profile profile)

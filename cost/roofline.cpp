@@ -152,7 +152,7 @@ int64_t typical(const Poly& size, int64_t symbol_value) {
 
 struct Roofline::Memo {
   std::mutex mutex;
-  std::unordered_map<uint64_t, Cost> costs;
+  std::unordered_map<uint64_t, Cost> costs;  // a collision would misprice a call, no more
 };
 
 Roofline::Roofline(Machine machine) : machine_(machine), memo_(std::make_unique<Memo>()) {}

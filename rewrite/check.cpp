@@ -232,7 +232,7 @@ std::string incomplete(const CheckReport& r) {
 Result<CheckReport> compare(const Graph& a, const Graph& b, const CheckOptions& options,
                             const Stop& stop) {
   RETURN_IF_ERROR(check_interfaces(a, b));
-  ASSIGN_OR_RETURN(Program program, make_program(a, b));
+  ASSIGN_OR_RETURN(JointProgram program, make_program(a, b));
   return Checker(program, options, stop).run(sizes_to_try(a, b));
 }
 

@@ -19,7 +19,7 @@ constexpr double kTolerance = 8;
 /// largest value; a finite one that is not finite in the second tensor is suspect.
 class Comparison {
  public:
-  /// `level`: see Program. Not used where `type` is not real: these must be equal.
+  /// `level`: see JointProgram. Not used where `type` is not real: these must be equal.
   Comparison(const Array<double>& first, const Array<double>& second, DType type, double level);
 
   /// The tensor under a disturbance.

@@ -9,7 +9,7 @@ namespace {
 
 size_t number(Value v) { return static_cast<size_t>(v.node); }
 
-DType type_of(const Program& p, Value v) {
+DType type_of(const JointProgram& p, Value v) {
   const auto& types = p.joint.nodes[number(v)].node->types;
   auto k = static_cast<size_t>(v.output);
   return k < types.size() ? types[k].dtype : DType::Undefined;
@@ -27,7 +27,7 @@ std::vector<double> levels_of(const Joint& joint) {
   return levels;
 }
 
-void ask(Program& p, const std::vector<double>& levels, size_t when, Value a, Value b,
+void ask(JointProgram& p, const std::vector<double>& levels, size_t when, Value a, Value b,
          std::string place) {
   if (a == b) return;
   p.due[when].push_back(p.questions.size());
@@ -35,7 +35,7 @@ void ask(Program& p, const std::vector<double>& levels, size_t when, Value a, Va
       {a, b, std::move(place), type_of(p, a), std::max(levels[number(a)], levels[number(b)])});
 }
 
-void ask_all(Program& p) {
+void ask_all(JointProgram& p) {
   std::vector<double> levels = levels_of(p.joint);
   const auto& nodes = p.joint.nodes;
   p.due.resize(nodes.size() + 1);
@@ -48,7 +48,7 @@ void ask_all(Program& p) {
           "operand " + std::to_string(k) + " of " + name_of(nodes[n], "an opaque node"));
 }
 
-void put_in_order(Program& p) {
+void put_in_order(JointProgram& p) {
   const auto& nodes = p.joint.nodes;
   std::vector<int> depth(nodes.size(), 0);
   for (size_t n = 0; n < nodes.size(); ++n)
@@ -67,8 +67,8 @@ std::string name_of(const JointNode& n, std::string otherwise) {
   return named ? n.node->names[0] : otherwise;
 }
 
-Result<Program> make_program(const Graph& a, const Graph& b) {
-  Program p;
+Result<JointProgram> make_program(const Graph& a, const Graph& b) {
+  JointProgram p;
   p.graphs[0] = &a;
   p.graphs[1] = &b;
   ASSIGN_OR_RETURN(p.joint, join(a, b));
@@ -78,7 +78,7 @@ Result<Program> make_program(const Graph& a, const Graph& b) {
   return p;
 }
 
-std::vector<int64_t> uses_of(const Program& p, Side side) {
+std::vector<int64_t> uses_of(const JointProgram& p, Side side) {
   std::vector<int64_t> uses(p.joint.nodes.size(), 0);
   for (const Question& q : p.questions) {
     if (side != Side::Second) ++uses[number(q.first)];
@@ -95,7 +95,7 @@ namespace {
 /// Shapes of the values that are evaluated, at given sizes, and what they take.
 class Estimate {
  public:
-  Estimate(const Program& p, const SizeAssignment& sizes)
+  Estimate(const JointProgram& p, const SizeAssignment& sizes)
       : p_(p), sizes_(sizes), uses_(uses_of(p, Side::Both)), held_(uses_.size(), 0) {}
 
   Effort run() {
@@ -171,7 +171,7 @@ class Estimate {
     }
   }
 
-  const Program& p_;
+  const JointProgram& p_;
   const SizeAssignment& sizes_;
   std::vector<int64_t> uses_;
   std::vector<char> held_;
@@ -181,7 +181,7 @@ class Estimate {
 
 }  // namespace
 
-Effort effort_of(const Program& program, const SizeAssignment& sizes) {
+Effort effort_of(const JointProgram& program, const SizeAssignment& sizes) {
   return Estimate(program, sizes).run();
 }
 

@@ -23,7 +23,7 @@ constexpr double kEvaluationLevel = 0x1p-44;
 /// The joint graph, what is asked of it, and an order of evaluation. The level of a value is the
 /// largest unit roundoff of the constants below it that only one graph has, since those may have
 /// been computed and rounded to their type; at least kEvaluationLevel.
-struct Program {
+struct JointProgram {
   const Graph* graphs[2];
   Joint joint;
   std::vector<Question> questions;
@@ -36,20 +36,20 @@ struct Program {
   size_t graph_of(const JointNode& n) const { return n.graph == graphs[0] ? 0 : 1; }
 };
 /// An Error as for join. The graphs must outlive it.
-Result<Program> make_program(const Graph& a, const Graph& b);
+Result<JointProgram> make_program(const Graph& a, const Graph& b);
 
 /// "relu_3", or `otherwise`.
 std::string name_of(const JointNode& n, std::string otherwise);
 
 /// How often each joint node's values are used to answer the questions, in joint order; 0: the node
 /// need not run.
-std::vector<int64_t> uses_of(const Program& program, Side side);
+std::vector<int64_t> uses_of(const JointProgram& program, Side side);
 
 /// What one evaluation takes at these sizes.
 struct Effort {
   double operations = 0;
   double peak_bytes = 0;  ///< of values alive at once, as doubles
 };
-Effort effort_of(const Program& program, const SizeAssignment& sizes);
+Effort effort_of(const JointProgram& program, const SizeAssignment& sizes);
 
 }  // namespace regraft::rewrite

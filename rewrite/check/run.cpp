@@ -13,7 +13,7 @@ using Tensor = Array<double>;
 
 class JointRun {
  public:
-  JointRun(const Program& program, const SizeAssignment& sizes, const RunOptions& options,
+  JointRun(const JointProgram& program, const SizeAssignment& sizes, const RunOptions& options,
            const Stop& stop)
       : p_(program),
         sizes_(sizes),
@@ -194,7 +194,7 @@ class JointRun {
     return {};
   }
 
-  const Program& p_;
+  const JointProgram& p_;
   const SizeAssignment& sizes_;
   const RunOptions& options_;
   const Stop& stop_;
@@ -205,7 +205,7 @@ class JointRun {
 
 }  // namespace
 
-Result<RunResult> run_once(const Program& program, const SizeAssignment& sizes,
+Result<RunResult> run_once(const JointProgram& program, const SizeAssignment& sizes,
                            const RunOptions& options, const Answer& answer, const Stop& stop) {
   return JointRun(program, sizes, options, stop).run(answer);
 }

@@ -38,7 +38,7 @@ struct RunResult {
 using Answer = std::function<void(size_t question, const Array<double>*, const Array<double>*)>;
 
 /// An Error when a constant cannot be read.
-Result<RunResult> run_once(const Program& program, const SizeAssignment& sizes,
+Result<RunResult> run_once(const JointProgram& program, const SizeAssignment& sizes,
                            const RunOptions& options, const Answer& answer, const Stop& stop);
 
 }  // namespace regraft::rewrite

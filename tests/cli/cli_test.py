@@ -457,6 +457,21 @@ class Certificates(CommandLine):
         self.assert_exit(regraft("check", self.optimised, self.optimised), DONE)
         self.assert_exit(regraft("check", self.optimised, other), FAILED)
 
+    def test_weights_that_are_defaults_of_inputs(self):
+        changed = onnx.load(self.model)
+        weight = changed.graph.initializer[0]
+        changed.graph.input.append(onnx.helper.make_tensor_value_info(
+            weight.name, weight.data_type, list(weight.dims)))
+        paths = [os.path.join(self.folder, name) for name in ("open.onnx", "other.onnx")]
+        onnx.save(changed, paths[0])
+        after = onnx.numpy_helper.to_array(weight) * np.float32(2)
+        weight.CopyFrom(onnx.numpy_helper.from_array(after, weight.name))
+        onnx.save(changed, paths[1])
+        self.assert_exit(regraft("check", paths[0], paths[0]), DONE)
+        run = regraft("check", *paths)
+        self.assert_exit(run, FAILED)
+        self.assertIn("default of input", run.stdout)
+
     def test_external_data(self):
         """Found where it lies, in whatever file; another bit in it is another model."""
         model = onnx.load(self.model)

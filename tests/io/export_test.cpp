@@ -247,6 +247,15 @@ TEST(Export, OperatorNewerThanTheModelIsAnError) {
   EXPECT_NE(bytes.error().message.find("layernorm"), std::string::npos) << bytes.error().message;
 }
 
+/// Axes are written from the front.
+Attrs<Poly> as_written(const OpDef& op, Attrs<Poly> at, size_t rank) {
+  for (size_t k = 0; k < op.ints.size(); ++k)
+    for (Poly& p : at.ints[k])
+      if (op.ints[k].kind == IntKind::Axis && p.constant() < 0)
+        p = p + Poly(static_cast<int64_t>(rank));
+  return at;
+}
+
 TEST(Export, EveryOperatorComesBackAsItself) {
   int written_ops = 0;
   for (const OpDef* op : all_ops()) {
@@ -278,7 +287,9 @@ TEST(Export, EveryOperatorComesBackAsItself) {
       EXPECT_EQ(again->graph.type(again->graph.outputs()[0]).dtype, DType::F32);
       EXPECT_EQ(to_string(call.types[0]), to_string(start.node(*id).types[0])) << op->name;
       if (call.op != op) continue;
-      EXPECT_TRUE(same(call.attrs, start.node(*id).attrs)) << op->name;
+      EXPECT_TRUE(
+          same(call.attrs, as_written(*op, symbolic(sample.attrs), sample.shapes[0].size())))
+          << op->name;
     }
   }
   EXPECT_GT(written_ops, 20);

@@ -169,5 +169,47 @@ TEST(Formula, ComparisonsFoldOnNumbers) {
   EXPECT_EQ(compare(Poly(2) * x < Poly(7), x <= Poly(3)), 0);  // tightened to integers
 }
 
+/// What mix makes of x, undone.
+uint64_t unmixed(uint64_t x) {
+  auto inverse = [](uint64_t odd) {
+    uint64_t y = odd;
+    for (int k = 0; k < 6; ++k) y *= 2 - odd * y;
+    return y;
+  };
+  x ^= x >> 31 ^ x >> 62;
+  x *= inverse(0x94d049bb133111ebULL);
+  x ^= x >> 27 ^ x >> 54;
+  x *= inverse(0xbf58476d1ce4e5b9ULL);
+  x ^= x >> 30 ^ x >> 60;
+  return x - 0x9e3779b97f4a7c15ULL;
+}
+
+/// The hash by which tables were once told apart.
+uint64_t hash_of(const std::vector<Poly>& table) {
+  uint64_t h = table.size();
+  for (const Poly& p : table) h = combine(h, hash(p));
+  return h;
+}
+
+TEST(Poly, TablesAreWhatIsInThem) {
+  SymbolPool pool;
+  Poly n = Poly::symbol(pool.named("n")), i = Poly::symbol(pool.named("i"));
+  std::vector<Poly> a = {Poly(1), n, Poly(3)}, b = {Poly(1), n, Poly(4)};
+  EXPECT_EQ(pool.table(a), pool.table(a));
+  EXPECT_NE(pool.table(a), pool.table(b));
+  EXPECT_TRUE(same(pool.lookup(pool.table(a), Poly(1), n), n));
+  EXPECT_TRUE(same(pool.lookup(pool.table(a), i, n), pool.lookup(pool.table(a), i, n)));
+  EXPECT_FALSE(same(pool.lookup(pool.table(a), i, n), pool.lookup(pool.table(b), i, n)));
+  // Made to collide: what the first entry changes, the second changes back.
+  constexpr uint64_t kOdd = 0x632be59bd9b4e019ULL;
+  std::vector<Poly> c = {Poly(5), Poly(6)};
+  auto after = [&](int64_t first) { return std::rotl(combine(2, hash(Poly(first))), 23) * kOdd; };
+  uint64_t back = unmixed(after(5) + hash(Poly(6)) - after(7));
+  std::vector<Poly> d = {Poly(7), Poly(static_cast<int64_t>(back))};
+  ASSERT_EQ(hash_of(c), hash_of(d));
+  EXPECT_NE(pool.table(c), pool.table(d));
+  EXPECT_FALSE(same(pool.lookup(pool.table(c), i, n), pool.lookup(pool.table(d), i, n)));
+}
+
 }  // namespace
 }  // namespace regraft
