@@ -24,7 +24,7 @@ import onnx  # noqa: E402
 
 import build_models  # noqa: E402
 
-DONE, USAGE, BAD_INPUT = 0, 2, 3
+DONE, USAGE, BAD_INPUT, INTERRUPTED = 0, 2, 3, 130
 REGRAFT = ""
 NUMBERS = {"ppo": "policy_loss", "planner": "policy_loss", "world-model": "m_latent"}
 
@@ -119,7 +119,7 @@ class Train(unittest.TestCase):
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, DONE, stderr)
+        self.assertEqual(process.returncode, INTERRUPTED, stderr)
         self.assertIn("goes on from", stdout)
         self.assertTrue(out.exists() and os.path.exists(f"{out}.state"))
 
