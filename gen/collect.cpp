@@ -23,6 +23,11 @@ std::string hex_digits(uint64_t h, int digits) {
   return s;
 }
 
+bool fits(const std::vector<Signature>& domain, size_t variables) {
+  return std::all_of(domain.begin(), domain.end(),
+                     [&](const Signature& s) { return s.size() == variables; });
+}
+
 }  // namespace
 
 bool Collector::add(const Rule& rule, const Signature& signature) {
@@ -66,14 +71,29 @@ bool Collector::known(const Rule& rule) const {
                      [&](const Rule& r) { return keys_.count(canonical_key(r)) > 0; });
 }
 
-std::vector<Rule> Collector::finished(const std::vector<char>& keep, int threads) const {
+std::vector<Signature> Domains::of(size_t k, size_t variables,
+                                   const std::function<std::vector<Signature>()>& find) {
+  {
+    std::lock_guard lock(mutex_);
+    if (auto at = known_.find(k); at != known_.end() && fits(at->second, variables))
+      return at->second;
+  }
+  std::vector<Signature> found = find();
+  std::lock_guard lock(mutex_);
+  known_[k] = found;
+  if (added_) added_(known_);
+  return found;
+}
+
+std::vector<Rule> Collector::finished(const std::vector<char>& keep, int threads,
+                                      Domains& domains) const {
   std::vector<size_t> kept;
   for (size_t k = 0; k < rules_.size(); ++k)
     if (keep[k]) kept.push_back(k);
   std::vector<Rule> r(kept.size());
   parallel_for(kept.size(), threads, [&](size_t k) {
     Rule rule = rules_[kept[k]];
-    rule.domain = domain(kept[k]);
+    rule.domain = domains.of(kept[k], rule.variables.size(), [&] { return domain(kept[k]); });
     r[k] = renamed(rule);
   });
   std::set<std::string> names;

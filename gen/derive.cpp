@@ -1,6 +1,7 @@
 #include "gen/derive.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <numeric>
 #include <unordered_set>
@@ -357,6 +358,19 @@ std::vector<Derivation> derive_all(const Deriver& deriver, const std::vector<Rul
 
 namespace {
 
+/// What was answered before, or `ask`, whose answer is kept.
+template <class Ask>
+Answer answer_of(const Answers& answers, size_t question, size_t rules, const Ask& ask) {
+  auto known = answers.find ? answers.find(question) : std::nullopt;
+  bool fits = known && std::all_of(known->used.begin(), known->used.end(),
+                                   [&](size_t n) { return n < rules; });
+  if (fits) return *std::move(known);
+  Derivation d = ask();
+  Answer answer{d.derived, std::move(d.used)};
+  if (answers.keep) answers.keep(question, answer);
+  return answer;
+}
+
 /// Small rules first: by the calls of the larger side, then by all calls.
 std::pair<size_t, size_t> extent(const Rule& r) {
   return {std::max(size(r.lhs), size(r.rhs)), size(r.lhs) + size(r.rhs)};
@@ -364,8 +378,20 @@ std::pair<size_t, size_t> extent(const Rule& r) {
 
 }  // namespace
 
+std::vector<char> derivable(const Deriver& deriver, const std::vector<Rule>& goals, int threads,
+                            const Stop& stop, const Answers& answers) {
+  std::vector<char> r(goals.size(), 0);
+  parallel_for(goals.size(), threads, [&](size_t k) {
+    if (stop.must_end()) return;
+    r[k] = answer_of(answers, k, deriver.rules().size(), [&] {
+             return deriver.derive(goals[k]);
+           }).derived;
+  });
+  return r;
+}
+
 std::vector<char> minimal(const std::vector<Rule>& rules, const DeriveOptions& options, int threads,
-                          const Stop& stop) {
+                          const Stop& stop, const Answers& answers) {
   Deriver deriver(rules, options);
   std::vector<char> remains(rules.size(), 1);
   auto others = [&](size_t k) {
@@ -374,19 +400,28 @@ std::vector<char> minimal(const std::vector<Rule>& rules, const DeriveOptions& o
       if (n != k && remains[n] && extent(rules[n]).first <= extent(rules[k]).first) r.push_back(n);
     return r;
   };
-  std::vector<Derivation> first(rules.size());
+  auto ask = [&](size_t k, size_t question) {
+    return answer_of(answers, question, rules.size(),
+                     [&] { return deriver.derive(rules[k], others(k)); });
+  };
+  std::atomic<bool> stopped{false};  // once and for all: later answers build on earlier ones
+  auto must_end = [&] {
+    if (stop.must_end()) stopped = true;
+    return stopped.load();
+  };
+  std::vector<Answer> first(rules.size());
   parallel_for(rules.size(), threads, [&](size_t k) {
-    if (!stop.must_end()) first[k] = deriver.derive(rules[k], others(k));
+    if (!must_end()) first[k] = ask(k, 2 * k);
   });
   std::vector<size_t> order(rules.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return extent(rules[a]) > extent(rules[b]); });
   for (size_t k : order) {
-    if (!first[k].derived || stop.must_end()) continue;
+    if (!first[k].derived || must_end()) continue;
     bool intact = std::all_of(first[k].used.begin(), first[k].used.end(),
                               [&](size_t n) { return remains[n] != 0; });
-    if (intact || deriver.derive(rules[k], others(k)).derived) remains[k] = 0;
+    if (intact || ask(k, 2 * k + 1).derived) remains[k] = 0;
   }
   return remains;
 }

@@ -3,7 +3,9 @@
 // put into an e-graph, the rules are applied in both directions, and the sides must become equal.
 // That is a proof at these sizes only; sizes are chosen apart so that little holds by accident.
 // Source: equality saturation (egg, POPL 2021), rule minimisation (Ruler, OOPSLA 2021).
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "base/parallel.h"
 #include "ir/rule.h"
@@ -50,14 +52,30 @@ class Deriver {
   DeriveOptions options_;
 };
 
+/// Whether a rule follows, and from which: all that dropping rules needs to know.
+struct Answer {
+  bool derived = false;
+  std::vector<size_t> used;
+};
+/// Answers that an earlier run gave to the same questions: called with the number of the question,
+/// from any thread. Both empty, or neither.
+struct Answers {
+  std::function<std::optional<Answer>(size_t)> find;
+  std::function<void(size_t, const Answer&)> keep;
+};
+
 /// One for each goal. Those that `stop` left out are not tried.
 std::vector<Derivation> derive_all(const Deriver& deriver, const std::vector<Rule>& goals,
                                    int threads, const Stop& stop);
+/// Whether each goal follows, unless `answers` says so; false where `stop` left it out.
+std::vector<char> derivable(const Deriver& deriver, const std::vector<Rule>& goals, int threads,
+                            const Stop& stop, const Answers& answers = {});
 
 /// Marks the rules that remain when, from the largest to the smallest, each rule is dropped that
 /// follows from remaining ones whose larger side has no more calls. What `stop` left undecided
-/// remains. Deterministic unless stopped.
+/// remains. Deterministic unless stopped. Questions of `answers`: 2 k, does rule k follow from all
+/// others that are no larger; 2 k + 1, does it from those that remain.
 std::vector<char> minimal(const std::vector<Rule>& rules, const DeriveOptions& options, int threads,
-                          const Stop& stop);
+                          const Stop& stop, const Answers& answers = {});
 
 }  // namespace regraft::gen

@@ -1,6 +1,7 @@
 #include "gen/generate.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/resources.h"
 #include "gen/collect.h"
@@ -34,6 +35,8 @@ class Run {
   void collect(const Finding& finding);
   void distil(Distiller& distiller);
   void save(const Distiller& distiller, size_t position);
+  void save_soon();
+  Answers remembered(std::map<size_t, Answer>& known);
   void add(const DistilCounts& counts);
   std::vector<char> without_derivable();
 
@@ -44,6 +47,7 @@ class Run {
   Collector collector_;
   Checkpoint checkpoint_;  ///< begins as what is resumed, and only grows
   size_t theme_ = 0;       ///< number of the theme at work
+  std::mutex mutex_;       ///< of the checkpoint, in the last stages
   Clock::time_point saved_;
   std::vector<Judged> themes_;  ///< only for an audit
 };
@@ -96,6 +100,28 @@ void Run::save(const Distiller& distiller, size_t position) {
   options_.save(checkpoint_);
 }
 
+/// REQUIRES: mutex_ is held.
+void Run::save_soon() {
+  if (!options_.save || seconds_since(saved_) < kSaveSeconds) return;
+  saved_ = Clock::now();
+  options_.save(checkpoint_);
+}
+
+/// Answers are of a run whose themes are all finished; of another they are not kept.
+Answers Run::remembered(std::map<size_t, Answer>& known) {
+  if (report_.ended != Ended::Complete) return {};
+  return {[&](size_t question) -> std::optional<Answer> {
+            std::lock_guard lock(mutex_);
+            auto at = known.find(question);
+            return at == known.end() ? std::nullopt : std::optional(at->second);
+          },
+          [&](size_t question, const Answer& answer) {
+            std::lock_guard lock(mutex_);
+            known[question] = answer;
+            save_soon();
+          }};
+}
+
 void Run::distil(Distiller& distiller) {
   for (size_t k = 0; k < collector_.rules().size(); ++k)
     distiller.know(collector_.rules()[k], collector_.signatures(k));
@@ -138,7 +164,7 @@ std::vector<char> Run::without_derivable() {
   near.max_rounds = 2;
   near.max_nodes = 2000;
   const std::vector<Rule>& rules = collector_.rules();
-  std::vector<char> keep = minimal(rules, near, threads_, stop_);
+  std::vector<char> keep = minimal(rules, near, threads_, stop_, remembered(checkpoint_.near));
   std::vector<Rule> kept, dropped;
   std::vector<size_t> places;
   for (size_t k = 0; k < rules.size(); ++k) {
@@ -147,9 +173,10 @@ std::vector<char> Run::without_derivable() {
   }
   DeriveOptions far;  // steps of dropped rules are several steps of kept ones
   far.slack = 1;
-  auto again = derive_all(Deriver(std::move(kept), far), dropped, threads_, stop_);
+  auto again = derivable(Deriver(std::move(kept), far), dropped, threads_, stop_,
+                         stop_.must_end() ? Answers() : remembered(checkpoint_.far));
   for (size_t k = 0; k < again.size(); ++k)
-    if (!again[k].derived) keep[places[k]] = 1;
+    if (!again[k]) keep[places[k]] = 1;
   return keep;
 }
 
@@ -157,11 +184,19 @@ GenerateReport Run::finish() {
   std::vector<char> keep = without_derivable();
   report_.removed_derivable = static_cast<uint64_t>(std::count(keep.begin(), keep.end(), 0));
   report_.removed_duplicate = collector_.duplicates();
-  report_.candidates = collector_.finished(keep, threads_);
+  bool complete = report_.ended == Ended::Complete && !stop_.must_end();
+  Domains domains(complete ? checkpoint_.domains : Domains::Map(), [&](const Domains::Map& all) {
+    if (!complete) return;
+    std::lock_guard lock(mutex_);
+    if (seconds_since(saved_) >= kSaveSeconds) checkpoint_.domains = all;
+    save_soon();
+  });
+  report_.candidates = collector_.finished(keep, threads_, domains);
   if (options_.audit > 0)
     report_.audit =
         audit(themes_, report_.candidates, options_.audit, options_.seed, threads_, stop_);
   if (stop_.must_end()) report_.ended = Ended::Stopped;
+  if (options_.save && !checkpoint_.themes.empty()) options_.save(checkpoint_);
   return std::move(report_);
 }
 

@@ -2,11 +2,13 @@
 // Candidates for substitutions, from nothing but the operators' formulas: enumerate values, pair
 // what is equal, keep what known rules do not connect, generalise it, and drop what follows.
 #include <functional>
+#include <map>
 #include <string>
 
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "gen/audit.h"
+#include "gen/derive.h"
 #include "gen/distil.h"
 #include "gen/enumerate.h"
 #include "gen/op_sets.h"
@@ -21,6 +23,9 @@ struct Checkpoint {
     std::vector<size_t> judged;  ///< those that known rules did not connect
   };
   std::vector<ThemeState> themes;  ///< of the op set, in order; the last may be unfinished
+  /// Once all themes are finished: which rules follow from the others, in two passes.
+  std::map<size_t, Answer> near, far;
+  std::map<size_t, std::vector<Signature>> domains;  ///< of the rules that remain
 };
 
 struct GenerateOptions {

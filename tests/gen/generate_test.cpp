@@ -214,6 +214,64 @@ TEST(Generate, ACheckpointBringsBackTheSameResult) {
   EXPECT_EQ(texts(*rest), texts(*whole));
 }
 
+/// Each theme is as far as before, or further.
+bool has_grown(const Checkpoint& from, const Checkpoint& to) {
+  for (size_t k = 0; k < from.themes.size(); ++k)
+    if (k >= to.themes.size() || to.themes[k].position < from.themes[k].position) return false;
+  return to.near.size() >= from.near.size() && to.far.size() >= from.far.size();
+}
+
+TEST(Generate, CheckpointsOnlyGrow) {
+  GenerateOptions options;
+  options.ops = "core";
+  options.max_size = 1;
+  options.threads = 1;
+  options.verbosity = Verbosity::Quiet;
+  Checkpoint known;
+  options.save = [&](const Checkpoint& c) {
+    EXPECT_TRUE(has_grown(known, c));
+    known = c;
+  };
+  Stop never, at_once;
+  at_once.request();
+  auto whole = generate(options, never);
+  ASSERT_TRUE(whole);
+  ASSERT_GT(known.themes.size(), 2u);
+  EXPECT_FALSE(known.near.empty());
+  options.resume = known;
+  ASSERT_TRUE(generate(options, at_once));  // stopped before it was where it had been
+  options.resume = known;
+  auto again = generate(options, never);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(texts(*again), texts(*whole));
+}
+
+TEST(Generate, WhatWasAnsweredIsNotAskedAgain) {
+  GenerateOptions options;
+  options.ops = "taso";
+  options.max_size = 2;
+  options.verbosity = Verbosity::Quiet;
+  Stop never;
+  Checkpoint known;
+  options.save = [&](const Checkpoint& c) { known = c; };
+  auto whole = generate(options, never);
+  ASSERT_TRUE(whole && !known.near.empty());
+  options.save = nullptr;
+  // A false answer shows that it was used: no rule follows any more.
+  options.resume = known;
+  for (auto& [question, answer] : options.resume.near) answer = {};
+  options.resume.domains.clear();
+  auto other = generate(options, never);
+  ASSERT_TRUE(other);
+  EXPECT_GT(other->candidates.size(), whole->candidates.size());
+  // Numbers of rules that are not there are no answers.
+  options.resume = known;
+  for (auto& [question, answer] : options.resume.near) answer = {true, {1000000}};
+  auto third = generate(options, never);
+  ASSERT_TRUE(third);
+  EXPECT_EQ(texts(*third), texts(*whole));
+}
+
 TEST(Generate, SeedsAndThreadsDoNotMatter) {
   auto first = texts(run("matrix", 3, 7, 1));
   EXPECT_FALSE(first.empty());
