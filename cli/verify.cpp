@@ -209,6 +209,9 @@ int run_verify(const VerifyFlags& flags) {
   if (written) written = commit_all({&*out, &*machine_report});
   if (!written) return bad_input(written.error());
   if (flags.common.verbosity == Verbosity::Normal) print(report);
+  for (const verify::Finding& f : report.findings)
+    if (f.counters.disagreements > 0)
+      tell("error: rule " + f.rule.name + ": " + f.rule.verdict.detail);
   if (report.counters.disagreements > 0) return kFailed;
   if (Stop::was_interrupted()) return kInterrupted;
   bool all_proved = report.counters.refuted + report.counters.unknown + report.counters.tested == 0;

@@ -154,7 +154,6 @@ class RuleVerifier {
     ++unknown_;
     ++out_.counters.disagreements;
     reason_ = "provers disagree at " + second.detail;
-    fmt::print(stderr, "regraft: error: rule {}: {}\n", out_.rule.name, reason_);
     return false;
   }
 

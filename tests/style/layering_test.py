@@ -52,6 +52,16 @@ THIRD_PARTY = {
     "pybind11/": ["python/"],
     "gtest/": ["tests/"],
 }
+# What a file asks of the system or of a library -> files that may, so that it is done well once.
+CALLS = {
+    r"\bofstream\b|\bfopen\(|::rename\(|\bmkos?temps?\(|SerializeToOstream":
+        ("writes a file", ["base/output_file.", "base/journal."]),
+    r"\bposix_spawnp?\(|\bpopen\(|\bsystem\(|\bexec[vl]p?e?\(|\bfork\(":
+        ("starts a program", ["base/subprocess."]),
+    r"\bsignal\(SIG|\bsigaction\(": ("handles a signal", ["base/parallel.", "base/subprocess."]),
+    r"(\.|->)dump\(": ("prints JSON, which not all bytes are fit for", ["cli/report."]),
+    r"print\(stderr, *\"regraft": ("prints an error", ["cli/report."]),
+}
 MAX_LINES = 700          # of any file
 MAX_P90_LINES = 400      # of nine files in ten
 MAX_MEDIAN_LINES = 200
@@ -81,6 +91,14 @@ def include_problems(name, text):
             yield f'{name}: includes "{header}", which is not a path from the root of the sources'
         elif room in MAY_INCLUDE and target != room and target not in MAY_INCLUDE[room]:
             yield f"{name}: includes {header}, but {room} may not see {target}"
+
+
+def call_problems(name, text):
+    if name.startswith("tests/"):
+        return
+    for pattern, (what, places) in CALLS.items():
+        if re.search(pattern, text) and not name.startswith(tuple(places)):
+            yield f"{name}: {what}; only {' '.join(places)} may"
 
 
 def operator_names(root):
@@ -164,6 +182,7 @@ def problems(root):
     for name, text in sources(root):
         found += include_problems(name, text)
         found += naming_problems(name, text, operators)
+        found += call_problems(name, text)
         found += line_problems(name, text)
         lengths.append(text.count("\n"))
     found += type_problems(sources(root))
@@ -190,6 +209,12 @@ FAULTS = [
     ("base/bad.cpp", "#include <spdlog/spdlog.h>\n", "<spdlog/spdlog.h>"),
     ("ir/bad.cpp", '#include "graph.h"\n', "not a path from the root"),
     ("verify/bad.cpp", 'auto op = find_op("matmul");\n', "names the operator"),
+    ("cost/bad.cpp", 'std::ofstream out("x");\n', "writes a file"),
+    ("io/bad.cpp", "std::filesystem::rename(a, b);\n", "writes a file"),
+    ("cli/bad.cpp", 'auto file = popen("ls", "r");\n', "starts a program"),
+    ("rl/bad.cpp", "std::signal(SIGINT, stop);\n", "handles a signal"),
+    ("cli/bad.cpp", "auto text = j.dump(2);\n", "prints JSON"),
+    ("verify/bad.cpp", 'fmt::print(stderr, "regraft: {}", x);\n', "prints an error"),
     ("ir/bad.h", "int x;\n", "#pragma once"),
     ("ir/bad.cpp", "int x;\n" * (MAX_LINES + 1), "lines; the limit"),
     ("ir/bad.cpp", "int " + "x" * MAX_COLUMNS + ";\n", "columns; the limit"),
