@@ -155,7 +155,7 @@ std::string to_text(const Certificate& c) {
             {"opset", c.opset},  {"rules", lines_of(c.rules)}, {"steps", steps},
             {"folded", c.folded}};
   j[std::string(kSelf)] = digest_of_fields(j);
-  return j.dump(1) + "\n";
+  return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 Result<Certificate> parse_certificate(std::string_view text, const std::string& name) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/output_file.h"
 #include "cli/bench_report.h"
 #include "cli/commands.h"
 #include "cli/model_files.h"
@@ -239,6 +240,10 @@ Status bench(const BenchFlags& flags) {
   setting.digest = digest_of(setting.rules, *setting.cost.model);
   ASSIGN_OR_RETURN(auto methods, bench_methods({flags.policies, flags.methods}, setting.rules));
   ASSIGN_OR_RETURN(auto files, model_files(flags.graphs));
+  RETURN_IF_ERROR(require_distinct(named("a model", files), {{"the reference", flags.reference},
+                                                             {"the runs kept", flags.kept},
+                                                             {"the report", flags.common.json}}));
+  ASSIGN_OR_RETURN(OutputFile output, OutputFile::open(flags.common.json));
   ASSIGN_OR_RETURN(auto kept, KeptRuns::open(flags.kept));
   ASSIGN_OR_RETURN(auto references, References::open(flags.reference));
   std::vector<GraphRuns> graphs;
@@ -264,13 +269,18 @@ Status bench(const BenchFlags& flags) {
                  {"cap", flags.cap},
                  {"expansions", flags.expansions},
                  {"expanding", flags.expanding}});
-  return write_file(flags.common.json, to_text(report, -1));
+  RETURN_IF_ERROR(output.write(to_text(report, -1)));
+  return output.commit();
 }
 
 }  // namespace
 
 int run_bench_learn(const BenchFlags& flags) {
   Status done = bench(flags);
+  if (!done && Stop::was_interrupted()) {
+    tell(done.error().message);
+    return kInterrupted;
+  }
   return done ? kDone : bad_input(done.error());
 }
 

@@ -71,7 +71,8 @@ int run_cost_variants(const CostFlags& flags) {
   Rng rng(flags.common.seed);
   std::set<uint64_t> seen;  // a collision loses a variant, no more
   nlohmann::json list = nlohmann::json::array();
-  for (int tries = 0; static_cast<int>(list.size()) < flags.count; ++tries) {
+  Stop stop;
+  for (int tries = 0; static_cast<int>(list.size()) < flags.count && !stop.must_end(); ++tries) {
     if (tries >= kTriesPerModel * flags.count)
       return bad_input(error(fmt::format("{}: only {} graphs were found that compute the same",
                                          flags.files[0], list.size())));

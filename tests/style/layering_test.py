@@ -59,7 +59,8 @@ CALLS = {
     r"\bposix_spawnp?\(|\bpopen\(|\bsystem\(|\bexec[vl]p?e?\(|\bfork\(":
         ("starts a program", ["base/subprocess."]),
     r"\bsignal\(SIG|\bsigaction\(": ("handles a signal", ["base/parallel.", "base/subprocess."]),
-    r"(\.|->)dump\(": ("prints JSON, which not all bytes are fit for", ["cli/report."]),
+    r"(\.|->)dump\(": ("prints JSON, which not all bytes are fit for",
+                         ["cli/report.", "certify/certificate."]),
     r"print\(stderr, *\"regraft": ("prints an error", ["cli/report."]),
 }
 MAX_LINES = 700          # of any file
