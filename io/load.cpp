@@ -12,6 +12,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
+#include "base/printable.h"
 #include "io/proto.h"
 #include "io/tensors.h"
 
@@ -144,11 +145,7 @@ Status check_tensors(Model& model) {
 
 /// One line, whatever names the file contains.
 Error located(const std::string& name, const Error& failure) {
-  std::string text = fmt::format("{}: {}", name, failure.message);
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20) c = '?';
-  }
-  return error(std::move(text));
+  return error(printable(name + ": " + failure.message));
 }
 
 }  // namespace
