@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/resources.h"
+#include "base/uninterrupted.h"
 
 #ifdef REGRAFT_PARALLEL_TBB
 #include <tbb/blocked_range.h>
@@ -21,6 +22,8 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 volatile std::sig_atomic_t interrupt_pending = 0, interrupt_seen = 0;
+
+thread_local int uninterrupted = 0;  // of Uninterrupted that live
 
 void on_interrupt(int) {
   interrupt_seen = 1;
@@ -112,7 +115,9 @@ const char* Stop::reason() const {
   return out_of_time() ? "out of time" : "out of memory";
 }
 
-bool Stop::interrupted() { return interrupt_pending != 0; }
+bool Stop::interrupted() { return interrupt_pending != 0 && uninterrupted == 0; }
+Uninterrupted::Uninterrupted() { ++uninterrupted; }
+Uninterrupted::~Uninterrupted() { --uninterrupted; }
 void Stop::acknowledge_interrupt() { interrupt_pending = 0; }
 bool Stop::was_interrupted() { return interrupt_seen != 0; }
 

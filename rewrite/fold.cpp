@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/uninterrupted.h"
 #include "ir/eval.h"
 
 namespace regraft::rewrite {
@@ -112,6 +113,12 @@ class Cone {
   std::vector<Step> steps_;
   std::unordered_map<int32_t, int32_t> places_;
 };
+
+/// What must be there for the model to be written, whatever was to stop.
+Result<std::vector<Array<double>>> evaluated_whole(const Cone& cone) {
+  const Uninterrupted whole;
+  return cone.evaluate(Stop());
+}
 
 class Folder {
  public:
@@ -304,8 +311,7 @@ class Folder {
       for (size_t k = 0; k < node.types.size(); ++k)
         constants.push_back(computed_late(p.cone, root, k));
     } else {
-      const Stop never;
-      auto values = p.cone->evaluate(maker ? never : stop_);
+      auto values = maker ? evaluated_whole(*p.cone) : p.cone->evaluate(stop_);
       if (!values && !maker && stop_.must_end()) return false;
       if (!values) return values.error();
       for (size_t k = 0; k < values->size(); ++k)
@@ -326,7 +332,7 @@ class Folder {
                                                 int32_t root, size_t k) const {
     const TensorType& type = graph_.node(root).types[k];
     auto read = [cone, k, dtype = type.dtype](const Constant::Visit& visit) -> Status {
-      ASSIGN_OR_RETURN(auto results, cone->evaluate(Stop()));
+      ASSIGN_OR_RETURN(auto results, evaluated_whole(*cone));
       auto data = make_constant(dtype, results[k].shape, results[k].data);
       results.clear();
       return data->read(visit);
@@ -396,6 +402,7 @@ Result<FoldReport> fold(const Graph& g, int64_t growth, const Stop& stop) {
 }
 
 Result<Graph> fold_calls(const Graph& g, const std::vector<int32_t>& calls) {
+  const Uninterrupted whole;
   const Stop never;
   ASSIGN_OR_RETURN(FoldReport report, Folder(g, kTooMuch / 2, never).run_again(calls));
   return std::move(report.graph);
