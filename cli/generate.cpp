@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/input_file.h"
 #include "base/resources.h"
@@ -121,10 +122,12 @@ int run_generate(const GenerateFlags& flags) {
   auto resume = read_checkpoint(flags);
   if (!resume) return bad_input(resume.error());
   options.resume = *std::move(resume);
+  bool warned = false;
   if (!flags.checkpoint.empty())
     options.save = [&](const gen::Checkpoint& c) {
       Status kept = write_file(flags.checkpoint, to_text(c, run_of(flags)));
-      if (!kept) tell(kept.error().message);
+      if (!kept && !std::exchange(warned, true))
+        tell("warning: no progress is kept: " + kept.error().message);
     };
   if (auto kept = OutputFile::open(flags.checkpoint); !kept) return bad_input(kept.error());
   auto candidates = OutputFile::open(flags.out);

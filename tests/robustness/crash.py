@@ -353,7 +353,8 @@ class Campaign:
                    "term": (DONE, INTERRUPTED, -signal.SIGTERM)}[way]  # too early for its handler
         require(code in allowed, f"exit {code}: {stderr!r}")
         if code == BAD_INPUT:
-            told = [line for line in stderr.split(b"\n") if line.startswith(b"regraft: ")]
+            told = [line for line in stderr.split(b"\n")
+                    if line.startswith(b"regraft: ") and b": warning: " not in line]
             require(len(told) == 1 and b"cannot be written" in told[0], f"{stderr!r}")
 
     def check_files(self, before, code):
