@@ -14,8 +14,8 @@ constexpr const char* kKind = "fuzz";
 constexpr size_t kGraphs = 2;
 
 rl::Learner learner() {
-  rl::Learner l(fuzz::some_network().options(), rl::describe(fuzz::some_rules()), {kGraphs, 0.3, 0.2},
-                7, 1);
+  rl::Learner l(fuzz::some_network().options(), rl::describe(fuzz::some_rules()),
+                {kGraphs, 0.3, 0.2}, 7, 1);
   l.starts.keep(0, 2.5, {{0, {1, 2}, {{0, 0}, {1, 0}}, 0, 0}});
   return l;
 }
