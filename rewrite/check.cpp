@@ -27,7 +27,7 @@ using Comparisons = std::vector<std::optional<Comparison>>;
 
 class Checker {
  public:
-  Checker(const Program& program, const CheckOptions& options, const Stop& stop)
+  Checker(const JointProgram& program, const CheckOptions& options, const Stop& stop)
       : p_(program),
         options_(options),
         stop_(stop),
@@ -184,7 +184,7 @@ class Checker {
     }
   }
 
-  const Program& p_;
+  const JointProgram& p_;
   const CheckOptions& options_;
   const Stop& stop_;
   Progress progress_;
