@@ -319,6 +319,22 @@ TEST(Tolerance, KnowsWhatCancellationLoses) {
   EXPECT_TRUE(check(b, a).agrees);
 }
 
+TEST(Tolerance, KnowsThatAStepTurnsRoundingIntoAnything) {
+  // The sign of (1/3 x + y) - y - 1/3 x, which is 0 but for rounding.
+  Graph a, b;
+  for (Graph* g : {&a, &b}) {
+    Value x = input(*g, {64}), y = input(*g, {64});
+    Value third = call(*g, "mul", {x, g->add_constant(Constant::of_floats({1}, {1 / 3.0F}))});
+    Value sum = call(*g, "add", {g == &a ? third : y, g == &a ? y : third});
+    Value rest = call(*g, "sub", {call(*g, "sub", {sum, y}), third});
+    if (g == &b) rest = call(*g, "sub", {call(*g, "sub", {sum, third}), y});
+    Value size = call(*g, "sqrt", {call(*g, "mul", {rest, rest})});
+    Value least = g->add_constant(Constant::of_floats({1}, {1e-30F}));
+    g->set_outputs({call(*g, "div", {rest, call(*g, "add", {size, least})})});
+  }
+  EXPECT_TRUE(check(a, b).agrees);
+}
+
 TEST(Comparison, NeedsASampleToExcuseADifference) {
   Array<double> x{{2}, {1, 1}}, y{{2}, {1, 1.001}};
   Comparison c(x, y, DType::F32, 0x1p-24);
