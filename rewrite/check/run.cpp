@@ -11,6 +11,12 @@ namespace {
 
 using Tensor = Array<double>;
 
+/// A float32 that is no round number.
+bool may_be_rounded(double v) {
+  return std::abs(v) <= format_of(DType::F32).largest && static_cast<float>(v) == v &&
+         v * 1024 != std::floor(v * 1024);
+}
+
 class JointRun {
  public:
   JointRun(const JointProgram& program, const SizeAssignment& sizes, const RunOptions& options,
@@ -108,8 +114,7 @@ class JointRun {
       operands.push_back(x);
     }
     if (std::find(operands.begin(), operands.end(), nullptr) == operands.end()) {
-      auto results =
-          evaluate_reals(*n.node->op, operands, evaluate(n.node->attrs, sizes(n)), stop_);
+      auto results = evaluate_reals(*n.node->op, operands, attributes(index), stop_);
       if (results)
         keep(index, *std::move(results));
       else if (stop_.must_end())
@@ -119,6 +124,18 @@ class JointRun {
     }
     for (Value v : n.inputs) release(v);
     return {};
+  }
+
+  /// Real attributes of one graph's calls are disturbed, as a model's file has them in float32.
+  Attrs<int64_t> attributes(size_t index) const {
+    const JointNode& n = p_.joint.nodes[index];
+    Attrs<int64_t> attrs = evaluate(n.node->attrs, sizes(n));
+    if (!options_.noise || n.in[0] == n.in[1]) return attrs;
+    Rng rng(combine(combine(*options_.noise, index), uint64_t{1} << 32));
+    for (Real& r : attrs.reals)
+      if (may_be_rounded(r.value))
+        disturb(std::span(&r.value, 1), format_of(DType::F32).roundoff, 0, Rng(rng.next()));
+    return attrs;
   }
 
   void keep(size_t index, std::vector<Tensor> results) {

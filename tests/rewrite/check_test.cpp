@@ -306,6 +306,20 @@ TEST(Tolerance, IsTheEvaluationsWhereNoConstantWasRounded) {
   EXPECT_FALSE(check(a, b).agrees);
 }
 
+TEST(Tolerance, KnowsThatFilesHaveAttributesInFloat32) {
+  auto scaled = [](double alpha) {
+    Graph g;
+    Value x = g.add_input({DType::F64, Shape{3, 3}}), y = g.add_input({DType::F64, Shape{3, 3}});
+    Attrs<Poly> attrs = default_attrs(*find_op("gemm"), 2);
+    attrs.reals[0].value = alpha;
+    g.set_outputs({{*g.add_call(*find_op("gemm"), {x, y}, attrs), 0}});
+    return g;
+  };
+  EXPECT_TRUE(check(scaled(1 / 3.0), scaled(1 / 3.0F)).agrees);
+  EXPECT_FALSE(check(scaled(1 / 3.0), scaled(1 / 3.0F * (1 + 1e-5F))).agrees);
+  EXPECT_FALSE(check(scaled(1), scaled(1 + 0x1p-9)).agrees);
+}
+
 TEST(Tolerance, KnowsWhatCancellationLoses) {
   // (x + 1e6 y) - 1e6 y = x loses ten digits of what remains.
   Graph a, b;
