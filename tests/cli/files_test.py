@@ -331,7 +331,8 @@ class Signals(Base):
         report = self.folder / "report.json"
         self.interrupted("optimize", self.model, "-o", self.out, "--check", "1000000", "--budget",
                          "1000", "--cost", "roofline", "--json", report)
-        self.assertEqual(json.loads(report.read_text())["check"]["runs"], 1)
+        runs = json.loads(report.read_text())["check"]["runs"]
+        self.assertTrue(1 <= runs < 1000000, runs)
         onnx.checker.check_model(onnx.load(self.out))
 
     def test_measurement(self):
@@ -372,7 +373,13 @@ class Signals(Base):
         self.interrupted("cost", "time", slow, "--runtime", "onnxruntime", "--time", "60", after=5)
 
     def test_check(self):
-        run = self.interrupted("check", self.model, self.model, "--runs", "1000000")
+        other = onnx.load(self.slow())
+        other.graph.node[0].input[0] = "z"
+        for last, name in (("x", "turned"), ("turned", "z")):
+            other.graph.node.insert(0 if last == "x" else 1, onnx.helper.make_node(
+                "Transpose", [last], [name], perm=[1, 0]))
+        onnx.save(other, self.model)
+        run = self.interrupted("check", self.folder / "slow.onnx", self.model, "--runs", "1000000")
         self.assertIn(b"interrupted", run.err)
 
     def test_the_second_kills(self):
