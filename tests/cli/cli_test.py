@@ -302,7 +302,8 @@ swap  (add ?a ?b) => (add ?b ?a)  for a:nn b:nn
         pathlib.Path(cache).write_text("\n".join(["#regraft-verdicts 1  other", *lines[1:], ""]))
         self.verdicts(rules, "--cache", cache, code=FAILED)
         self.assertEqual(pathlib.Path(cache).read_text().splitlines()[0], lines[0])
-        self.assert_refused(regraft("verify", rules, "--cache", rules, "-q"), r"r\.rules:1")
+        other = self.write("other.rules", pathlib.Path(rules).read_bytes())
+        self.assert_refused(regraft("verify", rules, "--cache", other, "-q"), r"other\.rules:1")
 
     def test_interrupted_runs_go_on(self):
         rules = str(venv.ROOT / "substitutions/extended.rules")
