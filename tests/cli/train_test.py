@@ -123,13 +123,15 @@ class Train(unittest.TestCase):
         self.assertIn("goes on from", stdout)
         self.assertTrue(out.exists() and os.path.exists(f"{out}.state"))
 
-    def test_a_policy_that_does_not_fit_is_replaced_with_a_warning(self):
+    def test_a_policy_that_does_not_fit_is_refused(self):
         broken = self.folder / "broken.policy"
         broken.write_bytes(b"nonsense")
         for policy in (broken, self.folder / "missing.policy"):
-            run, report = self.optimize("--policy", policy)
-            self.assertIn(f"warning: {policy}: ", run.stderr_text)
-            self.assertLess(report["after"]["cost"], report["before"]["cost"])
+            run = self.regraft("optimize", self.model, "-o", self.folder / "out.onnx", "--search",
+                               "policy", "--policy", policy)
+            self.assertEqual(run.returncode, BAD_INPUT, run.stderr_text)
+            self.assertIn(str(policy), run.stderr_text)
+            self.assertFalse((self.folder / "out.onnx").exists())
 
     def test_the_shipped_policy_fits(self):
         run, report = self.optimize()

@@ -428,6 +428,18 @@ def campaign(job, way, moments, seed, disk):
             "undisturbed_seconds": round(c.seconds, 3)}
 
 
+def write_report(args, disk, results):
+    """So far."""
+    if not args.json:
+        return
+    report = {"seed": args.seed, "campaigns": results,
+              "full_disk": f"a tmpfs of {DISK}" if disk.mounted else "RLIMIT_FSIZE",
+              "moments": sum(r["moments"] for r in results),
+              "problems": sum(len(r["problems"]) for r in results),
+              "program": run(["--version"]).stdout.decode().strip()}
+    args.json.write_text(json.dumps(report, indent=1) + "\n")
+
+
 def main():
     global REGRAFT
     parser = argparse.ArgumentParser(description=__doc__,
@@ -447,19 +459,13 @@ def main():
         for name in args.jobs.split(","):
             for way in args.ways.split(","):
                 results.append(campaign(JOBS[name], way, args.moments, args.seed, disk))
+                write_report(args, disk, results)
                 r = results[-1]
                 print(f"{name} {way}: {r['moments']} moments, exit codes {r['exit_codes']}, "
                       f"{len(r['problems'])} problems; {r['left']}", flush=True)
     finally:
-        full = f"a tmpfs of {DISK}" if disk.mounted else "RLIMIT_FSIZE"
         disk.close()
-    problems = sum(len(r["problems"]) for r in results)
-    if args.json:
-        report = {"seed": args.seed, "full_disk": full, "campaigns": results,
-                  "moments": sum(r["moments"] for r in results), "problems": problems,
-                  "program": run(["--version"]).stdout.decode().strip()}
-        args.json.write_text(json.dumps(report, indent=1) + "\n")
-    return 1 if problems else 0
+    return 1 if any(r["problems"] for r in results) else 0
 
 
 if __name__ == "__main__":
