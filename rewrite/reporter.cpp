@@ -66,7 +66,8 @@ bool Reporter::offer(double cost, int32_t rule, size_t depth) {
 }
 
 SearchReport Reporter::finish(StopReason reason, const std::vector<Move>& moves, Graph best) && {
-  report.stop = reason;
+  // What a limit cut short has not been exhausted, whatever it looked like to the searcher.
+  report.stop = reason == StopReason::Exhausted ? over().value_or(reason) : reason;
   report.cost_after = best_;
   report.seconds = seconds();
   for (const Move& m : moves) {

@@ -56,7 +56,7 @@ TEST(GraphText, PrintsConstantsAndOpaqueNodesButDoesNotReadThem) {
   g.set_outputs({{g.add_node(opaque), 0}});
   std::string text = to_string(g);
   EXPECT_NE(text.find("%0 = constant hash="), std::string::npos);
-  EXPECT_NE(text.find("%1 = opaque key=0000000000000000 %0 : int64[...]"), std::string::npos);
+  EXPECT_NE(text.find("%1 = opaque content=0000000000000000 %0 : int64[...]"), std::string::npos);
   ASSERT_FALSE(parse_graph(text));
   EXPECT_EQ(parse_graph(text).error().message.rfind("line 1, column 6: ", 0), 0u)
       << parse_graph(text).error().message;

@@ -162,12 +162,12 @@ TEST_F(TasoFile, OtherOperators) {
   std::string enlarged = text(twice(op(20, {{-13, 0}}, {{4, 3}, {5, 3}})));
   EXPECT_NE(enlarged.find("(pad ?v13 pads=0,0,1,0,0,0,1,0)"), std::string::npos) << enlarged;
   EXPECT_NE(enlarged.find("where v13.2=1,v13.3=3"), std::string::npos) << enlarged;
-  EXPECT_EQ(text(twice(op(22, {}))), "taso.000: a constant whose shape the file leaves open");
-  EXPECT_EQ(text(twice(op(34, {{-1, 0}}))), "taso.000: operator type 34 has no counterpart");
+  EXPECT_EQ(text(twice(op(22, {}))), "a constant whose shape the file leaves open");
+  EXPECT_EQ(text(twice(op(34, {{-1, 0}}))), "operator type 34 has no counterpart");
   EXPECT_EQ(text(twice(op(3, {{-7, 0}}, window(3, 3, 0, 0)))),
-            "taso.000: an operator lacks operands");
-  EXPECT_EQ(text(twice(op(3, {{-7, 0}, {-10, 0}}))), "taso.000: an operator lacks a parameter");
-  EXPECT_EQ(text(twice(op(8, {{-77, 0}}))), "taso.000: a variable of unknown shape");
+            "an operator lacks operands");
+  EXPECT_EQ(text(twice(op(3, {{-7, 0}, {-10, 0}}))), "an operator lacks a parameter");
+  EXPECT_EQ(text(twice(op(8, {{-77, 0}}))), "a variable of unknown shape");
 }
 
 // --- files that are none ---
@@ -221,7 +221,7 @@ TEST_F(TasoFile, VariablesHaveSmallNumbers) {
   for (int64_t v : {int64_t{-10001}, int64_t{INT32_MIN}}) {
     std::string add = number(1, 16) + bytes(2, number(1, v)) + bytes(2, number(1, -1));
     EXPECT_EQ(text(rule({add}, {add}, {{{0, 0}, {0, 0}}})),
-              "taso.000: a variable with a number out of range");
+              "a variable with a number out of range");
   }
 }
 
