@@ -16,6 +16,7 @@ import venv  # noqa: E402
 venv.use()
 
 import numpy as np  # noqa: E402
+import onnx  # noqa: E402
 import onnxruntime  # noqa: E402
 
 onnxruntime.set_default_logger_severity(4)
@@ -29,6 +30,15 @@ def session_of(path):
         return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     except Exception:
         return None
+
+
+def without_end(session, path):
+    """onnxruntime does not return from a convolution over no channels: is one of these here when N is 0?"""
+    if not any(node.op_type == "Conv" for node in onnx.load(path).graph.node):
+        return False
+    open_axes = [(k, axis) for k, i in enumerate(session.get_inputs())
+                 for axis, size in enumerate(i.shape) if isinstance(size, str)]
+    return any(k > 0 or axis == 1 for k, axis in open_axes)
 
 
 def run(session, size):
@@ -59,7 +69,7 @@ def compare(before, after, size):
 
 
 def main():
-    tool, signatures, *files = sys.argv[1:] + ([] if len(sys.argv) > 2 else ["2"])
+    tool, signatures, *files = sys.argv[1:] + ([] if len(sys.argv) > 2 else ["1"])
     files = files or sorted(map(str, (venv.ROOT / "substitutions").glob("*.rules")))
     tally, problems, left = collections.Counter(), [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -75,6 +85,9 @@ def main():
             before, after = map(session_of, paths)
             if before is None or after is None:
                 problems.append(f"{rule} at {size}: does not load {before is None} {after is None}")
+                continue
+            if any(map(without_end, (before, after), paths)):
+                tally[0, "does not return"] += 1
                 continue
             for n in (0, 3):
                 what, problem = compare(before, after, n)
