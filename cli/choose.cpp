@@ -24,6 +24,7 @@ constexpr int kRounds = 2;                 // of searching and timing what was f
 constexpr double kPolishNodes = 2e6;       // calls priced while polishing a graph, all together
 constexpr double kMostEvaluations = 2000;  // graphs priced while polishing one
 constexpr double kLarge = 5000;            // nodes of a model that is searched once only
+constexpr double kPricings = 2;            // of a graph and of the original, that follow a search
 constexpr double kProbeSeconds = 40, kRoundSeconds = 20;
 
 bool faster(const Timing& a, const Timing& b) {
@@ -116,11 +117,14 @@ class Chooser {
 
   Result<rewrite::Candidates> search() {
     ASSIGN_OR_RETURN(auto searcher, searcher_of(flags_, rules_));
+    const double left = stop_.seconds_left();
     goal_.emplace(*cost::goal_named(flags_.objective), *chosen_.model, chosen_.profiled,
                   imported_.graph);
+    const double pricing = left - stop_.seconds_left();  // nothing, or no number, without a limit
     bool by_sums = !chosen_.profiled && flags_.objective == "latency";
     rewrite::CandidateOptions wanted;
     wanted.growth = growth_;
+    if (pricing > 0) wanted.reserve = kPricings * pricing;
     wanted.count = measurer_ ? static_cast<size_t>(flags_.candidates) : 1;
     double calls = imported_.graph.node_count();
     wanted.evaluations =
@@ -136,6 +140,7 @@ class Chooser {
     bool better = !candidates.empty() && candidates[0].price < 1;
     if (better) return made(std::move(candidates[0]));
     ASSIGN_OR_RETURN(auto folded, rewrite::fold(imported_.graph, growth_, stop_));
+    if (folded.folded.empty()) return unchanged();
     auto choice = kept(std::move(folded.graph));
     if (choice) choice->folded = std::move(folded.folded);
     return choice;
@@ -222,20 +227,38 @@ class Chooser {
     choice.search.cost_before = choice.search.cost_after = sum;
     return choice;
   }
+  /// The original as it is, of which all is known.
+  Choice unchanged() const {
+    Choice choice;
+    choice.graph = imported_.graph;
+    choice.kept = true;
+    choice.before.predicted = choice.after.predicted = goal_->original();
+    choice.sums[0] = choice.sums[1] = cost::graph_cost(*chosen_.model, imported_.graph);
+    choice.search.cost_before = choice.search.cost_after = choice.sums[0].total.microseconds;
+    if (stop_.requested())
+      choice.search.stop = rewrite::StopReason::Interrupted;
+    else if (stop_.must_end())
+      choice.search.stop = rewrite::StopReason::Time;
+    describe_model(choice, imported_.graph);
+    return choice;
+  }
   Choice described(const Graph& g) const {
     Choice choice;
     choice.before.predicted = goal_->original();
     choice.after.predicted = goal_->worth(g);
     choice.sums[0] = cost::graph_cost(*chosen_.model, imported_.graph);
     choice.sums[1] = cost::graph_cost(*chosen_.model, g);
+    describe_model(choice, g);
+    return choice;
+  }
+  /// What costs time for a large graph is left out where there is none.
+  void describe_model(Choice& choice, const Graph& g) const {
     choice.model = chosen_.model->description();
     choice.note = note_;
-    if (chosen_.profiled) {
-      auto p = chosen_.profiled->predict(g);
-      choice.kernels = p.kernels;
-      choice.estimated = p.estimated;
-    }
-    return choice;
+    if (!chosen_.profiled || stop_.must_end()) return;
+    auto p = chosen_.profiled->predict(g);
+    choice.kernels = p.kernels;
+    choice.estimated = p.estimated;
   }
 
   const OptimizeFlags& flags_;

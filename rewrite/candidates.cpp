@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/check.h"
+#include "base/hash.h"
 #include "rewrite/fold.h"
 
 namespace regraft::rewrite {
@@ -11,26 +13,61 @@ namespace {
 
 constexpr double kShare = 0.25;  // of the budgets, for a search without one rule
 
+/// Equal for graphs that do the same with the same constants, which are not read: graphs that were
+/// made from one graph share them.
+uint64_t identity_of(const Graph& g) {
+  auto order = topological_order(g);
+  CHECK(order.has_value());
+  std::vector<uint64_t> hashes(static_cast<size_t>(g.id_bound()), 0);
+  auto of = [&](Value v) {
+    return combine(hashes[static_cast<size_t>(v.node)], static_cast<uint64_t>(v.output));
+  };
+  for (int32_t id : *order) {
+    const Node& n = g.node(id);
+    uint64_t h = combine(static_cast<uint64_t>(n.kind), reinterpret_cast<uintptr_t>(n.op));
+    bool is_call = n.kind == NodeKind::Call;
+    h = combine(h, is_call ? hash(n.attrs) : reinterpret_cast<uintptr_t>(n.constant.get()));
+    if (n.kind != NodeKind::Call && n.kind != NodeKind::Constant)
+      h = combine(h, static_cast<uint64_t>(id));
+    size_t k = 0;
+    if (is_call && n.op->commutative && n.inputs.size() >= 2) {
+      h = combine(h, of(n.inputs[0]) + of(n.inputs[1]));
+      k = 2;
+    }
+    for (; k < n.inputs.size(); ++k) h = combine(h, of(n.inputs[k]));
+    hashes[static_cast<size_t>(id)] = h;
+  }
+  uint64_t all = g.outputs().size();
+  for (Value v : g.outputs()) all = combine(all, of(v));
+  return all;
+}
+
 class Collector {
  public:
   Collector(const Graph& g, const Searcher& searcher, const GraphPrice& price,
             const SearchOptions& options, const CandidateOptions& wanted, const Stop& stop)
-      : g_(g), searcher_(searcher), price_(price), options_(options), wanted_(wanted), stop_(stop) {
-    seen_.insert(structural_hash(g));
-  }
+      : g_(g),
+        searcher_(searcher),
+        price_(price),
+        options_(options),
+        wanted_(wanted),
+        stop_(stop),
+        original_(identity_of(g)) {}
 
   /// With `share` of the budgets.
   Status add(const RuleIndex& rules, const cost::CostModel& model, double share) {
     SearchOptions options = options_;
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
-    SearchReport report = searcher_.search(g_, rules, model, options, stop_);
-    polish(report, rules, model, price_, options, stop_, portion(wanted_.evaluations, share));
+    const Stop searching(stop_, wanted_.reserve);
+    SearchReport report = searcher_.search(g_, rules, model, options, searching);
+    if (!searching.must_end())
+      polish(report, rules, model, price_, options, searching, portion(wanted_.evaluations, share));
     count(report);
-    // A collision of hashes would lose a candidate, no more.
-    if (!unfolded_.insert(structural_hash(report.best)).second) return {};
+    uint64_t identity = identity_of(report.best);
+    if (!seen_.insert(identity).second) return {};  // a collision loses a candidate, no more
     ASSIGN_OR_RETURN(FoldReport folded, fold(report.best, wanted_.growth, stop_));
     report.best = Graph();
-    if (!seen_.insert(structural_hash(folded.graph)).second) return {};
+    if (identity == original_ && folded.folded.empty()) return {};
     double price = price_(folded.graph);
     found_.push_back({std::move(folded.graph), std::move(report), price, std::move(folded.folded)});
     return {};
@@ -61,6 +98,7 @@ class Collector {
     searches_.duplicates += r.duplicates;
     searches_.rejected += r.rejected;
     searches_.seconds += r.seconds;
+    searches_.left_out = std::max(searches_.left_out, r.left_out);
     searches_.peak_queue = std::max(searches_.peak_queue, r.peak_queue);
     if (searches_.stop == StopReason::Exhausted) searches_.stop = r.stop;
   }
@@ -80,7 +118,8 @@ class Collector {
   const Stop& stop_;
   std::vector<Candidate> found_;
   SearchReport searches_;
-  std::set<uint64_t> unfolded_, seen_;
+  uint64_t original_;
+  std::set<uint64_t> seen_;  // before folding
 };
 
 Result<RuleIndex> without(const RuleIndex& rules, const std::string& name) {

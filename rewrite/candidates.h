@@ -16,6 +16,7 @@ struct CandidateOptions {
   size_t count = 1;              ///< how many at most
   uint64_t evaluations = 2000;   ///< graphs priced while polishing one
   int64_t growth = kFoldGrowth;  ///< bytes that made constants may add to a model
+  double reserve = 0;            ///< seconds of the time that are for what follows a search
 };
 
 struct Candidates {

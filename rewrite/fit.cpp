@@ -177,9 +177,10 @@ bool Fitter::makes(const Node& maker, const LiveGraph::Slot& data, Binding& b) {
   if (!attrs) return false;
   std::pair key{catalogue_.form(*maker.op, *attrs, 0), data.data};
   auto known = made_.find(key);
-  if (known == made_.end())
-    known = made_.emplace(key, equal_data(catalogue_.form(key.first), constant)).first;
-  return known->second;
+  if (known != made_.end()) return known->second;
+  const CallFacts* facts = catalogue_.call(key.first, {}, constant.dtype());
+  bool fits = facts && numeric(*catalogue_.type(facts->types[0]).shape) == constant.dims();
+  return made_[key] = fits && equal_data(catalogue_.form(key.first), constant);
 }
 
 std::optional<Binding> Fitter::bind(const LiveGraph& g, const RuleInstance& instance,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -301,30 +302,36 @@ class Folder {
   Result<bool> fold_one(int32_t root) {
     const Node& node = graph_.node(root);
     bool maker = node.inputs.empty();  // it cannot be written otherwise
-    bool ended = !maker && (stop_.must_end() || effort_ < 0);
-    if (!possible_[static_cast<size_t>(root)] || ended) return false;
+    if (!possible_[static_cast<size_t>(root)] || (!maker && effort_ < 0)) return false;
     Plan p = plan(root);
     bool room = maker || !p.grows() || p.made - p.freed <= growth_;
     if (!room || p.working > stop_.memory_left() / 2) return false;
-    Constants constants;
-    if (p.late()) {
-      for (size_t k = 0; k < node.types.size(); ++k)
-        constants.push_back(computed_late(p.cone, root, k));
-    } else {
-      auto values = maker ? evaluated_whole(*p.cone) : p.cone->evaluate(stop_);
-      if (!values && !maker && stop_.must_end()) return false;
-      if (!values) return values.error();
-      for (size_t k = 0; k < values->size(); ++k)
-        constants.push_back(
-            make_constant(node.types[k].dtype, (*values)[k].shape, (*values)[k].data));
-      if (shared(root))  // what is made of it is rounded once
-        unrounded_[root] = std::make_shared<const std::vector<Array<double>>>(*std::move(values));
-    }
+    ASSIGN_OR_RETURN(auto constants, constants_of(root, p));
+    if (!constants) return false;
     result_.calls_folded += wanted_[static_cast<size_t>(root)];
     growth_ -= p.made - p.freed;
     result_.folded.push_back(root);
-    put(root, std::move(constants));
+    put(root, *std::move(constants));
     return true;
+  }
+
+  /// The outputs; nothing when there is no time for them and they make the model larger.
+  Result<std::optional<Constants>> constants_of(int32_t root, const Plan& p) {
+    const std::vector<TensorType>& types = graph_.node(root).types;
+    const bool maker = graph_.node(root).inputs.empty();
+    Constants constants;
+    if (!p.late() && (maker || !stop_.must_end())) {
+      auto values = maker ? evaluated_whole(*p.cone) : p.cone->evaluate(stop_);
+      if (!values && (maker || !stop_.must_end())) return values.error();
+      for (size_t k = 0; values && k < types.size(); ++k)
+        constants.push_back(make_constant(types[k].dtype, (*values)[k].shape, (*values)[k].data));
+      if (values && shared(root))  // what is made of it is rounded once
+        unrounded_[root] = std::make_shared<const std::vector<Array<double>>>(*std::move(values));
+      if (!constants.empty()) return std::optional(std::move(constants));
+    }
+    if (p.grows()) return std::optional<Constants>();
+    for (size_t k = 0; k < types.size(); ++k) constants.push_back(computed_late(p.cone, root, k));
+    return std::optional(std::move(constants));
   }
 
   /// Output k of the cone, computed each time that it is asked for: only one is in memory then.

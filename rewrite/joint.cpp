@@ -114,7 +114,7 @@ class Joiner {
   int32_t find_or_add(JointNode n) {
     uint64_t h = combine(static_cast<uint64_t>(n.node->kind), static_cast<uint64_t>(n.input + 1));
     if (n.node->op) h = combine(h, hash_text(n.node->op->name));
-    if (n.node->constant) h = combine(h, n.node->constant->hash().low);
+    if (n.node->constant) h = combine(h, hash_of(n.node->constant));
     for (Value v : n.inputs)
       h = combine(combine(h, static_cast<uint64_t>(v.node)), static_cast<uint64_t>(v.output));
     auto [begin, end] = index_.equal_range(h);
@@ -125,11 +125,21 @@ class Joiner {
     return id;
   }
 
+  /// Large data is only itself: it is not read for the sake of this.
+  static bool is_small(const Constant& c) {
+    constexpr int64_t kElements = 1 << 16;
+    return c.count() <= kElements;
+  }
+  static uint64_t hash_of(const std::shared_ptr<const Constant>& c) {
+    return is_small(*c) ? c->hash().low : reinterpret_cast<uintptr_t>(c.get());
+  }
+
   static bool equal(const JointNode& x, const JointNode& y) {
     const Node &a = *x.node, &b = *y.node;
     if (a.kind != b.kind || a.op != b.op || x.input != y.input || x.inputs != y.inputs)
       return false;
-    if (a.kind == NodeKind::Constant) return same(*a.constant, *b.constant);
+    if (a.kind == NodeKind::Constant)
+      return a.constant == b.constant || (is_small(*a.constant) && same(*a.constant, *b.constant));
     return a.kind != NodeKind::Call || equal_attrs(x, y);
   }
   static bool equal_attrs(const JointNode& x, const JointNode& y) {

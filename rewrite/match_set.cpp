@@ -73,14 +73,15 @@ void MatchSet::find_all() {
   }
 }
 
-/// Fewer at each place once there are many in all.
+/// Fewer at each place once there are many in all: any of them may have to be looked at again after
+/// each move.
 PlaceLimits MatchSet::limits() const {
-  constexpr size_t kMany = 100000;
-  constexpr size_t kManyForEach = 16;  // node
-  size_t many = std::max(kMany, kManyForEach * static_cast<size_t>(g_.id_bound()));
+  constexpr int64_t kMany = 20000;
+  constexpr int64_t kManyForEach = 4;  // node
+  int64_t many = std::max(kMany, kManyForEach * g_.id_bound());
   PlaceLimits limits;
-  if (listed_.size() > many / 2) limits = {8, 64, 1024};
-  if (listed_.size() > many) limits = {1, 8, 64};
+  if (joint_listed_ > many / 2) limits = {8, 64, 1024};
+  if (joint_listed_ > many) limits = {1, 8, 64};
   return limits;
 }
 
@@ -218,6 +219,7 @@ void MatchSet::unlink(int32_t number) {
 void MatchSet::list(int32_t number) {
   at(number).listed = static_cast<int32_t>(listed_.size());
   listed_.push_back(number);
+  joint_listed_ += at(number).joint;
   log_.push_back({Did::List, number});
 }
 
@@ -229,6 +231,7 @@ void MatchSet::unlist(int32_t number) {
   listed_[static_cast<size_t>(m.listed)] = last;
   listed_.pop_back();
   m.listed = -1;
+  joint_listed_ -= m.joint;
 }
 
 void MatchSet::drop(int32_t number) {
@@ -340,6 +343,7 @@ void MatchSet::undo(const Mark& m) {
         break;
       case Did::List:
         listed_.pop_back();
+        joint_listed_ -= match.joint;
         match.listed = -1;
         break;
       case Did::Unlist: {
@@ -352,6 +356,7 @@ void MatchSet::undo(const Mark& m) {
           listed_[place] = e.match;
         }
         match.listed = e.first;
+        joint_listed_ += match.joint;
         break;
       }
       case Did::Price:

@@ -142,6 +142,7 @@ class MatchSet {
   std::vector<Match> matches_;  // those from count_ on are kept for their memory
   int32_t count_ = 0;
   std::vector<int32_t> listed_;
+  int64_t joint_listed_ = 0;  // of these, with several outputs
   Lists lists_;
   std::vector<Watch> watches_;    // by link
   std::vector<int32_t> heads_;    // by graph node

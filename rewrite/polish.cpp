@@ -10,6 +10,7 @@ namespace regraft::rewrite {
 namespace {
 
 constexpr double kLeastGain = 1e-3;  // of the price
+constexpr uint64_t kLooks = 10;      // at matches, for each candidate of the search's budget
 
 class Polish {
  public:
@@ -21,7 +22,8 @@ class Polish {
         left_(evaluations),
         engine_(report.best, rules, model, {options.opset, &stop}),
         max_calls_(options.max_growth * engine_.calls()),
-        best_(price(engine_.to_graph())) {}
+        best_(price(engine_.to_graph())),
+        last_(engine_.priced() + kLooks * options.budget) {}
 
   Engine& run() {
     bool goes_on = true;
@@ -37,7 +39,7 @@ class Polish {
   }
 
  private:
-  bool over() const { return left_ == 0 || stop_.must_end(); }
+  bool over() const { return left_ == 0 || engine_.priced() > last_ || stop_.must_end(); }
 
   /// Matches that were not tried where they are now.
   std::vector<int32_t> by_cost() {
@@ -73,6 +75,7 @@ class Polish {
   Engine engine_;
   double max_calls_;
   double best_;
+  uint64_t last_;  // matches priced by then: where each try concerns very many, it ends it
   std::set<int32_t> tried_;
 };
 

@@ -205,6 +205,14 @@ TEST(Compare, CanBeStopped) {
   EXPECT_NE(incomplete(*r), "");
 }
 
+TEST(Compare, LargerThanMemoryIsNotComputed) {
+  Shape huge{int64_t{1} << 40, 4};
+  auto r = compare(sum("add", huge), sum("sub", huge), {}, Stop(0, int64_t{1} << 30));
+  ASSERT_TRUE(r.has_value());
+  EXPECT_NE(r->unfinished, "");
+  EXPECT_EQ(r->runs, 0);
+}
+
 // --- tolerance ---
 
 Value constant(Graph& g, DType type, std::vector<int64_t> dims, const std::vector<double>& values) {

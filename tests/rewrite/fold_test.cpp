@@ -1,5 +1,7 @@
 #include "rewrite/fold.h"
 
+#include <chrono>
+
 #include "rewrite/check.h"
 #include "tests/rewrite/support.h"
 
@@ -104,6 +106,91 @@ TEST(Fold, ReportsDataThatCannotBeRead) {
   auto r = fold(g);
   ASSERT_FALSE(r.has_value());
   EXPECT_NE(r.error().message.find("weights.bin"), std::string::npos);
+}
+
+/// Stored as one number, as ConstantOfShape is.
+Value made(Graph& g, std::vector<int64_t> dims, int64_t* count = nullptr) {
+  int64_t bytes = 4;
+  for (int64_t d : dims) bytes *= d;
+  auto read = [bytes, count](const Constant::Visit& visit) -> Status {
+    if (count) ++*count;
+    visit(std::vector<std::byte>(static_cast<size_t>(bytes)));
+    return {};
+  };
+  return g.add_constant(std::make_shared<Constant>(DType::F32, dims, read, 4));
+}
+
+TEST(Fold, WhatANodeMakesTakesNoRoomInTheFile) {
+  Graph g;
+  Value x = input(g, {64, 64});
+  Value w = call(g, "relu", {made(g, {64, 64})});  // 16 KiB from 4 bytes
+  g.set_outputs({call(g, "add", {x, w})});
+  auto left = fold(g, 16000);
+  EXPECT_EQ(left->calls_folded, 0);
+  EXPECT_EQ(left->calls_left, 1);
+  EXPECT_EQ(fold(g, 16384)->calls_folded, 1);
+}
+
+TEST(Fold, AllThatIsAddedCounts) {
+  Graph g;
+  Value sum = input(g, {8, 8});
+  Value w = weight(g, {8, 8});  // read by all, so that it stays
+  for (const char* op : {"relu", "exp", "sigmoid", "tanh"})
+    sum = call(g, "add", {sum, call(g, op, {w})});
+  g.set_outputs({call(g, "add", {sum, w})});
+  auto r = fold(g, 2 * 256 + 10);
+  EXPECT_EQ(r->calls_folded, 2);
+  EXPECT_EQ(r->calls_left, 2);
+  g.set_outputs({sum});  // the last one takes the weight's place
+  EXPECT_EQ(fold(g, 3 * 256)->calls_folded, 4);
+}
+
+TEST(Fold, MoreThanMemoryHoldsIsLeft) {
+  Graph g;
+  constexpr int64_t kHuge = int64_t{1} << 31;
+  Value x = input(g, {kHuge, 8});
+  int64_t read = 0;
+  Value w = call(g, "relu", {made(g, {kHuge, 8}, &read)});
+  Value one = call(g, "reduce_sum", {made(g, {kHuge, 8}, &read)}, {{0, 1}, {1}});
+  g.set_outputs({call(g, "add", {call(g, "add", {x, w}), one})});
+  auto r = fold(g, int64_t{1} << 60, Stop(0, int64_t{1} << 30));
+  ASSERT_TRUE(r.has_value());
+  EXPECT_EQ(r->calls_folded, 0);
+  EXPECT_EQ(read, 0);
+}
+
+TEST(Fold, WithoutTimeOnlyWhatAddsNothing) {
+  Graph g;
+  Value x = input(g, {8, 8});
+  Value replaced = call(g, "relu", {weight(g, {8, 8}, 1)});
+  Value shared = weight(g, {8, 8}, 2);
+  Value added = call(g, "exp", {shared});
+  g.set_outputs({call(g, "add", {call(g, "mul", {x, shared}), call(g, "mul", {replaced, x})}),
+                 call(g, "mul", {added, x})});
+  Stop stop;
+  stop.request();
+  auto r = fold(g, kFoldGrowth, stop);
+  ASSERT_TRUE(r.has_value());
+  EXPECT_EQ(r->graph.node(replaced.node).kind, NodeKind::Constant);
+  EXPECT_EQ(r->graph.node(added.node).kind, NodeKind::Call);
+  auto same = compare(g, r->graph, 1, 1, Stop());
+  ASSERT_TRUE(same.has_value());
+  EXPECT_TRUE(same->agrees);
+}
+
+TEST(Fold, TakesTimeInProportion) {
+  Graph g;
+  constexpr int kLength = 20000;
+  Value sum = input(g, {2, 2}), w = weight(g, {2, 2});
+  for (int k = 0; k < kLength; ++k) {  // each constant is made of all before it
+    w = call(g, k % 2 ? "relu" : "neg", {w});
+    sum = call(g, "add", {sum, w});
+  }
+  g.set_outputs({sum});
+  auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(fold(g)->calls_folded, kLength);
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(seconds.count(), 10);  // 20000^2 / 2 calls took minutes
 }
 
 }  // namespace

@@ -411,5 +411,86 @@ TEST(Match, ChecksConditionsOnSizes) {
   }
 }
 
+/// x w0, x w1, ..: any combination of them can be merged.
+Graph products(int count) {
+  Graph g;
+  Value x = input(g, {2, 3});
+  std::vector<Value> outputs;
+  for (int k = 0; k < count; ++k)
+    outputs.push_back(call(g, "matmul", {x, weight(g, {3, 4}, static_cast<uint64_t>(k) + 1)}));
+  g.set_outputs(outputs);
+  return g;
+}
+
+const std::string kMergeThree =
+    "merge-three (matmul ?a ?b) ; (matmul ?a ?c) ; (matmul ?a ?d) => "
+    "(matmul ?a ?b) ; (sub (matmul ?a ?c) (full shape=a.0,c.1 value=0)) ; "
+    "(sub (matmul ?a ?d) (full shape=a.0,d.1 value=0)) for a:nn b:nn c:nn d:nn proved:all-sizes";
+
+TEST(Match, FewReadersAreAllCombined) {
+  RuleIndex rules = index_of({kMerge});
+  cost::Roofline model;
+  Graph g = products(20);
+  Engine engine(g, rules, model);
+  EXPECT_EQ(engine.matches().size(), 20u * 19 / 2);
+  EXPECT_EQ(engine.left_out(), 0u);
+}
+
+TEST(Match, ManyReadersAreCombinedInPart) {
+  RuleIndex rules = index_of({kMerge, kMergeThree});
+  cost::Roofline model;
+  Graph g = products(400);  // 80,000 pairs, 10 million triples
+  Engine engine(g, rules, model);
+  EXPECT_LT(engine.matches().size(), 40000u);
+  EXPECT_GT(engine.left_out(), 0u);
+  std::set<int32_t> roots;
+  for (int32_t number : engine.matches()) roots.insert(engine.match(number).root());
+  EXPECT_GT(roots.size(), 380u);  // each has some
+}
+
+TEST(Match, OneThatWasLeftOutIsFound) {
+  RuleIndex rules = index_of({kMerge});
+  cost::Roofline model;
+  Graph g = products(400);
+  Engine engine(g, rules, model);
+  Match some = engine.match(engine.matches().front());
+  int found = 0;
+  size_t listed = engine.matches().size();
+  for (Value v : g.outputs()) {  // with all others
+    Move move{some.rule, {some.nodes[0], v.node}, some.variables};
+    if (v.node <= some.nodes[0]) continue;
+    move.variables[2] = g.node(v.node).inputs[1];
+    int32_t number = engine.find(move);
+    ASSERT_GE(number, 0);
+    EXPECT_TRUE(engine.match(number).is_at(move.place()));
+    ++found;
+  }
+  EXPECT_GT(found, 390);
+  EXPECT_GT(engine.matches().size(), listed);
+  Move wrong{some.rule, some.nodes, {some.variables[0], some.variables[1], some.variables[1]}};
+  EXPECT_EQ(engine.find(wrong), -1);
+}
+
+TEST(Match, ListingEndsWithTheTime) {
+  RuleIndex rules = index_of({kMerge});
+  cost::Roofline model;
+  Stop stop;
+  stop.request();
+  Graph g = products(10);
+  Engine engine(g, rules, model, {0, &stop});
+  EXPECT_TRUE(engine.matches().empty());
+  EXPECT_GT(engine.left_out(), 0u);
+}
+
+TEST(Match, ARuleOfManyOperandsIsRefused) {
+  std::string names, left = "?a0", domain;
+  for (int k = 1; k < 40; ++k) left = "(add " + left + " ?a" + std::to_string(k) + ")";
+  for (int k = 0; k < 40; ++k) domain += " a" + std::to_string(k) + ":nn";
+  Rule rule = rule_of("long " + left + " => " + left + " for" + domain + " proved:all-sizes");
+  auto index = RuleIndex::build({rule}, Scope::AllSizes, Numerics::Unknown);
+  ASSERT_FALSE(index.has_value());
+  EXPECT_NE(index.error().message.find("rule long: "), std::string::npos);
+}
+
 }  // namespace
 }  // namespace regraft::rewrite
