@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
 
 #include "base/hash.h"
 
@@ -29,9 +29,22 @@ bool is_data_of(std::string_view name, std::string_view model) {
          digits.find_first_not_of("0123456789abcdef") == digits.npos;
 }
 
+/// Where a file has data again, from `at` on; `end` at most. Elsewhere it is a hole: zeros that
+/// take no room.
+off_t next_data(int fd, off_t at, off_t end) {
+  off_t found = ::lseek(fd, at, SEEK_DATA);
+  if (found < 0) return errno == ENXIO ? end : at;
+  return std::min(found, end);
+}
+
 bool same_content(int a, int b) {
+  struct stat of_a {
+  }, of_b{};
+  if (::fstat(a, &of_a) != 0 || ::fstat(b, &of_b) != 0 || of_a.st_size != of_b.st_size)
+    return false;
   std::string x(kBlock, '\0'), y(kBlock, '\0');
   for (off_t at = 0;; at += static_cast<off_t>(kBlock)) {
+    at = std::min(next_data(a, at, of_a.st_size), next_data(b, at, of_b.st_size));
     ssize_t n = ::pread(a, x.data(), kBlock, at), m = ::pread(b, y.data(), kBlock, at);
     if (n < 0 || n != m || !std::equal(x.begin(), x.begin() + n, y.begin())) return false;
     if (n < static_cast<ssize_t>(kBlock)) return true;
@@ -87,16 +100,38 @@ Status DataFile::align(int64_t length) {
   return write(std::string(static_cast<size_t>((step - size_ % step) % step), '\0'));
 }
 
+/// Zeros that take no room.
+Status DataFile::skip(int64_t length) {
+  size_ += length;
+  digest_ = combine(combine(digest_, hash_text("hole")), static_cast<uint64_t>(length));
+  bool done = ::ftruncate(file_.descriptor(), size_) == 0 &&
+              ::lseek(file_.descriptor(), 0, SEEK_END) == size_;
+  return done ? Status() : file_.failed();
+}
+
 Status DataFile::copy(const Place& place) {
-  std::ifstream in(place.file, std::ios::binary);
-  in.seekg(place.offset);
-  std::vector<char> block(kBlock);
-  for (int64_t left = place.length; left > 0;) {
-    auto step = std::min<int64_t>(left, static_cast<int64_t>(block.size()));
-    in.read(block.data(), step);
-    if (!in) return error(fmt::format("cannot read '{}'", place.file));
-    RETURN_IF_ERROR(write({block.data(), static_cast<size_t>(step)}));
-    left -= step;
+  int fd = ::open(place.file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  Status copied = fd < 0 ? error(fmt::format("cannot read '{}'", place.file)) : copy(place, fd);
+  if (fd >= 0) ::close(fd);
+  return copied;
+}
+
+Status DataFile::copy(const Place& place, int fd) {
+  std::string block(kBlock, '\0');
+  const off_t end = place.offset + place.length;
+  for (off_t at = place.offset; at < end;) {
+    off_t data = next_data(fd, at, end);
+    if (data - at >= static_cast<off_t>(kBlock)) {
+      RETURN_IF_ERROR(skip(data - at));
+      at = data;
+      continue;
+    }
+    ssize_t n =
+        ::pread(fd, block.data(), std::min<size_t>(kBlock, static_cast<size_t>(end - at)), at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return error(fmt::format("cannot read '{}'", place.file));
+    RETURN_IF_ERROR(write({block.data(), static_cast<size_t>(n)}));
+    at += n;
   }
   return {};
 }

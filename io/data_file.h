@@ -24,7 +24,7 @@ class DataFile {
   ~DataFile();
 
   Status append(onnx::TensorProto& tensor, const std::vector<std::byte>& bytes);
-  /// Copies a range of another file; the same range twice is copied once.
+  /// Copies a range of another file, whose holes stay holes; the same range twice is copied once.
   Status append(onnx::TensorProto& tensor, const Place& place);
   /// Nothing is appended any more: the tensors learn the file's name.
   Status finish();
@@ -38,7 +38,9 @@ class DataFile {
   bool is_open() const { return file_.descriptor() >= 0; }
   Status write(std::string_view bytes);
   Status align(int64_t length);
+  Status skip(int64_t length);
   Status copy(const Place& place);
+  Status copy(const Place& place, int fd);
   void refer(onnx::TensorProto& tensor, int64_t offset, int64_t length);
   bool adopt(const std::string& path);
 

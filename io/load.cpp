@@ -30,7 +30,8 @@ bool parse_stream(onnx::ModelProto& proto, pb::ZeroCopyInputStream& stream) {
 /// A file descriptor that closes itself.
 struct File {
   int fd;
-  explicit File(const std::string& path) : fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  explicit File(const std::string& path)
+      : fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {}
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File() {

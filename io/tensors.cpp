@@ -143,7 +143,8 @@ Result<std::string> inside(const std::string& folder, const std::string& locatio
   fs::path root = fs::canonical(folder, failure);
   if (failure) return error(quoted + "but the model's folder cannot be read");
   fs::path file = fs::canonical(root / relative, failure);
-  if (failure || !fs::is_regular_file(file, failure)) return error(quoted + "which is missing");
+  if (failure || !fs::exists(file, failure)) return error(quoted + "which is missing");
+  if (!fs::is_regular_file(file, failure)) return error(quoted + "which is no regular file");
   fs::path from_root = file.lexically_relative(root);
   if (from_root.empty() || *from_root.begin() == "..") {
     return error(quoted + "a link that leaves the model's folder");
