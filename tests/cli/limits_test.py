@@ -284,7 +284,7 @@ class Memory(Limits):
     def test_generate_keeps_to_its_memory(self):
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         report = self.folder / "g.json"
-        run = self.run_regraft("generate", "--ops", "core", "--max-size", 3, "--memory", 0.1, "-q", "-o",
+        run = self.run_regraft("generate", "--ops", "core", "--max-size", 3, "--memory", 0.1, "--time", 20, "-q", "-o",
                                self.folder / "o.rules", "--json", report, timeout=280)
         self.assertEqual(run.returncode, DONE, run.stderr)
         self.assertLess(json.loads(report.read_text())["peak_bytes"], 100e6)

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/rng.h"
 #include "cost/calibrate.h"
 #include "cost/objective.h"
 #include "cost/profiled.h"
@@ -60,6 +61,38 @@ TEST(ProfileFile, BadFilesAreNamed) {
   std::ofstream(file, std::ios::binary) << std::string("\x08\x63");  // version 99
   EXPECT_NE(read_profiles(file).error().message.find("newer"), std::string::npos);
   std::filesystem::remove(file);
+}
+
+TEST(ProfileFile, AlteredBytesAreRefusedOrMakeSense) {
+  Profile p = some_profile();
+  Graph g = graph_of(kChain, {1});
+  for (const std::string& signature : Profiled(p).predict(g).missing)
+    p.kernels[signature] = {1.5, 0.01, 20};
+  p.machine.rates[0] = {100, 10};
+  p.calibrated = true;
+  std::string file = scratch("altered");
+  ASSERT_TRUE(bool(write_profiles(file, {p})));
+  std::ifstream in(file, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  std::filesystem::remove(file);
+  Rng rng(1);
+  int read = 0;
+  for (int k = 0; k < 5000; ++k) {
+    std::string bytes = whole;
+    for (uint64_t n = 1 + rng.below(3); n > 0; --n)
+      bytes[rng.below(bytes.size())] = static_cast<char>(rng.below(256));
+    auto profiles = parse_profiles(bytes, "altered");
+    if (!profiles) {
+      EXPECT_TRUE(profiles.error().message.starts_with("altered: ")) << profiles.error().message;
+      continue;
+    }
+    ++read;
+    for (const Profile& q : *profiles) {
+      double us = Profiled(q).predict(g).microseconds;
+      EXPECT_TRUE(us >= 0 && us < 1e30) << us;
+    }
+  }
+  EXPECT_GT(read, 100);
 }
 
 TEST(ProfileFile, TheSurerTimingStays) {

@@ -166,6 +166,16 @@ TEST(Numbers, CounterexamplesAreSmallAndCanBeReplayed) {
     Counterexample other = *c.counterexample;
     other.inputs[0].shape.push_back(1);
     EXPECT_FALSE(replay(*parse_rule(k.rule), other)) << k.rule;
+    for (const auto& [name, size] : c.counterexample->sizes) {  // as an altered report may have it
+      for (int64_t wrong : {int64_t{-1}, int64_t{1} << 40, INT64_MAX, INT64_MIN}) {
+        other = *c.counterexample;
+        other.sizes[name] = wrong;
+        auto refused = replay(*parse_rule(k.rule), other);
+        EXPECT_TRUE(!refused || !refused->difference || wrong == -1) << k.rule << name << wrong;
+      }
+      other.sizes.erase(name);
+      EXPECT_FALSE(replay(*parse_rule(k.rule), other)) << k.rule << name;
+    }
   }
 }
 
