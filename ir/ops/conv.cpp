@@ -129,6 +129,16 @@ struct Conv {
     if (n.inputs.size() > 2 && n.inputs[2].present) r.operands.push_back(2);
     return r;
   }
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
+                                    int opset) {
+    const Shape& x = *in[0].shape;
+    size_t axes = x.size() - 2;
+    bool nothing = x[1].is_zero();
+    for (size_t d = 0; d < axes; ++d)
+      nothing = nothing || (x[d + 2].is_zero() && (at.ints[1][d] + at.ints[1][d + axes]).is_zero());
+    if (nothing) return error("Conv of nothing does not run");
+    return export_by_name(define<Conv>(), at, in, opset);
+  }
   static std::vector<Sample> samples() {
     return {{{{1, 2, 4, 5}, {3, 2, 3, 3}}, {{{1, 1}, {1, 1, 1, 1}, {1, 1}, {1}}, {}}},
             {{{2, 4, 5, 5}, {4, 2, 3, 2}, {4}}, {{{2, 1}, {0, 1, 1, 0}, {1, 2}, {2}}, {}}},

@@ -109,6 +109,11 @@ TEST(Forms, WhatNoRuntimeTakesIsRefused) {
   EXPECT_TRUE(form("layernorm", {{{-1}}, {{1, nullptr}}}, {{0, 2}, {1}}));
   EXPECT_FALSE(form("global-avgpool", {}, {{1, 1, 0, 2}}));
   EXPECT_TRUE(form("global-avgpool", {}, {{0, 1, 2, 2}}));
+  Attrs<int64_t> plain{{{1}, {0, 0}, {1}, {1}}, {}}, padded{{{1}, {1, 0}, {1}, {1}}, {}};
+  EXPECT_FALSE(form("conv", plain, {{1, 2, 0}, {3, 2, 1}}));
+  EXPECT_TRUE(form("conv", padded, {{1, 2, 0}, {3, 2, 1}}));
+  EXPECT_FALSE(form("conv", padded, {{1, 0, 4}, {3, 0, 1}}));
+  EXPECT_TRUE(form("conv", plain, {{0, 2, 4}, {3, 2, 1}}));
 }
 
 TEST(Forms, AxesAreWrittenFromTheFront) {
