@@ -47,6 +47,8 @@ struct Gemm {
   static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
                                     int opset) {
     if (in.size() < 3 && opset < 11) return error("Gemm without operand C needs opset 11");
+    const Poly& inner = (*in[0].shape)[flag(at, 0) ? 0 : 1];
+    if (inner.is_zero()) return error("Gemm over nothing does not run");  // it forgets beta
     return export_by_name(define<Gemm>(), at, in, opset);
   }
   static std::vector<Sample> samples() {
