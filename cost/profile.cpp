@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/input_file.h"
+#include "cost/kernel.h"
 #include "cost/profile.pb.h"
 
 namespace regraft::cost {
@@ -57,6 +58,8 @@ Result<Profile> from_wire(const wire::Profile& w) {
   p.key = {w.runtime(), w.runtime_version(), w.device(), w.driver(), w.threads()};
   p.block = w.block();
   p.overhead = w.overhead_microseconds();
+  if (!find_runtime(p.key.runtime))
+    return error(fmt::format("unknown runtime '{}'", p.key.runtime));
   if (p.key.threads < 0 || p.block < 0 || !is_amount(p.overhead))
     return error("numbers that make no sense");
   p.calibrated = w.has_machine();

@@ -259,7 +259,7 @@ class Altered(Limits):
 
     def test_checkpoints_of_generate(self):
         checkpoint = self.folder / "checkpoint"
-        generate = ["generate", "--ops", "tiny", "--max-size", 2, "-q", "-o", self.folder / "o.rules",
+        generate = ["generate", "--ops", "basic", "--max-size", 1, "-q", "-o", self.folder / "o.rules",
                     "--checkpoint", checkpoint]
         self.assertEqual(self.run_regraft(*generate).returncode, DONE)
         self.alter(checkpoint, generate, {DONE, BAD_INPUT}, 20)

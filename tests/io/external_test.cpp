@@ -215,7 +215,7 @@ TEST_F(External, PathsOutsideTheFolderAreRefused) {
   refused("link.bin", "leaves");
   refused("up/w.bin", "leaves");
   refused("", "names no file");
-  refused(".", "missing");
+  refused(".", "no regular file");
 }
 
 TEST_F(External, MissingAndShortFilesAreRefused) {

@@ -151,7 +151,7 @@ TEST(Fold, MoreThanMemoryHoldsIsLeft) {
   Value x = input(g, {kHuge, 8});
   int64_t read = 0;
   Value w = call(g, "relu", {made(g, {kHuge, 8}, &read)});
-  Value one = call(g, "reduce_sum", {made(g, {kHuge, 8}, &read)}, {{0, 1}, {1}});
+  Value one = call(g, "reduce-sum", {made(g, {kHuge, 8}, &read)}, {{0, 1}, {1}});
   g.set_outputs({call(g, "add", {call(g, "add", {x, w}), one})});
   auto r = fold(g, int64_t{1} << 60, Stop(0, int64_t{1} << 30));
   ASSERT_TRUE(r.has_value());

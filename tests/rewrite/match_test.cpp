@@ -432,7 +432,7 @@ TEST(Match, FewReadersAreAllCombined) {
   cost::Roofline model;
   Graph g = products(20);
   Engine engine(g, rules, model);
-  EXPECT_EQ(engine.matches().size(), 20u * 19 / 2);
+  EXPECT_EQ(engine.matches().size(), 20u * 19);  // in either order
   EXPECT_EQ(engine.left_out(), 0u);
 }
 
