@@ -352,7 +352,7 @@ class Signals(Base):
 
     def test_verify(self):
         rules = self.folder / "v.rules"
-        self.interrupted("verify", CANDIDATES, "-o", rules)
+        self.interrupted("verify", CANDIDATES, "-o", rules, "--threads", "1")
         self.assertIn(b"=> ", rules.read_bytes())
 
     def test_train(self):
@@ -361,9 +361,24 @@ class Signals(Base):
                          "--iterations", "100000", after=4)
         self.assert_done(self.optimize("--search", "policy", "--policy", policy))
 
+    def many_kernels(self):
+        """A model whose kernels all differ: each is timed, so that a calibration lasts."""
+        value = lambda size: onnx.helper.make_tensor_value_info(f"x{size}", onnx.TensorProto.FLOAT,
+                                                                [size, size])
+        sizes = range(64, 64 + 1000)
+        nodes = [onnx.helper.make_node("MatMul", [f"x{n}", f"x{n}"], [f"y{n}"]) for n in sizes]
+        outputs = [onnx.helper.make_tensor_value_info(f"y{n}", onnx.TensorProto.FLOAT, [n, n])
+                   for n in sizes]
+        graph = onnx.helper.make_graph(nodes, "kernels", [value(n) for n in sizes], outputs)
+        path = self.folder / "kernels.onnx"
+        onnx.save(onnx.helper.make_model(
+            graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), path)
+        return path
+
     def test_calibrate(self):
         profile = self.folder / "a.profile"
-        run = self.interrupted("calibrate", "--runtime", "cpu", "-o", profile, after=8)
+        run = self.interrupted("calibrate", self.many_kernels(), "--runtime", "cpu", "-o", profile,
+                               after=4)
         self.assertIn(b"kernels", run.err)
         self.assert_done(self.regraft("cost", "show", profile))
 
