@@ -239,7 +239,7 @@ class Chooser {
       choice.search.stop = rewrite::StopReason::Interrupted;
     else if (stop_.must_end())
       choice.search.stop = rewrite::StopReason::Time;
-    describe_model(choice, imported_.graph);
+    describe_model(choice);
     return choice;
   }
   Choice described(const Graph& g) const {
@@ -248,17 +248,12 @@ class Chooser {
     choice.after.predicted = goal_->worth(g);
     choice.sums[0] = cost::graph_cost(*chosen_.model, imported_.graph);
     choice.sums[1] = cost::graph_cost(*chosen_.model, g);
-    describe_model(choice, g);
+    describe_model(choice);
     return choice;
   }
-  /// What costs time for a large graph is left out where there is none.
-  void describe_model(Choice& choice, const Graph& g) const {
+  void describe_model(Choice& choice) const {
     choice.model = chosen_.model->description();
     choice.note = note_;
-    if (!chosen_.profiled || stop_.must_end()) return;
-    auto p = chosen_.profiled->predict(g);
-    choice.kernels = p.kernels;
-    choice.estimated = p.estimated;
   }
 
   const OptimizeFlags& flags_;

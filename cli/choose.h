@@ -28,8 +28,6 @@ struct Choice {
   bool kept = false;           ///< the original, because nothing was better
   cost::GraphCost sums[2];     ///< of the cost model over all calls, before and after
   std::string model;           ///< description of the cost model
-  size_t kernels = 0;          ///< of the result, when a profile prices it
-  size_t estimated = 0;        ///< of these, not measured
   std::string measured_with;   ///< runtime; empty: nothing was measured
   std::string note;            ///< why what --measure promises could not be done; empty: it was
 };

@@ -5,8 +5,13 @@
 
 #include "cli/json_file.h"
 #include "ir/text.h"
+#include "verify/oracle.h"
 
 namespace regraft::cli {
+
+std::string prover_name() {
+  return fmt::format("regraft {} {}", REGRAFT_VERSION, verify::solver_version());
+}
 
 nlohmann::json to_json(const verify::Counterexample& c) {
   nlohmann::json inputs = nlohmann::json::array();

@@ -1,11 +1,14 @@
 #pragma once
-// Counterexamples in reports, and their evaluation once more.
+// What verdicts rest on: their maker, counterexamples in reports, and their evaluation once more.
 #include <nlohmann/json.hpp>
 
 #include "base/result.h"
 #include "verify/counterexample.h"
 
 namespace regraft::cli {
+
+/// "regraft 0.1.0 z3 4.8.12": what files of verdicts name as their maker.
+std::string prover_name();
 
 /// All that it takes to evaluate both sides again: signature, sizes, real attributes, inputs; and
 /// what differs.

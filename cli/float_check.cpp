@@ -155,6 +155,26 @@ Result<rewrite::CheckReport> compare_on(const std::string& where, const Graph& a
   return FloatCheck(a, b, options, stop).run();
 }
 
+std::string describe(const rewrite::CheckReport& r) {
+  std::string rest = rewrite::incomplete(r);
+  if (!r.agrees && r.max_ratio <= 1) return "THE MODELS DIFFER: " + r.worst;
+  if (r.runs == 0 && !rest.empty()) return "NOT COMPARED: " + rest;
+  std::string s = fmt::format(
+      "{}; largest difference {:.2g} of what rounding explains{}, {:.2g} of its tensor's largest "
+      "value, in {} run{}",
+      !r.agrees      ? "THE MODELS DIFFER"
+      : rest.empty() ? "the models agree"
+                     : "no difference found",
+      r.max_ratio, r.worst.empty() ? "" : " (" + r.worst + ")", r.max_relative, r.runs,
+      r.runs == 1 ? "" : "s");
+  s += fmt::format("; {} values run, {} of them shared", r.values_run, r.values_shared);
+  if (r.values_not_run > 0)
+    s += fmt::format(", {} behind operators of unknown shape not run", r.values_not_run);
+  if (r.opaque > 0) s += fmt::format(", {} opaque operators not run", r.opaque);
+  if (!rest.empty()) s += "; INCOMPLETE: " + rest;
+  return s;
+}
+
 nlohmann::json json_of(const rewrite::CheckReport& r) {
   return {{"passed", r.agrees},
           {"complete", rewrite::incomplete(r).empty()},

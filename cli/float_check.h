@@ -15,6 +15,8 @@ namespace regraft::cli {
 Result<rewrite::CheckReport> compare_on(const std::string& where, const Graph& a, const Graph& b,
                                         int runs, const Common& common, const Stop& stop);
 
+/// In one line.
+std::string describe(const rewrite::CheckReport& report);
 nlohmann::json json_of(const rewrite::CheckReport& report);
 
 }  // namespace regraft::cli

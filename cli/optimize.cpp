@@ -106,9 +106,9 @@ void print(const Outcome& o) {
              o.rules, s.expanded, s.candidates, rewrite::to_string(s.stop), o.seconds,
              human_bytes(static_cast<double>(peak_bytes())));
   fmt::print("cost model: {}\n", c.model);
-  if (c.kernels > 0)
-    fmt::print("of the {} kernels that it runs, {} were not measured but estimated\n", c.kernels,
-               c.estimated);
+  if (const cost::Worth& w = c.after.predicted; w.kernels > 0)
+    fmt::print("of the {} kernels that it runs, {} were not measured but estimated\n", w.kernels,
+               w.estimated);
   print_measured(c);
   if (!c.note.empty()) fmt::print("{}\n", c.note);
   if (o.check && o.discarded.empty()) fmt::print("check: {}\n", printable(describe(*o.check)));
@@ -145,8 +145,8 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                       {"kept", o.choice.kept},
                       {"discarded", o.discarded},
                       {"objective", flags.objective},
-                      {"kernels", o.choice.kernels},
-                      {"estimated", o.choice.estimated},
+                      {"kernels", o.choice.after.predicted.kernels},
+                      {"estimated", o.choice.after.predicted.estimated},
                       {"applied", s.applied},
                       {"search",
                        {{"searcher", flags.search},
@@ -223,9 +223,10 @@ Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& i
 double check_seconds(const OptimizeFlags& flags, const Graph& g, const Stop& stop) {
   if (flags.check == 0 || std::isinf(stop.seconds_left())) return 0;
   constexpr double kFlops = 1e9, kBytes = 4e7;  // in a second, of the evaluation in doubles
+  constexpr double kNode = 1e-5, kLeast = 0.2;  // seconds
   cost::Cost work = cost::graph_cost(cost::Roofline(), g).total;
-  double once = work.flops / kFlops + work.bytes / kBytes;
-  return std::min(6 * flags.check * once,  // two runs, each with samples
+  double once = work.flops / kFlops + work.bytes / kBytes + kNode * g.node_count();
+  return std::min(kLeast + 6 * flags.check * once,  // two runs, each with samples
                   stop.seconds_left() / 2);
 }
 
@@ -275,13 +276,14 @@ std::optional<int> check_result(const OptimizeFlags& flags, const io::Imported& 
 /// The result is no larger than allowed, or is the original.
 void fit_result(const OptimizeFlags& flags, const io::Imported& imported, Outcome& o) {
   int64_t most = most_bytes(flags, o.before);
-  o.after = io::summarise(imported, o.choice.graph);
+  bool same = o.choice.kept && o.choice.folded.empty();
+  o.after = same ? o.before : io::summarise(imported, o.choice.graph);
   if (o.after.bytes <= most || o.choice.kept) return;
   discard(o, imported,
           fmt::format("the result has {}, more than the {} allowed (--max-size)",
                       human_bytes(static_cast<double>(o.after.bytes)),
                       human_bytes(static_cast<double>(most))));
-  o.after = io::summarise(imported, o.choice.graph);
+  o.after = o.before;
 }
 
 rewrite::SearchOptions search_options(const OptimizeFlags& flags, int opset) {

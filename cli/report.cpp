@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,7 +11,6 @@
 #include "base/printable.h"
 #include "base/resources.h"
 #include "cli/commands.h"
-#include "rewrite/check.h"
 
 namespace regraft::cli {
 namespace {
@@ -60,26 +60,6 @@ std::string human_bytes(double bytes) {
 std::string human_count(double n) {
   static const char* const units[] = {"", " k", " M", " G", " T"};
   return scaled(n, 1000, units, 5);
-}
-
-std::string describe(const rewrite::CheckReport& r) {
-  std::string rest = rewrite::incomplete(r);
-  if (!r.agrees && r.max_ratio <= 1) return "THE MODELS DIFFER: " + r.worst;
-  if (r.runs == 0 && !rest.empty()) return "NOT COMPARED: " + rest;
-  std::string s = fmt::format(
-      "{}; largest difference {:.2g} of what rounding explains{}, {:.2g} of its tensor's largest "
-      "value, in {} run{}",
-      !r.agrees      ? "THE MODELS DIFFER"
-      : rest.empty() ? "the models agree"
-                     : "no difference found",
-      r.max_ratio, r.worst.empty() ? "" : " (" + r.worst + ")", r.max_relative, r.runs,
-      r.runs == 1 ? "" : "s");
-  s += fmt::format("; {} values run, {} of them shared", r.values_run, r.values_shared);
-  if (r.values_not_run > 0)
-    s += fmt::format(", {} behind operators of unknown shape not run", r.values_not_run);
-  if (r.opaque > 0) s += fmt::format(", {} opaque operators not run", r.opaque);
-  if (!rest.empty()) s += "; INCOMPLETE: " + rest;
-  return s;
 }
 
 int bad_input(const Error& e) {

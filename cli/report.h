@@ -6,10 +6,6 @@
 
 #include "base/result.h"
 
-namespace regraft::rewrite {
-struct CheckReport;
-}
-
 namespace regraft::cli {
 
 /// Rows of cells, printed with aligned columns: the first to the left, the others to the right.
@@ -29,11 +25,5 @@ std::string to_text(const nlohmann::json& j, int indent);
 /// "12.3 MiB", "4.1 G", ...
 std::string human_bytes(double bytes);
 std::string human_count(double n);
-
-/// "regraft 0.1.0 z3 4.8.12": what files of verdicts name as their maker.
-std::string prover_name();
-
-/// The result of a comparison of two models, in one line.
-std::string describe(const rewrite::CheckReport& r);
 
 }  // namespace regraft::cli

@@ -139,14 +139,6 @@ std::string table_of(const verify::VerifyCounters& c) {
   return to_string(table);
 }
 
-}  // namespace
-
-std::string prover_name() {
-  return fmt::format("regraft {} {}", REGRAFT_VERSION, verify::solver_version());
-}
-
-namespace {
-
 Status write_proved(OutputFile& out, const std::string& generator, const std::vector<Rule>& rules) {
   if (out.path().empty()) return {};
   substitutions::RuleFile proved;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "base/check.h"
 
@@ -34,12 +36,17 @@ class Lifetimes {
  public:
   Lifetimes(const KernelPlan& plan, const Graph& g) {
     for (const KernelCall& call : plan.calls) add(call);
+    const std::set<Value> outputs(g.outputs().begin(), g.outputs().end());
     for (const KernelCall& call : plan.calls)
       for (size_t k = 0; k < call.results.size(); ++k)
-        if (std::count(g.outputs().begin(), g.outputs().end(), call.results[k]))
+        if (outputs.count(call.results[k]))
           buffers_[buffer(call.results[k], call.kernel.result_layouts[k])].is_output = true;
-    for (Step& s : steps_)
-      for (int32_t b : s.reads) ++buffers_[static_cast<size_t>(b)].readers;
+    readers_.resize(buffers_.size());
+    for (size_t k = 0; k < steps_.size(); ++k)
+      for (int32_t b : steps_[k].reads) {
+        ++buffers_[static_cast<size_t>(b)].readers;
+        readers_[static_cast<size_t>(b)].push_back(k);
+      }
     for (const Buffer& b : buffers_)
       if (is_input(b)) start_ += b.bytes;
   }
@@ -103,7 +110,8 @@ class Lifetimes {
 
   static constexpr size_t kNobody = std::numeric_limits<size_t>::max();
   std::vector<Buffer> buffers_;
-  std::vector<size_t> made_by_;  // call, of each buffer
+  std::vector<size_t> made_by_;               // call, of each buffer
+  std::vector<std::vector<size_t>> readers_;  // calls, of each buffer
   std::vector<Step> steps_;
   std::map<std::pair<Value, Layout>, int32_t> ids_;
   std::map<std::pair<Value, Layout>, size_t> makers_;
@@ -145,21 +153,29 @@ struct Alive {
 std::vector<size_t> Lifetimes::frugal_order() const {
   Alive alive{buffers_, start_};
   std::vector<int> waits;
-  std::vector<size_t> ready, order;
+  std::vector<size_t> order;
+  std::vector<int64_t> change(steps_.size());
+  std::set<std::pair<int64_t, size_t>> ready;  // by the change of what is alive, as it is now
+  auto add = [&](size_t k) {
+    change[k] = alive.change(steps_[k]);
+    ready.emplace(change[k], k);
+  };
   for (size_t k = 0; k < steps_.size(); ++k) {
     waits.push_back(steps_[k].waits);
-    if (waits[k] == 0) ready.push_back(k);
+    if (waits[k] == 0) add(k);
   }
   while (!ready.empty()) {
-    auto best = std::min_element(ready.begin(), ready.end(), [&](size_t a, size_t b) {
-      return std::pair(alive.change(steps_[a]), a) < std::pair(alive.change(steps_[b]), b);
-    });
-    size_t k = *best;
-    ready.erase(best);
+    size_t k = ready.begin()->second;
+    ready.erase(ready.begin());
     alive.run(steps_[k]);
     order.push_back(k);
+    for (int32_t b : steps_[k].reads) {  // the last reader left frees it
+      if (!alive.is_last(b)) continue;
+      for (size_t reader : readers_[static_cast<size_t>(b)])
+        if (ready.erase({change[reader], reader}) > 0) add(reader);
+    }
     for (size_t reader : steps_[k].readers)
-      if (--waits[reader] == 0) ready.push_back(reader);
+      if (--waits[reader] == 0) add(reader);
   }
   CHECK(order.size() == steps_.size());
   return order;

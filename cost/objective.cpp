@@ -76,7 +76,7 @@ Objective::Objective(Goal goal, const CostModel& model, const Profiled* profiled
       model_(model),
       profiled_(profiled),
       original_(worth(original)),
-      doubtful_(doubtful(original)) {
+      doubtful_(doubtful(original_)) {
   if (goal == Goal::Latency) return;
   double us = std::max(graph_cost(model, original).total.microseconds, 1e-9);
   double per_byte = us / std::max(made_bytes(original), 1.0);
@@ -89,21 +89,30 @@ Worth Objective::worth(const Graph& g) const {
   Graph sized = at_sizes(g, Machine().symbol_value);
   KernelPlan plan = plan_of(sized, profiled_);
   Worth w;
-  w.microseconds = profiled_ ? profiled_->predict(sized, plan).microseconds
-                             : graph_cost(model_, g).total.microseconds;
+  if (profiled_) {
+    Prediction p = profiled_->predict(sized, plan);
+    w = {p.microseconds, kDoubt * p.estimated_microseconds, 0, p.kernels, p.estimated};
+  } else {
+    w.microseconds = graph_cost(model_, g).total.microseconds;
+  }
   w.peak_bytes = schedule(plan, sized).peak_bytes;
   return w;
 }
 
+Worth Objective::doubtful(Worth w) const {
+  w.microseconds += w.doubt;
+  return w;
+}
+
+/// Without what the goal does not ask for.
 Worth Objective::doubtful(const Graph& g) const {
+  if (goal_ != Goal::Latency) return doubtful(worth(g));
   Worth w;
-  if (!profiled_) w.microseconds = graph_cost(model_, g).total.microseconds;
-  if (!profiled_ && goal_ == Goal::Latency) return w;
-  Graph sized = at_sizes(g, Machine().symbol_value);
-  KernelPlan plan = plan_of(sized, profiled_);
-  if (goal_ != Goal::Latency) w.peak_bytes = schedule(plan, sized).peak_bytes;
-  if (!profiled_) return w;
-  Prediction p = profiled_->predict(sized, plan);
+  if (!profiled_) {
+    w.microseconds = graph_cost(model_, g).total.microseconds;
+    return w;
+  }
+  Prediction p = profiled_->predict(g);
   w.microseconds = p.microseconds + kDoubt * p.estimated_microseconds;
   return w;
 }

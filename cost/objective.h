@@ -19,7 +19,10 @@ std::optional<Goal> goal_named(std::string_view name);
 /// What a whole graph takes.
 struct Worth {
   double microseconds = 0;  ///< as the runtime would fuse it, when a profile says; else the sum
+  double doubt = 0;         ///< what of it is uncertain, as it is estimated
   int64_t peak_bytes = 0;   ///< of activations
+  size_t kernels = 0;       ///< that run, when a profile says
+  size_t estimated = 0;     ///< of them, those that were not measured
 };
 
 /// Prices graphs that were made from one graph. Thread-safe.
@@ -40,6 +43,8 @@ class Objective {
 
  private:
   Worth doubtful(const Graph& g) const;
+  /// The worth of the same graph.
+  Worth doubtful(Worth w) const;
   double price(const Worth& w, const Worth& original) const;
 
   Goal goal_;

@@ -168,42 +168,41 @@ std::vector<int32_t> grouped(const Context& c, std::vector<std::vector<int32_t>>
   return taken;
 }
 
-/// Groups with operands first.
+/// Groups with operands first. Paths between them may run through nodes that no group has.
 std::vector<int32_t> sorted(const Context& c, const std::vector<std::vector<int32_t>>& groups,
                             const std::vector<int32_t>& taken) {
-  std::vector<int32_t> order;
-  std::vector<char> done(groups.size(), 0);
-  std::vector<std::pair<int32_t, bool>> todo;  // group, all its operands were pushed
-  // Paths between groups may run through nodes that no group has.
-  std::vector<char> walked(static_cast<size_t>(c.g.id_bound()), 0);
-  auto push_producers = [&](int32_t id, auto&& self) -> void {
+  enum : char { Fresh, Open, Done };
+  // A unit is a group, or, numbered behind them, a node that no group has.
+  auto count = static_cast<int32_t>(groups.size());
+  auto unit_of = [&](int32_t id) {
+    int32_t group = taken[static_cast<size_t>(id)];
+    return group >= 0 ? group : count + id;
+  };
+  std::vector<int32_t> order, todo;
+  std::vector<char> state(groups.size() + static_cast<size_t>(c.g.id_bound()), Fresh);
+  auto push_producers = [&](int32_t id, int32_t of) {
     for (Value v : c.g.node(id).inputs) {
-      int32_t group = taken[static_cast<size_t>(v.node)];
-      if (group >= 0) {
-        if (!done[static_cast<size_t>(group)]) todo.push_back({group, false});
-      } else if (!walked[static_cast<size_t>(v.node)]) {
-        self(v.node, self);
-      }
+      int32_t unit = unit_of(v.node);
+      if (unit != of && state[static_cast<size_t>(unit)] == Fresh) todo.push_back(unit);
     }
   };
   for (int32_t id : c.order) {
     if (taken[static_cast<size_t>(id)] < 0) continue;
-    todo.push_back({taken[static_cast<size_t>(id)], false});
+    todo.push_back(taken[static_cast<size_t>(id)]);
     while (!todo.empty()) {
-      auto [group, ready] = todo.back();
-      if (done[static_cast<size_t>(group)]) {
-        todo.pop_back();
-      } else if (ready) {
-        done[static_cast<size_t>(group)] = 1;
-        order.push_back(group);
-        todo.pop_back();
-      } else {
-        todo.back().second = true;
-        for (int32_t member : groups[static_cast<size_t>(group)])
-          push_producers(member, push_producers);
-        // A member reads members of its own group: those entries are dropped here.
-        std::erase_if(todo, [&](auto& e) { return e.first == group && !e.second; });
+      int32_t unit = todo.back();
+      char& at = state[static_cast<size_t>(unit)];
+      if (at == Fresh) {
+        at = Open;
+        if (unit >= count)
+          push_producers(unit - count, unit);
+        else
+          for (int32_t member : groups[static_cast<size_t>(unit)]) push_producers(member, unit);
+        continue;
       }
+      todo.pop_back();
+      if (at == Open && unit < count) order.push_back(unit);
+      at = Done;
     }
   }
   return order;

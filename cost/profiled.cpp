@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -117,6 +118,7 @@ KernelPlan Profiled::plan(const Graph& g) const {
 
 Prediction Profiled::predict(const Graph& g, const KernelPlan& plan) const {
   Prediction p;
+  std::unordered_set<std::string_view> missing;
   for (const KernelCall& call : plan.calls) {
     ++p.kernels;
     auto at = profile_.kernels.find(call.signature);
@@ -127,8 +129,7 @@ Prediction Profiled::predict(const Graph& g, const KernelPlan& plan) const {
     if (measured) continue;
     ++p.estimated;
     p.estimated_microseconds += t;
-    if (std::find(p.missing.begin(), p.missing.end(), call.signature) == p.missing.end())
-      p.missing.push_back(call.signature);
+    if (missing.insert(call.signature).second) p.missing.push_back(call.signature);
   }
   Roofline roofline(profile_.machine);
   for (int32_t id : plan.opaque) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "base/check.h"
@@ -53,18 +54,20 @@ class Joiner {
   }
 
   Result<Joint> run() {
-    std::array<std::vector<int32_t>, 2> left;
+    size_t nodes = 0;
     for (size_t s = 0; s < 2; ++s) {
-      ASSIGN_OR_RETURN(left[s], topological_order(*graphs_[s]));
+      ASSIGN_OR_RETURN(auto order, topological_order(*graphs_[s]));
+      place(s, order);
+      nodes += order.size();
     }
-    // A paired opaque node waits until both graphs have its operands.
-    while (!left[0].empty() || !left[1].empty()) {
-      size_t before = left[0].size() + left[1].size();
-      for (size_t s = 0; s < 2; ++s)
-        std::erase_if(left[s], [&](int32_t id) { return number(s, id); });
-      if (left[0].size() + left[1].size() == before)
-        return error("the two graphs use their opaque nodes in an order that excludes each other");
+    size_t numbered = 0;
+    while (!ready_.empty()) {
+      auto [s, place] = *ready_.begin();
+      ready_.erase(ready_.begin());
+      numbered += number(s, order_[s][place]);
     }
+    if (numbered < nodes)
+      return error("the two graphs use their opaque nodes in an order that excludes each other");
     for (size_t s = 0; s < 2; ++s)
       for (Value v : graphs_[s]->outputs())
         joint_.outputs[s].push_back({number_[s][static_cast<size_t>(v.node)], v.output});
@@ -72,38 +75,55 @@ class Joiner {
   }
 
  private:
-  /// Operands in joint numbers; nullopt when one has none yet.
-  std::optional<std::vector<Value>> operands(size_t s, int32_t id) const {
-    std::vector<Value> result;
-    for (Value v : graphs_[s]->node(id).inputs) {
-      int32_t n = number_[s][static_cast<size_t>(v.node)];
-      if (n == kNone) return std::nullopt;
-      result.push_back({n, v.output});
+  /// Each node waits for its operands, an opaque one with a partner for the partner's too.
+  void place(size_t s, std::vector<int32_t>& order) {
+    const Graph& g = *graphs_[s];
+    order_[s] = std::move(order);
+    for (auto* per_node : {&waits_[s], &place_[s], &input_[s]})
+      per_node->assign(static_cast<size_t>(g.id_bound()), kNone);
+    for (size_t k = 0; k < g.inputs().size(); ++k)
+      input_[s][static_cast<size_t>(g.inputs()[k].node)] = static_cast<int32_t>(k);
+    readers_[s].resize(static_cast<size_t>(g.id_bound()));
+    for (size_t k = 0; k < order_[s].size(); ++k) {
+      int32_t id = order_[s][k];
+      place_[s][static_cast<size_t>(id)] = static_cast<int32_t>(k);
+      for (Value v : g.node(id).inputs) readers_[s][static_cast<size_t>(v.node)].push_back(id);
+      waits_[s][static_cast<size_t>(id)] = static_cast<int32_t>(g.node(id).inputs.size());
+      if (waits_[s][static_cast<size_t>(id)] == 0) ready_.emplace(s, k);
     }
+  }
+  void has_number(size_t s, int32_t id, int32_t number) {
+    number_[s][static_cast<size_t>(id)] = number;
+    for (int32_t reader : readers_[s][static_cast<size_t>(id)])
+      if (--waits_[s][static_cast<size_t>(reader)] == 0)
+        ready_.emplace(s, static_cast<size_t>(place_[s][static_cast<size_t>(reader)]));
+  }
+
+  std::vector<Value> operands(size_t s, int32_t id) const {
+    std::vector<Value> result;
+    for (Value v : graphs_[s]->node(id).inputs)
+      result.push_back({number_[s][static_cast<size_t>(v.node)], v.output});
     return result;
   }
 
-  bool number(size_t s, int32_t id) {
-    int32_t& mine = number_[s][static_cast<size_t>(id)];
-    if (mine != kNone) return true;
-    auto inputs = operands(s, id);
-    if (!inputs) return false;
-    JointNode n{graphs_[s], &graphs_[s]->node(id), kNone, *std::move(inputs), {}, {}};
+  /// How many nodes have a number by this. The node's operands have theirs.
+  size_t number(size_t s, int32_t id) {
+    JointNode n{graphs_[s], &graphs_[s]->node(id), kNone, operands(s, id), {}, {}};
     if (int32_t p = partners_[s][static_cast<size_t>(id)]; p != kNone) {
-      auto others = operands(1 - s, p);
-      if (!others) return false;
-      n.partner = *std::move(others);
+      if (waits_[1 - s][static_cast<size_t>(p)] > 0) return 0;  // the partner comes when it can
+      if (number_[s][static_cast<size_t>(id)] != kNone) return 0;
+      n.partner = operands(1 - s, p);
       n.in = {true, true};
-      mine = add(std::move(n));
-      number_[1 - s][static_cast<size_t>(p)] = mine;
-      return true;
+      int32_t both = add(std::move(n));
+      has_number(s, id, both);
+      has_number(1 - s, p, both);
+      return 2;
     }
-    const auto& ins = graphs_[s]->inputs();
-    n.input = static_cast<int32_t>(std::find(ins.begin(), ins.end(), Value{id, 0}) - ins.begin());
-    if (n.node->kind != NodeKind::Input) n.input = kNone;
-    mine = n.node->kind == NodeKind::Opaque ? add(std::move(n)) : find_or_add(std::move(n));
+    n.input = input_[s][static_cast<size_t>(id)];
+    int32_t mine = n.node->kind == NodeKind::Opaque ? add(std::move(n)) : find_or_add(std::move(n));
     joint_.nodes[static_cast<size_t>(mine)].in[s] = true;
-    return true;
+    has_number(s, id, mine);
+    return 1;
   }
 
   int32_t add(JointNode n) {
@@ -150,6 +170,11 @@ class Joiner {
 
   std::array<const Graph*, 2> graphs_;
   std::array<std::vector<int32_t>, 2> partners_, number_;
+  std::array<std::vector<int32_t>, 2> order_, place_,
+      waits_;                                  // by place; by id; by id: operands left
+  std::array<std::vector<int32_t>, 2> input_;  // by id: which input of the graph
+  std::array<std::vector<std::vector<int32_t>>, 2> readers_;  // by id; once for each operand
+  std::set<std::pair<size_t, size_t>> ready_;                 // graph and place
   std::unordered_multimap<uint64_t, int32_t> index_;
   Joint joint_;
 };

@@ -330,7 +330,7 @@ class Runner {
       std::erase_if(found, [&](int32_t id) { return std::ranges::count(among_, id) == 0; });
     if (found.size() > kFew) {
       std::ranges::sort(found);
-      std::ranges::rotate(found, std::ranges::upper_bound(found, root_));
+      std::rotate(found.begin(), std::upper_bound(found.begin(), found.end(), root_), found.end());
     }
     return found;
   }

@@ -257,7 +257,7 @@ class FormatJudge {
         draw_points(looked.program.inputs, format_, combine(seed_, worst.looked), kPoints);
     std::string at =
         Witness(looked, worst.element, format_, way)
-            .simplified(points, worst.point, [&](const FloatRun& r, const Points& p) {
+            .simplified(points, worst.point, [&, bits = bits](const FloatRun& r, const Points& p) {
               auto real = ExactValues(looked.program, p).value(e, 0);
               return real && error_of(r, to(e, way), *real) - error_of(r, from(e, way), *real) >=
                                  0.75 * bits;

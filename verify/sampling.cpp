@@ -179,7 +179,7 @@ std::string describe(const RuleInstance& instance, const Valuation& sizes) {
   }
   for (const auto& [v, x] : sizes) {
     bool real = std::any_of(instance.real_symbols.begin(), instance.real_symbols.end(),
-                            [&](auto& r) { return r.second == v; });
+                            [&, v = v](auto& r) { return r.second == v; });
     if (real)
       text += " " + v->name + "=" + text_of(evaluate(Attrs<Poly>{{}, {{0, v}}}, sizes).reals[0]);
     else if (!shown.count(v))

@@ -56,6 +56,35 @@ def chain(length):
     return model(nodes, [tensor("v0", [1, 16])], [tensor(f"v{length}", [1, 16])], [ones])
 
 
+def broken_chain(length):
+    """Chains of calls between operators that are not known."""
+    nodes = [helper.make_node("Unknown" if k % 7 == 2 else "Relu", [f"v{k}"], [f"v{k + 1}"], name=f"n{k}",
+                              domain="elsewhere" if k % 7 == 2 else "") for k in range(length)]
+    return known_as(nodes, length, "v")
+
+
+def diamonds(count):
+    """Operators that are not known, with as many paths from the first to the last as 2 ** count."""
+    nodes = []
+    for k in range(count):
+        for side in "ab":
+            nodes.append(helper.make_node("Unknown", [f"v{k}"], [f"{side}{k}"], name=f"{side}{k}",
+                                          domain="elsewhere"))
+        nodes.append(helper.make_node("Unknown", [f"a{k}", f"b{k}"], [f"v{k + 1}"], name=f"v{k}",
+                                      domain="elsewhere"))
+    nodes += [helper.make_node("Relu", [f"v{count}"], [f"v{count + 1}"])]
+    return known_as(nodes, count + 1, "abv")
+
+
+def known_as(nodes, last, names):
+    """A model from v0 to v`last` in which all shapes are said."""
+    known = [tensor(f"{name}{k}", [2, 8]) for name in names for k in range(last)][:200000]
+    made = model(nodes, [tensor("v0", [2, 8])], [tensor(f"v{last}", [2, 8])], [])
+    made.graph.value_info.extend(v for v in known if v.name != "v0")
+    made.opset_import.add(domain="elsewhere", version=1)
+    return made
+
+
 def sum_of_products(count):
     """x w0 + x w1 + ..: any two, three, .. of the products can be merged."""
     draw = np.random.default_rng(0)
@@ -171,6 +200,11 @@ class Time(Limits):
     def test_long_chains(self):
         self.assert_in_time(self.save(chain(20000)), 3)
         self.assert_in_time(self.save(chain(100000)), 5)
+
+    def test_operators_that_are_not_known(self):
+        self.assert_in_time(self.save(broken_chain(100000)), 5)
+        self.assert_in_time(self.save(diamonds(40)), 1)
+        self.assert_in_time(self.save(diamonds(10000)), 3)
 
     def test_values_with_many_readers(self):
         for count in (60, 250, 1000):

@@ -35,7 +35,6 @@ import runtime  # noqa: E402
 import surroundings  # noqa: E402
 
 LIMIT_S = 120  # of one optimisation; one that takes longer fails
-SEARCH_S = 10
 RTOL, ATOL = 1e-3, 1e-6  # beside the original: of an element; of the largest one in its tensor
 
 
@@ -51,7 +50,7 @@ class Campaign:
         """The report, or the failure's text."""
         report = pathlib.Path(f"{target}.json")
         command = [self.args.regraft, "optimize", str(source), "-o", str(target), "--quiet",
-                   "--threads", "1", "--time", str(SEARCH_S), "--search", search, "--json", str(report)]
+                   "--threads", "1", "--time", str(self.args.time), "--search", search, "--json", str(report)]
         environment = {**os.environ, "REGRAFT_PYTHON": sys.executable}
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S,
@@ -241,6 +240,7 @@ def main():
     parser.add_argument("--count", type=int, default=5000, help="random models")
     parser.add_argument("--first", type=int, default=0, help="number of the first random model")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--time", type=float, default=10, help="seconds of one search")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--progress", action="store_true")
     parser.add_argument("--json")
