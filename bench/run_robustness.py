@@ -3,7 +3,8 @@
 
   python3 bench/run_robustness.py [--parts NAME,...] [--take FOLDER] [--quick]
 
-Parts: fuzz (libFuzzer targets; SECONDS each with --fuzz-seconds), false-rules, backend, random, crash. Each
+Parts: fuzz (libFuzzer targets; SECONDS each with --fuzz-seconds), false-rules, backend (ONNX's models with
+the default search), portfolio (the same with that search), random, crash. Each
 part replaces its own figures and leaves the others as they are. --take reads a part's figures from
 FOLDER/PART.json, as the part's own command writes it, instead of running it; --quick runs a hundredth.
 Needs scripts/build, the target false_rules, and the Python of scripts/python-env.
@@ -27,11 +28,13 @@ def command_of(part, args, out):
     python = os.environ.get("REGRAFT_PYTHON", str(ROOT / ".venv/bin/python"))
     part_of = 100 if args.quick else 1
     regraft = args.regraft
+    backend = [python, str(TOOLS / "differential.py"), "backend", regraft, "--json", out,
+               *(["--sample", "30"] if args.quick else [])]
     return {
         "false-rules": [str(ROOT / "build/release/tests/verify/false_rules"), "--count",
                         str(10_000 // part_of), "--seed", "2026", "--json", out, str(ROOT)],
-        "backend": [python, str(TOOLS / "differential.py"), "backend", regraft, "--json", out,
-                    *(["--sample", "30"] if args.quick else [])],
+        "backend": [*backend, "--searches", "windows"],
+        "portfolio": [*backend, "--searches", "portfolio", "--time", "2"],
         "random": [python, str(TOOLS / "differential.py"), "random", regraft, "--json", out,
                    "--count", str(5_000 // part_of)],
         "crash": [python, str(TOOLS / "crash.py"), regraft, "--moments", str(100 // part_of),
@@ -118,13 +121,15 @@ def crash_section(kept):
             *bullets(problems, "No half-written file; each rerun finished.")]
 
 
+BACKEND = ("Each as it is and in surroundings that rules rewrite and that change no value, against the recorded "
+           "outputs and against onnxruntime's of the original without its optimisations")
 SECTIONS = {
     "fuzz": fuzz_section,
     "false-rules": false_rules_section,
     "backend": lambda kept: differential_section(
-        "ONNX's test models", "Each as it is and in surroundings that rules rewrite and that change no value, "
-        "with the default search and `portfolio`, against the recorded outputs and against onnxruntime's of the "
-        "original without its optimisations.", kept),
+        "ONNX's test models", f"{BACKEND}, with the default search.", kept),
+    "portfolio": lambda kept: differential_section(
+        "ONNX's test models, portfolio", f"{BACKEND}, with `--search portfolio --time 2`.", kept),
     "random": lambda kept: differential_section(
         "Random models", "Against onnxruntime without its optimisations, at two sizes of each dynamic dimension "
         "and at ordinary, tiny, large (1e4; 1e2 in float16), logit-like (200; 50), tied and equal inputs. A "

@@ -11,6 +11,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)  # digests
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)         # used as a header
 find_package(GTest REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)  # what oneDNN's threads are
 # oneDNN's package file wants OpenCL's headers, which nothing here needs.

@@ -24,7 +24,9 @@ bool has_empty(const Shape& shape) {
   return std::any_of(shape.begin(), shape.end(), [](const Poly& d) { return d.is_zero(); });
 }
 
-/// The place where some symbols are 0.
+/// The place where some symbols are 0. A call is vague there when it is refused though its result
+/// has elements (a sum over nothing): some runtimes run it, and not all with the value of the
+/// formula.
 class Emptied {
  public:
   Emptied(const LiveGraph& g, const Place& place, const Fit& fit, const Symbols& all,
@@ -33,23 +35,21 @@ class Emptied {
     for (Var v : all) sizes_.emplace(v, zero.contains(v) ? Poly(0) : Poly::symbol(v));
   }
 
-  /// Does the left side run? A call that is accepted at other sizes must be so here.
-  bool left_runs() const {
+  /// Does the left side run? A call that is accepted at other sizes must be so here, or be vague.
+  bool left_runs() {
     return std::all_of(place_.nodes.begin(), place_.nodes.end(), [&](int32_t id) {
       const LiveGraph::Slot& s = g_.slot(id);
       if (s.kind != NodeKind::Call) return true;
-      std::vector<TensorType> before, now;
+      std::vector<TensorType> before, after, now, results;
       for (Value v : s.inputs) before.push_back(catalogue_.type(g_.type(v)));
-      for (const TensorType& t : before) {
-        auto type = emptied(t);
-        if (!type) return false;
-        now.push_back(*std::move(type));
-      }
-      for (TypeId t : s.types)
-        if (!emptied(catalogue_.type(t))) return false;
+      for (TypeId t : s.types) after.push_back(catalogue_.type(t));
+      if (!empty_all(before, now) || !empty_all(after, results)) return false;
       const Attrs<Poly>& attrs = catalogue_.form(s.form).attrs;
       auto here = emptied(attrs);
-      return here && (!accepted(*s.op, attrs, before) || accepted(*s.op, *here, now));
+      if (!here) return false;
+      if (accepted(*s.op, *here, now) || !accepted(*s.op, attrs, before)) return true;
+      left_is_vague_ = left_is_vague_ || has_elements(results);
+      return has_elements(results);
     });
   }
 
@@ -62,6 +62,7 @@ class Emptied {
     });
   }
 
+  /// REQUIRES: left_runs(). A call may be vague where the left side has one that is.
   bool right_runs() const {
     const Pattern& rhs = fit_.rule->rule.rhs;
     std::vector<std::vector<TensorType>> results;
@@ -77,19 +78,17 @@ class Emptied {
       }
       auto attrs = emptied(form.attrs);
       if (!attrs) return false;
-      bool written = fit_.calls[j].facts->writable;
-      if (written && !accepted(*form.op, *attrs, operands)) return false;
+      std::vector<TensorType> after;
+      for (TypeId t : fit_.calls[j].facts->types) after.push_back(catalogue_.type(t));
       auto& types = results.emplace_back();
-      for (TypeId t : fit_.calls[j].facts->types) {
-        auto type = emptied(catalogue_.type(t));
-        if (!type) return false;
-        types.push_back(*std::move(type));
-      }
+      if (!empty_all(after, types)) return false;
+      bool runs = !fit_.calls[j].facts->writable || accepted(*form.op, *attrs, operands);
+      if (!runs && !(left_is_vague_ && has_elements(types))) return false;
     }
     return true;
   }
 
-  /// Are both sides the same numbers at small sizes?
+  /// Are both sides the same numbers at small sizes? What is vague and has no value need not agree.
   bool values_agree() const {
     std::set<Var> empty;
     for (const auto& [symbol, size] : fit_.binding.sizes) {
@@ -97,7 +96,7 @@ class Emptied {
       if (!here) return false;
       if (here->is_zero() && !size.is_zero()) empty.insert(symbol);
     }
-    return empty.empty() || sides_agree(fit_, empty).value_or(false);
+    return empty.empty() || sides_agree(fit_, empty).value_or(left_is_vague_);
   }
 
  private:
@@ -117,6 +116,17 @@ class Emptied {
   std::optional<Attrs<Poly>> emptied(const Attrs<Poly>& attrs) const {
     return translate(attrs, Binding{sizes_, {}}, catalogue_.pool());
   }
+  static bool has_elements(const std::vector<TensorType>& types) {
+    return std::any_of(types.begin(), types.end(), [](auto& t) { return !has_empty(*t.shape); });
+  }
+  bool empty_all(const std::vector<TensorType>& types, std::vector<TensorType>& now) const {
+    for (const TensorType& t : types) {
+      auto type = emptied(t);
+      if (!type) return false;
+      now.push_back(*std::move(type));
+    }
+    return true;
+  }
   bool accepted(const OpDef& op, const Attrs<Poly>& attrs,
                 const std::vector<TensorType>& operands) const {
     int opset = catalogue_.options().opset;
@@ -128,6 +138,7 @@ class Emptied {
   const Fit& fit_;
   Catalogue& catalogue_;
   Substitution sizes_;
+  bool left_is_vague_ = false;
 };
 
 /// The set of those symbols whose bits are set.

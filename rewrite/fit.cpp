@@ -235,6 +235,12 @@ std::unique_ptr<Fit> Fitter::make(const LiveGraph& g, const Place& place) {
 }
 
 std::optional<bool> sides_agree(const Fit& fit, const std::set<Var>& empty) {
+  auto has_value = [](const std::vector<Array<Residue>>& side) {
+    return std::any_of(side.begin(), side.end(), [](const Array<Residue>& a) {
+      return std::any_of(a.data.begin(), a.data.end(), [](Residue r) { return is_defined(r); });
+    });
+  };
+  bool only_left = false;
   for (uint64_t seed = 0; seed < 8; ++seed) {
     auto sizes = small_sizes(fit, empty, seed);
     if (!sizes) continue;
@@ -244,8 +250,9 @@ std::optional<bool> sides_agree(const Fit& fit, const std::set<Var>& empty) {
     auto rhs = fingerprint(field, fit.instance->rhs, *sizes);
     Agreement a = rhs ? agreement(*lhs, *rhs) : Agreement::Different;
     if (a != Agreement::Undefined) return a == Agreement::Equal;
+    only_left = only_left || has_value(*lhs);
   }
-  return std::nullopt;
+  return only_left && !empty.empty() ? std::optional(false) : std::nullopt;
 }
 
 }  // namespace regraft::rewrite

@@ -41,8 +41,9 @@ class Fitter {
 };
 
 /// Evaluates both sides over a finite field at small sizes that satisfy the rule's conditions, the
-/// rule's symbols in `empty` being 0. nullopt when no such sizes are found, or a side is not
-/// defined there. False is a bug in the rule or the matcher, unless something is empty.
+/// rule's symbols in `empty` being 0. nullopt when no such sizes are found, or the left side has no
+/// value there; where nothing is empty, also when the right side has none. False is a bug in the
+/// rule or the matcher, unless something is empty.
 std::optional<bool> sides_agree(const Fit& fit, const std::set<Var>& empty = {});
 
 }  // namespace regraft::rewrite

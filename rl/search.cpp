@@ -69,7 +69,7 @@ class Episodes {
     reset();
     for (bool done = environment_.stop() == 0; !done;) {
       count();
-      if (auto reason = reporter_.over()) return *reason;
+      if (auto over = reporter_.over()) return *over;
       Plan next = plan(environment_, policy_, planner, rng);
       if (next.best < reporter_.best()) {
         std::vector<Move> moves = environment_.engine().moves();

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/parallel.h"
 #include "ir/ops/define.h"
 #include "ir/ops/dense.h"
@@ -67,7 +69,11 @@ struct MatMul {
   // onnxruntime leaves what a sum over nothing gives as it finds it in memory.
   static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
                                     int opset) {
-    if (in[0].shape->back().is_zero()) return error("MatMul over nothing does not run");
+    const Shape &x = *in[0].shape, &y = *in[1].shape;
+    if (x.back().is_zero()) return error("MatMul over nothing has no definite result");
+    auto is_zero = [](const Poly& d) { return d.is_zero(); };
+    if (x.size() < y.size() && std::any_of(y.begin(), y.end() - 2, is_zero))
+      return error("MatMul does not repeat its first operand for no matrices");
     return export_by_name(define<MatMul>(), at, in, opset);
   }
   static std::vector<Sample> samples() {

@@ -2,8 +2,9 @@
 
 Before each real input and behind each real output stand pairs of operators that cancel (two
 negations, a transposition and its inverse, two reshapes, a factor and its reciprocal). So the operators
-of the model itself become neighbours of rewrites, whatever they are. A model without real inputs and
-outputs gets one more output: its first numeric output as real numbers.
+of the model itself become neighbours of rewrites, whatever they are. An input without axes is a parameter
+(a ratio, a bound) and stays as it is: onnxruntime 1.31 infers a computed ratio's shape for Dropout's result.
+A model without real inputs and outputs gets one more output: its first numeric output as real numbers.
 """
 import numpy as np
 import onnx
@@ -137,7 +138,7 @@ def wrapped(case, rng):
     recorded = case.outputs or [None] * len(outputs)
     arrays = [x if isinstance(x, np.ndarray) else None for x in recorded]
     for info, array in zip(free, case.inputs):
-        if element_of(info) in REAL and isinstance(array, np.ndarray):
+        if element_of(info) in REAL and isinstance(array, np.ndarray) and array.ndim > 0:
             w.wrap_input(info, array)
     for info, array in zip(outputs, arrays):
         if element_of(info) in REAL:

@@ -171,6 +171,26 @@ TEST(Rules, EachDirectionHasItsOwnVerdict) {
   }
 }
 
+/// Real attributes are part of a counterexample, as they are.
+TEST(Rules, ACounterexampleKeepsRealAttributes) {
+  Finding f = examine(*parse_rule("r (mul ?x (full shape=1 value=?e)) => (neg (neg ?x))  for x:n"),
+                      quick());
+  ASSERT_TRUE(f.counterexample);
+  Counterexample c = *f.counterexample;
+  ASSERT_EQ(c.reals.count("e"), 1u);
+  EXPECT_NE(c.reals["e"], 1);
+  EXPECT_EQ(c.sizes.count("e"), 0u);
+  EXPECT_NE(f.refutation.find(" e="), std::string::npos) << f.refutation;
+  auto again = replay(f.refuted, c);
+  ASSERT_TRUE(again);
+  ASSERT_TRUE(again->difference);
+  EXPECT_EQ(again->difference->left, c.difference.left);
+  c.reals["e"] = 1;
+  again = replay(f.refuted, c);
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->difference);
+}
+
 /// A store is asked first, and gets what was judged; a stopped run leaves the rest unknown and
 /// keeps nothing of it.
 TEST(Rules, TheStoreSavesWork) {
