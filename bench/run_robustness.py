@@ -34,9 +34,9 @@ def command_of(part, args, out):
         "false-rules": [str(ROOT / "build/release/tests/verify/false_rules"), "--count",
                         str(10_000 // part_of), "--seed", "2026", "--json", out, str(ROOT)],
         "backend": [*backend, "--searches", "windows"],
-        "portfolio": [*backend, "--searches", "portfolio", "--time", "2"],
+        "portfolio": [*backend, "--searches", "portfolio", "--time", "1"],
         "random": [python, str(TOOLS / "differential.py"), "random", regraft, "--json", out,
-                   "--count", str(5_000 // part_of)],
+                   "--searches", "windows", "--count", str(5_000 // part_of)],
         "crash": [python, str(TOOLS / "crash.py"), regraft, "--moments", str(100 // part_of),
                   "--json", out],
     }[part]
@@ -129,9 +129,9 @@ SECTIONS = {
     "backend": lambda kept: differential_section(
         "ONNX's test models", f"{BACKEND}, with the default search.", kept),
     "portfolio": lambda kept: differential_section(
-        "ONNX's test models, portfolio", f"{BACKEND}, with `--search portfolio --time 2`.", kept),
+        "ONNX's test models, portfolio", f"{BACKEND}, with `--search portfolio --time 1`.", kept),
     "random": lambda kept: differential_section(
-        "Random models", "Against onnxruntime without its optimisations, at two sizes of each dynamic dimension "
+        "Random models", "With the default search, against onnxruntime without its optimisations, at two sizes of each dynamic dimension "
         "and at ordinary, tiny, large (1e4; 1e2 in float16), logit-like (200; 50), tied and equal inputs. A "
         "result that is finite must stay finite, and its error beside double precision must be explained by "
         "the original's.", kept),

@@ -2,9 +2,11 @@
 """Judges rule files with `regraft verify`, and writes the table bench/verify.md.
 
   python3 bench/run_verify.py [--regraft PATH] [--files NAME ...] [--taso graph_subst.pb] [--threads N]
+      [--before FOLDER]
 
 Verdicts in the files are ignored: every rule is proved anew. What the generator finds is found anew, and
-each of its candidates judged, at more shapes too. Plain Python.
+each of its candidates judged, at more shapes too. FOLDER has the rule files of another version: their rules
+are judged anew as well, and those whose verdict is another one are listed with the reason. Plain Python.
 """
 import argparse
 import collections
@@ -12,6 +14,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -91,6 +94,28 @@ def numerics_table(rows):
         " | range proved | samples | median ms | p95 ms |", "|---" * (7 + len(NUMERICS)) + "|", *rows, ""])
 
 
+def changes(folder, regraft, threads):
+    """A row for each rule of those files that is judged otherwise than they say."""
+    rows = []
+    for path in sorted(pathlib.Path(folder).glob("*.rules")):
+        said = dict(re.findall(r"^(\S+) +\(.* (proved:[a-z-]+)", path.read_text(encoding="utf-8"), re.M))
+        report, _ = verify(regraft, path, threads)
+        for r in report["rules"]:
+            if said.get(r["name"]) != r["verdict"]:
+                reason = r["counterexample"] or r["detail"].split("at given shapes: ")[-1]
+                rows.append(f"| {path.stem} | `{r['name']}` | {said.get(r['name'])} | {r['verdict']} "
+                            f"| {reason} |")
+    return rows
+
+
+def changes_table(rows):
+    return "\n".join([
+        "", "## Verdicts that changed", "",
+        "Of the rules of the files before numerics were judged: what was `proved:bounded` needs, since then, shapes at "
+        "which each of its attributes has room to act.", "",
+        "| file | rule | before | now | reason |", "|---" * 5 + "|", *rows, ""])
+
+
 def table(rows, threads, command):
     return "\n".join([
         "# The verifier", "",
@@ -111,6 +136,7 @@ def main():
     parser.add_argument("--files", nargs="*", default=[*FILES, "taso", *GENERATED])
     parser.add_argument("--taso", help="TASO's graph_subst.pb")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--before", metavar="FOLDER", help="rule files of another version")
     parser.add_argument("--out", default=str(ROOT / "bench/verify.md"))
     args = parser.parse_args()
     rows, numerics = [], []
@@ -126,6 +152,8 @@ def main():
         print(rows[-1], numerics[-1], sep="\n", file=sys.stderr, flush=True)
     text = table(rows, args.threads, "python3 bench/run_verify.py")
     text += numerics_table([r for r in numerics if r])
+    if args.before:
+        text += changes_table(changes(args.before, args.regraft, args.threads))
     pathlib.Path(args.out).write_text(text, encoding="utf-8")
     print(text)
 
