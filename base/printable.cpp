@@ -64,4 +64,10 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string one_line(std::string_view text) {
+  constexpr size_t kEnd = 2000;
+  if (text.size() <= 2 * kEnd) return printable(text);
+  return printable(text.substr(0, kEnd)) + " [...] " + printable(text.substr(text.size() - kEnd));
+}
+
 }  // namespace regraft

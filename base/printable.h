@@ -9,4 +9,7 @@ namespace regraft {
 /// and bytes that are no UTF-8 become \n, \t or \xNN.
 std::string printable(std::string_view text);
 
+/// As `printable`; of a text beyond some thousand bytes, its two ends.
+std::string one_line(std::string_view text);
+
 }  // namespace regraft

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/json_file.h"
 #include "cli/kernels.h"
 #include "cli/profiles.h"
 #include "cli/report.h"
@@ -49,25 +50,18 @@ void print_plan(const cost::Profiled& model, const cost::KernelPlan& plan) {
   }
 }
 
-Result<json> read_json(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) return error(path + ": cannot be read");
-  json j = json::parse(in, nullptr, false);
-  if (j.is_discarded()) return error(path + ": not JSON");
-  return j;
-}
-
 /// What a measurement wrote (python -m regraft.profile).
 Result<Profile> profile_of(const json& j) {
   Profile p;
   p.key = {j.at("runtime"), j.at("version"), j.at("device"), j.value("driver", ""),
-           j.at("threads")};
+           whole_number<int>(j.at("threads"))};
   if (!cost::find_runtime(p.key.runtime)) return error("unknown runtime '" + p.key.runtime + "'");
-  p.block = j.value("block", int64_t{0});
+  p.block = whole_number<int64_t>(j.value("block", json(0)));
   p.overhead = j.value("overhead", 0.0);
   for (const auto& k : j.at("kernels")) {
     if (k.contains("error")) continue;
-    cost::Timing t{k.at("microseconds"), k.value("noise", 0.0), k.value("runs", 1)};
+    cost::Timing t{k.at("microseconds"), k.value("noise", 0.0),
+                   whole_number<int>(k.value("runs", json(1)))};
     std::string text = k.at("signature");
     if (auto parsed = cost::parse_signature(text); !parsed) return parsed.error();
     if (t.microseconds >= 0) p.kernels[text] = t;
@@ -114,15 +108,14 @@ int run_cost_add(const CostFlags& flags) {
   auto all = read_if_there(flags.out);
   if (!all) return bad_input(all.error());
   for (const auto& file : flags.files) {
-    auto j = read_json(file);
-    if (!j) return bad_input(j.error());
-    try {
-      auto p = profile_of(*j);
-      if (!p) return bad_input(error(file + ": " + p.error().message));
-      merge(*all, {*p});
-    } catch (const json::exception& e) {
-      return bad_input(error(file + ": " + e.what()));
-    }
+    auto read = [&](const json& j) -> Result<Profile> {
+      auto p = profile_of(j);
+      if (!p) return error(file + ": " + p.error().message);
+      return p;
+    };
+    auto p = read_json_file(file, "what a measurement wrote", read);
+    if (!p) return bad_input(p.error());
+    merge(*all, {*p});
   }
   for (Profile& p : *all) cost::calibrate(p);
   auto folder = std::filesystem::path(flags.out).parent_path();

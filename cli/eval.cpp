@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "io/model.h"
 #include "io/tensor_file.h"
@@ -86,7 +87,7 @@ int run_eval(const EvalFlags& flags) {
       return bad_input(error(flags.list + ": a line without two tabs"));
     auto status =
         evaluate_model(line.substr(0, a), line.substr(a + 1, b - a - 1), line.substr(b + 1));
-    fmt::print("{}\n", status ? *status : "error " + status.error().message);
+    fmt::print("{}\n", status ? *status : "error " + one_line(status.error().message));
     std::fflush(stdout);
   }
   return kDone;

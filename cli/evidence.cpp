@@ -44,13 +44,16 @@ Result<verify::Counterexample> counterexample_from(const nlohmann::json& j) {
   try {
     verify::Counterexample c;
     c.signature = j.at("signature").get<Signature>();
-    c.sizes = j.at("sizes").get<std::map<std::string, int64_t>>();
+    for (const auto& [name, size] : j.at("sizes").items())
+      c.sizes[name] = whole_number<int64_t>(size);
     c.reals = j.at("reals").get<std::map<std::string, double>>();
-    for (const auto& a : j.at("inputs"))
-      c.inputs.push_back(
-          {a.at("shape").get<std::vector<int64_t>>(), a.at("data").get<std::vector<double>>()});
+    for (const auto& a : j.at("inputs")) {
+      std::vector<int64_t> shape;
+      for (const auto& d : a.at("shape")) shape.push_back(whole_number<int64_t>(d));
+      c.inputs.push_back({std::move(shape), a.at("data").get<std::vector<double>>()});
+    }
     return c;
-  } catch (const nlohmann::json::exception& e) {
+  } catch (const std::exception& e) {
     return error(fmt::format("not a counterexample: {}", e.what()));
   }
 }

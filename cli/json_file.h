@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/nesting.h"
 #include "base/result.h"
@@ -21,11 +22,14 @@ inline nlohmann::json parse_json(std::string_view text) {
   return nlohmann::json::parse(text, nullptr, false);
 }
 
-/// A whole number, 0 or more. Throws for anything else, as the library's own access does: a real
-/// number beyond 64 bits would be one that the conversion does not define.
-inline uint64_t whole_number(const nlohmann::json& j) {
-  if (!j.is_number_unsigned()) throw std::invalid_argument("a count that is no whole number");
-  return j.get<uint64_t>();
+/// A whole number that is a T. Throws for anything else: the library's own access makes a T of any
+/// number, also of a real one beyond 64 bits, which the language does not define.
+template <std::integral T = uint64_t>
+T whole_number(const nlohmann::json& j) {
+  bool fits = j.is_number_unsigned() ? std::in_range<T>(j.get<uint64_t>())
+                                     : j.is_number_integer() && std::in_range<T>(j.get<int64_t>());
+  if (!fits) throw std::invalid_argument("a number that is not whole, or out of range");
+  return static_cast<T>(j.get<uint64_t>());
 }
 
 /// What `read` makes of a text that is read as JSON. Whatever it throws on the way (a key that is

@@ -46,7 +46,7 @@ std::string to_string(const Table& table) {
   return text;
 }
 
-void tell(const std::string& line) { fmt::print(stderr, "regraft: {}\n", printable(line)); }
+void tell(const std::string& line) { fmt::print(stderr, "regraft: {}\n", one_line(line)); }
 
 std::string to_text(const nlohmann::json& j, int indent) {
   return j.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

@@ -104,8 +104,8 @@ std::optional<verify::Finding> parse_verdict(const Rule& candidate, std::string_
     }
     f.milliseconds = j.at("milliseconds");
     const auto& n = j.at("numerics");
-    f.numerics = {f.rule.numerics, f.rule.numerics_back, n.at(0), n.at(1), n.at(2), n.at(3),
-                  n.at(4)};
+    f.numerics = {f.rule.numerics,       f.rule.numerics_back,  n.at(0), n.at(1),
+                  whole_number(n.at(2)), whole_number(n.at(3)), n.at(4)};
     f.counters.instances = whole_number(j.at("instances"));
     f.counters.proofs = whole_number(j.at("proofs"));
     f.counters.disagreements = whole_number(j.at("disagreements"));

@@ -46,18 +46,18 @@ Sha256& add(Sha256& into, const google::protobuf::MessageLite& message) {
 
 std::shared_ptr<const Constant> carried_data(const onnx::TensorProto& t,
                                              const std::shared_ptr<const Model>& owner) {
-  auto type = static_cast<DType>(t.data_type());
+  // The bytes of a part of a tensor are not those that its dimensions and type need: its type is
+  // part of what is carried.
+  const bool partial = t.has_segment();
+  auto type = partial ? DType::Undefined : static_cast<DType>(t.data_type());
   std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
-  if (is_external(t)) {
-    auto read = [owner, &t](const Constant::Visit& visit) -> Status {
+  auto read = [owner, &t, partial](const Constant::Visit& visit) -> Status {
+    auto number = [&](int64_t n) { visit(std::as_bytes(std::span(&n, 1))); };
+    if (partial) number(t.data_type()), number(t.segment().begin()), number(t.segment().end());
+    if (is_external(t)) {
       ASSIGN_OR_RETURN(Place place, locate(t, owner->folder));
       return read_place(place, visit);
-    };
-    return std::make_shared<Constant>(type, std::move(dims), read);
-  }
-  auto read = [owner, &t](const Constant::Visit& visit) -> Status {
-    auto number = [&](int64_t n) { visit(std::as_bytes(std::span(&n, 1))); };
-    if (t.has_segment()) number(t.segment().begin()), number(t.segment().end());
+    }
     for (const std::string& text : t.string_data()) {
       number(static_cast<int64_t>(text.size()));
       visit(std::as_bytes(std::span(text)));

@@ -277,9 +277,9 @@ Status Raising::name_required() {
 }
 
 void Raising::name_rest() {
-  std::unordered_set<int32_t> read;
+  std::set<Value> read;
   for (int32_t id : order_) {
-    for (Value v : inputs_of(id)) read.insert(v.node);
+    for (Value v : inputs_of(id)) read.insert(v);
   }
   // First what keeps the name it had, so that no new value takes it.
   for (int pass = 0; pass < 2; ++pass) {
@@ -292,7 +292,7 @@ void Raising::name_rest() {
         Value v{id, k};
         if (names_.count(v)) continue;
         std::string own = own_name(v);
-        bool omitted = copied && own.empty() && read.count(id) == 0;
+        bool omitted = copied && own.empty() && read.count(v) == 0;
         bool free = !own.empty() && taken_.insert(own).second;
         names_[v] = omitted || free ? own : fresh(stem);
       }

@@ -173,8 +173,9 @@ Status write_model(Draft& draft, OutputFile& file) {
 }
 
 int64_t elements(const onnx::TensorProto& t) {
+  if (std::find(t.dims().begin(), t.dims().end(), 0) != t.dims().end()) return 0;
   int64_t n = 1;
-  for (int64_t d : t.dims()) n *= d;
+  for (int64_t d : t.dims()) n *= d;  // within bounds: the import looked at it
   return n;
 }
 

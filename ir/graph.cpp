@@ -71,8 +71,11 @@ Status check_node(const Graph& g, int32_t id) {
   const Node& n = g.node(id);
   if ((n.kind == NodeKind::Call) != (n.op != nullptr))
     return error(place(g, id) + ": only a call has an operator, and each call has one");
-  if ((n.kind == NodeKind::Constant) != (n.constant != nullptr))
-    return error(place(g, id) + ": only a constant has data, and each constant has some");
+  if (n.kind == NodeKind::Constant && !n.constant)
+    return error(place(g, id) + " is a constant without data");
+  bool may_hold_data = n.kind == NodeKind::Constant || n.kind == NodeKind::Opaque;
+  if (n.constant && !may_hold_data)
+    return error(place(g, id) + " has data, but is no constant and carries none");
   bool leaf = n.kind != NodeKind::Call && n.kind != NodeKind::Opaque;
   if (leaf && !n.inputs.empty()) return error(place(g, id) + " is a leaf but has operands");
   if (leaf && n.types.size() != 1) return error(place(g, id) + " is a leaf without one type");

@@ -203,5 +203,12 @@ TEST(Printable, EscapesWhatActsOnTerminals) {
   EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
 }
 
+TEST(Printable, LongTextsLoseTheirMiddle) {
+  EXPECT_EQ(one_line("short\n"), "short\\n");
+  std::string line = one_line("begin" + std::string(100000, 'x') + "end");
+  EXPECT_LT(line.size(), 5000u);
+  EXPECT_TRUE(line.starts_with("begin") && line.ends_with("end"));
+}
+
 }  // namespace
 }  // namespace regraft

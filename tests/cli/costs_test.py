@@ -165,8 +165,10 @@ class Costs(unittest.TestCase):
         self.assertRegex(self.done("cost", "show", profile, "--kernels"), r"3\.50.*relu %0")
         results.write_text(json.dumps({"runtime": "onnxruntime"}))
         self.refused("results.json", "cost", "add", results, "-o", profile)
-        results.write_text("{")
-        self.refused("results.json", "cost", "add", results, "-o", profile)
+        for text in ["{", "[" * 100000, json.dumps({"runtime": "onnxruntime", "version": "1", "device": "d",
+                                                    "threads": 1e300, "kernels": []})]:
+            results.write_text(text)
+            self.refused("results.json", "cost", "add", results, "-o", profile)
 
     def test_bad_profiles_are_refused(self):
         model, bad = self.tiny(), self.folder / "bad.profile"

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 
+#include "base/hash.h"
 #include "io/proto.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/models.h"
@@ -17,6 +18,8 @@ namespace regraft {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr uint64_t kSaved = 8;  // one input in so many is saved: that waits for the disk
 
 std::string pattern(size_t size) {
   std::string s(size, '\0');
@@ -61,11 +64,12 @@ const Folders& folders() {
 }
 
 /// What the program reads of an external tensor stands in one of the files that it may read.
-void check_bytes(const Constant& c) {
+void check_bytes(const onnx::TensorProto& t, const Constant& c) {
   auto bytes = c.bytes();
   if (!bytes) return fuzz::check_message(bytes.error());
   static const std::string all = pattern(4096);
   std::string_view read(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  if (t.has_segment()) read.remove_prefix(3 * sizeof(int64_t));  // the type and the part
   CLAIM(all.find(read) != std::string::npos, "bytes from elsewhere");
 }
 
@@ -83,7 +87,7 @@ void check_data(const io::Imported& imported) {
   auto all = constants(imported.graph);
   for (const auto& t : imported.model->initialisers) {
     bool its = t->data_location() == onnx::TensorProto::EXTERNAL && all.count(t->name()) > 0;
-    if (its) check_bytes(*all.at(t->name()));
+    if (its) check_bytes(*t, *all.at(t->name()));
   }
 }
 
@@ -142,7 +146,7 @@ void read(std::string_view bytes) {
   auto imported = io::parse(model(tensors).SerializeAsString(), "file", folders().model().string());
   if (!imported) return fuzz::check_message(imported.error());
   check_data(*imported);
-  save(*imported);
+  if (hash_text(bytes) % kSaved == 0) save(*imported);
 }
 
 const std::vector<std::string> kWords = {"location",

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/printable.h"
+
 namespace regraft::fuzz {
 
 void broken(const char* claim, const char* file, int line, const std::string& detail) {
@@ -14,10 +16,11 @@ void broken(const char* claim, const char* file, int line, const std::string& de
 }
 
 void check_message(const Error& error) {
-  constexpr size_t kMost = 4096;
+  constexpr size_t kMost = 20000;
   CLAIM(!error.message.empty(), "no message");
-  CLAIM(error.message.size() <= kMost, error.message.substr(0, kMost));
-  for (char c : error.message) CLAIM(static_cast<unsigned char>(c) >= 0x20, error.message);
+  const std::string line = one_line(error.message);
+  CLAIM(line.size() <= kMost, line);
+  for (char c : line) CLAIM(static_cast<unsigned char>(c) >= 0x20, line);
 }
 
 namespace {

@@ -22,7 +22,8 @@ std::vector<Seed> seeds();
 
 [[noreturn]] void broken(const char* claim, const char* file, int line, const std::string& detail);
 
-/// An error is one line for the user: no control characters, and not the input over again.
+/// An error, as it is printed, is one line for the user: no control characters, and not the whole
+/// input over again.
 void check_message(const Error& error);
 
 inline std::string_view text_of(const uint8_t* data, size_t size) {

@@ -79,7 +79,9 @@ class Mutation {
 
 size_t mutate_json(uint8_t* data, size_t size, size_t most, std::span<const std::string> words,
                    uint64_t seed) {
-  constexpr uint64_t kRaw = 8;  // one in so many is mutated as bytes
+  constexpr uint64_t kRaw = 8;      // one in so many is mutated as bytes
+  constexpr size_t kGrowth = 2048;  // small inputs stay so: they are tried faster
+  most = std::min(most, std::max(size, kGrowth));
   Rng rng(seed);
   std::string_view text(reinterpret_cast<const char*>(data), size);
   bool raw = rng.below(kRaw) == 0 || nested_too_deep(text);

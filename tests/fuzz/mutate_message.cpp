@@ -287,7 +287,9 @@ void mutate(Message& message, std::span<const std::string> words, uint64_t seed)
 
 size_t mutate_bytes(Message& message, uint8_t* data, size_t size, size_t most,
                     std::span<const std::string> words, uint64_t seed) {
-  constexpr uint64_t kRaw = 16;  // one in so many is mutated as bytes
+  constexpr uint64_t kRaw = 16;     // one in so many is mutated as bytes
+  constexpr size_t kGrowth = 2048;  // small inputs stay so: they are tried faster
+  most = std::min(most, std::max(size, kGrowth));
   message.Clear();
   bool parsed =
       Rng(seed).below(kRaw) > 0 && message.ParsePartialFromArray(data, static_cast<int>(size));

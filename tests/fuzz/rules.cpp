@@ -71,7 +71,7 @@ std::vector<fuzz::Seed> fuzz::seeds() {
       "?v "
       "?w) strides=?s pads=?p)  where v.2=w.2,v.3=w.3  for x:nnnn v:nnnn w:nnnn  "
       "proved:bounded[x=[1,2,3,3\\]]  origin:hand",
-      "c  (slice (concat ?a ?b axis=0) axes=0 starts=0 ends=a.0 steps=1) => ?a",
+      "c  (slice (concat ?a ?b axis=0) begins=0 sizes=a.0 steps=1) => ?a",
       "d  (split ?x axis=1 sizes=1,x.1-1)#0 ; (split ?x axis=1 sizes=1,x.1-1)#1 => ?x ; ?x  "
       "refuted[a=1]",
       "e  (clip ?x min=?m max=6) => (clip ?x min=?m max=6)  for x:-  tested",

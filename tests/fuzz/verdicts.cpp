@@ -20,8 +20,8 @@ Rule rule_of(const std::string& line) {
 const std::vector<Rule>& candidates() {
   static const std::vector<Rule> rules = {
       rule_of("a  (matmul ?a ?b) => (matmul ?b ?a)"),
-      rule_of("b  (slice ?x axes=?s starts=?t ends=?e steps=?p) => ?x"),
-      rule_of("c  (add (full shape=?s value=?v) ?x) => ?x")};
+      rule_of("b  (slice ?x begins=?s sizes=?l steps=?p) => ?x"),
+      rule_of("c  (add (full shape=x.0 value=?v) ?x) => ?x")};
   return rules;
 }
 
@@ -73,9 +73,9 @@ const std::vector<std::string> kWords = {
     "a.1",
     "b.0",
     "b.1",
-    "?e",
     "s.0",
     "s.1",
+    "l.0",
     "x.0",
     "a  (matmul ?a ?b) => (matmul ?b ?a)",
     "a  (matmul ?a ?b) => (matmul ?b ?a)  for a:nn b:nn  refuted[x]"};
@@ -101,19 +101,22 @@ std::string sealed(std::string_view line) {
 
 std::vector<fuzz::Seed> fuzz::seeds() {
   const auto& c = candidates();
-  auto a = finding(c[0], {"nn", "nn"}, {{"a.0", 1}, {"a.1", 1}, {"b.1", 2}},
+  auto a = finding(c[0], {"nn", "nn"}, {{"a.0", 1}, {"a.1", 1}, {"b.0", 1}, {"b.1", 2}},
                    {{{1, 1}, {1}}, {{1, 2}, {1, 2}}});
-  auto b = finding(c[1], {"n"}, {{"x.0", 2}, {"s.0", 0}, {"t.0", 0}, {"e.0", 1}, {"p.0", 1}},
-                   {{{2}, {1, 2}}});
-  auto d = finding(c[2], {"n"}, {{"x.0", 2}, {"s.0", 2}, {"?v", 1}}, {{{2}, {1, 2}}});
+  auto b = finding(c[1], {"n"}, {{"x.0", 2}, {"s.0", 0}, {"l.0", 1}, {"p.0", 1}}, {{{2}, {1, 2}}});
+  auto d = finding(c[2], {"n"}, {{"x.0", 2}}, {{{2}, {1, 2}}});
+  d.counterexample->reals["v"] = 1;
   verify::Finding proved;
   proved.rule = c[2];
   proved.rule.domain = {{"n"}};
   proved.rule.verdict.kind = VerdictKind::ProvedAllSizes;
-  return {{"matmul", cli::to_line(c[0], a)},
-          {"slice", cli::to_line(c[1], b)},
-          {"full", cli::to_line(c[2], d)},
-          {"proved", cli::to_line(c[2], proved)}};
+  std::vector<Seed> seeds{{"matmul", cli::to_line(c[0], a)},
+                          {"slice", cli::to_line(c[1], b)},
+                          {"full", cli::to_line(c[2], d)},
+                          {"proved", cli::to_line(c[2], proved)}};
+  for (size_t k = 0; k < seeds.size(); ++k)
+    CLAIM(cli::parse_verdict(c[std::min<size_t>(k, 2)], seeds[k].second), seeds[k].second);
+  return seeds;
 }
 
 }  // namespace regraft

@@ -45,6 +45,22 @@ TEST(Content, NamesDoNotCount) {
   }));
 }
 
+TEST(Content, PartsOfTensorsAreCarried) {
+  auto proto = dense();
+  auto& g = *proto.mutable_graph();
+  auto& part = *g.add_initializer() = floats("part", {1 << 30}, {1, 2});
+  part.mutable_segment()->set_end(2);
+  add_node(g, "Foreign", {"part"}, {"r"}).set_domain("com.example");
+  *g.add_output() = value("r", {"N"});
+  auto tensor = [](onnx::ModelProto& m) { return m.mutable_graph()->mutable_initializer(2); };
+  EXPECT_TRUE(told_apart(proto, [&](auto& m) { tensor(m)->mutable_segment()->set_end(3); }));
+  EXPECT_TRUE(told_apart(proto, [&](auto& m) { tensor(m)->set_data_type(7); }));
+  EXPECT_TRUE(told_apart(proto, [&](auto& m) { tensor(m)->mutable_raw_data()->back() = 1; }));
+  auto data = imported(proto).graph.node(find(imported(proto).graph, "part")).constant->bytes();
+  ASSERT_TRUE(data) << data.error().message;
+  EXPECT_LT(data->capacity(), 100u);
+}
+
 TEST(Content, InputsConstantsAndOperatorsCount) {
   EXPECT_TRUE(told_apart(dense(), [](auto& m) {
     *m.mutable_graph()->mutable_initializer(1) = floats("b", {3}, {1, 2, 4});

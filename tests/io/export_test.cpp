@@ -48,6 +48,23 @@ TEST(Export, UntouchedModelIsIdentical) {
   expect_identical(proto);
 }
 
+TEST(Export, OutputsLeftOutStaySo) {
+  auto proto = dense();
+  auto& g = *proto.mutable_graph();
+  add_node(g, "Foreign", {"x"}, {"p", "", "q", ""}).set_domain("com.example");
+  add_node(g, "Foreign", {"p", "q"}, {"r"}).set_domain("com.example");
+  *g.add_output() = value("r", {"N"});
+  expect_identical(proto);
+}
+
+TEST(Export, EmptyTensorsCountAsNothing) {
+  auto proto = dense();
+  *proto.mutable_graph()->add_initializer() = floats("none", {int64_t{1} << 62, 8, 0}, {});
+  auto m = import(proto);
+  ASSERT_TRUE(m) << m.error().message;
+  EXPECT_EQ(summarise(*m, m->graph).parameters, 4 * 3 + 3);
+}
+
 TEST(Export, FieldsOfNewerSchemasSurvive) {
   auto proto = dense();
   auto* node = proto.mutable_graph()->mutable_node(0);

@@ -232,6 +232,25 @@ TEST(Graph, ValidateChecksTypes) {
   EXPECT_FALSE(validate(g));
 }
 
+TEST(Graph, ValidateKnowsWhatHasData) {
+  Graph g;
+  Node carried;  // a tensor of text, say
+  carried.kind = NodeKind::Opaque;
+  carried.types = {f32({1})};
+  carried.constant = Constant::of_floats({1}, {2});
+  int32_t id = g.add_node(carried);
+  EXPECT_TRUE(validate(g)) << validate(g).error().message;
+  Node without = carried;
+  without.kind = NodeKind::Constant;
+  without.constant = nullptr;
+  g.replace_node(id, without);
+  EXPECT_FALSE(validate(g));
+  Node absent = carried;
+  absent.kind = NodeKind::Absent;
+  g.replace_node(id, absent);
+  EXPECT_FALSE(validate(g));
+}
+
 TEST(Graph, ReplacesUsesEverywhere) {
   Graph g = sample_graph(0, 0);
   Value x = g.inputs()[0], y = g.inputs()[1];
