@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 #include "bench/shipped.h"
-#include "rewrite/engine.h"
+#include "rewrite/engine/engine.h"
 
 namespace regraft::rewrite {
 namespace {

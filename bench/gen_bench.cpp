@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/rng.h"
-#include "gen/enumerate.h"
-#include "gen/modular.h"
+#include "gen/enumerate/enumerate.h"
+#include "gen/enumerate/modular.h"
 
 namespace regraft::gen {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "bench/shipped.h"
 #include "rl/follow.h"
-#include "rl/gumbel.h"
-#include "rl/network_file.h"
+#include "rl/network/network_file.h"
+#include "rl/planner/gumbel.h"
 
 namespace regraft::rl {
 namespace {

@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "base/check.h"
-#include "cost/roofline.h"
+#include "cost/model/roofline.h"
 #include "io/model.h"
-#include "rewrite/rule_index.h"
+#include "rewrite/match/rule_index.h"
 #include "substitutions/rule_db.h"
 
 namespace regraft::bench {

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "base/nesting.h"
 #include "substitutions/rule_db.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "base/result.h"
-#include "rewrite/searcher.h"
+#include "rewrite/search/searcher.h"
 
 namespace regraft::certify {
 

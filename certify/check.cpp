@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "cost/roofline.h"
-#include "ir/text.h"
+#include "cost/model/roofline.h"
+#include "ir/rule/text.h"
 #include "rewrite/fold.h"
-#include "rewrite/replay.h"
+#include "rewrite/search/replay.h"
 #include "verify/verify.h"
 
 namespace regraft::certify {

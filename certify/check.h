@@ -2,7 +2,7 @@
 // Making certificates, and checking them without the search, the cost model or the rule files.
 #include "certify/certificate.h"
 #include "io/model.h"
-#include "rewrite/rule_index.h"
+#include "rewrite/match/rule_index.h"
 
 namespace regraft::certify {
 

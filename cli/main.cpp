@@ -6,11 +6,11 @@
 
 #include "base/parallel.h"
 #include "base/printable.h"
-#include "cli/commands.h"
-#include "cli/report.h"
+#include "cli/support/commands.h"
+#include "cli/support/report.h"
 #include "io/model.h"
 #include "rewrite/searchers.h"
-#include "rl/environment.h"
+#include "rl/environment/environment.h"
 #include "rl/search.h"
 
 namespace {

@@ -1,12 +1,34 @@
-# regraft_module(name SOURCES ... DEPENDS ...): the static library regraft_<name> of one room.
+# regraft_module(name [FROM folders or files ...] [EXCEPT files ...] [SOURCES files ...] DEPENDS ...): the static
+# library regraft_<name>, of all .cpp files below FROM (this folder), or of SOURCES.
 # regraft_test(room SOURCES ... DEPENDS ...): the test program <room>_test.
 add_library(regraft_flags INTERFACE)
 target_include_directories(regraft_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(regraft_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<BOOL:${REGRAFT_WERROR}>:-Werror>)
 
+# All .cpp files below the folders, relative to the current one; a file is itself.
+function(regraft_sources result)
+  set(found)
+  foreach(place IN LISTS ARGN)
+    if(place MATCHES "[.]cpp$")
+      list(APPEND found ${place})
+    else()
+      file(GLOB_RECURSE below CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${place}/*.cpp)
+      list(APPEND found ${below})
+    endif()
+  endforeach()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
 function(regraft_module name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "FROM;EXCEPT;SOURCES;DEPENDS" ${ARGN})
+  if(NOT ARG_SOURCES)
+    if(NOT ARG_FROM)
+      set(ARG_FROM ${CMAKE_CURRENT_SOURCE_DIR})
+    endif()
+    regraft_sources(ARG_SOURCES ${ARG_FROM})
+    list(REMOVE_ITEM ARG_SOURCES ${ARG_EXCEPT})
+  endif()
   add_library(regraft_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(regraft_${name} PUBLIC regraft_flags ${ARG_DEPENDS})
 endfunction()

@@ -4,10 +4,10 @@
 #include <mutex>
 
 #include "base/resources.h"
-#include "gen/collect.h"
-#include "gen/derive.h"
-#include "gen/enumerate.h"
-#include "gen/merge.h"
+#include "gen/enumerate/enumerate.h"
+#include "gen/minimise/collect.h"
+#include "gen/minimise/derive.h"
+#include "gen/minimise/merge.h"
 
 namespace regraft::gen {
 namespace {
@@ -33,8 +33,8 @@ class Run {
  private:
   Result<Enumeration> enumerate_theme(ShapedOps& ops, int max_size, Bank& bank);
   void collect(const Finding& finding);
-  void distil(Distiller& distiller);
-  void save(const Distiller& distiller, size_t position);
+  void minimise(Minimiser& minimiser);
+  void save(const Minimiser& minimiser, size_t position);
   void save_soon();
   Answers remembered(std::map<size_t, Answer>& known);
   void add(const DistilCounts& counts);
@@ -91,10 +91,10 @@ void Run::add(const DistilCounts& c) {
   d.grows += c.grows;
 }
 
-void Run::save(const Distiller& distiller, size_t position) {
+void Run::save(const Minimiser& minimiser, size_t position) {
   Checkpoint::ThemeState& known = checkpoint_.themes[theme_];
   if (position < known.position) return;  // stopped before it was where an earlier run had come
-  known = {position, distiller.judged()};
+  known = {position, minimiser.judged()};
   if (!options_.save) return;
   saved_ = Clock::now();
   options_.save(checkpoint_);
@@ -122,19 +122,19 @@ Answers Run::remembered(std::map<size_t, Answer>& known) {
           }};
 }
 
-void Run::distil(Distiller& distiller) {
+void Run::minimise(Minimiser& minimiser) {
   for (size_t k = 0; k < collector_.rules().size(); ++k)
-    distiller.know(collector_.rules()[k], collector_.signatures(k));
+    minimiser.know(collector_.rules()[k], collector_.signatures(k));
   if (checkpoint_.themes.size() <= theme_) checkpoint_.themes.resize(theme_ + 1);
   const Checkpoint::ThemeState from = checkpoint_.themes[theme_];
-  Progress progress("distil", "groups", distiller.size(), options_.verbosity);
-  size_t position = distiller.replay(from.position, from.judged, stop_, progress);
-  while (position < distiller.size() && !stop_.must_end()) {
-    position = distiller.run(position, stop_, progress);
-    if (seconds_since(saved_) > kSaveSeconds) save(distiller, position);
+  Progress progress("minimise", "groups", minimiser.size(), options_.verbosity);
+  size_t position = minimiser.replay(from.position, from.judged, stop_, progress);
+  while (position < minimiser.size() && !stop_.must_end()) {
+    position = minimiser.run(position, stop_, progress);
+    if (seconds_since(saved_) > kSaveSeconds) save(minimiser, position);
   }
-  save(distiller, position);
-  if (position < distiller.size()) report_.ended = Ended::Stopped;
+  save(minimiser, position);
+  if (position < minimiser.size()) report_.ended = Ended::Stopped;
 }
 
 Status Run::theme(const Theme& theme) {
@@ -147,11 +147,11 @@ Status Run::theme(const Theme& theme) {
   ASSIGN_OR_RETURN(Enumeration found, enumerate_theme(*t.ops, size, *t.bank));
   if (found.ended == Ended::Stopped) return {};
   t.graph = std::move(found.graph);
-  t.distiller = std::make_unique<Distiller>(*t.graph, *t.bank, kShapeSeed, threads_,
+  t.minimiser = std::make_unique<Minimiser>(*t.graph, *t.bank, kShapeSeed, threads_,
                                             [&](const Finding& f) { collect(f); });
-  distil(*t.distiller);
+  minimise(*t.minimiser);
   ++theme_;
-  add(t.distiller->counts());
+  add(t.minimiser->counts());
   if (options_.audit > 0) themes_.push_back(std::move(t));
   return {};
 }

@@ -7,12 +7,12 @@
 
 #include "base/parallel.h"
 #include "base/progress.h"
-#include "gen/audit.h"
-#include "gen/derive.h"
-#include "gen/distil.h"
-#include "gen/enumerate.h"
-#include "gen/op_sets.h"
-#include "ir/rule.h"
+#include "gen/enumerate/enumerate.h"
+#include "gen/grammar/op_sets.h"
+#include "gen/minimise/audit.h"
+#include "gen/minimise/derive.h"
+#include "gen/minimise/minimise.h"
+#include "ir/rule/rule.h"
 
 namespace regraft::gen {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "io/tensors.h"
-#include "ir/content.h"
+#include "ir/graph/content.h"
 
 namespace regraft::io {
 namespace {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "base/output_file.h"
+#include "base/files/output_file.h"
 #include "io/tensors.h"
 
 namespace regraft::io {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
 
 namespace regraft::io {
 
@@ -82,8 +82,8 @@ Result<std::string> serialise(const Imported& original, const Graph& optimised);
 /// What saving `optimised` and loading it gives: the form in which models are compared. Nothing is
 /// written, and no data is copied.
 Result<Imported> reimport(const Imported& original, const Graph& optimised);
-/// Digest of a model's content: of its graph (digest_of in ir/content.h) and of the defaults of its
-/// inputs, wherever their data lies. An Error: data cannot be read.
+/// Digest of a model's content: of its graph (digest_of in ir/graph/content.h) and of the defaults
+/// of its inputs, wherever their data lies. An Error: data cannot be read.
 Result<Digest> digest_of(const Imported& model);
 
 /// What a model consists of, as it would be written.

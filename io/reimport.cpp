@@ -2,7 +2,7 @@
 #include "io/defaults.h"
 #include "io/proto.h"
 #include "io/tensors.h"
-#include "ir/content.h"
+#include "ir/graph/content.h"
 
 namespace regraft::io {
 namespace {

@@ -10,7 +10,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
-#include "base/output_file.h"
+#include "base/files/output_file.h"
 #include "io/data_file.h"
 #include "io/proto.h"
 #include "io/tensors.h"

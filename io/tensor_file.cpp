@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/output_file.h"
+#include "base/files/output_file.h"
 #include "io/tensors.h"
 
 namespace regraft::io {

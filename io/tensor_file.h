@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "ir/tensor.h"
+#include "ir/algebra/tensor.h"
 
 namespace regraft::io {
 

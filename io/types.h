@@ -1,6 +1,6 @@
 #pragma once
 // Inside io/ only: output types of operators that the registry does not know.
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
 
 namespace regraft::io {
 

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "base/uninterrupted.h"
-#include "ir/eval.h"
+#include "ir/graph/eval.h"
 
 namespace regraft::rewrite {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Constant subgraphs become constants.
 #include "base/parallel.h"
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
 
 namespace regraft::rewrite {
 

@@ -1,6 +1,6 @@
 #pragma once
 // The whole of optimisation: search, fold constants, account.
-#include "rewrite/searcher.h"
+#include "rewrite/search/searcher.h"
 
 namespace regraft::rewrite {
 

@@ -2,7 +2,7 @@
 // The end of a search on what a whole graph is worth.
 #include <functional>
 
-#include "rewrite/searcher.h"
+#include "rewrite/search/searcher.h"
 
 namespace regraft::rewrite {
 

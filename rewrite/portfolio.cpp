@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "rewrite/annealing.h"
-#include "rewrite/backtracking.h"
-#include "rewrite/reporter.h"
-#include "rewrite/windows.h"
+#include "rewrite/search/annealing.h"
+#include "rewrite/search/backtracking.h"
+#include "rewrite/search/reporter.h"
+#include "rewrite/windows/windows.h"
 
 namespace regraft::rewrite {
 

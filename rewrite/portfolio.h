@@ -1,6 +1,6 @@
 #pragma once
 // Several searchers that share what they find.
-#include "rewrite/searcher.h"
+#include "rewrite/search/searcher.h"
 
 namespace regraft::rewrite {
 

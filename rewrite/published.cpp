@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "rewrite/reporter.h"
+#include "rewrite/search/reporter.h"
 
 namespace regraft::rewrite {
 

@@ -1,6 +1,6 @@
 #pragma once
 // The baseline: TASO's search as it was published and released.
-#include "rewrite/searcher.h"
+#include "rewrite/search/searcher.h"
 
 namespace regraft::rewrite {
 

@@ -1,15 +1,15 @@
 #include "rewrite/searchers.h"
 
-#include "rewrite/annealing.h"
-#include "rewrite/backtracking.h"
-#include "rewrite/beam.h"
-#include "rewrite/exhaustive.h"
-#include "rewrite/greedy.h"
+#include "rewrite/egraph/saturation.h"
 #include "rewrite/portfolio.h"
 #include "rewrite/published.h"
-#include "rewrite/saturation.h"
-#include "rewrite/uct.h"
-#include "rewrite/windows.h"
+#include "rewrite/search/annealing.h"
+#include "rewrite/search/backtracking.h"
+#include "rewrite/search/beam.h"
+#include "rewrite/search/exhaustive.h"
+#include "rewrite/search/greedy.h"
+#include "rewrite/search/uct.h"
+#include "rewrite/windows/windows.h"
 
 namespace regraft::rewrite {
 

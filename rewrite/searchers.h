@@ -2,7 +2,7 @@
 // All searchers, by name.
 #include <memory>
 
-#include "rewrite/searcher.h"
+#include "rewrite/search/searcher.h"
 
 namespace regraft::rewrite {
 

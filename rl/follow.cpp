@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "rewrite/reporter.h"
+#include "rewrite/search/reporter.h"
 
 namespace regraft::rl {
 

@@ -1,8 +1,8 @@
 #pragma once
 // Acting greedily on a network at the speed of the engine: after a step only what the step changed
 // is computed anew.
-#include "rl/environment.h"
-#include "rl/network.h"
+#include "rl/environment/environment.h"
+#include "rl/network/network.h"
 
 namespace regraft::rl {
 

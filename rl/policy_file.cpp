@@ -1,6 +1,6 @@
 #include "rl/policy_file.h"
 
-#include "rl/world_model.h"
+#include "rl/world/world_model.h"
 
 namespace regraft::rl {
 

@@ -1,6 +1,6 @@
 #pragma once
 // Policies in files, whatever made them.
-#include "rl/network_file.h"
+#include "rl/network/network_file.h"
 
 namespace regraft::rl {
 

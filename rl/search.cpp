@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "rewrite/reporter.h"
-#include "rewrite/windows.h"
-#include "rl/environment.h"
-#include "rl/episodes.h"
+#include "rewrite/search/reporter.h"
+#include "rewrite/windows/windows.h"
+#include "rl/environment/environment.h"
+#include "rl/environment/episodes.h"
 #include "rl/follow.h"
-#include "rl/scheduler.h"
+#include "rl/planner/scheduler.h"
 
 namespace regraft::rl {
 

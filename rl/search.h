@@ -1,8 +1,8 @@
 #pragma once
 // A policy as a searcher.
-#include "rewrite/searcher.h"
-#include "rl/gumbel.h"
-#include "rl/policy.h"
+#include "rewrite/search/searcher.h"
+#include "rl/environment/policy.h"
+#include "rl/planner/gumbel.h"
 
 namespace regraft::rl {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <sstream>
 
-#include "ir/text.h"
+#include "ir/rule/text.h"
 
 namespace regraft::substitutions {
 namespace {

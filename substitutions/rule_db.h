@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/output_file.h"
+#include "base/files/output_file.h"
 #include "base/result.h"
-#include "ir/meaning.h"
-#include "ir/rule.h"
+#include "ir/rule/op_digest.h"
+#include "ir/rule/rule.h"
 
 namespace regraft::substitutions {
 

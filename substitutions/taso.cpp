@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "base/input_file.h"
+#include "base/files/input_file.h"
 #include "substitutions/taso_terms.h"
 #include "substitutions/wire.h"
 

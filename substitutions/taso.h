@@ -31,7 +31,7 @@ Result<TasoRules> parse_taso(std::string_view bytes, const std::string& name);
 /// A rule of the file as TASO applies it.
 struct TasoCase {
   size_t index = 0;  ///< its place in the file, from 0
-  Rule rule;  ///< for the tensors it is meant for, as read_taso gives it
+  Rule rule;         ///< for the tensors it is meant for, as read_taso gives it
   /// For what TASO's matcher lets through when both sides can be built, each with its own
   /// signature: first without broadcasting and with any groups, then with axes of 1 beside others.
   std::vector<Rule> forms;

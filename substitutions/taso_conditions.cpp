@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "substitutions/taso_terms.h"
 
 namespace regraft::substitutions {

@@ -3,8 +3,8 @@
 #include <array>
 #include <fstream>
 
-#include "ir/pattern.h"
-#include "ir/text.h"
+#include "ir/rule/pattern.h"
+#include "ir/rule/text.h"
 #include "substitutions/taso.h"
 #include "substitutions/taso_terms.h"
 #include "substitutions/wire.h"

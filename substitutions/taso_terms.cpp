@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/text.h"
+#include "ir/rule/text.h"
 
 namespace regraft::substitutions {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/rule.h"
+#include "ir/rule/rule.h"
 
 namespace regraft::substitutions {
 

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "base/rng.h"
-#include "ir/pattern.h"
-#include "verify/counterexample.h"
-#include "verify/prover.h"
-#include "verify/sampling.h"
+#include "ir/rule/pattern.h"
+#include "verify/prove/prover.h"
+#include "verify/refute/counterexample.h"
+#include "verify/refute/sampling.h"
 
 namespace regraft::verify {
 namespace {

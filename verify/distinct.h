@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "ir/rule.h"
+#include "ir/rule/rule.h"
 
 namespace regraft::verify {
 

@@ -4,9 +4,9 @@
 
 #include "base/resources.h"
 #include "base/rng.h"
-#include "verify/bounded.h"
-#include "verify/prover.h"
-#include "verify/sampling.h"
+#include "verify/prove/prover.h"
+#include "verify/refute/bounded.h"
+#include "verify/refute/sampling.h"
 
 namespace regraft::verify {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 // A rule at one signature, with what is assumed of its sizes.
-#include "ir/rule.h"
+#include "ir/rule/rule.h"
 
 namespace regraft::verify {
 

@@ -2,7 +2,7 @@
 // Shapes at which a rule is worth proving: ranks and broadcast patterns that occur in models.
 #include <vector>
 
-#include "ir/rule.h"
+#include "ir/rule/rule.h"
 
 namespace regraft::verify {
 

@@ -7,12 +7,12 @@
 #include <set>
 
 #include "base/resources.h"
-#include "ir/scan.h"
-#include "verify/bounded.h"
+#include "ir/algebra/scan.h"
 #include "verify/conditions.h"
 #include "verify/distinct.h"
-#include "verify/prover.h"
-#include "verify/refute.h"
+#include "verify/prove/prover.h"
+#include "verify/refute/bounded.h"
+#include "verify/refute/refute.h"
 #include "verify/signatures.h"
 
 namespace regraft::verify {
@@ -63,7 +63,7 @@ class RuleVerifier {
     if (!wanted.empty() && all_proved && options_.domains == Domains::Widened)
       judge_all(candidate_signatures(out_.rule, options_.signatures));
     conclude(nothing_fits);
-    out_.counters.oracle = symbolic_.stats();
+    out_.counters.solver = symbolic_.stats();
     return std::move(out_);
   }
 
@@ -356,7 +356,7 @@ void add_counters(VerifyCounters& total, const VerifyCounters& c) {
   total.instances += c.instances;
   total.proofs += c.proofs;
   total.disagreements += c.disagreements;
-  total.oracle += c.oracle;
+  total.solver += c.solver;
 }
 
 void count_verdict(VerifyCounters& c, VerdictKind kind) {

@@ -8,11 +8,11 @@
 
 #include "base/parallel.h"
 #include "base/progress.h"
-#include "ir/rule.h"
-#include "verify/counterexample.h"
+#include "ir/rule/rule.h"
+#include "verify/arithmetic/solver.h"
 #include "verify/instance.h"
-#include "verify/numerics.h"
-#include "verify/oracle.h"
+#include "verify/numerics/numerics.h"
+#include "verify/refute/counterexample.h"
 
 namespace regraft::verify {
 
@@ -52,7 +52,7 @@ struct VerifyCounters {
   uint64_t disagreements = 0;  ///< proofs that the second prover did not confirm
   /// Directions of proved rules, by what they do in floating point.
   std::map<Numerics, uint64_t> numerics;
-  OracleStats oracle;
+  OracleStats solver;
   double seconds = 0, cpu_seconds = 0;
 };
 
@@ -63,8 +63,8 @@ struct Finding {
   /// The first one at the signatures looked at, also of a rule that holds at others or under the
   /// condition that was found.
   std::optional<Counterexample> counterexample;
-  Rule refuted;            ///< the directed rule that it is of, when there is one
-  std::string refutation;  ///< the same in words; empty when there is none
+  Rule refuted;             ///< the directed rule that it is of, when there is one
+  std::string refutation;   ///< the same in words; empty when there is none
   NumericsReport numerics;  ///< of a proved rule, which has its verdicts
   VerifyCounters counters;
   double milliseconds = 0;  ///< of its thread's CPU, without the numerics

@@ -9,7 +9,7 @@
 #include <array>
 
 #include "base/result.h"
-#include "ir/op.h"
+#include "ir/ops/op.h"
 
 #define OP_SHAPES                                                                               \
   template <Algebra A>                                                                          \

@@ -219,20 +219,21 @@ Var Tape<S>::mul_column(Var a, Var column) {
 
 #define INSTANTIATE_UNARY(S, f) template Var Tape<S>::f(Var);
 #define INSTANTIATE_BINARY(S, f) template Var Tape<S>::f(Var, Var);
-#define INSTANTIATE(S)                                                                     \
-  INSTANTIATE_UNARY(S, relu)                                                               \
-  INSTANTIATE_UNARY(S, tanh)                                                               \
-  INSTANTIATE_UNARY(S, sigmoid)                                                            \
-  INSTANTIATE_UNARY(S, softplus)                                                           \
-  INSTANTIATE_UNARY(S, exp)                                                                \
-  INSTANTIATE_UNARY(S, log)                                                                \
-  INSTANTIATE_UNARY(S, square) INSTANTIATE_UNARY(S, abs) INSTANTIATE_BINARY(S, add)        \
-      INSTANTIATE_BINARY(S, sub) INSTANTIATE_BINARY(S, mul) INSTANTIATE_BINARY(S, minimum) \
-          INSTANTIATE_BINARY(S, maximum) INSTANTIATE_BINARY(S, add_row)                    \
-              INSTANTIATE_BINARY(S, mul_row) INSTANTIATE_BINARY(S, add_column)             \
-                  INSTANTIATE_BINARY(S, mul_column) template Var Tape<S>::scale(Var, S);   \
-  template Var Tape<S>::add_scalar(Var, S);                                                \
-  template Var Tape<S>::huber(Var, S);                                                     \
+#define INSTANTIATE(S)                                                                         \
+  INSTANTIATE_UNARY(S, relu)                                                                   \
+  INSTANTIATE_UNARY(S, tanh)                                                                   \
+  INSTANTIATE_UNARY(S, sigmoid)                                                                \
+  INSTANTIATE_UNARY(S, softplus)                                                               \
+  INSTANTIATE_UNARY(S, exp)                                                                    \
+  INSTANTIATE_UNARY(S, log)                                                                    \
+  INSTANTIATE_UNARY(S, square)                                                                 \
+  INSTANTIATE_UNARY(S, abs) INSTANTIATE_BINARY(S, add) INSTANTIATE_BINARY(S, sub)              \
+      INSTANTIATE_BINARY(S, mul) INSTANTIATE_BINARY(S, minimum) INSTANTIATE_BINARY(S, maximum) \
+          INSTANTIATE_BINARY(S, add_row) INSTANTIATE_BINARY(S, mul_row)                        \
+              INSTANTIATE_BINARY(S, add_column)                                                \
+                  INSTANTIATE_BINARY(S, mul_column) template Var Tape<S>::scale(Var, S);       \
+  template Var Tape<S>::add_scalar(Var, S);                                                    \
+  template Var Tape<S>::huber(Var, S);                                                         \
   template Var Tape<S>::clamp(Var, S, S);
 INSTANTIATE(float)
 INSTANTIATE(double)

@@ -144,7 +144,8 @@ Var Tape<S>::row_log_sum_exp(Var a) {
   INSTANTIATE_UNARY(S, column_sum)                                                  \
   INSTANTIATE_UNARY(S, column_mean)                                                 \
   INSTANTIATE_UNARY(S, column_max)                                                  \
-  INSTANTIATE_UNARY(S, log_softmax) INSTANTIATE_UNARY(S, log_softmax_rows)          \
+  INSTANTIATE_UNARY(S, log_softmax)                                                 \
+  INSTANTIATE_UNARY(S, log_softmax_rows)                                            \
       INSTANTIATE_UNARY(S, row_log_sum_exp) template Var Tape<S>::rms_norm(Var, S); \
   template Var Tape<S>::segment_log_softmax(Var, const Indices&, int64_t);
 INSTANTIATE(float)

@@ -1,6 +1,6 @@
 #pragma once
 // Parameters and optimisers in checkpoints: matrices "<prefix>/<parameter>".
-#include "rl/checkpoint.h"
+#include "rl/files/checkpoint.h"
 #include "rl/nn/adam.h"
 
 namespace regraft::rl::nn {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "base/files/input_file.h"
 #include "base/hash.h"
-#include "base/input_file.h"
 #include "base/nesting.h"
 #include "base/parallel.h"
 #include "base/progress.h"

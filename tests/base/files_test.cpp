@@ -10,8 +10,8 @@
 #include <set>
 #include <thread>
 
-#include "base/journal.h"
-#include "base/output_file.h"
+#include "base/files/journal.h"
+#include "base/files/output_file.h"
 #include "base/printable.h"
 
 namespace regraft {

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "cost/roofline.h"
+#include "cost/model/roofline.h"
 
 namespace regraft::cost {
 namespace {

@@ -1,13 +1,13 @@
 #pragma once
-// Graphs and numbers for the tests of cost/cpu.
+// Graphs and numbers for the tests of cost/runtime/cpu.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/rng.h"
-#include "ir/eval.h"
-#include "ir/text.h"
+#include "ir/graph/eval.h"
+#include "ir/rule/text.h"
 
 namespace regraft::cost::cpu {
 

@@ -1,8 +1,8 @@
-#include "cost/cpu/compiled.h"
+#include "cost/runtime/cpu/compiled.h"
 
 #include <gtest/gtest.h>
 
-#include "cost/cpu/buffer.h"
+#include "cost/runtime/cpu/buffer.h"
 #include "tests/cost/cpu_support.h"
 
 namespace regraft::cost::cpu {

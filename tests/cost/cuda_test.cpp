@@ -1,12 +1,12 @@
 // The CUDA libraries, as far as they work without a device; and with one, all kernels and graphs
 // against the operators' formulas.
-#include "cost/cuda/cuda.h"
+#include "cost/runtime/cuda/cuda.h"
 
 #include <cmath>
 
 #include "base/rng.h"
-#include "cost/cuda/tune.h"
-#include "ir/eval.h"
+#include "cost/runtime/cuda/tune.h"
+#include "ir/graph/eval.h"
 #include "tests/cost/sources.h"
 
 namespace regraft::cost::cuda {

@@ -1,8 +1,8 @@
-#include "cost/cpu/executor.h"
+#include "cost/runtime/cpu/executor.h"
 
 #include <gtest/gtest.h>
 
-#include "cost/cpu/arena.h"
+#include "cost/runtime/cpu/arena.h"
 #include "tests/cost/cpu_support.h"
 
 namespace regraft::cost::cpu {

@@ -1,7 +1,7 @@
 #pragma once
 // A device made of host functions, for what is about order, addresses and capture: it computes
 // with plain loops, and fails a test on what a real one would not forgive.
-#include "cost/cuda/api.h"
+#include "cost/runtime/cuda/api.h"
 
 namespace regraft::cost::cuda {
 

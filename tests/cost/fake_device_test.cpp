@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/rng.h"
-#include "cost/cuda/tune.h"
-#include "ir/eval.h"
+#include "cost/runtime/cuda/tune.h"
+#include "ir/graph/eval.h"
 #include "tests/cost/sources.h"
 
 namespace regraft::cost::cuda {

@@ -2,7 +2,7 @@
 // Graphs for tests of costs.
 #include <gtest/gtest.h>
 
-#include "ir/text.h"
+#include "ir/rule/text.h"
 
 namespace regraft::cost {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "cost/cuda/source.h"
+#include "cost/runtime/cuda/source.h"
 
 namespace regraft::cost::cuda {
 

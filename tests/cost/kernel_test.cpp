@@ -1,8 +1,8 @@
-#include "cost/kernel.h"
+#include "cost/model/kernel.h"
 
-#include "cost/memory.h"
-#include "cost/roofline.h"
-#include "ir/eval.h"
+#include "cost/model/memory.h"
+#include "cost/model/roofline.h"
+#include "ir/graph/eval.h"
 #include "tests/cost/graphs.h"
 
 namespace regraft::cost {

@@ -1,12 +1,12 @@
-#include "cost/profile.h"
+#include "cost/profile/profile.h"
 
 #include <filesystem>
 #include <fstream>
 
 #include "base/rng.h"
-#include "cost/calibrate.h"
-#include "cost/objective.h"
-#include "cost/profiled.h"
+#include "cost/profile/calibrate.h"
+#include "cost/profile/objective.h"
+#include "cost/profile/profiled.h"
 #include "tests/cost/graphs.h"
 
 namespace regraft::cost {

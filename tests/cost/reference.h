@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "cost/cuda/lower.h"
+#include "cost/runtime/cuda/lower.h"
 
 namespace regraft::cost::cuda {
 

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "base/rng.h"
-#include "cost/cuda/lower.h"
-#include "ir/eval.h"
+#include "cost/runtime/cuda/lower.h"
+#include "ir/graph/eval.h"
 #include "tests/cost/host_kernels.h"
 #include "tests/cost/reference.h"
 #include "tests/cost/sources.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cost/cuda/source.h"
-#include "ir/text.h"
+#include "cost/runtime/cuda/source.h"
+#include "ir/rule/text.h"
 
 namespace regraft::cost::cuda {
 

@@ -1,4 +1,4 @@
-#include "cost/timing.h"
+#include "cost/profile/timing.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "base/nesting.h"
 #include "certify/check.h"
 #include "io/proto.h"
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_json.h"

@@ -1,7 +1,7 @@
 #include "tests/fuzz/checkpoints.h"
 
 #include "base/hash.h"
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "rl/checkpoint.pb.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_message.h"

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "rl/checkpoint.h"
-#include "rl/network.h"
-#include "rl/world_model.h"
+#include "rl/files/checkpoint.h"
+#include "rl/network/network.h"
+#include "rl/world/world_model.h"
 
 namespace regraft::fuzz {
 

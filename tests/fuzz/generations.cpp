@@ -1,5 +1,5 @@
 // Checkpoints of `regraft generate`.
-#include "cli/generate_checkpoint.h"
+#include "cli/support/generate_checkpoint.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_json.h"
 

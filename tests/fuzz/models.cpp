@@ -1,6 +1,6 @@
 #include "tests/fuzz/models.h"
 
-#include "ir/op.h"
+#include "ir/ops/op.h"
 #include "rewrite/fold.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 // Policies: checkpoints that hold a network or a controller.
-#include "rl/network_file.h"
+#include "rl/network/network_file.h"
 #include "rl/policy_file.h"
-#include "rl/world_model.h"
+#include "rl/world/world_model.h"
 #include "tests/fuzz/checkpoints.h"
 #include "tests/fuzz/fuzz.h"
 

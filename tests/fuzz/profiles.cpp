@@ -1,7 +1,7 @@
 // Profiles of a machine, and the kernels that they name.
-#include "cost/kernel.h"
-#include "cost/profile.h"
+#include "cost/model/kernel.h"
 #include "cost/profile.pb.h"
+#include "cost/profile/profile.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_message.h"
 

@@ -1,5 +1,5 @@
 // Rule files: what is read is printed and read again.
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,9 +1,9 @@
 // States of trainings: what an agent goes on from.
-#include "rl/episodes.h"
-#include "rl/learner.h"
-#include "rl/move_text.h"
-#include "rl/network_file.h"
-#include "rl/world_model.h"
+#include "rl/environment/episodes.h"
+#include "rl/files/move_text.h"
+#include "rl/network/network_file.h"
+#include "rl/training/learner.h"
+#include "rl/world/world_model.h"
 #include "tests/fuzz/checkpoints.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nesting.h"
-#include "cli/verdict_cache.h"
-#include "ir/text.h"
+#include "cli/support/verdict_cache.h"
+#include "ir/rule/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_json.h"
 

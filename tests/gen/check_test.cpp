@@ -1,12 +1,12 @@
 // Numeric checks of rules at shapes that they were not found at.
-#include "gen/check.h"
+#include "gen/generalise/check.h"
 
 #include <gtest/gtest.h>
 
-#include "gen/general.h"
-#include "gen/generalise.h"
-#include "gen/pair.h"
-#include "ir/text.h"
+#include "gen/generalise/general.h"
+#include "gen/generalise/generalise.h"
+#include "gen/minimise/pair.h"
+#include "ir/rule/text.h"
 
 namespace regraft::gen {
 namespace {

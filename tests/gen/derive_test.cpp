@@ -1,12 +1,12 @@
 // Which rules follow from which.
-#include "gen/derive.h"
+#include "gen/minimise/derive.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
 
 namespace regraft::gen {

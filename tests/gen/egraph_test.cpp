@@ -1,5 +1,5 @@
 // Classes of equal terms: hash-consing, congruence, and the reasons of an equality.
-#include "gen/egraph.h"
+#include "gen/minimise/egraph.h"
 
 #include <gtest/gtest.h>
 

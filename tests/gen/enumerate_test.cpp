@@ -1,5 +1,5 @@
 // Enumeration against brute force: all terms, without classes or supports.
-#include "gen/enumerate.h"
+#include "gen/enumerate/enumerate.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gen/op_sets.h"
-#include "ir/text.h"
+#include "gen/grammar/op_sets.h"
+#include "ir/rule/text.h"
 
 namespace regraft::gen {
 namespace {

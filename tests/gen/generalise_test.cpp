@@ -1,13 +1,13 @@
 // From one witness to the most general rule.
-#include "gen/generalise.h"
+#include "gen/generalise/generalise.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "gen/domain.h"
-#include "ir/text.h"
+#include "gen/minimise/domain.h"
+#include "ir/rule/text.h"
 
 namespace regraft::gen {
 namespace {

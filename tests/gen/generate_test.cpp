@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "gen/derive.h"
-#include "ir/text.h"
+#include "gen/minimise/derive.h"
+#include "ir/rule/text.h"
 
 namespace regraft::gen {
 namespace {
@@ -186,7 +186,7 @@ TEST(Generate, AnAuditMissesWhatIsMissing) {
   auto found = enumerate(*t.ops, {2, 3, 2, 0, Verbosity::Quiet}, *t.bank, never);
   ASSERT_TRUE(found);
   t.graph = std::move(found->graph);
-  t.distiller = std::make_unique<Distiller>(*t.graph, *t.bank, 3, 1, [](const Finding&) {});
+  t.minimiser = std::make_unique<Minimiser>(*t.graph, *t.bank, 3, 1, [](const Finding&) {});
   AuditCounts a = audit(themes, {}, 50, 3, 1, never);
   EXPECT_GT(a.pairs, 10u);
   EXPECT_LT(a.derived + a.derived_as_found, a.pairs / 4);

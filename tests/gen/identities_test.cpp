@@ -1,8 +1,8 @@
 // What the numeric check says of known identities, and of statements that look like them.
 #include <gtest/gtest.h>
 
-#include "gen/check.h"
-#include "ir/text.h"
+#include "gen/generalise/check.h"
+#include "ir/rule/text.h"
 
 namespace regraft::gen {
 namespace {

@@ -1,5 +1,5 @@
 // Points that satisfy conditions.
-#include "gen/space.h"
+#include "gen/generalise/space.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "io/defaults.h"
 #include "io/tensors.h"
-#include "ir/content.h"
+#include "ir/graph/content.h"
 
 namespace regraft::io::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "io/model.h"
-#include "ir/eval.h"
+#include "ir/graph/eval.h"
 
 namespace {
 

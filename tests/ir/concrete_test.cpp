@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/rng.h"
-#include "ir/concrete.h"
+#include "ir/algebra/concrete.h"
 
 namespace regraft {
 namespace {

@@ -1,4 +1,4 @@
-#include "ir/eval.h"
+#include "ir/graph/eval.h"
 
 #include "tests/ir/graphs.h"
 

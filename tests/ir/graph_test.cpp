@@ -1,8 +1,8 @@
-#include "ir/graph.h"
+#include "ir/graph/graph.h"
 
 #include <algorithm>
 
-#include "ir/content.h"
+#include "ir/graph/content.h"
 #include "tests/ir/collision.h"
 #include "tests/ir/graphs.h"
 

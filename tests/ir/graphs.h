@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "ir/eval.h"
-#include "ir/text.h"
+#include "ir/graph/eval.h"
+#include "ir/rule/text.h"
 
 namespace regraft {
 

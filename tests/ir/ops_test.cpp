@@ -2,7 +2,7 @@
 #include <cmath>
 #include <set>
 
-#include "ir/meaning.h"
+#include "ir/rule/op_digest.h"
 #include "tests/ir/graphs.h"
 #include "tests/ir/sum_value.h"
 

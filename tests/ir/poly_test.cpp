@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "ir/formula.h"
+#include "ir/algebra/formula.h"
 
 namespace regraft {
 namespace {

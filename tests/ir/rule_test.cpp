@@ -1,7 +1,7 @@
 // Rules: their text, what is refused, renaming and the canonical key.
 #include <algorithm>
 
-#include "ir/pattern.h"
+#include "ir/rule/pattern.h"
 #include "tests/ir/graphs.h"
 
 namespace regraft {

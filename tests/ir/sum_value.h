@@ -2,7 +2,7 @@
 // The value of a symbolic element over the field, by going through its bound variables one by one.
 #include <optional>
 
-#include "ir/eval.h"
+#include "ir/graph/eval.h"
 
 namespace regraft {
 

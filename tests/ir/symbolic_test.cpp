@@ -1,4 +1,4 @@
-#include "ir/symbolic.h"
+#include "ir/algebra/symbolic.h"
 
 #include "tests/ir/graphs.h"
 #include "tests/ir/sum_value.h"

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "base/rng.h"
-#include "ir/content.h"
-#include "ir/tensor.h"
+#include "ir/algebra/tensor.h"
+#include "ir/graph/content.h"
 
 namespace regraft {
 namespace {

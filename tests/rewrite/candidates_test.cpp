@@ -1,7 +1,7 @@
 #include "rewrite/candidates.h"
 
-#include "rewrite/greedy.h"
-#include "rewrite/replay.h"
+#include "rewrite/search/greedy.h"
+#include "rewrite/search/replay.h"
 #include "rewrite/searchers.h"
 #include "tests/rewrite/support.h"
 

@@ -1,11 +1,11 @@
-#include "rewrite/check.h"
+#include "rewrite/compare/compare.h"
 
 #include <cmath>
 #include <set>
 
-#include "rewrite/check/comparison.h"
-#include "rewrite/check/regimes.h"
-#include "rewrite/check/sizes.h"
+#include "rewrite/compare/comparison.h"
+#include "rewrite/compare/regimes.h"
+#include "rewrite/compare/sizes.h"
 #include "tests/ir/collision.h"
 #include "tests/rewrite/support.h"
 

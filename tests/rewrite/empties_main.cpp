@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <fstream>
 
-#include "cost/roofline.h"
+#include "cost/model/roofline.h"
 #include "io/model.h"
-#include "ir/eval.h"
-#include "rewrite/engine.h"
+#include "ir/graph/eval.h"
+#include "rewrite/engine/engine.h"
 #include "substitutions/rule_db.h"
-#include "verify/sampling.h"
+#include "verify/refute/sampling.h"
 
 namespace {
 

@@ -1,12 +1,12 @@
 // The engine against a matcher that tries everything, on random graphs and random moves.
 // REGRAFT_FUZZ_SECONDS makes the random test run that long.
-#include "rewrite/engine.h"
+#include "rewrite/engine/engine.h"
 
 #include <chrono>
 #include <cstdlib>
 #include <set>
 
-#include "rewrite/transpositions.h"
+#include "rewrite/search/transpositions.h"
 #include "tests/rewrite/support.h"
 
 namespace regraft::rewrite {
@@ -111,9 +111,9 @@ std::multiset<Key> listed(const Engine& e) {
 
 std::multiset<Key> brute_force(const Graph& graph, const RuleIndex& rules,
                                const cost::CostModel& model) {
-  Catalogue catalogue(graph.shared_pool(), model, {});
-  LiveGraph g(graph, catalogue);
-  Fitter fitter(rules, catalogue);
+  Interner interner(graph.shared_pool(), model, {});
+  LiveGraph g(graph, interner);
+  Fitter fitter(rules, interner);
   Planner planner(g);
   std::multiset<Key> keys;
   VisitPlace visit = [&](const Place& p) {
@@ -232,8 +232,8 @@ void check_state(Engine& e, const RuleIndex& rules, const cost::CostModel& model
     for (Value v : e.graph().slot(id).inputs) ASSERT_TRUE(e.graph().comes_before(v.node, id));
   }
   ASSERT_EQ(listed(e), without_twins(brute_force(g, rules, model), rules)) << to_string(g);
-  Catalogue catalogue(g.shared_pool(), model, {});
-  ASSERT_EQ(LiveGraph(canonical(g).node_count() == g.node_count() ? canonical(g) : g, catalogue)
+  Interner interner(g.shared_pool(), model, {});
+  ASSERT_EQ(LiveGraph(canonical(g).node_count() == g.node_count() ? canonical(g) : g, interner)
                 .identity(),
             e.identity());
 }

@@ -1,5 +1,5 @@
 // Extraction against every choice there is.
-#include "rewrite/extract.h"
+#include "rewrite/egraph/extract.h"
 
 #include <gtest/gtest.h>
 

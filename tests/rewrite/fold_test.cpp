@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "rewrite/check.h"
+#include "rewrite/compare/compare.h"
 #include "tests/rewrite/support.h"
 
 namespace regraft::rewrite {

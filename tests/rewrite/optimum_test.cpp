@@ -1,5 +1,5 @@
 // Exhaustive search, and how near the others come.
-#include "rewrite/reporter.h"
+#include "rewrite/search/reporter.h"
 #include "rewrite/searchers.h"
 #include "tests/rewrite/support.h"
 

@@ -1,8 +1,8 @@
 // What a search did can be done again, and only that.
-#include "rewrite/replay.h"
+#include "rewrite/search/replay.h"
 
-#include "rewrite/backtracking.h"
-#include "rewrite/greedy.h"
+#include "rewrite/search/backtracking.h"
+#include "rewrite/search/greedy.h"
 #include "tests/rewrite/support.h"
 
 namespace regraft::rewrite {

@@ -1,11 +1,11 @@
 // E-graphs, what rules make of them, and the way back to a graph.
-#include "rewrite/saturation.h"
+#include "rewrite/egraph/saturation.h"
 
 #include <set>
 
-#include "rewrite/replay.h"
+#include "rewrite/egraph/target.h"
+#include "rewrite/search/replay.h"
 #include "rewrite/searchers.h"
-#include "rewrite/target.h"
 #include "tests/rewrite/support.h"
 
 namespace regraft::rewrite {
@@ -17,9 +17,9 @@ const std::string kAssociateBack =
 
 class InAGraph : public testing::Test {
  protected:
-  Catalogue& catalogue_of(const Graph& g) {
-    catalogue_ = std::make_unique<Catalogue>(g.shared_pool(), model_, PlanOptions{});
-    return *catalogue_;
+  Interner& catalogue_of(const Graph& g) {
+    interner_ = std::make_unique<Interner>(g.shared_pool(), model_, PlanOptions{});
+    return *interner_;
   }
   /// Fills an e-graph without a limit that matters unless given.
   StopReason fill(Growth& growth, uint64_t candidates = 1u << 20, int32_t nodes = 1 << 20) {
@@ -30,7 +30,7 @@ class InAGraph : public testing::Test {
   }
   cost::Roofline model_;
   RuleIndex rules_;
-  std::unique_ptr<Catalogue> catalogue_;
+  std::unique_ptr<Interner> interner_;
 };
 
 using EGraphs = InAGraph;
@@ -121,10 +121,10 @@ TEST_F(EGraphs, MatchesAreThoseOfTheGraphWhileNothingIsEqual) {
   size_t all = 0;
   for (int k = 0; k < 300; ++k) {
     Graph g = random_graph(rng);
-    Catalogue& catalogue = catalogue_of(g);
-    LiveGraph live(g, catalogue);
-    EGraph e(g, catalogue);
-    Fitter fitter(rules_, catalogue);
+    Interner& interner = catalogue_of(g);
+    LiveGraph live(g, interner);
+    EGraph e(g, interner);
+    Fitter fitter(rules_, interner);
     using Key = std::tuple<int32_t, std::vector<int32_t>, std::vector<Value>>;
     auto key = [](const Place& p) {
       return Key{

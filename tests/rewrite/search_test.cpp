@@ -1,7 +1,7 @@
-#include "rewrite/backtracking.h"
-#include "rewrite/check.h"
-#include "rewrite/greedy.h"
+#include "rewrite/compare/compare.h"
 #include "rewrite/optimize.h"
+#include "rewrite/search/backtracking.h"
+#include "rewrite/search/greedy.h"
 #include "rewrite/searchers.h"
 #include "tests/rewrite/support.h"
 

@@ -1,8 +1,8 @@
 // What holds for every searcher.
 #include "rewrite/searchers.h"
 
-#include "rewrite/replay.h"
-#include "rewrite/window.h"
+#include "rewrite/search/replay.h"
+#include "rewrite/windows/window.h"
 #include "tests/rewrite/support.h"
 
 namespace regraft::rewrite {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "cost/roofline.h"
-#include "ir/eval.h"
-#include "ir/text.h"
-#include "rewrite/engine.h"
+#include "cost/model/roofline.h"
+#include "ir/graph/eval.h"
+#include "ir/rule/text.h"
+#include "rewrite/engine/engine.h"
 
 namespace regraft::rewrite {
 

@@ -1,10 +1,10 @@
 // Parts of graphs, and the search in them.
-#include "rewrite/windows.h"
+#include "rewrite/windows/windows.h"
 
 #include <cmath>
 
-#include "rewrite/part.h"
-#include "rewrite/replay.h"
+#include "rewrite/search/replay.h"
+#include "rewrite/windows/part.h"
 #include "tests/rewrite/support.h"
 
 namespace regraft::rewrite {

@@ -1,4 +1,4 @@
-#include "rl/checkpoint.h"
+#include "rl/files/checkpoint.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

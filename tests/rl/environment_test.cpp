@@ -1,9 +1,9 @@
-#include "rl/environment.h"
+#include "rl/environment/environment.h"
 
 #include <cmath>
 #include <numeric>
 
-#include "rl/policy.h"
+#include "rl/environment/policy.h"
 #include "tests/rl/graphs.h"
 
 namespace regraft::rl {

@@ -1,4 +1,4 @@
-#include "rl/expert.h"
+#include "rl/planner/expert.h"
 
 #include <numeric>
 

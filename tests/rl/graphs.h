@@ -2,7 +2,7 @@
 // Small graphs and rules for agents.
 #include <fstream>
 
-#include "rl/environment.h"
+#include "rl/environment/environment.h"
 #include "substitutions/rule_db.h"
 #include "tests/rewrite/support.h"
 

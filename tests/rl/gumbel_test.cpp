@@ -1,10 +1,10 @@
-#include "rl/gumbel.h"
+#include "rl/planner/gumbel.h"
 
 #include <atomic>
 #include <cmath>
 #include <numeric>
 
-#include "rl/policy.h"
+#include "rl/environment/policy.h"
 #include "tests/rl/barrier.h"
 
 namespace regraft::rl {

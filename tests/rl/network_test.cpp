@@ -1,10 +1,10 @@
-#include "rl/network.h"
+#include "rl/network/network.h"
 
 #include <cmath>
 #include <numeric>
 
 #include "rl/follow.h"
-#include "rl/network_file.h"
+#include "rl/network/network_file.h"
 #include "tests/rl/graphs.h"
 
 namespace regraft::rl {

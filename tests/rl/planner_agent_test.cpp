@@ -1,8 +1,8 @@
-#include "rl/planner_agent.h"
+#include "rl/planner/planner_agent.h"
 
 #include <cmath>
 
-#include "rl/network_file.h"
+#include "rl/network/network_file.h"
 #include "tests/rl/barrier.h"
 
 namespace regraft::rl {

@@ -1,10 +1,10 @@
-#include "rl/ppo.h"
+#include "rl/ppo/ppo.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "rl/policy.h"
+#include "rl/environment/policy.h"
 
 namespace regraft::rl {
 namespace {

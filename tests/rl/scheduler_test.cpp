@@ -1,9 +1,9 @@
-#include "rl/scheduler.h"
+#include "rl/planner/scheduler.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "rewrite/exhaustive.h"
+#include "rewrite/search/exhaustive.h"
 #include "tests/rl/barrier.h"
 
 namespace regraft::rl {

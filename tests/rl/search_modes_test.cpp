@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "rewrite/greedy.h"
-#include "rl/episodes.h"
-#include "rl/network_file.h"
+#include "rewrite/search/greedy.h"
+#include "rl/environment/episodes.h"
+#include "rl/network/network_file.h"
 #include "rl/search.h"
 #include "tests/rl/graphs.h"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "rl/world_model_agent.h"
+#include "rl/world/world_model_agent.h"
 #include "tests/rl/graphs.h"
 
 namespace regraft::rl {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the source tree against the architecture of docs/design.md: which room may include which,
-which room may use which third party, sizes, that no two types of a namespace share a name, and that
-every test is registered.
+that the folders of a room do not include each other in a circle, which room may use which third party,
+sizes, what Python files import, that no two types of a namespace share a name, and that every test is
+registered.
 
   python3 tests/style/layering_test.py [SOURCE_DIR]
 
@@ -27,14 +28,15 @@ MAY_INCLUDE = {
     "rl": LOWER | {"rewrite", "cost", "substitutions"},
 }
 ROOMS = [*MAY_INCLUDE, "cli", "python"]
+PYTHON_MAY_IMPORT = {"regraft", "numpy", "onnx", "onnxruntime"}
 # Start of an included header -> files (path prefixes) that may include it.
 THIRD_PARTY = {
     "z3": ["verify/"],
-    "mpfr": ["verify/exact."],
+    "mpfr": ["verify/numerics/exact."],
     "onnx": ["io/"],
     "google/protobuf": ["io/", "tests/fuzz/"],
-    "cost/profile.pb": ["cost/profile.", "tests/fuzz/"],
-    "rl/checkpoint.pb": ["rl/checkpoint.", "tests/fuzz/"],
+    "cost/profile.pb": ["cost/profile/profile.", "tests/fuzz/"],
+    "rl/checkpoint.pb": ["rl/files/checkpoint.", "tests/fuzz/"],
     "tbb/": ["base/parallel."],
     "oneapi/tbb": ["base/parallel."],
     "CLI/": ["cli/"],
@@ -42,12 +44,12 @@ THIRD_PARTY = {
     "nlohmann/": ["cli/", "cost/", "certify/", "tests/"],
     "openssl/": ["base/digest."],
     "xxhash": ["base/content_hash."],
-    "oneapi/dnnl": ["cost/cpu/"],
-    "dnnl": ["cost/cpu/"],
-    "cuda": ["cost/cuda/"],
-    "cudnn": ["cost/cuda/"],
-    "cublas": ["cost/cuda/"],
-    "nvrtc": ["cost/cuda/"],
+    "oneapi/dnnl": ["cost/runtime/cpu/"],
+    "dnnl": ["cost/runtime/cpu/"],
+    "cuda": ["cost/runtime/cuda/"],
+    "cudnn": ["cost/runtime/cuda/"],
+    "cublas": ["cost/runtime/cuda/"],
+    "nvrtc": ["cost/runtime/cuda/"],
     "Eigen/": ["rl/", "ir/ops/"],
     "pybind11/": ["python/"],
     "gtest/": ["tests/"],
@@ -55,14 +57,15 @@ THIRD_PARTY = {
 # What a file asks of the system or of a library -> files that may, so that it is done well once.
 CALLS = {
     r"\bofstream\b|\bfopen\(|::rename\(|\bmkos?temps?\(|SerializeToOstream":
-        ("writes a file", ["base/output_file.", "base/journal."]),
+        ("writes a file", ["base/files/output_file.", "base/files/journal."]),
     r"\bposix_spawnp?\(|\bpopen\(|\bsystem\(|\bexec[vl]p?e?\(|\bfork\(":
         ("starts a program", ["base/subprocess."]),
     r"\bsignal\(SIG|\bsigaction\(": ("handles a signal", ["base/parallel.", "base/subprocess."]),
     r"(\.|->)dump\(": ("prints JSON, which not all bytes are fit for",
-                         ["cli/report.", "certify/certificate."]),
-    r"print\(stderr, *\"regraft": ("prints an error", ["cli/report."]),
+                         ["cli/support/report.", "certify/certificate."]),
+    r"print\(stderr, *\"regraft": ("prints an error", ["cli/support/report."]),
 }
+MAX_FILES = 25           # of sources in a folder
 MAX_LINES = 700          # of any file
 MAX_P90_LINES = 400      # of nine files in ten
 MAX_MEDIAN_LINES = 200
@@ -92,6 +95,64 @@ def include_problems(name, text):
             yield f'{name}: includes "{header}", which is not a path from the root of the sources'
         elif room in MAY_INCLUDE and target != room and target not in MAY_INCLUDE[room]:
             yield f"{name}: includes {header}, but {room} may not see {target}"
+
+
+def folder_of(name):
+    return name.rpartition("/")[0]
+
+
+def folder_problems(files):
+    """Folders that are too full, and folders of a room that need each other."""
+    seen, includes = {}, {}
+    for name, text in files:
+        folder, room = folder_of(name), name.split("/")[0]
+        seen[folder] = seen.get(folder, 0) + 1
+        if room == "tests":
+            continue
+        for bracket, header in INCLUDE.findall(text):
+            inside = header.startswith(f"{room}/") and not header.endswith(".pb.h")
+            if bracket == '"' and inside and folder_of(header) != folder:
+                includes.setdefault(folder, {}).setdefault(folder_of(header), f"{name} includes {header}")
+    for folder, count in seen.items():
+        if count > MAX_FILES:
+            yield f"{folder}: {count} sources; the limit is {MAX_FILES}"
+    for circle in circles(includes):
+        steps = [includes[a][b] for a, b in zip(circle, [*circle[1:], circle[0]])]
+        yield f"folders in a circle: {'; '.join(steps)}"
+
+
+def circles(edges):
+    """One for each edge that closes a circle in a walk through the graph."""
+    done = set()
+
+    def walk(at, path):
+        for to in sorted(edges.get(at, ())):
+            if to in path:
+                yield path[path.index(to):]
+            elif to not in done:
+                yield from walk(to, [*path, to])
+        done.add(at)
+    for start in sorted(edges):
+        if start not in done:
+            yield from walk(start, [start])
+
+
+def python_problems(root):
+    """The package imports the standard library, itself, and what it was made to drive."""
+    allowed = set(sys.stdlib_module_names) | PYTHON_MAY_IMPORT
+    for path in sorted((root / "python").rglob("*.py")):
+        for names in re.findall(r"^\s*(?:import (\w+)(?:[.,]| as|$)|from (\w+)[\w.]* import )", path.read_text(encoding="utf-8"), re.M):
+            if (first := "".join(names)) not in allowed:
+                yield f"{path.relative_to(root).as_posix()}: imports {first}"
+
+
+def prose_problems(root):
+    for path in sorted([*root.glob("*.md"), *root.glob("docs/*.md")]):
+        code = False
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            code ^= line.lstrip().startswith("```")
+            if len(line) > MAX_COLUMNS and not code and not line.startswith(("|", "    ")):
+                yield f"{path.relative_to(root).as_posix()}:{number}: {len(line)} columns of prose"
 
 
 def call_problems(name, text):
@@ -187,21 +248,24 @@ def problems(root):
         found += line_problems(name, text)
         lengths.append(text.count("\n"))
     found += type_problems(sources(root))
+    found += folder_problems(sources(root))
+    found += python_problems(root)
+    found += prose_problems(root)
     return found + list(size_problems(lengths)) + list(registration_problems(root))
 
 
 GOOD_TREE = {
-    "ir/graph.h": '#pragma once\n#include "base/result.h"\n#include <vector>\n',
+    "ir/graph/graph.h": '#pragma once\n#include "base/result.h"\n#include "ir/ops/op.h"\n#include <vector>\n',
     "ir/ops/ops.def": "REGRAFT_OP(matmul)\n",
-    "verify/prove.cpp": '#include <z3++.h>\n#include "ir/graph.h"\n',
+    "verify/prove.cpp": '#include <z3++.h>\n#include "ir/graph/graph.h"\n',
     "tests/CMakeLists.txt": "foreach(room ir)\n",
     "tests/ir/CMakeLists.txt": "regraft_test(ir SOURCES graph_test.cpp)\n",
-    "tests/ir/graph_test.cpp": '#include <gtest/gtest.h>\n#include "ir/graph.h"\n',
+    "tests/ir/graph_test.cpp": '#include <gtest/gtest.h>\n#include "ir/graph/graph.h"\n',
 }
 # One fault each, and a word that the message about it must have.
 FAULTS = [
-    ("ir/bad.cpp", '#include "verify/prover.h"\n', "may not see verify"),
-    ("gen/bad.cpp", '#include "verify/prover.h"\n', "may not see verify"),
+    ("ir/bad.cpp", '#include "verify/prove/prover.h"\n', "may not see verify"),
+    ("gen/bad.cpp", '#include "verify/prove/prover.h"\n', "may not see verify"),
     ("rewrite/bad.cpp", '#include "rl/env.h"\n', "may not see rl"),
     ("gen/bad.cpp", "#include <z3++.h>\n", "<z3++.h>"),
     ("cli/bad.cpp", '#include "onnx/onnx_pb.h"\n', "onnx/onnx_pb.h"),
@@ -222,6 +286,9 @@ FAULTS = [
     ("ir/bad.cpp", "using namespace std;\n", "using namespace"),
     ("gen/bad.h", "#pragma once\nnamespace a::b {\nstruct X {\n};\n}  // namespace a::b\n"
      "namespace a::b {\nenum class X : int {\n};\n}  // namespace a::b\n", "defines a::b::X"),
+    ("ir/ops/add.cpp", '#include "ir/graph/graph.h"\n', "circle"),
+    ("docs/bad.md", "word " * MAX_COLUMNS, "columns of prose"),
+    ("python/regraft/worker.py", "import requests\n", "imports requests"),
     ("tests/ir/lost_test.cpp", "int x;\n", "not registered"),
     ("tests/lost/CMakeLists.txt", "", "not in the list"),
 ]
@@ -245,6 +312,7 @@ def self_test():
             write_tree(root, GOOD_TREE | {name: text})
             found = problems(root)
             assert len(found) == 1 and word in found[0], f"{name} ({word}): found {found}"
+    assert "sources; the limit" in next(folder_problems([(f"ir/{k}.h", "") for k in range(MAX_FILES + 1)]))
     assert list(size_problems([MAX_P90_LINES + 50] * 3 + [10] * 17))
     assert list(size_problems([MAX_MEDIAN_LINES + 1] * 20))
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "ir/text.h"
+#include "ir/rule/text.h"
 
 namespace regraft::substitutions {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "substitutions/taso.h"
 
 namespace regraft::substitutions {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "base/rng.h"
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "substitutions/wire.h"
 
 namespace regraft::substitutions {
@@ -164,8 +164,7 @@ TEST_F(TasoFile, OtherOperators) {
   EXPECT_NE(enlarged.find("where v13.2=1,v13.3=3"), std::string::npos) << enlarged;
   EXPECT_EQ(text(twice(op(22, {}))), "a constant whose shape the file leaves open");
   EXPECT_EQ(text(twice(op(34, {{-1, 0}}))), "operator type 34 has no counterpart");
-  EXPECT_EQ(text(twice(op(3, {{-7, 0}}, window(3, 3, 0, 0)))),
-            "an operator lacks operands");
+  EXPECT_EQ(text(twice(op(3, {{-7, 0}}, window(3, 3, 0, 0)))), "an operator lacks operands");
   EXPECT_EQ(text(twice(op(3, {{-7, 0}, {-10, 0}}))), "an operator lacks a parameter");
   EXPECT_EQ(text(twice(op(8, {{-77, 0}}))), "a variable of unknown shape");
 }

@@ -1,10 +1,10 @@
 // The second prover at given shapes: what its samples must show before it says anything.
-#include "verify/bounded.h"
+#include "verify/refute/bounded.h"
 
 #include <gtest/gtest.h>
 
-#include "ir/text.h"
-#include "verify/exercise.h"
+#include "ir/rule/text.h"
+#include "verify/refute/exercise.h"
 #include "verify/verify.h"
 
 namespace regraft::verify {

@@ -5,10 +5,10 @@
 
 #include <cstdlib>
 
-#include "ir/pattern.h"
-#include "ir/text.h"
+#include "ir/rule/pattern.h"
+#include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
-#include "verify/oracle.h"
+#include "verify/arithmetic/solver.h"
 
 namespace regraft::verify {
 namespace {
@@ -34,7 +34,7 @@ bool weaker_or_equal(const Rule& weak, const Rule& strong, const Signature& s) {
   auto instance = instantiate(strong, s);
   if (!instance) return false;
   Budget budget{Limits{}};
-  Oracle oracle(budget);
+  ArithmeticSolver solver(budget);
   Rule bare = strong;
   bare.where = weak.where;
   auto asked = instantiate(bare, s);
@@ -43,7 +43,7 @@ bool weaker_or_equal(const Rule& weak, const Rule& strong, const Signature& s) {
   for (const Formula& f : asked->requires_lhs) {
     if (f.kind != Formula::Zero) continue;
     auto p = moved(f.poly, pool, [&](Var v) { return Poly::symbol(pool.named(v->name, v->min)); });
-    if (!p || !oracle.implies(instance->requires_lhs, *p == Poly(0))) return false;
+    if (!p || !solver.implies(instance->requires_lhs, *p == Poly(0))) return false;
   }
   return true;
 }

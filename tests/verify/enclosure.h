@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "verify/counterexample.h"
+#include "verify/refute/counterexample.h"
 
 namespace regraft::verify {
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "substitutions/taso.h"
 #include "tests/support/external.h"
 

@@ -1,10 +1,10 @@
 // The laws of scalar functions: what follows from them is proved, what is near to it is not.
 #include <gtest/gtest.h>
 
-#include "ir/text.h"
-#include "verify/prover.h"
-#include "verify/refute.h"
-#include "verify/sampling.h"
+#include "ir/rule/text.h"
+#include "verify/prove/prover.h"
+#include "verify/refute/refute.h"
+#include "verify/refute/sampling.h"
 
 namespace regraft::verify {
 namespace {

@@ -1,11 +1,11 @@
 // Questions about integers that need no solver, compared with trying all small numbers.
-#include "verify/linear.h"
+#include "verify/arithmetic/linear.h"
 
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "verify/equalities.h"
-#include "verify/models.h"
+#include "verify/arithmetic/equalities.h"
+#include "verify/arithmetic/models.h"
 
 namespace regraft::verify {
 namespace {

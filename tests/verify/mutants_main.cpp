@@ -12,7 +12,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/resources.h"
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "mutation.h"
 
 namespace regraft::verify {

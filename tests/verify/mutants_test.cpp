@@ -10,7 +10,7 @@
 
 #include "base/parallel.h"
 #include "enclosure.h"
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "mutation.h"
 #include "verify/conditions.h"
 

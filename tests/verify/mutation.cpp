@@ -10,10 +10,10 @@
 
 #include "base/rng.h"
 #include "enclosure.h"
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
-#include "verify/refute.h"
-#include "verify/sampling.h"
+#include "verify/refute/refute.h"
+#include "verify/refute/sampling.h"
 
 namespace regraft::verify {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "verify/prover.h"
+#include "verify/prove/prover.h"
 
 namespace regraft::verify {
 

@@ -1,16 +1,16 @@
 // Floating point: each verdict on rules whose numerics are known, and the parts it is made of.
-#include "verify/numerics.h"
+#include "verify/numerics/numerics.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "ir/text.h"
-#include "verify/exact.h"
-#include "verify/float_range.h"
-#include "verify/points.h"
-#include "verify/settings.h"
+#include "ir/rule/text.h"
+#include "verify/numerics/exact.h"
+#include "verify/numerics/float_range.h"
+#include "verify/numerics/points.h"
+#include "verify/numerics/settings.h"
 
 namespace regraft::verify {
 namespace {

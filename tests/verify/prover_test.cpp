@@ -1,12 +1,12 @@
-#include "verify/prover.h"
+#include "verify/prove/prover.h"
 
 #include <gtest/gtest.h>
 
-#include "ir/text.h"
-#include "verify/bounded.h"
-#include "verify/refute.h"
+#include "ir/rule/text.h"
+#include "verify/normal/simplify.h"
+#include "verify/refute/bounded.h"
+#include "verify/refute/refute.h"
 #include "verify/signatures.h"
-#include "verify/simplify.h"
 
 namespace regraft::verify {
 namespace {
@@ -83,7 +83,7 @@ TEST(Prover, StoppedProofIsUnknown) {
 TEST(Simplifier, QuotientsKeepTheirReason) {
   SymbolPool pool;
   Budget budget{Limits{}};
-  Oracle oracle(budget);
+  ArithmeticSolver solver(budget);
   Poly n = Poly::symbol(pool.named("n"));
   Symbolic algebra(pool);
   Poly d(5);
@@ -91,7 +91,7 @@ TEST(Simplifier, QuotientsKeepTheirReason) {
   Sum counted = algebra.sum(n, [&](const Poly& k) {
     return algebra.select(pool.floordiv(k, d) == Poly(0), one, [] { return Sum{}; });
   });
-  Simplifier simplifier(oracle, budget);
+  Simplifier simplifier(solver, budget);
   Sum few = simplifier.normal_form(counted, {Poly(9) <= n});
   ASSERT_EQ(few.products.size(), 1u);
   EXPECT_TRUE(few.products[0].bound.empty() && few.products[0].guard.empty() &&

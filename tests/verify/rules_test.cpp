@@ -6,11 +6,11 @@
 #include <map>
 #include <mutex>
 
-#include "ir/text.h"
+#include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
 #include "verify/distinct.h"
-#include "verify/prover.h"
-#include "verify/sampling.h"
+#include "verify/prove/prover.h"
+#include "verify/refute/sampling.h"
 #include "verify/verify.h"
 
 namespace regraft::verify {
@@ -43,8 +43,8 @@ void print(const char* what, const VerifyCounters& c) {
       what, static_cast<unsigned long long>(c.candidates),
       static_cast<unsigned long long>(c.proved), static_cast<unsigned long long>(c.bounded),
       static_cast<unsigned long long>(c.refuted), static_cast<unsigned long long>(c.unknown),
-      static_cast<unsigned long long>(c.instances), static_cast<unsigned long long>(c.oracle.asked),
-      static_cast<unsigned long long>(c.oracle.linear + c.oracle.nonlinear), c.seconds,
+      static_cast<unsigned long long>(c.instances), static_cast<unsigned long long>(c.solver.asked),
+      static_cast<unsigned long long>(c.solver.linear + c.solver.nonlinear), c.seconds,
       c.cpu_seconds);
 }
 
@@ -377,7 +377,7 @@ TEST(Rules, TheAnswerDoesNotDependOnThreads) {
     ASSERT_EQ(r.rules.size(), reports[0].rules.size());
     EXPECT_EQ(r.places, reports[0].places);
     EXPECT_EQ(r.counters.proofs, reports[0].counters.proofs);
-    EXPECT_EQ(r.counters.oracle.work, reports[0].counters.oracle.work);
+    EXPECT_EQ(r.counters.solver.work, reports[0].counters.solver.work);
     for (size_t k = 0; k < r.rules.size(); ++k) {
       EXPECT_EQ(to_string(r.rules[k]), to_string(reports[0].rules[k]));
       EXPECT_EQ(r.findings[k].refutation, reports[0].findings[k].refutation);

@@ -1,5 +1,5 @@
 // The lattice of signs: its laws, and each operation against numbers, the extreme ones included.
-#include "verify/sign.h"
+#include "verify/arithmetic/sign.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <set>
 #include <vector>
 
-#include "ir/text.h"
-#include "verify/prover.h"
-#include "verify/refute.h"
-#include "verify/sampling.h"
+#include "ir/rule/text.h"
+#include "verify/prove/prover.h"
+#include "verify/refute/refute.h"
+#include "verify/refute/sampling.h"
 
 namespace regraft::verify {
 namespace {

@@ -1,0 +1,86 @@
+#include "cli/bench/runs.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/support/json_file.h"
+#include "cli/support/report.h"
+#include "rewrite/search/reporter.h"
+
+namespace regraft::cli {
+namespace {
+
+using nlohmann::json;
+
+BenchRun from_json(const json& j) {
+  BenchRun r{j.at("key"),        j.at("graph"),   j.at("method"), j.at("training"),
+             j.at("seed"),       j.at("before"),  j.at("after"),  j.at("expanded"),
+             j.at("candidates"), j.at("seconds"), j.at("stop"),   {},
+             j.at("applied")};
+  for (const json& p : j.at("curve")) r.curve.push_back({p.at(0), p.at(1), p.at(2)});
+  return r;
+}
+
+}  // namespace
+
+json to_json(const BenchRun& r) {
+  json curve = json::array();
+  for (const CurvePoint& p : r.curve) curve.push_back({p.candidate, p.seconds, p.cost});
+  return {{"key", r.key},           {"graph", r.graph},       {"method", r.method},
+          {"training", r.training}, {"seed", r.seed},         {"before", r.before},
+          {"after", r.after},       {"expanded", r.expanded}, {"candidates", r.candidates},
+          {"seconds", r.seconds},   {"stop", r.stop},         {"curve", curve},
+          {"applied", r.applied}};
+}
+
+double cost_at_candidate(const BenchRun& run, uint64_t candidates) {
+  double cost = run.before;
+  for (const CurvePoint& p : run.curve)
+    if (p.candidate <= candidates) cost = p.cost;
+  return cost;
+}
+
+double cost_at_seconds(const BenchRun& run, double seconds) {
+  double cost = run.before;
+  for (const CurvePoint& p : run.curve)
+    if (p.seconds <= seconds) cost = p.cost;
+  return cost;
+}
+
+const CurvePoint* first_at(const BenchRun& run, double cost) {
+  for (const CurvePoint& p : run.curve)
+    if (!rewrite::cheaper(cost, p.cost)) return &p;
+  return nullptr;
+}
+
+Result<KeptRuns> KeptRuns::open(const std::string& path) {
+  KeptRuns kept;
+  std::ifstream in(path);
+  std::string line, text;
+  for (int number = 1; !path.empty() && std::getline(in, line); ++number) {
+    if (in.eof()) break;  // cut off
+    ASSIGN_OR_RETURN(BenchRun run,
+                     read_json(line, fmt::format("{}:{}", path, number), "a run",
+                               [](const json& j) -> Result<BenchRun> { return from_json(j); }));
+    text += line + "\n";
+    kept.runs_[run.key] = std::move(run);
+  }
+  ASSIGN_OR_RETURN(kept.lines_, Journal::open(path, text));
+  return kept;
+}
+
+const BenchRun* KeptRuns::find(const std::string& key) const {
+  auto at = runs_.find(key);
+  return at == runs_.end() ? nullptr : &at->second;
+}
+
+Status KeptRuns::add(const BenchRun& run) {
+  runs_[run.key] = run;
+  std::string line = to_text(to_json(run), -1);
+  line.pop_back();
+  return lines_.add(line);
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,52 @@
+#pragma once
+// What a search gave, kept in a file of lines of JSON so that it is not done twice.
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/files/journal.h"
+#include "base/result.h"
+
+namespace regraft::cli {
+
+/// The cheapest graph so far.
+struct CurvePoint {
+  uint64_t candidate = 0;
+  double seconds = 0, cost = 0;  ///< since the start; microseconds
+};
+
+struct BenchRun {
+  std::string key;  ///< all that it depends on
+  std::string graph, method;
+  std::string training;  ///< label
+  uint64_t seed = 0;     ///< of the search
+  double before = 0, after = 0;
+  uint64_t expanded = 0, candidates = 0;
+  double seconds = 0;
+  std::string stop;
+  std::vector<CurvePoint> curve;
+  std::map<std::string, int64_t> applied;
+};
+nlohmann::json to_json(const BenchRun& run);
+
+double cost_at_candidate(const BenchRun& run, uint64_t candidates);
+double cost_at_seconds(const BenchRun& run, double seconds);
+/// The first point that costs no more; nullptr: there is none.
+const CurvePoint* first_at(const BenchRun& run, double cost);
+
+/// Of one build: what the code does is not part of a key. Not thread-safe.
+class KeptRuns {
+ public:
+  /// Reads what is there; "": keeps nothing. A last line that was cut off is left out; an Error
+  /// names another one that cannot be read.
+  static Result<KeptRuns> open(const std::string& path);
+  const BenchRun* find(const std::string& key) const;
+  Status add(const BenchRun& run);
+
+ private:
+  Journal lines_;
+  std::map<std::string, BenchRun> runs_;
+};
+
+}  // namespace regraft::cli

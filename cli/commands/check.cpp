@@ -1,0 +1,116 @@
+// Compares two models on random inputs; writes a model back.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/files/output_file.h"
+#include "base/parallel.h"
+#include "base/printable.h"
+#include "certify/check.h"
+#include "cli/support/commands.h"
+#include "cli/support/evidence.h"
+#include "cli/support/float_check.h"
+#include "cli/support/model_files.h"
+#include "cli/support/report.h"
+#include "io/defaults.h"
+#include "rewrite/compare/compare.h"
+
+namespace regraft::cli {
+
+namespace {
+
+int check_rule(const CheckFlags& flags) {
+  auto differs = replay_report(flags.a, flags.rule);
+  if (!differs) return bad_input(differs.error());
+  return *differs ? kFailed : kDone;
+}
+
+/// Nodes that the certificate carries over without understanding them.
+size_t opaque_nodes(const io::Imported& m) {
+  size_t n = 0;
+  for (int32_t id = 0; id < m.graph.id_bound(); ++id)
+    n += m.graph.contains(id) && m.graph.node(id).kind == NodeKind::Opaque;
+  return n;
+}
+
+/// Says all that was checked.
+void print_checked(const CheckFlags& flags, const certify::Certificate& c,
+                   const io::Imported& input) {
+  fmt::print("{} steps with {} rules lead from {} to {}\n", c.steps.size(), c.rules.size(), flags.a,
+             flags.b);
+  fmt::print("input   sha256 {}, all constants included\n", hex(c.input));
+  fmt::print("output  sha256 {}, all constants included\n", hex(c.output));
+  fmt::print("rules   {}\n", flags.prove ? "proved anew, for the shapes that each lists"
+                                         : "sealed, not proved anew (--prove)");
+  fmt::print("steps   each found again as a match of its rule, and applied\n");
+  fmt::print("opaque  {} nodes, carried over as they are\n", opaque_nodes(input));
+}
+
+int check_by_certificate(const CheckFlags& flags) {
+  auto certificate = certify::read_certificate(flags.certificate);
+  if (!certificate) return bad_input(certificate.error());
+  auto a = io::load(flags.a), b = io::load(flags.b);
+  if (!a) return bad_input(a.error());
+  if (!b) return bad_input(b.error());
+  auto input = digest_of(*a), output = digest_of(*b);
+  if (!input) return bad_input(error(flags.a + ": " + input.error().message));
+  if (!output) return bad_input(error(flags.b + ": " + output.error().message));
+  Result<std::vector<Rule>> rules(certificate->rules);
+  if (flags.prove)
+    rules = certify::prove_rules(*certificate, flags.common.seed, thread_count(flags.common));
+  Status status = rules ? certify::check_certificate(*certificate, *rules, {*a, *input, *output})
+                        : Status(rules.error());
+  if (!status) {
+    tell(flags.certificate + ": " + status.error().message);
+    return kFailed;
+  }
+  print_checked(flags, *certificate, *a);
+  return kDone;
+}
+
+}  // namespace
+
+int run_check(const CheckFlags& flags) {
+  Stop stop(flags.common.seconds, memory_limit(flags.common));
+  if (!flags.rule.empty()) return check_rule(flags);
+  if (!flags.certificate.empty()) return check_by_certificate(flags);
+  auto a = io::load(flags.a);
+  if (!a) return bad_input(a.error());
+  auto b = io::load(flags.b);
+  if (!b) return bad_input(b.error());
+  std::vector<NamedFile> inputs = named("a model", {flags.a, flags.b});
+  for (const auto& model : {*a, *b})
+    for (auto& file : named("a model's data", io::data_files(model))) inputs.push_back(file);
+  if (auto s = require_distinct(inputs, {{"the report", flags.common.json}}); !s)
+    return bad_input(s.error());
+  auto output = OutputFile::open(flags.common.json);
+  if (!output) return bad_input(output.error());
+  auto report = compare_on(flags.check_on, a->graph, b->graph, flags.runs, flags.common, stop);
+  if (report && !report->unfinished.empty() && Stop::was_interrupted()) {
+    tell("interrupted before the models were compared");
+    return kInterrupted;
+  }
+  if (!report) return bad_input(error(flags.b + ": " + report.error().message));
+  if (std::string input = io::differing_default(*a, *b); report->agrees && !input.empty()) {
+    report->agrees = false;
+    report->worst = "the default of input " + input;
+  }
+  fmt::print("{}\n", printable(describe(*report)));
+  bool passed = report->agrees && rewrite::incomplete(*report).empty();
+  nlohmann::json json = json_of(*report);
+  json["passed"] = passed;
+  Status written = output->write(to_text(json, 2));
+  if (written) written = output->commit();
+  if (!written) return bad_input(written.error());
+  return passed ? kDone : kFailed;
+}
+
+int run_roundtrip(const CheckFlags& flags) {
+  auto imported = io::load(flags.a);
+  if (!imported) return bad_input(imported.error());
+  if (auto status = io::save(*imported, imported->graph, flags.b); !status)
+    return bad_input(status.error());
+  return kDone;
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,334 @@
+// Reads a model and rules, searches, checks, writes.
+#include "cli/measure/choose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/files/output_file.h"
+#include "base/printable.h"
+#include "base/resources.h"
+#include "certify/check.h"
+#include "cli/support/commands.h"
+#include "cli/support/float_check.h"
+#include "cli/support/model_files.h"
+#include "cli/support/report.h"
+#include "cli/support/rule_set.h"
+#include "cost/model/roofline.h"
+#include "io/model.h"
+#include "rewrite/compare/compare.h"
+#include "rewrite/fold.h"
+#include "rewrite/search/replay.h"
+
+namespace regraft::cli {
+namespace {
+
+/// Everything that the report says.
+struct Outcome {
+  io::Summary before, after;
+  Choice choice;
+  std::optional<rewrite::CheckReport> check;
+  std::string discarded;               ///< why a graph that was found is not the result
+  size_t rules = 0, unsafe_rules = 0;  ///< directions used, and left out for their numerics
+  double seconds = 0;
+};
+
+std::string change(double before, double after) {
+  return before == 0 ? std::string() : fmt::format("{:+.1f} %", 100 * (after / before - 1));
+}
+
+std::string table_of(const Outcome& o) {
+  Table table{{{"", "before", "after", "change"}}};
+  std::set<std::string> types;
+  for (const auto& [type, n] : o.before.operators) types.insert(type);
+  for (const auto& [type, n] : o.after.operators) types.insert(type);
+  int total[2] = {0, 0};
+  for (const auto& type : types) {
+    auto count = [&](const io::Summary& s) {
+      return s.operators.count(type) ? s.operators.at(type) : 0;
+    };
+    int b = count(o.before), a = count(o.after);
+    total[0] += b;
+    total[1] += a;
+    table.rows.push_back({type, fmt::format("{}", b), fmt::format("{}", a),
+                          a == b ? "" : fmt::format("{:+}", a - b)});
+  }
+  table.rows.emplace_back();
+  auto add = [&](const char* name, double b, double a, const std::string& shown_b,
+                 const std::string& shown_a) {
+    table.rows.push_back({name, shown_b, shown_a, b == a ? "" : change(b, a)});
+  };
+  auto pb = static_cast<double>(o.before.parameters), pa = static_cast<double>(o.after.parameters);
+  auto sb = static_cast<double>(o.before.bytes), sa = static_cast<double>(o.after.bytes);
+  const auto &cb = o.choice.sums[0].total, &ca = o.choice.sums[1].total;
+  const auto &wb = o.choice.before.predicted, &wa = o.choice.after.predicted;
+  auto mb = static_cast<double>(wb.peak_bytes), ma = static_cast<double>(wa.peak_bytes);
+  add("operators", total[0], total[1], fmt::format("{}", total[0]), fmt::format("{}", total[1]));
+  add("parameters", pb, pa, human_count(pb), human_count(pa));
+  add("FLOPs", cb.flops, ca.flops, human_count(cb.flops), human_count(ca.flops));
+  add("predicted cost", wb.microseconds, wa.microseconds, fmt::format("{:.1f} us", wb.microseconds),
+      fmt::format("{:.1f} us", wa.microseconds));
+  if (const auto& tb = o.choice.before.measured, &ta = o.choice.after.measured; tb && ta)
+    add("measured", tb->microseconds, ta->microseconds, fmt::format("{:.1f} us", tb->microseconds),
+        fmt::format("{:.1f} us", ta->microseconds));
+  add("activations at once", mb, ma, human_bytes(mb), human_bytes(ma));
+  add("file size", sb, sa, human_bytes(sb), human_bytes(sa));
+  return to_string(table);
+}
+
+void print_measured(const Choice& c) {
+  if (c.measured_with.empty()) return;
+  fmt::print("measured with {}: noise {:.1f} % before, {:.1f} % after; {} other candidates",
+             c.measured_with, 100 * c.before.measured->noise, 100 * c.after.measured->noise,
+             c.others.size());
+  for (size_t k = 0; k < c.others.size(); ++k)
+    fmt::print("{} {:.1f} us", k ? "," : ":", c.others[k].measured->microseconds);
+  fmt::print("\n");
+}
+
+void print(const Outcome& o) {
+  const Choice& c = o.choice;
+  const auto& s = c.search;
+  fmt::print("{}", table_of(o));
+  for (const auto& [rule, n] : s.applied) fmt::print("applied {}x {}\n", n, printable(rule));
+  if (c.kept)
+    fmt::print("the original stays: {}\n",
+               o.discarded.empty() ? "nothing better was found" : printable(o.discarded));
+  if (s.left_out > 0)
+    fmt::print("values have so many readers that {} searches for combinations were cut short\n",
+               s.left_out);
+  fmt::print("{} rules, {} graphs expanded, {} candidates, stopped: {}; {:.1f} s, peak {}\n",
+             o.rules, s.expanded, s.candidates, rewrite::to_string(s.stop), o.seconds,
+             human_bytes(static_cast<double>(peak_bytes())));
+  fmt::print("cost model: {}\n", c.model);
+  if (const cost::Worth& w = c.after.predicted; w.kernels > 0)
+    fmt::print("of the {} kernels that it runs, {} were not measured but estimated\n", w.kernels,
+               w.estimated);
+  print_measured(c);
+  if (!c.note.empty()) fmt::print("{}\n", c.note);
+  if (o.check && o.discarded.empty()) fmt::print("check: {}\n", printable(describe(*o.check)));
+}
+
+nlohmann::json to_json(const cost::Timing& t) {
+  return {{"microseconds", t.microseconds}, {"noise", t.noise}, {"runs", t.runs}};
+}
+
+nlohmann::json side(const io::Summary& s, const cost::GraphCost& sum, const Valued& v) {
+  nlohmann::json j = {{"operators", s.operators}, {"parameters", s.parameters},
+                      {"bytes", s.bytes},         {"cost", v.predicted.microseconds},
+                      {"calls", sum.calls_by_op}, {"sum", sum.total.microseconds},
+                      {"flops", sum.total.flops}, {"activation_bytes", v.predicted.peak_bytes}};
+  if (v.measured) j["measured"] = to_json(*v.measured);
+  return j;
+}
+
+nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
+  const auto& s = o.choice.search;
+  nlohmann::json improvements = nlohmann::json::array();
+  for (const auto& i : s.improvements)
+    improvements.push_back(
+        {{"candidate", i.candidate}, {"cost", i.cost}, {"seconds", i.seconds}, {"rule", i.rule}});
+  nlohmann::json j = {{"version", REGRAFT_VERSION},
+                      {"input", flags.in},
+                      {"output", flags.out},
+                      {"rules", o.rules},
+                      {"numerics", flags.numerics},
+                      {"unsafe_rules", o.unsafe_rules},
+                      {"cost_model", o.choice.model},
+                      {"before", side(o.before, o.choice.sums[0], o.choice.before)},
+                      {"after", side(o.after, o.choice.sums[1], o.choice.after)},
+                      {"kept", o.choice.kept},
+                      {"discarded", o.discarded},
+                      {"objective", flags.objective},
+                      {"kernels", o.choice.after.predicted.kernels},
+                      {"estimated", o.choice.after.predicted.estimated},
+                      {"applied", s.applied},
+                      {"search",
+                       {{"searcher", flags.search},
+                        {"alpha", flags.alpha},
+                        {"budget", flags.budget},
+                        {"growth", flags.growth},
+                        {"seed", flags.common.seed},
+                        {"threads", thread_count(flags.common)},
+                        {"expanded", s.expanded},
+                        {"candidates", s.candidates},
+                        {"duplicates", s.duplicates},
+                        {"rejected", s.rejected},
+                        {"left_out", s.left_out},
+                        {"peak_queue", s.peak_queue},
+                        {"stop_reason", rewrite::to_string(s.stop)},
+                        {"seconds", s.seconds},
+                        {"improvements", improvements}}},
+                      {"seconds", o.seconds},
+                      {"peak_bytes", peak_bytes()}};
+  if (!o.choice.note.empty()) j["note"] = o.choice.note;
+  if (!o.choice.measured_with.empty()) {
+    j["measured_with"] = o.choice.measured_with;
+    for (const Valued& v : o.choice.others)
+      j["others"].push_back(
+          {{"cost", v.predicted.microseconds}, {"measured", to_json(*v.measured)}});
+  }
+  if (o.check) j["check"] = json_of(*o.check);
+  return j;
+}
+
+Status require_distinct_files(const OptimizeFlags& flags, const io::Imported& imported) {
+  std::vector<NamedFile> inputs = named("the model's data", io::data_files(imported));
+  for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
+  inputs.push_back({"the policy", flags.policy});
+  if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
+  std::vector<NamedFile> texts = {{"the certificate", flags.certificate},
+                                  {"the report", flags.common.json}};
+  std::vector<NamedFile> all = texts;
+  all.push_back({"the optimised model", flags.out});
+  RETURN_IF_ERROR(require_distinct(inputs, all));
+  return require_distinct({{"the model", flags.in}}, texts);  // a model may take its own place
+}
+
+/// All that is written, opened before the work begins.
+struct Outputs {
+  io::ModelOutput model;
+  OutputFile certificate, report;
+};
+
+Result<Outputs> open_outputs(const OptimizeFlags& flags) {
+  ASSIGN_OR_RETURN(auto model, io::ModelOutput::open(flags.out));
+  ASSIGN_OR_RETURN(auto certificate, OutputFile::open(flags.certificate));
+  ASSIGN_OR_RETURN(auto report, OutputFile::open(flags.common.json));
+  return Outputs{std::move(model), std::move(certificate), std::move(report)};
+}
+
+/// All of it, or nothing: the model last, as what else there is speaks of it.
+Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& imported,
+             const rewrite::RuleIndex& rules, const Outcome& o) {
+  RETURN_IF_ERROR(outputs.model.write(imported, o.choice.graph));
+  if (!flags.certificate.empty()) {
+    ASSIGN_OR_RETURN(auto c,
+                     certify::make_certificate(imported, o.choice.graph, o.before.opset, rules,
+                                               {o.choice.search.steps, o.choice.folded}));
+    RETURN_IF_ERROR(outputs.certificate.write(to_text(c)));
+  }
+  RETURN_IF_ERROR(outputs.report.write(to_text(to_json(flags, o), 2)));
+  RETURN_IF_ERROR(outputs.model.sync());
+  RETURN_IF_ERROR(commit_all({&outputs.certificate, &outputs.report}));
+  return outputs.model.commit();
+}
+
+/// Seconds that the check is expected to take: its share of the time, half at most.
+double check_seconds(const OptimizeFlags& flags, const Graph& g, const Stop& stop) {
+  if (flags.check == 0 || std::isinf(stop.seconds_left())) return 0;
+  constexpr double kFlops = 1e9, kBytes = 4e7;  // in a second, of the evaluation in doubles
+  constexpr double kNode = 1e-5, kLeast = 0.2;  // seconds
+  cost::Cost work = cost::graph_cost(cost::Roofline(), g).total;
+  double once = work.flops / kFlops + work.bytes / kBytes + kNode * g.node_count();
+  return std::min(kLeast + 6 * flags.check * once,  // two runs, each with samples
+                  stop.seconds_left() / 2);
+}
+
+/// Bytes that the output may have.
+int64_t most_bytes(const OptimizeFlags& flags, const io::Summary& before) {
+  return flags.max_size > 0 ? static_cast<int64_t>(std::min<uint64_t>(flags.max_size, INT64_MAX))
+                            : before.bytes + rewrite::kFoldGrowth;
+}
+
+/// Puts the original in the place of a result that may not be written.
+void discard(Outcome& o, const io::Imported& imported, std::string why) {
+  o.discarded = std::move(why);
+  keep_original(o.choice, imported.graph);
+  tell("warning: the original stays: " + o.discarded);
+}
+
+/// Asked to stop, it still compares once: what is written has been checked.
+Result<rewrite::CheckReport> compared(const OptimizeFlags& flags, const Graph& a, const Graph& b,
+                                      const Stop& stop) {
+  auto compare = [&](int runs) {
+    Stop::acknowledge_interrupt();
+    return compare_on(flags.check_on, a, b, runs, flags.common, stop);
+  };
+  auto report = compare(Stop::was_interrupted() ? 1 : flags.check);
+  return Stop::interrupted() ? compare(1) : report;
+}
+
+/// What is to be written has been compared with the original, or is the original. An Error: the
+/// exit code.
+std::optional<int> check_result(const OptimizeFlags& flags, const io::Imported& imported,
+                                Outcome& o, const Stop& stop) {
+  if (flags.check == 0) return std::nullopt;
+  auto check = compared(flags, imported.graph, o.choice.graph, stop);
+  if (!check) return bad_input(error(flags.in + ": " + check.error().message));
+  if (!check->agrees) {
+    tell("the check failed, nothing written: " + describe(*check));
+    return kFailed;
+  }
+  o.check = *check;
+  if (!check->unfinished.empty() && check->runs == 0)
+    discard(o, imported, "the check could not be finished: " + check->unfinished);
+  else if (!rewrite::incomplete(*check).empty())
+    tell("warning: the check is incomplete: " + describe(*check));
+  return std::nullopt;
+}
+
+/// The result is no larger than allowed, or is the original.
+void fit_result(const OptimizeFlags& flags, const io::Imported& imported, Outcome& o) {
+  int64_t most = most_bytes(flags, o.before);
+  bool same = o.choice.kept && o.choice.folded.empty();
+  o.after = same ? o.before : io::summarise(imported, o.choice.graph);
+  if (o.after.bytes <= most || o.choice.kept) return;
+  discard(o, imported,
+          fmt::format("the result has {}, more than the {} allowed (--max-size)",
+                      human_bytes(static_cast<double>(o.after.bytes)),
+                      human_bytes(static_cast<double>(most))));
+  o.after = o.before;
+}
+
+rewrite::SearchOptions search_options(const OptimizeFlags& flags, int opset) {
+  rewrite::SearchOptions options;
+  options.alpha = flags.alpha;
+  options.budget = flags.budget;
+  options.max_growth = flags.growth;
+  options.threads = thread_count(flags.common);
+  options.seed = flags.common.seed;
+  options.opset = opset;
+  options.verbosity = flags.common.verbosity;
+  return options;
+}
+
+}  // namespace
+
+int run_optimize(const OptimizeFlags& flags) {
+  auto start = std::chrono::steady_clock::now();
+  int64_t memory = memory_limit(flags.common);
+  auto rules =
+      load_rules({flags.rules, flags.disabled, flags.bounded, numerics_wanted(flags.numerics)});
+  if (!rules) return bad_input(rules.error());
+  auto imported = io::load(flags.in);
+  if (!imported) return bad_input(imported.error());
+  if (auto s = require_distinct_files(flags, *imported); !s) return bad_input(s.error());
+  auto outputs = open_outputs(flags);
+  if (!outputs) return bad_input(outputs.error());
+  Outcome o;
+  o.rules = rules->rules().size();
+  o.unsafe_rules = rules->unsafe();
+  o.before = io::summarise(*imported, imported->graph);
+  Stop stop(flags.common.seconds, memory);
+  Stop searching(stop, check_seconds(flags, imported->graph, stop));
+  int64_t growth = std::max<int64_t>(0, most_bytes(flags, o.before) - o.before.bytes);
+  auto options = search_options(flags, o.before.opset);
+  auto choice = choose(flags, *imported, *rules, options, growth, searching);
+  if (!choice) return bad_input(error(flags.in + ": " + choice.error().message));
+  o.choice = *std::move(choice);
+  if (auto ended = check_result(flags, *imported, o, stop)) return *ended;
+  fit_result(flags, *imported, o);
+  o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (flags.common.verbosity == Verbosity::Normal) print(o);
+  if (auto s = write(*outputs, flags, *imported, *rules, o); !s) return bad_input(s.error());
+  if (flags.common.verbosity == Verbosity::Normal) fmt::print("wrote {}\n", printable(flags.out));
+  return kDone;
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,189 @@
+// Trains an agent on models and writes its policy.
+#include "rl/training/train.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/files/output_file.h"
+#include "cli/support/commands.h"
+#include "cli/support/model_files.h"
+#include "cli/support/profiles.h"
+#include "cli/support/report.h"
+#include "cli/support/rewards.h"
+#include "cli/support/rule_set.h"
+#include "io/model.h"
+#include "rl/planner/planner_agent.h"
+#include "rl/ppo/ppo_agent.h"
+#include "rl/world/world_model_agent.h"
+
+namespace regraft::cli {
+namespace {
+
+struct Setting {
+  std::vector<Graph> graphs;
+  rewrite::RuleIndex rules;
+  ChosenCost cost;
+};
+
+std::string state_file(const TrainFlags& flags) {
+  return flags.state.empty() ? flags.out + ".state" : flags.state;
+}
+
+/// All that a training writes beside its state and its log, opened before it begins.
+struct Outputs {
+  OutputFile policy, report;
+};
+
+Result<Outputs> open_outputs(const TrainFlags& flags) {
+  ASSIGN_OR_RETURN(auto models, model_files(flags.graphs));
+  std::vector<NamedFile> inputs = named("a model", models);
+  for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
+  if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
+  RETURN_IF_ERROR(require_distinct(inputs, {{"the policy", flags.out},
+                                            {"the state", state_file(flags)},
+                                            {"the log", flags.log},
+                                            {"the report", flags.common.json}}));
+  for (const std::string& kept : {state_file(flags), flags.log}) {
+    auto writable = OutputFile::open(kept);
+    if (!writable) return writable.error();
+  }
+  ASSIGN_OR_RETURN(auto policy, OutputFile::open(flags.out));
+  ASSIGN_OR_RETURN(auto report, OutputFile::open(flags.common.json));
+  return Outputs{std::move(policy), std::move(report)};
+}
+
+Result<Setting> prepare(const TrainFlags& flags) {
+  Setting s;
+  ASSIGN_OR_RETURN(s.rules, load_rules({flags.rules, {}, false}));
+  ASSIGN_OR_RETURN(s.cost, choose_cost(flags.cost));
+  ASSIGN_OR_RETURN(auto files, model_files(flags.graphs));
+  for (const std::string& file : files) {
+    ASSIGN_OR_RETURN(auto imported, io::load(file));
+    s.graphs.push_back(std::move(imported.graph));
+  }
+  return s;
+}
+
+template <class Agent>
+Status run(Agent& agent, const TrainFlags& flags, OutputFile& out) {
+  rl::TrainOptions options;
+  options.iterations = flags.iterations;
+  options.state = state_file(flags);
+  options.log = flags.log;
+  options.verbosity = flags.common.verbosity;
+  Stop stop(flags.common.seconds);
+  ASSIGN_OR_RETURN(auto report, rl::train(agent, options, stop));
+  RETURN_IF_ERROR(rl::write_checkpoint(out, agent.policy_file()));
+  RETURN_IF_ERROR(out.commit());
+  if (flags.common.verbosity == Verbosity::Quiet) return {};
+  Table table{{{"last iteration", ""}}};
+  for (const auto& [name, value] : report.last)
+    table.rows.push_back({name, fmt::format("{:.4g}", value)});
+  fmt::print("{}", to_string(table));
+  fmt::print("{} iterations, {} of them before; wrote {}\n", report.iterations, report.before,
+             flags.out);
+  if (!report.ended)
+    fmt::print("stopped before the end; the same command goes on from {}\n", options.state);
+  return {};
+}
+
+/// What all agents that act on the graph itself have in common.
+template <class Options>
+Result<Options> options_of(const TrainFlags& flags, const Setting& s) {
+  Options options;
+  options.threads = thread_count(flags.common);
+  options.environment.reward = *rl::reward_named(flags.reward);
+  options.network.factorised = flags.heads == "factorised";
+  if (flags.episodes > 0) options.episodes = flags.episodes;
+  RETURN_IF_ERROR(prepare_reward(options.environment, s.cost, s.graphs[0]));
+  return options;
+}
+
+template <class Agent, class Options>
+Status train_on(const TrainFlags& flags, const Setting& s, Outputs& outputs) {
+  ASSIGN_OR_RETURN(Options options, options_of<Options>(flags, s));
+  Agent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
+  return run(agent, flags, outputs.policy);
+}
+
+/// Percent that was saved, imagined and real, of each temperature.
+nlohmann::json to_json(const std::vector<rl::SweepPoint>& sweep) {
+  auto j = nlohmann::json::array();
+  for (const rl::SweepPoint& p : sweep)
+    j.push_back({{"tau", p.tau},
+                 {"imagined_mean", p.imagined},
+                 {"imagined_std", p.imagined_deviation},
+                 {"real_mean", p.real},
+                 {"real_std", p.real_deviation}});
+  return j;
+}
+
+nlohmann::json to_json(const rl::DriftReport& drift) {
+  nlohmann::json j = {{"replay_gap", drift.replay_gap},
+                      {"imagined_mean", rl::mean(drift.acted.imagined)},
+                      {"imagined_std", rl::deviation(drift.acted.imagined)},
+                      {"real_mean", rl::mean(drift.acted.real)},
+                      {"real_std", rl::deviation(drift.acted.real)}};
+  for (const rl::DriftAt& d : drift.depths)
+    j["depths"].push_back({{"depth", d.depth},
+                           {"steps", d.steps},
+                           {"mask_f1", d.mask_f1},
+                           {"reward_error", d.reward_error},
+                           {"latent_error", d.latent_error},
+                           {"latent_spread", d.latent_spread},
+                           {"end_accuracy", d.end_accuracy}});
+  return j;
+}
+
+Status train_world_model(const TrainFlags& flags, const Setting& s, Outputs& outputs) {
+  constexpr int kSweepUpdates = 40;
+  auto options = rl::WorldModelAgentOptions();
+  options.threads = thread_count(flags.common);
+  if (flags.episodes > 0) options.episodes = flags.episodes;
+  if (flags.reward != "change") return error("--reward: a world model predicts 'change' only");
+  rl::WorldModelAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
+  RETURN_IF_ERROR(run(agent, flags, outputs.policy));
+  if (flags.common.json.empty()) return {};
+  if (agent.iterations() == 0)
+    return error(flags.common.json + ": not written, as no iteration came to its end");
+  nlohmann::json j = {{"real_steps", agent.real_steps()}, {"dream_steps", agent.dream_steps()}};
+  j["drift"] = to_json(agent.drift(8, options.dream.tau, flags.common.seed + 1));
+  if (!flags.sweep.empty())
+    j["sweep"] = to_json(agent.sweep(flags.sweep, flags.sweep_seeds, kSweepUpdates, Stop()));
+  RETURN_IF_ERROR(outputs.report.write(to_text(j, 2)));
+  return outputs.report.commit();
+}
+
+struct Row {
+  std::string_view name;
+  Status (*train)(const TrainFlags&, const Setting&, Outputs&);
+};
+constexpr Row kAgents[] = {
+    {"ppo", train_on<rl::PpoAgent, rl::PpoAgentOptions>},
+    {"planner", train_on<rl::PlannerAgent, rl::PlannerAgentOptions>},
+    {"world-model", train_world_model},
+};
+
+}  // namespace
+
+std::vector<std::string> agent_names() {
+  std::vector<std::string> names;
+  for (const Row& row : kAgents) names.emplace_back(row.name);
+  return names;
+}
+
+int run_train(const TrainFlags& flags) {
+  auto setting = prepare(flags);
+  if (!setting) return bad_input(setting.error());
+  auto outputs = open_outputs(flags);
+  if (!outputs) return bad_input(outputs.error());
+  for (const Row& row : kAgents) {
+    if (row.name != flags.agent) continue;
+    Status done = row.train(flags, *setting, *outputs);
+    return done ? kDone : bad_input(done.error());
+  }
+  return kUsage;
+}
+
+}  // namespace regraft::cli

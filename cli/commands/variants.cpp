@@ -1,0 +1,103 @@
+// Models that compute the same as a model: what random walks over its graph meet.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/rng.h"
+#include "cli/measure/kernels.h"
+#include "cli/support/commands.h"
+#include "cli/support/profiles.h"
+#include "cli/support/report.h"
+#include "cli/support/rule_set.h"
+#include "io/model.h"
+#include "rewrite/engine/engine.h"
+#include "rewrite/fold.h"
+#include "rewrite/optimize.h"
+#include "rewrite/searchers.h"
+
+namespace regraft::cli {
+namespace {
+
+constexpr int kLongest = 64;        // moves of a walk
+constexpr int kTriesPerModel = 20;  // walks that may lead to a graph seen before
+
+/// A match of a random rule, each rule that has matches as likely as any; -1: there is none.
+int32_t random_match(const rewrite::Engine& engine, int32_t max_calls, Rng& rng) {
+  std::map<int32_t, std::vector<int32_t>> by_rule;
+  for (int32_t number : engine.matches()) {
+    const auto& m = engine.match(number);
+    if (engine.calls() + m.growth <= max_calls) by_rule[m.rule].push_back(number);
+  }
+  if (by_rule.empty()) return -1;
+  auto it = std::next(by_rule.begin(), static_cast<std::ptrdiff_t>(rng.below(by_rule.size())));
+  return it->second[rng.below(it->second.size())];
+}
+
+/// Walks of 1 to kLongest moves, short ones as likely as long ones in proportion.
+Result<Graph> walk(const Graph& from, const rewrite::RuleIndex& rules, const cost::CostModel& model,
+                   int opset, Rng& rng, int& moves) {
+  rewrite::PlanOptions options;
+  options.opset = opset;
+  rewrite::Engine engine(from, rules, model, options);
+  int32_t max_calls = engine.calls() + engine.calls() / 2 + 4;
+  int length = static_cast<int>(std::exp(rng.unit() * std::log(kLongest)));
+  for (moves = 0; moves < length; ++moves) {
+    int32_t number = random_match(engine, max_calls, rng);
+    if (number < 0) break;
+    engine.apply(number);
+  }
+  ASSIGN_OR_RETURN(auto folded, rewrite::fold(engine.to_graph()));
+  return std::move(folded.graph);
+}
+
+}  // namespace
+
+int run_cost_variants(const CostFlags& flags) {
+  auto chosen = choose_cost(flags.cost);
+  if (!chosen) return bad_input(chosen.error());
+  auto rules = load_rules({flags.rules, {}, false});
+  if (!rules) return bad_input(rules.error());
+  auto imported = io::load(flags.files[0]);
+  if (!imported) return bad_input(imported.error());
+  if (auto s = make_folder(flags.dir); !s) return bad_input(s.error());
+  rewrite::SearchOptions options;
+  options.opset = io::summarise(*imported, imported->graph).opset;
+  options.max_growth = 2;
+  auto best = rewrite::make_searcher("greedy")->search(imported->graph, *rules, *chosen->model,
+                                                       options, Stop());
+  const Graph* starts[] = {&imported->graph, &best.best};
+  Rng rng(flags.common.seed);
+  std::set<uint64_t> seen;  // a collision loses a variant, no more
+  nlohmann::json list = nlohmann::json::array();
+  Stop stop;
+  for (int tries = 0; static_cast<int>(list.size()) < flags.count && !stop.must_end(); ++tries) {
+    if (tries >= kTriesPerModel * flags.count)
+      return bad_input(error(fmt::format("{}: only {} graphs were found that compute the same",
+                                         flags.files[0], list.size())));
+    int moves = 0;
+    auto g = walk(*starts[tries % 2], *rules, *chosen->model, options.opset, rng, moves);
+    if (!g) return bad_input(g.error());
+    if (!seen.insert(structural_hash(*g)).second) continue;
+    std::string file = fmt::format("{}/variant{:03}.onnx", flags.dir, list.size());
+    if (auto s = io::save(*imported, *g, file); !s) return bad_input(s.error());
+    nlohmann::json entry = {
+        {"file", file},
+        {"moves", moves},
+        {"start", tries % 2 ? "greedy" : "model"},
+        {"sum", rewrite::account(*chosen->model, *g).cost.microseconds},
+        {"roofline", cost::graph_cost(cost::Roofline(), *g).total.microseconds}};
+    if (chosen->profiled) {
+      auto p = chosen->profiled->predict(*g);
+      entry["predicted"] = p.microseconds;
+      entry["estimated"] = p.estimated_microseconds;
+    }
+    list.push_back(std::move(entry));
+  }
+  if (auto s = write_file(flags.dir + "/variants.json", to_text(list, 1)); !s)
+    return bad_input(s.error());
+  return kDone;
+}
+
+}  // namespace regraft::cli

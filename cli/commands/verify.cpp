@@ -1,0 +1,213 @@
+// Judges the rules of a file and writes the proved ones.
+#include "verify/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/resources.h"
+#include "cli/support/commands.h"
+#include "cli/support/evidence.h"
+#include "cli/support/model_files.h"
+#include "cli/support/report.h"
+#include "cli/support/verdict_cache.h"
+#include "ir/algebra/scan.h"
+#include "ir/rule/text.h"
+#include "substitutions/rule_db.h"
+
+namespace regraft::cli {
+namespace {
+
+const char* scope_of(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::ProvedAllSizes:
+      return "all sizes, real arithmetic";
+    case VerdictKind::ProvedBounded:
+      return "the shapes named, real arithmetic";
+    case VerdictKind::Tested:
+      return "random inputs";
+    case VerdictKind::Refuted:
+    case VerdictKind::Unknown:
+      break;
+  }
+  return "";
+}
+
+/// Both directions in floating point, and on what that rests.
+nlohmann::json numerics_of(const verify::Finding& f) {
+  auto direction = [](const NumericVerdict& v, bool range_proved) -> nlohmann::json {
+    return {{"verdict", to_string(v.kind)}, {"witness", v.witness}, {"range_proved", range_proved}};
+  };
+  const verify::NumericsReport& n = f.numerics;
+  nlohmann::json j = {{"forward", direction(f.rule.numerics, n.forward_range_proved)},
+                      {"samples", n.samples},
+                      {"multiprecision_runs", n.multiprecision_runs},
+                      {"milliseconds", n.milliseconds}};
+  if (f.rule.both) j["backward"] = direction(f.rule.numerics_back, n.backward_range_proved);
+  return j;
+}
+
+/// What is known of candidate `index`. The same candidate twice has one finding.
+nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyReport& report) {
+  nlohmann::json j = {{"index", index}, {"name", candidate.name}};
+  if (!report.places[index]) {
+    j["verdict"] = "trivial";
+    return j;
+  }
+  const verify::Finding& f = report.findings[*report.places[index]];
+  nlohmann::json domain = nlohmann::json::array(), conditions = nlohmann::json::array();
+  for (const Signature& s : f.rule.domain) domain.push_back(s);
+  for (const auto& [a, b] : f.rule.where)
+    conditions.push_back(text::print(a) + "=" + text::print(b));
+  const Rule& written = report.rules[report.joined[*report.places[index]]];
+  if (f.rule.name != candidate.name) j["same_as"] = f.rule.name;
+  if (written.name != f.rule.name) j["stated_by"] = written.name;
+  j.update({{"verdict", to_string(f.rule.verdict.kind)},
+            {"scope", scope_of(f.rule.verdict.kind)},
+            {"conditions", conditions},
+            {"condition_found", f.condition},
+            {"counterexample", f.refutation},
+            {"detail", f.rule.verdict.detail},
+            {"domain", domain},
+            {"reversible", f.rule.both},
+            {"rule", to_string(f.rule)},
+            {"milliseconds", f.milliseconds},
+            {"numerics", numerics_of(f)}});
+  if (f.counterexample) {
+    j["evidence"] = to_json(*f.counterexample);
+    j["counterexample_rule"] = to_string(f.refuted);
+  }
+  return j;
+}
+
+nlohmann::json counts_of(const std::map<Numerics, uint64_t>& numerics) {
+  nlohmann::json j = nlohmann::json::object();
+  for (const auto& [kind, n] : numerics) j[to_string(kind)] = n;
+  return j;
+}
+
+nlohmann::json to_json(const verify::VerifyReport& report, const std::vector<Rule>& candidates) {
+  const auto& c = report.counters;
+  nlohmann::json rules = nlohmann::json::array();
+  for (size_t k = 0; k < candidates.size(); ++k) rules.push_back(record(k, candidates[k], report));
+  return {{"candidates", c.candidates},
+          {"duplicates", c.duplicates},
+          {"trivial", c.trivial},
+          {"joined", c.joined},
+          {"proved", c.proved},
+          {"reversible", c.reversible},
+          {"conditional", c.conditional},
+          {"bounded", c.bounded},
+          {"tested", c.tested},
+          {"numerics", counts_of(c.numerics)},
+          {"refuted", c.refuted},
+          {"unknown", c.unknown},
+          {"instances", c.instances},
+          {"proofs", c.proofs},
+          {"disagreements", c.disagreements},
+          {"questions", c.solver.asked},
+          {"solver_runs", c.solver.linear + c.solver.nonlinear},
+          {"seconds", c.seconds},
+          {"cpu_seconds", c.cpu_seconds},
+          {"peak_bytes", peak_bytes()},
+          {"interrupted", report.interrupted},
+          {"rules", rules}};
+}
+
+std::string table_of(const verify::VerifyCounters& c) {
+  Table table{{{"verify", "count"}}};
+  const std::pair<const char*, uint64_t> rows[] = {
+      {"candidates", c.candidates},
+      {"duplicates", c.duplicates},
+      {"trivial", c.trivial},
+      {"proved, stated by another rule", c.joined},
+      {"proved for all sizes", c.proved},
+      {"of these in both directions", c.reversible},
+      {"of these under a condition found", c.conditional},
+      {"proved at some sizes", c.bounded},
+      {"tested only", c.tested},
+      {"refuted", c.refuted},
+      {"unknown", c.unknown},
+      {"rule instances", c.instances},
+      {"instances proved", c.proofs},
+      {"questions", c.solver.asked},
+      {"solver runs", c.solver.linear + c.solver.nonlinear}};
+  for (const auto& [name, n] : rows) table.rows.push_back({name, fmt::format("{}", n)});
+  for (const auto& [kind, n] : c.numerics)
+    table.rows.push_back({"directions " + to_string(kind), fmt::format("{}", n)});
+  return to_string(table);
+}
+
+Status write_proved(OutputFile& out, const std::string& generator, const std::vector<Rule>& rules) {
+  if (out.path().empty()) return {};
+  substitutions::RuleFile proved;
+  proved.generator = generator;
+  proved.prover = prover_name();
+  std::copy_if(rules.begin(), rules.end(), std::back_inserter(proved.rules), [](const Rule& r) {
+    return r.verdict.kind == VerdictKind::ProvedAllSizes ||
+           r.verdict.kind == VerdictKind::ProvedBounded;
+  });
+  return substitutions::write_rules(out, proved);
+}
+
+void print(const verify::VerifyReport& report) {
+  for (const verify::Finding& f : report.findings) {
+    if (f.rule.verdict.kind == VerdictKind::Refuted)
+      fmt::print("refuted: {}: {}\n", f.rule.name, f.refutation);
+    if (!f.condition.empty())
+      fmt::print("only where {}: {}: refuted without: {}\n", f.condition, f.rule.name,
+                 f.refutation);
+  }
+  fmt::print("{}{:.1f} s, {:.1f} s of CPU, peak {}\n", table_of(report.counters),
+             report.counters.seconds, report.counters.cpu_seconds,
+             human_bytes(static_cast<double>(peak_bytes())));
+}
+
+}  // namespace
+
+int run_verify(const VerifyFlags& flags) {
+  auto distinct = require_distinct({{"the rules", flags.in}}, {{"the verdicts kept", flags.cache},
+                                                               {"the report", flags.common.json}});
+  // A file of rules may be verified in its own place.
+  if (distinct)
+    distinct = require_distinct({}, {{"the proved rules", flags.out},
+                                     {"the verdicts kept", flags.cache},
+                                     {"the report", flags.common.json}});
+  if (!distinct) return bad_input(distinct.error());
+  if (flags.in.ends_with(".pb")) return run_verify_taso(flags);
+  auto file = substitutions::read_candidates(flags.in);
+  if (!file) return bad_input(file.error());
+  verify::VerifyOptions options;
+  options.seed = flags.common.seed;
+  options.threads = thread_count(flags.common);
+  options.verbosity = flags.common.verbosity;
+  if (flags.find_conditions) options.conditions = verify::Conditions::Found;
+  auto out = OutputFile::open(flags.out);
+  if (!out) return bad_input(out.error());
+  auto machine_report = OutputFile::open(flags.common.json);
+  if (!machine_report) return bad_input(machine_report.error());
+  auto cache = VerdictCache::open(flags.cache, options);
+  if (!cache) return bad_input(cache.error());
+  Stop stop(flags.common.seconds, memory_limit(flags.common));
+  auto report = verify::verify_rules(file->rules, options, stop, (*cache)->store());
+  Stop::acknowledge_interrupt();
+  if (report.interrupted)
+    tell("stopped early; rules not reached are unknown" +
+         (flags.cache.empty() ? "" : "; the same command goes on from " + flags.cache));
+  Status written = (*cache)->status();
+  if (written) written = write_proved(*out, file->generator, report.rules);
+  if (written) written = machine_report->write(to_text(to_json(report, file->rules), 2));
+  if (written) written = commit_all({&*out, &*machine_report});
+  if (!written) return bad_input(written.error());
+  if (flags.common.verbosity == Verbosity::Normal) print(report);
+  for (const verify::Finding& f : report.findings)
+    if (f.counters.disagreements > 0)
+      tell("error: rule " + f.rule.name + ": " + f.rule.verdict.detail);
+  if (report.counters.disagreements > 0) return kFailed;
+  if (Stop::was_interrupted()) return kInterrupted;
+  bool all_proved = report.counters.refuted + report.counters.unknown + report.counters.tested == 0;
+  return flags.out.empty() && !all_proved ? kFailed : kDone;
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,294 @@
+#include "cli/measure/choose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "cli/measure/kernels.h"
+#include "cli/measure/measure.h"
+#include "cli/support/policy.h"
+#include "cli/support/profiles.h"
+#include "cost/profile/calibrate.h"
+#include "rewrite/fold.h"
+#include "rewrite/optimize.h"
+
+namespace regraft::cli {
+namespace {
+
+using cost::Timing;
+using rewrite::Candidate;
+
+constexpr int kRounds = 2;                 // of searching and timing what was found
+constexpr double kPolishNodes = 2e6;       // calls priced while polishing a graph, all together
+constexpr double kMostEvaluations = 2000;  // graphs priced while polishing one
+constexpr double kLarge = 5000;            // nodes of a model that is searched once only
+constexpr double kPricings = 2;            // of a graph and of the original, that follow a search
+constexpr double kProbeSeconds = 40, kRoundSeconds = 20;
+
+bool faster(const Timing& a, const Timing& b) {
+  return a.microseconds * (1 + a.noise) < b.microseconds * (1 - b.noise);
+}
+
+class Chooser {
+ public:
+  Chooser(const OptimizeFlags& flags, const io::Imported& imported, const rewrite::RuleIndex& rules,
+          const rewrite::SearchOptions& options, int64_t growth, const Stop& stop)
+      : flags_(flags),
+        imported_(imported),
+        rules_(rules),
+        options_(options),
+        growth_(growth),
+        stop_(stop) {}
+
+  Result<Choice> run() {
+    if (!flags_.measure.empty()) {
+      auto measurer = start_measurer(flags_.measure, flags_.measure_threads, stop_);
+      if (!measurer && !stop_.must_end()) return measurer.error();
+      if (measurer) measurer_ = *std::move(measurer);
+    }
+    RETURN_IF_ERROR(prepare());
+    ASSIGN_OR_RETURN(auto found, search());
+    for (int round = 1; learns() && round < kRounds && !stop_.must_end(); ++round) {
+      ASSIGN_OR_RETURN(size_t added, time_kernels_of(found.best));
+      if (added == 0) break;
+      ASSIGN_OR_RETURN(found, search());
+    }
+    searches_ = std::move(found.searches);
+    return measurer_ ? by_measurement(std::move(found.best)) : by_price(std::move(found.best));
+  }
+
+ private:
+  /// The search uses the costs of the runtime that is measured with, and adds to them.
+  bool learns() const { return measurer_ && flags_.cost == "auto"; }
+
+  /// The cost model; of a runtime at hand with the times of the model's own kernels.
+  Status prepare() {
+    if (!learns()) {
+      ASSIGN_OR_RETURN(chosen_, choose_cost(flags_.cost));
+      return {};
+    }
+    RETURN_IF_ERROR(load_profile());
+    auto added = time_kernels(kProbeSeconds, {&imported_.graph}, true);
+    return added ? Status() : added.error();
+  }
+
+  Status load_profile() {
+    ASSIGN_OR_RETURN(auto all, all_profiles());
+    profile_.key = measurer_->key;
+    for (const cost::Profile& p : all)
+      if (p.key == profile_.key) profile_ = p;
+    profile_.block = measurer_->block;
+    return {};
+  }
+
+  /// Times what the profile lacks of the graphs' kernels, and keeps it for other runs.
+  Result<size_t> time_kernels(double seconds, const std::vector<const Graph*>& graphs,
+                              bool probes) {
+    cost::Profiled model(profile_);
+    std::map<std::string, cost::Kernel> wanted;
+    if (probes) wanted = cost::probe_kernels(model.runtime());
+    for (const Graph* g : graphs) wanted.merge(cost::missing_kernels(model.plan(*g), profile_));
+    ASSIGN_OR_RETURN(size_t added,
+                     complete(profile_, wanted, *measurer_, {seconds, stop_, options_.verbosity}));
+    // The objective refers to the model in use: a new one only where another search follows.
+    if (added > 0 || !chosen_.model) use(profile_);
+    if (added > 0) RETURN_IF_ERROR(keep(profile_));
+    return added;
+  }
+  Result<size_t> time_kernels_of(const std::vector<Candidate>& candidates) {
+    std::vector<const Graph*> graphs;
+    for (const Candidate& c : candidates) graphs.push_back(&c.graph);
+    return time_kernels(kRoundSeconds, graphs, false);
+  }
+  void use(const cost::Profile& profile) {
+    auto model = std::make_unique<cost::Profiled>(profile);
+    chosen_.profiled = model.get();
+    chosen_.model = std::move(model);
+  }
+  static Status keep(const cost::Profile& profile) {
+    std::string file = user_profile();
+    ASSIGN_OR_RETURN(auto known, read_if_there(file));
+    replace(known, profile);
+    RETURN_IF_ERROR(make_folder(std::filesystem::path(file).parent_path().string()));
+    return cost::write_profiles(file, known);
+  }
+
+  Result<rewrite::Candidates> search() {
+    ASSIGN_OR_RETURN(auto searcher, searcher_of(flags_, rules_));
+    const double left = stop_.seconds_left();
+    goal_.emplace(*cost::goal_named(flags_.objective), *chosen_.model, chosen_.profiled,
+                  imported_.graph);
+    const double pricing = left - stop_.seconds_left();  // nothing, or no number, without a limit
+    bool by_sums = !chosen_.profiled && flags_.objective == "latency";
+    rewrite::CandidateOptions wanted;
+    wanted.growth = growth_;
+    if (pricing > 0) wanted.reserve = kPricings * pricing;
+    wanted.count = measurer_ ? static_cast<size_t>(flags_.candidates) : 1;
+    double calls = imported_.graph.node_count();
+    wanted.evaluations =
+        by_sums ? 0 : static_cast<uint64_t>(std::min(kMostEvaluations, kPolishNodes / calls));
+    std::vector<const cost::CostModel*> models{&goal_->search_model()};
+    if (chosen_.profiled && calls < kLarge) models.push_back(&roofline_);
+    return rewrite::find_candidates(
+        imported_.graph, rules_, models, *searcher, [&](const Graph& g) { return goal_->price(g); },
+        options_, wanted, stop_);
+  }
+
+  Result<Choice> by_price(std::vector<Candidate> candidates) {
+    bool better = !candidates.empty() && candidates[0].price < 1;
+    if (better) return made(std::move(candidates[0]));
+    ASSIGN_OR_RETURN(auto folded, rewrite::fold(imported_.graph, growth_, stop_));
+    if (folded.folded.empty()) return unchanged();
+    auto choice = kept(std::move(folded.graph));
+    if (choice) choice->folded = std::move(folded.folded);
+    return choice;
+  }
+
+  Result<Choice> by_measurement(std::vector<Candidate> candidates) {
+    std::vector<const Graph*> graphs{&imported_.graph};
+    for (const Candidate& c : candidates) graphs.push_back(&c.graph);
+    auto timed = time_graphs(graphs);
+    if (!timed && stop_.must_end()) return by_prediction(std::move(candidates));
+    if (!timed) return timed.error();
+    auto timings = *std::move(timed);
+    std::vector<size_t> order;  // of candidates, the fastest first
+    for (size_t k = 0; k < candidates.size(); ++k) order.push_back(k);
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return score(candidates[a], timings[a + 1], timings[0]) <
+             score(candidates[b], timings[b + 1], timings[0]);
+    });
+    std::optional<size_t> taken;
+    Timing original = timings[0];
+    for (size_t k : order) {
+      if (score(candidates[k], timings[k + 1], timings[0]) >= 1) break;
+      auto confirmed = confirm(candidates[k], original, timings[k + 1]);
+      if (!confirmed && !stop_.must_end()) return confirmed.error();
+      if (!confirmed) note_ = "stopped before it was timed a second time";
+      if (confirmed && !*confirmed) continue;
+      taken = k;
+      break;
+    }
+    std::vector<Valued> others;
+    for (size_t k = 0; k < candidates.size(); ++k)
+      if (k != taken) others.push_back({goal_->worth(candidates[k].graph), timings[k + 1]});
+    Timing after = taken ? timings[*taken + 1] : original;
+    auto choice = taken ? made(std::move(candidates[*taken])) : kept(imported_.graph);
+    if (!choice) return choice;
+    choice->others = std::move(others);
+    choice->before.measured = original;
+    choice->after.measured = after;
+    choice->measured_with = to_string(measurer_->key);
+    return choice;
+  }
+
+  /// Time, or what is asked for in its place, as a part of the original's.
+  double score(const Candidate& c, const Timing& t, const Timing& original) const {
+    if (t.runs == 0) return INFINITY;  // it does not run there
+    cost::Worth w = goal_->worth(c.graph);
+    w.microseconds = goal_->original().microseconds * t.microseconds / original.microseconds;
+    return goal_->price(w);
+  }
+
+  /// Times the two again: a candidate that was the fastest of several may be so by luck.
+  Result<bool> confirm(const Candidate& c, Timing& original, Timing& candidate) {
+    if (flags_.objective == "memory") return true;
+    if (flags_.objective == "latency" && !faster(candidate, original)) return false;
+    ASSIGN_OR_RETURN(auto again, time_graphs({&imported_.graph, &c.graph}));
+    original = again[0];
+    candidate = again[1];
+    return flags_.objective == "latency" ? faster(candidate, original)
+                                         : score(c, candidate, original) < 1;
+  }
+  Result<std::vector<Timing>> time_graphs(const std::vector<const Graph*>& graphs) {
+    return time_models(*measurer_, {&imported_, 1}, graphs,
+                       {flags_.measure_seconds, stop_, options_.verbosity});
+  }
+  /// Stopped before anything was timed.
+  Result<Choice> by_prediction(std::vector<Candidate> candidates) {
+    note_ = "stopped before the candidates were timed: chosen by predicted cost";
+    return by_price(std::move(candidates));
+  }
+
+  Result<Choice> made(Candidate&& c) {
+    Choice choice = described(c.graph);
+    choice.graph = std::move(c.graph);
+    choice.search = std::move(c.search);
+    choice.folded = std::move(c.folded);
+    return choice;
+  }
+  Result<Choice> kept(Graph g) {
+    Choice choice = described(g);
+    choice.graph = std::move(g);
+    choice.kept = true;
+    choice.search = std::move(searches_);
+    double sum = cost::graph_cost(goal_->search_model(), imported_.graph).total.microseconds;
+    choice.search.cost_before = choice.search.cost_after = sum;
+    return choice;
+  }
+  /// The original as it is, of which all is known.
+  Choice unchanged() const {
+    Choice choice;
+    choice.graph = imported_.graph;
+    choice.kept = true;
+    choice.before.predicted = choice.after.predicted = goal_->original();
+    choice.sums[0] = choice.sums[1] = cost::graph_cost(*chosen_.model, imported_.graph);
+    choice.search.cost_before = choice.search.cost_after = choice.sums[0].total.microseconds;
+    if (stop_.requested())
+      choice.search.stop = rewrite::StopReason::Interrupted;
+    else if (stop_.must_end())
+      choice.search.stop = rewrite::StopReason::Time;
+    describe_model(choice);
+    return choice;
+  }
+  Choice described(const Graph& g) const {
+    Choice choice;
+    choice.before.predicted = goal_->original();
+    choice.after.predicted = goal_->worth(g);
+    choice.sums[0] = cost::graph_cost(*chosen_.model, imported_.graph);
+    choice.sums[1] = cost::graph_cost(*chosen_.model, g);
+    describe_model(choice);
+    return choice;
+  }
+  void describe_model(Choice& choice) const {
+    choice.model = chosen_.model->description();
+    choice.note = note_;
+  }
+
+  const OptimizeFlags& flags_;
+  const io::Imported& imported_;
+  const rewrite::RuleIndex& rules_;
+  const rewrite::SearchOptions& options_;
+  int64_t growth_;
+  const Stop& stop_;
+  cost::Roofline roofline_;
+  ChosenCost chosen_;
+  cost::Profile profile_;
+  std::optional<Measurer> measurer_;
+  std::string note_;
+  std::optional<cost::Objective> goal_;
+  rewrite::SearchReport searches_;  // of the last round, all together
+};
+
+}  // namespace
+
+Result<Choice> choose(const OptimizeFlags& flags, const io::Imported& imported,
+                      const rewrite::RuleIndex& rules, const rewrite::SearchOptions& options,
+                      int64_t growth, const Stop& stop) {
+  return Chooser(flags, imported, rules, options, growth, stop).run();
+}
+
+void keep_original(Choice& choice, const Graph& original) {
+  choice.graph = original;
+  choice.kept = true;
+  choice.after = choice.before;
+  choice.sums[1] = choice.sums[0];
+  choice.search.steps.clear();
+  choice.folded.clear();
+  choice.search.applied.clear();
+  choice.search.improvements.clear();
+  choice.search.cost_after = choice.search.cost_before;
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,44 @@
+#pragma once
+// Which graph is written: by prediction, or by measurement.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/support/commands.h"
+#include "cost/profile/objective.h"
+#include "cost/profile/timing.h"
+#include "io/model.h"
+#include "rewrite/candidates.h"
+
+namespace regraft::cli {
+
+/// What a graph is predicted to take, and what it took.
+struct Valued {
+  cost::Worth predicted;
+  std::optional<cost::Timing> measured;
+};
+
+struct Choice {
+  Graph graph;  ///< the result
+  /// On the way to it; its `best` has moved. Where the original is kept: of all searches together.
+  rewrite::SearchReport search;
+  std::vector<int32_t> folded;  ///< then: see rewrite::FoldReport
+  Valued before, after;
+  std::vector<Valued> others;  ///< that were measured and not taken
+  bool kept = false;           ///< the original, because nothing was better
+  cost::GraphCost sums[2];     ///< of the cost model over all calls, before and after
+  std::string model;           ///< description of the cost model
+  std::string measured_with;   ///< runtime; empty: nothing was measured
+  std::string note;            ///< why what --measure promises could not be done; empty: it was
+};
+
+/// Searches, and chooses. With `--measure` kernels that are not in the profile are timed first, and
+/// the original and the best candidates last, in turn; the original stays unless a candidate is
+/// faster beyond the noise, twice. Made constants add at most `growth` bytes to the model.
+Result<Choice> choose(const OptimizeFlags& flags, const io::Imported& imported,
+                      const rewrite::RuleIndex& rules, const rewrite::SearchOptions& options,
+                      int64_t growth, const Stop& stop);
+/// The original graph after all.
+void keep_original(Choice& choice, const Graph& original);
+
+}  // namespace regraft::cli

@@ -1,0 +1,57 @@
+#include "cli/support/model_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "base/files/output_file.h"
+
+namespace regraft::cli {
+
+Result<std::vector<std::string>> model_files(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    if (!std::filesystem::is_directory(path)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> inside;
+    for (const auto& entry : std::filesystem::directory_iterator(path))
+      if (entry.path().extension() == ".onnx") inside.push_back(entry.path().string());
+    if (inside.empty()) return error(path + ": no .onnx file in it");
+    std::sort(inside.begin(), inside.end());
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
+}
+
+std::vector<NamedFile> named(const std::string& what, const std::vector<std::string>& paths) {
+  std::vector<NamedFile> files;
+  for (const std::string& path : paths) files.push_back({what, path});
+  return files;
+}
+
+Status require_distinct(const std::vector<NamedFile>& inputs,
+                        const std::vector<NamedFile>& outputs) {
+  std::map<FileIdentity, std::string> taken;
+  auto identity = [](const NamedFile& f) {
+    auto id = f.path.empty() ? std::nullopt : identity_of(f.path);
+    return id && (id->regular || f.path == "-") ? id : std::nullopt;
+  };
+  for (const NamedFile& f : inputs)
+    if (auto id = identity(f)) taken.emplace(*id, f.what);
+  for (const NamedFile& f : outputs) {
+    auto id = identity(f);
+    if (!id) continue;
+    auto [other, is_new] = taken.emplace(*id, f.what);
+    if (!is_new)
+      return error(
+          fmt::format("{}: {} and {} must be different files", f.path, f.what, other->second));
+  }
+  return {};
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,114 @@
+#include "cli/support/profiles.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/support/commands.h"
+
+namespace regraft::cli {
+namespace {
+
+using cost::Profile;
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::string user_folder() {
+  std::string cache = from_environment("XDG_CACHE_HOME");
+  if (cache.empty()) cache = from_environment("HOME") + "/.cache";
+  return cache + "/regraft";
+}
+
+/// Of one runtime, on this processor: one thread first, then the one that knows most.
+const Profile* best_of(const std::vector<Profile>& all, std::string_view runtime) {
+  const Profile* best = nullptr;
+  std::string processor = cost::processor_name();
+  auto rank = [](const Profile& p) { return std::pair(p.key.threads != 1, p.kernels.size()); };
+  for (const Profile& p : all) {
+    bool fits = p.key.runtime == runtime && (runtime == "cuda" || p.key.device == processor);
+    if (!fits || p.kernels.empty()) continue;
+    if (!best || rank(p).first < rank(*best).first ||
+        (rank(p).first == rank(*best).first && rank(p).second > rank(*best).second))
+      best = &p;
+  }
+  return best;
+}
+
+/// What plain loops measured on this processor, or the defaults.
+cost::Machine machine_of(const std::vector<Profile>& all) {
+  std::string processor = cost::processor_name();
+  for (const Profile& p : all)
+    if (p.key.runtime == "single" && p.key.device == processor) return p.machine;
+  return {};
+}
+
+ChosenCost of_profile(const Profile& p) {
+  auto model = std::make_unique<cost::Profiled>(p);
+  const auto* profiled = model.get();
+  return {std::move(model), profiled};
+}
+
+Result<ChosenCost> of_file(const std::string& path) {
+  ASSIGN_OR_RETURN(auto profiles, cost::read_profiles(path));
+  if (profiles.empty()) return error(path + ": holds no profile");
+  for (const char* runtime : {"onnxruntime", "cpu"})
+    if (const Profile* p = best_of(profiles, runtime)) return of_profile(*p);
+  return of_profile(profiles[0]);
+}
+
+}  // namespace
+
+Result<std::vector<Profile>> all_profiles() {
+  std::vector<std::string> files;
+  for (const auto& folder : profile_folders()) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+      if (entry.path().extension() == ".profile") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Profile> all;
+  for (const auto& file : files) {
+    ASSIGN_OR_RETURN(auto profiles, cost::read_profiles(file));
+    merge(all, profiles);
+  }
+  return all;
+}
+
+std::vector<std::string> profile_folders() {
+  if (const char* set = std::getenv("REGRAFT_PROFILES")) {
+    std::vector<std::string> folders;
+    std::string rest = set;
+    while (!rest.empty()) {
+      size_t end = std::min(rest.find(':'), rest.size());
+      if (end > 0) folders.push_back(rest.substr(0, end));
+      rest.erase(0, end + 1);
+    }
+    return folders;
+  }
+  return {user_folder(), shipped_profiles_folder()};
+}
+
+std::string user_profile() { return user_folder() + "/user.profile"; }
+
+Result<ChosenCost> choose_cost(const std::string& cost) {
+  if (cost.ends_with(".profile")) return of_file(cost);
+  ASSIGN_OR_RETURN(auto all, all_profiles());
+  if (cost == "auto")
+    for (const char* runtime : {"onnxruntime", "cpu"})
+      if (const Profile* p = best_of(all, runtime)) return of_profile(*p);
+  if (cost == "auto" || cost == "roofline")
+    return ChosenCost{std::make_unique<cost::Roofline>(machine_of(all))};
+  if (const Profile* p = best_of(all, cost)) return of_profile(*p);
+  return error("--cost " + cost + ": no profile of this runtime on " + cost::processor_name() +
+               "; make one with `regraft calibrate`");
+}
+
+Result<std::vector<Profile>> read_if_there(const std::string& path) {
+  if (!std::filesystem::exists(path)) return std::vector<Profile>();
+  return cost::read_profiles(path);
+}
+
+}  // namespace regraft::cli

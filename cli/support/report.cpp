@@ -1,0 +1,107 @@
+#include "cli/support/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/parallel.h"
+#include "base/printable.h"
+#include "base/resources.h"
+#include "cli/support/commands.h"
+
+namespace regraft::cli {
+namespace {
+
+std::string scaled(double x, double base, const char* const* units, int count) {
+  int k = 0;
+  while (k + 1 < count && x >= base) x /= base, ++k;
+  return fmt::format("{:.{}f}{}", x, k == 0 ? 0 : 1, units[k]);
+}
+
+}  // namespace
+
+std::string to_string(const Table& table) {
+  std::vector<size_t> widths;
+  for (const auto& row : table.rows)
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (c == widths.size()) widths.push_back(0);
+      widths[c] = std::max(widths[c], printable(row[c]).size());
+    }
+  std::string text;
+  size_t total = widths.empty() ? 0 : 2 * (widths.size() - 1);
+  for (size_t w : widths) total += w;
+  for (size_t r = 0; r < table.rows.size(); ++r) {
+    const auto& row = table.rows[r];
+    std::string line;
+    for (size_t c = 0; c < row.size(); ++c)
+      line += c == 0 ? fmt::format("{:<{}}", printable(row[c]), widths[c])
+                     : fmt::format("  {:>{}}", printable(row[c]), widths[c]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += (row.empty() ? std::string(total, '-') : line) + "\n";
+    if (r == 0) text += std::string(total, '-') + "\n";
+  }
+  return text;
+}
+
+void tell(const std::string& line) { fmt::print(stderr, "regraft: {}\n", one_line(line)); }
+
+std::string to_text(const nlohmann::json& j, int indent) {
+  return j.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string human_bytes(double bytes) {
+  static const char* const units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+  return scaled(bytes, 1024, units, 5);
+}
+
+std::string human_count(double n) {
+  static const char* const units[] = {"", " k", " M", " G", " T"};
+  return scaled(n, 1000, units, 5);
+}
+
+int bad_input(const Error& e) {
+  tell(e.message);
+  return kBadInput;
+}
+
+int thread_count(const Common& common) {
+  return common.threads > 0 ? common.threads : default_threads();
+}
+
+int64_t memory_limit(const Common& common) {
+  constexpr double kShare = 0.75;
+  auto machine = static_cast<double>(machine_bytes());
+  double bytes = common.memory_gb > 0 ? common.memory_gb * 1e9 : kShare * machine;
+  auto limit = static_cast<int64_t>(std::min(bytes, 9e18));
+  limit_memory(limit);
+  return limit;
+}
+
+namespace {
+
+/// A folder of what is installed with the program, or its place beside the sources.
+std::string shipped(const char* name, const char* in_sources) {
+  std::error_code ignored;
+  auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  auto installed = program.parent_path() / ".." / "share" / "regraft" / name;
+  if (!ignored && std::filesystem::is_directory(installed, ignored)) return installed.string();
+  return in_sources;
+}
+
+}  // namespace
+
+std::string shipped_rules_folder() {
+  if (const char* set = std::getenv("REGRAFT_RULES")) return set;
+  return shipped("substitutions", REGRAFT_SUBSTITUTIONS);
+}
+
+std::string shipped_python_folder() { return shipped("python", REGRAFT_PYTHON_FOLDER); }
+
+std::string shipped_profiles_folder() { return shipped("profiles", REGRAFT_PROFILES); }
+
+std::string shipped_policies_folder() { return shipped("policies", REGRAFT_POLICIES); }
+
+}  // namespace regraft::cli

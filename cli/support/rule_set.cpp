@@ -1,0 +1,68 @@
+#include "cli/support/rule_set.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "cli/support/commands.h"
+#include "substitutions/rule_db.h"
+
+namespace regraft::cli {
+namespace {
+
+std::vector<std::string> shipped_files() {
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(shipped_rules_folder(), ignored))
+    if (entry.path().extension() == ".rules") files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Each of the names to leave out is that of a rule that is there, or of one of its directions.
+Status check_known(const std::set<std::string>& disabled, const std::set<std::string>& names) {
+  for (const std::string& name : disabled) {
+    std::string whole = name.ends_with('~') ? name.substr(0, name.size() - 1) : name;
+    if (!names.count(name) && !names.count(whole))
+      return error("--disable-rule " + name + ": there is no rule of this name");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> rule_files(const std::vector<std::string>& files) {
+  return files.empty() ? shipped_files() : files;
+}
+
+Numerics numerics_wanted(const std::string& word) {
+  if (word == "real") return Numerics::Unknown;
+  return word == "exact" ? Numerics::Exact : rewrite::usual_numerics();
+}
+
+Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
+  std::set<std::string> disabled(set.disabled.begin(), set.disabled.end()), names;
+  std::vector<Rule> rules;
+  auto files = rule_files(set.files);
+  if (files.empty())
+    return error(shipped_rules_folder() + ": no rule files; give some with --rules");
+  for (const auto& path : files) {
+    auto admit = set.bounded ? substitutions::Admit::Bounded : substitutions::Admit::AllSizes;
+    ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, admit));
+    for (Rule& rule : file.rules) {
+      if (!names.insert(rule.name).second || disabled.count(rule.name)) continue;
+      if (disabled.empty()) {
+        rules.push_back(std::move(rule));
+        continue;
+      }
+      for (Rule& directed : directions(std::move(rule)))
+        if (!disabled.count(directed.name)) rules.push_back(std::move(directed));
+    }
+  }
+  RETURN_IF_ERROR(check_known(disabled, names));
+  return rewrite::RuleIndex::build(std::move(rules),
+                                   set.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes,
+                                   set.numerics);
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,161 @@
+#include "cli/support/verdict_cache.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "cli/support/evidence.h"
+#include "cli/support/json_file.h"
+#include "cli/support/report.h"
+#include "ir/rule/text.h"
+#include "substitutions/rule_db.h"
+
+namespace regraft::cli {
+namespace {
+
+constexpr std::string_view kMagic = "#regraft-verdicts ";
+
+/// The rule as the verifier sees it: its name counts, since verdicts carry it; claims do not.
+std::string key_of(const Rule& candidate) {
+  Rule r = candidate;
+  r.verdict = {};
+  r.numerics = r.numerics_back = {};
+  return to_string(r);
+}
+
+/// Of the running program: another build may judge otherwise.
+uint64_t program_hash() {
+  std::ifstream in("/proc/self/exe", std::ios::binary);
+  uint64_t h = 0;
+  for (std::string block(1 << 20, '\0'); in.read(block.data(), 1 << 20) || in.gcount() > 0;)
+    h = combine(h, hash_bytes({block.data(), static_cast<size_t>(in.gcount())}));
+  return h;
+}
+
+std::string header_for(const verify::VerifyOptions& o) {
+  return fmt::format(
+      "{}1  {}  program={:016x}  seed={} effort={} signatures={} domains={} conditions={}", kMagic,
+      prover_name(), program_hash(), o.seed, o.effort, o.signatures, static_cast<int>(o.domains),
+      static_cast<int>(o.conditions));
+}
+
+std::string seal(const std::string& key, const Rule& verdict) {
+  return hex(Sha256().text(key).text(substitutions::seal_of(verdict)).finish());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<VerdictCache>> VerdictCache::open(const std::string& path,
+                                                         const verify::VerifyOptions& options) {
+  std::unique_ptr<VerdictCache> cache(new VerdictCache);
+  if (path.empty()) return cache;
+  cache->used_ = true;
+  RETURN_IF_ERROR(cache->read(path, header_for(options)));
+  return cache;
+}
+
+Status VerdictCache::read(const std::string& path, const std::string& header) {
+  std::string text = header + "\n";
+  if (std::filesystem::exists(path)) {
+    std::ifstream in(path, std::ios::binary);
+    std::string line;
+    if (std::getline(in, line) && !line.starts_with(kMagic))
+      return error(path + ":1: not a file of verdicts");
+    bool current = line == header;
+    while (current && std::getline(in, line)) {
+      auto j = parse_json(line);
+      if (!j.is_object() || !j.contains("candidate") || !j["candidate"].is_string()) continue;
+      lines_[j["candidate"].get<std::string>()] = line;
+      text += line + "\n";
+    }
+  }
+  ASSIGN_OR_RETURN(journal_, Journal::open(path, text));
+  return {};
+}
+
+std::optional<verify::Finding> VerdictCache::find(const Rule& candidate) {
+  std::string line;
+  {
+    std::lock_guard lock(mutex_);
+    auto it = lines_.find(key_of(candidate));
+    if (it == lines_.end()) return std::nullopt;
+    line = it->second;
+  }
+  return parse_verdict(candidate, line);
+}
+
+std::optional<verify::Finding> parse_verdict(const Rule& candidate, std::string_view line) {
+  auto read = [&](const nlohmann::json& j) -> Result<verify::Finding> {
+    verify::Finding f;
+    ASSIGN_OR_RETURN(f.rule, parse_rule(j.at("rule").get<std::string>()));
+    if (j.at("seal").get<std::string>() != seal(key_of(candidate), f.rule))
+      return error("changed, or of another rule");
+    f.condition = j.at("condition");
+    f.refutation = j.at("refutation");
+    if (j.contains("evidence")) {
+      ASSIGN_OR_RETURN(f.counterexample, counterexample_from(j.at("evidence")));
+      ASSIGN_OR_RETURN(f.refuted, parse_rule(j.at("refuted").get<std::string>()));
+      ASSIGN_OR_RETURN(auto again, verify::replay(f.refuted, *f.counterexample));
+      if (!again.difference) return error("the counterexample is none");
+      f.counterexample->difference = *again.difference;
+    }
+    f.milliseconds = j.at("milliseconds");
+    const auto& n = j.at("numerics");
+    f.numerics = {f.rule.numerics,       f.rule.numerics_back,  n.at(0), n.at(1),
+                  whole_number(n.at(2)), whole_number(n.at(3)), n.at(4)};
+    f.counters.instances = whole_number(j.at("instances"));
+    f.counters.proofs = whole_number(j.at("proofs"));
+    f.counters.disagreements = whole_number(j.at("disagreements"));
+    return f;
+  };
+  auto found = read_json(line, "a line", "a verdict", read);
+  if (!found) return std::nullopt;  // judged again
+  return *std::move(found);
+}
+
+std::string to_line(const Rule& candidate, const verify::Finding& f) {
+  std::string key = key_of(candidate);
+  nlohmann::json j = {
+      {"candidate", key},
+      {"rule", to_string(f.rule)},
+      {"condition", f.condition},
+      {"refutation", f.refutation},
+      {"milliseconds", f.milliseconds},
+      {"numerics",
+       {f.numerics.forward_range_proved, f.numerics.backward_range_proved, f.numerics.samples,
+        f.numerics.multiprecision_runs, f.numerics.milliseconds}},
+      {"instances", f.counters.instances},
+      {"proofs", f.counters.proofs},
+      {"disagreements", f.counters.disagreements},
+      {"seal", seal(key, f.rule)}};
+  if (f.counterexample) {
+    j["evidence"] = to_json(*f.counterexample);
+    j["refuted"] = to_string(f.refuted);
+  }
+  std::string line = to_text(j, -1);
+  line.pop_back();
+  return line;
+}
+
+void VerdictCache::keep(const Rule& candidate, const verify::Finding& f) {
+  std::string line = to_line(candidate, f);
+  std::lock_guard lock(mutex_);
+  Status kept = journal_.add(line);
+  if (!kept && failure_) failure_ = kept;
+}
+
+Status VerdictCache::status() const {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+verify::VerdictStore VerdictCache::store() {
+  if (!used_) return {};
+  return {[this](const Rule& r) { return find(r); },
+          [this](const Rule& r, const verify::Finding& f) { keep(r, f); }};
+}
+
+}  // namespace regraft::cli

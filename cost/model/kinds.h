@@ -1,0 +1,47 @@
+#pragma once
+// What machines and runtimes distinguish of operators.
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "ir/ops/op.h"
+
+namespace regraft::cost {
+
+/// What a machine does at different speeds.
+enum class Kind : uint8_t {
+  DenseConv,
+  PointwiseConv,
+  DepthwiseConv,
+  GroupedConv,
+  BlockedGroupedConv,  ///< of kernels in the blocked layout: groups fill blocks
+  Product,             ///< of matrices
+  Pooling,             ///< windows without weights
+  Elementwise,
+  Reduction,  ///< softmax and normalisations included
+  Movement,   ///< no arithmetic
+  Reorder,    ///< between layouts
+  kCount,
+};
+std::string_view to_string(Kind kind);
+/// Inverse of to_string.
+std::optional<Kind> kind_named(std::string_view name);
+/// Of a call. An operator that is not known here is Elementwise.
+Kind kind_of(const OpDef& op, const Attrs<Poly>& at, std::span<const TensorType> operands);
+
+/// What was measured of one kind; 0: not measured.
+struct Rate {
+  double gflops = 0;
+  double gbytes = 0;  ///< 10^9 bytes a second
+};
+
+/// What a call may be part of when a runtime fuses calls.
+enum class Fusing : uint8_t {
+  Alone,      ///< nothing
+  Anchor,     ///< takes elementwise calls that follow: convolutions, products
+  Pointwise,  ///< follows an anchor, or others of its kind
+  Folding,    ///< a reduction in the middle of a normalisation
+};
+Fusing fusing_of(const OpDef& op);
+
+}  // namespace regraft::cost

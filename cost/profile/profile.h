@@ -1,0 +1,56 @@
+#pragma once
+// What was measured on a machine, and the files that keep it. The only file of this room that
+// knows protobuf is profile.cpp.
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files/output_file.h"
+#include "base/result.h"
+#include "cost/model/roofline.h"
+#include "cost/profile/timing.h"
+
+namespace regraft::cost {
+
+/// What timings depend on. Two profiles with equal keys hold timings of the same thing.
+struct ProfileKey {
+  std::string runtime;          ///< a name that find_runtime knows
+  std::string runtime_version;  ///< of its library
+  std::string device;           ///< processor or graphics card
+  std::string driver;           ///< empty: none
+  int threads = 1;
+  auto operator<=>(const ProfileKey&) const = default;
+};
+/// "onnxruntime 1.31.1 on AMD EPYC, 1 thread".
+std::string to_string(const ProfileKey& key);
+
+struct Profile {
+  ProfileKey key;
+  int64_t block = 0;        ///< channels in a block of the blocked layout; 0: none
+  Machine machine;          ///< for what was not measured
+  double overhead = 0;      ///< microseconds for each kernel in a graph, beside its own time
+  bool calibrated = false;  ///< `machine` was fitted to measurements
+  std::map<std::string, Timing, std::less<>> kernels;  ///< by signature
+};
+
+/// Of kernels that both have, the one with less noise stays. REQUIRES: equal keys.
+void merge(Profile& into, const Profile& from);
+void merge(std::vector<Profile>& into, const std::vector<Profile>& from);
+
+/// Puts the profile in place of the one with its key.
+void replace(std::vector<Profile>& in, const Profile& profile);
+
+/// An Error names the file, and says if it is of a newer version.
+Result<std::vector<Profile>> read_profiles(const std::string& path);
+/// The same from memory; `name` stands for the file in messages.
+Result<std::vector<Profile>> parse_profiles(std::string_view bytes, const std::string& name);
+/// To a file that the caller commits. Sorted by key and signature: equal contents, equal files.
+Status write_profiles(OutputFile& out, const std::vector<Profile>& profiles);
+/// The same, committed.
+Status write_profiles(const std::string& path, const std::vector<Profile>& profiles);
+
+/// The processor of this machine as profiles name it: its name, family, model and vector width.
+std::string processor_name();
+
+}  // namespace regraft::cost

@@ -1,0 +1,153 @@
+#include "cost/profile/profiled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/check.h"
+#include "base/hash.h"
+
+namespace regraft::cost {
+namespace {
+
+Runtime runtime_of(const Profile& profile) {
+  const Runtime* known = find_runtime(profile.key.runtime);
+  CHECK(known != nullptr);
+  Runtime r = *known;
+  r.block = profile.block;
+  return r;
+}
+
+/// In a model, an operand of a lower rank or size than the first is nearly always a weight.
+bool looks_constant(const Node& node, size_t operand, std::span<const TensorType> operands) {
+  if (operand == 0 || !operands[operand].shape) return false;
+  if (node.op->name == "matmul") return operands[operand].shape->size() <= 2;
+  if (fusing_of(*node.op) != Fusing::Pointwise)
+    return kind_of(*node.op, node.attrs, operands) != Kind::Movement;
+  return operands[operand].shape->size() < operands[0].shape->size();
+}
+
+/// The call alone in a graph, its weights as constants that are never read.
+Graph alone(const Node& node, std::span<const TensorType> operands) {
+  Graph g;
+  Node call;
+  call.op = node.op;
+  call.attrs = node.attrs;
+  call.types = node.types;
+  for (size_t k = 0; k < operands.size(); ++k) {
+    auto dims = operands[k].shape ? numeric(*operands[k].shape) : std::nullopt;
+    bool weight = dims && !dims->empty() && looks_constant(node, k, operands);
+    if (!weight) {
+      call.inputs.push_back(g.add_input(operands[k]));
+      continue;
+    }
+    auto unread = [](const Constant::Visit&) { return Status(error("not there")); };
+    call.inputs.push_back(
+        g.add_constant(std::make_shared<const Constant>(operands[k].dtype, *dims, unread)));
+  }
+  int32_t id = g.add_node(std::move(call));
+  std::vector<Value> outputs;
+  for (size_t k = 0; k < node.types.size(); ++k) outputs.push_back({id, static_cast<int32_t>(k)});
+  g.set_outputs(std::move(outputs));
+  return g;
+}
+
+/// The same kernel on operands and results that lie blocked.
+Kernel all_blocked(Kernel k) {
+  for (size_t i = 0; i < k.operand_layouts.size(); ++i)
+    if (!k.weights[i]) k.operand_layouts[i] = Layout::Blocked;
+  std::fill(k.result_layouts.begin(), k.result_layouts.end(), Layout::Blocked);
+  return k;
+}
+
+}  // namespace
+
+struct Profiled::Memo {
+  std::mutex mutex;
+  std::unordered_map<uint64_t, Cost> costs;  // a collision would misprice a call, no more
+};
+
+Profiled::Profiled(Profile profile)
+    : profile_(std::move(profile)),
+      runtime_(runtime_of(profile_)),
+      memo_(std::make_unique<Memo>()) {}
+Profiled::~Profiled() = default;
+
+Cost Profiled::single(const Node& node, std::span<const TensorType> operands) const {
+  Cost c = Roofline(profile_.machine).cost(node, operands);
+  if (node.kind == NodeKind::Call) {
+    for (const KernelCall& call : plan(alone(node, operands)).calls) {
+      if (call.nodes.empty()) continue;
+      auto at = profile_.kernels.find(call.signature);
+      if (at == profile_.kernels.end() && runtime_.block > 0)
+        at = profile_.kernels.find(signature(all_blocked(normalised(call.kernel))));
+      c.microseconds = at != profile_.kernels.end()
+                           ? at->second.microseconds
+                           : estimate(profile_.machine, call.kernel).microseconds;
+    }
+  }
+  c.microseconds += profile_.overhead;
+  return c;
+}
+
+Cost Profiled::cost(const Node& node, std::span<const TensorType> operands) const {
+  if (node.kind != NodeKind::Call && node.kind != NodeKind::Opaque) return {};
+  uint64_t key = call_hash(node, operands);
+  {
+    std::lock_guard lock(memo_->mutex);
+    if (auto it = memo_->costs.find(key); it != memo_->costs.end()) return it->second;
+  }
+  Cost c = single(node, operands);
+  std::lock_guard lock(memo_->mutex);
+  memo_->costs.emplace(key, c);
+  return c;
+}
+
+std::string Profiled::description() const {
+  return fmt::format("profile of {}: {} kernels measured, others by a roofline {}",
+                     to_string(profile_.key), profile_.kernels.size(),
+                     profile_.calibrated ? "fitted to them" : "that is not calibrated");
+}
+
+KernelPlan Profiled::plan(const Graph& g) const {
+  return plan_kernels(g, runtime_, profile_.machine.symbol_value);
+}
+
+Prediction Profiled::predict(const Graph& g, const KernelPlan& plan) const {
+  Prediction p;
+  std::unordered_set<std::string_view> missing;
+  for (const KernelCall& call : plan.calls) {
+    ++p.kernels;
+    auto at = profile_.kernels.find(call.signature);
+    bool measured = at != profile_.kernels.end();
+    double t =
+        measured ? at->second.microseconds : estimate(profile_.machine, call.kernel).microseconds;
+    p.microseconds += t + profile_.overhead;
+    if (measured) continue;
+    ++p.estimated;
+    p.estimated_microseconds += t;
+    if (missing.insert(call.signature).second) p.missing.push_back(call.signature);
+  }
+  Roofline roofline(profile_.machine);
+  for (int32_t id : plan.opaque) {
+    double t = roofline.cost(g.node(id), operand_types(g, g.node(id))).microseconds;
+    p.microseconds += t + profile_.overhead;
+    p.estimated_microseconds += t;
+    ++p.kernels;
+    ++p.estimated;
+  }
+  return p;
+}
+
+std::map<std::string, Kernel> missing_kernels(const KernelPlan& plan, const Profile& profile) {
+  std::map<std::string, Kernel> missing;
+  for (const KernelCall& call : plan.calls)
+    if (!profile.kernels.count(call.signature))
+      missing.emplace(call.signature, normalised(call.kernel));
+  return missing;
+}
+
+}  // namespace regraft::cost

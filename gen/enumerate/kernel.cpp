@@ -1,0 +1,288 @@
+#include "gen/enumerate/kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gen/enumerate/modular.h"
+
+namespace regraft::gen {
+namespace {
+
+constexpr size_t kMaxProducts = 200'000;
+constexpr Residue undefined{0, 0, std::numeric_limits<double>::quiet_NaN()};
+
+Residue value_of(const Tape::Number& n) {
+  if (n.d == 0) return residue_of(n.real);
+  return n.d == 1 ? residue_of(n.n) : residue_of(n.n) * inverse(residue_of(n.d));
+}
+
+Tape::Number times(const Tape::Number& a, const Tape::Number& b) {
+  if (a.d == 1 && a.n == 1) return b;
+  if (b.d == 1 && b.n == 1) return a;
+  return {a.n * b.n, a.d * b.d, 0};
+}
+
+}  // namespace
+
+std::unique_ptr<const Kernel> Kernel::compile(const Label& label,
+                                              const std::vector<std::vector<int64_t>>& operands,
+                                              const std::vector<int64_t>& shape, int output) {
+  auto kernel = std::make_unique<Kernel>();
+  Kernel& k = *kernel;
+  Trace trace(k.tape_);
+  std::vector<std::vector<Traced>> inputs;
+  size_t base = 1;
+  for (const auto& dims : operands) {
+    int64_t count = 1;
+    for (int64_t d : dims) count *= d;
+    k.sizes_.push_back(static_cast<size_t>(count));
+    k.base_.push_back(base);
+    base += static_cast<size_t>(count);
+    std::vector<Traced> elements;
+    for (int64_t e = 0; e < count; ++e)
+      elements.push_back(trace.element(static_cast<int>(inputs.size()), e));
+    inputs.push_back(std::move(elements));
+  }
+  std::vector<NumTensor<Traced>> views;
+  for (size_t o = 0; o < operands.size(); ++o) views.emplace_back(operands[o], inputs[o].data());
+  int64_t count = 1;
+  for (int64_t d : shape) count *= d;
+  std::vector<Traced> results(static_cast<size_t>(count));
+  label.op->fill_trace(trace, views, label.attrs, shape, output, 0, results);
+  if (!trace.ok) return nullptr;
+  for (const Traced& t : results) k.outputs_.push_back(t.step);
+  for (const Tape::Step& s : k.tape_.steps)
+    if (s.kind == Tape::Apply) {
+      bool partial = s.fn == Fn::Recip || s.fn == Fn::Sqrt;
+      k.partial_ = k.partial_ || partial;
+      k.exponentials_ = k.exponentials_ || (s.fn != Fn::Relu && !partial);
+    }
+  for (const Tape::Number& n : k.tape_.numbers) k.constants_.push_back(value_of(n));
+  k.bilinear_ = k.to_products();
+  return kernel;
+}
+
+void Kernel::collect(int32_t step, Tape::Number scale, std::vector<Product>& out, bool& fits) {
+  const Tape::Step& s = tape_.steps[static_cast<size_t>(step)];
+  auto emit = [&](uint32_t i, uint32_t j, const Tape::Number& c) {
+    int32_t index = -1;
+    if (!(c.d == 1 && c.n == 1)) {
+      index = static_cast<int32_t>(coefficients_.size());
+      coefficients_.push_back(value_of(c));
+    }
+    out.push_back({i, j, index});
+    fits = fits && products_.size() + out.size() < kMaxProducts;
+  };
+  auto position = [&](const Tape::Step& read) {
+    return static_cast<uint32_t>(base_[static_cast<size_t>(read.a)] + static_cast<size_t>(read.b));
+  };
+  if (!fits) return;
+  if (s.kind == Tape::Read) return emit(position(s), 0, scale);
+  if (s.kind == Tape::Constant) {
+    const Tape::Number& n = tape_.numbers[static_cast<size_t>(s.a)];
+    fits = fits && n.d != 0 && scale.d != 0;
+    if (fits && n.n != 0) emit(0, 0, times(scale, n));
+    return;
+  }
+  if (s.kind == Tape::Add) {
+    collect(s.a, scale, out, fits);
+    return collect(s.b, scale, out, fits);
+  }
+  if (s.kind != Tape::Mul) {
+    fits = false;
+    return;
+  }
+  const Tape::Step& a = tape_.steps[static_cast<size_t>(s.a)];
+  const Tape::Step& b = tape_.steps[static_cast<size_t>(s.b)];
+  if (a.kind == Tape::Read && b.kind == Tape::Read) return emit(position(a), position(b), scale);
+  for (auto [number, other] : {std::pair{&a, s.b}, std::pair{&b, s.a}})
+    if (number->kind == Tape::Constant) {
+      const Tape::Number& n = tape_.numbers[static_cast<size_t>(number->a)];
+      fits = fits && n.d != 0;
+      if (fits) collect(other, times(scale, n), out, fits);
+      return;
+    }
+  fits = false;
+}
+
+bool Kernel::to_products() {
+  bool fits = true;
+  for (int32_t step : outputs_) {
+    begin_.push_back(static_cast<uint32_t>(products_.size()));
+    std::vector<Product> out;
+    collect(step, {1, 1, 0}, out, fits);
+    if (!fits) {
+      products_.clear();
+      return false;
+    }
+    products_.insert(products_.end(), out.begin(), out.end());
+  }
+  begin_.push_back(static_cast<uint32_t>(products_.size()));
+  return true;
+}
+
+bool Kernel::is_linear_in(size_t slot) const {
+  if (!bilinear_) return false;
+  auto inside = [&](uint32_t i) { return i >= base_[slot] && i < base_[slot] + sizes_[slot]; };
+  return std::none_of(products_.begin(), products_.end(),
+                      [&](const Product& p) { return inside(p.i) && inside(p.j); });
+}
+
+void Kernel::lay_out(std::span<const View> operands, size_t trial, Channels channels,
+                     Scratch& s) const {
+  size_t total = 1;
+  for (size_t size : sizes_) total += size;
+  s.v.resize(total);
+  s.r.resize(total);
+  s.w.resize(channels == Channels::Exponents ? total : 0);
+  s.v[0] = 1;
+  s.r[0] = 1;
+  if (!s.w.empty()) s.w[0] = 1;
+  for (size_t o = 0; o < operands.size(); ++o) {
+    auto from = static_cast<ptrdiff_t>(trial * sizes_[o]);
+    auto n = static_cast<ptrdiff_t>(sizes_[o]), to = static_cast<ptrdiff_t>(base_[o]);
+    std::copy_n(operands[o].v.begin() + from, n, s.v.begin() + to);
+    std::copy_n(operands[o].r.begin() + from, n, s.r.begin() + to);
+    if (!s.w.empty()) std::copy_n(operands[o].w.begin() + from, n, s.w.begin() + to);
+  }
+}
+
+void Kernel::evaluate_products(Scratch& s, size_t trial, Values& out) const {
+  size_t n = outputs_.size();
+  for (size_t k = 0; k < n; ++k) {
+    uint128_t v = 0, w = 0;
+    double r = 0;
+    size_t pending = 0;
+    for (uint32_t e = begin_[k]; e < begin_[k + 1]; ++e) {
+      const Product& p = products_[e];
+      uint64_t x = s.v[p.i], y = s.v[p.j];
+      double z = s.r[p.i] * s.r[p.j];
+      if (p.coefficient >= 0) {
+        const Residue& c = coefficients_[static_cast<size_t>(p.coefficient)];
+        x = times_p(x, c.v);
+        z *= c.r;
+      }
+      v += static_cast<uint128_t>(x) * y;
+      r += z;
+      if (!s.w.empty()) {
+        uint64_t a = s.w[p.i];
+        if (p.coefficient >= 0)
+          a = mod_q(static_cast<uint128_t>(a) *
+                    coefficients_[static_cast<size_t>(p.coefficient)].w);
+        w += static_cast<uint128_t>(a) * s.w[p.j];
+      }
+      if (++pending == kLazy) v = mod_p(v), w = mod_q(w), pending = 0;
+    }
+    out.v[trial * n + k] = mod_p(v);
+    out.r[trial * n + k] = r;
+    if (!out.w.empty()) out.w[trial * n + k] = mod_q(w);
+  }
+}
+
+Residue Kernel::step_value(const Tape::Step& step, const Scratch& s, Field& algebra) const {
+  auto at = [&](int32_t k) { return s.steps[static_cast<size_t>(k)]; };
+  switch (step.kind) {
+    case Tape::Constant:
+      return constants_[static_cast<size_t>(step.a)];
+    case Tape::Read: {
+      size_t k = base_[static_cast<size_t>(step.a)] + static_cast<size_t>(step.b);
+      return {s.v[k], s.w.empty() ? 0 : s.w[k], s.r[k]};
+    }
+    case Tape::Add:
+      return at(step.a) + at(step.b);
+    case Tape::Mul:
+      return at(step.a) * at(step.b);
+    case Tape::Apply: {
+      Residue x = at(step.a);
+      if (s.w.empty()) x.w = 1;  // not computed: never the reason why a value is undefined
+      return algebra.apply(step.fn, x);
+    }
+    case Tape::Clip: {
+      const auto& bounds = tape_.bounds[static_cast<size_t>(step.b)];
+      return algebra.clip(at(step.a), bounds[0], bounds[1]);
+    }
+    case Tape::Max: {
+      Residue best = at(tape_.arguments[static_cast<size_t>(step.a)]);
+      for (int32_t k = step.a + 1; k < step.b; ++k) {
+        Residue x = at(tape_.arguments[static_cast<size_t>(k)]);
+        if (!decided(x.r, best.r) && !(x == best)) return undefined;
+        if (x.r > best.r) best = x;
+      }
+      return best;
+    }
+  }
+  return {};
+}
+
+bool Kernel::evaluate_tape(Scratch& s, size_t trial, Field& algebra, Values& out) const {
+  s.steps.resize(tape_.steps.size());
+  algebra.ok = true;
+  for (size_t k = 0; k < tape_.steps.size(); ++k)
+    s.steps[k] = step_value(tape_.steps[k], s, algebra);
+  size_t n = outputs_.size();
+  for (size_t k = 0; k < n; ++k) {
+    const Residue& x = s.steps[static_cast<size_t>(outputs_[k])];
+    out.v[trial * n + k] = x.v;
+    out.r[trial * n + k] = x.r;
+    if (!out.w.empty()) out.w[trial * n + k] = x.w;
+    if (!std::isfinite(x.r)) return false;
+  }
+  return algebra.ok;
+}
+
+bool Kernel::evaluate(std::span<const View> operands, int trials, Channels channels, Field& algebra,
+                      Scratch& s, Values& out) const {
+  out.resize(static_cast<size_t>(trials) * outputs_.size(), channels);
+  for (size_t t = 0; t < static_cast<size_t>(trials); ++t) {
+    lay_out(operands, t, channels, s);
+    if (bilinear_)
+      evaluate_products(s, t, out);
+    else if (!evaluate_tape(s, t, algebra, out))
+      return false;
+  }
+  return true;
+}
+
+std::vector<uint64_t> Kernel::functional(size_t slot, std::span<const View> operands, int trials,
+                                         std::span<const uint64_t> weights) const {
+  size_t n = sizes_[slot], outputs = outputs_.size();
+  std::vector<uint64_t> f(static_cast<size_t>(trials) * n + 1, 0);
+  auto add = [](uint64_t& to, uint64_t x) {
+    to += x;
+    if (to >= Residue::kPrime) to -= Residue::kPrime;
+  };
+  auto inside = [&](uint32_t i) { return i >= base_[slot] && i < base_[slot] + n; };
+  auto value = [&](uint32_t i, size_t t) -> uint64_t {
+    if (i == 0) return 1;
+    size_t o = 0;
+    while (o + 1 < base_.size() && i >= base_[o + 1]) ++o;
+    return operands[o].v[t * sizes_[o] + i - base_[o]];
+  };
+  for (size_t t = 0; t < static_cast<size_t>(trials); ++t)
+    for (size_t k = 0; k < outputs; ++k)
+      for (uint32_t e = begin_[k]; e < begin_[k + 1]; ++e) {
+        const Product& p = products_[e];
+        uint64_t weight = weights[t * outputs + k];
+        if (p.coefficient >= 0)
+          weight = times_p(weight, coefficients_[static_cast<size_t>(p.coefficient)].v);
+        if (inside(p.i))
+          add(f[t * n + p.i - base_[slot]], times_p(weight, value(p.j, t)));
+        else if (inside(p.j))
+          add(f[t * n + p.j - base_[slot]], times_p(weight, value(p.i, t)));
+        else
+          add(f.back(), times_p(weight, times_p(value(p.i, t), value(p.j, t))));
+      }
+  return f;
+}
+
+std::unique_ptr<const Kernel> kernel_of(const OpDef& op) {
+  Sample sample = op.samples().front();
+  Label label{&op, sample.attrs, {}, 1};
+  Field algebra;
+  auto outputs = op.field_semantics.infer(algebra, sample.shapes, sample.attrs);
+  CHECK(outputs && algebra.ok);
+  return Kernel::compile(label, sample.shapes, outputs->front(), 0);
+}
+
+}  // namespace regraft::gen

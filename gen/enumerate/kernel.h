@@ -1,0 +1,92 @@
+#pragma once
+// An operator's formula at given operand shapes, compiled once and evaluated many times.
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gen/grammar/op_sets.h"
+#include "ir/algebra/trace.h"
+
+namespace regraft::gen {
+
+/// Which channels of Residue are computed: the exponents only where exp or the like occur.
+enum class Channels : uint8_t { Plain, Exponents };
+
+/// A tensor at several independent assignments ("trials") of the inputs; trial-major, row-major.
+/// Does not own its elements.
+struct View {
+  std::span<const uint64_t> v, w;  ///< residues modulo p and q; w is empty where nothing needs it
+  std::span<const double> r;       ///< order channel
+};
+/// The same, owning.
+struct Values {
+  std::vector<uint64_t> v, w;
+  std::vector<double> r;
+  View view() const { return {v, w, r}; }
+  void resize(size_t elements, Channels channels) {
+    v.resize(elements);
+    r.resize(elements);
+    w.resize(channels == Channels::Exponents ? elements : 0);
+  }
+};
+
+/// One output of an operator. Thread-safe when const.
+class Kernel {
+ public:
+  /// Compiles output `output`; nullptr when the formula is undefined at these shapes.
+  static std::unique_ptr<const Kernel> compile(const Label& label,
+                                               const std::vector<std::vector<int64_t>>& operands,
+                                               const std::vector<int64_t>& shape, int output);
+
+  /// Every output element is a sum of products of at most two operand elements.
+  bool is_bilinear() const { return bilinear_; }
+  /// It is_bilinear, and no product has two elements of operand `slot`.
+  bool is_linear_in(size_t slot) const;
+  /// True when exp, sigmoid or tanh occur, which read the exponent channel.
+  bool has_exponentials() const { return exponentials_; }
+  /// Quotients or roots of elements: not defined for all inputs.
+  bool is_partial() const { return partial_; }
+  size_t elements() const { return outputs_.size(); }
+
+  /// Memory that evaluation reuses; one for each thread.
+  struct Scratch {
+    std::vector<uint64_t> v, w;
+    std::vector<double> r;
+    std::vector<Residue> steps;
+  };
+  /// Fills `out` (sized by the callee); false when a value is undefined (division by zero).
+  bool evaluate(std::span<const View> operands, int trials, Channels channels, Field& algebra,
+                Scratch& scratch, Values& out) const;
+
+  /// The linear function of operand `slot` that `weights` (for each trial and output element) makes
+  /// of the outputs, the other operands fixed: a weight for each trial and element, and last the
+  /// constant. REQUIRES: is_linear_in(slot).
+  std::vector<uint64_t> functional(size_t slot, std::span<const View> operands, int trials,
+                                   std::span<const uint64_t> weights) const;
+
+ private:
+  /// coefficient * element i * element j of the operands laid end to end behind a 1.
+  struct Product {
+    uint32_t i = 0, j = 0;
+    int32_t coefficient = -1;  ///< -1: one
+  };
+  bool to_products();
+  void collect(int32_t step, Tape::Number scale, std::vector<Product>& out, bool& fits);
+  void evaluate_products(Scratch& s, size_t trial, Values& out) const;
+  bool evaluate_tape(Scratch& s, size_t trial, Field& algebra, Values& out) const;
+  void lay_out(std::span<const View> operands, size_t trial, Channels channels, Scratch& s) const;
+  Residue step_value(const Tape::Step& step, const Scratch& s, Field& algebra) const;
+
+  Tape tape_;
+  std::vector<int32_t> outputs_;      ///< step of each output element
+  std::vector<size_t> sizes_, base_;  ///< elements of each operand; where it starts
+  bool bilinear_ = false, exponentials_ = false, partial_ = false;
+  std::vector<Product> products_;
+  std::vector<uint32_t> begin_;  ///< of each output element in products_; one more at the end
+  std::vector<Residue> coefficients_, constants_;  ///< constants_: of the tape's numbers
+};
+
+/// Output 0 of the operator's first sample; nullptr when it has no kernel.
+std::unique_ptr<const Kernel> kernel_of(const OpDef& op);
+
+}  // namespace regraft::gen

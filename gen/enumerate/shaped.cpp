@@ -1,0 +1,141 @@
+#include "gen/enumerate/shaped.h"
+
+#include <algorithm>
+
+#include "base/rng.h"
+
+namespace regraft::gen {
+namespace {
+
+constexpr int64_t kMaxElements = 256;
+
+int64_t count_of(const Dims& dims) {
+  int64_t n = 1;
+  for (int64_t d : dims) n *= d;
+  return n;
+}
+
+}  // namespace
+
+ShapedOps::ShapedOps(const Theme& theme, int trials, uint64_t seed)
+    : theme_(theme), trials_(trials), seed_(seed) {}
+
+Status ShapedOps::load() {
+  for (const Instance& in : theme_.instances) {
+    ASSIGN_OR_RETURN(Label label, label_of(in));
+    labels_.push_back(std::move(label));
+    Label then;
+    if (!in.then.empty()) {
+      Instance follower;
+      follower.op = in.then;
+      follower.operands = {"."};
+      ASSIGN_OR_RETURN(then, label_of(follower));
+    }
+    then_.push_back(std::move(then));
+  }
+  return {};
+}
+
+int ShapedOps::sibling(int instance, const OpDef* then_op) const {
+  const Instance& in = theme_.instances[static_cast<size_t>(instance)];
+  for (size_t k = 0; k < theme_.instances.size(); ++k) {
+    const Instance& other = theme_.instances[k];
+    const Label* follower = then(k);
+    if ((follower ? follower->op : nullptr) == then_op && other.op == in.op &&
+        other.attrs == in.attrs && other.operands == in.operands)
+      return static_cast<int>(k);
+  }
+  return -1;
+}
+
+bool ShapedOps::has_exponentials(size_t instance) const {
+  auto reads = [](const OpDef& op) {
+    auto kernel = kernel_of(op);
+    return kernel && kernel->has_exponentials();
+  };
+  const Label* follower = then(instance);
+  return reads(*labels_[instance].op) || (follower && reads(*follower->op));
+}
+
+ShapeId ShapedOps::shape(const Dims& dims) {
+  std::lock_guard lock(mutex_);
+  return shape_locked(dims);
+}
+
+ShapeId ShapedOps::shape_locked(const Dims& dims) {
+  auto [it, fresh] = shape_ids_.try_emplace(dims, static_cast<ShapeId>(shapes_.size()));
+  if (!fresh) return it->second;
+  ShapeInfo info{dims, {}, dims.size()};
+  for (int64_t d : dims) info.salt = combine(info.salt, static_cast<uint64_t>(d));
+  Rng rng(combine(seed_, info.salt));
+  for (int64_t k = 0; k < trials_ * count_of(dims); ++k)
+    info.weights.push_back(rng.below(Residue::kPrime));
+  shapes_.push_back(std::move(info));
+  return it->second;
+}
+
+const ShapeInfo& ShapedOps::info(ShapeId shape) const {
+  std::lock_guard lock(mutex_);
+  return shapes_[shape];
+}
+
+const ShapedOp* ShapedOps::make_plan(int instance, const std::vector<Dims>& operands) {
+  auto index = static_cast<size_t>(instance);
+  const Label& l = labels_[index];
+  algebra_.ok = true;
+  auto outputs = l.op->field_semantics.infer(algebra_, operands, l.attrs);
+  if (!outputs || !algebra_.ok) return nullptr;
+  ShapedOp p;
+  p.instance = instance;
+  for (size_t k = 0; k < outputs->size(); ++k) {
+    const Dims& dims = (*outputs)[k];
+    bool empty = std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 1; });
+    if (empty || count_of(dims) > kMaxElements) return nullptr;
+    p.outputs.push_back(shape_locked(dims));
+    p.kernels.push_back(Kernel::compile(l, operands, dims, static_cast<int>(k)));
+    if (!p.kernels.back()) return nullptr;
+    if (const Label* follower = then(index)) {
+      p.then.push_back(Kernel::compile(*follower, {dims}, dims, 0));
+      if (!p.then.back()) return nullptr;
+    }
+    p.linear.emplace_back();
+    for (size_t slot = 0; slot < operands.size(); ++slot)
+      p.linear.back().push_back(p.then.empty() && p.kernels.back()->is_linear_in(slot));
+  }
+  plans_.push_back(std::move(p));
+  return &plans_.back();
+}
+
+ShapedOps::Entry ShapedOps::make_entry(std::span<const ShapeId> shapes) {
+  Entry e;
+  std::vector<Dims> operands;
+  for (ShapeId s : shapes) operands.push_back(shapes_[s].dims);
+  std::vector<const Dims*> pointers;
+  for (const Dims& d : operands) pointers.push_back(&d);
+  for (size_t k = 0; k < theme_.instances.size(); ++k) {
+    const Instance& in = theme_.instances[k];
+    if (in.operands.size() < shapes.size() || !fits(in, pointers)) continue;
+    if (in.operands.size() > shapes.size())
+      e.partial.push_back(static_cast<int>(k));
+    else if (const ShapedOp* p = make_plan(static_cast<int>(k), operands))
+      e.complete.push_back(p);
+  }
+  return e;
+}
+
+const ShapedOps::Entry& ShapedOps::entry(std::span<const ShapeId> shapes) {
+  std::lock_guard lock(mutex_);
+  std::vector<ShapeId> key(shapes.begin(), shapes.end());
+  auto it = entries_.find(key);
+  if (it == entries_.end()) it = entries_.emplace(key, make_entry(shapes)).first;
+  return it->second;
+}
+
+const std::vector<const ShapedOp*>& ShapedOps::complete(std::span<const ShapeId> shapes) {
+  return entry(shapes).complete;
+}
+const std::vector<int>& ShapedOps::partial(std::span<const ShapeId> shapes) {
+  return entry(shapes).partial;
+}
+
+}  // namespace regraft::gen

@@ -1,0 +1,123 @@
+#include "gen/enumerate/values.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace regraft::gen {
+
+ValueGraph::ValueGraph(ShapedOps& plans, int max_size, uint64_t seed)
+    : plans_(plans), max_size_(max_size), seed_(seed) {}
+
+Operands ValueGraph::operands(Application a) const {
+  Operands r;
+  size_t arity = plans_.theme().instances[static_cast<size_t>(a.instance())].operands.size();
+  if (arity > 0) r.push_back(a.a());
+  if (arity == 2) r.push_back(a.b());
+  for (size_t k = 1; arity > 2 && k < arity; ++k) r.push_back(tuples_[a.b()][k - 1]);
+  return r;
+}
+
+uint64_t ValueGraph::leaves(Application a) const {
+  uint64_t all = 0;
+  for (ClassId c : operands(a)) all |= leaves_[c];
+  return all;
+}
+
+int ValueGraph::operand_union(Application a) const {
+  std::vector<SupportList> lists;
+  for (ClassId c : operands(a)) lists.push_back(supports(c));
+  return smallest_union(lists);
+}
+
+std::optional<Application> ValueGraph::application(int instance, int output,
+                                                   const Operands& operands) const {
+  size_t n = operands.count;
+  ClassId a = n > 0 ? operands.ids[0] : kNoClass, b = n > 1 ? operands.ids[1] : kNoClass;
+  if (n > 2) {
+    std::array<ClassId, kMaxArity - 1> rest;
+    rest.fill(kNoClass);
+    std::copy(operands.begin() + 1, operands.end(), rest.begin());
+    auto it = tuple_ids_.find(rest);
+    if (it == tuple_ids_.end()) return std::nullopt;
+    b = it->second;
+  }
+  if (n == 2 && plans_.label(static_cast<size_t>(instance)).op->commutative) {
+    const Instance& in = plans_.theme().instances[static_cast<size_t>(instance)];
+    const Dims *x = &plans_.info(shapes_[a]).dims, *y = &plans_.info(shapes_[b]).dims;
+    const Dims *as_is[] = {x, y}, *mirrored[] = {y, x};
+    if (fits(in, mirrored) && (a > b || !fits(in, as_is))) std::swap(a, b);
+  }
+  return Application::of(instance, output, a, b);
+}
+
+std::optional<Application> ValueGraph::sibling(Application a, const OpDef* then) const {
+  int k = plans_.sibling(a.instance(), then);
+  if (k < 0) return std::nullopt;
+  return Application::of(k, a.output(), a.a(), a.b());
+}
+
+std::optional<ClassId> ValueGraph::find(Application a) const {
+  auto it = std::lower_bound(by_application_.begin(), by_application_.end(),
+                             std::pair<Application, ClassId>{a, 0});
+  if (it == by_application_.end() || it->first != a) return std::nullopt;
+  return it->second;
+}
+
+std::span<const Application> ValueGraph::nodes(ClassId c) const {
+  return {node_list_.data() + node_begin_[c], node_begin_[c + 1] - node_begin_[c]};
+}
+
+int ValueGraph::gaps(uint64_t leaves) const {
+  uint64_t filled = leaves;
+  for (uint64_t before = 0; before != filled;) {
+    before = filled;
+    filled |= (filled & ~first_bits_) >> 1;
+  }
+  return std::popcount(filled & ~leaves);
+}
+
+Token ValueGraph::token_of(Application a, ClassId c) const {
+  auto it = call_tokens_.find(Application{a.bits & ~(uint64_t{3} << 52)}.bits);
+  return it == call_tokens_.end() ? c : it->second;
+}
+
+TermId ValueGraph::extract_within(Bank& bank, Application a, const Support& within) const {
+  std::vector<TermId> terms;
+  for (ClassId c : operands(a)) {
+    terms.push_back(extract(bank, c, within));
+    if (terms.back() < 0) return -1;
+  }
+  auto instance = static_cast<size_t>(a.instance());
+  TermId t = bank.call(bank.add_label(plans_.label(instance)), std::move(terms), a.output());
+  if (const Label* then = plans_.then(instance)) t = bank.call(bank.add_label(*then), {t});
+  return t;
+}
+
+TermId ValueGraph::extract(Bank& bank, ClassId c, const Support& within) const {
+  if (is_leaf(c)) return leaf_terms_[c];
+  if (level(c) == 0) return extract_within(bank, first_[c], within);
+  for (Application a : nodes(c)) {
+    Token token = token_of(a, c);
+    if (!contains(within.span(), token)) continue;
+    if (TermId t = extract_within(bank, a, within.without(token)); t >= 0) return t;
+  }
+  return -1;
+}
+
+TermId ValueGraph::extract(Bank& bank, Application a) const {
+  std::vector<SupportList> lists;
+  for (ClassId c : operands(a)) lists.push_back(supports(c));
+  return extract_within(bank, a, lists.empty() ? Support{} : best_union(lists));
+}
+
+TermId ValueGraph::extract(Bank& bank, ClassId c) const {
+  return is_leaf(c) ? leaf_terms_[c] : extract(bank, first_[c]);
+}
+
+uint64_t ValueGraph::bytes() const {
+  uint64_t per_class = sizeof(ShapeId) + 1 + 16 + sizeof(Application);
+  return per_class * shapes_.capacity() + supports_.bytes() + nodes_.capacity() * 16 +
+         node_list_.capacity() * 8 + by_application_.capacity() * 16;
+}
+
+}  // namespace regraft::gen

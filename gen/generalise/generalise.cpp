@@ -1,0 +1,89 @@
+#include "gen/generalise/generalise.h"
+
+#include <algorithm>
+
+#include "gen/generalise/climb.h"
+#include "gen/generalise/express.h"
+#include "gen/generalise/reals.h"
+
+namespace regraft::gen {
+namespace {
+
+std::optional<Generalised> expressed(const Bank& bank, const Explorer& explorer, TermId lhs,
+                                     TermId rhs, const Hypothesis& h, uint64_t seed) {
+  GeneralPair pair;
+  pair.lhs = lhs;
+  pair.rhs = rhs;
+  Expressed e = express(bank, explorer, pair, h);
+  Rule rule = to_rule(bank, e.pair);
+  if (check(rule, e.signature, mix(seed), kManyShapes) != Evidence::Holds) return std::nullopt;
+  rule = open_reals(std::move(rule), e.signature, seed);
+  return Generalised{std::move(e.pair), std::move(rule), std::move(e.signature), e.closed};
+}
+
+/// Every sample of `special` is one of `general`.
+bool includes(Explorer& explorer, const Hypothesis& general, const Hypothesis& special) {
+  Space wide = explorer.space(general);
+  std::vector<Sample> samples = explorer.samples(explorer.space(special), {}, kShapes);
+  return std::all_of(samples.begin(), samples.end(),
+                     [&](const Sample& s) { return wide.contains(s.point); });
+}
+
+bool is_composed(const Explorer& explorer, const Hypothesis& h) {
+  return std::any_of(h.right.begin(), h.right.end(),
+                     [&](const Poly& p) { return explorer.is_composed(p); });
+}
+
+/// One or two hypotheses; none when the equality is a coincidence. Where the first has sums or
+/// products of attributes, the second has none, if that costs only numbers at their fallbacks: then
+/// lists may be of any length, and proofs are easier.
+std::vector<Hypothesis> hypotheses(const Bank& bank, Explorer& explorer) {
+  Climb climb(bank, explorer, Numbers::Composed);
+  auto first = climb.run(Order::NumbersFirst);
+  if (!first) return {};
+  std::optional<Hypothesis> second;
+  if (is_composed(explorer, *first)) {
+    Climb plain(bank, explorer, Numbers::Plain);
+    second = plain.run(Order::NumbersFirst);
+    if (second && !plain.closes_only_neutral(*first)) second.reset();
+  } else if (!climb.is_settled()) {
+    second = climb.run(Order::SizesFirst);
+    if (second && includes(explorer, *first, *second)) second.reset();
+    if (second && includes(explorer, *second, *first)) first = std::exchange(second, std::nullopt);
+  }
+  std::vector<Hypothesis> r = {*std::move(first)};
+  if (second) r.push_back(*std::move(second));
+  return r;
+}
+
+/// nullopt when a form that was found did not survive the last check. As the last resort, a form
+/// with fewer variables will do.
+enum class Resort : uint8_t { First, Last };
+std::optional<std::vector<Generalised>> climb(const Bank& bank, TermId lhs, TermId rhs,
+                                              uint64_t seed, Resort resort) {
+  std::vector<Generalised> r;
+  auto explorer = Explorer::make(bank, lhs, rhs, seed);
+  if (!explorer) return r;
+  for (const Hypothesis& h : hypotheses(bank, *explorer)) {
+    auto g = expressed(bank, *explorer, lhs, rhs, h, seed);
+    if (!g && resort == Resort::Last)
+      g = expressed(bank, *explorer, lhs, rhs, explorer->closed(h, Axes::Long), seed);
+    if (!g) return std::nullopt;
+    r.push_back(*std::move(g));
+  }
+  return r;
+}
+
+}  // namespace
+
+std::vector<Generalised> generalise(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed) {
+  try {
+    auto r = climb(bank, lhs, rhs, seed, Resort::First);
+    return r ? *std::move(r)
+             : climb(bank, lhs, rhs, mix(seed), Resort::Last).value_or(std::vector<Generalised>{});
+  } catch (const PolyOverflow&) {
+    return {};
+  }
+}
+
+}  // namespace regraft::gen

@@ -1,0 +1,16 @@
+#pragma once
+// Numbers for the symbols of a rule, chosen so that little is equal by accident.
+#include "gen/generalise/space.h"
+#include "ir/rule/rule.h"
+
+namespace regraft::gen {
+
+/// All symbols of an instance: sizes with their axes, then those of attributes.
+std::vector<SpaceSymbol> symbols_of(const RuleInstance& instance);
+
+/// Sizes and attribute variables under which the left side is well-formed. Free sizes are distinct
+/// and all are at least 2 where that is found, and small. Deterministic for a seed. nullopt: none
+/// found. Throws PolyOverflow.
+std::optional<Valuation> distinct_sizes(const RuleInstance& instance, uint64_t seed);
+
+}  // namespace regraft::gen

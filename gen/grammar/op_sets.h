@@ -1,0 +1,89 @@
+#pragma once
+// What is enumerated: an op set is a list of themes, tables of leaves (variables with their witness
+// shapes) and operator instances.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/ops/op.h"
+
+namespace regraft::gen {
+
+enum class Role : uint8_t { Data, Kernel };  ///< Kernel: its axes from 2 on may well be 1x1
+
+/// Variables of one kind. Witness shapes of different kinds have different extents where they can,
+/// so that what is equal is equal for a reason.
+struct LeafKind {
+  std::string_view name;
+  std::vector<int64_t> shape;
+  int count = 1;
+  Role role = Role::Data;
+};
+
+/// What an instance is applied to.
+enum class Scope : uint8_t {
+  Values,  ///< everything
+  Leaves,  ///< variables
+  Once,    ///< what is not known as a result of the same operator: no chains of it
+  Free,    ///< nothing: the constant that it makes costs no call and stands beside the variables
+};
+
+/// An operator with attributes. In the attributes "a=1,2" is a given number, which generalisation
+/// may replace by a variable; "a~1,2" is a number that stems from the witness shapes, which it
+/// replaces by an expression in sizes. What is left out is at its fallback.
+/// An operand is described by a letter for each axis: a digit is that extent, '.' any extent, equal
+/// letters are equal extents; "-" is a scalar. "ab@k" is a variable of kind k and nothing else,
+/// "ab@" a variable or a free constant: operands that bring nothing when they are computed too.
+struct Instance {
+  std::string_view op;
+  std::string_view attrs;
+  std::vector<std::string_view> operands;
+  Scope scope = Scope::Values;
+  std::string_view then = {};  ///< an operator without attributes applied to the result in the call
+};
+
+/// What is enumerated together. Terms of different themes never meet.
+struct Theme {
+  std::string_view name;
+  std::vector<LeafKind> leaves;
+  std::vector<Instance> instances;
+  /// Calls on each side beyond the run's size, for tables that stay small, or fewer, for large
+  /// ones.
+  int more = 0;
+};
+
+/// Themes are enumerated one after the other: what one gives, a later one need not give again.
+struct OpSet {
+  std::string_view name;
+  std::vector<Theme> themes;
+};
+
+/// All op sets; static lifetime.
+std::span<const OpSet> op_sets();
+/// Their names: "core", ...
+std::span<const std::string_view> op_set_names();
+/// The op set of that name; "core/rows" is the theme "rows" of "core" alone.
+std::optional<OpSet> find_op_set(std::string_view name);
+
+/// An operator with numbers for attributes; `sized[k]` marks integer attribute k as written with
+/// '~'.
+struct Label {
+  const OpDef* op = nullptr;
+  Attrs<int64_t> attrs;
+  std::vector<char> sized;
+  int outputs = 1;
+};
+/// The attributes of an instance read from its text. An Error names the instance and the attribute.
+Result<Label> label_of(const Instance& instance);
+/// The axes of an operand's description: without "@k".
+std::string_view axes_of(std::string_view operand);
+/// What stands behind "@"; nullopt when anything may be the operand.
+std::optional<std::string_view> kind_of(std::string_view operand);
+/// True when shapes fit the descriptions of the first shapes.size() operands.
+bool fits(const Instance& instance, std::span<const std::vector<int64_t>* const> shapes);
+
+}  // namespace regraft::gen

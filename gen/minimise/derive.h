@@ -1,0 +1,81 @@
+#pragma once
+// Does a rule follow from other rules? Equality saturation at a few random sizes: both sides are
+// put into an e-graph, the rules are applied in both directions, and the sides must become equal.
+// That is a proof at these sizes only; sizes are chosen apart so that little holds by accident.
+// Source: equality saturation (egg, POPL 2021), rule minimisation (Ruler, OOPSLA 2021).
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "base/parallel.h"
+#include "ir/rule/rule.h"
+
+namespace regraft::gen {
+
+struct DeriveOptions {
+  size_t max_nodes = 6000;        ///< nodes of an e-graph
+  int max_rounds = 6;             ///< rounds of applying all rules
+  int slack = 3;                  ///< calls by which a term may exceed the goal's larger side
+  size_t matches_per_rule = 300;  ///< in a round
+  size_t max_signatures = 6;      ///< shapes of the goal's domain that are tried
+  int assignments = 2;            ///< sizes tried at each; all must derive
+  uint64_t seed = 7;
+};
+
+struct Derivation {
+  bool derived = false;
+  bool tried = false;        ///< false: no sizes were found at which the left side is well-formed
+  bool well_formed = true;   ///< false: at some of these sizes the right side is not well-formed
+  std::vector<size_t> used;  ///< when derived: numbers of rules that suffice, ascending
+  int rounds = 0;            ///< of the longest run
+  size_t nodes = 0;          ///< of the largest run
+  size_t refused = 0;        ///< applications that were not well-formed: faults in the rules
+};
+
+class Matchable;
+
+/// Rules to derive from. All members are const and thread-safe; results depend on the arguments
+/// alone.
+class Deriver {
+ public:
+  explicit Deriver(std::vector<Rule> rules, DeriveOptions options = {});
+  ~Deriver();
+  const std::vector<Rule>& rules() const { return rules_; }
+
+  Derivation derive(const Rule& goal) const;
+  /// From some of the rules, by number.
+  Derivation derive(const Rule& goal, const std::vector<size_t>& from) const;
+
+ private:
+  std::vector<Rule> rules_;
+  std::vector<std::unique_ptr<const Matchable>> matchables_;
+  DeriveOptions options_;
+};
+
+/// Whether a rule follows, and from which: all that dropping rules needs to know.
+struct Answer {
+  bool derived = false;
+  std::vector<size_t> used;
+};
+/// Answers that an earlier run gave to the same questions: called with the number of the question,
+/// from any thread. Both empty, or neither.
+struct Answers {
+  std::function<std::optional<Answer>(size_t)> find;
+  std::function<void(size_t, const Answer&)> keep;
+};
+
+/// One for each goal. Those that `stop` left out are not tried.
+std::vector<Derivation> derive_all(const Deriver& deriver, const std::vector<Rule>& goals,
+                                   int threads, const Stop& stop);
+/// Whether each goal follows, unless `answers` says so; false where `stop` left it out.
+std::vector<char> derivable(const Deriver& deriver, const std::vector<Rule>& goals, int threads,
+                            const Stop& stop, const Answers& answers = {});
+
+/// Marks the rules that remain when, from the largest to the smallest, each rule is dropped that
+/// follows from remaining ones whose larger side has no more calls. What `stop` left undecided
+/// remains. Deterministic unless stopped. Questions of `answers`: 2 k, does rule k follow from all
+/// others that are no larger; 2 k + 1, does it from those that remain.
+std::vector<char> minimal(const std::vector<Rule>& rules, const DeriveOptions& options, int threads,
+                          const Stop& stop, const Answers& answers = {});
+
+}  // namespace regraft::gen

@@ -1,0 +1,327 @@
+#include "gen/minimise/ematch.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "gen/enumerate/kernel.h"
+#include "gen/generalise/check.h"
+#include "gen/generalise/generalise.h"
+#include "ir/rule/pattern.h"
+
+namespace regraft::gen {
+
+size_t Matchable::number_of(Names& names, const std::string& name) {
+  auto it = std::find(names.begin(), names.end(), name);
+  if (it == names.end()) it = names.insert(it, name);
+  return static_cast<size_t>(it - names.begin());
+}
+
+namespace {
+
+/// A constant whose extents depend on a variable: to add or multiply by one made to measure is
+/// possible everywhere and rarely leads anywhere.
+bool has_sized_maker(const Pattern& side) {
+  return std::any_of(side.nodes.begin(), side.nodes.end(), [](const PatternNode& n) {
+    return n.inputs.empty() &&
+           std::any_of(n.attrs.ints.begin(), n.attrs.ints.end(), [](const auto& list) {
+             return !std::all_of(list.begin(), list.end(),
+                                 [](const Poly& p) { return p.is_constant(); });
+           });
+  });
+}
+
+/// Not defined for all inputs. Thread-safe.
+bool is_partial(const OpDef& op) {
+  static std::mutex mutex;
+  static std::map<const OpDef*, bool> known;
+  std::lock_guard lock(mutex);
+  auto [it, fresh] = known.try_emplace(&op, true);
+  if (fresh)
+    if (auto kernel = kernel_of(op)) it->second = kernel->is_partial();
+  return it->second;
+}
+bool is_partial(const Pattern& side) {
+  return std::any_of(side.nodes.begin(), side.nodes.end(),
+                     [](const PatternNode& n) { return is_partial(*n.op); });
+}
+
+}  // namespace
+
+Matchable::Matchable(const Rule& rule) : rule_(rule) {
+  sides_[Forward] = compile(rule_.lhs);
+  sides_[Backward] = compile(rule_.rhs);
+  find_bound(sides_[Forward]);
+  find_bound(sides_[Backward]);
+  bool bare = std::all_of(rule_.rhs.outputs.begin(), rule_.rhs.outputs.end(), is_variable);
+  if (bare && has_sized_maker(rule_.lhs)) sides_[Backward].binds_all = false;
+  if (!rule_.both && is_partial(rule_.lhs))  // may be undefined where the right side is not
+    sides_[Backward].binds_all = false;
+}
+
+Matchable::Ints Matchable::compile_ints(const PatternNode& node, size_t k) {
+  Ints ints;
+  if (!list_variable(node, k).empty()) {
+    ints.list = static_cast<int>(number_of(lists_, list_variable(node, k)));
+    return ints;
+  }
+  for (const Poly& p : node.attrs.ints[k]) {
+    Number number;
+    number.poly = &p;
+    number.kind = p.is_constant() ? Number::Given : Number::Expression;
+    number.value = p.constant();
+    for_each_symbol(p, [&](Var v) {
+      if (auto name = number_name(*v)) {
+        size_t id = number_of(numbers_, *name);
+        number_symbols_.resize(numbers_.size(), nullptr);
+        number_symbols_[id] = v;
+        number.unknowns.push_back(id);
+        if (same(p, Poly::symbol(v))) {
+          number.kind = Number::Variable;
+          number.value = static_cast<int64_t>(id);
+        }
+      } else if (auto size = size_name(*v)) {
+        auto it = std::find(rule_.variables.begin(), rule_.variables.end(), size->variable);
+        auto known = std::find_if(sizes_.begin(), sizes_.end(),
+                                  [&](const SizeSymbol& s) { return s.symbol == v; });
+        if (known == sizes_.end())
+          sizes_.push_back({v, static_cast<size_t>(it - rule_.variables.begin()), size->axis});
+      }
+    });
+    std::sort(number.unknowns.begin(), number.unknowns.end());
+    auto last = std::unique(number.unknowns.begin(), number.unknowns.end());
+    number.unknowns.erase(last, number.unknowns.end());
+    ints.numbers.push_back(std::move(number));
+  }
+  return ints;
+}
+
+Matchable::Side Matchable::compile(const Pattern& pattern) {
+  Side side;
+  side.pattern = &pattern;
+  for (const PatternNode& node : pattern.nodes) {
+    Call call;
+    call.node = &node;
+    for (size_t k = 0; k < node.op->ints.size(); ++k) call.ints.push_back(compile_ints(node, k));
+    for (size_t k = 0; k < node.op->reals.size(); ++k) {
+      const std::string& name = real_variable(node, k);
+      call.reals.push_back(name.empty() ? -1 : static_cast<int>(number_of(reals_, name)));
+    }
+    side.calls.push_back(std::move(call));
+  }
+  for (PatternRef r : pattern.outputs) add_steps(side, r);
+  for (Call& call : side.calls)
+    for (PatternRef r : call.node->inputs) {
+      auto step = std::find(side.steps.begin(), side.steps.end(), r) - side.steps.begin();
+      call.operands.push_back(is_variable(r) ? variable_of(r) : ~static_cast<int>(step));
+    }
+  return side;
+}
+
+void Matchable::add_steps(Side& side, PatternRef r) const {
+  if (is_variable(r)) return;
+  if (std::find(side.steps.begin(), side.steps.end(), r) != side.steps.end()) return;
+  side.steps.push_back(r);
+  for (PatternRef x : side.pattern->nodes[static_cast<size_t>(r.node)].inputs) add_steps(side, x);
+}
+
+/// A side binds all when its calls and outputs mention every tensor variable, list and real, and
+/// every number variable can be solved for, one after the other.
+void Matchable::find_bound(Side& side) const {
+  std::vector<char> tensors(rule_.variables.size(), 0), lists(lists_.size(), 0),
+      numbers(numbers_.size(), 0), reals(reals_.size(), 0);
+  auto tensor = [&](PatternRef r) {
+    if (is_variable(r)) tensors[static_cast<size_t>(variable_of(r))] = 1;
+  };
+  for (PatternRef r : side.pattern->outputs) tensor(r);
+  for (const Call& call : side.calls) {
+    for (PatternRef r : call.node->inputs) tensor(r);
+    for (const Ints& ints : call.ints)
+      if (ints.list >= 0) lists[static_cast<size_t>(ints.list)] = 1;
+    for (int r : call.reals)
+      if (r >= 0) reals[static_cast<size_t>(r)] = 1;
+  }
+  for (size_t round = 0; round <= numbers.size(); ++round)
+    for (const Call& call : side.calls)
+      for (const Ints& ints : call.ints)
+        for (const Number& n : ints.numbers) {
+          auto open = std::count_if(n.unknowns.begin(), n.unknowns.end(),
+                                    [&](size_t id) { return numbers[id] == 0; });
+          if (open == 1)
+            for (size_t id : n.unknowns) numbers[id] = 1;
+        }
+  auto all = [](const std::vector<char>& v) { return std::find(v.begin(), v.end(), 0) == v.end(); };
+  side.binds_all = all(tensors) && all(lists) && all(numbers) && all(reals);
+}
+
+const OpDef* Matchable::root(Direction d) const {
+  PatternRef r = sides_[d].pattern->outputs[0];
+  return is_variable(r) ? nullptr : sides_[d].pattern->nodes[static_cast<size_t>(r.node)].op;
+}
+
+std::optional<Valuation> Matchable::valuation(const EGraph& graph, const Match& match) const {
+  Valuation values;
+  for (const SizeSymbol& s : sizes_) {
+    if (s.variable >= match.tensors.size()) return std::nullopt;
+    const auto& shape = graph.shape(match.tensors[s.variable]);
+    int axis = s.axis < 0 ? s.axis + static_cast<int>(shape.size()) : s.axis;
+    if (axis < 0 || axis >= static_cast<int>(shape.size())) return std::nullopt;
+    values[s.symbol] = shape[static_cast<size_t>(axis)];
+  }
+  for (size_t k = 0; k < number_symbols_.size(); ++k)
+    if (number_symbols_[k]) values[number_symbols_[k]] = match.numbers[k].value_or(0);
+  return values;
+}
+
+Attrs<int64_t> Matchable::attributes(const Call& call, int rank, const Match& match,
+                                     const Valuation& values) const {
+  Attrs<int64_t> attrs;
+  for (size_t k = 0; k < call.ints.size(); ++k) {
+    const IntAttr& attr = call.node->op->ints[k];
+    attrs.ints.emplace_back();
+    if (call.ints[k].list >= 0) {
+      attrs.ints[k] = *match.lists[static_cast<size_t>(call.ints[k].list)];
+    } else if (call.ints[k].numbers.empty()) {
+      attrs.ints[k].assign(attr_length(attr, rank).value_or(0), attr.fallback.value_or(0));
+    } else {
+      for (const Number& n : call.ints[k].numbers)
+        attrs.ints[k].push_back(n.kind == Number::Given ? n.value : evaluate(*n.poly, values));
+    }
+  }
+  for (size_t k = 0; k < call.reals.size(); ++k)
+    attrs.reals.push_back(call.reals[k] < 0
+                              ? call.node->attrs.reals[k]
+                              : Real{*match.reals[static_cast<size_t>(call.reals[k])], nullptr});
+  return attrs;
+}
+
+int32_t Matchable::result_size(const EGraph& graph, Direction d, const Match& match) const {
+  const Side& side = sides_[d == Forward ? Backward : Forward];
+  std::vector<int32_t> sizes;
+  auto size_of = [&](PatternRef r) {
+    return is_variable(r) ? graph.term_size(match.tensors[static_cast<size_t>(variable_of(r))])
+                          : sizes[static_cast<size_t>(r.node)];
+  };
+  for (const PatternNode& node : side.pattern->nodes) {
+    sizes.push_back(1);
+    for (PatternRef r : node.inputs) sizes.back() = std::min(sizes.back() + size_of(r), 1 << 20);
+  }
+  int32_t largest = 0;
+  for (PatternRef r : side.pattern->outputs) largest = std::max(largest, size_of(r));
+  return largest;
+}
+
+std::optional<std::vector<NodeId>> Matchable::result(EGraph& graph, Direction d,
+                                                     const Match& match) const {
+  const Side& side = sides_[d == Forward ? Backward : Forward];
+  auto values = valuation(graph, match);
+  if (!values) return std::nullopt;
+  std::map<PatternRef, NodeId> made;
+  std::function<std::optional<NodeId>(PatternRef)> value =
+      [&](PatternRef r) -> std::optional<NodeId> {
+    if (is_variable(r)) return match.tensors[static_cast<size_t>(variable_of(r))];
+    if (auto it = made.find(r); it != made.end()) return it->second;
+    const Call& call = side.calls[static_cast<size_t>(r.node)];
+    std::vector<NodeId> operands;
+    for (PatternRef x : call.node->inputs) {
+      auto operand = value(x);
+      if (!operand) return std::nullopt;
+      operands.push_back(*operand);
+    }
+    int rank = operands.empty() ? 0 : static_cast<int>(graph.shape(operands[0]).size());
+    Attrs<int64_t> attrs = attributes(call, rank, match, *values);
+    auto node = graph.add(*call.node->op, std::move(attrs), r.output, operands);
+    if (node) made[r] = *node;
+    return node;
+  };
+  std::vector<NodeId> outputs;
+  for (PatternRef r : side.pattern->outputs) {
+    auto node = value(r);
+    if (!node) return std::nullopt;
+    outputs.push_back(*node);
+  }
+  return outputs;
+}
+
+// --- when a rule applies ---
+
+/// The signatures of the rule's domain that the shapes fit; without a domain, any sizes and then
+/// broadcasting along extents of 1, where the rule seems to hold.
+std::vector<Signature> Matchable::signatures(const EGraph& graph, const Match& match) const {
+  auto shape = [&](size_t v) -> const std::vector<int64_t>& {
+    return graph.shape(match.tensors[v]);
+  };
+  auto fits = [](const std::string& word, const std::vector<int64_t>& extents) {
+    if (word == "-") return extents.empty();
+    if (word.size() != extents.size()) return false;
+    for (size_t d = 0; d < extents.size(); ++d)
+      if (word[d] == '1' && extents[d] != 1) return false;
+    return true;
+  };
+  std::vector<Signature> r;
+  for (const Signature& s : rule_.domain) {
+    bool all = true;
+    for (size_t v = 0; all && v < s.size(); ++v) all = fits(s[v], shape(v));
+    if (all) r.push_back(s);
+  }
+  if (!rule_.domain.empty()) return r;
+  Signature general, special;
+  for (size_t v = 0; v < match.tensors.size(); ++v) {
+    const auto& extents = shape(v);
+    general.push_back(extents.empty() ? "-" : std::string(extents.size(), 'n'));
+    special.push_back(general.back());
+    for (size_t d = 0; d < extents.size(); ++d)
+      if (extents[d] == 1) special.back()[d] = '1';
+  }
+  r.push_back(general);
+  if (special != general) r.push_back(special);
+  return r;
+}
+
+const Matchable::Form* Matchable::form(const Signature& signature) const {
+  std::lock_guard lock(mutex_);
+  auto it = forms_.find(signature);
+  if (it != forms_.end()) return it->second.get();
+  std::unique_ptr<Form> form;
+  bool usable =
+      !rule_.domain.empty() || check(rule_, signature, kShapeSeed, kManyShapes) == Evidence::Holds;
+  if (auto instance = instantiate(rule_, signature); instance && usable) {
+    form = std::make_unique<Form>();
+    form->instance = *std::move(instance);
+    for (const std::string& name : numbers_)
+      form->numbers.push_back(form->instance.lhs.pool().named(name));
+  }
+  return forms_.emplace(signature, std::move(form)).first->second.get();
+}
+
+bool Matchable::holds(const Form& form, const EGraph& graph, const Match& match) const {
+  Valuation values;
+  bool in_range = true;
+  auto set = [&](Var v, int64_t n) {
+    values[v] = n;
+    in_range = in_range && n >= v->min;
+  };
+  for (size_t v = 0; v < match.tensors.size(); ++v) {
+    const auto& shape = graph.shape(match.tensors[v]);
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (form.instance.sizes[v][d]) set(*form.instance.sizes[v][d], shape[d]);
+  }
+  for (size_t k = 0; k < numbers_.size(); ++k) set(form.numbers[k], *match.numbers[k]);
+  for (size_t k = 0; k < lists_.size(); ++k) {
+    auto it = form.instance.list_symbols.find(lists_[k]);
+    if (it == form.instance.list_symbols.end()) continue;
+    if (it->second.size() != match.lists[k]->size()) return false;
+    for (size_t i = 0; i < it->second.size(); ++i) set(it->second[i], (*match.lists[k])[i]);
+  }
+  return in_range && evaluate(form.instance.requires_lhs, values);
+}
+
+bool Matchable::applies(const EGraph& graph, const Match& match) const {
+  for (const Signature& s : signatures(graph, match)) {
+    const Form* f = form(s);
+    if (f && holds(*f, graph, match)) return true;
+  }
+  return false;
+}
+
+}  // namespace regraft::gen

@@ -1,0 +1,108 @@
+#pragma once
+// From pairs of equal applications to few rules: what known rules connect needs no rule of its own.
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "gen/generalise/generalise.h"
+#include "gen/minimise/rewrites.h"
+
+namespace regraft::gen {
+
+/// What happened to the pairs. Each pair is counted once.
+struct DistilCounts {
+  uint64_t pairs = 0;
+  uint64_t alias = 0;         ///< the same term: commuted operands, another name of a call
+  uint64_t renaming = 0;      ///< a rule with other names of variables
+  uint64_t common = 0;        ///< an instance of a rule: parts that both sides share
+  uint64_t derivable = 0;     ///< follows from several steps
+  uint64_t chance = 0;        ///< not equal on other inputs
+  uint64_t constants = 0;     ///< facts about constants, which are folded anyway
+  uint64_t other_shapes = 0;  ///< false at other shapes or attributes
+  uint64_t generalised = 0;   ///< gave a rule
+  uint64_t grows = 0;         ///< rules whose right side contains the left, which are left out
+};
+
+/// Rules found by a theme, and where it stands.
+struct Finding {
+  Generalised general;
+  TermId lhs = -1, rhs = -1;  ///< the witness pair, in the bank
+};
+
+/// Judges the pairs of a ValueGraph one group of equal values after the other, smaller sizes
+/// first. Deterministic for any number of threads.
+class Minimiser {
+ public:
+  /// `found` is called for each new rule, in order.
+  using Sink = std::function<void(const Finding&)>;
+  Minimiser(const ValueGraph& graph, Bank& bank, uint64_t seed, int threads, Sink found);
+
+  /// A rule that is known beforehand, and where it was found.
+  void know(const Rule& rule, const std::vector<Signature>& found) { rewrites_.add(rule, found); }
+  /// Number of groups.
+  size_t size() const { return items_.size(); }
+  /// Judges some groups from `position` on; returns the next position.
+  size_t run(size_t position, const Stop& stop, Progress& progress);
+  /// Brings back a run that had come to `position`, from the groups that it judged. Returns the
+  /// position, an earlier one when it was stopped.
+  size_t replay(size_t position, const std::vector<size_t>& judged, const Stop& stop,
+                Progress& progress);
+  const DistilCounts& counts() const { return counts_; }
+  /// Number of pairs: of each group all but the first application.
+  uint64_t pairs() const { return counts_.pairs; }
+  /// Pairs by number. REQUIRES: ascending, below pairs().
+  std::vector<Pair> pairs_at(const std::vector<uint64_t>& numbers);
+  /// The groups that known rules did not connect, in order.
+  const std::vector<size_t>& judged() const { return judged_; }
+
+ private:
+  /// A group: applications of one size and value, the lightest and most general first.
+  struct Item {
+    int level = 0;
+    uint32_t weight = 0;       ///< calls of the lightest pair
+    int leaves = 0;            ///< distinct variables of its second side
+    ClassId known = kNoClass;  ///< the class, when a smaller size has the value
+    std::vector<Application> applications;
+    bool is_large() const;
+  };
+  /// How applications are connected; node 0 is what is known already, then one for each
+  /// application.
+  struct Links;
+  /// What a rule makes of an application: another one of the group.
+  struct Step {
+    size_t to = 0;
+    MatchKind match = MatchKind::Renaming;
+  };
+
+  /// Whether a pair is a rule from left to right.
+  enum class Reading : uint8_t { False, Forward, Both };
+
+  void collect();
+  std::vector<uint32_t> class_weights() const;
+  uint32_t weight_of(Application a, const std::vector<uint32_t>& classes) const;
+  void add_item(int level, ClassId known, std::vector<Application> applications,
+                const std::vector<uint32_t>& weights);
+  void connect(const Item& item, size_t first_rule, Links& links, const Stop* stop) const;
+  void connect_loose(const Item& item, size_t first_rule, Links& links, const Stop* stop) const;
+  void connect_known(const Item& item, size_t first_rule, Links& links) const;
+  enum class Until : uint8_t { Known, End };
+  std::vector<Step> steps(const Item& item, Application a, size_t first_rule, const Links& links,
+                          Until until) const;
+  std::optional<size_t> node_of(const Item& item, const Links& links, const Rewritten& r) const;
+  std::optional<Application> followed(ClassId c, const Label& then) const;
+  void unfold(Application a, const std::function<void(const Rewritten&)>& reach) const;
+  Pair pair(const Item& item, size_t application);
+  bool settle(size_t index, Links& links, const Stop* stop);
+  void take(TermId lhs, TermId rhs);
+  Reading direct(TermId lhs, TermId rhs);
+
+  const ValueGraph& graph_;
+  Bank& bank_;
+  uint64_t seed_;
+  int threads_;
+  Sink found_;
+  Rewrites rewrites_;
+  std::vector<Item> items_;
+  std::vector<size_t> judged_;
+  DistilCounts counts_;
+};
+
+}  // namespace regraft::gen

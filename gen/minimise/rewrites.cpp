@@ -1,0 +1,416 @@
+#include "gen/minimise/rewrites.h"
+
+#include <algorithm>
+
+#include "gen/generalise/check.h"
+#include "gen/generalise/generalise.h"
+#include "ir/rule/pattern.h"
+
+namespace regraft::gen {
+
+/// Matches one directed rule at one application.
+class RewriteMatcher {
+ public:
+  using Visit = std::function<bool(const Rewritten&)>;
+  RewriteMatcher(const ValueGraph& graph, const Rewrites::Directed& rule, const Visit& visit)
+      : graph_(graph), rule_(rule), visit_(visit) {
+    variables_.assign(rule.rule->variables.size(), kNoClass);
+    nodes_.assign(rule.from->nodes.size(), kNoClass);
+  }
+  bool run(Application a) {
+    PatternRef root = rule_.from->outputs[0];
+    return match(root, a, [&] { return finish(); });
+  }
+
+ private:
+  using Next = std::function<bool()>;
+
+  bool match(PatternRef ref, Application a, const Next& next) {
+    const PatternNode& node = rule_.from->nodes[static_cast<size_t>(ref.node)];
+    auto instance = static_cast<size_t>(a.instance());
+    if (graph_.plans().then(instance)) return match_follower(node, a, next);
+    const Label& label = graph_.plans().label(instance);
+    if (label.op != node.op || a.output() != ref.output) return false;
+    size_t lists = lists_.size(), numbers = numbers_.size(), expressions = expressions_.size();
+    bool found = false;
+    if (bind_attrs(node, label)) {
+      Operands operands = graph_.operands(a);
+      if (operands.count == node.inputs.size()) {
+        found = match_operands(node, operands, 0, next);
+        if (!found && label.op->commutative && operands.ids[0] != operands.ids[1]) {
+          std::swap(operands.ids[0], operands.ids[1]);
+          found = match_operands(node, operands, 0, next);
+        }
+      }
+    }
+    lists_.resize(lists);
+    numbers_.resize(numbers);
+    expressions_.resize(expressions);
+    return found;
+  }
+  /// A call with a follower as the follower of what the call computes.
+  bool match_follower(const PatternNode& node, Application a, const Next& next) {
+    const Label& then = *graph_.plans().then(static_cast<size_t>(a.instance()));
+    if (then.op != node.op) return false;
+    auto inner = graph_.sibling(a, nullptr);
+    if (!inner) return false;
+    PatternRef ref = node.inputs[0];
+    if (auto c = graph_.find(*inner)) return match_class(ref, *c, next);
+    return !is_variable(ref) && match(ref, *inner, next);
+  }
+  bool match_operands(const PatternNode& node, const Operands& operands, size_t k,
+                      const Next& next) {
+    if (k == operands.count) return next();
+    return match_class(node.inputs[k], operands.ids[k],
+                       [&] { return match_operands(node, operands, k + 1, next); });
+  }
+  bool match_class(PatternRef ref, ClassId c, const Next& next) {
+    ClassId& slot = is_variable(ref) ? variables_[static_cast<size_t>(variable_of(ref))]
+                                     : nodes_[static_cast<size_t>(ref.node)];
+    bool shared = slot != kNoClass;
+    if (shared && is_variable(ref)) return slot == c && next();
+    if (shared && rule_.from->nodes[static_cast<size_t>(ref.node)].op->outputs == 1)
+      return slot == c && next();
+    ClassId before = slot;
+    slot = c;
+    bool found = false;
+    if (is_variable(ref)) {
+      found = next();
+    } else if (!graph_.is_leaf(c)) {
+      for (Application a : graph_.nodes(c))
+        if (found = match(ref, a, next); found) break;
+    }
+    slot = before;
+    return found;
+  }
+
+  bool bind_attrs(const PatternNode& node, const Label& label) {
+    for (size_t k = 0; k < label.attrs.ints.size(); ++k)
+      if (!bind_list(node, k, label.attrs.ints[k])) return false;
+    for (size_t k = 0; k < label.attrs.reals.size(); ++k) {
+      const std::string& name = real_variable(node, k);
+      if (name.empty()
+              ? node.attrs.reals[k].value != label.attrs.reals[k].value
+              : !bind_number("." + name, std::bit_cast<int64_t>(label.attrs.reals[k].value)))
+        return false;
+    }
+    return true;
+  }
+  /// No numbers, or all at their fallback.
+  static bool is_default(const PatternNode& node, size_t k, const std::vector<int64_t>& given) {
+    auto fallback = node.op->ints[k].fallback;
+    return given.empty() || (fallback && std::all_of(given.begin(), given.end(),
+                                                     [&](int64_t n) { return n == *fallback; }));
+  }
+  bool bind_list(const PatternNode& node, size_t k, const std::vector<int64_t>& given) {
+    if (const std::string& name = list_variable(node, k); !name.empty()) {
+      for (const auto& [bound, value] : lists_)
+        if (bound == name) return *value == given;
+      lists_.emplace_back(name, &given);
+      return true;
+    }
+    const auto& wanted = node.attrs.ints[k];
+    if (wanted.empty()) return is_default(node, k, given);
+    if (wanted.size() != given.size()) return false;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i].is_constant()) {
+        if (wanted[i].constant() != given[i]) return false;
+      } else if (auto name = plain(wanted[i])) {
+        if (!bind_number(*name, given[i])) return false;
+      } else {
+        expressions_.emplace_back(&wanted[i], given[i]);
+      }
+    }
+    return true;
+  }
+  /// The name of the number variable that p is.
+  static std::optional<std::string> plain(const Poly& p) {
+    if (p.terms().size() != 1 || p.constant() != 0) return std::nullopt;
+    const auto& [monomial, coefficient] = *p.terms().begin();
+    if (coefficient != 1 || monomial.size() != 1) return std::nullopt;
+    return number_name(*monomial[0]);
+  }
+  bool bind_number(const std::string& name, int64_t value) {
+    for (const auto& [bound, v] : numbers_)
+      if (bound == name) return v == value;
+    numbers_.emplace_back(name, value);
+    return true;
+  }
+
+  std::optional<int64_t> number(Var v) const {
+    if (auto name = number_name(*v)) {
+      for (const auto& [bound, value] : numbers_)
+        if (bound == *name) return value;
+      return std::nullopt;
+    }
+    auto size = size_name(*v);
+    if (!size) return std::nullopt;
+    const auto& names = rule_.rule->variables;
+    auto it = std::find(names.begin(), names.end(), size->variable);
+    if (it == names.end()) return std::nullopt;
+    ClassId c = variables_[static_cast<size_t>(it - names.begin())];
+    if (c == kNoClass) return std::nullopt;
+    const Dims& dims = graph_.plans().info(graph_.shape(c)).dims;
+    auto rank = static_cast<int>(dims.size());
+    int axis = size->axis < 0 ? size->axis + rank : size->axis;
+    if (axis < 0 || axis >= rank) return std::nullopt;
+    return dims[static_cast<size_t>(axis)];
+  }
+  std::optional<int64_t> value(const Poly& p) const {
+    if (p.is_constant()) return p.constant();
+    Valuation values;
+    bool known = true;
+    for_each_symbol(p, [&](Var v) {
+      if (v->numerator) return;
+      auto n = number(v);
+      known = known && n;
+      if (n) values[v] = *n;
+    });
+    if (!known) return std::nullopt;
+    return evaluate(p, values);
+  }
+
+  /// The instance that a node of the other side is, with what was bound. Of instances that differ
+  /// in what they fit only, the first that fits.
+  std::optional<int> instance_of(const PatternNode& node, const Operands& operands) const {
+    const auto& instances = graph_.plans().theme().instances;
+    std::vector<const Dims*> dims;
+    for (ClassId c : operands) dims.push_back(&graph_.plans().info(graph_.shape(c)).dims);
+    for (size_t k = 0; k < instances.size(); ++k) {
+      const Label& label = graph_.plans().label(k);
+      if (label.op != node.op || graph_.plans().then(k)) continue;
+      if (instances[k].operands.size() != operands.count || !has_attrs(node, label)) continue;
+      if (fits(instances[k], dims)) return static_cast<int>(k);
+      if (!label.op->commutative || operands.count < 2) continue;
+      std::swap(dims[0], dims[1]);
+      if (fits(instances[k], dims)) return static_cast<int>(k);
+      std::swap(dims[0], dims[1]);
+    }
+    return std::nullopt;
+  }
+  bool has_attrs(const PatternNode& node, const Label& label) const {
+    for (size_t k = 0; k < label.attrs.ints.size(); ++k)
+      if (!has_list(node, k, label.attrs.ints[k])) return false;
+    for (size_t k = 0; k < label.attrs.reals.size(); ++k) {
+      double wanted = node.attrs.reals[k].value;
+      if (const std::string& name = real_variable(node, k); !name.empty())
+        for (const auto& [bound, v] : numbers_)
+          if (bound == "." + name) wanted = std::bit_cast<double>(v);
+      if (wanted != label.attrs.reals[k].value) return false;
+    }
+    return true;
+  }
+  bool has_list(const PatternNode& node, size_t k, const std::vector<int64_t>& given) const {
+    if (const std::string& name = list_variable(node, k); !name.empty()) {
+      for (const auto& [bound, v] : lists_)
+        if (bound == name) return *v == given;
+      return false;
+    }
+    const auto& wanted = node.attrs.ints[k];
+    if (wanted.empty()) return is_default(node, k, given);
+    if (wanted.size() != given.size()) return false;
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (value(wanted[i]) != given[i]) return false;
+    return true;
+  }
+
+  using Calls = std::vector<std::optional<std::pair<int, Operands>>>;
+
+  /// Binds numbers that occur in expressions only; false when an expression has another value, or
+  /// a condition of the rule does not hold.
+  bool settle_expressions() {
+    for (const auto& [p, given] : expressions_)
+      if (!value(*p)) bind_by(*p, given);
+    return std::all_of(expressions_.begin(), expressions_.end(),
+                       [&](const auto& e) {
+                         auto n = value(*e.first);
+                         return !n || *n == e.second;
+                       }) &&
+           std::all_of(rule_.rule->where.begin(), rule_.rule->where.end(),
+                       [&](const auto& c) { return value(c.first) == value(c.second); });
+  }
+  /// Binds the one number that p is linear in, so that p has that value.
+  void bind_by(const Poly& p, int64_t given) {
+    Valuation known;
+    Var open = nullptr;
+    bool single = true;
+    for_each_symbol(p, [&](Var v) {
+      auto n = number(v);
+      if (n)
+        known[v] = *n;
+      else
+        single = single && !v->numerator && (open == nullptr || open == v), open = v;
+    });
+    Poly solution;
+    if (!single || open == nullptr || !number_name(*open)) return;
+    if (!solve_for(p - Poly(given), open, solution)) return;
+    numbers_.emplace_back(*number_name(*open), evaluate(solution, known));
+  }
+
+  /// The rule was found at shapes like these, or holds at random ones like these.
+  bool holds_here() const {
+    Signature here;
+    for (ClassId c : variables_) {
+      if (c == kNoClass) return true;  // the other side's own
+      std::string& word = here.emplace_back();
+      for (int64_t d : graph_.plans().info(graph_.shape(c)).dims) word += d == 1 ? '1' : 'n';
+      if (word.empty()) word = "-";
+    }
+    return rule_.shapes->contains(*rule_.rule, here);
+  }
+
+  bool finish() {
+    size_t numbers = numbers_.size();
+    bool found = settle_expressions() && holds_here() && build();
+    numbers_.resize(numbers);
+    return found;
+  }
+  bool build() {
+    PatternRef root = rule_.to->outputs[0];
+    if (is_variable(root)) {
+      ClassId c = variables_[static_cast<size_t>(variable_of(root))];
+      return c != kNoClass && visit_({c, {}, kind()});
+    }
+    Calls calls(rule_.to->nodes.size());
+    auto top = call(root, calls);
+    if (!top) top = followed_call(root, calls);
+    return top && visit_({graph_.find(*top).value_or(kNoClass), *top, kind()});
+  }
+  /// A node as the follower of what its operand calls, whose value need not be stored.
+  std::optional<Application> followed_call(PatternRef ref, Calls& calls) const {
+    const PatternNode& node = rule_.to->nodes[static_cast<size_t>(ref.node)];
+    if (node.inputs.size() != 1) return std::nullopt;
+    PatternRef input = node.inputs[0];
+    if (!is_variable(input)) {
+      auto inner = call(input, calls);
+      return inner ? graph_.sibling(*inner, node.op) : std::nullopt;
+    }
+    ClassId c = variables_[static_cast<size_t>(variable_of(input))];
+    if (c == kNoClass || graph_.is_leaf(c)) return std::nullopt;
+    for (Application inner : graph_.nodes(c))
+      if (auto whole = graph_.sibling(inner, node.op)) return whole;
+    return std::nullopt;
+  }
+  /// The class that a node of the other side is; kNoClass when it is not stored.
+  ClassId class_of(PatternRef ref, Calls& calls) const {
+    auto inner = call(ref, calls);
+    auto c = inner ? graph_.find(*inner) : std::nullopt;
+    if (!c && (inner = followed_call(ref, calls))) c = graph_.find(*inner);
+    return c.value_or(kNoClass);
+  }
+  MatchKind kind() const {
+    for (size_t k = 0; k < variables_.size(); ++k) {
+      if (variables_[k] == kNoClass) continue;
+      if (!graph_.is_leaf(variables_[k])) return MatchKind::Instance;
+      for (size_t j = 0; j < k; ++j)
+        if (variables_[j] == variables_[k]) return MatchKind::Instance;
+    }
+    return MatchKind::Renaming;
+  }
+  std::optional<Application> call(PatternRef ref, Calls& calls) const {
+    auto index = static_cast<size_t>(ref.node);
+    if (!calls[index]) {
+      const PatternNode& node = rule_.to->nodes[index];
+      Operands operands;
+      for (PatternRef input : node.inputs) {
+        ClassId c = kNoClass;
+        if (is_variable(input)) {
+          c = variables_[static_cast<size_t>(variable_of(input))];
+        } else {
+          c = class_of(input, calls);
+        }
+        if (c == kNoClass) return std::nullopt;
+        operands.push_back(c);
+      }
+      auto instance = instance_of(node, operands);
+      if (!instance) return std::nullopt;
+      calls[index] = {*instance, operands};
+    }
+    return graph_.application(calls[index]->first, ref.output, calls[index]->second);
+  }
+
+  const ValueGraph& graph_;
+  const Rewrites::Directed& rule_;
+  const Visit& visit_;
+  std::vector<ClassId> variables_, nodes_;
+  std::vector<std::pair<std::string, const std::vector<int64_t>*>> lists_;
+  std::vector<std::pair<std::string, int64_t>> numbers_;
+  std::vector<std::pair<const Poly*, int64_t>> expressions_;
+};
+
+bool Rewrites::KnownShapes::contains(const Rule& rule, const Signature& here) {
+  std::lock_guard lock(mutex);
+  auto [it, fresh] = holds.try_emplace(here, false);
+  if (fresh) it->second = check(rule, here, kShapeSeed, kShapes) == Evidence::Holds;
+  return it->second;
+}
+
+void Rewrites::add(const Rule& rule, const std::vector<Signature>& found) {
+  if (rule.lhs.outputs.size() != 1) return;
+  auto shared = std::make_shared<const Rule>(rule);
+  auto shapes = std::make_shared<KnownShapes>();
+  for (const Signature& s : found) shapes->holds.emplace(s, true);
+  add_directed({shared, &shared->lhs, &shared->rhs, {}, shapes});
+  add_directed({shared, &shared->rhs, &shared->lhs, {}, shapes});
+}
+
+Rewrites::Rewrites(const ValueGraph& graph) : graph_(graph) {
+  ShapedOps& ops = graph.plans();
+  for (size_t k = 0; k < ops.theme().instances.size(); ++k)
+    instance_ops_.push_back(bit_of(ops.root(k)));
+  for (ClassId c = 0; c < graph.size(); ++c) {
+    uint64_t& bits = class_ops_.emplace_back(0);
+    if (graph.is_leaf(c)) continue;
+    for (Application a : graph.nodes(c)) bits |= instance_ops_[static_cast<size_t>(a.instance())];
+  }
+}
+
+void Rewrites::add_directed(Directed d) {
+  PatternRef root = d.from->outputs[0];
+  if (is_variable(root)) return;
+  const PatternNode& node = d.from->nodes[static_cast<size_t>(root.node)];
+  if (node.inputs.size() > kMaxArity) return;
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    PatternRef input = node.inputs[k];
+    if (!is_variable(input))
+      d.wanted[k] = bit_of(d.from->nodes[static_cast<size_t>(input.node)].op);
+  }
+  by_root_[node.op].push_back(rules_.size());
+  rules_.push_back(std::move(d));
+}
+
+Rewrites::OperandOps Rewrites::operand_ops(Application a) const {
+  OperandOps r{};
+  auto instance = static_cast<size_t>(a.instance());
+  if (graph_.plans().then(instance)) {
+    auto plain = graph_.sibling(a, nullptr);
+    auto c = plain ? graph_.find(*plain) : std::nullopt;
+    r[0] = c ? class_ops_[*c] : bit_of(graph_.plans().label(instance).op);
+    return r;
+  }
+  Operands operands = graph_.operands(a);
+  for (size_t k = 0; k < operands.count; ++k) r[k] = class_ops_[operands.ids[k]];
+  return r;
+}
+
+void Rewrites::at(Application a, size_t first,
+                  const std::function<bool(const Rewritten&)>& visit) const {
+  const OpDef* op = graph_.plans().root(static_cast<size_t>(a.instance()));
+  auto it = by_root_.find(op);
+  if (it == by_root_.end()) return;
+  OperandOps has = operand_ops(a), swapped = has;
+  if (op->commutative) std::swap(swapped[0], swapped[1]);
+  auto fits = [&](const Directed& d, const OperandOps& ops) {
+    for (size_t k = 0; k < kMaxArity; ++k)
+      if (d.wanted[k] & ~ops[k]) return false;
+    return true;
+  };
+  for (auto k = std::lower_bound(it->second.begin(), it->second.end(), first);
+       k != it->second.end(); ++k) {
+    const Directed& d = rules_[*k];
+    if (!fits(d, has) && !fits(d, swapped)) continue;
+    if (RewriteMatcher(graph_, d, visit).run(a)) return;
+  }
+}
+
+}  // namespace regraft::gen

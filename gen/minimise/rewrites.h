@@ -1,0 +1,64 @@
+#pragma once
+// Rules applied to applications of a ValueGraph: what one step at the top makes of them.
+#include <functional>
+#include <mutex>
+
+#include "gen/enumerate/values.h"
+#include "ir/rule/rule.h"
+
+namespace regraft::gen {
+
+/// How a rule met an application.
+enum class MatchKind : uint8_t {
+  Renaming,  ///< every variable stands for a different variable of its kind
+  Instance,  ///< some variable stands for a call, or two for the same
+};
+
+/// What a rule gives: an application, and its class when that is stored.
+struct Rewritten {
+  ClassId known = kNoClass;
+  Application application;  ///< no bits when it is a variable of the rule
+  MatchKind match = MatchKind::Renaming;
+};
+
+/// Rules read from left to right, and from right to left where the right side binds everything;
+/// indexed by operator. `at` is thread-safe while no rule is added.
+class Rewrites {
+ public:
+  explicit Rewrites(const ValueGraph& graph);
+  /// Rules of several outputs are left out. At other ranks than those where the rule was found, or
+  /// with extents of 1 elsewhere, it is used where it holds at random shapes like these.
+  void add(const Rule& rule, const std::vector<Signature>& found);
+  size_t size() const { return rules_.size(); }
+
+  /// Calls `visit` for each way to rewrite `a` with rules `first` and on until it returns true.
+  void at(Application a, size_t first, const std::function<bool(const Rewritten&)>& visit) const;
+
+ private:
+  friend class RewriteMatcher;
+  using OperandOps = std::array<uint64_t, kMaxArity>;  ///< for each operand bits of operators
+  /// At which ranks and extents of 1 a rule holds. Thread-safe.
+  struct KnownShapes {
+    std::mutex mutex;
+    std::map<Signature, bool> holds;
+    bool contains(const Rule& rule, const Signature& here);
+  };
+  struct Directed {
+    std::shared_ptr<const Rule> rule;
+    const Pattern* from = nullptr;
+    const Pattern* to = nullptr;
+    OperandOps wanted{};  ///< of the root
+    std::shared_ptr<KnownShapes> shapes;
+  };
+  /// An operator's bit; some share one.
+  static uint64_t bit_of(const OpDef* op) { return uint64_t{1} << mix(hash_text(op->name)) % 64; }
+  OperandOps operand_ops(Application a) const;
+  void add_directed(Directed d);
+  const ValueGraph& graph_;
+  std::vector<uint64_t> instance_ops_;  ///< the operator of the root
+  std::vector<uint64_t> class_ops_;     ///< those that compute the class
+  std::vector<Directed> rules_;
+  std::map<const OpDef*, std::vector<size_t>> by_root_;
+};
+
+}  // namespace regraft::gen

@@ -1,0 +1,232 @@
+#pragma once
+// The registry of operators. An operator is one struct in ir/ops/<op>.cpp: its name, its
+// attributes, its shape rule and its formula; ir/ops/ops.def lists them all.
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ir/algebra/algebra.h"
+#include "ir/algebra/code.h"
+#include "ir/algebra/concrete.h"
+#include "ir/algebra/symbolic.h"
+#include "ir/algebra/tensor.h"
+#include "ir/algebra/trace.h"
+
+namespace regraft {
+
+/// How many numbers an integer attribute has; "spatial" axes are those of operand 0 after N and C.
+enum class Length : uint8_t { One, Spatial, TwiceSpatial, Rank, TwiceRank, Any };
+
+/// What a number of an attribute is.
+enum class IntKind : uint8_t {
+  Count,   ///< 1, 2, ..: a stride, a size; and flags
+  Offset,  ///< 0, 1, ..: a padding, a position
+  Axis,    ///< of operand 0; below 0 from the back
+};
+
+/// An attribute made of integers.
+struct IntAttr {
+  std::string_view name;
+  Length length = Length::One;
+  std::optional<int64_t>
+      fallback;             ///< each number when the attribute is left out; nullopt: required
+  bool structural = false;  ///< axes, permutations, modes: a number in every rule
+  IntKind kind = IntKind::Count;
+  int64_t least() const { return kind == IntKind::Count ? 1 : 0; }  ///< of a variable's values
+};
+/// An attribute that is a real number.
+struct RealAttr {
+  std::string_view name;
+  double fallback = 0;
+};
+
+/// An operator's meaning in one algebra.
+template <class A>
+struct Semantics {
+  using I = typename A::Index;
+  /// Shapes of the outputs. Structural mistakes (arity, rank, axis) are Errors; what sizes must
+  /// satisfy goes to alg.require.
+  Result<Shapes<A>> (*infer)(A& alg, const Shapes<A>& in, const Attrs<I>& at);
+  /// The element of output `out` at position i.
+  typename A::Scalar (*element)(A& alg, Tensors<A> in, const Attrs<I>& at, Position<A> i, int out);
+};
+/// Elements first .. first+values.size()-1 (row-major) of output `out` of the given shape.
+template <class A>
+using Fill = void (*)(A& alg, Tensors<A> in, const Attrs<int64_t>& at,
+                      std::span<const int64_t> shape, int out, int64_t first,
+                      std::span<typename A::Scalar> values);
+
+/// A node of an ONNX model as operator files see it, free of protobuf.
+struct OnnxAttr {
+  std::vector<int64_t> ints;
+  std::vector<double> floats;
+  std::string text;
+  bool opaque = false;  ///< a tensor, graph or type: not readable here
+};
+struct OnnxInput {
+  bool present = false;
+  TensorType type;
+  std::shared_ptr<const Constant> constant;  ///< when it is one
+};
+struct OnnxNode {
+  std::string type;
+  int opset = 0;  ///< version of the default domain
+  std::map<std::string, OnnxAttr> attrs;
+  std::vector<OnnxInput> inputs;
+  int outputs = 1;
+  const std::vector<int64_t>* ints(std::string_view name) const;
+  int64_t integer(std::string_view name, int64_t fallback) const;
+  double real(std::string_view name, double fallback) const;
+  std::string text(std::string_view name, std::string_view fallback) const;
+  bool has(std::string_view name) const { return attrs.count(std::string(name)) > 0; }
+  /// Numbers of a constant integer input; nullopt when absent or not constant.
+  std::optional<std::vector<int64_t>> constant_ints(size_t input) const;
+  std::optional<double> constant_real(size_t input) const;  ///< of a one-element constant
+};
+/// How an ONNX node is an operator call: its attributes, and which inputs are its operands.
+struct OnnxImport {
+  Attrs<Poly> attrs;
+  std::vector<int> operands;
+};
+/// What to write for an operator call.
+struct OnnxExport {
+  std::string type;
+  std::map<std::string, OnnxAttr> attrs;
+  /// Each input: an operand, a constant to be created, or (both empty) an absent optional input.
+  struct Input {
+    std::optional<int> operand;
+    std::shared_ptr<const Constant> constant;
+  };
+  std::vector<Input> inputs;
+};
+
+constexpr int kNever = std::numeric_limits<int>::max();
+/// An element type that an operator may have: the first opsets at which ONNX's specification allows
+/// it and onnxruntime's CPU provider runs it (kNever: it does not).
+struct TypeSupport {
+  DType type;
+  int specified, runs;
+};
+
+/// One use of the operator for tests: shapes of the operands, attributes.
+struct Sample {
+  std::vector<std::vector<int64_t>> shapes;
+  Attrs<int64_t> attrs;
+};
+
+/// All elements of output 0 over doubles, faster than the formula gives them one by one, on all
+/// cores. It must agree with the formula up to rounding: the operators' contract test compares the
+/// two.
+using DenseKernel = void (*)(Tensors<Reals> in, const Attrs<int64_t>& at,
+                             std::span<const int64_t> shape, std::span<double> out);
+
+/// A row of the registry. Static lifetime; identity is the address.
+struct OpDef {
+  std::string_view name;                   ///< in rules and graphs: "matmul"
+  std::span<const std::string_view> onnx;  ///< ONNX types it is imported from; empty: none
+  int min_arity = 1, max_arity = 1;
+  int outputs = 1;  ///< 0: as many as ints[outputs_attr] has numbers
+  int outputs_attr = -1;
+  bool commutative = false;  ///< in its first two operands
+  bool associative = false;  ///< a chain of it has one value however it is grouped; implies
+                             ///< two operands, commutative, no attributes
+  std::span<const IntAttr> ints;
+  std::span<const RealAttr> reals;
+  Semantics<Reals> reals_semantics;
+  Semantics<Field> field_semantics;
+  Semantics<Terms> terms_semantics;
+  Semantics<Symbolic> symbolic_semantics;
+  Semantics<Counting> counting_semantics;  ///< behind operation_count()
+  CodeScalar (*code_element)(Code& alg, Tensors<Code> in, const Attrs<CodeIndex>& at,
+                             Position<Code> i, int out);
+  Fill<Reals> fill_reals;
+  Fill<Field> fill_field;
+  Fill<Terms> fill_terms;
+  Fill<Trace> fill_trace;
+  /// What runtimes compute in floating point, equal to the formula over the reals; see
+  /// ir/algebra/trace.h.
+  Fill<Trace> fill_float;
+  DenseKernel dense = nullptr;  ///< nullptr: the formula is fast enough
+  /// nullopt: this form of the ONNX node is not expressible; it stays opaque.
+  std::optional<OnnxImport> (*from_onnx)(const OnnxNode& node);
+  std::span<const TypeSupport> types;  ///< of its ONNX form; empty: it has none
+  /// Error: ONNX has no form of this call at that opset (a constant maker is folded instead), or
+  /// onnxruntime refuses the form whatever its element type is (a padding as large as the window).
+  /// Types may have sizes 0: then the call is one that runs on such tensors.
+  Result<OnnxExport> (*to_onnx)(const Attrs<Poly>& at, const std::vector<TensorType>& operands,
+                                int opset);
+  std::vector<Sample> (*samples)();
+
+  template <class A>
+  const Semantics<A>& semantics() const;
+  template <class A>
+  Fill<A> fill() const;
+  int int_attr(std::string_view attr) const;   ///< index, or -1
+  int real_attr(std::string_view attr) const;  ///< index, or -1
+  /// Does onnxruntime's CPU provider run it on this element type?
+  bool runs_on(DType type, int opset) const;
+};
+template <>
+inline const Semantics<Reals>& OpDef::semantics() const {
+  return reals_semantics;
+}
+template <>
+inline const Semantics<Field>& OpDef::semantics() const {
+  return field_semantics;
+}
+template <>
+inline const Semantics<Terms>& OpDef::semantics() const {
+  return terms_semantics;
+}
+template <>
+inline const Semantics<Symbolic>& OpDef::semantics() const {
+  return symbolic_semantics;
+}
+template <>
+inline const Semantics<Counting>& OpDef::semantics() const {
+  return counting_semantics;
+}
+template <>
+inline Fill<Reals> OpDef::fill() const {
+  return fill_reals;
+}
+template <>
+inline Fill<Field> OpDef::fill() const {
+  return fill_field;
+}
+template <>
+inline Fill<Terms> OpDef::fill() const {
+  return fill_terms;
+}
+
+/// Floating point operations of a call, from the operator's formula, each loop-invariant part
+/// counted once; 0 when the shapes do not fit.
+double operation_count(const OpDef& op, const std::vector<std::vector<int64_t>>& operand_shapes,
+                       const Attrs<int64_t>& at);
+/// All operators, in the order of ops.def.
+std::span<const OpDef* const> all_ops();
+/// The operator of that name, or nullptr.
+const OpDef* find_op(std::string_view name);
+/// The operators that an ONNX type may be imported as.
+std::span<const OpDef* const> ops_for_onnx(std::string_view onnx_type);
+/// How many numbers attribute `attr` has for operand 0 of this rank; nullopt for Length::Any.
+std::optional<size_t> attr_length(const IntAttr& attr, int rank_of_operand0);
+/// All attributes at their fallbacks. REQUIRES: every attribute has one.
+Attrs<Poly> default_attrs(const OpDef& op, int rank_of_operand0);
+/// Number of outputs of a call.
+int output_count(const OpDef& op, const Attrs<Poly>& at);
+bool same(const Attrs<Poly>& a, const Attrs<Poly>& b);
+uint64_t hash(const Attrs<Poly>& at);
+/// Attributes as numbers. An unknown real is one of a few numbers that depend on its symbol:
+/// `values` may say which.
+Attrs<int64_t> evaluate(const Attrs<Poly>& at, const Valuation& values);
+/// nullopt when an attribute is not a number.
+std::optional<Attrs<int64_t>> numeric(const Attrs<Poly>& at);
+Attrs<Poly> symbolic(const Attrs<int64_t>& at);
+Attrs<Poly> substitute(const Attrs<Poly>& at, const Substitution& s);
+
+}  // namespace regraft

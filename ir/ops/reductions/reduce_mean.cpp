@@ -1,0 +1,24 @@
+#include "ir/ops/reductions/reduce.h"
+
+namespace regraft::ops {
+
+// out[i] = mean over the axes of x
+struct ReduceMean : Reduction {
+  static constexpr std::string_view name = "reduce-mean";
+  static constexpr std::string_view onnx[] = {"ReduceMean"};
+  OP_ELEMENT {
+    using I = typename A::Index;
+    Box<A> box(in[0], at, i);
+    auto total = sum_over(alg, std::span<const I>(box.extents),
+                          [&](std::span<const I> k) { return alg.read(in[0], box.at_offset(k)); });
+    return total * alg.recip(box.count());
+  }
+  static std::optional<OnnxImport> from_onnx(const OnnxNode& n) { return import(n); }
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&,
+                                    int opset) {
+    return write("ReduceMean", 18, at, opset);
+  }
+};
+
+}  // namespace regraft::ops
+REGRAFT_DEFINE(reduce_mean, ReduceMean)

@@ -1,0 +1,121 @@
+// The text of patterns.
+#include "ir/rule/pattern.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "ir/algebra/scan.h"
+
+namespace regraft {
+namespace {
+
+class Printer {
+ public:
+  Printer(const Rule& rule, const Pattern& side, const PatternStyle& style)
+      : rule_(rule), side_(side), style_(style) {}
+
+  std::string value(PatternRef r) const {
+    if (is_variable(r)) return "?" + name(rule_.variables[static_cast<size_t>(variable_of(r))]);
+    std::string s = node(static_cast<size_t>(r.node));
+    return r.output == 0 ? s : s + "#" + std::to_string(r.output);
+  }
+  std::string conditions() const {
+    std::string s;
+    for (const auto& [a, b] : rule_.where)
+      s += (s.empty() ? "" : ",") + polynomial(a) + "=" + polynomial(b);
+    return s;
+  }
+
+ private:
+  std::string polynomial(const Poly& p) const {
+    return text::print(p, [&](Var v) { return symbol(v); });
+  }
+  std::string name(const std::string& old) const {
+    if (style_.operands == PatternStyle::Blind) return {};
+    auto it = style_.names.find(old);
+    return it == style_.names.end() ? old : it->second;
+  }
+
+  std::vector<PatternRef> operands_of(size_t k) const {
+    if (style_.operands == PatternStyle::Chained || style_.operands == PatternStyle::Blind)
+      return chain_of(side_, k);
+    auto it = style_.chains.find(k);
+    return it == style_.chains.end() ? side_.nodes[k].inputs : it->second;
+  }
+
+  std::string node(size_t k) const {
+    const PatternNode& n = side_.nodes[k];
+    std::vector<std::string> operands;
+    for (PatternRef r : operands_of(k)) operands.push_back(value(r));
+    if (style_.operands != PatternStyle::AsTheyAre)
+      std::sort(operands.begin(),
+                operands.begin() + static_cast<ptrdiff_t>(movable(*n.op, operands.size())));
+    std::string s = "(" + std::string(n.op->name);
+    for (const std::string& operand : operands) s += " " + operand;
+    for (size_t i = 0; i < n.op->ints.size(); ++i) {
+      std::string text = integers(n, i);
+      if (!text.empty()) s += " " + std::string(n.op->ints[i].name) + "=" + text;
+    }
+    for (size_t i = 0; i < n.op->reals.size(); ++i) {
+      std::string text = real(n, i);
+      if (!text.empty()) s += " " + std::string(n.op->reals[i].name) + "=" + text;
+    }
+    return s + ")";
+  }
+
+  std::string symbol(Var v) const {
+    if (auto number = number_name(*v)) return "?" + name(*number);
+    if (auto size = size_name(*v)) return name(size->variable) + "." + std::to_string(size->axis);
+    return text::symbol_text(v);
+  }
+
+  std::string integers(const PatternNode& n, size_t k) const {
+    if (!list_variable(n, k).empty()) return "?" + name(list_variable(n, k));
+    const auto& list = n.attrs.ints[k];
+    std::string s = text::print(list, [&](Var v) { return symbol(v); });
+    if (list.empty()) return "";
+    // A list of one bare variable must not read as a list variable.
+    bool bare = list.size() == 1 && s[0] == '?' && s.find_first_of("+-*") == std::string::npos;
+    return bare && n.op->ints[k].length != Length::One ? s + "+0" : s;
+  }
+
+  std::string real(const PatternNode& n, size_t k) const {
+    if (!real_variable(n, k).empty()) return "?" + name(real_variable(n, k));
+    double x = n.attrs.reals[k].value;
+    bool at_fallback =
+        std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(n.op->reals[k].fallback);
+    return at_fallback ? "" : text::print(x);
+  }
+
+  const Rule& rule_;
+  const Pattern& side_;
+  const PatternStyle& style_;
+};
+
+}  // namespace
+
+std::vector<PatternRef> chain_of(const Pattern& side, size_t node) {
+  const PatternNode& n = side.nodes[node];
+  if (!n.op->associative) return n.inputs;
+  std::vector<PatternRef> all;
+  for (PatternRef r : n.inputs) {
+    if (is_variable(r) || side.nodes[static_cast<size_t>(r.node)].op != n.op) {
+      all.push_back(r);
+      continue;
+    }
+    std::vector<PatternRef> inner = chain_of(side, static_cast<size_t>(r.node));
+    all.insert(all.end(), inner.begin(), inner.end());
+  }
+  return all;
+}
+
+std::string pattern_text(const Rule& rule, const Pattern& side, PatternRef value,
+                         const PatternStyle& style) {
+  return Printer(rule, side, style).value(value);
+}
+
+std::string where_text(const Rule& rule, const PatternStyle& style) {
+  return Printer(rule, rule.lhs, style).conditions();
+}
+
+}  // namespace regraft

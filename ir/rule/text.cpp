@@ -1,0 +1,377 @@
+// The text form of rules.
+#include "ir/rule/text.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ir/algebra/scan.h"
+#include "ir/rule/pattern.h"
+
+namespace regraft {
+namespace {
+
+using text::Scanner;
+
+constexpr int kMaxDepth = 200;
+constexpr size_t kMaxNodes = 1000;
+
+class RuleParser {
+ public:
+  explicit RuleParser(std::string_view line) : in_(line) {}
+
+  Result<Rule> run() {
+    in_.skip_space();
+    rule_.name = in_.word("-.:/+=~");
+    if (rule_.name.empty()) return in_.error_here("expected the name of the rule");
+    in_.skip_space();
+    size_t start = in_.position();
+    RETURN_IF_ERROR(side(rule_.lhs));
+    RETURN_IF_ERROR(check_left_sizes());
+    rule_.both = in_.eat("<=>");
+    if (!rule_.both && !in_.eat("=>")) return in_.error_here("expected '=>' or '<=>'");
+    right_ = true;
+    RETURN_IF_ERROR(side(rule_.rhs));
+    RETURN_IF_ERROR(where());
+    RETURN_IF_ERROR(domain());
+    RETURN_IF_ERROR(verdict());
+    RETURN_IF_ERROR(numerics());
+    RETURN_IF_ERROR(origin());
+    if (!in_.at_end()) return in_.error_here("expected the end of the line");
+    if (auto valid = validate(rule_); !valid)
+      return Scanner::error_at(start, valid.error().message);
+    return std::move(rule_);
+  }
+
+ private:
+  enum class Role : uint8_t { Tensor, List, Number, Real };
+
+  Status side(Pattern& p) {
+    do {
+      in_.skip_space();
+      ASSIGN_OR_RETURN(PatternRef r, value(p, 0));
+      p.outputs.push_back(r);
+      in_.skip_space();
+    } while (in_.eat(";"));
+    return {};
+  }
+
+  Result<PatternRef> value(Pattern& p, int depth) {
+    if (depth > kMaxDepth) return in_.error_here("nested too deep");
+    if (in_.peek() == '?') return tensor();
+    if (in_.peek() != '(') return in_.error_here("expected '(' or a variable");
+    size_t start = in_.position();
+    ASSIGN_OR_RETURN(int32_t node, call(p, depth));
+    if (!in_.eat("#")) return PatternRef{node, 0};
+    ASSIGN_OR_RETURN(int64_t output, in_.integer());
+    auto known = known_outputs(p.nodes[static_cast<size_t>(node)]);
+    if (output < 0 || output >= known.value_or(kMaxNodes))
+      return Scanner::error_at(start, "has no output " + std::to_string(output));
+    return PatternRef{node, static_cast<int32_t>(output)};
+  }
+
+  /// Notes that a name is used; on the right only names of the left may be.
+  Status use(const std::string& name, Role role, size_t position) {
+    auto it = roles_.find(name);
+    if (it == roles_.end() && right_)
+      return Scanner::error_at(position,
+                               "the variable ?" + name + " is not bound on the left side");
+    if (it == roles_.end()) it = roles_.emplace(name, role).first;
+    if (it->second != role)
+      return Scanner::error_at(position,
+                               "the variable ?" + name + " stands for two kinds of things");
+    return {};
+  }
+
+  /// "?name".
+  Result<std::string> variable(size_t start) {
+    if (!in_.eat("?")) return in_.error_here("expected '?'");
+    std::string name(in_.identifier());
+    if (name.empty()) return Scanner::error_at(start, "expected the name of a variable");
+    return name;
+  }
+
+  Result<PatternRef> tensor() {
+    size_t start = in_.position();
+    ASSIGN_OR_RETURN(std::string name, variable(start));
+    RETURN_IF_ERROR(use(name, Role::Tensor, start));
+    auto it = std::find(rule_.variables.begin(), rule_.variables.end(), name);
+    auto k = static_cast<int>(it - rule_.variables.begin());
+    if (it == rule_.variables.end()) rule_.variables.push_back(name);
+    return variable_ref(k);
+  }
+
+  Result<int32_t> call(Pattern& p, int depth) {
+    size_t start = in_.position();
+    in_.eat("(");
+    std::string_view name = in_.word("-");
+    PatternNode n;
+    n.op = find_op(name);
+    if (!n.op)
+      return Scanner::error_at(start, "unknown operator '" + std::string(name.substr(0, 40)) + "'");
+    for (in_.skip_space(); in_.peek() == '(' || in_.peek() == '?'; in_.skip_space()) {
+      ASSIGN_OR_RETURN(PatternRef r, value(p, depth + 1));
+      n.inputs.push_back(r);
+    }
+    RETURN_IF_ERROR(attributes(n));
+    if (!in_.eat(")")) return in_.error_here("expected ')', an operand or an attribute");
+    for (size_t k = 0; k < p.nodes.size(); ++k)
+      if (same(p.nodes[k], n)) return static_cast<int32_t>(k);
+    if (p.nodes.size() == kMaxNodes) return Scanner::error_at(start, "too many operators");
+    p.nodes.push_back(std::move(n));
+    if (auto fits = check_pattern_node(rule_, p, p.nodes.size() - 1); !fits)
+      return Scanner::error_at(start, fits.error().message);
+    return static_cast<int32_t>(p.nodes.size() - 1);
+  }
+
+  Status attributes(PatternNode& n) {
+    n.attrs.ints.resize(n.op->ints.size());
+    n.list_vars.resize(n.op->ints.size());
+    n.real_vars.resize(n.op->reals.size());
+    for (const RealAttr& a : n.op->reals) n.attrs.reals.push_back({a.fallback, nullptr});
+    std::vector<std::string> seen;
+    for (;; in_.skip_space()) {
+      size_t start = in_.position();
+      std::string name(in_.identifier());
+      if (name.empty()) return {};
+      int as_int = n.op->int_attr(name), as_real = n.op->real_attr(name);
+      if (as_int < 0 && as_real < 0)
+        return Scanner::error_at(
+            start, std::string(n.op->name) + " has no attribute '" + name.substr(0, 40) + "'");
+      if (std::find(seen.begin(), seen.end(), name) != seen.end())
+        return Scanner::error_at(start, "the attribute '" + name + "' is given twice");
+      seen.push_back(name);
+      if (!in_.eat("=")) return in_.error_here("expected '='");
+      if (as_int >= 0)
+        RETURN_IF_ERROR(integers(n, static_cast<size_t>(as_int)));
+      else
+        RETURN_IF_ERROR(real(n, static_cast<size_t>(as_real)));
+    }
+  }
+
+  Status integers(PatternNode& n, size_t k) {
+    size_t start = in_.position();
+    const IntAttr& a = n.op->ints[k];
+    if (in_.peek() == '?' && a.length != Length::One) {
+      ASSIGN_OR_RETURN(std::string name, variable(start));
+      if (std::string_view("+-*,").find(in_.peek()) == std::string_view::npos ||
+          in_.peek() == '\0') {
+        n.list_vars[k] = name;
+        return use(name, Role::List, start);
+      }
+      in_.rewind(start);
+    }
+    ASSIGN_OR_RETURN(
+        n.attrs.ints[k],
+        text::read_polys(in_, *rule_.pool, [&](const std::string& name, size_t position) {
+          return symbol(name, a.least(), position);
+        }));
+    if (a.length == Length::One && n.attrs.ints[k].size() != 1)
+      return Scanner::error_at(start, std::string(a.name) + " is one number");
+    return {};
+  }
+
+  Result<Var> symbol(const std::string& name, int64_t least, size_t position) {
+    Symbol probe{0, SymbolKind::Size, name, 0, nullptr, nullptr, 0, nullptr};
+    if (auto number = number_name(probe)) {
+      RETURN_IF_ERROR(use(*number, Role::Number, position));
+      return rule_.pool->named(name, least);
+    }
+    auto size = size_name(probe);
+    if (!size) return Scanner::error_at(position, "expected a number, ?name or name.axis");
+    if (right_)
+      RETURN_IF_ERROR(use(size->variable, Role::Tensor, position));
+    else
+      left_sizes_.push_back({size->variable, position});
+    return rule_.pool->named(name, 1);
+  }
+
+  /// Sizes on the left may stand before the variable itself.
+  Status check_left_sizes() {
+    for (const auto& [name, position] : left_sizes_)
+      if (auto it = roles_.find(name); it == roles_.end() || it->second != Role::Tensor)
+        return Scanner::error_at(position, "'" + name + "' is no tensor of the left side");
+    return {};
+  }
+
+  Status real(PatternNode& n, size_t k) {
+    size_t start = in_.position();
+    if (in_.peek() != '?') {
+      ASSIGN_OR_RETURN(n.attrs.reals[k].value, in_.real());
+      return {};
+    }
+    ASSIGN_OR_RETURN(n.real_vars[k], variable(start));
+    return use(n.real_vars[k], Role::Real, start);
+  }
+
+  Status where() {
+    in_.skip_space();
+    size_t start = in_.position();
+    if (in_.word() != "where") {
+      in_.rewind(start);
+      return {};
+    }
+    auto size = [&](const std::string& name, size_t position) { return symbol(name, 1, position); };
+    do {
+      in_.skip_space();
+      ASSIGN_OR_RETURN(Poly a, text::read_poly(in_, *rule_.pool, size));
+      if (!in_.eat("=")) return in_.error_here("expected '='");
+      ASSIGN_OR_RETURN(Poly b, text::read_poly(in_, *rule_.pool, size));
+      rule_.where.emplace_back(std::move(a), std::move(b));
+    } while (in_.eat(","));
+    return {};
+  }
+
+  Status domain() {
+    in_.skip_space();
+    size_t start = in_.position();
+    if (in_.word() != "for") {
+      in_.rewind(start);
+      return {};
+    }
+    do {
+      Signature s(rule_.variables.size());
+      while (signature_word(s)) {
+      }
+      if (std::find(s.begin(), s.end(), "") != s.end())
+        return in_.error_here("expected name:word for each variable, a word of 'n' and '1' or '-'");
+      rule_.domain.push_back(std::move(s));
+      in_.skip_space();
+    } while (in_.eat("|"));
+    return {};
+  }
+
+  /// Reads "x:nn1" when that comes next and x has no word yet.
+  bool signature_word(Signature& s) {
+    in_.skip_space();
+    size_t start = in_.position();
+    std::string name(in_.identifier());
+    auto it = std::find(rule_.variables.begin(), rule_.variables.end(), name);
+    bool fits = it != rule_.variables.end() && in_.eat(":");
+    std::string word = fits && in_.eat("-") ? "-" : std::string(in_.word());
+    bool letters = !word.empty() && word.size() <= kMaxRank &&
+                   word.find_first_not_of("n1") == std::string::npos;
+    if (fits && (letters || word == "-")) {
+      std::string& slot = s[static_cast<size_t>(it - rule_.variables.begin())];
+      if (slot.empty()) {
+        slot = word;
+        return true;
+      }
+    }
+    in_.rewind(start);
+    return false;
+  }
+
+  Status verdict() {
+    in_.skip_space();
+    size_t start = in_.position();
+    std::string_view word = in_.word(":-");
+    if (word.empty() || word.starts_with("origin:") || word.starts_with("numerics:")) {
+      in_.rewind(start);
+      return {};
+    }
+    auto kind = verdict_kind_of(word);
+    if (!kind)
+      return Scanner::error_at(start, "'" + std::string(word.substr(0, 40)) + "' is no verdict");
+    rule_.verdict.kind = *kind;
+    ASSIGN_OR_RETURN(rule_.verdict.detail, bracketed_text());
+    return {};
+  }
+
+  /// "[...]" without its brackets and escapes; empty when there is none.
+  Result<std::string> bracketed_text() {
+    std::string text;
+    if (!in_.eat("[")) return text;
+    while (!in_.eat("]")) {
+      bool escaped = in_.eat("\\");
+      char c = in_.peek();
+      if (c == '\0') return in_.error_here("expected ']'");
+      in_.rewind(in_.position() + 1);
+      text += escaped && c == 'n' ? '\n' : c;
+    }
+    return text;
+  }
+
+  /// "numerics:V", or "numerics:V/W" of a reversible rule.
+  Status numerics() {
+    in_.skip_space();
+    if (!in_.eat("numerics:")) return {};
+    ASSIGN_OR_RETURN(rule_.numerics, numeric_verdict());
+    if (!rule_.both) return {};
+    if (!in_.eat("/")) return in_.error_here("expected '/' and the numerics from right to left");
+    ASSIGN_OR_RETURN(rule_.numerics_back, numeric_verdict());
+    return {};
+  }
+  Result<NumericVerdict> numeric_verdict() {
+    size_t start = in_.position();
+    std::string_view word = in_.word("-");
+    auto kind = numerics_of(word);
+    if (!kind)
+      return Scanner::error_at(start,
+                               "'" + std::string(word.substr(0, 40)) + "' is no word of numerics");
+    ASSIGN_OR_RETURN(std::string witness, bracketed_text());
+    return NumericVerdict{*kind, std::move(witness)};
+  }
+
+  Status origin() {
+    in_.skip_space();
+    if (!in_.eat("origin:")) return {};
+    rule_.origin = in_.word("-.");
+    if (rule_.origin.empty()) return in_.error_here("expected where the rule comes from");
+    return {};
+  }
+
+  Scanner in_;
+  Rule rule_;
+  bool right_ = false;
+  std::map<std::string, Role> roles_;
+  std::vector<std::pair<std::string, size_t>> left_sizes_;
+};
+
+std::string bracketed(const std::string& detail) {
+  std::string s = "[";
+  for (char c : detail) {
+    if (c == ']' || c == '\\') s += '\\';
+    if (c == '\n')
+      s += "\\n";
+    else
+      s += c;
+  }
+  return s + "]";
+}
+
+std::string numerics_text(const NumericVerdict& n) {
+  return to_string(n.kind) + (n.witness.empty() ? "" : bracketed(n.witness));
+}
+
+std::string side_text(const Rule& rule, const Pattern& side) {
+  std::string s;
+  for (PatternRef r : side.outputs) s += (s.empty() ? "" : " ; ") + pattern_text(rule, side, r, {});
+  return s;
+}
+
+}  // namespace
+
+std::string to_string(const Rule& rule) {
+  std::string s = rule.name + "  " + side_text(rule, rule.lhs) + (rule.both ? " <=> " : " => ") +
+                  side_text(rule, rule.rhs);
+  if (!rule.where.empty()) s += "  where " + where_text(rule, {});
+  for (size_t k = 0; k < rule.domain.size(); ++k) {
+    s += k == 0 ? "  for" : " |";
+    for (size_t v = 0; v < rule.variables.size(); ++v)
+      s += " " + rule.variables[v] + ":" + rule.domain[k][v];
+  }
+  bool candidate = rule.verdict.kind == VerdictKind::Unknown && rule.verdict.detail.empty();
+  if (!candidate) s += "  " + to_string(rule.verdict.kind);
+  if (!rule.verdict.detail.empty()) s += bracketed(rule.verdict.detail);
+  if (rule.numerics.kind != Numerics::Unknown ||
+      (rule.both && rule.numerics_back.kind != Numerics::Unknown)) {
+    s += "  numerics:" + numerics_text(rule.numerics);
+    if (rule.both) s += "/" + numerics_text(rule.numerics_back);
+  }
+  if (rule.origin != "generated") s += "  origin:" + rule.origin;
+  return s;
+}
+
+Result<Rule> parse_rule(std::string_view line) { return RuleParser(line).run(); }
+
+}  // namespace regraft

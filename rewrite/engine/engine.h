@@ -1,0 +1,114 @@
+#pragma once
+// What every searcher runs on: a graph, the matches in it, steps forth and back.
+#include "rewrite/engine/match_set.h"
+
+namespace regraft::rewrite {
+
+/// A rule applied at a place.
+struct Move {
+  int32_t rule = 0;
+  std::vector<int32_t> nodes;
+  std::vector<Value> variables;
+  double cost = 0;         ///< of the graph after it
+  double cost_change = 0;  ///< as it was predicted
+  int32_t added = 0;       ///< new nodes, numbered in a row
+  Place place() const { return {rule, nodes, variables}; }
+};
+
+/// What stays true of the sizes in all graphs of one pool of symbols. Engines may share it, one at
+/// a time. Not thread-safe.
+struct Sizes {
+  Sizes(const RuleIndex& rules, std::shared_ptr<SymbolPool> pool, const cost::CostModel& model,
+        PlanOptions options)
+      : interner(std::move(pool), model, options), fitter(rules, interner) {}
+  Interner interner;
+  Fitter fitter;
+};
+
+/// Not thread-safe; several engines may share the rules and the cost model. Node ids are the same
+/// for the same moves from the same graph.
+class Engine {
+ public:
+  /// The rules and the model outlive this. REQUIRES: g is acyclic.
+  Engine(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
+         PlanOptions options = {});
+  /// `sizes` outlives this. REQUIRES: g is acyclic and of the pool of `sizes`.
+  Engine(const Graph& g, const RuleIndex& rules, Sizes& sizes);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  const LiveGraph& graph() const { return state_->graph; }
+  double cost() const { return state_->graph.cost(); }  ///< microseconds
+  int32_t calls() const { return state_->graph.calls(); }
+  Identity identity() { return state_->graph.identity(); }
+  Graph to_graph() const { return state_->graph.to_graph(); }
+
+  /// The matches that apply now, by number. A number means the same match until it is gone.
+  const std::vector<int32_t>& matches() const { return state_->matches.listed(); }
+  const Match& match(int32_t number) const { return state_->matches.match(number); }
+  /// A match that applies now, or -1. REQUIRES: the nodes are in the graph, as many as in the rule.
+  int32_t find(const Move& move);
+  /// How often limits ended the search for the places of a rule since the start: what is listed is
+  /// incomplete then. See PlaceLimits.
+  uint64_t left_out() const { return state_->matches.left_out(); }
+
+  /// The match was there before the last move, and did the same.
+  bool older_than_last_move(int32_t number) const {
+    return match(number).round < state_->matches.round();
+  }
+  /// visit(number) for each match that applies now and whose first output is a value of the node.
+  template <class Visit>
+  void for_matches_at(int32_t node, Visit&& visit) const {
+    state_->matches.for_rooted_at(node, visit);
+  }
+
+  /// REQUIRES: the match applies now.
+  void apply(int32_t number);
+  /// Takes the last move back.
+  void undo();
+  /// The moves since the start, or since the last commit.
+  size_t depth() const { return moves_.size(); }
+  const std::vector<Move>& moves() const { return moves_; }
+  /// Makes the moves final: they cannot be undone, and their memory is reclaimed now and then,
+  /// after which matches have other numbers.
+  void commit();
+
+  /// The matches that were found or priced anew by the last move, those gone included. All at the
+  /// start.
+  const std::vector<int32_t>& fresh_matches() const { return state_->matches.fresh(); }
+  /// What the last move did. REQUIRES: it was not taken back.
+  const Change& last_change() const { return change_; }
+  uint64_t priced() const { return priced_before_ + state_->matches.priced(); }
+
+ private:
+  struct State {
+    State(const Graph& g, const RuleIndex& rules, Sizes& sizes)
+        : graph(g, sizes.interner), matches(graph, rules, sizes.fitter), planner(graph) {}
+    LiveGraph graph;
+    MatchSet matches;
+    Planner planner;
+  };
+  struct Marks {
+    LiveGraph::Mark graph;
+    MatchSet::Mark matches;
+  };
+  void start(const Graph& g);
+  void carry_out(const Plan& plan);
+  void add_calls(const Plan& plan);
+  void redirect_uses(const Plan& plan, Value from);
+  Value value_of(const Plan& plan, PlanRef r) const;
+  void check_applied(const Match& match) const;
+
+  const RuleIndex& rules_;
+  std::unique_ptr<Sizes> own_sizes_;
+  Sizes& sizes_;
+  std::unique_ptr<State> state_;
+  std::vector<Move> moves_;
+  std::vector<Marks> marks_;
+  Change change_;
+  std::vector<int32_t> ids_;  // of the planned calls
+  int32_t matches_at_start_ = 0;
+  uint64_t priced_before_ = 0;
+};
+
+}  // namespace regraft::rewrite

@@ -1,0 +1,115 @@
+#include "rewrite/match/binding.h"
+
+#include <algorithm>
+
+namespace regraft::rewrite {
+
+bool Binding::bind(Var v, const Poly& p) {
+  auto [it, fresh] = sizes.emplace(v, p);
+  return fresh || same(it->second, p);
+}
+
+bool Binding::bind(Var v, double x) {
+  auto [it, fresh] = reals.emplace(v, x);
+  return fresh || it->second == x;
+}
+
+namespace {
+
+std::optional<Poly> translate_symbol(Var v, const Substitution& s, SymbolPool& target) {
+  if (auto it = s.find(v); it != s.end()) return it->second;
+  if (!v->numerator || v->kind == SymbolKind::Lookup) return std::nullopt;
+  auto n = translate(*v->numerator, s, target), d = translate(*v->denominator, s, target);
+  if (!n || !d) return std::nullopt;
+  if (d->is_constant() && d->constant() < 1) return std::nullopt;
+  return target.floordiv(*n, *d);
+}
+
+/// The least value that a polynomial without negative coefficients can take.
+bool non_negative_for_all(const Poly& p) {
+  int64_t least = p.constant();
+  for (const auto& [monomial, coefficient] : p.terms()) {
+    int64_t product = coefficient;
+    for (Var v : monomial)
+      if (v->min < 0 || __builtin_mul_overflow(product, v->min, &product)) return false;
+    if (coefficient < 0 || __builtin_add_overflow(least, product, &least)) return false;
+  }
+  return least >= 0;
+}
+
+}  // namespace
+
+std::optional<Poly> translate(const Poly& p, const Substitution& s, SymbolPool& target) {
+  if (p.is_constant()) return p;
+  Poly sum(p.constant());
+  for (const auto& [monomial, coefficient] : p.terms()) {
+    Poly product(coefficient);
+    for (Var v : monomial) {
+      auto factor = translate_symbol(v, s, target);
+      if (!factor) return std::nullopt;
+      product = product * *factor;
+    }
+    sum = sum + product;
+  }
+  return sum;
+}
+
+std::optional<Formula> translate(const Formula& f, const Substitution& s, SymbolPool& target) {
+  if (f.kind == Formula::NonNegative || f.kind == Formula::Zero) {
+    auto p = translate(f.poly, s, target);
+    if (!p) return std::nullopt;
+    return f.kind == Formula::Zero ? is_zero(*std::move(p)) : non_negative(*std::move(p));
+  }
+  if (f.parts.empty()) return f;
+  std::vector<Formula> parts;
+  for (const Formula& part : f.parts) {
+    auto translated = translate(part, s, target);
+    if (!translated) return std::nullopt;
+    parts.push_back(*std::move(translated));
+  }
+  return junction(f.kind, std::move(parts));
+}
+
+std::optional<Attrs<Poly>> translate(const Attrs<Poly>& at, const Binding& b, SymbolPool& target) {
+  Attrs<Poly> result = at;
+  for (auto& list : result.ints)
+    for (Poly& p : list) {
+      auto translated = translate(p, b.sizes, target);
+      if (!translated) return std::nullopt;
+      p = *std::move(translated);
+    }
+  for (Real& r : result.reals) {
+    if (!r.symbol) continue;
+    auto it = b.reals.find(r.symbol);
+    if (it == b.reals.end()) return std::nullopt;
+    r = Real{it->second, nullptr};
+  }
+  return result;
+}
+
+std::vector<Poly> normal_axes(const IntAttr& attr, std::vector<Poly> numbers, int rank) {
+  if (attr.kind != IntKind::Axis) return numbers;
+  for (Poly& p : numbers)
+    if (p.is_constant() && p.constant() < 0) p = p + Poly(rank);
+  return numbers;
+}
+
+bool holds(const Formula& f) {
+  switch (f.kind) {
+    case Formula::True:
+      return true;
+    case Formula::False:
+      return false;
+    case Formula::NonNegative:
+      return non_negative_for_all(f.poly);
+    case Formula::Zero:
+      return f.poly.is_zero();
+    case Formula::And:
+      return std::all_of(f.parts.begin(), f.parts.end(), holds);
+    case Formula::Or:
+      return std::any_of(f.parts.begin(), f.parts.end(), holds);
+  }
+  return false;
+}
+
+}  // namespace regraft::rewrite

@@ -1,0 +1,258 @@
+#include "rewrite/match/fit.h"
+
+#include <algorithm>
+
+#include "ir/graph/eval.h"
+#include "rewrite/match/zero_sizes.h"
+
+namespace regraft::rewrite {
+
+namespace {
+
+bool bind_shape(const std::vector<std::optional<Var>>& sizes, const Shape& shape, Binding& b) {
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] ? !b.bind(*sizes[d], shape[d]) : !is_one(shape[d])) return false;
+  return true;
+}
+
+/// What can be compared only once all symbols are bound: a pattern's size and the actual one.
+using Later = std::vector<std::pair<Poly, Poly>>;
+
+/// A symbol alone is bound or compared.
+bool bind_number(const Poly& want, const Poly& have, Binding& b, Later& later) {
+  if (want.is_constant()) return same(want, have);
+  auto terms = want.terms();
+  bool symbol = terms.size() == 1 && want.constant() == 0 && terms[0].coefficient == 1 &&
+                terms[0].monomial.size() == 1 && !terms[0].monomial[0]->numerator;
+  if (symbol) return b.bind(terms[0].monomial[0], have);
+  later.push_back({want, have});
+  return true;
+}
+
+bool bind_attrs(const Node& form, const Attrs<Poly>& attrs, int rank, Binding& b, Later& later) {
+  for (size_t k = 0; k < form.attrs.ints.size(); ++k) {
+    auto want = normal_axes(form.op->ints[k], form.attrs.ints[k], rank);
+    const auto& have = attrs.ints[k];
+    if (want.size() != have.size()) return false;
+    for (size_t i = 0; i < want.size(); ++i)
+      if (!bind_number(want[i], have[i], b, later)) return false;
+  }
+  for (size_t k = 0; k < form.attrs.reals.size(); ++k) {
+    const Real &want = form.attrs.reals[k], &have = attrs.reals[k];
+    if (want.symbol ? !b.bind(want.symbol, have.value) : want.value != have.value) return false;
+  }
+  return true;
+}
+
+constexpr int64_t kMaxCompared = 1 << 16;  ///< elements of a constant that is compared with a maker
+
+bool equal_data(const Form& maker, const Constant& constant) {
+  auto numbers = numeric(maker.attrs);
+  if (!numbers) return false;
+  auto data = constant.reals();
+  auto made = evaluate_reals(*maker.op, {}, *numbers);
+  return data && made && (*made)[0].shape == constant.dims() && *data == (*made)[0].data;
+}
+
+/// Symbols stand for integers >= their minimum; a binding outside is outside the proof.
+bool in_range(const Binding& b) {
+  return std::all_of(b.sizes.begin(), b.sizes.end(), [](const auto& bound) {
+    return holds(non_negative(bound.second - Poly(bound.first->min)));
+  });
+}
+
+/// Ranks of the bound variables; nullopt when one is unknown, not real, or of another element type.
+std::optional<std::vector<int>> ranks_of(const LiveGraph& g, const Place& place) {
+  std::vector<int> ranks;
+  DType dtype = g.interner().type(g.type(place.variables[0])).dtype;
+  for (Value v : place.variables) {
+    const TensorType& t = g.interner().type(g.type(v));
+    if (!t.shape || !is_real(t.dtype) || t.dtype != dtype) return std::nullopt;
+    ranks.push_back(static_cast<int>(t.shape->size()));
+  }
+  return ranks;
+}
+
+/// Adds the calls of the right side. False: one of them has no form here, or an output is of
+/// another type than what it replaces.
+bool add_right_side(const LiveGraph& g, const Place& place, Fit& fit) {
+  Interner& interner = g.interner();
+  const Pattern &lhs = fit.rule->rule.lhs, &rhs = fit.rule->rule.rhs;
+  DType dtype = interner.type(g.type(place.variables[0])).dtype;
+  auto type = [&](PatternRef r) {
+    if (is_variable(r)) return g.type(place.variables[static_cast<size_t>(variable_of(r))]);
+    return fit.calls[static_cast<size_t>(r.node)].facts->types[static_cast<size_t>(r.output)];
+  };
+  for (size_t j = 0; j < rhs.nodes.size(); ++j) {
+    const Node& form = fit.instance->rhs.node(fit.instance->rhs_ids[j]);
+    auto attrs = translate(form.attrs, fit.binding, interner.pool());
+    if (!attrs) return false;
+    std::vector<TypeId> operands;
+    for (PatternRef r : rhs.nodes[j].inputs) operands.push_back(type(r));
+    int rank = operands.empty() ? 0 : interner.rank(operands[0]);
+    FormId id = interner.form(*form.op, *attrs, rank);
+    const CallFacts* facts = interner.call(id, operands, dtype);
+    if (!facts) return false;
+    fit.calls.push_back({id, facts});
+  }
+  for (size_t k = 0; k < lhs.outputs.size(); ++k) {
+    PatternRef out = lhs.outputs[k];
+    Value from{place.nodes[static_cast<size_t>(out.node)], out.output};
+    if (g.type(from) != type(rhs.outputs[k])) return false;
+  }
+  return true;
+}
+
+/// Sizes for the debug check: equal sizes stay equal, 1 stays 1, attributes stay what they are.
+std::optional<Valuation> small_sizes(const Fit& fit, const std::set<Var>& empty, uint64_t seed) {
+  std::map<Var, char, SymbolLess> is_dimension;
+  for (const auto& sizes : fit.instance->sizes)
+    for (const auto& v : sizes)
+      if (v) is_dimension[*v] = 1;
+  Rng rng(seed);
+  std::map<int64_t, int64_t> shrunk{{1, 1}};
+  Valuation values;
+  for (const auto& [v, p] : fit.binding.sizes) {
+    int64_t value = p.is_constant() ? p.constant() : 2 + static_cast<int64_t>(hash(p) % 2);
+    if (is_dimension.count(v) && value > 1) {
+      auto [it, fresh] = shrunk.emplace(value, rng.between(2, 6));
+      value = std::min(value, it->second);
+    } else if (!p.is_constant()) {
+      value = std::max(value, v->min);
+    }
+    values[v] = empty.contains(v) ? 0 : value;
+  }
+  if (!evaluate(fit.instance->requires_lhs, values)) return std::nullopt;
+  return values;
+}
+
+std::optional<std::vector<Array<Residue>>> fingerprint(Field& field, const Graph& g,
+                                                       const Valuation& sizes) {
+  auto input = [](int k, const std::vector<int64_t>& shape) {
+    Array<Residue> a{shape, {}};
+    int64_t n = 1;
+    for (int64_t d : shape) n *= d;
+    Rng rng(static_cast<uint64_t>(k) + 1);
+    for (int64_t i = 0; i < n; ++i) a.data.push_back(random_residue(rng));
+    return a;
+  };
+  return evaluate_graph<Field>(field, g, sizes, input, 1 << 14);
+}
+
+}  // namespace
+
+const Fit* Fitter::fit(const LiveGraph& g, const Place& place) {
+  key_.assign(1, place.rule);
+  for (Value v : place.variables) key_.push_back(g.type(v));
+  for (int32_t id : place.nodes) {
+    const LiveGraph::Slot& s = g.slot(id);
+    key_.push_back(s.kind == NodeKind::Constant ? ~s.data : s.form);
+  }
+  for (PatternRef out : rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs.outputs)
+    key_.push_back(g.type({place.nodes[static_cast<size_t>(out.node)], out.output}));
+  auto it = known_.find(key_);
+  if (it != known_.end()) return it->second.get();
+  std::unique_ptr<Fit> fit;
+  try {
+    fit = make(g, place);
+  } catch (const PolyOverflow&) {
+    // Sizes beyond 64 bits: the rule's conditions cannot be decided here.
+  }
+  return known_.emplace(key_, std::move(fit)).first->second.get();
+}
+
+/// Is the data what the maker makes under the binding? A real that nothing has bound is its first
+/// number.
+bool Fitter::makes(const Node& maker, const LiveGraph::Slot& data, Binding& b) {
+  const Constant& constant = *data.origin->constant;
+  int64_t count = constant.count();
+  if (count < 1 || count > kMaxCompared || !is_real(constant.dtype())) return false;
+  for (const Real& r : maker.attrs.reals) {
+    if (!r.symbol || b.reals.count(r.symbol)) continue;
+    auto numbers = constant.reals();
+    if (!numbers) return false;
+    b.reals.emplace(r.symbol, numbers->front());
+  }
+  auto attrs = translate(maker.attrs, b, interner_.pool());
+  if (!attrs) return false;
+  std::pair key{interner_.form(*maker.op, *attrs, 0), data.data};
+  auto known = made_.find(key);
+  if (known != made_.end()) return known->second;
+  const CallFacts* facts = interner_.call(key.first, {}, constant.dtype());
+  bool fits = facts && numeric(*interner_.type(facts->types[0]).shape) == constant.dims();
+  return made_[key] = fits && equal_data(interner_.form(key.first), constant);
+}
+
+std::optional<Binding> Fitter::bind(const LiveGraph& g, const RuleInstance& instance,
+                                    const Place& place) {
+  Binding b;
+  Interner& interner = g.interner();
+  SymbolPool& pool = interner.pool();
+  for (size_t v = 0; v < place.variables.size(); ++v)
+    if (!bind_shape(instance.sizes[v], *interner.type(g.type(place.variables[v])).shape, b))
+      return std::nullopt;
+  Later later;
+  auto form = [&](size_t j) -> const Node& { return instance.lhs.node(instance.lhs_ids[j]); };
+  for (size_t j = 0; j < place.nodes.size(); ++j) {
+    const LiveGraph::Slot& slot = g.slot(place.nodes[j]);
+    if (slot.kind == NodeKind::Constant) continue;
+    int rank = slot.inputs.empty() ? 0 : interner.rank(g.type(slot.inputs[0]));
+    if (!bind_attrs(form(j), interner.form(slot.form).attrs, rank, b, later)) return std::nullopt;
+  }
+  for (const auto& [want, have] : later) {
+    auto value = translate(want, b.sizes, pool);
+    if (!value || !same(*value, have)) return std::nullopt;
+  }
+  for (size_t j = 0; j < place.nodes.size(); ++j) {
+    const LiveGraph::Slot& slot = g.slot(place.nodes[j]);
+    if (slot.kind == NodeKind::Constant && !makes(form(j), slot, b)) return std::nullopt;
+  }
+  if (!in_range(b)) return std::nullopt;
+  for (const Formula& f : instance.requires_lhs) {
+    auto condition = translate(f, b.sizes, pool);
+    if (!condition || !holds(*condition)) return std::nullopt;
+  }
+  return b;
+}
+
+std::unique_ptr<Fit> Fitter::make(const LiveGraph& g, const Place& place) {
+  const CompiledRule& rule = rules_.rules()[static_cast<size_t>(place.rule)];
+  if (place.variables.empty()) return nullptr;
+  auto ranks = ranks_of(g, place);
+  if (!ranks) return nullptr;
+  DType type = g.interner().type(g.type(place.variables[0])).dtype;
+  if (!rules_.admits(rule.rule, type)) return nullptr;
+  for (size_t k = 0; k < rule.rule.domain.size(); ++k) {
+    if (!rule.has_ranks(k, *ranks)) continue;
+    const RuleInstance* instance = rule.instance(k);
+    auto binding = instance ? bind(g, *instance, place) : std::nullopt;
+    if (!binding) continue;
+    auto fit = std::make_unique<Fit>(Fit{&rule, instance, *std::move(binding), {}});
+    bool fits = add_right_side(g, place, *fit) && holds_for_empty(g, place, *fit);
+    return fits ? std::move(fit) : nullptr;
+  }
+  return nullptr;
+}
+
+std::optional<bool> sides_agree(const Fit& fit, const std::set<Var>& empty) {
+  auto has_value = [](const std::vector<Array<Residue>>& side) {
+    return std::any_of(side.begin(), side.end(), [](const Array<Residue>& a) {
+      return std::any_of(a.data.begin(), a.data.end(), [](Residue r) { return is_defined(r); });
+    });
+  };
+  bool only_left = false;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    auto sizes = small_sizes(fit, empty, seed);
+    if (!sizes) continue;
+    Field field(7);
+    auto lhs = fingerprint(field, fit.instance->lhs, *sizes);
+    if (!lhs) continue;
+    auto rhs = fingerprint(field, fit.instance->rhs, *sizes);
+    Agreement a = rhs ? agreement(*lhs, *rhs) : Agreement::Different;
+    if (a != Agreement::Undefined) return a == Agreement::Equal;
+    only_left = only_left || has_value(*lhs);
+  }
+  return only_left && !empty.empty() ? std::optional(false) : std::nullopt;
+}
+
+}  // namespace regraft::rewrite

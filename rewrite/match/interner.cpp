@@ -1,0 +1,147 @@
+#include "rewrite/match/interner.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "rewrite/match/binding.h"
+
+namespace regraft::rewrite {
+
+namespace {
+
+uint64_t hash_of(const TensorType& t) {
+  uint64_t h = combine(static_cast<uint64_t>(t.dtype), t.shape ? t.shape->size() : 99);
+  if (t.shape)
+    for (const Poly& d : *t.shape) h = combine(h, hash(d));
+  return h;
+}
+
+bool is_small(const Constant& c) {
+  constexpr int64_t kElements = 1 << 16;  // as many as a rule's makers are compared with
+  return c.count() <= kElements;
+}
+
+std::vector<std::vector<int64_t>> numbers_of(const Attrs<Poly>& attrs) {
+  std::vector<std::vector<int64_t>> numbers;
+  for (const auto& list : attrs.ints) {
+    auto& row = numbers.emplace_back();
+    for (const Poly& p : list) row.push_back(p.is_constant() ? p.constant() : kNoNumber);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+PlanOptions for_model(PlanOptions options, const Graph& g) {
+  for (int32_t id = 0; id < g.id_bound(); ++id) {
+    if (!g.contains(id) || g.node(id).kind != NodeKind::Call) continue;
+    const Node& call = g.node(id);
+    DType type = call.types[0].dtype;
+    if (!call.op->types.empty() && !call.op->runs_on(type, options.opset))
+      options.elsewhere.insert(type);
+  }
+  return options;
+}
+
+size_t IdsHash::operator()(const std::vector<int32_t>& ids) const {
+  uint64_t h = ids.size();
+  for (int32_t id : ids) h = (h ^ static_cast<uint32_t>(id)) * 0x9e3779b97f4a7c15ULL;
+  return mix(h);
+}
+
+Interner::Interner(std::shared_ptr<SymbolPool> pool, const cost::CostModel& model,
+                   PlanOptions options)
+    : pool_(std::move(pool)), model_(model), options_(std::move(options)) {}
+
+FormId Interner::form(const OpDef& op, const Attrs<Poly>& attrs, int rank_of_operand0) {
+  Form f{&op, attrs, {}, 0};
+  for (size_t k = 0; k < f.attrs.ints.size(); ++k)
+    f.attrs.ints[k] = normal_axes(op.ints[k], std::move(f.attrs.ints[k]), rank_of_operand0);
+  f.hash = combine(hash_text(op.name), hash(f.attrs));
+  for (auto [it, end] = form_ids_.equal_range(f.hash); it != end; ++it) {
+    const Form& other = form(it->second);
+    if (other.op == &op && same(other.attrs, f.attrs)) return it->second;
+  }
+  f.numbers = numbers_of(f.attrs);
+  auto id = static_cast<FormId>(forms_.size());
+  form_ids_.emplace(f.hash, id);
+  forms_.push_back(std::move(f));
+  return id;
+}
+
+TypeId Interner::type(const TensorType& t) {
+  uint64_t h = hash_of(t);
+  for (auto [it, end] = type_ids_.equal_range(h); it != end; ++it)
+    if (same(type(it->second), t)) return it->second;
+  auto id = static_cast<TypeId>(types_.size());
+  type_ids_.emplace(h, id);
+  types_.push_back(t);
+  return id;
+}
+
+int Interner::rank(TypeId id) const {
+  const TensorType& t = type(id);
+  return t.shape ? static_cast<int>(t.shape->size()) : -1;
+}
+
+int32_t Interner::data(const std::shared_ptr<const Constant>& c) {
+  uint64_t h = is_small(*c) ? c->hash().low : reinterpret_cast<uintptr_t>(c.get());
+  for (auto [it, end] = data_ids_.equal_range(h); it != end; ++it) {
+    const Constant& other = *data_[static_cast<size_t>(it->second)];
+    if (&other == c.get() || (is_small(*c) && is_small(other) && same(other, *c)))
+      return it->second;
+  }
+  auto id = static_cast<int32_t>(data_.size());
+  data_ids_.emplace(h, id);
+  data_.push_back(c);
+  return id;
+}
+
+uint64_t Interner::data_hash(int32_t number) const {
+  const Constant& c = *data_[static_cast<size_t>(number)];
+  return is_small(c) ? combine(c.hash().low, c.hash().high)
+                     : combine(static_cast<uint64_t>(number), static_cast<uint64_t>(c.dtype()));
+}
+
+const CallFacts* Interner::call(FormId id, std::span<const TypeId> operands, DType dtype) {
+  key_.assign({id, operands.empty() ? static_cast<int32_t>(dtype) : -1});
+  key_.insert(key_.end(), operands.begin(), operands.end());
+  auto it = calls_.find(key_);
+  if (it == calls_.end()) {
+    auto key = key_;
+    it = calls_.emplace(std::move(key), facts(form(id), operands, dtype)).first;
+  }
+  return it->second ? &*it->second : nullptr;
+}
+
+std::optional<CallFacts> Interner::facts(const Form& form, std::span<const TypeId> operands,
+                                         DType dtype) {
+  std::vector<TensorType> types;
+  for (TypeId t : operands) types.push_back(type(t));
+  auto inferred = infer_call(*pool_, *form.op, types, form.attrs);
+  if (!inferred) return std::nullopt;
+  if (operands.empty())
+    for (TensorType& t : *inferred) t.dtype = dtype;
+  CallFacts f;
+  f.foldable = numeric(form.attrs).has_value() &&
+               std::all_of(types.begin(), types.end(),
+                           [](const TensorType& t) { return numeric(*t.shape).has_value(); });
+  f.writable = writable(form, types);
+  Node node;
+  node.op = form.op;
+  node.attrs = form.attrs;
+  node.types = *inferred;
+  f.cost = model_.cost(node, types).microseconds;
+  for (const TensorType& t : *inferred) f.types.push_back(type(t));
+  return f;
+}
+
+bool Interner::writable(const Form& form, const std::vector<TensorType>& operands) const {
+  if (operands.empty()) return false;
+  if (options_.opset == 0) return true;
+  DType type = operands[0].dtype;
+  if (!form.op->runs_on(type, options_.opset) && !options_.elsewhere.contains(type)) return false;
+  return form.op->to_onnx(form.attrs, operands, options_.opset).has_value();
+}
+
+}  // namespace regraft::rewrite

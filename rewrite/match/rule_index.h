@@ -1,0 +1,80 @@
+#pragma once
+// Proved rules, made ready for matching.
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "rewrite/match/symmetry.h"
+
+namespace regraft::rewrite {
+
+class DiscriminationTree;
+
+/// Which verdicts are admitted.
+enum class Scope : uint8_t {
+  AllSizes,  ///< proved:all-sizes only
+  Proved,    ///< also proved:bounded, which says nothing about other shapes
+};
+
+/// The numerics that a rule needs to be applied unless someone asks for others. Exact: these alone.
+/// RoundingF32: rounding as well; a rule that is so in float32 only is not applied to float16.
+/// Unknown: every rule that is proved over the reals.
+Numerics usual_numerics();
+
+/// A directed rule. What only places of it ask for is made when it is first asked for. Thread-safe.
+class CompiledRule {
+ public:
+  /// REQUIRES: the rule is valid and directed.
+  explicit CompiledRule(Rule directed) : rule(std::move(directed)) {}
+  const Rule rule;
+  /// The rule at signature k of its domain; nullptr when that does not apply to it.
+  const RuleInstance* instance(size_t k) const;
+  /// Signature k has variables of these ranks.
+  bool has_ranks(size_t k, std::span<const int> ranks) const;
+  /// For each output of the right side: the variables it reads.
+  const std::vector<std::vector<char>>& rhs_needs() const { return late().rhs_needs; }
+  /// All but the identity.
+  const std::vector<Symmetry>& symmetries() const { return late().symmetries; }
+
+ private:
+  struct Instance {
+    std::once_flag once;
+    std::unique_ptr<const RuleInstance> made;
+  };
+  struct Late {
+    explicit Late(const Rule& rule);
+    std::vector<std::vector<char>> rhs_needs;
+    std::vector<Symmetry> symmetries;
+    std::vector<Instance> instances;  ///< by signature
+  };
+  Late& late() const;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<Late> late_;
+};
+
+/// Immutable; may be read from several threads.
+class RuleIndex {
+ public:
+  /// A reversible rule becomes two directed ones, the second with "~" after its name. An Error
+  /// names a rule that is not admitted, malformed, without a domain, or whose left side is a bare
+  /// variable. A signature that does not apply to its rule is found out later and has no matches.
+  /// Directions whose numerics are below `least` are left out.
+  static Result<RuleIndex> build(std::vector<Rule> rules, Scope scope = Scope::AllSizes,
+                                 Numerics least = usual_numerics());
+  const std::deque<CompiledRule>& rules() const { return rules_; }
+  Numerics least() const { return least_; }  ///< numerics of the rules that were let in
+  size_t unsafe() const { return unsafe_; }  ///< how many directions were left out for them
+  /// The numerics of this rule are enough for tensors of this type.
+  bool admits(const Rule& directed, DType type) const;
+  /// Finds all their left sides.
+  const DiscriminationTree& program() const { return *program_; }
+
+ private:
+  Numerics least_ = usual_numerics();
+  size_t unsafe_ = 0;
+  std::deque<CompiledRule> rules_;
+  std::shared_ptr<const DiscriminationTree> program_;
+};
+
+}  // namespace regraft::rewrite

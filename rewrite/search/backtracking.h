@@ -1,0 +1,23 @@
+#pragma once
+// Cost-based backtracking search (Jia et al., "TASO", SOSP 2019, section 5).
+#include "rewrite/search/searcher.h"
+
+namespace regraft::rewrite {
+
+/// Starts from the original graph and from where greedy descent ends. Takes the cheapest graph from
+/// a queue, looks at every match, and keeps each successor that costs less than alpha times the
+/// best. alpha > 1 lets it go uphill for a while. A graph is known by the moves that lead to it, so
+/// that the queue is small; it is compared with those seen before when it is taken out.
+class Backtracking final : public Searcher {
+ public:
+  /// `skip_commuting`: of two orders of moves that do not touch each other only one is followed,
+  /// the one that saves first, so that no graph on the way costs more than on the other.
+  explicit Backtracking(bool skip_commuting = false) : skip_commuting_(skip_commuting) {}
+  SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
+                      const SearchOptions& options, const Stop& stop) const override;
+
+ private:
+  bool skip_commuting_;
+};
+
+}  // namespace regraft::rewrite

@@ -1,0 +1,17 @@
+#pragma once
+// Doing again what a search did.
+#include <span>
+
+#include "rewrite/engine/engine.h"
+#include "rewrite/search/searcher.h"
+
+namespace regraft::rewrite {
+
+/// The graph after the steps, each of which must be a match of that rule at that place, found anew:
+/// shapes, attributes and conditions are compared as in a search. Constants are not folded. An
+/// Error names the first step that is none. `options` must be those of the search. REQUIRES: g is
+/// acyclic.
+Result<Graph> replay(const Graph& g, const RuleIndex& rules, std::span<const AppliedRule> steps,
+                     const cost::CostModel& model, const PlanOptions& options);
+
+}  // namespace regraft::rewrite

@@ -1,0 +1,71 @@
+#include "rewrite/windows/part.h"
+
+#include <algorithm>
+
+namespace regraft::rewrite {
+
+Part::Part(const LiveGraph& whole, std::span<const int32_t> calls)
+    : graph_(whole.interner().shared_pool()), calls_(calls.begin(), calls.end()) {
+  std::sort(calls_.begin(), calls_.end());
+  number(whole);
+  build(whole);
+}
+
+/// Lists the calls, the constants behind them and the values that come from elsewhere.
+void Part::number(const LiveGraph& whole) {
+  for (int32_t id : calls_) whole_.push_back({id, kNode});
+  for (size_t k = 0; k < whole_.size(); ++k) {  // grows
+    if (whole_[k].output != kNode) continue;
+    for (Value v : whole.slot(whole_[k].node).inputs) {
+      if (std::binary_search(calls_.begin(), calls_.end(), v.node)) continue;
+      bool constant = whole.slot(v.node).constant;
+      Value entry = constant ? Value{v.node, kNode} : v;
+      if (std::find(whole_.begin(), whole_.end(), entry) != whole_.end()) continue;
+      whole_.push_back(entry);
+      if (!constant) sources_.push_back(v.node);
+    }
+  }
+  std::sort(whole_.begin(), whole_.end());
+}
+
+Value Part::local(Value v) const {
+  auto place = std::lower_bound(whole_.begin(), whole_.end(), Value{v.node, kNode});
+  bool node = *place == Value{v.node, kNode};
+  if (!node) place = std::lower_bound(place, whole_.end(), v);
+  return {static_cast<int32_t>(place - whole_.begin()), node ? v.output : 0};
+}
+
+void Part::build(const LiveGraph& whole) {
+  std::vector<Value> outputs;
+  for (Value entry : whole_) {
+    if (entry.output != kNode) {
+      graph_.add_input(whole.interner().type(whole.type(entry)));
+      continue;
+    }
+    Node n = whole.node(entry.node);
+    for (Value& v : n.inputs) v = local(v);
+    graph_.add_node(std::move(n));
+    if (whole.slot(entry.node).constant) continue;
+    for (int32_t k = 0; k < static_cast<int32_t>(whole.slot(entry.node).types.size()); ++k) {
+      Value v{entry.node, k};
+      int32_t inside = 0;
+      whole.for_uses(entry.node, [&](int32_t user, int32_t operand) {
+        inside += whole.slot(user).inputs[static_cast<size_t>(operand)] == v &&
+                  std::binary_search(calls_.begin(), calls_.end(), user);
+      });
+      if (whole.uses_of(v) > inside) outputs.push_back(local(v));
+    }
+  }
+  graph_.set_outputs(std::move(outputs));
+}
+
+Move Part::in_whole(const Move& m) const {
+  Move moved = m;
+  auto entry = [&](int32_t id) { return whole_[static_cast<size_t>(id)]; };
+  for (int32_t& id : moved.nodes) id = entry(id).node;
+  for (Value& v : moved.variables)
+    v = entry(v.node).output == kNode ? Value{entry(v.node).node, v.output} : entry(v.node);
+  return moved;
+}
+
+}  // namespace regraft::rewrite

@@ -1,0 +1,252 @@
+#include "rl/network/network.h"
+
+#include <cmath>
+#include <map>
+
+#include "rl/nn/init.h"
+
+namespace regraft::rl {
+
+using nn::Indices;
+using nn::Matrix;
+using nn::Tape;
+using nn::Var;
+
+template <class S>
+NetworkOf<S>::NetworkOf(const NetworkOptions& options, size_t rule_columns, uint64_t seed)
+    : options_(options) {
+  Rng rng(seed);
+  auto& p = parameters_;
+  int64_t w = options.width, h = options.hidden;
+  auto ops = static_cast<int64_t>(op_names().size());
+  ops_ = p.add("ops", ops, w);
+  p.value(ops_) = nn::scaled_normal(ops, w, 1, rng).cast<S>();
+  nodes_in_ = nn::Linear::make(p, rng, "nodes", kNodeFeatures, w, 1);
+  edges_in_ = nn::Linear::make(p, rng, "edges", kEdgeFeatures, w, 1);
+  graphs_in_ = nn::Linear::make(p, rng, "graphs", kGlobalFeatures, w, 1);
+  int64_t seen = options.global_messages ? w : 0;
+  for (int k = 0; k < options.rounds; ++k) {
+    std::string name = "round" + std::to_string(k);
+    rounds_.push_back({nn::Mlp::make(p, rng, name + ".edge", {3 * w + seen, w, w}),
+                       nn::Mlp::make(p, rng, name + ".node", {3 * w + seen, w, w}),
+                       nn::Mlp::make(p, rng, name + ".graph", {3 * w, w, w})});
+  }
+  latent_ = nn::Mlp::make(p, rng, "latent", {3 * w, w});
+  rules_ = nn::Mlp::make(p, rng, "rules", {static_cast<int64_t>(rule_columns), w, w});
+  auto features = static_cast<int64_t>(kMatchFeatures);
+  matches_ = nn::Mlp::make(p, rng, "matches", {4 * w + features, h, h});
+  score_ = nn::Linear::make(p, rng, "score", h, 1, 0.1);
+  worth_ = nn::Linear::make(p, rng, "worth", h, 1, 0.1);
+  prior_ = p.add("prior", 2, 1);
+  p.value(prior_) << S(-options.cost_prior), S(-options.cost_prior / 2);
+  nn::MlpOptions small;
+  small.last_gain = 0.1;
+  auto globals = static_cast<int64_t>(kGlobalFeatures);
+  int64_t summary = w + 2 * h + globals;
+  value_ = nn::Mlp::make(p, rng, "value", {summary, h, 1}, small);
+  stop_ = nn::Mlp::make(p, rng, "stop", {summary, h, 1}, small);
+  p.value(stop_.layers.back().bias).setConstant(S(options.stop_bias));
+  if (options.factorised)
+    rule_scores_ = nn::Mlp::make(p, rng, "rule_scores", {2 * w + 2, h, 1}, small);
+}
+
+template <class S>
+Var NetworkOf<S>::first_nodes(Tape<S>& t, Var features, const std::vector<int32_t>& op) const {
+  return t.add(nodes_in_(t, features), t.gather_rows(t.parameter(ops_), op));
+}
+
+template <class S>
+Var NetworkOf<S>::edge_step(Tape<S>& t, const Round& r, Var edges, Var sources, Var targets,
+                            Var graphs) const {
+  std::vector<Var> parts{t.rms_norm(edges), sources, targets};
+  if (options_.global_messages) parts.push_back(graphs);
+  return t.add(edges, r.edge(t, t.concat_columns(parts)));
+}
+
+template <class S>
+Var NetworkOf<S>::node_step(Tape<S>& t, const Round& r, Var nodes, Var in, Var out,
+                            Var graphs) const {
+  std::vector<Var> parts{t.rms_norm(nodes), t.rms_norm(in), t.rms_norm(out)};
+  if (options_.global_messages) parts.push_back(graphs);
+  return t.add(nodes, r.node(t, t.concat_columns(parts)));
+}
+
+template <class S>
+Var NetworkOf<S>::graph_step(Tape<S>& t, const Round& r, Var graphs, Var edge_mean,
+                             Var node_mean) const {
+  return t.add(graphs, r.global(t, t.concat_columns({t.rms_norm(graphs), edge_mean, node_mean})));
+}
+
+template <class S>
+auto NetworkOf<S>::embed(Tape<S>& t, const Batch& b) const -> Embedded {
+  Var nodes = first_nodes(t, t.constant(b.node.template cast<S>()), b.op);
+  Var edges = edges_in_(t, t.constant(b.edge.template cast<S>()));
+  Var graphs = graphs_in_(t, t.constant(b.global.template cast<S>()));
+  Indices source(b.source), target(b.target), edge_graph(b.edge_graph), node_graph(b.node_graph);
+  for (const Round& r : rounds_) {
+    Var seen = t.rms_norm(nodes);
+    Var of_edges, of_nodes;
+    if (options_.global_messages) {
+      Var g = t.rms_norm(graphs);
+      of_edges = t.gather_rows(g, edge_graph);
+      of_nodes = t.gather_rows(g, node_graph);
+    }
+    edges =
+        edge_step(t, r, edges, t.gather_rows(seen, source), t.gather_rows(seen, target), of_edges);
+    nodes = node_step(t, r, nodes, t.segment_sum(edges, target, b.nodes),
+                      t.segment_sum(edges, source, b.nodes), of_nodes);
+    graphs = graph_step(t, r, graphs, t.segment_mean(edges, edge_graph, b.size),
+                        t.segment_mean(nodes, node_graph, b.size));
+  }
+  return {t.rms_norm(nodes), graphs};
+}
+
+template <class S>
+Var NetworkOf<S>::latent(Tape<S>& t, const Embedded& e, const Batch& b) const {
+  Indices graph(b.node_graph);
+  return latent_(t, t.concat_columns({t.rms_norm(e.graphs), t.segment_mean(e.nodes, graph, b.size),
+                                      t.segment_max(e.nodes, graph, b.size)}));
+}
+
+template <class S>
+Var NetworkOf<S>::encode(Tape<S>& t, const Batch& b) const {
+  return latent(t, embed(t, b), b);
+}
+
+template <class S>
+Var NetworkOf<S>::encode_rules(Tape<S>& t, const std::vector<int32_t>& rules,
+                               const RuleTable& table) const {
+  auto columns = static_cast<int64_t>(table.columns);
+  Matrix<S> rows(static_cast<int64_t>(rules.size()), columns);
+  for (int64_t k = 0; k < rows.rows(); ++k) {
+    Eigen::Map<const Matrix<float>> row(table.rows.data() + rules[static_cast<size_t>(k)] * columns,
+                                        1, columns);
+    rows.row(k) = row.template cast<S>();
+  }
+  return rules_(t, t.constant(std::move(rows)));
+}
+
+template <class S>
+Var NetworkOf<S>::match_hidden(Tape<S>& t, Var inside_mean, Var inside_max, Var near, Var rules,
+                               Var features) const {
+  return t.relu(matches_(t, t.concat_columns({inside_mean, inside_max, near, rules, features})));
+}
+
+/// Columns 1 and 3 of the features: what it saves in percent, and the sign.
+template <class S>
+Var NetworkOf<S>::match_scores(Tape<S>& t, Var hidden, Var features) const {
+  Var exact = t.concat_columns({t.slice_columns(features, 1, 1), t.slice_columns(features, 3, 1)});
+  return t.add(score_(t, hidden), t.matmul(exact, t.parameter(prior_)));
+}
+
+template <class S>
+auto NetworkOf<S>::summarise(Tape<S>& t, Var latent, Var hidden_mean, Var hidden_max,
+                             Var features) const -> Summary {
+  Var all = t.concat_columns({latent, hidden_mean, hidden_max, features});
+  return {stop_(t, all), value_(t, all)};
+}
+
+namespace {
+
+/// For each graph its rows in `of_matches`, then its row in `of_graphs` (numbered after them).
+Indices interleaved(const Batch& b) {
+  std::vector<int32_t> order;
+  auto stop = static_cast<int32_t>(b.matches);
+  for (int64_t g = 0, m = 0; g < b.size; ++g) {
+    int32_t end = b.first_action[static_cast<size_t>(g) + 1] - static_cast<int32_t>(g) - 1;
+    for (; m < end; ++m) order.push_back(static_cast<int32_t>(m));
+    order.push_back(stop++);
+  }
+  return order;
+}
+
+std::vector<int32_t> action_graph(const Batch& b) {
+  std::vector<int32_t> graph;
+  for (int32_t g = 0; g < b.size; ++g)
+    graph.insert(graph.end(),
+                 static_cast<size_t>(b.first_action[static_cast<size_t>(g) + 1] -
+                                     b.first_action[static_cast<size_t>(g)]),
+                 g);
+  return graph;
+}
+
+/// Each rule that occurs, once, and where it is in that list.
+struct DistinctRules {
+  std::vector<int32_t> rules, row;
+  explicit DistinctRules(const std::vector<int32_t>& all) {
+    std::map<int32_t, int32_t> known;
+    for (int32_t r : all) {
+      auto [it, added] = known.try_emplace(r, static_cast<int32_t>(rules.size()));
+      if (added) rules.push_back(r);
+      row.push_back(it->second);
+    }
+  }
+};
+
+}  // namespace
+
+/// log p(rule) + log p(location | rule). Groups are the rules of each graph; matches of a rule are
+/// in a row.
+template <class S>
+Var NetworkOf<S>::factorised(Tape<S>& t, const Batch& b, const Summary& s, Var latent, Var scores,
+                             Var rules, const std::vector<int32_t>& rule_row) const {
+  std::vector<int32_t> group, group_graph, group_rule;
+  std::vector<S> count, best;
+  for (size_t m = 0; m < rule_row.size(); ++m) {
+    bool next = m == 0 || b.match_graph[m] != b.match_graph[m - 1] || b.rule[m] != b.rule[m - 1];
+    if (next) {
+      group_graph.push_back(b.match_graph[m]);
+      group_rule.push_back(rule_row[m]);
+      count.push_back(0);
+      best.push_back(S(b.match(static_cast<int64_t>(m), 1)));
+    }
+    ++count.back();
+    group.push_back(static_cast<int32_t>(count.size()) - 1);
+  }
+  auto groups = static_cast<int64_t>(count.size());
+  Matrix<S> known(groups, 2);
+  for (int64_t k = 0; k < groups; ++k)
+    known.row(k) << std::log2(1 + count[static_cast<size_t>(k)]) / 8, best[static_cast<size_t>(k)];
+  Var seen = t.constant(known);
+  Var of_rules = rule_scores_(t, t.concat_columns({t.gather_rows(latent, group_graph),
+                                                   t.gather_rows(rules, group_rule), seen}));
+  of_rules = t.sub(of_rules, t.scale(t.slice_columns(seen, 1, 1), S(options_.cost_prior)));
+  std::vector<int32_t> graph = group_graph;
+  for (int32_t g = 0; g < b.size; ++g) graph.push_back(g);
+  Var both = t.segment_log_softmax(t.concat_rows({of_rules, s.stop}), graph, b.size);
+  Var locations = t.segment_log_softmax(scores, group, groups);
+  Var joint = t.add(locations, t.gather_rows(both, group));
+  Var stop = t.slice_rows(both, groups, b.size);
+  return t.gather_rows(t.concat_rows({joint, stop}), interleaved(b));
+}
+
+template <class S>
+auto NetworkOf<S>::forward(Tape<S>& t, const Batch& b, const RuleTable& table) const -> Output {
+  Embedded e = embed(t, b);
+  Var z = latent(t, e, b);
+  DistinctRules distinct(b.rule);
+  Var rules = encode_rules(t, distinct.rules, table);
+  Var inside = t.gather_rows(e.nodes, b.inside), near = t.gather_rows(e.nodes, b.near);
+  Indices inside_match(b.inside_match);
+  Var features = t.constant(b.match.template cast<S>());
+  Var hidden = match_hidden(t, t.segment_mean(inside, inside_match, b.matches),
+                            t.segment_max(inside, inside_match, b.matches),
+                            t.segment_mean(near, b.near_match, b.matches),
+                            t.gather_rows(rules, distinct.row), features);
+  Indices match_graph(b.match_graph);
+  Summary s = summarise(t, z, t.segment_mean(hidden, match_graph, b.size),
+                        t.segment_max(hidden, match_graph, b.size),
+                        t.constant(b.global.template cast<S>()));
+  Var scores = match_scores(t, hidden, features);
+  Var log_probs =
+      options_.factorised
+          ? factorised(t, b, s, z, scores, rules, distinct.row)
+          : t.segment_log_softmax(t.gather_rows(t.concat_rows({scores, s.stop}), interleaved(b)),
+                                  action_graph(b), b.size);
+  return {log_probs, s.value, worth_(t, hidden), z};
+}
+
+template class NetworkOf<float>;
+template class NetworkOf<double>;
+
+}  // namespace regraft::rl

@@ -1,0 +1,119 @@
+#include "rl/ppo/ppo_agent.h"
+
+#include "base/hash.h"
+
+namespace regraft::rl {
+namespace {
+
+double mean(const std::vector<double>& v) {
+  double sum = 0;
+  for (double x : v) sum += x;
+  return v.empty() ? 0 : sum / static_cast<double>(v.size());
+}
+
+}  // namespace
+
+PpoAgent::PpoAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& rules,
+                   const cost::CostModel& model, const PpoAgentOptions& options, uint64_t seed)
+    : options_(options),
+      pool_(graphs, rules, model, options.environment),
+      learner_(options.network, describe(rules),
+               {graphs.size(), options.from_kept, options.from_random},
+               training_hash(graphs, rules, model), seed) {}
+
+auto PpoAgent::play(size_t graph, uint64_t seed) -> Episode {
+  EnvironmentPool::Lease env(pool_, graph);
+  Rng rng(seed);
+  Episode e;
+  e.graph = graph;
+  env->reset(learner_.starts.draw(*env, graph, rng));
+  e.original = env->original();
+  e.started = e.best = env->cost();
+  e.cheapest = env->engine().moves();
+  nn::Tape<float> tape(learner_.network.parameters(), nullptr);
+  auto look = [&] {
+    tape.reset();
+    const Observation* o = &env->observation();
+    return learner_.network.forward(tape, Batch({&o, 1}), learner_.rules);
+  };
+  for (StepResult r; !r.done();) {
+    auto out = look();
+    const auto& column = tape.value(out.log_probs);
+    std::vector<float> log_probs(column.data(), column.data() + column.size());
+    e.overflow += env->overflow();
+    size_t action = sample(log_probs, rng);
+    e.observations.push_back(env->observation());
+    e.actions.push_back(static_cast<int32_t>(action));
+    e.log_probs.push_back(log_probs[action]);
+    e.values.push_back(tape.scalar(out.values));
+    r = env->step(action);
+    e.rewards.push_back(static_cast<float>(r.reward));
+    e.total += r.reward;
+    if (env->cost() < e.best) {
+      e.best = env->cost();
+      e.cheapest = env->engine().moves();
+    }
+    if (r.truncated) e.bootstrap = tape.scalar(look().values);
+  }
+  return e;
+}
+
+LogRow PpoAgent::iterate(const Stop& stop) {
+  auto count = static_cast<size_t>(options_.episodes);
+  std::vector<Episode> episodes(count);
+  parallel_for(count, options_.threads, [&](size_t k) {
+    if (stop.must_end()) return;
+    auto number = static_cast<uint64_t>(learner_.iteration) * count + k;
+    episodes[k] = play(number % pool_.size(), combine(learner_.seed, number));
+  });
+  if (stop.must_end()) return {};
+  for (Episode& e : episodes) {
+    learner_.real_steps += e.actions.size();
+    learner_.starts.keep(e.graph, e.best, std::move(e.cheapest));
+  }
+  LogRow row = learn(episodes);
+  ++learner_.iteration;
+  return row;
+}
+
+LogRow PpoAgent::learn(const std::vector<Episode>& episodes) {
+  std::vector<Sample> samples;
+  std::vector<const Observation*> states;
+  std::vector<double> totals, lengths, cost, overflow;
+  for (const Episode& e : episodes) {
+    auto a = gae(e.rewards, e.values, e.bootstrap, options_.discount, options_.lambda);
+    for (size_t k = 0; k < e.actions.size(); ++k) {
+      samples.push_back({static_cast<int32_t>(states.size()), e.actions[k], e.log_probs[k],
+                         a.advantages[k], a.targets[k]});
+      states.push_back(&e.observations[k]);
+    }
+    totals.push_back(e.total);
+    overflow.push_back(static_cast<double>(e.overflow));
+    lengths.push_back(static_cast<double>(e.actions.size()));
+    cost.push_back(100 * (e.best / e.original - 1));
+  }
+  Evaluate evaluate = [&](nn::Tape<float>& tape, std::span<const int32_t> chosen) {
+    std::vector<const Observation*> some;
+    for (int32_t k : chosen)
+      some.push_back(states[static_cast<size_t>(samples[static_cast<size_t>(k)].state)]);
+    Batch batch(some);
+    auto out = learner_.network.forward(tape, batch, learner_.rules);
+    return Evaluation{out.log_probs, batch.first_action, out.values};
+  };
+  Rng rng = learner_.rng(1);
+  PpoReport r = ppo_update(learner_.network.parameters(), learner_.adam, samples, evaluate,
+                           options_.ppo, rng, options_.threads);
+  return {{"reward", mean(totals)},
+          {"length", mean(lengths)},
+          {"best_percent", mean(cost)},
+          {"real_steps", static_cast<double>(learner_.real_steps)},
+          {"overflow", mean(overflow)},
+          {"policy_loss", r.policy_loss},
+          {"value_loss", r.value_loss},
+          {"entropy", r.entropy},
+          {"kl", r.kl},
+          {"clip_fraction", r.clip_fraction},
+          {"explained_variance", r.explained_variance}};
+}
+
+}  // namespace regraft::rl

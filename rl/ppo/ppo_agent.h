@@ -1,0 +1,64 @@
+#pragma once
+// The model-free agent: PPO on the real environment.
+#include "base/parallel.h"
+#include "rl/environment/pool.h"
+#include "rl/ppo/ppo.h"
+#include "rl/training/learner.h"
+#include "rl/training/log.h"
+
+namespace regraft::rl {
+
+struct PpoAgentOptions {
+  NetworkOptions network;
+  PpoOptions ppo;
+  EnvironmentOptions environment;
+  int episodes = 16;  ///< of one iteration
+  double discount = 1, lambda = 0.95;
+  double from_kept = 0.3;    ///< part of the episodes that start at a cheap graph met before
+  double from_random = 0.2;  ///< part that starts after random moves
+  int threads = 1;
+};
+
+/// The same for any number of threads; what load() reads from save() goes on as if there had been
+/// no break. Not thread-safe.
+class PpoAgent {
+ public:
+  /// All outlive this. REQUIRES: as EnvironmentPool.
+  PpoAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& rules,
+           const cost::CostModel& model, const PpoAgentOptions& options, uint64_t seed);
+  /// Collects episodes and learns from them. Ends early, changing nothing, when stopped.
+  LogRow iterate(const Stop& stop);
+  int64_t iterations() const { return learner_.iteration; }
+  uint64_t real_steps() const { return learner_.real_steps; }
+  /// Least cost met in a graph so far, in microseconds.
+  double best(size_t graph) const { return learner_.starts.best(graph); }
+
+  Checkpoint save() const { return learner_.save(kKind); }
+  Status load(const Checkpoint& file) { return learner_.load(file, kKind); }
+  std::unique_ptr<Policy> policy() const {
+    return network_policy(learner_.network, learner_.rules, kKind);
+  }
+  Checkpoint policy_file() const { return network_file(learner_.network, kNetworkPolicy); }
+  const Network& network() const { return learner_.network; }
+
+ private:
+  static constexpr const char* kKind = "ppo";
+  struct Episode {
+    size_t graph = 0;
+    double started = 0, best = 0, original = 0;
+    std::vector<Observation> observations;
+    std::vector<int32_t> actions;
+    std::vector<float> log_probs, rewards, values;
+    double bootstrap = 0, total = 0;
+    size_t overflow = 0;                  // see Environment::overflow; of all steps
+    std::vector<rewrite::Move> cheapest;  // from the original to the best
+  };
+  Episode play(size_t graph, uint64_t seed);
+  LogRow learn(const std::vector<Episode>& episodes);
+
+  PpoAgentOptions options_;
+  EnvironmentPool pool_;
+  Learner learner_;
+};
+
+}  // namespace regraft::rl

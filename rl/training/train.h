@@ -1,0 +1,81 @@
+#pragma once
+// Running an agent's training: files, logs, interruption.
+#include <algorithm>
+#include <filesystem>
+
+#include "base/files/journal.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "rl/files/checkpoint.h"
+#include "rl/training/log.h"
+
+namespace regraft::rl {
+
+struct TrainOptions {
+  int64_t iterations = 100;
+  std::string state;  ///< kept up to date, and read at the start when it is there; empty: none
+  std::string log;    ///< a table of comma-separated values, a line for each iteration; empty: none
+  Verbosity verbosity = Verbosity::Normal;
+};
+
+struct TrainReport {
+  int64_t iterations = 0, before = 0;  ///< done in all; done before this run
+  bool ended = false;                  ///< false: stopped before all were done
+  LogRow last;                         ///< of the last iteration; empty: none was made
+};
+
+/// The lines of a log, and what is written of a run.
+class TrainLog {
+ public:
+  /// Keeps the first `iterations` lines of a log that is there. An Error when it cannot be written.
+  static Result<TrainLog> open(const std::string& path, int64_t iterations);
+  /// With seconds since the start of the run.
+  Status add(int64_t iteration, double seconds, const LogRow& row);
+
+ private:
+  bool headed_ = false;
+  Journal lines_;
+};
+
+/// One line for the progress: the numbers that matter most.
+std::string note_of(const LogRow& row);
+
+/// An agent has iterate(Stop) -> LogRow (empty when it was stopped), iterations(), save(), load().
+template <class Agent>
+Result<TrainReport> train(Agent& agent, const TrainOptions& options, const Stop& stop) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double kSaveSeconds = 30;
+  auto since = [](Clock::time_point t) {
+    return std::chrono::duration<double>(Clock::now() - t).count();
+  };
+  if (!options.state.empty() && std::filesystem::exists(options.state)) {
+    ASSIGN_OR_RETURN(Checkpoint state, read_checkpoint(options.state));
+    if (auto s = agent.load(state); !s) return error(options.state + ": " + s.error().message);
+  }
+  TrainReport report;
+  report.before = agent.iterations();
+  ASSIGN_OR_RETURN(TrainLog log, TrainLog::open(options.log, report.before));
+  Progress progress("train", "iterations", static_cast<uint64_t>(options.iterations),
+                    options.verbosity);
+  progress.add(static_cast<uint64_t>(std::min(report.before, options.iterations)));
+  auto start = Clock::now(), saved = start;
+  auto save = [&]() -> Status {
+    saved = Clock::now();
+    return options.state.empty() ? Status() : write_checkpoint(options.state, agent.save());
+  };
+  while (agent.iterations() < options.iterations && !stop.must_end()) {
+    LogRow row = agent.iterate(stop);
+    if (row.empty()) break;
+    report.last = row;
+    progress.note(note_of(row));
+    progress.add();
+    RETURN_IF_ERROR(log.add(agent.iterations(), since(start), row));
+    if (since(saved) > kSaveSeconds) RETURN_IF_ERROR(save());
+  }
+  RETURN_IF_ERROR(save());
+  report.iterations = agent.iterations();
+  report.ended = report.iterations >= options.iterations;
+  return report;
+}
+
+}  // namespace regraft::rl

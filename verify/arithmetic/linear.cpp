@@ -1,0 +1,376 @@
+#include "verify/arithmetic/linear.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace regraft::verify {
+namespace {
+
+constexpr size_t kMaxRows = 160;
+constexpr int kMaxCases = 120;
+constexpr int64_t kLargest = int64_t{1} << 30;  // of a coefficient; more is given up
+constexpr size_t kMaxProducts = 60;             // facts that with_products adds
+constexpr size_t kMaxCompared = 4;              // factors of which it distinguishes the sign
+
+using Row = Inequality;
+enum class Numbers : uint8_t { Integers, Reals };
+
+bool is_fact(const Row& r) {
+  return std::all_of(r.c.begin(), r.c.end(), [](int64_t x) { return x == 0; });
+}
+
+/// Divided by the greatest common divisor, rounded as integers allow.
+void tighten(Row& r, Numbers numbers) {
+  int64_t g = numbers == Numbers::Reals ? r.k : 0;
+  for (int64_t x : r.c) g = std::gcd(g, x);
+  if (g < 2) return;
+  for (int64_t& x : r.c) x /= g;
+  r.k = floordiv(r.k, g);
+}
+
+/// Numbers the products of symbols that occur.
+class Columns {
+ public:
+  size_t of(const Monomial& m) {
+    auto it = std::find_if(all_.begin(), all_.end(), [&](const Monomial* x) {
+      return std::equal(x->begin(), x->end(), m.begin(), m.end());
+    });
+    if (it != all_.end()) return static_cast<size_t>(it - all_.begin());
+    all_.push_back(&m);
+    return all_.size() - 1;
+  }
+  bool has(const Monomial& m) const {
+    return std::any_of(all_.begin(), all_.end(), [&](const Monomial* x) {
+      return std::equal(x->begin(), x->end(), m.begin(), m.end());
+    });
+  }
+  void add(const Formula& f) {
+    for (const auto& t : f.poly.terms()) of(t.monomial);
+    for (const auto& part : f.parts) add(part);
+  }
+  size_t size() const { return all_.size(); }
+  const std::vector<const Monomial*>& all() const { return all_; }
+
+ private:
+  std::vector<const Monomial*> all_;
+};
+
+/// Inequalities, from which unknowns are eliminated one after the other.
+class Elimination {
+ public:
+  explicit Elimination(size_t columns, Numbers numbers = Numbers::Integers)
+      : columns_(columns), numbers_(numbers) {}
+
+  void add(Row r) { rows_.push_back(std::move(r)); }
+
+  Decision run() {
+    while (!failed_) {
+      if (!tidy()) return Decision::Refuted;
+      if (rows_.empty()) return exact_ ? Decision::Satisfiable : Decision::Open;
+      if (!use_equality()) eliminate_cheapest();
+    }
+    return Decision::Open;
+  }
+
+ private:
+  /// One row for each direction, the strongest; false: they contradict each other.
+  bool tidy() {
+    for (Row& r : rows_) tighten(r, numbers_);
+    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+      return std::tie(a.c, a.k, b.strict) < std::tie(b.c, b.k, a.strict);
+    });
+    rows_.erase(std::unique(rows_.begin(), rows_.end(),
+                            [](const Row& a, const Row& b) { return a.c == b.c; }),
+                rows_.end());
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (!is_fact(rows_[i])) continue;
+      if (rows_[i].k < 0 || (rows_[i].k == 0 && rows_[i].strict)) return false;
+      rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(i));
+      break;  // there is but one
+    }
+    if (rows_.size() > kMaxRows) failed_ = true;
+    return true;
+  }
+  /// Rows are sorted.
+  const Row* opposite(const Row& r) const {
+    auto it = std::partition_point(rows_.begin(), rows_.end(), [&](const Row& x) {
+      size_t i = 0;
+      while (i < columns_ && x.c[i] == -r.c[i]) ++i;
+      return i < columns_ && x.c[i] < -r.c[i];
+    });
+    if (it == rows_.end()) return nullptr;
+    for (size_t i = 0; i < columns_; ++i)
+      if (it->c[i] != -r.c[i]) return nullptr;
+    return &*it;
+  }
+  /// x and -x are not negative: an unknown with coefficient 1 is replaced. Opposite rows that
+  /// contradict each other leave a number below 0.
+  bool use_equality() {
+    for (const Row& r : rows_) {
+      auto first = std::find_if(r.c.begin(), r.c.end(), [](int64_t c) { return c != 0; });
+      if (first != r.c.end() && *first > 0) break;  // of two opposite rows this is the second
+      const Row* x = opposite(r);
+      if (!x || x->k + r.k > 0) continue;
+      if (x->k + r.k < 0 || x->strict || r.strict) {
+        rows_ = {{std::vector<int64_t>(columns_), -1, false}};
+        return true;
+      }
+      auto unit = std::find_if(r.c.begin(), r.c.end(), [](int64_t c) { return c == 1 || c == -1; });
+      if (unit == r.c.end()) continue;
+      replace(static_cast<size_t>(unit - r.c.begin()), r);
+      return true;
+    }
+    return false;
+  }
+  /// Row r is 0, and has coefficient 1 or -1 at column v.
+  void replace(size_t v, Row r) {
+    for (Row& x : rows_)
+      if (x.c[v] != 0) x = combined(x, 1, r, -x.c[v] * r.c[v]);
+  }
+  Row combined(const Row& a, int64_t ca, const Row& b, int64_t cb) {
+    Row r{std::vector<int64_t>(columns_), ca * a.k + cb * b.k, a.strict || b.strict};
+    for (size_t i = 0; i < columns_; ++i) r.c[i] = ca * a.c[i] + cb * b.c[i];
+    auto large = [](int64_t x) { return x > kLargest || x < -kLargest; };
+    if (large(r.k) || std::any_of(r.c.begin(), r.c.end(), large)) failed_ = true;
+    return r;
+  }
+  struct Uses {
+    size_t below = 0, above = 0;  // rows with a positive and with a negative coefficient
+    bool below_unit = true, above_unit = true;
+  };
+  std::vector<Uses> uses() const {
+    std::vector<Uses> all(columns_);
+    for (const Row& r : rows_)
+      for (size_t v = 0; v < columns_; ++v) {
+        Uses& u = all[v];
+        if (r.c[v] > 0) ++u.below, u.below_unit = u.below_unit && r.c[v] == 1;
+        if (r.c[v] < 0) ++u.above, u.above_unit = u.above_unit && r.c[v] == -1;
+      }
+    return all;
+  }
+  /// Eliminates the unknown whose elimination is exact, if there is one, and makes the fewest rows.
+  void eliminate_cheapest() {
+    std::optional<std::pair<std::pair<bool, int64_t>, size_t>> best;
+    std::vector<Uses> all = uses();
+    for (size_t v = 0; v < columns_; ++v) {
+      const Uses& u = all[v];
+      if (u.below + u.above == 0) continue;
+      bool rounds = u.below > 0 && u.above > 0 && !u.below_unit && !u.above_unit;
+      auto more = static_cast<int64_t>(u.below * u.above) - static_cast<int64_t>(u.below + u.above);
+      std::pair key{std::pair{rounds, more}, v};
+      if (!best || key < *best) best = key;
+    }
+    if (best->first.first) exact_ = false;
+    eliminate(best->second, all[best->second]);
+  }
+  void eliminate(size_t v, const Uses& u) {
+    if (u.below * u.above > 4 * kMaxRows) {
+      failed_ = true;
+      return;
+    }
+    std::vector<Row> rest;
+    rest.reserve(rows_.size() - u.below - u.above + u.below * u.above);
+    for (const Row& a : rows_) {
+      if (a.c[v] == 0) rest.push_back(a);
+      if (a.c[v] <= 0) continue;
+      for (const Row& b : rows_)
+        if (b.c[v] < 0) rest.push_back(combined(a, -b.c[v], b, a.c[v]));
+    }
+    rows_ = std::move(rest);
+  }
+
+  size_t columns_;
+  Numbers numbers_;
+  std::vector<Row> rows_;
+  bool exact_ = true, failed_ = false;
+};
+
+/// Tries the cases of disjunctions.
+class Cases {
+ public:
+  explicit Cases(const Conjunction& facts) {
+    for (const Formula& f : facts) columns_.add(f);
+  }
+
+  Decision run(const std::vector<const Formula*>& facts) {
+    if (++cases_ > kMaxCases) return Decision::Open;
+    Elimination rows(columns_.size());
+    std::vector<const Formula*> literals;
+    const Formula* open = nullptr;
+    for (const Formula* f : facts) {
+      if (f->kind == Formula::False) return Decision::Refuted;
+      if (f->kind == Formula::Or) {
+        if (!open || f->parts.size() < open->parts.size()) open = f;
+      } else {
+        add_rows(rows, *f);
+      }
+    }
+    Decision plain = rows.run();
+    if (!open || plain == Decision::Refuted) return plain;
+    Decision result = Decision::Refuted;
+    for (const Formula& part : open->parts) {
+      std::vector<const Formula*> one;
+      for (const Formula* f : facts)
+        if (f != open) one.push_back(f);
+      one.push_back(&part);
+      Decision d = run(one);
+      if (d == Decision::Satisfiable) return d;
+      if (d == Decision::Open) result = d;
+    }
+    return result;
+  }
+
+ private:
+  Row row(const Poly& p, int64_t sign) {
+    Row r{std::vector<int64_t>(columns_.size()), sign * p.constant(), false};
+    for (const auto& [m, c] : p.terms()) r.c[columns_.of(m)] += sign * c;
+    return r;
+  }
+  void add_rows(Elimination& rows, const Formula& f) {
+    if (f.kind == Formula::And)
+      for (const Formula& part : f.parts) add_rows(rows, part);
+    if (f.kind == Formula::NonNegative || f.kind == Formula::Zero) rows.add(row(f.poly, 1));
+    if (f.kind == Formula::Zero) rows.add(row(f.poly, -1));
+  }
+
+  Columns columns_;
+  int cases_ = 0;
+};
+
+bool small_numbers(const Formula& f) {
+  constexpr int64_t kSmall = int64_t{1} << 20;
+  auto small = [](int64_t x) { return x < kSmall && x > -kSmall; };
+  return small(f.poly.constant()) &&
+         std::all_of(f.poly.terms().begin(), f.poly.terms().end(),
+                     [&](auto& t) { return small(t.coefficient); }) &&
+         std::all_of(f.parts.begin(), f.parts.end(), small_numbers);
+}
+
+}  // namespace
+
+Decision decide_linear(const Conjunction& facts) {
+  if (!std::all_of(facts.begin(), facts.end(), small_numbers)) return Decision::Open;
+  std::vector<const Formula*> all;
+  for (const Formula& f : facts) all.push_back(&f);
+  return Cases(facts).run(all);
+}
+
+bool no_reals(const std::vector<Inequality>& facts) {
+  if (facts.empty()) return false;
+  Elimination rows(facts[0].c.size(), Numbers::Reals);
+  for (const Inequality& f : facts) rows.add(f);
+  return rows.run() == Decision::Refuted;
+}
+
+namespace {
+
+bool has_factor(const Monomial& m, Var v) { return std::find(m.begin(), m.end(), v) != m.end(); }
+
+Monomial without_factor(Monomial m, Var v) {
+  m.erase(std::find(m.begin(), m.end(), v));
+  return m;
+}
+
+/// Makes facts about the products that occur in a conjunction.
+class ProductFacts {
+ public:
+  explicit ProductFacts(const Conjunction& facts) : facts_(facts), all_(facts) {
+    for (const Formula& f : facts) columns_.add(f);
+    for (const Monomial* m : columns_.all())
+      for (size_t i = 0; m->size() > 1 && i < m->size(); ++i)
+        add_multiplier(without_factor(*m, (*m)[i]));
+  }
+
+  Conjunction run() {
+    for (const Formula& f : facts_) {
+      bool literal = f.kind == Formula::NonNegative || f.kind == Formula::Zero;
+      for (const Poly& m : multipliers_) {
+        Poly p = f.poly * above_minimum(m);
+        if (!literal || !occurs(p) || all_.size() > facts_.size() + kMaxProducts) continue;
+        add(all_, f.kind == Formula::Zero ? zero(p) : Poly(0) <= p);
+      }
+    }
+    std::vector<Poly> factors = compared_factors();
+    for (const Poly& g : factors) add(all_, by_sign(g));
+    return std::move(all_);
+  }
+
+ private:
+  /// A size less the least that it is; other products as they are.
+  static Poly above_minimum(const Poly& m) {
+    const Monomial& symbols = m.terms()[0].monomial;
+    bool size = symbols.size() == 1 && symbols[0]->kind == SymbolKind::Size;
+    return size ? m - Poly(symbols[0]->min) : m;
+  }
+  /// p == 0 with all its factors.
+  static Formula zero(const Poly& p) { return Poly(0) <= p && p <= Poly(0); }
+  /// Of products of what is not negative.
+  void add_multiplier(const Monomial& m) {
+    bool sign = std::all_of(m.begin(), m.end(), [&](Var v) {
+      return plainly_implies(facts_, Poly(0) <= Poly::symbol(v));
+    });
+    Poly p = Poly::product(m, 1);
+    bool known = std::any_of(multipliers_.begin(), multipliers_.end(),
+                             [&](const Poly& x) { return same(x, p); });
+    if (sign && !known) multipliers_.push_back(std::move(p));
+  }
+  bool occurs(const Poly& p) const {
+    return std::all_of(p.terms().begin(), p.terms().end(),
+                       [&](auto& t) { return t.monomial.size() < 2 || columns_.has(t.monomial); });
+  }
+  /// g of facts x * g + ..., whose sign may matter: those with quotients first.
+  std::vector<Poly> compared_factors() const {
+    std::vector<Poly> found;
+    for (const Formula& f : facts_)
+      for (const Poly& m : multipliers_) {
+        Poly g;
+        for (const auto& t : f.poly.terms()) {
+          Monomial rest = t.monomial;
+          bool divides = true;
+          for (Var v : m.terms()[0].monomial) {
+            divides = divides && has_factor(rest, v);
+            if (divides) rest = without_factor(rest, v);
+          }
+          if (divides && !rest.empty()) g = g + Poly::product(std::move(rest), t.coefficient);
+        }
+        bool known = g.is_constant() || plainly_implies(facts_, Poly(1) <= g) ||
+                     std::any_of(found.begin(), found.end(), [&](const Poly& x) {
+                       return same(x, g) || same(x, Poly(-1) * g);
+                     });
+        if (!known) found.push_back(std::move(g));
+      }
+    std::stable_partition(found.begin(), found.end(), [](const Poly& g) {
+      return std::any_of(g.terms().begin(), g.terms().end(), [](auto& t) {
+        return std::any_of(t.monomial.begin(), t.monomial.end(),
+                           [](Var v) { return v->kind == SymbolKind::Quotient; });
+      });
+    });
+    if (found.size() > kMaxCompared) found.resize(kMaxCompared);
+    return found;
+  }
+  /// g is at least 1, 0, or at most -1, and its products accordingly.
+  Formula by_sign(const Poly& g) const {
+    std::vector<Formula> above{Poly(1) <= g}, none{g == Poly(0)}, below{g <= Poly(-1)};
+    for (const Poly& m : multipliers_) {
+      Poly p = g * m;
+      if (!occurs(p)) continue;
+      above.push_back(m <= p);
+      none.push_back(zero(p));
+      below.push_back(p <= Poly(-1) * m);
+    }
+    return junction(Formula::And, above) || junction(Formula::And, none) ||
+           junction(Formula::And, below);
+  }
+
+  const Conjunction& facts_;
+  Conjunction all_;
+  Columns columns_;
+  std::vector<Poly> multipliers_;
+};
+
+}  // namespace
+
+Conjunction with_products(const Conjunction& facts) { return ProductFacts(facts).run(); }
+
+}  // namespace regraft::verify

@@ -1,0 +1,316 @@
+#include "verify/numerics/exact.h"
+
+#define MPFR_USE_NO_MACRO  // functions, which take what converts to their arguments
+#include <mpfr.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+
+namespace regraft::verify {
+namespace {
+
+using K = FloatProgram::Kind;
+
+constexpr double kUnit = 0x1p-52;    // error of an operation on doubles, with room
+constexpr double kEnough = 0x1p-30;  // relative error of a result: far below float32's 2^-24
+constexpr double kNothing = 1e-60;   // far below the smallest number of any format
+constexpr double kTiny = 1e-290;     // below, doubles lose relative precision
+constexpr mpfr_prec_t kPrecisions[] = {128, 512, 2048};
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// The value when the bound for its error is small enough.
+std::optional<double> settled(double value, double error) {
+  if (std::abs(value) + error < kNothing) return value;
+  if (!(error <= std::abs(value) * kEnough) || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+/// A multiprecision number that frees itself.
+class Number {
+ public:
+  explicit Number(mpfr_prec_t bits) { mpfr_init2(x_, bits); }
+  ~Number() { mpfr_clear(x_); }
+  Number(const Number&) = delete;
+  Number& operator=(const Number&) = delete;
+  operator mpfr_ptr() { return x_; }
+  operator mpfr_srcptr() const { return x_; }
+
+ private:
+  mpfr_t x_;
+};
+
+struct Interval {
+  Number low, high;
+  bool defined = true;
+  explicit Interval(mpfr_prec_t bits) : low(bits), high(bits) {}
+};
+
+using Monotone = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
+
+/// 1 / (1 + exp(-x)), rounded towards `rnd`.
+int sigmoid(mpfr_ptr out, mpfr_srcptr x, mpfr_rnd_t rnd) {
+  mpfr_rnd_t other = rnd == MPFR_RNDD ? MPFR_RNDU : MPFR_RNDD;
+  mpfr_neg(out, x, MPFR_RNDN);
+  mpfr_exp(out, out, other);
+  mpfr_add_ui(out, out, 1, other);
+  return mpfr_ui_div(out, 1, out, rnd);
+}
+
+Monotone function(Fn f) {
+  switch (f) {
+    case Fn::Sigmoid:
+      return sigmoid;
+    case Fn::Tanh:
+      return mpfr_tanh;
+    case Fn::Exp:
+      return mpfr_exp;
+    case Fn::Sqrt:
+      return mpfr_sqrt;
+    case Fn::Erf:
+      return mpfr_erf;
+    case Fn::Relu:
+    case Fn::Clip:
+    case Fn::Recip:
+      break;
+  }
+  CHECK(false);
+  return nullptr;
+}
+
+/// One element at one point, in intervals of a given precision.
+class Precise {
+ public:
+  Precise(const FloatProgram& p, const Points& points, size_t point, mpfr_prec_t bits)
+      : p_(p), points_(points), point_(point), bits_(bits), scratch_(bits) {}
+
+  std::optional<double> run(int32_t step) {
+    place_.assign(static_cast<size_t>(step) + 1, -1);
+    for (int32_t k : cone(p_, step)) {
+      place_[static_cast<size_t>(k)] = static_cast<int32_t>(values_.size());
+      Interval& out = values_.emplace_back(bits_);
+      evaluate(p_.steps[static_cast<size_t>(k)], out);
+      out.defined = out.defined && !mpfr_nan_p(out.low) && !mpfr_nan_p(out.high);
+      if (!out.defined) return std::nullopt;
+    }
+    const Interval& r = values_.back();
+    mpfr_sub(scratch_, r.high, r.low, MPFR_RNDU);
+    return settled(mpfr_get_d(r.low, MPFR_RNDN), mpfr_get_d(scratch_, MPFR_RNDU));
+  }
+
+ private:
+  Interval& of(int32_t step) {
+    return values_[static_cast<size_t>(place_[static_cast<size_t>(step)])];
+  }
+  static void set(Interval& out, double x) {
+    mpfr_set_d(out.low, x, MPFR_RNDD);
+    mpfr_set_d(out.high, x, MPFR_RNDU);
+  }
+  static void set(Interval& out, mpfr_srcptr low, mpfr_srcptr high) {
+    mpfr_set(out.low, low, MPFR_RNDD);
+    mpfr_set(out.high, high, MPFR_RNDU);
+  }
+
+  void evaluate(const FloatProgram::Step& s, Interval& out) {
+    switch (s.kind) {
+      case K::Constant:
+        return constant(p_.numbers[static_cast<size_t>(s.a)], out);
+      case K::Read:
+        return set(out, points_.inputs[static_cast<size_t>(s.a)]
+                                      [static_cast<size_t>(s.b) * points_.count + point_]);
+      case K::Add:
+        mpfr_add(out.low, of(s.a).low, of(s.b).low, MPFR_RNDD);
+        mpfr_add(out.high, of(s.a).high, of(s.b).high, MPFR_RNDU);
+        return;
+      case K::Mul:
+        return s.a == s.b ? square(of(s.a), out) : extremes(mpfr_mul, of(s.a), of(s.b), out);
+      case K::Div:
+        out.defined = mpfr_sgn(of(s.b).low) * mpfr_sgn(of(s.b).high) > 0;
+        if (out.defined) extremes(mpfr_div, of(s.a), of(s.b), out);
+        return;
+      case K::Apply:
+        function(s.fn)(out.low, of(s.a).low, MPFR_RNDD);
+        function(s.fn)(out.high, of(s.a).high, MPFR_RNDU);
+        return;
+      case K::Clip:
+        return clip(of(s.a), p_.bounds[static_cast<size_t>(s.b)], out);
+      case K::Max: {
+        const Interval& first = of(p_.arguments[static_cast<size_t>(s.a)]);
+        set(out, first.low, first.high);
+        for (int32_t k = s.a + 1; k < s.b; ++k) {
+          const Interval& x = of(p_.arguments[static_cast<size_t>(k)]);
+          mpfr_max(out.low, out.low, x.low, MPFR_RNDD);
+          mpfr_max(out.high, out.high, x.high, MPFR_RNDU);
+        }
+        return;
+      }
+      case K::Round:
+        return set(out, of(s.a).low, of(s.a).high);
+    }
+  }
+
+  static void constant(const Tape::Number& n, Interval& out) {
+    if (n.d == 0) return set(out, n.real);
+    for (auto [end, rnd] : {std::pair<mpfr_ptr, mpfr_rnd_t>(out.low, MPFR_RNDD),
+                            std::pair<mpfr_ptr, mpfr_rnd_t>(out.high, MPFR_RNDU)}) {
+      mpfr_set_si(end, static_cast<long>(n.n), rnd);
+      mpfr_div_si(end, end, static_cast<long>(n.d), rnd);
+    }
+  }
+
+  void square(const Interval& a, Interval& out) {
+    mpfr_sqr(out.low, a.low, MPFR_RNDD);
+    mpfr_sqr(out.high, a.high, MPFR_RNDU);
+    if (mpfr_sgn(a.low) >= 0) return;
+    if (mpfr_sgn(a.high) > 0) {
+      mpfr_sqr(scratch_, a.low, MPFR_RNDU);
+      mpfr_max(out.high, out.high, scratch_, MPFR_RNDU);
+      mpfr_set_zero(out.low, 1);
+      return;
+    }
+    mpfr_sqr(out.low, a.high, MPFR_RNDD);
+    mpfr_sqr(out.high, a.low, MPFR_RNDU);
+  }
+
+  /// Of an operation that is monotone in each operand: its extremes are at the ends.
+  template <class Op>
+  void extremes(Op op, const Interval& a, const Interval& b, Interval& out) {
+    op(out.low, a.low, b.low, MPFR_RNDD);
+    op(out.high, a.low, b.low, MPFR_RNDU);
+    for (auto [x, y] : {std::pair<mpfr_srcptr, mpfr_srcptr>(a.low, b.high),
+                        std::pair<mpfr_srcptr, mpfr_srcptr>(a.high, b.low),
+                        std::pair<mpfr_srcptr, mpfr_srcptr>(a.high, b.high)}) {
+      op(scratch_, x, y, MPFR_RNDD);
+      mpfr_min(out.low, out.low, scratch_, MPFR_RNDD);
+      op(scratch_, x, y, MPFR_RNDU);
+      mpfr_max(out.high, out.high, scratch_, MPFR_RNDU);
+    }
+  }
+
+  static void clip(const Interval& x, const std::array<double, 2>& bounds, Interval& out) {
+    set(out, x.low, x.high);
+    for (mpfr_ptr end : {static_cast<mpfr_ptr>(out.low), static_cast<mpfr_ptr>(out.high)}) {
+      if (mpfr_cmp_d(end, bounds[0]) < 0) mpfr_set_d(end, bounds[0], MPFR_RNDN);
+      if (mpfr_cmp_d(end, bounds[1]) > 0) mpfr_set_d(end, bounds[1], MPFR_RNDN);
+    }
+  }
+
+  const FloatProgram& p_;
+  const Points& points_;
+  size_t point_;
+  mpfr_prec_t bits_;
+  Number scratch_;
+  std::deque<Interval> values_;
+  std::vector<int32_t> place_;  // by step: in values_
+};
+
+}  // namespace
+
+ExactValues::ExactValues(const FloatProgram& p, const Points& points)
+    : p_(p), points_(points), balls_(p.steps.size() * points.count) {
+  for (size_t k = 0; k < p.steps.size(); ++k)
+    for (size_t d = 0; d < points.count; ++d) at(static_cast<int32_t>(k), d) = ball(p.steps[k], d);
+}
+
+ExactValues::Ball ExactValues::apply(Fn f, Ball x) const {
+  double v = x.value, e = x.error;
+  switch (f) {
+    case Fn::Exp: {
+      double y = std::exp(v);
+      return {y, y * std::expm1(e) + 4 * kUnit * y};
+    }
+    case Fn::Sigmoid: {
+      double y = 1 / (1 + std::exp(-v));
+      return {y, y * std::expm1(e) + 8 * kUnit * y};
+    }
+    case Fn::Tanh:
+      return {std::tanh(v), e + 4 * kUnit * std::abs(std::tanh(v))};
+    case Fn::Erf:
+      return {std::erf(v), 1.13 * e + 4 * kUnit * std::abs(std::erf(v))};
+    case Fn::Sqrt:
+      if (v == 0 && e == 0) return {0, 0};
+      return {std::sqrt(v), e / std::sqrt(v - e) + kUnit * std::sqrt(v)};
+    case Fn::Relu:
+    case Fn::Clip:
+    case Fn::Recip:
+      break;
+  }
+  CHECK(false);
+  return x;
+}
+
+ExactValues::Ball ExactValues::ball(const FloatProgram::Step& s, size_t point) const {
+  auto of = [&](int32_t step) { return at(step, point); };
+  auto sure = [](Ball r) {  // doubles that underflow know little
+    bool tiny = r.value != 0 && std::abs(r.value) < kTiny;
+    return tiny || !std::isfinite(r.value) ? Ball{r.value, kUnknown} : r;
+  };
+  switch (s.kind) {
+    case K::Constant: {
+      const Tape::Number& c = p_.numbers[static_cast<size_t>(s.a)];
+      if (c.d == 0) return {c.real, 0};
+      double x = static_cast<double>(c.n) / static_cast<double>(c.d);
+      return {x, c.d == 1 ? 0 : std::abs(x) * kUnit};
+    }
+    case K::Read:
+      return {points_.inputs[static_cast<size_t>(s.a)]
+                            [static_cast<size_t>(s.b) * points_.count + point],
+              0};
+    case K::Add: {
+      Ball a = of(s.a), b = of(s.b);
+      double v = a.value + b.value;
+      return {v, a.error + b.error + std::abs(v) * kUnit};
+    }
+    case K::Mul: {
+      Ball a = of(s.a), b = of(s.b);
+      double v = a.value * b.value;
+      double e = std::abs(a.value) * b.error + std::abs(b.value) * a.error + a.error * b.error +
+                 std::abs(v) * kUnit;
+      bool lost = v == 0 && a.value != 0 && b.value != 0;
+      return lost ? Ball{0, kUnknown} : sure({v, e});
+    }
+    case K::Div: {
+      Ball a = of(s.a), b = of(s.b);
+      double v = a.value / b.value, least = std::abs(b.value) - b.error;
+      double e = (a.error + std::abs(v) * b.error) / least + std::abs(v) * kUnit;
+      bool lost = !(least > 0) || (v == 0 && a.value != 0);
+      return lost ? Ball{v, kUnknown} : sure({v, e});
+    }
+    case K::Apply:
+      return sure(apply(s.fn, of(s.a)));
+    case K::Clip: {
+      auto [low, high] = p_.bounds[static_cast<size_t>(s.b)];
+      Ball a = of(s.a);
+      return {std::min(std::max(a.value, low), high), a.error};
+    }
+    case K::Max: {
+      Ball r = of(p_.arguments[static_cast<size_t>(s.a)]);
+      for (int32_t k = s.a + 1; k < s.b; ++k) {
+        Ball x = of(p_.arguments[static_cast<size_t>(k)]);
+        bool known = r.error >= 0 && x.error >= 0;
+        r = {std::max(r.value, x.value), known ? std::max(r.error, x.error) : kUnknown};
+      }
+      return r;
+    }
+    case K::Round:
+      return of(s.a);
+  }
+  return {0, kUnknown};
+}
+
+std::optional<double> ExactValues::value(const FloatProgram::Element& element, size_t point) const {
+  for (int32_t side : {element.left, element.right}) {
+    const Ball& b = at(side, point);
+    if (auto v = settled(b.value, b.error)) return v;
+  }
+  ++runs_;
+  int32_t easier = cone(p_, element.left).size() <= cone(p_, element.right).size() ? element.left
+                                                                                   : element.right;
+  for (mpfr_prec_t bits : kPrecisions)
+    if (auto v = Precise(p_, points_, point, bits).run(easier)) return v;
+  return std::nullopt;
+}
+
+}  // namespace regraft::verify

@@ -1,0 +1,42 @@
+#pragma once
+// The real value of an element of a rule's side at a point, for comparison with what floating point
+// makes of it.
+#include <optional>
+#include <vector>
+
+#include "verify/numerics/float_run.h"
+
+namespace regraft::verify {
+
+/// Values to well within the spacing of float32. Doubles with a bound for their error decide most;
+/// the others are evaluated in intervals of growing precision (MPFR).
+class ExactValues {
+ public:
+  /// Both outlive this.
+  ExactValues(const FloatProgram& p, const Points& points);
+  /// The value of an element, by whichever side is easier: they are equal where both are defined.
+  /// nullopt: not defined there, beyond the range of doubles, or not found within the limits.
+  std::optional<double> value(const FloatProgram::Element& element, size_t point) const;
+  uint64_t multiprecision_runs() const { return runs_; }  ///< how many values took MPFR
+
+ private:
+  /// A real number within `error` of `value`; an error that is not a number: nothing is known.
+  struct Ball {
+    double value = 0, error = 0;
+  };
+  Ball ball(const FloatProgram::Step& s, size_t point) const;
+  Ball apply(Fn f, Ball x) const;
+  Ball& at(int32_t step, size_t point) {
+    return balls_[static_cast<size_t>(step) * points_.count + point];
+  }
+  const Ball& at(int32_t step, size_t point) const {
+    return balls_[static_cast<size_t>(step) * points_.count + point];
+  }
+
+  const FloatProgram& p_;
+  const Points& points_;
+  std::vector<Ball> balls_;  // [step * points + point]
+  mutable uint64_t runs_ = 0;
+};
+
+}  // namespace regraft::verify

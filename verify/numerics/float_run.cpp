@@ -1,0 +1,172 @@
+#include "verify/numerics/float_run.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace regraft::verify {
+namespace {
+
+using K = FloatProgram::Kind;
+
+constexpr float kSmallestNormalHalf = 0x1p-14f;
+
+float rounded_to_half(float x) {
+  float magnitude = std::abs(x);
+  if (std::isnan(x)) return x;
+  if (magnitude >= 65520) return std::copysign(std::numeric_limits<float>::infinity(), x);
+  if (magnitude < kSmallestNormalHalf)  // a sum near 1/2 has the spacing of subnormal halves
+    return std::copysign((magnitude + 0.5f) - 0.5f, x);
+  auto bits = std::bit_cast<uint32_t>(x);
+  bits += 0xfff + ((bits >> 13) & 1);
+  return std::bit_cast<float>(bits & ~uint32_t{0x1fff});
+}
+
+/// The place of a finite number among those of the format, 0 being 0.
+int64_t ordinal(float x, Format format) {
+  float magnitude = std::abs(x);
+  auto n = static_cast<int64_t>(std::bit_cast<uint32_t>(magnitude));
+  if (format == Format::F16)
+    n = magnitude < kSmallestNormalHalf ? static_cast<int64_t>(magnitude * 0x1p24f)
+                                        : (n >> 13) - (112 << 10);
+  return std::signbit(x) ? -n : n;
+}
+
+float value_of(Fn f, float x) {
+  double d = x;
+  switch (f) {
+    case Fn::Sigmoid:
+      return static_cast<float>(1 / (1 + std::exp(-d)));
+    case Fn::Tanh:
+      return static_cast<float>(std::tanh(d));
+    case Fn::Exp:
+      return static_cast<float>(std::exp(d));
+    case Fn::Sqrt:
+      return std::sqrt(x);
+    case Fn::Erf:
+      return static_cast<float>(std::erf(d));
+    case Fn::Relu:
+    case Fn::Clip:
+    case Fn::Recip:
+      break;
+  }
+  CHECK(false);
+  return x;
+}
+
+/// Runs the steps one after the other, each at all points.
+class Machine {
+ public:
+  Machine(const FloatProgram& p, const Points& points, Format format)
+      : p_(p), points_(points), format_(format), n_(points.count) {
+    run_.values.resize(p.steps.size() * n_);
+    run_.broken.assign(p.steps.size() * n_, 0);
+  }
+
+  FloatRun run() {
+    for (size_t k = 0; k < p_.steps.size(); ++k) {
+      step(k);
+      breakage(k);
+    }
+    return std::move(run_);
+  }
+
+ private:
+  const float* row(int32_t step) const {
+    return run_.values.data() + static_cast<size_t>(step) * n_;
+  }
+
+  template <class F>
+  void each(float* out, F&& f) {
+    for (size_t d = 0; d < n_; ++d) out[d] = f(d);
+  }
+
+  void step(size_t k) {
+    const FloatProgram::Step& s = p_.steps[k];
+    float* out = run_.values.data() + k * n_;
+    const float *a = nullptr, *b = nullptr;
+    if (s.kind != K::Constant && s.kind != K::Read && s.kind != K::Max) a = row(s.a);
+    if (s.kind == K::Add || s.kind == K::Mul || s.kind == K::Div) b = row(s.b);
+    switch (s.kind) {
+      case K::Constant: {
+        const Tape::Number& c = p_.numbers[static_cast<size_t>(s.a)];
+        double x = c.d == 0 ? c.real : static_cast<double>(c.n) / static_cast<double>(c.d);
+        return each(out, [&](size_t) { return static_cast<float>(x); });
+      }
+      case K::Read: {
+        const float* in =
+            points_.inputs[static_cast<size_t>(s.a)].data() + static_cast<size_t>(s.b) * n_;
+        return each(out, [&](size_t d) { return in[d]; });
+      }
+      case K::Add:
+        return each(out, [&](size_t d) { return a[d] + b[d]; });
+      case K::Mul:
+        return each(out, [&](size_t d) { return a[d] * b[d]; });
+      case K::Div:
+        return each(out, [&](size_t d) { return a[d] / b[d]; });
+      case K::Apply:
+        return each(out, [&](size_t d) { return value_of(s.fn, a[d]); });
+      case K::Clip: {
+        auto [low, high] = p_.bounds[static_cast<size_t>(s.b)];
+        float l = rounded(static_cast<float>(low), format_);
+        float h = rounded(static_cast<float>(high), format_);
+        return each(out, [&](size_t d) {
+          return std::isnan(a[d]) ? a[d] : std::min(std::max(a[d], l), h);
+        });
+      }
+      case K::Max:
+        return maximum(s, out);
+      case K::Round:
+        return each(out, [&](size_t d) { return rounded(a[d], format_); });
+    }
+  }
+
+  void maximum(const FloatProgram::Step& s, float* out) {
+    const float* first = row(p_.arguments[static_cast<size_t>(s.a)]);
+    std::copy(first, first + n_, out);
+    for (int32_t k = s.a + 1; k < s.b; ++k) {
+      const float* x = row(p_.arguments[static_cast<size_t>(k)]);
+      each(out, [&](size_t d) { return x[d] > out[d] || std::isnan(x[d]) ? x[d] : out[d]; });
+    }
+  }
+
+  void breakage(size_t k) {
+    if (p_.steps[k].kind == K::Constant) return;
+    uint8_t* out = run_.broken.data() + k * n_;
+    const float* x = run_.values.data() + k * n_;
+    for (size_t d = 0; d < n_; ++d) out[d] = !std::isfinite(x[d]);
+    for_each_operand(p_, p_.steps[k], [&](int32_t operand) {
+      const uint8_t* in = run_.broken.data() + static_cast<size_t>(operand) * n_;
+      for (size_t d = 0; d < n_; ++d) out[d] |= in[d];
+    });
+  }
+
+  const FloatProgram& p_;
+  const Points& points_;
+  Format format_;
+  size_t n_;
+  FloatRun run_;
+};
+
+}  // namespace
+
+float rounded(float x, Format format) { return format == Format::F32 ? x : rounded_to_half(x); }
+
+double largest(Format format) {
+  return format == Format::F32 ? std::numeric_limits<float>::max() : 65504;
+}
+double most_bits(Format format) { return format == Format::F32 ? 32 : 16; }
+
+double bits_of_error(float value, double exact, Format format) {
+  float right = rounded(static_cast<float>(exact), format);
+  if (!std::isfinite(value) || !std::isfinite(right)) return most_bits(format);
+  auto apart = std::abs(ordinal(value, format) - ordinal(right, format));
+  return std::log2(1 + static_cast<double>(apart));
+}
+
+FloatRun run_floats(const FloatProgram& p, const Points& points, Format format) {
+  return Machine(p, points, format).run();
+}
+
+}  // namespace regraft::verify

@@ -1,0 +1,137 @@
+#include "verify/numerics/points.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/rng.h"
+
+namespace regraft::verify {
+namespace {
+
+/// Draws the elements of one point.
+class Drawer {
+ public:
+  Drawer(Stress stress, Format format, uint64_t seed)
+      : stress_(stress), format_(format), limit_(magnitude_limit(format)), rng_(seed) {
+    common_ = magnitude(1e-2, limit_ / 4);
+    spread_ = std::exp2(-rng_.unit() * (format == Format::F32 ? 22 : 9));
+  }
+
+  /// Before the elements of an input are drawn.
+  void begin_input() {
+    input_ = sign() * magnitude(1e-2, limit_ / 4);
+    constexpr double kSingle[] = {1e4, 1, 0, 1e-3, 1e-10, 1e-30, 1e-40};
+    constexpr double kHalf[] = {1e2, 1, 0, 1e-2, 1e-3, 0x1p-14, 0x1p-24};
+    auto k = rng_.below(std::size(kSingle));
+    class_ = format_ == Format::F32 ? kSingle[k] : kHalf[k];
+  }
+
+  float element() {
+    double x = number();
+    if (stress_ != Stress::AllExponents) x = std::clamp(x, -limit_, limit_);
+    return rounded(static_cast<float>(x), format_);
+  }
+
+ private:
+  double sign() { return rng_.below(2) == 0 ? 1 : -1; }
+  double magnitude(double least, double most) {
+    return least * std::exp2(rng_.unit() * std::log2(most / least));
+  }
+  double usual() { return magnitude(format_ == Format::F32 ? 1e-6 : 1e-3, limit_); }
+
+  double any_number() {
+    if (format_ == Format::F32)
+      for (;;) {
+        auto x = std::bit_cast<float>(static_cast<uint32_t>(rng_.next()));
+        if (std::isfinite(x)) return x;
+      }
+    // A half: 5 bits of exponent, all but the last value of them, and 10 of fraction.
+    auto exponent = static_cast<int>(rng_.below(31));
+    double fraction = static_cast<double>(rng_.below(1024)) / 1024;
+    double x = exponent == 0 ? fraction * 0x1p-14 : std::exp2(exponent - 15) * (1 + fraction);
+    return sign() * x;
+  }
+  double subnormal() {
+    double least = format_ == Format::F32 ? 0x1p-149 : 0x1p-24;
+    return least * static_cast<double>(1 + rng_.below(format_ == Format::F32 ? 1 << 23 : 1 << 10));
+  }
+
+  double number() {
+    constexpr double kTies[] = {0, 1, -1, 0.5, 2, 1};
+    switch (stress_) {
+      case Stress::AllExponents:
+        return any_number();
+      case Stress::Usual:
+        return sign() * usual();
+      case Stress::Positive:
+        return usual();
+      case Stress::Logits:
+        return (2 * rng_.unit() - 1) * (format_ == Format::F32 ? 200 : 100);
+      case Stress::Offset:
+        return input_ * (1 + spread_ * (rng_.unit() - 0.5));
+      case Stress::Cancelling:
+        return sign() * common_ * (1 + spread_ * rng_.unit());
+      case Stress::Ties:
+        return kTies[rng_.below(std::size(kTies))];
+      case Stress::Subnormal:
+        return sign() * (rng_.below(2) == 0 ? subnormal() : usual());
+      case Stress::Extremes:
+        return sign() * class_ * (rng_.below(4) == 0 ? rng_.unit() : 1);
+    }
+    return 0;
+  }
+
+  Stress stress_;
+  Format format_;
+  double limit_;
+  Rng rng_;
+  double common_ = 1, spread_ = 1;  ///< of the point
+  double input_ = 1, class_ = 1;    ///< of the input
+};
+
+template <class F>
+Points drawn(const std::vector<std::vector<int64_t>>& shapes, Format format, uint64_t seed,
+             size_t count, F&& stress) {
+  Points points;
+  points.count = count;
+  std::vector<size_t> sizes;
+  for (const auto& shape : shapes) {
+    size_t n = 1;
+    for (int64_t d : shape) n *= static_cast<size_t>(d);
+    sizes.push_back(n);
+    points.inputs.emplace_back(n * count);
+  }
+  for (size_t d = 0; d < count; ++d) {
+    Drawer draw(stress(d), format, combine(seed, d));
+    for (size_t k = 0; k < sizes.size(); ++k) {
+      draw.begin_input();
+      for (size_t e = 0; e < sizes[k]; ++e) points.inputs[k][e * count + d] = draw.element();
+    }
+  }
+  return points;
+}
+
+}  // namespace
+
+double magnitude_limit(Format format) { return format == Format::F32 ? 1e4 : 1e2; }
+
+Points draw_points(const std::vector<std::vector<int64_t>>& shapes, Format format, uint64_t seed,
+                   size_t count) {
+  return drawn(shapes, format, seed, count,
+               [](size_t d) { return static_cast<Stress>(d % static_cast<size_t>(kStresses)); });
+}
+
+bool is_unlimited(size_t point) {
+  return point % static_cast<size_t>(kStresses) == static_cast<size_t>(Stress::AllExponents);
+}
+
+Points draw_limited_points(const std::vector<std::vector<int64_t>>& shapes, Format format,
+                           uint64_t seed, size_t count) {
+  return drawn(shapes, format, seed, count, [](size_t d) {
+    if (d % 2 == 0) return Stress::Extremes;
+    return static_cast<Stress>(1 + d / 2 % static_cast<size_t>(kStresses - 2));
+  });
+}
+
+}  // namespace regraft::verify

@@ -1,0 +1,127 @@
+#include "verify/numerics/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/rng.h"
+#include "verify/refute/sampling.h"
+
+namespace regraft::verify {
+namespace {
+
+constexpr size_t kSignatures = 4;
+constexpr size_t kSizesTried = 40;  // not all of them give every window an element
+constexpr int64_t kLong = 40;       // size of a long axis
+constexpr size_t kLongTried = 4, kLongAxes = 2;
+constexpr int64_t kMaxElements = 3000;
+constexpr size_t kRealDraws = 3;
+constexpr double kReals[] = {0.25, -1.7, 3, 1e-3, 1e-7, 0, 100, -1};
+
+/// The values that attributes have when nobody sets them, by the symbol that stands for them.
+RealValues usual_values(const RuleInstance& instance) {
+  RealValues r;
+  for (const Graph* g : {&instance.lhs, &instance.rhs})
+    for (int32_t id = 0; id < g->id_bound(); ++id) {
+      if (!g->contains(id) || g->node(id).kind != NodeKind::Call) continue;
+      const Node& n = g->node(id);
+      for (size_t k = 0; k < n.attrs.reals.size(); ++k)
+        if (Var v = n.attrs.reals[k].symbol) r.emplace(v, n.op->reals[k].fallback);
+    }
+  for (auto& [v, x] : r) x = static_cast<float>(x);
+  return r;
+}
+
+RealValues hostile_values(const RuleInstance& instance, Rng& rng) {
+  RealValues r = usual_values(instance);
+  for (auto& [v, x] : r)
+    if (rng.below(4) > 0) x = static_cast<float>(kReals[rng.below(std::size(kReals))]);
+  return r;
+}
+
+class Collector {
+ public:
+  Collector(const Rule& rule, uint64_t seed) : rule_(rule), seed_(seed), rng_(seed) {}
+
+  Settings run() {
+    size_t n = rule_.domain.size(), wanted = std::min(n, kSignatures);
+    for (size_t k = 0; k < wanted; ++k)
+      add_signature(rule_.domain[wanted == 1 ? 0 : k * (n - 1) / (wanted - 1)]);
+    return std::move(out_);
+  }
+
+ private:
+  void add_signature(const Signature& signature) {
+    auto made = instantiate(rule_, signature);
+    if (!made) return;
+    const RuleInstance& instance = out_.instances.emplace_back(*std::move(made));
+    bool first = out_.instances.size() == 1;
+    std::vector<Valuation> sizes, sampled = sample_sizes(instance, seed_, kSizesTried);
+    // Not the smallest first: many axes of size 1 hide what the rule does.
+    std::rotate(sampled.begin(), sampled.begin() + static_cast<std::ptrdiff_t>(sampled.size() / 2),
+                sampled.end());
+    for (const Valuation& v : sampled)
+      if (sizes.size() < (first ? 2 : 1) && add(instance, v, usual_values(instance)))
+        sizes.push_back(v);
+    if (!first || sizes.empty()) return;
+    if (!usual_values(instance).empty())
+      for (size_t k = 0; k < kRealDraws; ++k)
+        add(instance, sizes[k % sizes.size()], hostile_values(instance, rng_));
+    add_long(instance, sizes[0]);
+  }
+  bool add(const RuleInstance& instance, const Valuation& sizes, RealValues reals) {
+    auto p = float_program(instance, sizes, reals);
+    if (p) out_.all.push_back({&instance, sizes, std::move(reals), *std::move(p)});
+    return p.has_value();
+  }
+  /// One free size long: those that make an element take the most steps.
+  void add_long(const RuleInstance& instance, const Valuation& usual) {
+    SizeSpace space(instance);
+    if (!space.usable()) return;
+    std::vector<std::pair<size_t, Setting>> found;
+    for (Var v : space.free()) {
+      Valuation sizes = usual;
+      sizes[v] = kLong;
+      if (!space.complete(sizes)) continue;
+      int64_t elements = total_elements(instance, sizes);
+      if (elements < 0 || elements > kMaxElements || found.size() == kLongTried) continue;
+      RealValues reals = usual_values(instance);
+      auto p = float_program(instance, sizes, reals);
+      if (!p || p->elements.empty()) continue;
+      const auto& e = p->elements[0];
+      size_t steps = std::max(cone(*p, e.left).size(), cone(*p, e.right).size());
+      found.emplace_back(steps, Setting{&instance, sizes, reals, *std::move(p)});
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](auto& x, auto& y) { return x.first > y.first; });
+    for (size_t k = 0; k < std::min(found.size(), kLongAxes); ++k)
+      out_.all.push_back(std::move(found[k].second));
+  }
+
+  const Rule& rule_;
+  uint64_t seed_;
+  Rng rng_;
+  Settings out_;
+};
+
+}  // namespace
+
+Settings settings_of(const Rule& rule, uint64_t seed) {
+  try {
+    return Collector(rule, seed).run();
+  } catch (const PolyOverflow&) {  // of a size
+    return {};
+  }
+}
+
+std::string describe(const Setting& setting) {
+  Valuation sizes = setting.sizes;
+  for (const auto& [v, x] : setting.reals) sizes.erase(v);
+  std::string text = describe(*setting.instance, sizes);
+  for (const auto& [name, v] : setting.instance->real_symbols)
+    if (auto it = setting.reals.find(v); it != setting.reals.end())
+      text += fmt::format(" {}={:.6g}", name, it->second);
+  return text;
+}
+
+}  // namespace regraft::verify

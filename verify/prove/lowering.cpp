@@ -1,0 +1,43 @@
+#include "verify/prove/lowering.h"
+
+#include <algorithm>
+
+#include "verify/arithmetic/budget.h"
+
+namespace regraft::verify {
+
+bool Lowering::supported() const {
+  for (int32_t id = 0; id < graph_.id_bound(); ++id) {
+    if (!graph_.contains(id)) continue;
+    const Node& n = graph_.node(id);
+    if (n.kind != NodeKind::Input && n.kind != NodeKind::Call) return false;
+    for (const auto& t : n.types)
+      if (!t.shape) return false;
+  }
+  return true;
+}
+
+SymbolicTensor Lowering::tensor(Value v) {
+  SymbolicTensor t;
+  t.shape = graph_.shape(v);
+  t.at = [this, v](std::span<const Poly> position) { return element(v, position); };
+  return t;
+}
+
+Sum Lowering::element(Value v, std::span<const Poly> position) {
+  const Node& n = graph_.node(v.node);
+  if (n.kind == NodeKind::Input) {
+    const auto& inputs = graph_.inputs();
+    auto it = std::find(inputs.begin(), inputs.end(), v);
+    return algebra_.element(static_cast<int>(it - inputs.begin()), position);
+  }
+  std::vector<SymbolicTensor> operands;
+  for (Value in : n.inputs) operands.push_back(tensor(in));
+  if (++depth_ > 100) throw OutOfBudget{"graph too deep"};
+  Sum s = n.op->symbolic_semantics.element(algebra_, operands, n.attrs, position, v.output);
+  --depth_;
+  if (s.products.size() > 4000) throw OutOfBudget{"formula too large"};
+  return s;
+}
+
+}  // namespace regraft::verify

@@ -1,0 +1,183 @@
+#include "verify/prove/prover.h"
+
+#include "verify/prove/lowering.h"
+#include "verify/prove/matching.h"
+
+namespace regraft::verify {
+namespace {
+
+/// A Size symbol that an equality expresses by others.
+std::optional<std::pair<Var, Poly>> solvable(const Formula& f) {
+  if (f.kind != Formula::Zero) return std::nullopt;
+  Poly e;
+  for (const auto& [m, c] : f.poly.terms())
+    if (m.size() == 1 && m[0]->kind == SymbolKind::Size && solve_for(f.poly, m[0], e))
+      return std::pair{m[0], e};
+  return std::nullopt;
+}
+
+/// One that an equality of the domain expresses, or two that say the same of it: from s t = n and
+/// s u = n follows t = u.
+std::optional<std::pair<Var, Poly>> solvable(const Conjunction& domain) {
+  for (const Formula& f : domain)
+    if (auto found = solvable(f)) return found;
+  for (size_t i = 0; i < domain.size(); ++i)
+    for (size_t j = 0; j < i && domain[i].kind == Formula::Zero; ++j) {
+      if (domain[j].kind != Formula::Zero) continue;
+      for (int64_t sign : {-1, 1})
+        if (auto found = solvable(is_zero(domain[i].poly + Poly(sign) * domain[j].poly)))
+          return found;
+    }
+  return std::nullopt;
+}
+
+/// Two sizes of which one is the least it may be: (x - min x) (y - min y) <= 0 says so.
+std::optional<std::pair<Var, Var>> one_of_two(const Formula& f) {
+  if (f.kind != Formula::NonNegative) return std::nullopt;
+  for (const auto& t : f.poly.terms()) {
+    if (t.monomial.size() != 2 || t.coefficient != -1) continue;
+    Var x = t.monomial[0], y = t.monomial[1];
+    bool sizes = x != y && x->kind == SymbolKind::Size && y->kind == SymbolKind::Size;
+    Poly product = (Poly::symbol(x) - Poly(x->min)) * (Poly::symbol(y) - Poly(y->min));
+    if (sizes && (f.poly + product).is_zero()) return std::pair{x, y};
+  }
+  return std::nullopt;
+}
+
+/// The domain solved, with what forces one of two sizes distinguished.
+std::vector<SolvedDomain> cases(const Conjunction& domain) {
+  SolvedDomain solved = solve_sizes(domain);
+  for (const Formula& f : solved.domain) {
+    auto two = one_of_two(f);
+    if (!two) continue;
+    std::vector<SolvedDomain> all;
+    for (Var v : {two->first, two->second}) {
+      Conjunction one = domain;
+      add(one, Poly::symbol(v) == Poly(v->min));
+      for (SolvedDomain& c : cases(one)) all.push_back(std::move(c));
+    }
+    return all;
+  }
+  return {std::move(solved)};
+}
+
+Verdict unknown(std::string reason) { return {VerdictKind::Unknown, std::move(reason)}; }
+
+/// The proof of one instance.
+class Proof {
+ public:
+  Proof(const RuleInstance& instance, Budget& budget)
+      : instance_(instance), budget_(budget), solver_(budget) {}
+  Verdict run();
+  const OracleStats& stats() const { return solver_.stats(); }
+
+ private:
+  Verdict prove_output(size_t k);
+  /// Follows from what the left side requires; equal sizes are one symbol there.
+  bool implied(const Formula& f) {
+    return solver_.implies(solved_.domain, substitute(f, solved_.sizes));
+  }
+  Side lower(const Graph& g, Value v, std::span<const Poly> position);
+
+  const RuleInstance& instance_;
+  Budget& budget_;
+  ArithmeticSolver solver_;
+  SolvedDomain solved_;           ///< what the left side requires
+  std::optional<Formula> unmet_;  ///< a requirement of a formula that the domain does not imply
+};
+
+/// The element of v at a position; equal sizes are one symbol.
+Side Proof::lower(const Graph& g, Value v, std::span<const Poly> position) {
+  Symbolic algebra(g.pool());
+  algebra.on_require = [&](const Formula& f) {
+    if (!unmet_ && !implied(f)) unmet_ = f;
+  };
+  Side side;
+  algebra.on_apply = [&](Fn f, const Sum& x) {
+    if (f != Fn::Recip && f != Fn::Sqrt) return;
+    Scope scope = algebra.scope();
+    side.partial.push_back(
+        {f, substitute(x, solved_.sizes), scope.bound, substitute(scope.guard, solved_.sizes)});
+  };
+  algebra.on_maximum = [&](const Atom& m) {
+    Scope scope = algebra.scope();
+    Sum s = sum_of(m);
+    s.products[0].bound = scope.bound;
+    s.products[0].guard = scope.guard;
+    side.maxima.push_back(substitute(s, solved_.sizes).products.at(0));
+  };
+  side.value = substitute(Lowering(g, algebra).element(v, position), solved_.sizes);
+  return side;
+}
+
+Verdict Proof::run() {
+  const Graph &left = instance_.lhs, &right = instance_.rhs;
+  Symbolic algebra(left.pool());
+  if (!Lowering(left, algebra).supported() || !Lowering(right, algebra).supported())
+    return unknown("a node has no formula");
+  if (left.outputs().size() != right.outputs().size()) return unknown("number of outputs");
+  if (solver_.refuted(instance_.requires_lhs)) return unknown("empty domain");
+  for (SolvedDomain& sizes : cases(instance_.requires_lhs)) {
+    solved_ = std::move(sizes);
+    if (solver_.refuted(solved_.domain)) continue;
+    for (const auto& f : instance_.requires_rhs)
+      if (!implied(f)) return unknown("not implied: " + to_string(f));
+    for (size_t k = 0; k < left.outputs().size(); ++k)
+      if (Verdict v = prove_output(k); v.kind != VerdictKind::ProvedAllSizes) return v;
+  }
+  return {VerdictKind::ProvedAllSizes, {}};
+}
+
+Verdict Proof::prove_output(size_t k) {
+  const Graph &left = instance_.lhs, &right = instance_.rhs;
+  const Shape &a = left.shape(left.outputs()[k]), &b = right.shape(right.outputs()[k]);
+  if (a.size() != b.size()) return unknown("ranks differ");
+  Conjunction domain = solved_.domain;
+  std::vector<Poly> position;
+  for (size_t d = 0; d < a.size(); ++d) {
+    if (!implied(a[d] == b[d]))
+      return unknown("shapes differ: " + to_string(a[d]) + " and " + to_string(b[d]));
+    Var i = left.pool().fresh("i" + std::to_string(d), SymbolKind::Position);
+    position.push_back(Poly::symbol(i));
+    add(domain, Poly(0) <= position.back() && position.back() < substitute(a[d], solved_.sizes));
+  }
+  Side one = lower(left, left.outputs()[k], position);
+  Side other = lower(right, right.outputs()[k], position);
+  if (unmet_) return unknown("not implied: " + to_string(*unmet_));
+  Matcher matcher(solver_, budget_);
+  if (matcher.proves_equal(one, other, domain)) return {VerdictKind::ProvedAllSizes, {}};
+  return unknown("stuck at" + matcher.stuck_at().substr(0, 200));
+}
+
+}  // namespace
+
+SolvedDomain solve_sizes(const Conjunction& domain) {
+  SolvedDomain r{{}, domain};
+  while (auto found = solvable(r.domain)) {
+    const auto& [v, e] = *found;
+    Substitution s{{v, e}};
+    for (auto& [x, old] : r.sizes) old = substitute(old, s);
+    r.sizes[v] = e;
+    r.domain = substitute(r.domain, s);
+    add(r.domain, Poly(v->min) <= e);
+  }
+  return r;
+}
+
+Verdict SymbolicProver::prove(const RuleInstance& instance) {
+  if (must_end(stop_)) return unknown("interrupted");
+  Budget budget(limits_, stop_);
+  Proof proof(instance, budget);
+  Verdict v;
+  try {
+    v = proof.run();
+  } catch (const PolyOverflow&) {
+    v = unknown("integers too large");
+  } catch (const OutOfBudget& e) {
+    v = unknown(e.what);
+  }
+  stats_ += proof.stats();
+  return v;
+}
+
+}  // namespace regraft::verify

@@ -1,0 +1,39 @@
+#pragma once
+// The seam between a rule at one signature and whatever proves it.
+#include "ir/rule/rule.h"
+#include "verify/arithmetic/solver.h"
+
+namespace regraft::verify {
+
+/// Answers are sound: ProvedAllSizes means that wherever the left side is well formed, the right
+/// side is too, has the same shapes, and computes the same real numbers. Scope: real arithmetic.
+struct Prover {
+  virtual ~Prover() = default;
+  virtual Verdict prove(const RuleInstance& instance) = 0;
+};
+
+/// Proofs for all sizes: both sides as sums of guarded products over symbolic indices. Any limit,
+/// overflow or open question is Unknown with the reason. Deterministic. Not thread-safe.
+class SymbolicProver final : public Prover {
+ public:
+  explicit SymbolicProver(const Limits& limits = {}, const Stop* stop = nullptr)
+      : limits_(limits), stop_(stop) {}
+  Verdict prove(const RuleInstance& instance) override;
+  /// Of all proofs so far.
+  const OracleStats& stats() const { return stats_; }
+
+ private:
+  Limits limits_;
+  const Stop* stop_;
+  OracleStats stats_;
+};
+
+/// Equalities of a domain solved for size symbols. What was known of a solved symbol (its minimum)
+/// stays in `domain` as a literal.
+struct SolvedDomain {
+  Substitution sizes;
+  Conjunction domain;
+};
+SolvedDomain solve_sizes(const Conjunction& domain);
+
+}  // namespace regraft::verify

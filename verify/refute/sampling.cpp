@@ -1,0 +1,191 @@
+#include "verify/refute/sampling.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/rng.h"
+
+namespace regraft::verify {
+namespace {
+
+using Symbols = std::set<Var, SymbolLess>;
+
+void collect(const Poly& p, Symbols& out) {
+  for (const auto& [m, c] : p.terms())
+    for (Var v : m) {
+      if (v->numerator) {
+        collect(*v->numerator, out);
+        collect(*v->denominator, out);
+      }
+      if (v->kind != SymbolKind::Quotient) out.insert(v);
+    }
+}
+void collect(const Formula& f, Symbols& out) {
+  collect(f.poly, out);
+  for (const auto& p : f.parts) collect(p, out);
+}
+void collect(const Graph& g, Symbols& out) {
+  for (int32_t id = 0; id < g.id_bound(); ++id) {
+    if (!g.contains(id)) continue;
+    const Node& n = g.node(id);
+    for (const auto& t : n.types)
+      if (t.shape)
+        for (const Poly& d : *t.shape) collect(d, out);
+    for (const auto& list : n.attrs.ints)
+      for (const Poly& p : list) collect(p, out);
+    for (const Real& r : n.attrs.reals)
+      if (r.symbol) out.insert(r.symbol);
+  }
+}
+
+Symbols symbols_of(const RuleInstance& instance) {
+  Symbols all;
+  collect(instance.lhs, all);
+  collect(instance.rhs, all);
+  for (const auto& f : instance.requires_lhs) collect(f, all);
+  for (const auto& f : instance.requires_rhs) collect(f, all);
+  return all;
+}
+
+int64_t elements(const Graph& g, const Valuation& sizes) {
+  int64_t total = 0;
+  for (int32_t id = 0; id < g.id_bound(); ++id) {
+    if (!g.contains(id)) continue;
+    for (const auto& t : g.node(id).types) {
+      int64_t n = 1;
+      for (const Poly& d : *t.shape) {
+        int64_t e = evaluate(d, sizes);
+        if (e < 1 || e > 4096) return -1;
+        n *= e;
+        if (n > (1 << 20)) return -1;
+      }
+      total += n;
+    }
+  }
+  return total;
+}
+
+/// One draw of a size; `round` sets the mixture.
+int64_t draw(Rng& rng, Var v, uint64_t round, int64_t spread, std::vector<int64_t>& used) {
+  int64_t low = v->min;
+  if (round % 3 == 2) return low + static_cast<int64_t>(rng.below(static_cast<uint64_t>(spread)));
+  if (round % 3 == 0) low = std::max<int64_t>(low, v->min >= 1 ? 2 : 0);
+  int64_t x = rng.between(low, low + spread);
+  auto seen = [&] { return std::find(used.begin(), used.end(), x) != used.end(); };
+  if (round % 3 == 0 && v->min >= 1)
+    for (int tries = 0; tries < 4 && seen(); ++tries) x = rng.between(low, low + spread);
+  used.push_back(x);
+  return x;
+}
+
+/// One try; false when it violates a requirement.
+bool draw_all(const SizeSpace& space, Rng& rng, uint64_t round, int64_t spread, Valuation& sizes) {
+  std::vector<int64_t> used;
+  for (Var v : space.free()) sizes[v] = draw(rng, v, round, spread, used);
+  return space.complete(sizes);
+}
+
+}  // namespace
+
+SizeSpace::SizeSpace(const RuleInstance& instance)
+    : instance_(instance), solved_(solve_sizes(instance.requires_lhs)) {
+  for (Var v : symbols_of(instance)) {
+    usable_ = usable_ && v->kind == SymbolKind::Size;
+    (solved_.sizes.count(v) ? dependent_ : free_).push_back(v);
+  }
+}
+
+bool SizeSpace::complete(Valuation& sizes) const {
+  for (Var v : dependent_) {
+    int64_t x = evaluate(solved_.sizes.at(v), sizes);
+    if (x < v->min || x > 4096) return false;
+    sizes[v] = x;
+  }
+  return evaluate(instance_.requires_lhs, sizes);
+}
+
+bool SizeSpace::for_each(int64_t excess, const std::function<bool(const Valuation&)>& visit) const {
+  Valuation sizes;
+  auto from = [&](auto& self, size_t k, int64_t left) -> bool {
+    if (k == free_.size()) return left == 0 && visit(sizes);
+    bool last = k + 1 == free_.size();
+    for (int64_t x = last ? left : 0; x <= left; ++x) {
+      sizes[free_[k]] = free_[k]->min + x;
+      if (self(self, k + 1, left - x)) return true;
+    }
+    return false;
+  };
+  return from(from, 0, excess);
+}
+
+int64_t total_elements(const RuleInstance& instance, const Valuation& sizes) {
+  int64_t a = elements(instance.lhs, sizes), b = elements(instance.rhs, sizes);
+  return a < 0 || b < 0 ? -1 : a + b;
+}
+
+std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count,
+                                    int64_t spread) {
+  struct Found {
+    int64_t elements;
+    Valuation sizes;
+  };
+  std::vector<Found> found;
+  try {
+    SizeSpace space(instance);
+    if (!space.usable()) return {};
+    Rng rng(seed);
+    size_t again = 0;  // draws of sizes that were found before
+    Valuation sizes;
+    for (uint64_t tries = 0; tries < 3000 && found.size() < count && again < 8 * count; ++tries) {
+      if (!draw_all(space, rng, tries, spread + static_cast<int64_t>(tries / 300), sizes)) continue;
+      int64_t n = elements(instance.lhs, sizes);
+      if (n < 0 || n > 6000) continue;
+      bool fresh =
+          std::none_of(found.begin(), found.end(), [&](auto& f) { return f.sizes == sizes; });
+      again += !fresh;
+      if (fresh) found.push_back({n, sizes});
+    }
+  } catch (const PolyOverflow&) {
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](auto& a, auto& b) { return a.elements < b.elements; });
+  std::vector<Valuation> r;
+  for (auto& f : found) r.push_back(std::move(f.sizes));
+  return r;
+}
+
+namespace {
+
+std::string text_of(const Real& r) {
+  std::string s = std::to_string(r.value);
+  s.erase(s.find_last_not_of('0') + 1);
+  return s.ends_with('.') ? s + "0" : s;
+}
+
+}  // namespace
+
+std::string describe(const RuleInstance& instance, const Valuation& sizes) {
+  std::string text;
+  Symbols shown;
+  for (Value in : instance.lhs.inputs()) {
+    const Node& n = instance.lhs.node(in.node);
+    text += (text.empty() ? "" : " ") + (n.names.empty() ? "x" : n.names[0]) + "=[";
+    const Shape& shape = *n.types[0].shape;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      text += (d ? "," : "") + std::to_string(evaluate(shape[d], sizes));
+      collect(shape[d], shown);
+    }
+    text += "]";
+  }
+  for (const auto& [v, x] : sizes) {
+    bool real = std::any_of(instance.real_symbols.begin(), instance.real_symbols.end(),
+                            [&, v = v](auto& r) { return r.second == v; });
+    if (real)
+      text += " " + v->name + "=" + text_of(evaluate(Attrs<Poly>{{}, {{0, v}}}, sizes).reals[0]);
+    else if (!shown.count(v))
+      text += " " + v->name + "=" + std::to_string(x);
+  }
+  return text;
+}
+
+}  // namespace regraft::verify
