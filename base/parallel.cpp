@@ -1,11 +1,13 @@
 #include "base/parallel.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <limits>
 #include <thread>
 
+#include "base/check.h"
 #include "base/resources.h"
 #include "base/uninterrupted.h"
 
@@ -121,10 +123,32 @@ Uninterrupted::~Uninterrupted() { --uninterrupted; }
 void Stop::acknowledge_interrupt() { interrupt_pending = 0; }
 bool Stop::was_interrupted() { return interrupt_seen != 0; }
 
+namespace {
+
+/// Installs `handler`, to run on a stack of its own: code that a library generates may use the
+/// stack pointer for something else. Calls that a signal interrupts go on.
+void install(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  CHECK(sigaction(signal, &action, nullptr) == 0);
+}
+
+}  // namespace
+
 void install_interrupt_handler() {
+  static std::array<char, 1 << 16> stack;
+  stack_t own{};
+  own.ss_sp = stack.data();
+  own.ss_size = stack.size();
+  CHECK(sigaltstack(&own, nullptr) == 0);
   for (int s : {SIGPIPE, SIGXFSZ}) std::signal(s, SIG_IGN);
-  for (int s : kSignals)  // glibc's signal() restarts calls: reading and writing go on
-    if (std::signal(s, on_interrupt) == SIG_IGN && s == SIGHUP) std::signal(s, SIG_IGN);
+  for (int s : kSignals) {
+    struct sigaction before {};
+    sigaction(s, nullptr, &before);
+    if (s != SIGHUP || before.sa_handler != SIG_IGN) install(s, on_interrupt);
+  }
 }
 
 }  // namespace regraft

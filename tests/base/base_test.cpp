@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
+
 #include <unistd.h>
+#include <csignal>
 
 #include <bit>
 #include <filesystem>
@@ -158,6 +160,20 @@ TEST(InputFile, ReadsAllOrRefuses) {
   EXPECT_EQ(read_file(path, 10).error().message, path + ": cannot be read");
   EXPECT_EQ(read_file(testing::TempDir(), 10).error().message,
             testing::TempDir() + ": cannot be read");
+}
+
+/// Code that oneDNN generates keeps other things where the stack pointer points.
+TEST(Interrupt, IsHandledOnAStackOfItsOwn) {
+  struct sigaction before {
+  }, now{};
+  sigaction(SIGTERM, nullptr, &before);
+  install_interrupt_handler();
+  stack_t stack{};
+  sigaction(SIGTERM, nullptr, &now);
+  sigaltstack(nullptr, &stack);
+  EXPECT_TRUE(now.sa_flags & SA_ONSTACK);
+  EXPECT_FALSE(stack.ss_flags & SS_DISABLE);
+  for (int s : {SIGINT, SIGTERM, SIGHUP}) sigaction(s, &before, nullptr);
 }
 
 }  // namespace
