@@ -70,4 +70,10 @@ std::string one_line(std::string_view text) {
   return printable(text.substr(0, kEnd)) + " [...] " + printable(text.substr(text.size() - kEnd));
 }
 
+std::string hex(uint64_t number) {
+  std::string s(16, '0');
+  for (size_t k = s.size(); k-- > 0; number >>= 4) s[k] = "0123456789abcdef"[number & 15];
+  return s;
+}
+
 }  // namespace regraft

@@ -8,6 +8,7 @@
 
 #include "base/files/output_file.h"
 #include "base/hash.h"
+#include "base/printable.h"
 #include "cli/bench/report.h"
 #include "cli/support/commands.h"
 #include "cli/support/model_files.h"
@@ -36,7 +37,7 @@ std::string digest_of(const rewrite::RuleIndex& rules, const cost::CostModel& mo
   uint64_t h = hash_text(model.description());
   for (const auto& rule : rules.rules()) h = combine(h, hash_text(rule.rule.name));
   for (float x : rl::describe(rules).rows) h = combine(h, std::bit_cast<uint32_t>(x));
-  return fmt::format("{:016x}", h);
+  return hex(h);
 }
 
 std::string digest_of_file(const std::string& path) {
@@ -44,7 +45,7 @@ std::string digest_of_file(const std::string& path) {
   uint64_t h = 0;
   for (std::string part(1 << 20, 0); in.read(part.data(), 1 << 20) || in.gcount() > 0;)
     h = combine(h, hash_text({part.data(), static_cast<size_t>(in.gcount())}));
-  return fmt::format("{:016x}", h);
+  return hex(h);
 }
 
 /// A run's limits; 0: none.

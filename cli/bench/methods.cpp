@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/hash.h"
+#include "base/printable.h"
 #include "rewrite/searchers.h"
 #include "rl/policy_file.h"
 #include "rl/search.h"
@@ -67,7 +68,7 @@ std::vector<Family> controls(const rewrite::RuleIndex& rules) {
 std::string label_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  return fmt::format("{:016x}", hash_text(text));
+  return hex(hash_text(text));
 }
 
 Result<std::vector<Family>> learned(const std::vector<std::string>& policies,

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "cost/profile/objective.h"
+#include "cost/profile/timing.h"
 #include "cost/runtime/cpu/executor.h"
 
 namespace regraft::cli {
@@ -17,8 +18,7 @@ Result<double> time_on_cpu(const Graph& g) {
   ASSIGN_OR_RETURN(auto executor, cost::cpu::Executor::compile(g, options));
   std::vector<double> times;
   for (int k = 0; k < kRuns; ++k) times.push_back(executor.time_once(1));
-  std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
-  return times[kRuns / 2];
+  return cost::median(std::move(times));
 }
 
 }  // namespace

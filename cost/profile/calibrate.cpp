@@ -16,12 +16,6 @@ struct Sample {
 };
 using Samples = std::array<std::vector<Sample>, static_cast<size_t>(Kind::kCount)>;
 
-double median(std::vector<double> v) {
-  auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-  std::nth_element(v.begin(), middle, v.end());
-  return *middle;
-}
-
 Samples samples_of(const Profile& p) {
   Samples samples;
   for (const auto& [text, timing] : p.kernels) {

@@ -10,6 +10,8 @@ struct Timing {
   int runs = 0;
 };
 
+/// Of at least one value; of an even number, the mean of the two in the middle.
+double median(std::vector<double> values);
 /// Median, and the interval that order statistics give. 0 runs: zeros.
 Timing summarise(std::vector<double> microseconds);
 

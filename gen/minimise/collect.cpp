@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "base/printable.h"
 #include "gen/generalise/check.h"
 #include "gen/minimise/domain.h"
 
@@ -15,12 +16,6 @@ std::string joined_ops(const Pattern& p) {
   std::string s;
   for (const PatternNode& n : p.nodes) s += (s.empty() ? "" : "-") + std::string(n.op->name);
   return s.empty() ? "id" : s;
-}
-
-std::string hex_digits(uint64_t h, int digits) {
-  std::string s;
-  for (int k = 0; k < digits; ++k) s += "0123456789abcdef"[h >> (60 - 4 * k) & 15];
-  return s;
 }
 
 bool fits(const std::vector<Signature>& domain, size_t variables) {
@@ -99,9 +94,9 @@ std::vector<Rule> Collector::finished(const std::vector<char>& keep, int threads
   std::set<std::string> names;
   for (Rule& rule : r) {
     std::string base = joined_ops(rule.lhs) + "=" + joined_ops(rule.rhs) + ".";
-    uint64_t hash = hash_text(canonical_key(rule));
-    for (int digits = 4; digits <= 16; ++digits) {
-      rule.name = base + hex_digits(hash, digits);
+    const std::string digits = hex(hash_text(canonical_key(rule)));
+    for (size_t k = 4; k <= digits.size(); ++k) {
+      rule.name = base + digits.substr(0, k);
       if (names.insert(rule.name).second) break;
     }
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/printable.h"
 #include "ir/algebra/scan.h"
 #include "ir/rule/text.h"
 
@@ -17,12 +18,6 @@ std::string value_text(Value v) {
 
 std::string type_text(const TensorType& t) {
   return to_string(t.dtype) + "[" + (t.shape ? text::print(*t.shape) : "...") + "]";
-}
-
-std::string hexadecimal(uint64_t x) {
-  std::string s(16, '0');
-  for (size_t k = 16; k-- > 0; x >>= 4) s[k] = "0123456789abcdef"[x & 15];
-  return s;
 }
 
 /// The attribute's numbers are those that a reader fills in when it is missing.
@@ -56,7 +51,7 @@ std::string node_text(const Graph& g, int32_t id) {
       s += "input";
       break;
     case NodeKind::Constant:
-      s += "constant hash=" + hexadecimal(n.constant->hash().low);
+      s += "constant hash=" + hex(n.constant->hash().low);
       break;
     case NodeKind::Call:
       s += n.op->name;

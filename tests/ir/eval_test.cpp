@@ -173,5 +173,16 @@ TEST(Agreement, ClaimsNothingWhereTheLeftSideIsUndefined) {
   EXPECT_EQ(agreement(one({nothing}), one({a})), Agreement::Undefined);
 }
 
+TEST(Eval, AnAxisThatIsTakenWholeMayBeEmpty) {
+  Array<double> x{{0, 6}, {}};
+  auto cut = [&](int64_t rows) {
+    return evaluate_reals(*find_op("slice"), {&x}, {{{0, 1}, {rows, 5}, {1, 1}}, {}});
+  };
+  auto y = cut(0);
+  ASSERT_TRUE(y);
+  EXPECT_EQ((*y)[0].shape, (std::vector<int64_t>{0, 5}));
+  EXPECT_FALSE(cut(1));
+}
+
 }  // namespace
 }  // namespace regraft
