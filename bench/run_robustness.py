@@ -101,12 +101,18 @@ def false_rules_section(kept):
                       for w in kept["wrong"]], "No false rule was proved.")]
 
 
-def differential_section(title, text, kept):
+def mended(part):
+    """What a part of tests/robustness found; the run that is shown may be older than the repairs."""
+    found = json.loads((TOOLS / "findings.json").read_text(encoding="utf-8")).get(part, [])
+    return ["What was found, and mended with tests:", "", *bullets(found, "Nothing.")]
+
+
+def differential_section(title, text, kept, part):
     rows = [[name, f"{n:,}"] for name, n in kept["counts"].items()]
     rows.append(["models rewritten", f"{kept['rewritten']:,}"])
     rows.append(["different rules applied", kept["rules applied"]])
     return [f"## {title}", "", text, "", *table(["what", "count"], rows),
-            *bullets(kept["failures"][:40], "No failure.")]
+            *bullets(kept["failures"][:40], "No failure."), *mended(part)]
 
 
 def crash_section(kept):
@@ -118,7 +124,7 @@ def crash_section(kept):
             f"Each command ended at random moments by `kill -9`, SIGTERM, and a full disk ({kept['full_disk']}); "
             "then every file must be what it was or whole, and the same command must finish.", "",
             *table(["command", "way", "moments", "exit codes", "problems"], rows),
-            *bullets(problems, "No half-written file; each rerun finished.")]
+            *bullets(problems, "No half-written file; each rerun finished."), *mended("crash")]
 
 
 BACKEND = ("Each as it is and in surroundings that rules rewrite and that change no value, against the recorded "
@@ -127,14 +133,14 @@ SECTIONS = {
     "fuzz": fuzz_section,
     "false-rules": false_rules_section,
     "backend": lambda kept: differential_section(
-        "ONNX's test models", f"{BACKEND}, with the default search.", kept),
+        "ONNX's test models", f"{BACKEND}, with the default search.", kept, "backend"),
     "portfolio": lambda kept: differential_section(
-        "ONNX's test models, portfolio", f"{BACKEND}, with `--search portfolio --time 1`.", kept),
+        "ONNX's test models, portfolio", f"{BACKEND}, with `--search portfolio --time 1`.", kept, "portfolio"),
     "random": lambda kept: differential_section(
-        "Random models", "With the default search, against onnxruntime without its optimisations, at two sizes of each dynamic dimension "
-        "and at ordinary, tiny, large (1e4; 1e2 in float16), logit-like (200; 50), tied and equal inputs. A "
+        "Random models", "With the default search, against onnxruntime without its optimisations, at two sizes of "
+        "each dynamic dimension and at ordinary, tiny, large (1e4; 1e2 in float16), logit-like (200; 50), tied and equal inputs. A "
         "result that is finite must stay finite, and its error beside double precision must be explained by "
-        "the original's.", kept),
+        "the original's.", kept, "random"),
     "crash": crash_section,
 }
 
