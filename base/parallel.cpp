@@ -126,7 +126,8 @@ bool Stop::was_interrupted() { return interrupt_seen != 0; }
 namespace {
 
 /// Installs `handler`, to run on a stack of its own: code that a library generates may use the
-/// stack pointer for something else. Calls that a signal interrupts go on.
+/// stack pointer for something else. A signal to the process comes to the main thread, whose stack
+/// it is. Calls that a signal interrupts go on.
 void install(int signal, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+import prose
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 KEPT = ROOT / "bench/robustness.json"
 TOOLS = ROOT / "tests/robustness"
@@ -153,7 +155,7 @@ def document(kept):
         if part in kept:
             lines += section(kept[part])
     lines += [f"Measured on {platform.system()} {platform.machine()}, {os.cpu_count()} cores.", ""]
-    return "\n".join(lines)
+    return prose.wrapped("\n".join(lines))
 
 
 def main():

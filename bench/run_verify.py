@@ -2,11 +2,11 @@
 """Judges rule files with `regraft verify`, and writes the table bench/verify.md.
 
   python3 bench/run_verify.py [--regraft PATH] [--files NAME ...] [--taso graph_subst.pb] [--threads N]
-      [--before FOLDER]
+      [--before REVISION]
 
 Verdicts in the files are ignored: every rule is proved anew. What the generator finds is found anew, and
-each of its candidates judged, at more shapes too. FOLDER has the rule files of another version: their rules
-are judged anew as well, and those whose verdict is another one are listed with the reason. Plain Python.
+each of its candidates judged, at more shapes too. The rule files of another REVISION (git's) are judged anew
+as well, and rules whose verdict is another one are listed with the reason. Plain Python.
 """
 import argparse
 import collections
@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import prose
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FILES = {name: ROOT / "substitutions" / file for name, file in (
@@ -94,12 +96,21 @@ def numerics_table(rows):
         " | range proved | samples | median ms | p95 ms |", "|---" * (7 + len(NUMERICS)) + "|", *rows, ""])
 
 
-def changes(folder, regraft, threads):
-    """A row for each rule of those files that is judged otherwise than they say."""
+def changes(revision, regraft, threads):
+    """A row for each rule of that revision's files that is judged otherwise than they say."""
+    def git(*arguments):
+        return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     rows = []
-    for path in sorted(pathlib.Path(folder).glob("*.rules")):
-        said = dict(re.findall(r"^(\S+) +\(.* (proved:[a-z-]+)", path.read_text(encoding="utf-8"), re.M))
-        report, _ = verify(regraft, path, threads)
+    listed = git("ls-tree", "--name-only", revision, "substitutions/").split()
+    for path in map(pathlib.Path, listed):
+        if path.suffix != ".rules":
+            continue
+        text = git("show", f"{revision}:{path}")
+        said = dict(re.findall(r"^(\S+) +\(.* (proved:[a-z-]+)", text, re.M))
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(folder, path.name)
+            copy.write_text(text, encoding="utf-8")
+            report, _ = verify(regraft, copy, threads)
         for r in report["rules"]:
             if said.get(r["name"]) != r["verdict"]:
                 reason = r["counterexample"] or r["detail"].split("at given shapes: ")[-1]
@@ -108,11 +119,10 @@ def changes(folder, regraft, threads):
     return rows
 
 
-def changes_table(rows):
+def changes_table(revision, rows):
     return "\n".join([
         "", "## Verdicts that changed", "",
-        "Of the rules of the files before numerics were judged: what was `proved:bounded` needs, since then, shapes at "
-        "which each of its attributes has room to act.", "",
+        f"Of the rules of revision {revision} (`--before {revision}`), those that are judged otherwise now.", "",
         "| file | rule | before | now | reason |", "|---" * 5 + "|", *rows, ""])
 
 
@@ -136,7 +146,7 @@ def main():
     parser.add_argument("--files", nargs="*", default=[*FILES, "taso", *GENERATED])
     parser.add_argument("--taso", help="TASO's graph_subst.pb")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--before", metavar="FOLDER", help="rule files of another version")
+    parser.add_argument("--before", metavar="REVISION", help="judge its rule files, too")
     parser.add_argument("--out", default=str(ROOT / "bench/verify.md"))
     args = parser.parse_args()
     rows, numerics = [], []
@@ -153,7 +163,8 @@ def main():
     text = table(rows, args.threads, "python3 bench/run_verify.py")
     text += numerics_table([r for r in numerics if r])
     if args.before:
-        text += changes_table(changes(args.before, args.regraft, args.threads))
+        text += changes_table(args.before, changes(args.before, args.regraft, args.threads))
+    text = prose.wrapped(text)
     pathlib.Path(args.out).write_text(text, encoding="utf-8")
     print(text)
 

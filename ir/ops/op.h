@@ -1,5 +1,5 @@
 #pragma once
-// The registry of operators. An operator is one struct in ir/ops/<op>.cpp: its name, its
+// The registry of operators. An operator is one struct in a file below ir/ops: its name, its
 // attributes, its shape rule and its formula; ir/ops/ops.def lists them all.
 #include <limits>
 #include <map>

@@ -1,4 +1,4 @@
-// rewrite_empties FOLDER SIGNATURES RULES..: applies each rule where one size of a model is
+// rewrite_zero_sizes FOLDER SIGNATURES RULES..: applies each rule where one size of a model is
 // symbolic and may be 0. For each directed rule, each of its first SIGNATURES signatures and each
 // size that can be drawn, the left side becomes a model in which that size is the symbol N. Prints,
 // separated by tabs, "applied RULE SIZE BEFORE AFTER" with the files of the model and of what the

@@ -1,6 +1,6 @@
 """The shipped rules where a size of the model is 0 when it runs.
 
-Usage: empties_test.py REWRITE_EMPTIES [SIGNATURES [RULES..]]. Each rule is applied to models in which one size
+Usage: zero_sizes_test.py REWRITE_ZERO_SIZES [SIGNATURES [RULES..]]. Each rule is applied to models in which one size
 is open; with that size 0 and 3, onnxruntime must run what was made wherever it runs what was there,
 with outputs of the same shapes, and at 0 of the same values. Where onnxruntime does not compute what
 ONNX says (a product over nothing is what lay in memory, Gemm adds no bias to it), ONNX's reference
