@@ -62,10 +62,10 @@ void BM_MaxPool(benchmark::State& state) {
 BENCHMARK(BM_MaxPool);
 
 void BM_Enumerate(benchmark::State& state) {
-  const Theme theme = find_op_set("taso")->themes[0];
+  const Grammar grammar = find_op_set("taso")->grammars[0];
   EnumerateCounts counts;
   for (auto _ : state) {
-    ShapedOps ops(theme, kTrials, 7);
+    ShapedOps ops(grammar, kTrials, 7);
     CHECK(ops.load());
     Bank bank(7);
     Stop stop;

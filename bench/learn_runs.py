@@ -3,7 +3,7 @@ import math
 import random
 import statistics
 
-BASELINES = ["greedy", "backtracking-1.05", "published", "windows"]
+BASELINES = ["greedy", "backtracking-1.05", "taso", "windows"]
 
 
 def interval(x, digits=3):

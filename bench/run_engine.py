@@ -20,9 +20,9 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 MODELS = ["resnet50", "resnext50", "nas_rnn", "nasnet_a", "bert_base", "inception_v3",
           "squeezenet1_1", "vit_b16"]
-SEARCHERS = ["greedy", "windows", "backtracking", "commuting", "beam", "annealing", "uct",
+SEARCHERS = ["greedy", "windows", "backtracking", "partial-order", "beam", "annealing", "mcts",
              "saturation", "portfolio"]
-BASELINE = "published"
+BASELINE = "taso"
 THREADED = ["squeezenet1_1", "bert_base", "decoder_2k", "decoder_20k"]
 COLORS = ["#555555", "#d62728", "#1f77b4", "#17becf", "#2ca02c", "#9467bd", "#ff7f0e", "#e377c2",
           "#8c564b", "#000000"]
@@ -316,7 +316,7 @@ def main():
              "and undoes it all. Times of `rules` and `match_all` are CPU time.", "",
              *table(["benchmark", "time", ""], engine),
              "## Against the published search", "",
-             "`published` is TASO's search on the same rules, matcher and costs, with whole graphs "
+             "`taso` is TASO's search on the same rules, matcher and costs, with whole graphs "
              "in an unbounded queue. *Found after*: when it had its final cost. *As good after*: "
              "when `windows` cost no more than that. Peaks are of the whole process, model "
              "included.", "", *comparison(results),

@@ -32,7 +32,7 @@ AGENTS = ["ppo", "world-model", "planner"]
 STAGES = ["models", "train", "evaluate", "speed", "report"]
 TEMPERATURES = [0.1, 0.5, 0.75, 1.0, 1.2, 1.5, 1.75, 2.0, 2.5, 3.0]
 CLASSICAL = ["greedy", "windows", "backtracking-1.0", "backtracking-1.05", "backtracking-1.1",
-             "published", "commuting", "beam", "annealing", "uct"]
+             "taso", "partial-order", "beam", "annealing", "mcts"]
 GENERAL = "planner"  # the agent that is to work on models it has not seen
 
 

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "cost/model/roofline.h"
+#include "ir/graph/fold.h"
 #include "ir/rule/text.h"
-#include "rewrite/fold.h"
 #include "rewrite/search/replay.h"
 #include "verify/verify.h"
 
@@ -80,7 +80,7 @@ Status check_certificate(const Certificate& c, const std::vector<Rule>& rules,
                    rewrite::RuleIndex::build(rules, rewrite::Scope::Proved, Numerics::Unknown));
   ASSIGN_OR_RETURN(Graph replayed, rewrite::replay(models.input.graph, index, c.steps,
                                                    cost::Roofline(), {c.opset}));
-  ASSIGN_OR_RETURN(Graph folded, rewrite::fold_calls(replayed, c.folded));
+  ASSIGN_OR_RETURN(Graph folded, fold_calls(replayed, c.folded));
   ASSIGN_OR_RETURN(Digest reached, digest_as_written(models.input, folded));
   if (reached == c.output) return {};
   return error("the steps lead to another model");

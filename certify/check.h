@@ -9,7 +9,7 @@ namespace regraft::certify {
 /// What was done to a model, in this order.
 struct Derivation {
   std::vector<rewrite::AppliedRule> steps;
-  std::vector<int32_t> folded;  ///< see rewrite::FoldReport
+  std::vector<int32_t> folded;  ///< see FoldReport
 };
 /// Of a derivation that led from `input` to `result` with rules of `index`. An Error: a constant
 /// cannot be read, or the result has no ONNX form.

@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "cli/support/commands.h"
 #include "cli/support/report.h"
+#include "cost/model/kernel.h"
 #include "io/model.h"
 #include "rewrite/searchers.h"
 #include "rl/environment/environment.h"
@@ -55,11 +56,28 @@ void add_memory(CLI::App& app, Common& c, const std::string& what) {
 }
 const char* const kMemory = "GB that the process may hold; default: 3/4 of the machine's";
 
+std::vector<std::string> names_of_runtimes() {
+  std::vector<std::string> names;
+  for (const auto& r : regraft::cost::runtimes()) names.emplace_back(r.name);
+  return names;
+}
+std::vector<std::string> with(std::vector<std::string> names, std::string_view more) {
+  names.emplace_back(more);
+  return names;
+}
+/// What compare_on reads.
+std::vector<std::string> places_to_check() {
+  std::vector<std::string> places{kReference};
+  for (const auto& r : regraft::cost::runtimes())
+    if (r.evaluates) places.emplace_back(r.name);
+  return places;
+}
+
 /// What choose_cost reads.
 const CLI::Validator kCost(
     [](std::string& s) {
-      bool known =
-          s == "auto" || s == "roofline" || s == "onnxruntime" || s == "cpu" || s == "cuda";
+      bool known = s == "auto" || s == "roofline";
+      for (const auto& r : regraft::cost::runtimes()) known = known || s == r.name;
       bool file = std::string_view(s).ends_with(".profile");
       return known || file ? std::string() : s + " is no cost model and no .profile file";
     },
@@ -116,7 +134,7 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
       ->check(CLI::IsMember(regraft::rl::policy_mode_names()))
       ->capture_default_str();
   app->add_option("--alpha", f.alpha,
-                  "backtracking, commuting, beam, published: keep graphs that cost up to alpha "
+                  "backtracking, partial-order, beam, taso: keep graphs that cost up to alpha "
                   "times the best")
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str();
@@ -135,7 +153,7 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   auto* measure =
       app->add_option("--measure", f.measure,
                       "time candidates in this runtime; the original stays unless one is faster")
-          ->check(CLI::IsMember({"onnxruntime", "cpu", "cuda"}));
+          ->check(CLI::IsMember(names_of_runtimes()));
   app->add_option("--candidates", f.candidates, "graphs to time beside the original")
       ->needs(measure)
       ->check(CLI::Range(1, 1000))
@@ -152,8 +170,8 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
   app->add_option("--check-on", f.check_on,
-                  "reference: in double precision; cpu: in float32 with oneDNN")
-      ->check(CLI::IsMember({"reference", "cpu"}))
+                  "reference: in double precision; a runtime: in float32, by its kernels")
+      ->check(CLI::IsMember(places_to_check()))
       ->capture_default_str();
   app->add_flag("--bounded", f.bounded, "also use rules proved at some shapes only");
   app->add_option(
@@ -190,8 +208,9 @@ void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
   app->add_option("--runs", f.runs, "random inputs to try")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  app->add_option("--on", f.check_on, "reference: in double precision; cpu: in float32 with oneDNN")
-      ->check(CLI::IsMember({"reference", "cpu"}))
+  app->add_option("--on", f.check_on,
+                  "reference: in double precision; a runtime: in float32, by its kernels")
+      ->check(CLI::IsMember(places_to_check()))
       ->capture_default_str();
   add_common(*app, f.common);
   add_time(*app, f.common);
@@ -263,9 +282,10 @@ void add_cost_files(CLI::App& root, CostFlags& f, int& code) {
 void add_calibrate(CLI::App& root, CostFlags& f, int& code) {
   auto* app = root.add_subcommand("calibrate",
                                   "measure this machine, so that costs are those of its runtime");
+  f.runtime = regraft::cost::runtimes().front().name;
   app->add_option("models", f.files, "ONNX models whose kernels to measure beside the usual ones");
   app->add_option("--runtime", f.runtime, "what to measure with; single: plain loops, no library")
-      ->check(CLI::IsMember({"onnxruntime", "cpu", "cuda", "single"}))
+      ->check(CLI::IsMember(with(names_of_runtimes(), regraft::cost::kPlainLoops)))
       ->capture_default_str();
   app->add_option("-o,--out", f.out, "profile file, made or added to; default: the user's");
   add_common(*app, f.common);
@@ -275,11 +295,12 @@ void add_calibrate(CLI::App& root, CostFlags& f, int& code) {
 
 void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   auto* app = root.get_subcommand("cost");
+  f.runtime = regraft::cost::runtimes().front().name;
   auto* kernels = app->add_subcommand(
       "kernels", "write what a runtime launches for models, each kernel as a model of its own");
   kernels->add_option("models", f.files, "ONNX models")->required();
   kernels->add_option("--runtime", f.runtime, "runtime")
-      ->check(CLI::IsMember({"onnxruntime", "cpu", "cuda"}))
+      ->check(CLI::IsMember(names_of_runtimes()))
       ->capture_default_str();
   kernels->add_option("--block", f.block, "channels in a block of its blocked layout; 0: none");
   kernels->add_option("--dir", f.dir, "folder for the models and kernels.json")->required();
@@ -297,7 +318,7 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   auto* time = app->add_subcommand("time", "how long models take in a runtime, all in turn");
   time->add_option("models", f.files, "ONNX models")->required();
   time->add_option("--runtime", f.runtime, "runtime")
-      ->check(CLI::IsMember({"onnxruntime", "cpu", "cuda"}))
+      ->check(CLI::IsMember(names_of_runtimes()))
       ->capture_default_str();
   add_common(*time, f.common);
   add_time(*time, f.common);

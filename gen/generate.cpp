@@ -19,7 +19,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// One run over the themes of an op set.
+/// One run over the grammars of an op set.
 class Run {
  public:
   Run(const GenerateOptions& options, const Stop& stop) : options_(options), stop_(stop) {
@@ -27,11 +27,11 @@ class Run {
     saved_ = Clock::now();
     checkpoint_ = options.resume;
   }
-  Status theme(const Theme& theme);
+  Status grammar(const Grammar& grammar);
   GenerateReport finish();
 
  private:
-  Result<Enumeration> enumerate_theme(ShapedOps& ops, int max_size, Bank& bank);
+  Result<Enumeration> enumerate_grammar(ShapedOps& ops, int max_size, Bank& bank);
   void collect(const Finding& finding);
   void minimise(Minimiser& minimiser);
   void save(const Minimiser& minimiser, size_t position);
@@ -46,13 +46,13 @@ class Run {
   GenerateReport report_;
   Collector collector_;
   Checkpoint checkpoint_;  ///< begins as what is resumed, and only grows
-  size_t theme_ = 0;       ///< number of the theme at work
+  size_t grammar_ = 0;     ///< number of the grammar at work
   std::mutex mutex_;       ///< of the checkpoint, in the last stages
   Clock::time_point saved_;
-  std::vector<Judged> themes_;  ///< only for an audit
+  std::vector<Judged> grammars_;  ///< only for an audit
 };
 
-Result<Enumeration> Run::enumerate_theme(ShapedOps& ops, int max_size, Bank& bank) {
+Result<Enumeration> Run::enumerate_grammar(ShapedOps& ops, int max_size, Bank& bank) {
   double cpu = cpu_seconds();
   auto start = Clock::now();
   EnumerateOptions how{max_size, options_.seed, threads_, options_.max_bytes, options_.verbosity};
@@ -92,7 +92,7 @@ void Run::add(const DistilCounts& c) {
 }
 
 void Run::save(const Minimiser& minimiser, size_t position) {
-  Checkpoint::ThemeState& known = checkpoint_.themes[theme_];
+  Checkpoint::GrammarState& known = checkpoint_.grammars[grammar_];
   if (position < known.position) return;  // stopped before it was where an earlier run had come
   known = {position, minimiser.judged()};
   if (!options_.save) return;
@@ -107,7 +107,7 @@ void Run::save_soon() {
   options_.save(checkpoint_);
 }
 
-/// Answers are of a run whose themes are all finished; of another they are not kept.
+/// Answers are of a run whose grammars are all finished; of another they are not kept.
 Answers Run::remembered(std::map<size_t, Answer>& known) {
   if (report_.ended != Ended::Complete) return {};
   return {[&](size_t question) -> std::optional<Answer> {
@@ -125,8 +125,8 @@ Answers Run::remembered(std::map<size_t, Answer>& known) {
 void Run::minimise(Minimiser& minimiser) {
   for (size_t k = 0; k < collector_.rules().size(); ++k)
     minimiser.know(collector_.rules()[k], collector_.signatures(k));
-  if (checkpoint_.themes.size() <= theme_) checkpoint_.themes.resize(theme_ + 1);
-  const Checkpoint::ThemeState from = checkpoint_.themes[theme_];
+  if (checkpoint_.grammars.size() <= grammar_) checkpoint_.grammars.resize(grammar_ + 1);
+  const Checkpoint::GrammarState from = checkpoint_.grammars[grammar_];
   Progress progress("minimise", "groups", minimiser.size(), options_.verbosity);
   size_t position = minimiser.replay(from.position, from.judged, stop_, progress);
   while (position < minimiser.size() && !stop_.must_end()) {
@@ -137,22 +137,22 @@ void Run::minimise(Minimiser& minimiser) {
   if (position < minimiser.size()) report_.ended = Ended::Stopped;
 }
 
-Status Run::theme(const Theme& theme) {
+Status Run::grammar(const Grammar& grammar) {
   if (report_.ended != Ended::Complete) return {};
   Judged t;
-  t.ops = std::make_unique<ShapedOps>(theme, options_.trials, options_.seed);
+  t.ops = std::make_unique<ShapedOps>(grammar, options_.trials, options_.seed);
   RETURN_IF_ERROR(t.ops->load());
   t.bank = std::make_unique<Bank>(options_.seed);
-  int size = std::max(1, options_.max_size + theme.more);
-  ASSIGN_OR_RETURN(Enumeration found, enumerate_theme(*t.ops, size, *t.bank));
+  int size = std::max(1, options_.max_size + grammar.more);
+  ASSIGN_OR_RETURN(Enumeration found, enumerate_grammar(*t.ops, size, *t.bank));
   if (found.ended == Ended::Stopped) return {};
   t.graph = std::move(found.graph);
   t.minimiser = std::make_unique<Minimiser>(*t.graph, *t.bank, kShapeSeed, threads_,
                                             [&](const Finding& f) { collect(f); });
   minimise(*t.minimiser);
-  ++theme_;
+  ++grammar_;
   add(t.minimiser->counts());
-  if (options_.audit > 0) themes_.push_back(std::move(t));
+  if (options_.audit > 0) grammars_.push_back(std::move(t));
   return {};
 }
 
@@ -194,9 +194,9 @@ GenerateReport Run::finish() {
   report_.candidates = collector_.finished(keep, threads_, domains);
   if (options_.audit > 0)
     report_.audit =
-        audit(themes_, report_.candidates, options_.audit, options_.seed, threads_, stop_);
+        audit(grammars_, report_.candidates, options_.audit, options_.seed, threads_, stop_);
   if (stop_.must_end()) report_.ended = Ended::Stopped;
-  if (options_.save && !checkpoint_.themes.empty()) options_.save(checkpoint_);
+  if (options_.save && !checkpoint_.grammars.empty()) options_.save(checkpoint_);
   return std::move(report_);
 }
 
@@ -214,7 +214,7 @@ Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options
   double cpu = cpu_seconds();
   auto start = Clock::now();
   Run run(options, stop);
-  for (const Theme& theme : set.themes) RETURN_IF_ERROR(run.theme(theme));
+  for (const Grammar& grammar : set.grammars) RETURN_IF_ERROR(run.grammar(grammar));
   GenerateReport report = run.finish();
   report.cpu_seconds = cpu_seconds() - cpu;
   report.wall_seconds = seconds_since(start);

@@ -155,7 +155,7 @@ Result<Imported> import_model(const std::shared_ptr<Model>& model) {
   RETURN_IF_ERROR(take_apart(*model));
   RETURN_IF_ERROR(check_names(*model));
   RETURN_IF_ERROR(check_tensors(*model));
-  ASSIGN_OR_RETURN(Graph graph, lower(model));
+  ASSIGN_OR_RETURN(Graph graph, import_graph(model));
   return Imported{model, std::move(graph)};
 }
 

@@ -28,7 +28,7 @@ struct Imported {
   Graph graph;
 };
 
-/// Parses, validates and lowers a file. External data is read lazily, from the model's own folder
+/// Parses, validates and imports a file. External data is read lazily, from the model's own folder
 /// only. An Error is one line that names the file and the node or tensor.
 Result<Imported> load(const std::string& path);
 /// The same from memory; external data is read from `folder`, and refused where that is empty.

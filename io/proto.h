@@ -61,7 +61,11 @@ Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit);
 /// The model and its graph, from what is in the shell. Initialisers that are already apart stay.
 Result<Imported> import_model(const std::shared_ptr<Model>& model);
 /// Builds the graph of a parsed, validated model and fills in its imprints.
-Result<Graph> lower(const std::shared_ptr<Model>& model);
+Result<Graph> import_graph(const std::shared_ptr<Model>& model);
+/// The result of a Constant, an Identity of a constant or a ConstantOfShape; nullptr: of another
+/// node, or not known.
+std::shared_ptr<const Constant> known_constant(const OnnxNode& node, const onnx::NodeProto& proto,
+                                               const std::shared_ptr<const Model>& owner);
 
 /// A model that is ready to be written but for the data of its new constants.
 /// The initialisers in `proto` are borrowed from the original model or from `made`.
@@ -92,6 +96,6 @@ class Draft {
   std::vector<std::unique_ptr<onnx::TensorProto>> made_;
 };
 /// Turns a graph back into a model.
-Result<Draft> raise(const Imported& original, const Graph& optimised);
+Result<Draft> export_graph(const Imported& original, const Graph& optimised);
 
 }  // namespace regraft::io

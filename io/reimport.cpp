@@ -32,7 +32,7 @@ std::unordered_map<const onnx::TensorProto*, std::shared_ptr<const Constant>> co
 }  // namespace
 
 Result<Imported> reimport(const Imported& original, const Graph& optimised) {
-  ASSIGN_OR_RETURN(Draft draft, raise(original, optimised));
+  ASSIGN_OR_RETURN(Draft draft, export_graph(original, optimised));
   auto known = constants_of(original);
   auto model = std::make_shared<Model>();
   model->name = original.model->name;

@@ -249,7 +249,7 @@ Status ModelOutput::write(const Imported& original, const Graph& optimised,
   State& s = *state_;
   const Model& model = *original.model;
   auto prefixed = [&](const Error& e) { return error(s.file.path() + ": " + e.message); };
-  auto draft = raise(original, optimised);
+  auto draft = export_graph(original, optimised);
   if (!draft) return prefixed(draft.error());
   bool too_large = inline_size(*draft) > std::min(options.inline_limit, kProtobufLimit);
   if (identity_of(model.name) != identity_of(s.file.path()))
@@ -307,7 +307,7 @@ std::vector<std::string> data_files(const Imported& original) {
 }
 
 Result<std::string> serialise(const Imported& original, const Graph& optimised) {
-  ASSIGN_OR_RETURN(Draft draft, raise(original, optimised));
+  ASSIGN_OR_RETURN(Draft draft, export_graph(original, optimised));
   if (original.model->external || inline_size(draft) > kProtobufLimit) {
     return error(
         fmt::format("{}: needs external data, so a file to write to", original.model->name));
@@ -318,7 +318,7 @@ Result<std::string> serialise(const Imported& original, const Graph& optimised) 
 
 Summary summarise(const Imported& original, const Graph& optimised) {
   const Model& model = *original.model;
-  auto draft = raise(original, optimised);
+  auto draft = export_graph(original, optimised);
   Summary s;
   if (draft) {
     for (const auto& node : draft->proto.graph().node()) {

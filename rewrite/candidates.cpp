@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "rewrite/fold.h"
+#include "ir/graph/fold.h"
 
 namespace regraft::rewrite {
 

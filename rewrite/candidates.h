@@ -1,6 +1,6 @@
 #pragma once
 // Several graphs for one model, to choose from by measurement.
-#include "rewrite/fold.h"
+#include "ir/graph/fold.h"
 #include "rewrite/polish.h"
 
 namespace regraft::rewrite {

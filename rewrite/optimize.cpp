@@ -1,7 +1,7 @@
 #include "rewrite/optimize.h"
 
 #include "base/check.h"
-#include "rewrite/fold.h"
+#include "ir/graph/fold.h"
 
 namespace regraft::rewrite {
 

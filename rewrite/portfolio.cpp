@@ -13,10 +13,10 @@ namespace {
 
 constexpr uint64_t kRounds = 4;
 
-class Run {
+class PortfolioRun {
  public:
-  Run(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-      const SearchOptions& options, const Stop& stop)
+  PortfolioRun(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
+               const SearchOptions& options, const Stop& stop)
       : rules_(rules), model_(model), options_(options), stop_(stop) {
     total_.best = g;
     members_.push_back(std::make_unique<Windows>());
@@ -89,7 +89,7 @@ class Run {
 
 SearchReport Portfolio::search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                                const SearchOptions& options, const Stop& stop) const {
-  return Run(g, rules, model, options, stop).run();
+  return PortfolioRun(g, rules, model, options, stop).run();
 }
 
 }  // namespace regraft::rewrite

@@ -2,13 +2,13 @@
 
 #include "rewrite/egraph/saturation.h"
 #include "rewrite/portfolio.h"
-#include "rewrite/published.h"
 #include "rewrite/search/annealing.h"
 #include "rewrite/search/backtracking.h"
 #include "rewrite/search/beam.h"
 #include "rewrite/search/exhaustive.h"
 #include "rewrite/search/greedy.h"
-#include "rewrite/search/uct.h"
+#include "rewrite/search/mcts.h"
+#include "rewrite/taso_search.h"
 #include "rewrite/windows/windows.h"
 
 namespace regraft::rewrite {
@@ -29,14 +29,14 @@ constexpr Row kSearchers[] = {
     {"greedy", make<Greedy>},
     {"windows", make<Windows>},
     {"backtracking", make<Backtracking, false>},
-    {"commuting", make<Backtracking, true>},
+    {"partial-order", make<Backtracking, true>},
     {"beam", make<Beam>},
     {"annealing", make<Annealing>},
-    {"uct", make<Uct>},
+    {"mcts", make<Mcts>},
     {"saturation", make<Saturation>},
     {"portfolio", make<Portfolio>},
     {"exhaustive", make<Exhaustive>},
-    {"published", make<Published>},
+    {"taso", make<TasoSearch>},
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr std::string_view kSeal = "seal=";
 constexpr size_t kSealDigits = 32;
 constexpr int kFormat = 2;
 constexpr std::string_view kVerifyAgain = "run `regraft verify FILE -o FILE`";
-constexpr uintmax_t kMaxBytes = uintmax_t{1} << 30;
+constexpr uintmax_t kMaxFileBytes = uintmax_t{1} << 30;
 
 bool proved(const Rule& r) {
   return r.verdict.kind == VerdictKind::ProvedAllSizes ||
@@ -169,7 +169,7 @@ Result<RuleFile> parse_rules(std::string_view text, const std::string& name, Adm
 Result<RuleFile> read_rules(const std::string& path, Admit admit) {
   std::error_code problem;
   if (!std::filesystem::is_regular_file(path, problem)) return error(path + ": no such rule file");
-  if (std::filesystem::file_size(path, problem) > kMaxBytes)
+  if (std::filesystem::file_size(path, problem) > kMaxFileBytes)
     return error(path + ": larger than a rule file may be (1 GiB)");
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;

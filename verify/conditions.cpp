@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "ir/algebra/symbolic.h"
 #include "ir/rule/pattern.h"
 #include "verify/prove/prover.h"
 #include "verify/refute/counterexample.h"

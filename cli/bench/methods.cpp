@@ -29,11 +29,11 @@ constexpr Plain kPlain[] = {
     {"backtracking-1.0", "backtracking", 1.0, false},
     {kBaseline, "backtracking", 1.05, false},
     {"backtracking-1.1", "backtracking", 1.1, false},
-    {"published", "published", 1.05, false},
-    {"commuting", "commuting", 1.05, false},
+    {"taso", "taso", 1.05, false},
+    {"partial-order", "partial-order", 1.05, false},
     {"beam", "beam", 1.05, false},
     {"annealing", "annealing", 1.05, true},
-    {"uct", "uct", 1.05, true},
+    {"mcts", "mcts", 1.05, true},
 };
 
 /// Policies of one name, each with its label.

@@ -28,7 +28,7 @@ using Keep = std::function<Status(const Profile&)>;
 /// Without a library: the general figures alone.
 Profile of_plain_loops() {
   Profile p;
-  p.key = {"single", "", cost::processor_name(), "", 1};
+  p.key = {std::string(cost::kPlainLoops), "", cost::processor_name(), "", 1};
   p.machine = cost::probe_machine();
   p.calibrated = true;
   return p;
@@ -102,8 +102,8 @@ int run_calibrate(const CostFlags& flags) {
     replace(all, p);
     return profiles->in_place() ? Status() : cost::write_profiles(file, all);
   };
-  auto made = flags.runtime == "single" ? Result<Profile>(of_plain_loops())
-                                        : of_runtime(flags, *known, keep);
+  auto made = flags.runtime == cost::kPlainLoops ? Result<Profile>(of_plain_loops())
+                                                 : of_runtime(flags, *known, keep);
   if (!made && Stop::was_interrupted()) {
     tell("interrupted before a kernel was measured");
     return kInterrupted;

@@ -21,8 +21,8 @@
 #include "cli/support/rule_set.h"
 #include "cost/model/roofline.h"
 #include "io/model.h"
+#include "ir/graph/fold.h"
 #include "rewrite/compare/compare.h"
-#include "rewrite/fold.h"
 #include "rewrite/search/replay.h"
 
 namespace regraft::cli {
@@ -233,7 +233,7 @@ double check_seconds(const OptimizeFlags& flags, const Graph& g, const Stop& sto
 /// Bytes that the output may have.
 int64_t most_bytes(const OptimizeFlags& flags, const io::Summary& before) {
   return flags.max_size > 0 ? static_cast<int64_t>(std::min<uint64_t>(flags.max_size, INT64_MAX))
-                            : before.bytes + rewrite::kFoldGrowth;
+                            : before.bytes + kFoldGrowth;
 }
 
 /// Puts the original in the place of a result that may not be written.

@@ -31,11 +31,11 @@ std::string state_file(const TrainFlags& flags) {
 }
 
 /// All that a training writes beside its state and its log, opened before it begins.
-struct Outputs {
+struct TrainOutputs {
   OutputFile policy, report;
 };
 
-Result<Outputs> open_outputs(const TrainFlags& flags) {
+Result<TrainOutputs> open_outputs(const TrainFlags& flags) {
   ASSIGN_OR_RETURN(auto models, model_files(flags.graphs));
   std::vector<NamedFile> inputs = named("a model", models);
   for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
@@ -50,7 +50,7 @@ Result<Outputs> open_outputs(const TrainFlags& flags) {
   }
   ASSIGN_OR_RETURN(auto policy, OutputFile::open(flags.out));
   ASSIGN_OR_RETURN(auto report, OutputFile::open(flags.common.json));
-  return Outputs{std::move(policy), std::move(report)};
+  return TrainOutputs{std::move(policy), std::move(report)};
 }
 
 Result<Setting> prepare(const TrainFlags& flags) {
@@ -101,7 +101,7 @@ Result<Options> options_of(const TrainFlags& flags, const Setting& s) {
 }
 
 template <class Agent, class Options>
-Status train_on(const TrainFlags& flags, const Setting& s, Outputs& outputs) {
+Status train_on(const TrainFlags& flags, const Setting& s, TrainOutputs& outputs) {
   ASSIGN_OR_RETURN(Options options, options_of<Options>(flags, s));
   Agent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
   return run(agent, flags, outputs.policy);
@@ -136,7 +136,7 @@ nlohmann::json to_json(const rl::DriftReport& drift) {
   return j;
 }
 
-Status train_world_model(const TrainFlags& flags, const Setting& s, Outputs& outputs) {
+Status train_world_model(const TrainFlags& flags, const Setting& s, TrainOutputs& outputs) {
   constexpr int kSweepUpdates = 40;
   auto options = rl::WorldModelAgentOptions();
   options.threads = thread_count(flags.common);
@@ -157,7 +157,7 @@ Status train_world_model(const TrainFlags& flags, const Setting& s, Outputs& out
 
 struct Row {
   std::string_view name;
-  Status (*train)(const TrainFlags&, const Setting&, Outputs&);
+  Status (*train)(const TrainFlags&, const Setting&, TrainOutputs&);
 };
 constexpr Row kAgents[] = {
     {"ppo", train_on<rl::PpoAgent, rl::PpoAgentOptions>},

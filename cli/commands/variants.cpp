@@ -12,8 +12,8 @@
 #include "cli/support/report.h"
 #include "cli/support/rule_set.h"
 #include "io/model.h"
+#include "ir/graph/fold.h"
 #include "rewrite/engine/engine.h"
-#include "rewrite/fold.h"
 #include "rewrite/optimize.h"
 #include "rewrite/searchers.h"
 
@@ -48,7 +48,7 @@ Result<Graph> walk(const Graph& from, const rewrite::RuleIndex& rules, const cos
     if (number < 0) break;
     engine.apply(number);
   }
-  ASSIGN_OR_RETURN(auto folded, rewrite::fold(engine.to_graph()));
+  ASSIGN_OR_RETURN(auto folded, fold(engine.to_graph()));
   return std::move(folded.graph);
 }
 

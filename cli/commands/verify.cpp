@@ -75,7 +75,7 @@ nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyR
             {"milliseconds", f.milliseconds},
             {"numerics", numerics_of(f)}});
   if (f.counterexample) {
-    j["evidence"] = to_json(*f.counterexample);
+    j["evidence"] = json_of(*f.counterexample);
     j["counterexample_rule"] = to_string(f.refuted);
   }
   return j;

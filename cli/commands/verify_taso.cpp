@@ -51,7 +51,7 @@ nlohmann::json record(size_t index, const std::string& name, const MatchedFindin
                       {"rule", to_string(f.meant.rule)},
                       {"milliseconds", f.milliseconds}};
   if (f.counterexample) {
-    j["evidence"] = to_json(*f.counterexample);
+    j["evidence"] = json_of(*f.counterexample);
     j["counterexample_rule"] = to_string(f.refuted);
   }
   return j;

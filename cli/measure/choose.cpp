@@ -11,7 +11,7 @@
 #include "cli/support/policy.h"
 #include "cli/support/profiles.h"
 #include "cost/profile/calibrate.h"
-#include "rewrite/fold.h"
+#include "ir/graph/fold.h"
 #include "rewrite/optimize.h"
 
 namespace regraft::cli {
@@ -139,7 +139,7 @@ class Chooser {
   Result<Choice> by_price(std::vector<Candidate> candidates) {
     bool better = !candidates.empty() && candidates[0].price < 1;
     if (better) return made(std::move(candidates[0]));
-    ASSIGN_OR_RETURN(auto folded, rewrite::fold(imported_.graph, growth_, stop_));
+    ASSIGN_OR_RETURN(auto folded, regraft::fold(imported_.graph, growth_, stop_));
     if (folded.folded.empty()) return unchanged();
     auto choice = kept(std::move(folded.graph));
     if (choice) choice->folded = std::move(folded.folded);

@@ -22,7 +22,7 @@ struct Choice {
   Graph graph;  ///< the result
   /// On the way to it; its `best` has moved. Where the original is kept: of all searches together.
   rewrite::SearchReport search;
-  std::vector<int32_t> folded;  ///< then: see rewrite::FoldReport
+  std::vector<int32_t> folded;  ///< then: see FoldReport
   Valued before, after;
   std::vector<Valued> others;  ///< that were measured and not taken
   bool kept = false;           ///< the original, because nothing was better

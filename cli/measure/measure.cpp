@@ -136,9 +136,20 @@ Timings time_in_worker(Worker& worker, std::span<const io::Imported> models,
   return timings;
 }
 
-Result<Measurer> start_onnxruntime(int threads, const Stop& stop) {
+/// A worker that answers, and what it says of its machine.
+Result<std::pair<std::shared_ptr<Worker>, json>> start_worker(int threads, const Stop& stop) {
   ASSIGN_OR_RETURN(auto worker, Worker::start(threads));
   ASSIGN_OR_RETURN(json device, worker->ask({{"op", "device"}}, stop));
+  return std::pair(std::move(worker), std::move(device));
+}
+
+Result<Measurer> start_onnxruntime(int threads, const Stop& stop) {
+  auto started = start_worker(threads, stop);
+  if (!started)
+    return error("onnxruntime cannot be measured with: " + started.error().message +
+                 " (set REGRAFT_PYTHON to a Python that has onnxruntime)");
+  auto worker = started->first;
+  const json& device = started->second;
   Measurer m;
   m.key = {"onnxruntime", device.value("version", ""), cost::processor_name(), "", threads};
   m.block = device.value("block", int64_t{0});
@@ -163,7 +174,7 @@ Timings whole(Timings timings, const Stop& stop) {
 /// Of a kernel for which nothing has to run.
 constexpr Timing kNothing{0, 0, 1};
 
-Measurer start_cpu(int threads) {
+Result<Measurer> start_cpu(int threads, const Stop&) {
   Measurer m;
   m.key = {"cpu", cost::cpu::library_version(), cost::processor_name(), "", threads};
   m.block = cost::cpu::block_width();
@@ -194,7 +205,7 @@ Measurer start_cpu(int threads) {
   return m;
 }
 
-Result<Measurer> start_cuda() {
+Result<Measurer> start_cuda(int, const Stop&) {
   ASSIGN_OR_RETURN(auto device, cost::cuda::device());
   Measurer m;
   m.key = cost::cuda::profile_key(device);
@@ -231,14 +242,12 @@ Result<Measurer> start_cuda() {
 }  // namespace
 
 Result<Measurer> start_measurer(const std::string& runtime, int threads, const Stop& stop) {
-  if (runtime == "onnxruntime") {
-    auto m = start_onnxruntime(threads, stop);
-    if (m) return m;
-    return error("onnxruntime cannot be measured with: " + m.error().message +
-                 " (set REGRAFT_PYTHON to a Python that has onnxruntime)");
-  }
-  if (runtime == "cpu") return start_cpu(threads);
-  return start_cuda();
+#define REGRAFT_RUNTIME(id, ...) {#id, start_##id},
+  static const std::map<std::string_view, decltype(&start_cpu)> kStarts = {
+#include "cost/model/runtimes.def"
+  };
+#undef REGRAFT_RUNTIME
+  return kStarts.at(runtime)(threads, stop);
 }
 
 namespace {

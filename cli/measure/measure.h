@@ -34,8 +34,8 @@ struct Measurer {
       time_graphs;
 };
 
-/// "onnxruntime" (a Python process, $REGRAFT_PYTHON or python3), "cpu" or "cuda". An Error when the
-/// runtime is not there. Nothing is loaded from the current folder.
+/// One of cost::runtimes(); onnxruntime is a Python process, of $REGRAFT_PYTHON or python3. An
+/// Error when the runtime is not there. Nothing is loaded from the current folder.
 Result<Measurer> start_measurer(const std::string& runtime, int threads, const Stop& stop);
 
 /// How long measuring goes on, and whether it shows that it does.

@@ -19,6 +19,9 @@ enum Exit : int {
   kInterrupted = 130
 };
 
+/// Where models are compared in double precision; the other places are runtimes.
+inline constexpr const char* kReference = "reference";
+
 struct Common {
   Verbosity verbosity = Verbosity::Normal;
   int threads = 0;  ///< 0: all cores
@@ -57,7 +60,7 @@ struct OptimizeFlags {
   double alpha = 1.05, growth = 2;
   uint64_t budget = 300000;
   int check = 1;
-  std::string check_on = "reference";  ///< as compare_on reads it
+  std::string check_on = kReference;  ///< as compare_on reads it
   bool bounded = false;
   uint64_t max_size = 0;              ///< bytes of the output; 0: the input's and a fixed growth
   std::string numerics = "rounding";  ///< as numerics_wanted reads it
@@ -67,7 +70,7 @@ struct CheckFlags {
   Common common;
   std::string a, b;
   int runs = 1;
-  std::string check_on = "reference";  ///< as compare_on reads it
+  std::string check_on = kReference;  ///< as compare_on reads it
   std::string rule;         ///< a is a report of verify: evaluate this rule's counterexample
   std::string certificate;  ///< b must be what this makes of a; empty: compare numbers
   bool prove = false;       ///< the certificate's rules anew
@@ -99,9 +102,9 @@ struct CostFlags {
   std::string out, dir;
   std::string cost = "auto";  ///< as choose_cost reads it
   std::string profile;        ///< file; empty: none
-  std::string runtime = "onnxruntime";
-  int64_t block = -1;    ///< channels in a block; below 0: the runtime's usual
-  bool kernels = false;  ///< show each
+  std::string runtime;        ///< its name
+  int64_t block = -1;         ///< channels in a block; below 0: the runtime's usual
+  bool kernels = false;       ///< show each
   int count = 50;
   std::vector<std::string> rules;  ///< empty: the shipped ones
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/printable.h"
 #include "cli/support/json_file.h"
 #include "ir/rule/text.h"
 #include "verify/arithmetic/solver.h"
@@ -13,7 +14,7 @@ std::string prover_name() {
   return fmt::format("regraft {} {}", REGRAFT_VERSION, verify::solver_version());
 }
 
-nlohmann::json to_json(const verify::Counterexample& c) {
+nlohmann::json json_of(const verify::Counterexample& c) {
   nlohmann::json inputs = nlohmann::json::array();
   for (const auto& a : c.inputs) inputs.push_back({{"shape", a.shape}, {"data", a.data}});
   nlohmann::json j = {{"signature", c.signature},
@@ -81,9 +82,9 @@ Result<bool> replay(const nlohmann::json& record) {
   if (!record.contains("evidence")) return error("the report has no counterexample for it");
   ASSIGN_OR_RETURN(verify::Counterexample c, counterexample_from(record["evidence"]));
   ASSIGN_OR_RETURN(verify::Comparison found, verify::replay(rule, c));
-  fmt::print("{}\n", to_string(rule));
-  for (const auto& [name, size] : c.sizes) fmt::print("{} = {}\n", name, size);
-  for (const auto& [name, real] : c.reals) fmt::print("?{} = {}\n", name, real);
+  fmt::print("{}\n", printable(to_string(rule)));
+  for (const auto& [name, size] : c.sizes) fmt::print("{} = {}\n", printable(name), size);
+  for (const auto& [name, real] : c.reals) fmt::print("?{} = {}\n", printable(name), real);
   for (size_t k = 0; k < c.inputs.size(); ++k)
     fmt::print("?{} = [{}] of shape [{}]\n", rule.variables[k], fmt::join(c.inputs[k].data, " "),
                fmt::join(c.inputs[k].shape, ","));

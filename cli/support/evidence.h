@@ -12,7 +12,7 @@ std::string prover_name();
 
 /// All that it takes to evaluate both sides again: signature, sizes, real attributes, inputs; and
 /// what differs.
-nlohmann::json to_json(const verify::Counterexample& c);
+nlohmann::json json_of(const verify::Counterexample& c);
 /// The reverse, without what differs: that is found again. An Error says what is missing.
 Result<verify::Counterexample> counterexample_from(const nlohmann::json& j);
 

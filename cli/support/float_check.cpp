@@ -150,7 +150,7 @@ Result<rewrite::CheckReport> compare_on(const std::string& where, const Graph& a
   options.runs = std::max(2, runs);
   options.seed = common.seed;
   options.verbosity = common.verbosity;
-  if (where != "cpu") return rewrite::compare(a, b, options, stop);
+  if (where == kReference) return rewrite::compare(a, b, options, stop);
   RETURN_IF_ERROR(rewrite::check_interfaces(a, b));
   return FloatCheck(a, b, options, stop).run();
 }

@@ -39,7 +39,8 @@ Result<gen::Checkpoint> parse_checkpoint(std::string_view text, const GenerateRu
     if (j.at("run") != to_json(run)) return error(name + ": a checkpoint of another run");
     gen::Checkpoint checkpoint;
     for (const auto& t : j.at("themes"))
-      checkpoint.themes.push_back({whole_number(t.at("position")), whole_numbers(t.at("judged"))});
+      checkpoint.grammars.push_back(
+          {whole_number(t.at("position")), whole_numbers(t.at("judged"))});
     checkpoint.near = answers_of(j, "near");
     checkpoint.far = answers_of(j, "far");
     for (const auto& d : j.value("domains", nlohmann::json::array()))
@@ -51,7 +52,7 @@ Result<gen::Checkpoint> parse_checkpoint(std::string_view text, const GenerateRu
 
 std::string to_text(const gen::Checkpoint& checkpoint, const GenerateRun& run) {
   nlohmann::json j = {{"run", to_json(run)}, {"themes", nlohmann::json::array()}};
-  for (const auto& t : checkpoint.themes)
+  for (const auto& t : checkpoint.grammars)
     j["themes"].push_back({{"position", t.position}, {"judged", t.judged}});
   if (!checkpoint.near.empty()) j["near"] = to_json(checkpoint.near);
   if (!checkpoint.far.empty()) j["far"] = to_json(checkpoint.far);

@@ -23,12 +23,13 @@ std::string user_folder() {
 }
 
 /// Of one runtime, on this processor: one thread first, then the one that knows most.
-const Profile* best_of(const std::vector<Profile>& all, std::string_view runtime) {
+const Profile* best_of(const std::vector<Profile>& all, const cost::Runtime& runtime) {
   const Profile* best = nullptr;
   std::string processor = cost::processor_name();
   auto rank = [](const Profile& p) { return std::pair(p.key.threads != 1, p.kernels.size()); };
   for (const Profile& p : all) {
-    bool fits = p.key.runtime == runtime && (runtime == "cuda" || p.key.device == processor);
+    bool fits =
+        p.key.runtime == runtime.name && (!runtime.on_processor || p.key.device == processor);
     if (!fits || p.kernels.empty()) continue;
     if (!best || rank(p).first < rank(*best).first ||
         (rank(p).first == rank(*best).first && rank(p).second > rank(*best).second))
@@ -37,11 +38,20 @@ const Profile* best_of(const std::vector<Profile>& all, std::string_view runtime
   return best;
 }
 
+/// Of the first runtime on this processor that has one.
+const Profile* best_of(const std::vector<Profile>& all) {
+  for (const cost::Runtime& runtime : cost::runtimes()) {
+    const Profile* p = runtime.on_processor ? best_of(all, runtime) : nullptr;
+    if (p) return p;
+  }
+  return nullptr;
+}
+
 /// What plain loops measured on this processor, or the defaults.
 cost::Machine machine_of(const std::vector<Profile>& all) {
   std::string processor = cost::processor_name();
   for (const Profile& p : all)
-    if (p.key.runtime == "single" && p.key.device == processor) return p.machine;
+    if (p.key.runtime == cost::kPlainLoops && p.key.device == processor) return p.machine;
   return {};
 }
 
@@ -54,8 +64,7 @@ ChosenCost of_profile(const Profile& p) {
 Result<ChosenCost> of_file(const std::string& path) {
   ASSIGN_OR_RETURN(auto profiles, cost::read_profiles(path));
   if (profiles.empty()) return error(path + ": holds no profile");
-  for (const char* runtime : {"onnxruntime", "cpu"})
-    if (const Profile* p = best_of(profiles, runtime)) return of_profile(*p);
+  if (const Profile* p = best_of(profiles)) return of_profile(*p);
   return of_profile(profiles[0]);
 }
 
@@ -96,12 +105,11 @@ std::string user_profile() { return user_folder() + "/user.profile"; }
 Result<ChosenCost> choose_cost(const std::string& cost) {
   if (cost.ends_with(".profile")) return of_file(cost);
   ASSIGN_OR_RETURN(auto all, all_profiles());
-  if (cost == "auto")
-    for (const char* runtime : {"onnxruntime", "cpu"})
-      if (const Profile* p = best_of(all, runtime)) return of_profile(*p);
+  if (const Profile* p = cost == "auto" ? best_of(all) : nullptr) return of_profile(*p);
   if (cost == "auto" || cost == "roofline")
     return ChosenCost{std::make_unique<cost::Roofline>(machine_of(all))};
-  if (const Profile* p = best_of(all, cost)) return of_profile(*p);
+  const cost::Runtime* runtime = cost::find_runtime(cost);
+  if (const Profile* p = runtime ? best_of(all, *runtime) : nullptr) return of_profile(*p);
   return error("--cost " + cost + ": no profile of this runtime on " + cost::processor_name() +
                "; make one with `regraft calibrate`");
 }

@@ -20,9 +20,9 @@ struct ChosenCost {
   std::unique_ptr<cost::CostModel> model;
   const cost::Profiled* profiled = nullptr;  ///< nullptr: the plain roofline
 };
-/// `cost` is "auto" (the first of "onnxruntime" and "cpu" of which a profile of this processor is
-/// found, else the roofline), the name of a runtime (its profile of this processor, for "cuda" of
-/// any device), "roofline", or a profile file (its profile of this processor, else its first).
+/// `cost` is "auto" (the first runtime of which a profile of this processor is found, else the
+/// roofline), the name of a runtime (its profile of this processor; of any device, if it runs
+/// elsewhere), "roofline", or a profile file (its profile of this processor, else its first).
 /// An Error when a file cannot be read, or nothing is found for a runtime.
 Result<ChosenCost> choose_cost(const std::string& cost);
 

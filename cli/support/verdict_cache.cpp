@@ -132,7 +132,7 @@ std::string to_line(const Rule& candidate, const verify::Finding& f) {
       {"disagreements", f.counters.disagreements},
       {"seal", seal(key, f.rule)}};
   if (f.counterexample) {
-    j["evidence"] = to_json(*f.counterexample);
+    j["evidence"] = json_of(*f.counterexample);
     j["refuted"] = to_string(f.refuted);
   }
   std::string line = to_text(j, -1);

@@ -52,8 +52,16 @@ struct Runtime {
   bool sum_norm = false;
   /// No fusion at all.
   bool single = false;
+  /// It runs on this machine's processor: its profiles are kept by the processor's name.
+  bool on_processor = false;
+  /// Its kernels can compute a graph on given inputs, in float32, wherever regraft runs.
+  bool evaluates = false;
 };
-/// "onnxruntime", "cpu" (oneDNN), "cuda", or "single" (each call by itself); nullptr for others.
+/// Those of runtimes.def, in their order.
+std::span<const Runtime> runtimes();
+/// Plain loops, each call by itself: what a machine is calibrated with that has no runtime.
+inline constexpr std::string_view kPlainLoops = "single";
+/// One of runtimes(), or kPlainLoops; nullptr for other names.
 const Runtime* find_runtime(std::string_view name);
 
 /// The kernel as it is timed: runtimes fold what scales or shifts the channels of a convolution

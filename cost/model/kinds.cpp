@@ -11,55 +11,6 @@ constexpr std::array<std::string_view, static_cast<size_t>(Kind::kCount)> kNames
     "product",    "pooling",        "elementwise",    "reduction",    "movement",
     "reorder"};
 
-struct Line {
-  std::string_view op;
-  Kind kind;
-  Fusing fusing = Fusing::Alone;
-};
-constexpr Line kLines[] = {
-    {"add", Kind::Elementwise, Fusing::Pointwise},
-    {"avgpool", Kind::Pooling},
-    {"batchnorm", Kind::Elementwise, Fusing::Pointwise},
-    {"clip", Kind::Elementwise, Fusing::Pointwise},
-    {"concat", Kind::Movement},
-    {"conv", Kind::DenseConv, Fusing::Anchor},
-    {"div", Kind::Elementwise, Fusing::Pointwise},
-    {"erf", Kind::Elementwise, Fusing::Pointwise},
-    {"exp", Kind::Elementwise, Fusing::Pointwise},
-    {"gather", Kind::Movement},
-    {"gemm", Kind::Product, Fusing::Anchor},
-    {"global-avgpool", Kind::Pooling},
-    {"hard-sigmoid", Kind::Elementwise, Fusing::Pointwise},
-    {"layernorm", Kind::Reduction},
-    {"matmul", Kind::Product, Fusing::Anchor},
-    {"maxpool", Kind::Pooling},
-    {"mul", Kind::Elementwise, Fusing::Pointwise},
-    {"neg", Kind::Elementwise, Fusing::Pointwise},
-    {"pad", Kind::Movement},
-    {"reduce-max", Kind::Reduction},
-    {"reduce-mean", Kind::Reduction, Fusing::Folding},
-    {"reduce-sum", Kind::Reduction, Fusing::Folding},
-    {"relu", Kind::Elementwise, Fusing::Pointwise},
-    {"reshape", Kind::Movement},
-    {"resize-linear", Kind::Pooling},
-    {"resize-nearest", Kind::Movement},
-    {"sigmoid", Kind::Elementwise, Fusing::Pointwise},
-    {"slice", Kind::Movement},
-    {"softmax", Kind::Reduction},
-    {"split", Kind::Movement},
-    {"sqrt", Kind::Elementwise, Fusing::Pointwise},
-    {"sub", Kind::Elementwise, Fusing::Pointwise},
-    {"tanh", Kind::Elementwise, Fusing::Pointwise},
-    {"transpose", Kind::Movement},
-};
-
-const Line* line_of(const OpDef& op) {
-  auto at =
-      std::lower_bound(std::begin(kLines), std::end(kLines), op.name,
-                       [](const Line& line, std::string_view name) { return line.op < name; });
-  return at != std::end(kLines) && at->op == op.name ? at : nullptr;
-}
-
 /// Which of the convolutions, by groups and kernel size.
 Kind kind_of_conv(const OpDef& op, const Attrs<Poly>& at, std::span<const TensorType> operands) {
   const auto& w = operands[1].shape;
@@ -82,14 +33,21 @@ std::optional<Kind> kind_named(std::string_view name) {
 }
 
 Kind kind_of(const OpDef& op, const Attrs<Poly>& at, std::span<const TensorType> operands) {
-  const Line* line = line_of(op);
-  if (!line) return Kind::Elementwise;
-  return line->op == "conv" ? kind_of_conv(op, at, operands) : line->kind;
-}
-
-Fusing fusing_of(const OpDef& op) {
-  const Line* line = line_of(op);
-  return line ? line->fusing : Fusing::Alone;
+  switch (op.work) {
+    case Work::Elementwise:
+      return Kind::Elementwise;
+    case Work::Convolution:
+      return kind_of_conv(op, at, operands);
+    case Work::Product:
+      return Kind::Product;
+    case Work::Pooling:
+      return Kind::Pooling;
+    case Work::Reduction:
+      return Kind::Reduction;
+    case Work::Movement:
+      return Kind::Movement;
+  }
+  return Kind::Elementwise;
 }
 
 }  // namespace regraft::cost

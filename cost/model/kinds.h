@@ -26,7 +26,7 @@ enum class Kind : uint8_t {
 std::string_view to_string(Kind kind);
 /// Inverse of to_string.
 std::optional<Kind> kind_named(std::string_view name);
-/// Of a call. An operator that is not known here is Elementwise.
+/// Of a call: its operator's work, convolutions by groups and kernel size.
 Kind kind_of(const OpDef& op, const Attrs<Poly>& at, std::span<const TensorType> operands);
 
 /// What was measured of one kind; 0: not measured.
@@ -34,14 +34,5 @@ struct Rate {
   double gflops = 0;
   double gbytes = 0;  ///< 10^9 bytes a second
 };
-
-/// What a call may be part of when a runtime fuses calls.
-enum class Fusing : uint8_t {
-  Alone,      ///< nothing
-  Anchor,     ///< takes elementwise calls that follow: convolutions, products
-  Pointwise,  ///< follows an anchor, or others of its kind
-  Folding,    ///< a reduction in the middle of a normalisation
-};
-Fusing fusing_of(const OpDef& op);
 
 }  // namespace regraft::cost

@@ -28,7 +28,7 @@ bool is_view(const Kernel& k) {
   const Graph& g = k.graph;
   if (k.is_reorder()) return false;
   const Node& last = g.node(g.outputs()[0].node);
-  return last.kind == NodeKind::Call && last.op->name == "reshape" &&
+  return last.kind == NodeKind::Call && last.op->view &&
          g.node(last.inputs[0].node).kind == NodeKind::Input;
 }
 

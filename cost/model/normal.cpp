@@ -39,7 +39,7 @@ class Folding {
   int32_t anchor() const {
     for (int32_t id = 0; id < g_.id_bound(); ++id) {
       const Node& n = g_.node(id);
-      if (n.kind != NodeKind::Call || n.op->name != "conv") continue;
+      if (n.kind != NodeKind::Call || n.op->work != Work::Convolution) continue;
       bool known =
           std::all_of(n.inputs.begin() + 1, n.inputs.end(), [&](Value v) { return is_weight(v); });
       return known ? id : -1;
@@ -66,9 +66,9 @@ class Folding {
     const auto& uses = uses_[static_cast<size_t>(id)];
     if (is_result || uses.size() != 1) return 0;
     const Node& n = g_.node(uses[0].first);
-    std::string_view op = n.op->name;
-    bool scales = op == "add" || op == "sub" || op == "mul" || (op == "div" && uses[0].second == 0);
-    if (op == "batchnorm" && uses[0].second == 0) {
+    Arithmetic form = n.op->arithmetic;
+    bool scales = form != Arithmetic::None && (form != Arithmetic::Quotient || uses[0].second == 0);
+    if (n.op->channel_affine && uses[0].second == 0) {
       bool known = std::all_of(n.inputs.begin() + 1, n.inputs.end(),
                                [&](Value v) { return is_weight(v) || is_scalar(v); });
       return known ? uses[0].first : 0;

@@ -42,14 +42,14 @@ struct Context {
     return g.node(id).kind == NodeKind::Call && !constant[static_cast<size_t>(id)];
   }
   int32_t at(int32_t id) const { return position[static_cast<size_t>(id)]; }
-  Fusing fusing(int32_t id) const { return fusing_of(*g.node(id).op); }
+  Fusion fusion(int32_t id) const { return g.node(id).op->fusion; }
 };
 
 /// The members of one kernel while it grows.
 class Group {
  public:
   Group(const Context& c, const std::vector<int32_t>& taken, int32_t anchor)
-      : c_(c), taken_(taken), anchored_(c.fusing(anchor) == Fusing::Anchor) {
+      : c_(c), taken_(taken), anchored_(c.fusion(anchor) == Fusion::Anchor) {
     add(anchor);
   }
 
@@ -104,8 +104,8 @@ class Group {
 
   bool admits(int32_t id) const {
     if (!c_.runs(id) || taken_[static_cast<size_t>(id)] >= 0 || inside({id, 0})) return false;
-    Fusing fusing = c_.fusing(id);
-    if (fusing != Fusing::Pointwise && (anchored_ || fusing != Fusing::Folding)) return false;
+    Fusion fusion = c_.fusion(id);
+    if (fusion != Fusion::Pointwise && (anchored_ || fusion != Fusion::Folding)) return false;
     const Node& node = c_.g.node(id);
     bool same_size = !anchored_ || same(node.types[0], c_.g.type({members_[0], 0}));
     return same_size && std::all_of(node.inputs.begin(), node.inputs.end(), [&](Value v) {
@@ -116,8 +116,8 @@ class Group {
   bool is_sum(const Node& node, Value v) const {
     if (anchored_ && (!c_.runtime.sums || outside_.size() > 1)) return false;
     if (!anchored_ && (!c_.runtime.chains || outside_.size() > 2)) return false;
-    return (!anchored_ || node.op->name == "add") && same(c_.g.type(v), node.types[0]) &&
-           !depends_on_members(v);
+    return (!anchored_ || node.op->arithmetic == Arithmetic::Sum) &&
+           same(c_.g.type(v), node.types[0]) && !depends_on_members(v);
   }
   /// Walks back as far as the anchor stands.
   bool depends_on_members(Value v) const {
@@ -148,18 +148,19 @@ std::vector<int32_t> grouped(const Context& c, std::vector<std::vector<int32_t>>
   std::vector<int32_t> taken(static_cast<size_t>(c.g.id_bound()), -1);
   auto take = [&](int32_t anchor) {
     if (taken[static_cast<size_t>(anchor)] >= 0 || !c.runs(anchor)) return;
-    bool grows = !c.runtime.single && c.fusing(anchor) != Fusing::Alone;
+    Fusion fusion = c.fusion(anchor);
+    bool grows = !c.runtime.single && fusion != Fusion::Alone && fusion != Fusion::AfterSum;
     auto members = grows ? Group(c, taken, anchor).grow() : std::vector<int32_t>{anchor};
     for (int32_t id : members) taken[static_cast<size_t>(id)] = static_cast<int32_t>(groups.size());
     groups.push_back(std::move(members));
   };
   for (size_t k = c.order.size(); k-- > 0;)  // the last of two convolutions takes their sum
-    if (c.runs(c.order[k]) && c.fusing(c.order[k]) == Fusing::Anchor) take(c.order[k]);
+    if (c.runs(c.order[k]) && c.fusion(c.order[k]) == Fusion::Anchor) take(c.order[k]);
   for (int32_t id : c.order)
-    if (c.runtime.sum_norm && c.runs(id) && c.g.node(id).op->name == "layernorm") {
+    if (c.runtime.sum_norm && c.runs(id) && c.fusion(id) == Fusion::AfterSum) {
       int32_t sum = c.g.node(id).inputs[0].node;
       bool free = c.runs(sum) && taken[static_cast<size_t>(sum)] < 0;
-      if (!free || c.g.node(sum).op->name != "add") continue;
+      if (!free || c.g.node(sum).op->arithmetic != Arithmetic::Sum) continue;
       taken[static_cast<size_t>(sum)] = taken[static_cast<size_t>(id)] =
           static_cast<int32_t>(groups.size());
       groups.push_back({sum, id});
@@ -276,7 +277,7 @@ class Planner {
   /// A first convolution of few channels reads the plain layout.
   bool takes_blocked(const std::vector<int32_t>& members, Value operand) const {
     const Node& anchor = c_.g.node(members[0]);
-    return anchor.op->name != "conv" || operand != anchor.inputs[0] ||
+    return anchor.op->work != Work::Convolution || operand != anchor.inputs[0] ||
            dims(operand)[1] >= c_.runtime.block;
   }
 
@@ -285,12 +286,19 @@ class Planner {
     const Node& anchor = c_.g.node(members[0]);
     if (anchor.inputs.empty()) return false;
     Value x = anchor.inputs[0];
-    std::string_view op = anchor.op->name;
-    if (op == "conv") return conv_fits(anchor);
-    if (op == "maxpool" || op == "avgpool" || op == "global-avgpool") return filled(x);
-    if (op == "resize-nearest") return filled(x) && is_blocked_now(x);
-    if (op == "concat") return concat_fits(anchor);
-    return c_.fusing(members[0]) == Fusing::Pointwise && all_blocked(members);
+    switch (anchor.op->blocking) {
+      case Blocking::Convolution:
+        return conv_fits(anchor);
+      case Blocking::Filled:
+        return filled(x);
+      case Blocking::Following:
+        return filled(x) && is_blocked_now(x);
+      case Blocking::Joined:
+        return concat_fits(anchor);
+      case Blocking::Never:
+        break;
+    }
+    return c_.fusion(members[0]) == Fusion::Pointwise && all_blocked(members);
   }
   bool conv_fits(const Node& conv) const {
     auto x = dims(conv.inputs[0]), w = dims(conv.inputs[1]);
@@ -312,7 +320,7 @@ class Planner {
   bool all_blocked(const std::vector<int32_t>& members) const {
     const TensorType& whole = c_.g.type({members[0], 0});
     for (int32_t id : members) {
-      if (c_.fusing(id) != Fusing::Pointwise) return false;
+      if (c_.fusion(id) != Fusion::Pointwise) return false;
       for (Value v : c_.g.node(id).inputs) {
         bool inner = std::count(members.begin(), members.end(), v.node) > 0;
         if (c_.is_constant(v) || inner) continue;
@@ -393,16 +401,20 @@ KernelCall Planner::extract(const std::vector<int32_t>& members) const {
 
 }  // namespace
 
-const Runtime* find_runtime(std::string_view name) {
-  static constexpr std::array kRuntimes = {
-      Runtime{.name = "onnxruntime", .block = 16, .conv_step = 4, .sums = true, .sum_norm = true},
-      Runtime{.name = "cpu", .block = 16, .pads = true, .sums = true, .chains = true},
-      Runtime{.name = "cuda", .sums = true, .chains = true},
-      Runtime{.name = "single", .single = true},
+std::span<const Runtime> runtimes() {
+#define REGRAFT_RUNTIME(id, ...) Runtime{.name = #id, __VA_ARGS__},
+  static constexpr Runtime kRuntimes[] = {
+#include "cost/model/runtimes.def"
   };
-  for (const Runtime& r : kRuntimes)
+#undef REGRAFT_RUNTIME
+  return kRuntimes;
+}
+
+const Runtime* find_runtime(std::string_view name) {
+  static constexpr Runtime kSingle{.name = kPlainLoops, .single = true};
+  for (const Runtime& r : runtimes())
     if (r.name == name) return &r;
-  return nullptr;
+  return name == kPlainLoops ? &kSingle : nullptr;
 }
 
 KernelPlan plan_kernels(const Graph& g, const Runtime& runtime, int64_t symbol_value) {

@@ -30,7 +30,7 @@ class Weighted final : public CostModel {
       : model_(model), per_microsecond_(per_microsecond), per_byte_(per_byte) {}
   Cost cost(const Node& node, std::span<const TensorType> operands) const override {
     Cost c = model_.cost(node, operands);
-    bool makes = node.kind == NodeKind::Call && node.op->name != "reshape";
+    bool makes = node.kind == NodeKind::Call && !node.op->view;
     double made = makes ? bytes_of(node.types, Machine().symbol_value) : 0;
     c.microseconds = per_microsecond_ * c.microseconds + per_byte_ * made;
     return c;
@@ -47,7 +47,7 @@ class Weighted final : public CostModel {
 /// What is planned when no profile says what the runtime is.
 KernelPlan plan_of(const Graph& g, const Profiled* profiled) {
   if (profiled) return profiled->plan(g);
-  return plan_kernels(g, *find_runtime("onnxruntime"), Machine().symbol_value);
+  return plan_kernels(g, runtimes().front(), Machine().symbol_value);
 }
 
 double made_bytes(const Graph& g) {

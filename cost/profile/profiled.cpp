@@ -24,8 +24,8 @@ Runtime runtime_of(const Profile& profile) {
 /// In a model, an operand of a lower rank or size than the first is nearly always a weight.
 bool looks_constant(const Node& node, size_t operand, std::span<const TensorType> operands) {
   if (operand == 0 || !operands[operand].shape) return false;
-  if (node.op->name == "matmul") return operands[operand].shape->size() <= 2;
-  if (fusing_of(*node.op) != Fusing::Pointwise)
+  if (node.op->work == Work::Product) return operands[operand].shape->size() <= 2;
+  if (node.op->fusion != Fusion::Pointwise)
     return kind_of(*node.op, node.attrs, operands) != Kind::Movement;
   return operands[operand].shape->size() < operands[0].shape->size();
 }

@@ -14,12 +14,6 @@ uint64_t subset_key(TokenSpan s, unsigned subset) {
   return h;
 }
 
-size_t count_of(const Dims& dims) {
-  size_t n = 1;
-  for (int64_t d : dims) n *= static_cast<size_t>(d);
-  return n;
-}
-
 }  // namespace
 
 void Store::add(size_t elements) {
@@ -80,7 +74,7 @@ Worker::Worker(const ValueGraph& graph, const Store& store, const ClassIndex& in
       limit_(level - 1),
       algebra_(mix(seed)),
       out_(out) {
-  for (const Instance& in : graph.plans().theme().instances)
+  for (const Instance& in : graph.plans().grammar().instances)
     max_arity_ = std::max(max_arity_, in.operands.size());
   auto more = static_cast<int>(std::max<size_t>(max_arity_, 2)) - 1;
   allowed_gaps_ = (graph.max_size() - level) * more;
@@ -88,17 +82,17 @@ Worker::Worker(const ValueGraph& graph, const Store& store, const ClassIndex& in
 }
 
 void Worker::find_places() {
-  const Theme& theme = graph_.plans().theme();
+  const Grammar& grammar = graph_.plans().grammar();
   std::map<std::string_view, Place> kinds;
   ClassId next = 0;
-  for (const LeafKind& kind : theme.leaves) {
+  for (const LeafKind& kind : grammar.leaves) {
     auto count = static_cast<ClassId>(kind.count);
     kinds[kind.name] = {next, next + count};
     next += count;
   }
   while (next < graph_.size() && graph_.level(next) == 0) ++next;
   kinds[""] = {0, next};
-  for (const Instance& in : theme.instances) {
+  for (const Instance& in : grammar.instances) {
     places_.emplace_back();
     bool any = std::none_of(in.operands.begin(), in.operands.end(), kind_of);
     for (size_t k = 0; !any && k < in.operands.size(); ++k) {
@@ -124,8 +118,8 @@ const Worker::PlanList& Worker::plans(std::initializer_list<ShapeId> shapes) {
 }
 
 View Worker::view(ClassId c, Values& buffer) {
-  size_t elements =
-      count_of(info(graph_.shape(c)).dims) * static_cast<size_t>(graph_.plans().trials());
+  size_t elements = static_cast<size_t>(count_of(info(graph_.shape(c)).dims)) *
+                    static_cast<size_t>(graph_.plans().trials());
   if (store_.keeps(c)) return store_.view(c, elements);
   if (c == owner_) return owner_buffer_.view();
   CHECK(value(graph_.first(c), buffer));
@@ -137,7 +131,7 @@ bool Worker::admissible(uint64_t leaves) const {
 }
 
 bool Worker::usable(const ShapedOp& plan) const {
-  Scope scope = graph_.plans().theme().instances[static_cast<size_t>(plan.instance)].scope;
+  Scope scope = graph_.plans().grammar().instances[static_cast<size_t>(plan.instance)].scope;
   return scope == Scope::Values || scope == Scope::Once || (scope == Scope::Leaves && level_ == 1);
 }
 
@@ -145,7 +139,7 @@ bool Worker::in_scope(const ShapedOp& plan, const Operands& operands) const {
   auto instance = static_cast<size_t>(plan.instance);
   for (size_t k = 0; k < operands.count; ++k)
     if (!may_be(instance, k, operands.ids[k])) return false;
-  if (graph_.plans().theme().instances[instance].scope != Scope::Once) return true;
+  if (graph_.plans().grammar().instances[instance].scope != Scope::Once) return true;
   const OpDef* op = graph_.plans().label(instance).op;
   return std::none_of(operands.begin(), operands.end(), [&](ClassId c) {
     if (graph_.is_leaf(c)) return false;
@@ -158,7 +152,7 @@ bool Worker::is_mirrored(const ShapedOp& plan, ClassId a, ClassId b) {
   auto instance = static_cast<size_t>(plan.instance);
   if (a < b || !graph_.plans().label(instance).op->commutative) return false;
   const Dims* mirrored[] = {&info(graph_.shape(b)).dims, &info(graph_.shape(a)).dims};
-  return fits(graph_.plans().theme().instances[instance], mirrored);
+  return fits(graph_.plans().grammar().instances[instance], mirrored);
 }
 
 bool Worker::evaluate(const ShapedOp& plan, size_t output, std::span<const View> operands,
@@ -358,7 +352,7 @@ void Worker::wide(ClassId c) {
   ShapeId shape = graph_.shape(c);
   Operands operands;
   operands.push_back(c);
-  const auto& instances = graph_.plans().theme().instances;
+  const auto& instances = graph_.plans().grammar().instances;
   for (int k : graph_.plans().partial({&shape, 1})) {
     const Instance& in = instances[static_cast<size_t>(k)];
     if (in.operands.size() > 2 && (in.scope != Scope::Leaves || level_ == 1)) extend(k, operands);
@@ -369,7 +363,7 @@ void Worker::extend(int instance, const Operands& operands) {
   std::vector<SupportList> lists;
   for (ClassId c : operands) lists.push_back(graph_.supports(c));
   int used = lists.size() == 1 ? graph_.level(operands.ids[0]) : smallest_union(lists);
-  const Instance& in = graph_.plans().theme().instances[static_cast<size_t>(instance)];
+  const Instance& in = graph_.plans().grammar().instances[static_cast<size_t>(instance)];
   std::vector<const Dims*> dims;
   for (ClassId c : operands) dims.push_back(&info(graph_.shape(c)).dims);
   dims.push_back(nullptr);
@@ -405,7 +399,7 @@ void Worker::extend_by(int instance, Operands operands, ClassId c) {
   }
   int used = smallest_union(lists);
   if (used > limit_) return;
-  const Instance& in = graph_.plans().theme().instances[static_cast<size_t>(instance)];
+  const Instance& in = graph_.plans().grammar().instances[static_cast<size_t>(instance)];
   if (operands.count < in.operands.size()) return extend(instance, operands);
   if (used != limit_ || !admissible(leaves)) return;
   for (const ShapedOp* p : graph_.plans().complete(shapes))

@@ -53,7 +53,7 @@ class Enumerator {
   Result<Enumeration> run() {
     RETURN_IF_ERROR(add_leaves());
     add_free_constants();
-    Progress progress("enumerate " + std::string(plans_.theme().name), "classes", 0,
+    Progress progress("enumerate " + std::string(plans_.grammar().name), "classes", 0,
                       options_.verbosity);
     for (int level = 1; level <= options_.max_size && result_.ended == Ended::Complete; ++level)
       run_level(level, progress);
@@ -94,15 +94,15 @@ class Enumerator {
 };
 
 Status Enumerator::add_leaves() {
-  const Theme& theme = plans_.theme();
-  if (theme.instances.size() > kMaxInstances) return error("too many operator instances");
+  const Grammar& grammar = plans_.grammar();
+  if (grammar.instances.size() > kMaxInstances) return error("too many operator instances");
   bool exponents = false;
-  for (size_t k = 0; k < theme.instances.size(); ++k)
+  for (size_t k = 0; k < grammar.instances.size(); ++k)
     exponents = exponents || plans_.has_exponentials(k);
   store_.channels = exponents ? Channels::Exponents : Channels::Plain;
   int bit = 0;
-  for (size_t kind = 0; kind < theme.leaves.size(); ++kind) {
-    const LeafKind& k = theme.leaves[kind];
+  for (size_t kind = 0; kind < grammar.leaves.size(); ++kind) {
+    const LeafKind& k = grammar.leaves[kind];
     if (bit + k.count > 64) return error("more than 64 variables");
     if (k.role == Role::Kernel) bank_.add_kernel_extents({k.shape.begin() + 2, k.shape.end()});
     graph_->first_bits_ |= uint64_t{1} << bit;
@@ -138,8 +138,8 @@ void Enumerator::add_leaf(const LeafKind& kind, size_t kind_index, int number, i
 }
 
 void Enumerator::add_free_constants() {
-  for (size_t k = 0; k < plans_.theme().instances.size(); ++k) {
-    if (plans_.theme().instances[k].scope != Scope::Free) continue;
+  for (size_t k = 0; k < plans_.grammar().instances.size(); ++k) {
+    if (plans_.grammar().instances[k].scope != Scope::Free) continue;
     for (const ShapedOp* p : plans_.complete({})) {
       if (p->instance != static_cast<int>(k)) continue;
       Values values;

@@ -33,7 +33,7 @@ struct Enumeration {
   Ended ended = Ended::Complete;
 };
 
-/// Terms of the theme with up to max_size calls: single output, all calls needed, over variables
+/// Terms of the grammar with up to max_size calls: single output, all calls needed, over variables
 /// x1 .. xn of each kind without gaps. Leaves go to `bank`. The result does not depend on threads,
 /// and on the seed only by a chance of error_bound. `plans` is loaded and outlives the result.
 Result<Enumeration> enumerate(ShapedOps& plans, const EnumerateOptions& options, Bank& bank,

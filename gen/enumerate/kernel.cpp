@@ -54,9 +54,9 @@ std::unique_ptr<const Kernel> Kernel::compile(const Label& label,
   for (const Traced& t : results) k.outputs_.push_back(t.step);
   for (const Tape::Step& s : k.tape_.steps)
     if (s.kind == Tape::Apply) {
-      bool partial = s.fn == Fn::Recip || s.fn == Fn::Sqrt;
+      bool partial = facts(s.fn).domain != Domain::Everywhere;
       k.partial_ = k.partial_ || partial;
-      k.exponentials_ = k.exponentials_ || (s.fn != Fn::Relu && !partial);
+      k.exponentials_ = k.exponentials_ || (!facts(s.fn).idempotent && !partial);
     }
   for (const Tape::Number& n : k.tape_.numbers) k.constants_.push_back(value_of(n));
   k.bilinear_ = k.to_products();

@@ -9,19 +9,19 @@ namespace {
 
 constexpr int64_t kMaxElements = 256;
 
+}  // namespace
+
 int64_t count_of(const Dims& dims) {
   int64_t n = 1;
   for (int64_t d : dims) n *= d;
   return n;
 }
 
-}  // namespace
-
-ShapedOps::ShapedOps(const Theme& theme, int trials, uint64_t seed)
-    : theme_(theme), trials_(trials), seed_(seed) {}
+ShapedOps::ShapedOps(const Grammar& grammar, int trials, uint64_t seed)
+    : grammar_(grammar), trials_(trials), seed_(seed) {}
 
 Status ShapedOps::load() {
-  for (const Instance& in : theme_.instances) {
+  for (const Instance& in : grammar_.instances) {
     ASSIGN_OR_RETURN(Label label, label_of(in));
     labels_.push_back(std::move(label));
     Label then;
@@ -37,9 +37,9 @@ Status ShapedOps::load() {
 }
 
 int ShapedOps::sibling(int instance, const OpDef* then_op) const {
-  const Instance& in = theme_.instances[static_cast<size_t>(instance)];
-  for (size_t k = 0; k < theme_.instances.size(); ++k) {
-    const Instance& other = theme_.instances[k];
+  const Instance& in = grammar_.instances[static_cast<size_t>(instance)];
+  for (size_t k = 0; k < grammar_.instances.size(); ++k) {
+    const Instance& other = grammar_.instances[k];
     const Label* follower = then(k);
     if ((follower ? follower->op : nullptr) == then_op && other.op == in.op &&
         other.attrs == in.attrs && other.operands == in.operands)
@@ -112,8 +112,8 @@ ShapedOps::Entry ShapedOps::make_entry(std::span<const ShapeId> shapes) {
   for (ShapeId s : shapes) operands.push_back(shapes_[s].dims);
   std::vector<const Dims*> pointers;
   for (const Dims& d : operands) pointers.push_back(&d);
-  for (size_t k = 0; k < theme_.instances.size(); ++k) {
-    const Instance& in = theme_.instances[k];
+  for (size_t k = 0; k < grammar_.instances.size(); ++k) {
+    const Instance& in = grammar_.instances[k];
     if (in.operands.size() < shapes.size() || !fits(in, pointers)) continue;
     if (in.operands.size() > shapes.size())
       e.partial.push_back(static_cast<int>(k));

@@ -9,6 +9,7 @@
 namespace regraft::gen {
 
 using Dims = std::vector<int64_t>;
+int64_t count_of(const Dims& dims);  ///< elements
 using ShapeId = uint32_t;
 
 /// An instance at operand shapes.
@@ -33,11 +34,11 @@ struct ShapeInfo {
 /// stays.
 class ShapedOps {
  public:
-  ShapedOps(const Theme& theme, int trials, uint64_t seed);
+  ShapedOps(const Grammar& grammar, int trials, uint64_t seed);
   /// An Error names the instance and the attribute that is wrong.
   Status load();
 
-  const Theme& theme() const { return theme_; }
+  const Grammar& grammar() const { return grammar_; }
   int trials() const { return trials_; }
   const Label& label(size_t instance) const { return labels_[instance]; }
   /// What follows the instance at no cost; nullptr: nothing.
@@ -72,7 +73,7 @@ class ShapedOps {
   const ShapedOp* make_plan(int instance, const std::vector<Dims>& operands);
   ShapeId shape_locked(const Dims& dims);
 
-  const Theme& theme_;
+  const Grammar& grammar_;
   int trials_;
   uint64_t seed_;
   std::vector<Label> labels_, then_;

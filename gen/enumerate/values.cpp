@@ -10,7 +10,7 @@ ValueGraph::ValueGraph(ShapedOps& plans, int max_size, uint64_t seed)
 
 Operands ValueGraph::operands(Application a) const {
   Operands r;
-  size_t arity = plans_.theme().instances[static_cast<size_t>(a.instance())].operands.size();
+  size_t arity = plans_.grammar().instances[static_cast<size_t>(a.instance())].operands.size();
   if (arity > 0) r.push_back(a.a());
   if (arity == 2) r.push_back(a.b());
   for (size_t k = 1; arity > 2 && k < arity; ++k) r.push_back(tuples_[a.b()][k - 1]);
@@ -42,7 +42,7 @@ std::optional<Application> ValueGraph::application(int instance, int output,
     b = it->second;
   }
   if (n == 2 && plans_.label(static_cast<size_t>(instance)).op->commutative) {
-    const Instance& in = plans_.theme().instances[static_cast<size_t>(instance)];
+    const Instance& in = plans_.grammar().instances[static_cast<size_t>(instance)];
     const Dims *x = &plans_.info(shapes_[a]).dims, *y = &plans_.info(shapes_[b]).dims;
     const Dims *as_is[] = {x, y}, *mirrored[] = {y, x};
     if (fits(in, mirrored) && (a > b || !fits(in, as_is))) std::swap(a, b);

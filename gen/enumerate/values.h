@@ -72,7 +72,7 @@ class ValueGraph {
   /// The application of `instance` (operands of commutative operators are put in order); nullopt
   /// when a tuple of operands was never applied.
   std::optional<Application> application(int instance, int output, const Operands& operands) const;
-  /// The same call followed by `then` (nullptr: by nothing); nullopt when the theme has none.
+  /// The same call followed by `then` (nullptr: by nothing); nullopt when the grammar has none.
   std::optional<Application> sibling(Application a, const OpDef* then) const;
   /// Class of an application of a stored level.
   std::optional<ClassId> find(Application a) const;

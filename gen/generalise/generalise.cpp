@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
-#include "gen/generalise/climb.h"
-#include "gen/generalise/express.h"
+#include "gen/generalise/hypothesis_rule.h"
+#include "gen/generalise/hypothesis_search.h"
 #include "gen/generalise/reals.h"
 
 namespace regraft::gen {
 namespace {
 
-std::optional<Generalised> expressed(const Bank& bank, const Explorer& explorer, TermId lhs,
+std::optional<Generalised> expressed(const Bank& bank, const HypothesisTester& tester, TermId lhs,
                                      TermId rhs, const Hypothesis& h, uint64_t seed) {
-  GeneralPair pair;
+  TemplatePair pair;
   pair.lhs = lhs;
   pair.rhs = rhs;
-  Expressed e = express(bank, explorer, pair, h);
+  Expressed e = express(bank, tester, pair, h);
   Rule rule = to_rule(bank, e.pair);
   if (check(rule, e.signature, mix(seed), kManyShapes) != Evidence::Holds) return std::nullopt;
   rule = open_reals(std::move(rule), e.signature, seed);
@@ -22,34 +22,34 @@ std::optional<Generalised> expressed(const Bank& bank, const Explorer& explorer,
 }
 
 /// Every sample of `special` is one of `general`.
-bool includes(Explorer& explorer, const Hypothesis& general, const Hypothesis& special) {
-  Space wide = explorer.space(general);
-  std::vector<Sample> samples = explorer.samples(explorer.space(special), {}, kShapes);
+bool includes(HypothesisTester& tester, const Hypothesis& general, const Hypothesis& special) {
+  Space wide = tester.space(general);
+  std::vector<Sample> samples = tester.samples(tester.space(special), {}, kShapes);
   return std::all_of(samples.begin(), samples.end(),
                      [&](const Sample& s) { return wide.contains(s.point); });
 }
 
-bool is_composed(const Explorer& explorer, const Hypothesis& h) {
+bool is_composed(const HypothesisTester& tester, const Hypothesis& h) {
   return std::any_of(h.right.begin(), h.right.end(),
-                     [&](const Poly& p) { return explorer.is_composed(p); });
+                     [&](const Poly& p) { return tester.is_composed(p); });
 }
 
 /// One or two hypotheses; none when the equality is a coincidence. Where the first has sums or
 /// products of attributes, the second has none, if that costs only numbers at their fallbacks: then
 /// lists may be of any length, and proofs are easier.
-std::vector<Hypothesis> hypotheses(const Bank& bank, Explorer& explorer) {
-  Climb climb(bank, explorer, Numbers::Composed);
-  auto first = climb.run(Order::NumbersFirst);
+std::vector<Hypothesis> hypotheses(const Bank& bank, HypothesisTester& tester) {
+  HypothesisSearch search(bank, tester, Numbers::Composed);
+  auto first = search.run(Order::NumbersFirst);
   if (!first) return {};
   std::optional<Hypothesis> second;
-  if (is_composed(explorer, *first)) {
-    Climb plain(bank, explorer, Numbers::Plain);
+  if (is_composed(tester, *first)) {
+    HypothesisSearch plain(bank, tester, Numbers::Plain);
     second = plain.run(Order::NumbersFirst);
     if (second && !plain.closes_only_neutral(*first)) second.reset();
-  } else if (!climb.is_settled()) {
-    second = climb.run(Order::SizesFirst);
-    if (second && includes(explorer, *first, *second)) second.reset();
-    if (second && includes(explorer, *second, *first)) first = std::exchange(second, std::nullopt);
+  } else if (!search.is_settled()) {
+    second = search.run(Order::SizesFirst);
+    if (second && includes(tester, *first, *second)) second.reset();
+    if (second && includes(tester, *second, *first)) first = std::exchange(second, std::nullopt);
   }
   std::vector<Hypothesis> r = {*std::move(first)};
   if (second) r.push_back(*std::move(second));
@@ -59,15 +59,15 @@ std::vector<Hypothesis> hypotheses(const Bank& bank, Explorer& explorer) {
 /// nullopt when a form that was found did not survive the last check. As the last resort, a form
 /// with fewer variables will do.
 enum class Resort : uint8_t { First, Last };
-std::optional<std::vector<Generalised>> climb(const Bank& bank, TermId lhs, TermId rhs,
-                                              uint64_t seed, Resort resort) {
+std::optional<std::vector<Generalised>> most_general(const Bank& bank, TermId lhs, TermId rhs,
+                                                     uint64_t seed, Resort resort) {
   std::vector<Generalised> r;
-  auto explorer = Explorer::make(bank, lhs, rhs, seed);
-  if (!explorer) return r;
-  for (const Hypothesis& h : hypotheses(bank, *explorer)) {
-    auto g = expressed(bank, *explorer, lhs, rhs, h, seed);
+  auto tester = HypothesisTester::make(bank, lhs, rhs, seed);
+  if (!tester) return r;
+  for (const Hypothesis& h : hypotheses(bank, *tester)) {
+    auto g = expressed(bank, *tester, lhs, rhs, h, seed);
     if (!g && resort == Resort::Last)
-      g = expressed(bank, *explorer, lhs, rhs, explorer->closed(h, Axes::Long), seed);
+      g = expressed(bank, *tester, lhs, rhs, tester->closed(h, Axes::Long), seed);
     if (!g) return std::nullopt;
     r.push_back(*std::move(g));
   }
@@ -78,9 +78,10 @@ std::optional<std::vector<Generalised>> climb(const Bank& bank, TermId lhs, Term
 
 std::vector<Generalised> generalise(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed) {
   try {
-    auto r = climb(bank, lhs, rhs, seed, Resort::First);
+    auto r = most_general(bank, lhs, rhs, seed, Resort::First);
     return r ? *std::move(r)
-             : climb(bank, lhs, rhs, mix(seed), Resort::Last).value_or(std::vector<Generalised>{});
+             : most_general(bank, lhs, rhs, mix(seed), Resort::Last)
+                   .value_or(std::vector<Generalised>{});
   } catch (const PolyOverflow&) {
     return {};
   }

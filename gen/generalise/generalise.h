@@ -2,13 +2,13 @@
 // Attributes, integer and real, become variables or expressions in sizes as far as the rule still
 // holds elsewhere.
 #include "gen/generalise/check.h"
-#include "gen/generalise/general.h"
+#include "gen/generalise/term_template.h"
 
 namespace regraft::gen {
 
 /// A directed candidate.
 struct Generalised {
-  GeneralPair pair;
+  TemplatePair pair;
   Rule rule;
   Signature signature;  ///< at which it was checked
   int closed = 0;       ///< attributes of the left side that stayed numbers

@@ -3,12 +3,12 @@
 #include <charconv>
 #include <string>
 
-#include "gen/grammar/themes.h"
+#include "gen/grammar/grammars.h"
 
 namespace regraft::gen {
 namespace {
 
-std::vector<Theme> joined(std::vector<Theme> a, const std::vector<Theme>& b) {
+std::vector<Grammar> joined(std::vector<Grammar> a, const std::vector<Grammar>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -57,11 +57,11 @@ Status read_attr(Label& label, std::string_view word, std::vector<char>& given) 
 
 std::span<const OpSet> op_sets() {
   static const std::vector<OpSet> sets = {
-      {"core", joined(joined(matrix_themes(), image_themes()), move_themes())},
-      {"extended", rarer_themes()},
-      {"basic", {matrix_theme(), convolution_theme()}},
-      {"matrix", {matrix_theme()}},
-      {"taso", {taso_theme()}},
+      {"core", joined(joined(matrix_grammars(), image_grammars()), move_grammars())},
+      {"extended", rarer_grammars()},
+      {"basic", {matrix_grammar(), convolution_grammar()}},
+      {"matrix", {matrix_grammar()}},
+      {"taso", {taso_grammar()}},
   };
   return sets;
 }
@@ -80,7 +80,7 @@ std::optional<OpSet> find_op_set(std::string_view name) {
   for (const OpSet& s : op_sets()) {
     if (s.name == name) return s;
     if (s.name != name.substr(0, slash)) continue;
-    for (const Theme& t : s.themes)
+    for (const Grammar& t : s.grammars)
       if (t.name == name.substr(slash + 1)) return OpSet{t.name, {t}};
   }
   return std::nullopt;

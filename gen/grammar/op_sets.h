@@ -1,6 +1,6 @@
 #pragma once
-// What is enumerated: an op set is a list of themes, tables of leaves (variables with their witness
-// shapes) and operator instances.
+// What is enumerated: an op set is a list of grammars, tables of leaves (variables with their
+// witness shapes) and operator instances.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -46,8 +46,8 @@ struct Instance {
   std::string_view then = {};  ///< an operator without attributes applied to the result in the call
 };
 
-/// What is enumerated together. Terms of different themes never meet.
-struct Theme {
+/// What is enumerated together. Terms of different grammars never meet.
+struct Grammar {
   std::string_view name;
   std::vector<LeafKind> leaves;
   std::vector<Instance> instances;
@@ -56,17 +56,17 @@ struct Theme {
   int more = 0;
 };
 
-/// Themes are enumerated one after the other: what one gives, a later one need not give again.
+/// Grammars are enumerated one after the other: what one gives, a later one need not give again.
 struct OpSet {
   std::string_view name;
-  std::vector<Theme> themes;
+  std::vector<Grammar> grammars;
 };
 
 /// All op sets; static lifetime.
 std::span<const OpSet> op_sets();
 /// Their names: "core", ...
 std::span<const std::string_view> op_set_names();
-/// The op set of that name; "core/rows" is the theme "rows" of "core" alone.
+/// The op set of that name; "core/rows" is the grammar "rows" of "core" alone.
 std::optional<OpSet> find_op_set(std::string_view name);
 
 /// An operator with numbers for attributes; `sized[k]` marks integer attribute k as written with

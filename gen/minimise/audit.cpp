@@ -27,7 +27,7 @@ std::vector<Rule> forms(const Drawn& d, uint64_t seed) {
 
 /// The pair as it was found: its numbers, at its sizes.
 Rule ground(const Drawn& d) {
-  GeneralPair pair;
+  TemplatePair pair;
   pair.lhs = d.lhs;
   pair.rhs = d.rhs;
   std::vector<TermId> leaves = rule_leaves(*d.bank, d.lhs);
@@ -44,16 +44,16 @@ Rule ground(const Drawn& d) {
   return r;
 }
 
-std::vector<Drawn> draw(std::vector<Judged>& themes, size_t count, uint64_t seed) {
+std::vector<Drawn> draw(std::vector<Judged>& grammars, size_t count, uint64_t seed) {
   constexpr size_t kSpare = 4;  // some pairs have no direction
   uint64_t total = 0;
-  for (const Judged& t : themes) total += t.minimiser->pairs();
+  for (const Judged& t : grammars) total += t.minimiser->pairs();
   Rng rng(seed);
   std::set<uint64_t> numbers;
   for (size_t k = 0; k < kSpare * count && total > 0; ++k) numbers.insert(rng.below(total));
   std::vector<Drawn> r;
   uint64_t first = 0;
-  for (Judged& t : themes) {
+  for (Judged& t : grammars) {
     std::vector<uint64_t> own;
     for (auto n = numbers.lower_bound(first);
          n != numbers.end() && *n < first + t.minimiser->pairs(); ++n)
@@ -71,9 +71,9 @@ std::vector<Drawn> draw(std::vector<Judged>& themes, size_t count, uint64_t seed
 
 }  // namespace
 
-AuditCounts audit(std::vector<Judged>& themes, const std::vector<Rule>& candidates, size_t count,
+AuditCounts audit(std::vector<Judged>& grammars, const std::vector<Rule>& candidates, size_t count,
                   uint64_t seed, int threads, const Stop& stop) {
-  std::vector<Drawn> pairs = draw(themes, count, seed);
+  std::vector<Drawn> pairs = draw(grammars, count, seed);
   std::vector<std::vector<Rule>> general(pairs.size());
   parallel_for(pairs.size(), threads, [&](size_t k) {
     if (!stop.must_end()) general[k] = forms(pairs[k], seed);

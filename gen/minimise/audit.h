@@ -16,7 +16,7 @@ struct AuditCounts {
   std::vector<Rule> open;         ///< the rest, as found
 };
 
-/// What an enumeration of a theme leaves, for later questions.
+/// What an enumeration of a grammar leaves, for later questions.
 struct Judged {
   std::unique_ptr<ShapedOps> ops;
   std::unique_ptr<Bank> bank;
@@ -24,9 +24,9 @@ struct Judged {
   std::unique_ptr<Minimiser> minimiser;
 };
 
-/// Draws up to `count` pairs from all themes, each with the same chance, and derives them from the
-/// candidates. Deterministic in the arguments for any number of threads.
-AuditCounts audit(std::vector<Judged>& themes, const std::vector<Rule>& candidates, size_t count,
+/// Draws up to `count` pairs from all grammars, each with the same chance, and derives them from
+/// the candidates. Deterministic in the arguments for any number of threads.
+AuditCounts audit(std::vector<Judged>& grammars, const std::vector<Rule>& candidates, size_t count,
                   uint64_t seed, int threads, const Stop& stop);
 
 }  // namespace regraft::gen

@@ -24,7 +24,7 @@ bool depends(const Pattern& p, PatternRef a, PatternRef b) {
 bool is_merge(const Pattern& lhs) {
   if (lhs.outputs.size() != 1 || is_variable(lhs.outputs[0])) return false;
   const PatternNode& root = lhs.nodes[static_cast<size_t>(lhs.outputs[0].node)];
-  if (root.op->name != "concat" || root.inputs.size() != 2) return false;
+  if (root.op->parts_by.empty() || root.inputs.size() != 2) return false;
   if (is_variable(root.inputs[0]) || is_variable(root.inputs[1])) return false;
   if (depends(lhs, root.inputs[0], root.inputs[1]) || depends(lhs, root.inputs[1], root.inputs[0]))
     return false;
@@ -83,7 +83,7 @@ std::optional<Rule> merge_of(const Generalised& g, uint64_t seed) {
   r.lhs.nodes.pop_back();
   r.lhs.outputs = concat.inputs;
   PatternNode split;
-  split.op = find_op("split");
+  split.op = find_op(concat.op->parts_by);
   split.attrs.ints = {concat.attrs.ints[0], *std::move(sizes)};
   split.list_vars.resize(2);
   split.inputs = r.rhs.outputs;

@@ -158,7 +158,7 @@ std::optional<size_t> Minimiser::node_of(const Item& item, const Links& links,
 /// The follower as a call of its own on a class; nullopt when the graph lacks it.
 std::optional<Application> Minimiser::followed(ClassId c, const Label& then) const {
   ShapedOps& ops = graph_.plans();
-  const auto& instances = ops.theme().instances;
+  const auto& instances = ops.grammar().instances;
   const Dims* shape = &ops.info(graph_.shape(c)).dims;
   Operands operand;
   operand.push_back(c);
@@ -301,7 +301,7 @@ void Minimiser::take(TermId lhs, TermId rhs) {
     ++counts_.generalised;
   else
     ++counts_.other_shapes;
-  GeneralPair ground;  // prunes what follows from it, at shapes like these
+  TemplatePair ground;  // prunes what follows from it, at shapes like these
   ground.lhs = p.lhs;
   ground.rhs = p.rhs;
   if (bank_.node(p.lhs).is_leaf() || !bank_.binds(p.lhs, p.rhs)) std::swap(ground.lhs, ground.rhs);

@@ -21,7 +21,7 @@ struct DistilCounts {
   uint64_t grows = 0;         ///< rules whose right side contains the left, which are left out
 };
 
-/// Rules found by a theme, and where it stands.
+/// Rules found by a grammar, and where it stands.
 struct Finding {
   Generalised general;
   TermId lhs = -1, rhs = -1;  ///< the witness pair, in the bank

@@ -173,7 +173,7 @@ class RewriteMatcher {
   /// The instance that a node of the other side is, with what was bound. Of instances that differ
   /// in what they fit only, the first that fits.
   std::optional<int> instance_of(const PatternNode& node, const Operands& operands) const {
-    const auto& instances = graph_.plans().theme().instances;
+    const auto& instances = graph_.plans().grammar().instances;
     std::vector<const Dims*> dims;
     for (ClassId c : operands) dims.push_back(&graph_.plans().info(graph_.shape(c)).dims);
     for (size_t k = 0; k < instances.size(); ++k) {
@@ -356,7 +356,7 @@ void Rewrites::add(const Rule& rule, const std::vector<Signature>& found) {
 
 Rewrites::Rewrites(const ValueGraph& graph) : graph_(graph) {
   ShapedOps& ops = graph.plans();
-  for (size_t k = 0; k < ops.theme().instances.size(); ++k)
+  for (size_t k = 0; k < ops.grammar().instances.size(); ++k)
     instance_ops_.push_back(bit_of(ops.root(k)));
   for (ClassId c = 0; c < graph.size(); ++c) {
     uint64_t& bits = class_ops_.emplace_back(0);

@@ -7,6 +7,7 @@
 //   Trace     the formula as a program, for evaluation many times at the same shapes
 //   Code      the formula as C text, for kernels
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <span>
@@ -16,37 +17,31 @@
 #include "base/check.h"
 #include "base/result.h"
 #include "ir/algebra/formula.h"
+#include "ir/algebra/function.h"
+#include "ir/algebra/sorts.h"
 
 namespace regraft {
-
-/// Scalar functions that are not polynomial. Facts about them are in `facts(Fn)`, for all algebras.
-enum class Fn : uint8_t { Relu, Clip, Sigmoid, Tanh, Exp, Sqrt, Erf, Recip };
-
-struct FnFacts {
-  std::string_view name;
-  bool zero_at_zero;  ///< f(0) = 0
-  bool one_at_one;    ///< f(1) = 1
-  bool idempotent;    ///< f(f(x)) = f(x)
-  double flops;       ///< weight in the operation count of the roofline
-};
-const FnFacts& facts(Fn f);
 
 /// A real attribute (an epsilon, a bound): a number, or an unknown named by a rule variable.
 struct Real {
   double value = 0;
   Var symbol = nullptr;  ///< set only inside rules
 };
+inline bool same_real(const Real& a, const Real& b) {
+  return a.symbol == b.symbol &&
+         (a.symbol || std::bit_cast<int64_t>(a.value) == std::bit_cast<int64_t>(b.value));
+}
 
 constexpr int kMaxRank = 8;
 
 template <class I>
 using ShapeOf = std::vector<I>;
 template <class A>
-using Shapes = std::vector<ShapeOf<typename A::Index>>;  ///< one shape for each operand or output
+using Shapes = std::vector<ShapeOf<typename Sorts<A>::Index>>;  ///< of each operand or output
 template <class A>
-using Tensors = std::span<const typename A::Tensor>;
+using Tensors = std::span<const typename Sorts<A>::Tensor>;
 template <class A>
-using Position = std::span<const typename A::Index>;  ///< index of an element
+using Position = std::span<const typename Sorts<A>::Index>;  ///< index of an element
 
 /// Attributes of an operator call, in the order of the operator's tables `ints` and `reals`.
 template <class I>

@@ -358,27 +358,9 @@ CodeScalar Code::to_scalar(const CodeIndex& n) {
 }
 
 CodeScalar Code::apply(Fn f, const CodeScalar& x) {
-  std::string v = name_of(x);
-  switch (f) {
-    case Fn::Relu:
-      return bind(v + " < real(0) ? real(0) : " + v, x.on);
-    case Fn::Clip:
-      break;
-    case Fn::Sigmoid:
-      return bind("1 / (1 + real_exp(-" + v + "))", x.on);
-    case Fn::Tanh:
-      return bind("real_tanh(" + v + ")", x.on);
-    case Fn::Exp:
-      return bind("real_exp(" + v + ")", x.on);
-    case Fn::Sqrt:
-      return bind("real_sqrt(" + v + ")", x.on);
-    case Fn::Erf:
-      return bind("real_erf(" + v + ")", x.on);
-    case Fn::Recip:
-      return bind("1 / " + v, x.on);
-  }
-  CHECK(f != Fn::Clip);
-  return x;
+  std::string v = name_of(x), text;
+  for (char c : facts(f).code) c == '$' ? text += v : text += c;
+  return bind(text, x.on);
 }
 
 CodeScalar Code::clip(const CodeScalar& x, Real low, Real high) {

@@ -97,9 +97,17 @@ struct CodeScalar {
   friend CodeScalar operator*(const CodeScalar& a, const CodeScalar& b);
 };
 
+/// An operand of known shape.
+struct CodeTensor {
+  std::vector<int64_t> dims;
+  std::function<CodeScalar(std::span<const CodeIndex>)> element;
+  CodeIndex dim(int k) const { return dims[static_cast<size_t>(k)]; }
+  int rank() const { return static_cast<int>(dims.size()); }
+};
+
 /// Writes statements in C. The text uses: `index` and `real`, the types of positions and numbers;
-/// `LOWEST` and `INFINITE` of type real; floor_div; real_exp, real_tanh, real_sqrt, real_erf;
-/// block_sum and block_max, reductions over the threads of a block; THREAD and THREADS.
+/// `LOWEST` and `INFINITE` of type real; floor_div; real_exp, real_log, real_tanh, real_sqrt,
+/// real_erf; block_sum and block_max, reductions over the threads of a block; THREAD and THREADS.
 ///
 /// Statements at the outermost level that depend on no axis of `element_axes` go into rows(), the
 /// others into elements(). Loops in rows() are shared by the threads of a block.
@@ -108,12 +116,7 @@ class Code {
   using Index = CodeIndex;
   using Bool = CodeBool;
   using Scalar = CodeScalar;
-  struct Tensor {
-    std::vector<int64_t> dims;
-    std::function<CodeScalar(std::span<const CodeIndex>)> element;
-    CodeIndex dim(int k) const { return dims[static_cast<size_t>(k)]; }
-    int rank() const { return static_cast<int>(dims.size()); }
-  };
+  using Tensor = CodeTensor;
 
   explicit Code(uint64_t element_axes);  ///< bits of axes
 

@@ -4,16 +4,6 @@
 #include <numeric>
 
 namespace regraft {
-namespace {
-
-int64_t times(int64_t a, int64_t b) {
-  int64_t r;
-  if (__builtin_mul_overflow(a, b, &r)) throw PolyOverflow{};
-  return r;
-}
-
-}  // namespace
-
 void Field::draw_powers() {
   drawn_ = true;
   uint64_t root = 2 + mix(key_ ^ 0x2545f4914f6cdd1dULL) % (Residue::kPrime - 3);
@@ -46,11 +36,15 @@ Residue Field::exponential(Residue x) {
   return {v, image(1, v) % Residue::kOrder, capped_exp(x.r)};
 }
 
-Residue Field::odd_image(Residue x) const {
-  bool flip = x.v > Residue::kPrime / 2;
+/// f as a random function; of its facts only that it is odd.
+Residue Field::random_image(Fn f, Residue x) const {
+  auto tag = static_cast<uint64_t>(2 + 2 * (static_cast<int>(f) - static_cast<int>(Fn::Erf)));
+  bool flip = facts(f).odd && x.v > Residue::kPrime / 2;
   uint64_t v = flip ? Residue::kPrime - x.v : x.v;
-  Residue y{image(2, v) % Residue::kPrime, image(3, v) % Residue::kOrder, 0};
-  return flip ? y * residue_of(int64_t{-1}) : y;
+  Residue y{image(tag, v) % Residue::kPrime, image(tag + 1, v) % Residue::kOrder, 0};
+  if (flip) y = y * residue_of(int64_t{-1});
+  y.r = facts(f).value(x.r);
+  return y;
 }
 
 Residue Field::apply(Fn f, Residue x) {
@@ -60,31 +54,25 @@ Residue Field::apply(Fn f, Residue x) {
   switch (f) {
     case Fn::Relu:
       return larger(x, {});
-    case Fn::Clip:
-      break;
     case Fn::Exp:
       return exponential(x);
     case Fn::Sigmoid:
       y = exponential(x);
       y = y * reciprocal(y + one);
-      y.r = is_defined(y) ? 1 / (1 + std::exp(-x.r)) : y.r;
-      return y;
+      break;
     case Fn::Tanh:
       y = exponential(x + x);
       y = (y + residue_of(int64_t{-1})) * reciprocal(y + one);
-      y.r = is_defined(y) ? std::tanh(x.r) : y.r;
-      return y;
+      break;
     case Fn::Sqrt:
       return square_root(x);
-    case Fn::Erf:
-      y = odd_image(x);
-      y.r = std::erf(x.r);
-      return y;
     case Fn::Recip:
       return reciprocal(x);
+    default:
+      return random_image(f, x);
   }
-  CHECK(f != Fn::Clip);
-  return x;
+  y.r = is_defined(y) ? facts(f).value(x.r) : y.r;
+  return y;
 }
 
 Residue Field::clip(Residue x, Real low, Real high) {
@@ -110,12 +98,12 @@ Rational Rational::make(int64_t n, int64_t d) {
   return {n / g, d / g};
 }
 Rational operator+(Rational a, Rational b) {
-  int64_t x = times(a.n, b.d), y = times(b.n, a.d), s;
+  int64_t x = checked_product(a.n, b.d), y = checked_product(b.n, a.d), s;
   if (__builtin_add_overflow(x, y, &s)) throw PolyOverflow{};
-  return Rational::make(s, times(a.d, b.d));
+  return Rational::make(s, checked_product(a.d, b.d));
 }
 Rational operator*(Rational a, Rational b) {
-  return Rational::make(times(a.n, b.n), times(a.d, b.d));
+  return Rational::make(checked_product(a.n, b.n), checked_product(a.d, b.d));
 }
 
 Term TermStore::intern(Body body) {
@@ -212,7 +200,7 @@ Term Terms::maximum(const std::vector<Term>& v) {
   return store.atom(std::move(key));
 }
 
-void Counting::Scalar::charge(uint64_t at_loops, double flops) {
+void CountScalar::charge(uint64_t at_loops, double flops) {
   auto it = std::lower_bound(work.begin(), work.end(), at_loops,
                              [](const auto& entry, uint64_t l) { return entry.first < l; });
   if (it != work.end() && it->first == at_loops)
@@ -221,15 +209,15 @@ void Counting::Scalar::charge(uint64_t at_loops, double flops) {
     work.insert(it, {at_loops, flops});
 }
 
-Counting::Scalar Counting::Scalar::both(Scalar a, const Scalar& b) {
+CountScalar CountScalar::both(CountScalar a, const CountScalar& b) {
   for (const auto& [loops, flops] : b.work) a.charge(loops, flops);
   a.loops |= b.loops;
   a.charge(a.loops, 1);
   return a;
 }
 
-Counting::Scalar Counting::leave(Scalar x, uint64_t loop, double n) {
-  Scalar r;
+CountScalar Counting::leave(CountScalar x, uint64_t loop, double n) {
+  CountScalar r;
   r.loops = x.loops & ~loop;
   for (const auto& [loops, flops] : x.work)
     r.charge(loops & ~loop, loops & loop ? flops * n : flops);

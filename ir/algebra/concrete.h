@@ -99,7 +99,7 @@ struct Reals : Concrete<Reals, double> {
   double recip(int64_t n) { return 1.0 / static_cast<double>(n); }
   double to_scalar(int64_t n) { return static_cast<double>(n); }
   double apply(Fn f, double x) {
-    double y = value(f, x);
+    double y = facts(f).value(x);
     return strict && !std::isfinite(y) ? std::numeric_limits<double>::quiet_NaN() : y;
   }
   double clip(double x, Real low, Real high) {
@@ -109,34 +109,10 @@ struct Reals : Concrete<Reals, double> {
     double m = -std::numeric_limits<double>::infinity();
     bool defined = !strict || !v.empty();
     for (double x : v) {
-      m = std::max(m, x);
+      m = std::isnan(x) ? x : std::max(m, x);  // keeps a NaN that came before
       defined = defined && !(strict && std::isnan(x));
     }
     return defined ? m : std::numeric_limits<double>::quiet_NaN();
-  }
-
- private:
-  static double value(Fn f, double x) {
-    switch (f) {
-      case Fn::Relu:
-        return x > 0 || std::isnan(x) ? x : 0;
-      case Fn::Clip:
-        break;
-      case Fn::Sigmoid:
-        return 1 / (1 + std::exp(-x));
-      case Fn::Tanh:
-        return std::tanh(x);
-      case Fn::Exp:
-        return std::exp(x);
-      case Fn::Sqrt:
-        return std::sqrt(x);
-      case Fn::Erf:
-        return std::erf(x);
-      case Fn::Recip:
-        return 1 / x;
-    }
-    CHECK(f != Fn::Clip);
-    return x;
   }
 };
 
@@ -146,7 +122,7 @@ struct Reals : Concrete<Reals, double> {
 /// with probability about degree / 2^61 for each element, comparisons aside: those are decided at
 /// one point of the order, so two formulas that agree where it lies agree here. Exceptions: exp of
 /// something that contains exp knows no law but that equals have equal images; sqrt(x)^2 is x or
-/// -x; erf is a random odd function.
+/// -x; erf, and any function that is not named here, is a random one, odd where its facts say so.
 struct Field : Concrete<Field, Residue> {
   /// The key draws the base of exp and the random functions.
   explicit Field(uint64_t key = 1) : key_(key) {}  // NOLINT: powers_ is drawn late
@@ -166,7 +142,7 @@ struct Field : Concrete<Field, Residue> {
   static Residue larger(Residue a, Residue b);
   static Residue reciprocal(Residue x);
   Residue exponential(Residue x);
-  Residue odd_image(Residue x) const;
+  Residue random_image(Fn f, Residue x) const;
   uint64_t image(uint64_t tag, uint64_t x) const;
   void draw_powers();
   uint64_t key_;
@@ -245,25 +221,33 @@ struct CountIndex {
 inline bool is_one(CountIndex n) { return n.value == 1; }
 inline int64_t fixed(CountIndex n) { return n.value; }
 
+/// The operations that a value takes, by the loops that they depend on.
+struct CountScalar {
+  uint64_t loops = 0;                             ///< what the value depends on
+  std::vector<std::pair<uint64_t, double>> work;  ///< (loops, operations), sorted by loops
+  void charge(uint64_t at_loops, double flops);
+  friend CountScalar operator+(CountScalar a, const CountScalar& b) {
+    return both(std::move(a), b);
+  }
+  friend CountScalar operator*(CountScalar a, const CountScalar& b) {
+    return both(std::move(a), b);
+  }
+  static CountScalar both(CountScalar a, const CountScalar& b);
+};
+struct CountTensor {
+  std::vector<CountIndex> shape;
+  CountIndex dim(int k) const { return shape[static_cast<size_t>(k)]; }
+  int rank() const { return static_cast<int>(shape.size()); }
+};
+
 /// Counts floating point operations, with every loop-invariant part counted once: a scalar says how
 /// many operations it costs for each combination of the loops it depends on. Sums are looked at in
 /// their middle, so padded borders count as inside. Use operation_count() in ir/ops/op.h.
 struct Counting {
   using Index = CountIndex;
   using Bool = bool;
-  struct Scalar {
-    uint64_t loops = 0;                             ///< what the value depends on
-    std::vector<std::pair<uint64_t, double>> work;  ///< (loops, operations), sorted by loops
-    void charge(uint64_t at_loops, double flops);
-    friend Scalar operator+(Scalar a, const Scalar& b) { return both(std::move(a), b); }
-    friend Scalar operator*(Scalar a, const Scalar& b) { return both(std::move(a), b); }
-    static Scalar both(Scalar a, const Scalar& b);
-  };
-  struct Tensor {
-    std::vector<CountIndex> shape;
-    CountIndex dim(int k) const { return shape[static_cast<size_t>(k)]; }
-    int rank() const { return static_cast<int>(shape.size()); }
-  };
+  using Scalar = CountScalar;
+  using Tensor = CountTensor;
   int bound = kMaxRank;  ///< loops given away so far
   void require(bool) {}
   CountIndex floordiv(CountIndex a, CountIndex b) {
@@ -277,7 +261,10 @@ struct Counting {
     x.charge(x.loops, facts(f).flops);
     return x;
   }
-  Scalar clip(Scalar x, Real, Real) { return apply(Fn::Clip, std::move(x)); }
+  Scalar clip(Scalar x, Real, Real) {
+    x.charge(x.loops, 2);
+    return x;
+  }
   template <class T, class E>
   Scalar select(bool c, T&& then, E&& otherwise) {
     return c ? then() : otherwise();

@@ -9,16 +9,6 @@
 namespace regraft {
 namespace {
 
-int64_t times(int64_t a, int64_t b) {
-  int64_t r;
-  if (__builtin_mul_overflow(a, b, &r)) throw PolyOverflow{};
-  return r;
-}
-int64_t plus(int64_t a, int64_t b) {
-  int64_t r;
-  if (__builtin_add_overflow(a, b, &r)) throw PolyOverflow{};
-  return r;
-}
 int compare(const Monomial& a, const Monomial& b) {
   if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
   for (size_t i = 0; i < a.size(); ++i)
@@ -33,6 +23,16 @@ Monomial merged(const Monomial& a, const Monomial& b) {
 
 }  // namespace
 
+int64_t checked_product(int64_t a, int64_t b) {
+  int64_t r;
+  if (__builtin_mul_overflow(a, b, &r)) throw PolyOverflow{};
+  return r;
+}
+int64_t checked_sum(int64_t a, int64_t b) {
+  int64_t r;
+  if (__builtin_add_overflow(a, b, &r)) throw PolyOverflow{};
+  return r;
+}
 Poly Poly::symbol(Var v) { return product({v}, 1); }
 
 Poly Poly::product(Monomial monomial, int64_t coefficient) {
@@ -44,7 +44,7 @@ Poly Poly::product(Monomial monomial, int64_t coefficient) {
 }
 
 Poly Poly::linear(const Poly& a, int64_t ca, const Poly& b, int64_t cb) {
-  Poly r(plus(times(ca, a.constant_), times(cb, b.constant_)));
+  Poly r(checked_sum(checked_product(ca, a.constant_), checked_product(cb, b.constant_)));
   auto x = a.terms(), y = b.terms();
   bool as_it_is = (y.empty() && ca == 1) || (x.empty() && cb == 1);
   if (as_it_is) r.terms_ = y.empty() ? a.terms_ : b.terms_;
@@ -56,8 +56,8 @@ Poly Poly::linear(const Poly& a, int64_t ca, const Poly& b, int64_t cb) {
     int order = i == x.size() ? 1 : j == y.size() ? -1 : compare(x[i].monomial, y[j].monomial);
     int64_t c = 0;
     const Monomial& m = order <= 0 ? x[i].monomial : y[j].monomial;
-    if (order <= 0) c = times(ca, x[i++].coefficient);
-    if (order >= 0) c = plus(c, times(cb, y[j++].coefficient));
+    if (order <= 0) c = checked_product(ca, x[i++].coefficient);
+    if (order >= 0) c = checked_sum(c, checked_product(cb, y[j++].coefficient));
     if (c != 0) terms.push_back({m, c});
   }
   if (!terms.empty()) r.terms_ = std::make_shared<const std::vector<Term>>(std::move(terms));
@@ -69,8 +69,9 @@ Poly operator*(const Poly& a, const Poly& b) {
   if (b.is_constant()) return Poly::linear(a, b.constant_, Poly(0), 0);
   Poly r = Poly::linear(b, a.constant_, Poly(0), 0);
   for (const auto& [m, c] : a.terms()) {
-    Poly row = Poly::product(m, times(c, b.constant_));
-    for (const auto& [n, d] : b.terms()) row = row + Poly::product(merged(m, n), times(c, d));
+    Poly row = Poly::product(m, checked_product(c, b.constant_));
+    for (const auto& [n, d] : b.terms())
+      row = row + Poly::product(merged(m, n), checked_product(c, d));
     r = r + row;
   }
   return r;
@@ -294,9 +295,9 @@ int64_t evaluate(const Poly& p, const Valuation& values) {
         CHECK(it != values.end());
         value = it->second;
       }
-      x = times(x, value);
+      x = checked_product(x, value);
     }
-    r = plus(r, x);
+    r = checked_sum(r, x);
   }
   return r;
 }

@@ -121,6 +121,9 @@ class Poly {
 
 /// Coefficients left int64; caught where a proof or an inference starts.
 struct PolyOverflow {};
+/// a * b and a + b; throw PolyOverflow beyond int64.
+int64_t checked_product(int64_t a, int64_t b);
+int64_t checked_sum(int64_t a, int64_t b);
 
 /// Total order; 0 means the same polynomial.
 int compare(const Poly& a, const Poly& b);

@@ -53,11 +53,6 @@ Sum rename_bound(Sum sum) {
   return sum;
 }
 
-bool same_real(const Real& a, const Real& b) {
-  return a.symbol == b.symbol &&
-         (a.symbol || std::bit_cast<int64_t>(a.value) == std::bit_cast<int64_t>(b.value));
-}
-
 Sum operator+(Sum a, const Sum& b) {
   a.products.insert(a.products.end(), b.products.begin(), b.products.end());
   return a;

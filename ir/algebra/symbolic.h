@@ -56,7 +56,6 @@ bool mentions(const Sum& sum, Var v);
 /// The same sum with new bound variables, so that it may stand inside another one: substitution
 /// knows no scopes, and no variable may be bound both outside and inside an argument.
 Sum rename_bound(Sum sum);
-bool same_real(const Real& a, const Real& b);
 std::string to_string(const Sum& sum);
 
 /// A tensor given by its element at a position.

@@ -42,7 +42,7 @@ Traced Trace::apply(Fn f, Traced x) { return added(tape, {Tape::Apply, f, x.step
 Traced Trace::clip(Traced x, Real low, Real high) {
   tape.bounds.push_back({low, high});
   auto bounds = static_cast<int32_t>(tape.bounds.size()) - 1;
-  return added(tape, {Tape::Clip, Fn::Clip, x.step, bounds});
+  return added(tape, {Tape::Clip, Fn::Relu, x.step, bounds});
 }
 Traced Trace::maximum(const std::vector<Traced>& v) {
   if (v.empty()) {  // nothing to choose from

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "base/parallel.h"
+#include "ir/algebra/concrete.h"
 #include "ir/graph/graph.h"
 
 namespace regraft {
@@ -44,9 +45,5 @@ Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
                                                   const std::vector<const Array<double>*>& operands,
                                                   const Attrs<int64_t>& attrs,
                                                   const Stop& stop = Stop());
-
-/// Replaces calls on constants by constants (those whose attributes and shapes are numbers), up to
-/// `max_bytes` for each result. Ids of the others stay.
-Result<Graph> fold_constants(const Graph& g, int64_t max_bytes = int64_t{1} << 31);
 
 }  // namespace regraft

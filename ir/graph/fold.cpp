@@ -1,135 +1,430 @@
-// Constant folding.
-#include <algorithm>
-#include <map>
+#include "ir/graph/fold.h"
 
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "base/check.h"
+#include "base/uninterrupted.h"
 #include "ir/graph/eval.h"
 
 namespace regraft {
+
 namespace {
 
-class Folder {
- public:
-  Folder(const Graph& g, int64_t max_bytes)
-      : g_(g),
-        max_bytes_(max_bytes),
-        values_(static_cast<size_t>(g.id_bound())),
-        uses_left_(static_cast<size_t>(g.id_bound()), 0) {}
+constexpr int64_t kTooMuch = std::numeric_limits<int64_t>::max();
+constexpr int64_t kUnbounded = kTooMuch / 2;
+constexpr int64_t kEffort = 200;     ///< nodes looked at, for each of the graph
+constexpr int64_t kEager = 1 << 16;  ///< bytes; larger values may be computed when asked for
 
-  Result<Graph> run() {
-    ASSIGN_OR_RETURN(std::vector<int32_t> order, topological_order(g_));
-    for (int32_t id : order)
-      for (Value v : g_.node(id).inputs) ++uses_left_[static_cast<size_t>(v.node)];
-    for (Value v : g_.outputs()) ++uses_left_[static_cast<size_t>(v.node)];
-    for (int32_t id : order) RETURN_IF_ERROR(fold(id));
-    return with_constants();
+int64_t plus(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? kTooMuch : sum;
+}
+
+/// Elements, or kTooMuch; -1: the shape is not known in numbers.
+int64_t count_of(const TensorType& t) {
+  auto dims = t.shape ? numeric(*t.shape) : std::nullopt;
+  if (!dims) return -1;
+  int64_t n = 1;
+  for (int64_t d : *dims)
+    if (__builtin_mul_overflow(n, d, &n)) return kTooMuch;
+  return n;
+}
+
+int64_t bytes_of(const TensorType& t) {
+  int64_t n = count_of(t);
+  bool fits = !__builtin_mul_overflow(n, static_cast<int64_t>(size_of(t.dtype)), &n);
+  return fits ? n : kTooMuch;
+}
+
+int64_t bytes_of(const std::vector<TensorType>& types) {
+  int64_t bytes = 0;
+  for (const TensorType& t : types) bytes = plus(bytes, bytes_of(t));
+  return bytes;
+}
+
+using Constants = std::vector<std::shared_ptr<const Constant>>;
+/// The outputs of a call as they were computed, before they are rounded to their types.
+using Unrounded = std::shared_ptr<const std::vector<Array<double>>>;
+
+/// A call on constants with all that it is made of.
+class Cone {
+ public:
+  /// A node whose outputs are known: a constant, or a call that was folded.
+  void add_leaf(int32_t id, Constants values) { add(id, {nullptr, std::move(values), {}, {}}); }
+  void add_leaf(int32_t id, Unrounded values) { add(id, {nullptr, {}, std::move(values), {}}); }
+  /// A call whose operands were added.
+  void add_call(int32_t id, NodePtr node) {
+    std::vector<Value> operands;
+    for (Value v : node->inputs) operands.push_back({places_.at(v.node), v.output});
+    add(id, {std::move(node), {}, {}, std::move(operands)});
+  }
+  bool contains(int32_t id) const { return places_.count(id) > 0; }
+  /// Nothing more is added.
+  void close() { places_.clear(); }
+
+  /// The outputs of what was added last. An Error when a constant cannot be read, or `stop` ended
+  /// it.
+  Result<std::vector<Array<double>>> evaluate(const Stop& stop) const {
+    std::vector<int64_t> uses(steps_.size(), 0);
+    for (const Step& step : steps_)
+      for (Value v : step.operands) ++uses[static_cast<size_t>(v.node)];
+    std::vector<std::vector<Array<double>>> values(steps_.size());
+    for (size_t k = 0; k < steps_.size(); ++k) {
+      if (stop.must_end()) return error(stop.reason());
+      ASSIGN_OR_RETURN(values[k], steps_[k].node ? call(steps_[k], values, stop) : read(steps_[k]));
+      for (Value v : steps_[k].operands)
+        if (--uses[static_cast<size_t>(v.node)] == 0) values[static_cast<size_t>(v.node)] = {};
+    }
+    return std::move(values.back());
   }
 
  private:
-  /// The call has numbers only and its results are small enough.
-  bool foldable(const Node& n) const {
-    if (n.kind != NodeKind::Call || !numeric(n.attrs)) return false;
-    for (const TensorType& t : n.types) {
-      auto dims = t.shape ? numeric(*t.shape) : std::nullopt;
-      if (!dims) return false;
-      auto bytes = static_cast<int64_t>(size_of(t.dtype));
-      for (int64_t d : *dims)
-        if (d < 1 || __builtin_mul_overflow(bytes, d, &bytes)) return false;
-      if (bytes > max_bytes_) return false;
+  using Values = std::vector<std::vector<Array<double>>>;
+  struct Step {
+    NodePtr node;  // null: a leaf
+    Constants leaf;
+    Unrounded unrounded;          // a leaf as well
+    std::vector<Value> operands;  // node: place among the steps
+  };
+  void add(int32_t id, Step step) {
+    places_[id] = static_cast<int32_t>(steps_.size());
+    steps_.push_back(std::move(step));
+  }
+  static Result<std::vector<Array<double>>> read(const Step& step) {
+    if (step.unrounded) return *step.unrounded;
+    std::vector<Array<double>> outputs;
+    for (const auto& c : step.leaf) {
+      ASSIGN_OR_RETURN(std::vector<double> data, c->reals());
+      outputs.push_back({c->dims(), std::move(data)});
     }
-    return std::all_of(n.inputs.begin(), n.inputs.end(), [&](Value v) {
-      const Node& operand = g_.node(v.node);
-      return operand.kind == NodeKind::Constant || !values_[static_cast<size_t>(v.node)].empty();
-    });
+    return outputs;
+  }
+  static Result<std::vector<Array<double>>> call(const Step& step, const Values& values,
+                                                 const Stop& stop) {
+    std::vector<const Array<double>*> operands;
+    for (Value v : step.operands)
+      operands.push_back(&values[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]);
+    return evaluate_reals(*step.node->op, operands, *numeric(step.node->attrs), stop);
   }
 
-  Status fold(int32_t id) {
-    const Node& n = g_.node(id);
-    if (!foldable(n)) return {};
-    std::map<int32_t, Array<double>> loaded;  // dropped after this call
-    for (Value v : n.inputs) {
-      const Node& operand = g_.node(v.node);
-      if (operand.kind != NodeKind::Constant || loaded.count(v.node)) continue;
-      ASSIGN_OR_RETURN(std::vector<double> data, operand.constant->reals());
-      loaded[v.node] = {operand.constant->dims(), std::move(data)};
+  std::vector<Step> steps_;
+  std::unordered_map<int32_t, int32_t> places_;
+};
+
+/// What must be there for the model to be written, whatever was to stop.
+Result<std::vector<Array<double>>> evaluated_whole(const Cone& cone) {
+  const Uninterrupted whole;
+  return cone.evaluate(Stop());
+}
+
+/// When values of large constants that replace others are computed.
+enum class Large : uint8_t { WhenRead, AtOnce };
+
+class Folder {
+ public:
+  Folder(const Graph& g, int64_t growth, const Stop& stop, Large large = Large::WhenRead)
+      : graph_(g),
+        growth_(growth),
+        large_(large),
+        stop_(stop),
+        constant_(constant_nodes(g)),
+        possible_(constant_.size(), 0),
+        tried_(constant_.size(), 0),
+        folded_(constant_.size()),
+        uses_(constant_.size(), 0),
+        effort_(kEffort * g.id_bound() + kEffort) {}
+
+  Result<FoldReport> run() {
+    ASSIGN_OR_RETURN(std::vector<int32_t> order, topological_order(graph_));
+    start(order);
+    for (int32_t id : order)
+      if (is_constant_call(id) && (wanted_[static_cast<size_t>(id)] || shared(id)))
+        RETURN_IF_ERROR(fold(id));
+    return finish();
+  }
+
+  Result<FoldReport> run_again(const std::vector<int32_t>& calls) {
+    ASSIGN_OR_RETURN(std::vector<int32_t> order, topological_order(graph_));
+    start(order);
+    for (int32_t id : calls) {
+      bool exists = id >= 0 && id < graph_.id_bound() && graph_.contains(id);
+      if (!exists || !is_constant_call(id) || is_folded(id))
+        return error("node " + std::to_string(id) + " is no call on constants");
+      ASSIGN_OR_RETURN(bool done, fold_one(id));
+      if (!done) return error("node " + std::to_string(id) + " cannot be folded");
     }
-    std::vector<const Array<double>*> operands;
-    for (Value v : n.inputs) {
-      auto it = loaded.find(v.node);
-      operands.push_back(
-          it != loaded.end()
-              ? &it->second
-              : &values_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]);
+    return finish();
+  }
+
+ private:
+  void start(const std::vector<int32_t>& order) {
+    note_uses(order);
+    for (int32_t id : order) possible_[static_cast<size_t>(id)] = is_possible(id);
+    result_.graph = graph_;
+  }
+  FoldReport finish() {
+    redirect();
+    remove_dead(result_.graph);
+    return std::move(result_);
+  }
+
+  bool is_constant_call(int32_t id) const {
+    return constant_[static_cast<size_t>(id)] && graph_.node(id).kind == NodeKind::Call;
+  }
+  /// Several calls on constants read it: computed once, if it is small.
+  bool shared(int32_t id) const {
+    return uses_[static_cast<size_t>(id)] > 1 && bytes_of(graph_.node(id).types) <= kEager;
+  }
+
+  /// All that it is made of has sizes and attributes that are numbers.
+  bool is_possible(int32_t id) const {
+    const Node& n = graph_.node(id);
+    bool known = std::ranges::all_of(n.types, [](auto& t) { return count_of(t) >= 0; });
+    if (n.kind == NodeKind::Constant) return known;
+    return known && is_constant_call(id) && numeric(n.attrs) &&
+           std::ranges::all_of(n.inputs,
+                               [&](Value v) { return possible_[static_cast<size_t>(v.node)]; });
+  }
+
+  void note_uses(const std::vector<int32_t>& order) {
+    wanted_.assign(uses_.size(), 0);
+    for (int32_t id : order)
+      for (Value v : graph_.node(id).inputs) {
+        ++uses_[static_cast<size_t>(v.node)];
+        wanted_[static_cast<size_t>(v.node)] |= !constant_[static_cast<size_t>(id)];
+      }
+    for (Value v : graph_.outputs()) {
+      ++uses_[static_cast<size_t>(v.node)];
+      wanted_[static_cast<size_t>(v.node)] = 1;
     }
-    auto results = evaluate_reals(*n.op, operands, *numeric(n.attrs));
-    if (!results) return {};  // not well-formed at these numbers: stays as it is
-    values_[static_cast<size_t>(id)] = *std::move(results);
-    for (Value v : n.inputs)
-      if (--uses_left_[static_cast<size_t>(v.node)] == 0) values_[static_cast<size_t>(v.node)] = {};
+  }
+
+  struct Plan {
+    std::shared_ptr<Cone> cone = std::make_shared<Cone>();
+    int64_t working = 0;  // bytes to compute it, at most
+    int64_t made = 0;     // bytes of the result
+    int64_t freed = 0;    // bytes of constants that nothing else reads
+    bool grows() const { return made > freed; }
+    bool late() const { return !grows() && made > kEager; }
+  };
+
+  /// What `root` is made of, as far as it is not folded yet.
+  Plan plan(int32_t root) {
+    Plan p;
+    std::vector<int32_t> stack{root};
+    while (!stack.empty()) {
+      int32_t id = stack.back();
+      bool leaf = graph_.node(id).kind == NodeKind::Constant || is_folded(id);
+      bool ready = true;
+      for (Value v : graph_.node(id).inputs)
+        if (!leaf && !p.cone->contains(v.node)) {
+          stack.push_back(v.node);
+          ready = false;
+        }
+      if (!ready) continue;
+      stack.pop_back();
+      if (!p.cone->contains(id)) add(p, id, leaf);
+    }
+    p.cone->close();
+    p.made = bytes_of(graph_.node(root).types);
+    p.freed = freed_by(root);
+    return p;
+  }
+
+  void add(Plan& p, int32_t id, bool leaf) {
+    --effort_;
+    for (const TensorType& t : graph_.node(id).types)
+      for (size_t k = 0; k < sizeof(double); ++k) p.working = plus(p.working, count_of(t));
+    if (!leaf)
+      p.cone->add_call(id, graph_.node_ptr(id));
+    else if (auto it = unrounded_.find(id); it != unrounded_.end())
+      p.cone->add_leaf(id, it->second);
+    else
+      p.cone->add_leaf(id, is_folded(id) ? folded_[static_cast<size_t>(id)]
+                                         : Constants{graph_.node(id).constant});
+  }
+
+  bool is_folded(int32_t id) const { return !folded_[static_cast<size_t>(id)].empty(); }
+
+  /// What the file has of a node's outputs.
+  int64_t stored(int32_t id) const {
+    const Node& n = graph_.node(id);
+    if (is_folded(id)) return bytes_of(n.types);
+    return n.kind == NodeKind::Constant ? n.constant->stored_bytes() : 0;
+  }
+
+  /// visit(id) for what nothing reads once `root` reads nothing; `uses` are counted down.
+  template <class Uses, class Visit>
+  void release(int32_t root, Uses&& uses, Visit&& visit) const {
+    std::vector<int32_t> stack{root};
+    while (!stack.empty()) {
+      int32_t id = stack.back();
+      stack.pop_back();
+      if (is_folded(id)) continue;  // what it was made of is released
+      for (Value v : graph_.node(id).inputs) {
+        if (--uses(v.node) > 0) continue;
+        visit(v.node);
+        stack.push_back(v.node);
+      }
+    }
+  }
+
+  int64_t freed_by(int32_t root) const {
+    std::unordered_map<int32_t, int64_t> left;
+    int64_t bytes = 0;
+    auto uses = [&](int32_t id) -> int64_t& {
+      return left.emplace(id, uses_[static_cast<size_t>(id)]).first->second;
+    };
+    release(root, uses, [&](int32_t id) { bytes = plus(bytes, stored(id)); });
+    return bytes;
+  }
+
+  /// Folds the call; if that cannot be, what it is made of.
+  Status fold(int32_t root) {
+    std::vector<int32_t> stack{root};
+    while (!stack.empty()) {
+      int32_t id = stack.back();
+      stack.pop_back();
+      if (is_folded(id) || std::exchange(tried_[static_cast<size_t>(id)], 1)) continue;
+      ASSIGN_OR_RETURN(bool done, fold_one(id));
+      if (done) continue;
+      result_.calls_left += wanted_[static_cast<size_t>(id)];
+      for (Value v : graph_.node(id).inputs) {
+        if (!is_constant_call(v.node)) continue;
+        wanted_[static_cast<size_t>(v.node)] = 1;
+        tried_[static_cast<size_t>(v.node)] = 0;
+        stack.push_back(v.node);
+      }
+    }
     return {};
   }
 
-  std::shared_ptr<const Constant> rounded(Value v) const {
-    const Array<double>& a = values_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)];
-    return make_constant(g_.type(v).dtype, a.shape, a.data);
+  Result<bool> fold_one(int32_t root) {
+    const Node& node = graph_.node(root);
+    bool maker = node.inputs.empty();  // it cannot be written otherwise
+    if (!possible_[static_cast<size_t>(root)] || (!maker && effort_ < 0)) return false;
+    Plan p = plan(root);
+    bool room = maker || !p.grows() || p.made - p.freed <= growth_;
+    if (!room || p.working > stop_.memory_left() / 2) return false;
+    ASSIGN_OR_RETURN(auto constants, constants_of(root, p));
+    if (!constants) return false;
+    result_.calls_folded += wanted_[static_cast<size_t>(root)];
+    growth_ -= p.made - p.freed;
+    result_.folded.push_back(root);
+    put(root, *std::move(constants));
+    return true;
   }
 
-  /// Folded calls that something else still uses become constants: in place, or one for each
-  /// output.
-  Graph with_constants() {
-    Graph r = g_;
-    std::map<Value, Value> moved;
-    for (int32_t id = 0; id < g_.id_bound(); ++id) {
-      auto& outputs = values_[static_cast<size_t>(id)];
-      const auto* names = outputs.empty() ? nullptr : &g_.node(id).names;
-      for (size_t k = 0; k < outputs.size(); ++k) {
-        Value v{id, static_cast<int32_t>(k)};
-        Node constant;
-        constant.kind = NodeKind::Constant;
-        constant.types = {g_.type(v)};
-        constant.constant = rounded(v);
-        if (k < names->size()) constant.names = {(*names)[k]};
-        if (outputs.size() == 1)
-          r.replace_node(id, std::move(constant));
-        else
-          moved[v] = {r.add_node(std::move(constant)), 0};
-      }
-      outputs = {};
+  /// The outputs; nothing when there is no time for them and they make the model larger.
+  Result<std::optional<Constants>> constants_of(int32_t root, const Plan& p) {
+    const std::vector<TensorType>& types = graph_.node(root).types;
+    const bool maker = graph_.node(root).inputs.empty();
+    Constants constants;
+    if ((large_ == Large::AtOnce || !p.late()) && (maker || !stop_.must_end())) {
+      auto values = maker ? evaluated_whole(*p.cone) : p.cone->evaluate(stop_);
+      if (!values && (maker || !stop_.must_end())) return values.error();
+      for (size_t k = 0; values && k < types.size(); ++k)
+        constants.push_back(make_constant(types[k].dtype, (*values)[k].shape, (*values)[k].data));
+      if (values && shared(root))  // what is made of it is rounded once
+        unrounded_[root] = std::make_shared<const std::vector<Array<double>>>(*std::move(values));
+      if (!constants.empty()) return std::optional(std::move(constants));
     }
-    redirect(r, moved);
-    remove_dead(r);
-    return r;
+    if (p.grows()) return std::optional<Constants>();
+    for (size_t k = 0; k < types.size(); ++k) constants.push_back(computed_late(p.cone, root, k));
+    return std::optional(std::move(constants));
   }
 
-  static void redirect(Graph& g, const std::map<Value, Value>& moved) {
-    if (moved.empty()) return;
-    auto target = [&](Value v) {
-      auto it = moved.find(v);
-      return it == moved.end() ? v : it->second;
+  /// Output k of the cone, computed each time that it is asked for: only one is in memory then.
+  std::shared_ptr<const Constant> computed_late(const std::shared_ptr<const Cone>& cone,
+                                                int32_t root, size_t k) const {
+    const TensorType& type = graph_.node(root).types[k];
+    auto read = [cone, k, dtype = type.dtype](const Constant::Visit& visit) -> Status {
+      ASSIGN_OR_RETURN(auto results, evaluated_whole(*cone));
+      auto data = make_constant(dtype, results[k].shape, results[k].data);
+      results.clear();
+      return data->read(visit);
     };
+    return std::make_shared<const Constant>(type.dtype, *numeric(*type.shape), read);
+  }
+
+  /// A node with one output becomes a constant in its place; others are redirected to new ones.
+  void put(int32_t root, Constants constants) {
+    release(
+        root, [&](int32_t id) -> int64_t& { return uses_[static_cast<size_t>(id)]; },
+        [](int32_t) {});
+    const Node& old = graph_.node(root);
+    for (size_t k = 0; k < constants.size(); ++k) {
+      std::string name = k < old.names.size() ? old.names[k] : std::string{};
+      Node constant;
+      constant.kind = NodeKind::Constant;
+      constant.types = {old.types[k]};
+      constant.constant = constants[k];
+      if (!name.empty()) constant.names = {name};
+      if (constants.size() == 1)
+        result_.graph.replace_node(root, std::move(constant));
+      else
+        moved_[{root, static_cast<int32_t>(k)}] = {result_.graph.add_node(std::move(constant)), 0};
+    }
+    folded_[static_cast<size_t>(root)] = std::move(constants);
+  }
+
+  /// Lets all readers of outputs that moved read them where they are now.
+  void redirect() {
+    if (moved_.empty()) return;
+    auto to = [&](Value v) {
+      auto it = moved_.find(v);
+      return it == moved_.end() ? v : it->second;
+    };
+    Graph& g = result_.graph;
     for (int32_t id = 0; id < g.id_bound(); ++id) {
-      if (!g.contains(id)) continue;
-      const auto& inputs = g.node(id).inputs;
-      if (std::none_of(inputs.begin(), inputs.end(), [&](Value v) { return moved.count(v) > 0; }))
-        continue;
+      bool reads = g.contains(id) && std::ranges::any_of(g.node(id).inputs, [&](Value v) {
+                     return moved_.count(v) > 0;
+                   });
+      if (!reads) continue;
       Node n = g.node(id);
-      std::transform(n.inputs.begin(), n.inputs.end(), n.inputs.begin(), target);
+      std::ranges::transform(n.inputs, n.inputs.begin(), to);
       g.replace_node(id, std::move(n));
     }
     std::vector<Value> outputs = g.outputs();
-    std::transform(outputs.begin(), outputs.end(), outputs.begin(), target);
+    std::ranges::transform(outputs, outputs.begin(), to);
     g.set_outputs(std::move(outputs));
   }
 
-  const Graph& g_;
-  int64_t max_bytes_;
-  std::vector<std::vector<Array<double>>> values_;  // by id, of folded calls still in use
-  std::vector<int32_t> uses_left_;
+  const Graph& graph_;
+  int64_t growth_;  // what is left of it
+  Large large_;
+  const Stop& stop_;
+  std::vector<char> constant_, possible_, tried_, wanted_;
+  std::vector<Constants> folded_;           // by id
+  std::map<int32_t, Unrounded> unrounded_;  // of these, what others are made of; small
+  std::vector<int64_t> uses_;               // by id, of what is not folded
+  int64_t effort_;  // nodes to look at while planning: bounds the time for large graphs
+  std::map<Value, Value> moved_;
+  FoldReport result_;
 };
 
 }  // namespace
 
-Result<Graph> fold_constants(const Graph& g, int64_t max_bytes) {
-  return Folder(g, max_bytes).run();
+Result<FoldReport> fold(const Graph& g, int64_t growth, const Stop& stop) {
+  return Folder(g, growth, stop).run();
+}
+
+Result<Graph> fold_constants(const Graph& g) {
+  const Stop never;
+  ASSIGN_OR_RETURN(FoldReport report, Folder(g, kUnbounded, never, Large::AtOnce).run());
+  return std::move(report.graph);
+}
+
+Result<Graph> fold_calls(const Graph& g, const std::vector<int32_t>& calls) {
+  const Uninterrupted whole;
+  const Stop never;
+  ASSIGN_OR_RETURN(FoldReport report, Folder(g, kUnbounded, never).run_again(calls));
+  return std::move(report.graph);
 }
 
 }  // namespace regraft

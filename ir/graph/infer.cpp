@@ -1,6 +1,7 @@
 // Types of calls: the shape rules of operators over symbolic sizes, and what a bad call is told.
 #include <algorithm>
 
+#include "ir/algebra/symbolic.h"
 #include "ir/graph/graph.h"
 
 namespace regraft {

@@ -1,7 +1,8 @@
 #pragma once
 // Turns an operator's struct into a row of the registry. Included by ir/ops/*.cpp only.
 // A struct has: name, onnx (types, may be empty), arity (or min_arity and max_arity), and may have
-// ints, reals, commutative, associative, outputs, outputs_attr, types (element types, else
+// ints, reals, commutative, associative, outputs, outputs_attr, what cost models know (work,
+// fusion, blocking, arithmetic, view, channel_affine), parts_by, types (element types, else
 // kArithmetic), from_onnx, to_onnx, dense; and the templates OP_SHAPES {..} and OP_ELEMENT {..},
 // and samples(). Where runtimes do not compute what OP_ELEMENT says step by step,
 // OP_FLOAT_ELEMENT {..} says what they do.
@@ -9,6 +10,10 @@
 #include <array>
 
 #include "base/result.h"
+#include "ir/algebra/code.h"
+#include "ir/algebra/concrete.h"
+#include "ir/algebra/symbolic.h"
+#include "ir/algebra/trace.h"
 #include "ir/ops/op.h"
 
 #define OP_SHAPES                                                                               \
@@ -217,6 +222,13 @@ const OpDef& define() {
     if constexpr (requires { Op::outputs_attr; }) d.outputs = 0, d.outputs_attr = Op::outputs_attr;
     if constexpr (requires { Op::commutative; }) d.commutative = Op::commutative;
     if constexpr (requires { Op::associative; }) d.associative = Op::associative;
+    if constexpr (requires { Op::work; }) d.work = Op::work;
+    if constexpr (requires { Op::fusion; }) d.fusion = Op::fusion;
+    if constexpr (requires { Op::blocking; }) d.blocking = Op::blocking;
+    if constexpr (requires { Op::arithmetic; }) d.arithmetic = Op::arithmetic;
+    if constexpr (requires { Op::view; }) d.view = Op::view;
+    if constexpr (requires { Op::channel_affine; }) d.channel_affine = Op::channel_affine;
+    if constexpr (requires { Op::parts_by; }) d.parts_by = Op::parts_by;
     if constexpr (requires { Op::ints; }) d.ints = Op::ints;
     if constexpr (requires { Op::reals; }) d.reals = Op::reals;
     d.reals_semantics = semantics_of<Op, Reals>();

@@ -180,7 +180,7 @@ double operation_count(const OpDef& op, const std::vector<std::vector<int64_t>>&
                        const Attrs<int64_t>& at) {
   Counting alg;
   Shapes<Counting> in;
-  std::vector<Counting::Tensor> tensors;
+  std::vector<CountTensor> tensors;
   for (const auto& s : operand_shapes) {
     in.emplace_back(s.begin(), s.end());
     tensors.push_back({in.back()});

@@ -10,11 +10,7 @@
 #include <vector>
 
 #include "ir/algebra/algebra.h"
-#include "ir/algebra/code.h"
-#include "ir/algebra/concrete.h"
-#include "ir/algebra/symbolic.h"
 #include "ir/algebra/tensor.h"
-#include "ir/algebra/trace.h"
 
 namespace regraft {
 
@@ -47,18 +43,19 @@ struct RealAttr {
 /// An operator's meaning in one algebra.
 template <class A>
 struct Semantics {
-  using I = typename A::Index;
+  using I = typename Sorts<A>::Index;
   /// Shapes of the outputs. Structural mistakes (arity, rank, axis) are Errors; what sizes must
   /// satisfy goes to alg.require.
   Result<Shapes<A>> (*infer)(A& alg, const Shapes<A>& in, const Attrs<I>& at);
   /// The element of output `out` at position i.
-  typename A::Scalar (*element)(A& alg, Tensors<A> in, const Attrs<I>& at, Position<A> i, int out);
+  typename Sorts<A>::Scalar (*element)(A& alg, Tensors<A> in, const Attrs<I>& at, Position<A> i,
+                                       int out);
 };
 /// Elements first .. first+values.size()-1 (row-major) of output `out` of the given shape.
 template <class A>
 using Fill = void (*)(A& alg, Tensors<A> in, const Attrs<int64_t>& at,
                       std::span<const int64_t> shape, int out, int64_t first,
-                      std::span<typename A::Scalar> values);
+                      std::span<typename Sorts<A>::Scalar> values);
 
 /// A node of an ONNX model as operator files see it, free of protobuf.
 struct OnnxAttr {
@@ -112,6 +109,37 @@ struct TypeSupport {
   int specified, runs;
 };
 
+/// What machines do at different speeds.
+enum class Work : uint8_t {
+  Elementwise,
+  Convolution,
+  Product,  ///< of matrices
+  Pooling,  ///< windows without weights
+  Reduction,
+  Movement,  ///< no arithmetic
+};
+
+/// What a call may be part of when a runtime fuses calls.
+enum class Fusion : uint8_t {
+  Alone,      ///< nothing
+  Anchor,     ///< takes elementwise calls that follow
+  Pointwise,  ///< follows an anchor, or others of its kind
+  Folding,    ///< a reduction in the middle of a normalisation
+  AfterSum,   ///< a normalisation, with the sum that it reads
+};
+
+/// Where a runtime's kernel for tensors in blocks of channels (NCHWc) takes the call.
+enum class Blocking : uint8_t {
+  Never,
+  Convolution,  ///< where the kernel's channels fit the blocks
+  Filled,       ///< where the channels of operand 0 fill them
+  Following,    ///< the same, and operand 0 is in blocks already
+  Joined,       ///< where the channels of each operand fill them
+};
+
+/// The arithmetic of an operator on two operands.
+enum class Arithmetic : uint8_t { None, Sum, Difference, Product, Quotient };
+
 /// One use of the operator for tests: shapes of the operands, attributes.
 struct Sample {
   std::vector<std::vector<int64_t>> shapes;
@@ -134,6 +162,15 @@ struct OpDef {
   bool commutative = false;  ///< in its first two operands
   bool associative = false;  ///< a chain of it has one value however it is grouped; implies
                              ///< two operands, commutative, no attributes
+  Work work = Work::Elementwise;
+  Fusion fusion = Fusion::Alone;
+  Blocking blocking = Blocking::Never;
+  Arithmetic arithmetic = Arithmetic::None;
+  bool view = false;            ///< the elements of operand 0 in their order, with another shape
+  bool channel_affine = false;  ///< in operand 0, by numbers of each channel that the others give
+  /// The operator that takes a result apart into the operands, or nothing; attributes: the axis,
+  /// and the operands' extents along it.
+  std::string_view parts_by;
   std::span<const IntAttr> ints;
   std::span<const RealAttr> reals;
   Semantics<Reals> reals_semantics;

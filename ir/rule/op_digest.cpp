@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "ir/algebra/trace.h"
 #include "ir/graph/eval.h"
 
 namespace regraft {
@@ -99,10 +100,13 @@ void add_call(Sha256& into, const OpDef& op, const Sample& probe, Rng& rng) {
     add_output(into, op, views, probe, (*shapes)[k], static_cast<int>(k));
 }
 
+/// A function's number in seals: 1 was given to clip, which is no function of this kind.
+int number_of(Fn f) { return static_cast<int>(f) + (f == Fn::Relu ? 0 : 1); }
+
 void add_steps(Sha256& into, const Tape& tape) {
   into.number(tape.steps.size());
   for (const Tape::Step& s : tape.steps)
-    for (int n : {static_cast<int>(s.kind), static_cast<int>(s.fn), s.a, s.b})
+    for (int n : {static_cast<int>(s.kind), s.kind == Tape::Clip ? 1 : number_of(s.fn), s.a, s.b})
       into.number(static_cast<uint64_t>(n));
   for (const Tape::Number& n : tape.numbers)
     into.number(static_cast<uint64_t>(n.n))

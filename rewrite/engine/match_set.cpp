@@ -69,7 +69,7 @@ void MatchSet::find_all() {
       ++left_out_;
       return;
     }
-    left_out_ += rules_.program().match(g_, id, limits(), visit);
+    left_out_ += rules_.tree().match(g_, id, limits(), visit);
   }
 }
 
@@ -134,7 +134,7 @@ int32_t MatchSet::find(const Place& place) {
   int32_t root = place.nodes[static_cast<size_t>(lhs.outputs[0].node)];
   if (!g_.alive(root)) return -1;
   int32_t added = -1;
-  rules_.program().match_among(g_, root, place.nodes, [&](const Place& found) {
+  rules_.tree().match_among(g_, root, place.nodes, [&](const Place& found) {
     bool same = found.rule == place.rule && std::ranges::equal(found.nodes, place.nodes) &&
                 std::ranges::equal(found.variables, place.variables);
     if (!same || added >= 0) return false;
@@ -286,7 +286,7 @@ void MatchSet::find_around(const Change& change) {
   std::vector<int32_t> roots;
   for (int32_t id : change.fresh) {
     fresh_stamp_[static_cast<size_t>(id)] = stamp_;
-    rules_.program().outputs_above(g_, id, roots);
+    rules_.tree().outputs_above(g_, id, roots);
   }
   std::sort(roots.begin(), roots.end());
   roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
@@ -304,8 +304,8 @@ void MatchSet::find_around(const Change& change) {
     return added;
   };
   for (int32_t root : roots) {
-    left_out_ += rules_.program().match(g_, root, limits(), visit);
-    left_out_ += rules_.program().match_joint(g_, root, limits(), visit);
+    left_out_ += rules_.tree().match(g_, root, limits(), visit);
+    left_out_ += rules_.tree().match_joint(g_, root, limits(), visit);
   }
 }
 

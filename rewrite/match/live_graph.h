@@ -3,6 +3,7 @@
 #include <array>
 #include <compare>
 
+#include "base/hash.h"
 #include "rewrite/match/interner.h"
 #include "rewrite/match/lists.h"
 

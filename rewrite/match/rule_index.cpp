@@ -77,7 +77,7 @@ Result<RuleIndex> RuleIndex::build(std::vector<Rule> rules, Scope scope, Numeric
         index.rules_.emplace_back(std::move(directed));
     }
   }
-  index.program_ = std::make_shared<const DiscriminationTree>(index.rules_);
+  index.tree_ = std::make_shared<const DiscriminationTree>(index.rules_);
   return index;
 }
 

@@ -68,13 +68,13 @@ class RuleIndex {
   /// The numerics of this rule are enough for tensors of this type.
   bool admits(const Rule& directed, DType type) const;
   /// Finds all their left sides.
-  const DiscriminationTree& program() const { return *program_; }
+  const DiscriminationTree& tree() const { return *tree_; }
 
  private:
   Numerics least_ = usual_numerics();
   size_t unsafe_ = 0;
   std::deque<CompiledRule> rules_;
-  std::shared_ptr<const DiscriminationTree> program_;
+  std::shared_ptr<const DiscriminationTree> tree_;
 };
 
 }  // namespace regraft::rewrite

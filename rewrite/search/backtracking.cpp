@@ -10,7 +10,7 @@ namespace regraft::rewrite {
 
 namespace {
 
-constexpr size_t kRemembered = size_t{1} << 20;  ///< graphs
+constexpr size_t kMostVisited = size_t{1} << 20;  ///< graphs
 
 /// The cheapest successors seen and not yet expanded; first come, first served among equal ones.
 class Queue {
@@ -54,19 +54,19 @@ bool commute(const Move& first, const Match& second) {
 }
 
 /// One run.
-class Run {
+class BacktrackingRun {
  public:
-  Run(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-      const SearchOptions& options, const Stop& stop, bool skip_commuting)
+  BacktrackingRun(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
+                  const SearchOptions& options, const Stop& stop, bool partial_order_reduction)
       : options_(options),
         start_(Reporter::Clock::now()),
         engine_(g, rules, model, {options.opset, &stop}),
         paths_(engine_.cost()),
         reporter_("backtracking", engine_.cost(), rules, options, stop, start_),
         queue_(options.max_queue),
-        visited_(kRemembered),
+        visited_(kMostVisited),
         max_calls_(options.max_growth * engine_.calls()),
-        skip_commuting_(skip_commuting) {}
+        partial_order_reduction_(partial_order_reduction) {}
 
   SearchReport run() && {
     start();
@@ -114,7 +114,7 @@ class Run {
 
   /// The graph is also reached with the last two moves in the other order.
   bool is_other_order(int32_t number) const {
-    if (!skip_commuting_ || engine_.depth() == 0 || !engine_.older_than_last_move(number))
+    if (!partial_order_reduction_ || engine_.depth() == 0 || !engine_.older_than_last_move(number))
       return false;
     const Move& last = engine_.moves().back();
     const Match& m = engine_.match(number);
@@ -152,7 +152,7 @@ class Run {
   Queue queue_;
   Transpositions visited_;
   double max_calls_;
-  bool skip_commuting_;
+  bool partial_order_reduction_;
   int32_t here_ = 0, best_ = 0;  // in paths_; the engine is at here_
 };
 
@@ -161,7 +161,7 @@ class Run {
 SearchReport Backtracking::search(const Graph& g, const RuleIndex& rules,
                                   const cost::CostModel& model, const SearchOptions& options,
                                   const Stop& stop) const {
-  return Run(g, rules, model, options, stop, skip_commuting_).run();
+  return BacktrackingRun(g, rules, model, options, stop, partial_order_reduction_).run();
 }
 
 }  // namespace regraft::rewrite

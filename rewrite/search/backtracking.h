@@ -10,14 +10,15 @@ namespace regraft::rewrite {
 /// that the queue is small; it is compared with those seen before when it is taken out.
 class Backtracking final : public Searcher {
  public:
-  /// `skip_commuting`: of two orders of moves that do not touch each other only one is followed,
-  /// the one that saves first, so that no graph on the way costs more than on the other.
-  explicit Backtracking(bool skip_commuting = false) : skip_commuting_(skip_commuting) {}
+  /// `partial_order_reduction`: of two orders of moves that do not touch each other only one is
+  /// followed, the one that saves first, so that no graph on the way costs more than on the other.
+  explicit Backtracking(bool partial_order_reduction = false)
+      : partial_order_reduction_(partial_order_reduction) {}
   SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                       const SearchOptions& options, const Stop& stop) const override;
 
  private:
-  bool skip_commuting_;
+  bool partial_order_reduction_;
 };
 
 }  // namespace regraft::rewrite

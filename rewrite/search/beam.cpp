@@ -13,9 +13,9 @@ namespace {
 constexpr size_t kRemembered = size_t{1} << 18;  ///< graphs
 constexpr size_t kSpare = 8;  ///< successors kept for each place: many are the same graph
 
-class Run {
+class BeamRun {
  public:
-  Run(Walk& walk, double alpha)
+  BeamRun(Walk& walk, double alpha)
       : walk_(walk), alpha_(std::max(alpha, 1.0)), paths_(walk.engine.cost()), seen_(kRemembered) {}
 
   /// Leaves the engine at the best graph.
@@ -107,7 +107,7 @@ SearchReport Beam::search(const Graph& g, const RuleIndex& rules, const cost::Co
   Walk walk("beam", g, rules, model, options, stop);
   StopReason reason = walk.descend();
   walk.keep();
-  Run(walk, options.alpha).run();
+  BeamRun(walk, options.alpha).run();
   walk.keep();
   return std::move(walk).finish(walk.reporter.over().value_or(reason));
 }

@@ -15,9 +15,9 @@ struct IdentityHash {
   size_t operator()(const Identity& id) const { return combine(id.outputs, id.nodes); }
 };
 
-class Run {
+class ExhaustiveRun {
  public:
-  Run(Walk& walk, double max_growth)
+  ExhaustiveRun(Walk& walk, double max_growth)
       : walk_(walk),
         engine_(walk.engine),
         paths_(walk.engine.cost()),
@@ -102,7 +102,7 @@ SearchReport Exhaustive::search(const Graph& g, const RuleIndex& rules,
                                 const cost::CostModel& model, const SearchOptions& options,
                                 const Stop& stop) const {
   Walk walk("exhaustive", g, rules, model, options, stop);
-  StopReason reason = Run(walk, options.max_growth).run();
+  StopReason reason = ExhaustiveRun(walk, options.max_growth).run();
   walk.keep();
   return std::move(walk).finish(reason);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Where episodes of a training begin: cheap graphs that were met before, random ones, the
 // originals.
+#include "base/rng.h"
 #include "rl/environment/environment.h"
 #include "rl/files/checkpoint.h"
 

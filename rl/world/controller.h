@@ -1,5 +1,6 @@
 #pragma once
-// C of a world model (Ha & Schmidhuber 2018): what to do, from latent vector and offers.
+// The controller of a world model (Ha & Schmidhuber 2018): what to do, from latent vector and
+// offers.
 #include <span>
 
 #include "rl/environment/vocabulary.h"

@@ -27,7 +27,7 @@ struct Sleeper {
   Balance balance;
 };
 
-/// Dreams that M steps together.
+/// Dreams that the dynamics model steps together.
 struct Chunk {
   std::vector<Eigen::RowVectorXf> z;  // by step, in the order in which they were taken
   std::vector<Offers> offers;

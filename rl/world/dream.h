@@ -14,11 +14,12 @@ struct DreamStart {
   int32_t depth = 0;  ///< of the episode
 };
 
-/// A state of a real episode, with what M remembers there. `memory`: Dynamics::recall of it.
+/// A state of a real episode, with what the dynamics model remembers there. `memory`:
+/// Dynamics::recall of it.
 DreamStart start_at(const Track& track, const Memory& memory, size_t step);
 
 /// What is saved as a dream goes on, in percent: the sum of what the choices are told to save, but
-/// not far from what M says of the whole graph. So no circle of steps pays for ever.
+/// not far from what the dynamics model says of the graph. So no circle of steps pays for ever.
 struct Balance {
   float sum = 0, saved = 0;
   /// `whole`: Imagined::saved after the choice.
@@ -27,7 +28,7 @@ struct Balance {
 
 struct DreamOptions {
   int horizon = 15;        ///< steps
-  double tau = 1;          ///< temperature of M
+  double tau = 1;          ///< temperature of the dynamics model
   double discount = 0.97;  ///< below 1: what saves comes before what only shuffles
   double lambda = 0.95;
   /// The most probable rule and place instead of a draw.
@@ -43,7 +44,8 @@ struct Dreams {
   double length = 0;          ///< mean
 };
 
-/// The controller acts in M from these starts, on rules that M says are offered, until it stops, M
+/// The controller acts in the dynamics model from these starts, on rules that the model says are
+/// offered, until it stops, the model
 /// says that the episode ends, or the horizon; then the controller's value stands for the rest.
 /// The same for any number of threads. `slots`: those in use.
 Dreams dream(const Dynamics& dynamics, const Controller& controller,

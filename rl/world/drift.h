@@ -5,8 +5,8 @@
 
 namespace regraft::rl {
 
-/// After so many steps of which M saw no real state, over all places in the episodes where so many
-/// follow.
+/// After so many steps of which the dynamics model saw no real state, over all places in the
+/// episodes where so many follow.
 struct DriftAt {
   int depth = 0;
   size_t steps = 0;  ///< compared
@@ -14,7 +14,8 @@ struct DriftAt {
   double reward_error = 0;   ///< mean absolute, percent of the original's cost
   double latent_error = 0;   ///< root of the mean square of a number's error
   double latent_spread = 0;  ///< the same of the real numbers about their mean
-  double end_accuracy = 0;   ///< part of the steps where M says rightly whether the episode ended
+  double end_accuracy =
+      0;  ///< part of the steps where the model says rightly whether the episode ended
 };
 
 /// Sums of rewards in percent, imagined and real.

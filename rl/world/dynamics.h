@@ -1,5 +1,6 @@
 #pragma once
-// M of a world model (Ha & Schmidhuber 2018): what an action makes of a latent vector.
+// The dynamics model (MDN-RNN) of a world model (Ha & Schmidhuber 2018): what an action makes of a
+// latent vector.
 #include <span>
 
 #include "rl/environment/vocabulary.h"
@@ -24,7 +25,7 @@ struct DynamicsOptions {
   double end_weight = 8;  ///< of the steps that end an episode, which are few
 };
 
-/// An episode as V and the vocabulary see it, with T steps.
+/// An episode as the encoder and the vocabulary see it, with T steps.
 struct Track {
   nn::Matrix<float> z;         ///< T + 1 rows
   std::vector<Offers> offers;  ///< of T + 1 states

@@ -14,7 +14,7 @@ using nn::Var;
 
 namespace {
 
-constexpr float kMaskWeight = 5, kCostWeight = 4;
+constexpr float kLatentMaskWeight = 5, kCostWeight = 4;
 /// Of the square of what tanh is taken of: where that is flat, small changes of a graph are jumps.
 constexpr float kSizeWeight = 0.05F;
 
@@ -89,7 +89,7 @@ Latent::Loss Latent::loss(Tape<float>& tape, std::span<const Observation* const>
   Var changes = tape.scale(tape.sum(tape.huber(change, 1)), 1 / present);
   Var costs = tape.mean(tape.huber(difference(3 * capacity, f.cost), 1));
   Var size = tape.scale(tape.mean(tape.square(before)), kSizeWeight);
-  Var total = tape.add(tape.add(tape.scale(masks, kMaskWeight), counts),
+  Var total = tape.add(tape.add(tape.scale(masks, kLatentMaskWeight), counts),
                        tape.add(tape.add(changes, tape.scale(costs, kCostWeight)), size));
   return {total,
           {tape.scalar(masks), tape.scalar(counts), tape.scalar(changes), tape.scalar(costs)}};

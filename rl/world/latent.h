@@ -1,5 +1,5 @@
 #pragma once
-// V of a world model (Ha & Schmidhuber 2018): what a graph is, in few numbers.
+// The encoder of a world model (Ha & Schmidhuber 2018): what a graph is, in few numbers.
 #include <span>
 
 #include "base/parallel.h"

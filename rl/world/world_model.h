@@ -1,5 +1,6 @@
 #pragma once
-// A world model (Ha & Schmidhuber 2018) of graph optimisation: V, M and C together.
+// A world model (Ha & Schmidhuber 2018) of graph optimisation: encoder, dynamics model
+// and controller together.
 #include "base/result.h"
 #include "rl/environment/episodes.h"
 #include "rl/files/checkpoint.h"
@@ -21,17 +22,18 @@ struct WorldModelOptions {
 
 struct WorldModel {
   WorldModel(const WorldModelOptions& options, size_t rule_columns, uint64_t seed);
-  Latent latent;          ///< V
-  Dynamics dynamics;      ///< M
-  Controller controller;  ///< C
+  Latent latent;          ///< encoder
+  Dynamics dynamics;      ///< dynamics model
+  Controller controller;  ///< controller
   Vocabulary vocabulary;
 };
 
 /// A real episode as the model sees it.
 Track track_of(const WorldModel& world, const Trajectory& episode, int threads);
 
-/// What C does, on what V makes of an observation. Rules outside of the vocabulary and places
-/// beyond the limit get almost no probability, as long as anything else is allowed.
+/// What the controller does, on what the encoder makes of an observation. Rules outside of the
+/// vocabulary and places beyond the limit get almost no probability, as long as anything else is
+/// allowed.
 std::unique_ptr<Policy> controller_policy(const WorldModel& world);
 
 /// Parameters, optimisers and the vocabulary, by names of rules.
@@ -43,7 +45,7 @@ void store(Checkpoint& into, const WorldModel& world, const rewrite::RuleIndex& 
 Status load(const Checkpoint& from, WorldModel& world, const rewrite::RuleIndex& rules,
             const std::string& prefix = "");
 
-/// V, C and the vocabulary, without what training needs.
+/// Encoder, controller and the vocabulary, without what training needs.
 Checkpoint controller_file(const WorldModel& world, const rewrite::RuleIndex& rules);
 /// The policy of such a file, for graphs that `rules` are applied to.
 Result<std::unique_ptr<Policy>> read_controller(const Checkpoint& file,

@@ -15,7 +15,7 @@ struct WorldModelAgentOptions {
   int first_episodes = 32;  ///< exploring, in the first iteration
   int episodes = 32;        ///< in each later one: half of them the controller's, half exploring
   size_t replay = 4000;     ///< steps that are kept
-  int first_updates = 120;  ///< of V and of M in the first iteration
+  int first_updates = 120;  ///< of encoder and dynamics model in the first iteration
   int updates = 40;         ///< in each later one
   int dreams = 256;         ///< between two updates of the controller
   int dream_updates = 25;   ///< of the controller, in an iteration
@@ -37,14 +37,14 @@ struct SweepPoint {
 class WorldModelAgent {
  public:
   /// All outlive this. REQUIRES: as EnvironmentPool; the reward is
-  /// Reward::Change, as M knows rewards by what is saved.
+  /// Reward::Change, as the dynamics model knows rewards by what is saved.
   WorldModelAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& rules,
                   const cost::CostModel& model, const WorldModelAgentOptions& options,
                   uint64_t seed);
-  /// Real episodes, then V, M, and C in dreams; then C's greedy episode of each graph, which tells
-  /// how good it is and is learnt from later. Where it is far behind the best so far, the next
-  /// iteration goes on from that. Ends early, changing nothing, when stopped: the row
-  /// is empty then.
+  /// Real episodes, then the encoder, the dynamics model, and the controller in dreams; then its
+  /// greedy episode of each graph, which tells how good it is and is learnt from later. Where it is
+  /// far behind the best so far, the next iteration goes on from that. Ends early, changing
+  /// nothing, when stopped: the row is empty then.
   LogRow iterate(const Stop& stop);
   int64_t iterations() const { return state_.iterations; }
   uint64_t real_steps() const { return state_.real_steps; }

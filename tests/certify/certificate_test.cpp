@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "certify/check.h"
-#include "rewrite/fold.h"
+#include "ir/graph/fold.h"
 #include "substitutions/rule_db.h"
 #include "tests/rewrite/support.h"
 #include "verify/verify.h"
@@ -73,7 +73,7 @@ Case derived(const io::Imported& before, const std::vector<std::string>& lines,
     }
   }
   EXPECT_EQ(steps.size(), names.size());
-  auto folded = rewrite::fold(engine.to_graph());
+  auto folded = fold(engine.to_graph());
   auto c = make_certificate(before, folded->graph, 17, index, {steps, folded->folded});
   EXPECT_TRUE(c) << (c ? "" : c.error().message);
   return {before, *std::move(c), folded->graph};

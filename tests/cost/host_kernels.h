@@ -64,6 +64,7 @@ inline constexpr const char* kLibrary = R"(
 #define THREADS kTeam
 [[maybe_unused]] static index floor_div(index a, index b) { return a / b - (a % b < 0); }
 [[maybe_unused]] static real real_exp(real x) { return std::exp(x); }
+[[maybe_unused]] static real real_log(real x) { return std::log(x); }
 [[maybe_unused]] static real real_tanh(real x) { return std::tanh(x); }
 [[maybe_unused]] static real real_sqrt(real x) { return std::sqrt(x); }
 [[maybe_unused]] static real real_erf(real x) { return std::erf(x); }

@@ -24,7 +24,7 @@ const std::vector<std::string> kWords = {"run",  "themes", "ops",      "max_size
 
 std::vector<fuzz::Seed> fuzz::seeds() {
   gen::Checkpoint c;
-  c.themes = {{10, {1, 2, 7}}, {0, {}}};
+  c.grammars = {{10, {1, 2, 7}}, {0, {}}};
   std::string deep(30000, '[');
   return {{"checkpoint", cli::to_text(c, kRun)},
           {"other", cli::to_text(c, {"extended", 2, 1})},

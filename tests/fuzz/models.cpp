@@ -1,7 +1,7 @@
 #include "tests/fuzz/models.h"
 
+#include "ir/graph/fold.h"
 #include "ir/ops/op.h"
-#include "rewrite/fold.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace regraft::fuzz {
@@ -83,7 +83,7 @@ void check_model(const io::Imported& imported) {
   if (auto same = there_and_back(imported, imported.graph))
     CLAIM(structural_hash(same->graph) == structural_hash(imported.graph),
           "read as it was written");
-  auto folded = rewrite::fold(canonical(imported.graph), kFoldBytes);
+  auto folded = fold(canonical(imported.graph), kFoldBytes);
   if (!folded) return check_message(folded.error());
   check_graph(folded->graph);
   there_and_back(imported, folded->graph);

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "gen/generalise/general.h"
 #include "gen/generalise/generalise.h"
+#include "gen/generalise/term_template.h"
 #include "gen/minimise/pair.h"
 #include "ir/rule/text.h"
 

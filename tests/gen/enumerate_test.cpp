@@ -8,39 +8,39 @@
 namespace regraft::gen {
 namespace {
 
-const Theme kTiny = {
+const Grammar kTiny = {
     "tiny",
     {{"x", {2, 3}}, {"w", {3, 3}}},
     {{"matmul", "", {"ab", "bc"}}, {"relu", "", {".."}}, {"transpose", "perm=1,0", {".."}}}};
-const Theme kSplits = {"splits",
-                       {{"x", {2, 3}}, {"w", {3, 3}}},
-                       {{"add", "", {"ab", "ab"}},
-                        {"concat", "axis=-1", {"ab", "ac"}},
-                        {"concat", "axis=-2", {"ba", "ca"}},
-                        {"split", "axis=-1 sizes~3,3", {".6"}},
-                        {"split", "axis=-2 sizes~2,3", {"5."}}}};
+const Grammar kSplits = {"splits",
+                         {{"x", {2, 3}}, {"w", {3, 3}}},
+                         {{"add", "", {"ab", "ab"}},
+                          {"concat", "axis=-1", {"ab", "ac"}},
+                          {"concat", "axis=-2", {"ba", "ca"}},
+                          {"split", "axis=-1 sizes~3,3", {".6"}},
+                          {"split", "axis=-2 sizes~2,3", {"5."}}}};
 
 // Division and roots without exponentials.
-const Theme kQuotients = {"quotients",
-                          {{"x", {2, 3}}, {"s", {}}, {"t", {}}},
-                          {{"div", "", {"ab", "-"}},
-                           {"div", "", {"-", "-"}},
-                           {"mul", "", {"ab", "-"}},
-                           {"sub", "", {"-", "-"}},
-                           {"sqrt", "", {""}}}};
+const Grammar kQuotients = {"quotients",
+                            {{"x", {2, 3}}, {"s", {}}, {"t", {}}},
+                            {{"div", "", {"ab", "-"}},
+                             {"div", "", {"-", "-"}},
+                             {"mul", "", {"ab", "-"}},
+                             {"sub", "", {"-", "-"}},
+                             {"sqrt", "", {""}}}};
 
 /// Values of all terms of up to max_size calls.
-std::set<std::vector<uint64_t>> brute_force_values(const Theme& theme, int max_size) {
+std::set<std::vector<uint64_t>> brute_force_values(const Grammar& grammar, int max_size) {
   Bank bank(5);
   std::vector<int> labels;
-  for (const Instance& in : theme.instances) labels.push_back(bank.add_label(*label_of(in)));
+  for (const Instance& in : grammar.instances) labels.push_back(bank.add_label(*label_of(in)));
   std::set<TermId> terms;
   int number = 0;
-  for (const LeafKind& kind : theme.leaves) terms.insert(bank.leaf(kind.shape, number++));
+  for (const LeafKind& kind : grammar.leaves) terms.insert(bank.leaf(kind.shape, number++));
   auto try_term = [&](size_t k, std::vector<TermId> operands, std::set<TermId>& out) {
     std::vector<const std::vector<int64_t>*> shapes;
     for (TermId t : operands) shapes.push_back(&bank.value(t)->shape);
-    if (!fits(theme.instances[k], shapes)) return;
+    if (!fits(grammar.instances[k], shapes)) return;
     for (int o = 0; o < bank.label(labels[k]).outputs; ++o) {
       TermId t = bank.call(labels[k], operands, o);
       if (bank.size(t) <= static_cast<size_t>(max_size) && bank.value(t)) out.insert(t);
@@ -48,11 +48,11 @@ std::set<std::vector<uint64_t>> brute_force_values(const Theme& theme, int max_s
   };
   for (int round = 0; round < max_size; ++round) {
     std::set<TermId> next = terms;
-    for (size_t k = 0; k < theme.instances.size(); ++k)
+    for (size_t k = 0; k < grammar.instances.size(); ++k)
       for (TermId a : terms) {
-        if (theme.instances[k].operands.size() == 1) try_term(k, {a}, next);
+        if (grammar.instances[k].operands.size() == 1) try_term(k, {a}, next);
         for (TermId b : terms)
-          if (theme.instances[k].operands.size() == 2 && a != b && !bank.same_value(a, b))
+          if (grammar.instances[k].operands.size() == 2 && a != b && !bank.same_value(a, b))
             try_term(k, {a, b}, next);
       }
     terms = std::move(next);
@@ -71,12 +71,12 @@ constexpr int kTrials = 16;  // so many that chance plays no part
 
 /// An enumeration with what it refers to.
 struct Enumerated {
-  Theme theme;
+  Grammar grammar;
   ShapedOps ops;
   Bank bank;
   Enumeration found;
-  Enumerated(Theme t, int max_size, uint64_t seed, int threads = 1, uint64_t max_bytes = 0)
-      : theme(std::move(t)), ops(theme, kTrials, seed), bank(seed) {
+  Enumerated(Grammar t, int max_size, uint64_t seed, int threads = 1, uint64_t max_bytes = 0)
+      : grammar(std::move(t)), ops(grammar, kTrials, seed), bank(seed) {
     EXPECT_TRUE(ops.load());
     Stop stop;
     auto e = enumerate(ops, {max_size, seed, threads, max_bytes, Verbosity::Quiet}, bank, stop);
@@ -86,8 +86,8 @@ struct Enumerated {
 };
 
 /// The number of classes; what is in one class has one value.
-uint64_t class_count(const Theme& theme, int max_size) {
-  Enumerated e(theme, max_size, 11);
+uint64_t class_count(const Grammar& grammar, int max_size) {
+  Enumerated e(grammar, max_size, 11);
   const ValueGraph& g = *e.found.graph;
   for (ClassId c = 0; c < g.size(); ++c)
     for (Application a : g.nodes(c))
@@ -120,8 +120,8 @@ std::vector<uint64_t> applications_of(const ValueGraph& g) {
 }
 
 TEST(Enumerate, ThreadsAndSeedsDoNotMatter) {
-  const Theme theme = find_op_set("matrix")->themes[0];
-  Enumerated one(theme, 3, 2, 1), many(theme, 3, 2, 4), other(theme, 3, 5, 2);
+  const Grammar grammar = find_op_set("matrix")->grammars[0];
+  Enumerated one(grammar, 3, 2, 1), many(grammar, 3, 2, 4), other(grammar, 3, 5, 2);
   EXPECT_GT(one.found.counts.collisions, 100u);
   for (const Enumerated* e : {&many, &other}) {
     EXPECT_EQ(e->found.counts.applications, one.found.counts.applications);
@@ -130,9 +130,9 @@ TEST(Enumerate, ThreadsAndSeedsDoNotMatter) {
 }
 
 TEST(Enumerate, TheMemoryLimitEndsItCleanly) {
-  Enumerated e(find_op_set("matrix")->themes[0], 4, 2, 2, 2'000'000);
+  Enumerated e(find_op_set("matrix")->grammars[0], 4, 2, 2, 2'000'000);
   EXPECT_EQ(e.found.ended, Ended::OutOfMemory);
-  Enumerated small(find_op_set("matrix")->themes[0], 1, 2, 2);
+  Enumerated small(find_op_set("matrix")->grammars[0], 1, 2, 2);
   EXPECT_GE(e.found.graph->size(), small.found.graph->size());
 }
 
@@ -156,31 +156,31 @@ TEST(Enumerate, RefusesSizesItCannotDo) {
 }
 
 TEST(Enumerate, AFollowerCostsNoCall) {
-  Theme theme = {"fused", {{"x", {2, 3}}, {"w", {3, 3}}}, {{"matmul", "", {"ab", "bc"}}}};
-  EXPECT_EQ(class_count(theme, 1), 3u);  // x, w, xw
-  theme.instances.push_back({"matmul", "", {"ab", "bc"}, Scope::Values, "relu"});
-  EXPECT_EQ(class_count(theme, 1), 4u);
+  Grammar grammar = {"fused", {{"x", {2, 3}}, {"w", {3, 3}}}, {{"matmul", "", {"ab", "bc"}}}};
+  EXPECT_EQ(class_count(grammar, 1), 3u);  // x, w, xw
+  grammar.instances.push_back({"matmul", "", {"ab", "bc"}, Scope::Values, "relu"});
+  EXPECT_EQ(class_count(grammar, 1), 4u);
 }
 
 TEST(Enumerate, FreeConstantsCostNoCall) {
-  Theme theme = {"free", {{"x", {2, 3}}}, {{"mul", "", {"ab", "-"}}}};
-  EXPECT_EQ(class_count(theme, 1), 1u);
-  theme.instances.push_back({"full", "shape= value=2", {}, Scope::Free});
-  EXPECT_EQ(class_count(theme, 1), 3u);  // x, 2, 2x
-  EXPECT_EQ(class_count(theme, 2), 4u);  // 4x
-  theme.instances.back().scope = Scope::Values;
-  EXPECT_EQ(class_count(theme, 1), 2u);
-  EXPECT_EQ(class_count(theme, 2), 3u);
+  Grammar grammar = {"free", {{"x", {2, 3}}}, {{"mul", "", {"ab", "-"}}}};
+  EXPECT_EQ(class_count(grammar, 1), 1u);
+  grammar.instances.push_back({"full", "shape= value=2", {}, Scope::Free});
+  EXPECT_EQ(class_count(grammar, 1), 3u);  // x, 2, 2x
+  EXPECT_EQ(class_count(grammar, 2), 4u);  // 4x
+  grammar.instances.back().scope = Scope::Values;
+  EXPECT_EQ(class_count(grammar, 1), 2u);
+  EXPECT_EQ(class_count(grammar, 2), 3u);
 }
 
 TEST(Enumerate, AnOperandMayBeOfOneKindOnly) {
-  Theme theme = {"kinds",
-                 {{"x", {2, 3}}, {"y", {2, 3}, 2}},
-                 {{"sub", "", {"ab", "ab@y"}},
-                  {"mul", "", {"ab", "ab@"}},
-                  {"relu", "", {".."}},
-                  {"full", "shape~2,3 value=2", {}, Scope::Free}}};
-  Enumerated e(theme, 3, 11);
+  Grammar grammar = {"kinds",
+                     {{"x", {2, 3}}, {"y", {2, 3}, 2}},
+                     {{"sub", "", {"ab", "ab@y"}},
+                      {"mul", "", {"ab", "ab@"}},
+                      {"relu", "", {".."}},
+                      {"full", "shape~2,3 value=2", {}, Scope::Free}}};
+  Enumerated e(grammar, 3, 11);
   const ValueGraph& g = *e.found.graph;
   int calls[2] = {0, 0};
   for (ClassId c = 0; c < g.size(); ++c)
@@ -195,14 +195,14 @@ TEST(Enumerate, AnOperandMayBeOfOneKindOnly) {
   EXPECT_GT(calls[1], 4);
 }
 
-TEST(OpSets, AThemeIsAnOpSet) {
+TEST(OpSets, AGrammarIsAnOpSet) {
   auto all = find_op_set("core");
   ASSERT_TRUE(all);
-  const Theme& last = all->themes.back();
+  const Grammar& last = all->grammars.back();
   auto one = find_op_set("core/" + std::string(last.name));
   ASSERT_TRUE(one);
-  ASSERT_EQ(one->themes.size(), 1u);
-  EXPECT_EQ(one->themes[0].instances.size(), last.instances.size());
+  ASSERT_EQ(one->grammars.size(), 1u);
+  EXPECT_EQ(one->grammars[0].instances.size(), last.instances.size());
   EXPECT_FALSE(find_op_set("core/"));
   EXPECT_FALSE(find_op_set("matrices"));
 }
@@ -247,16 +247,16 @@ void expect_well_formed(const Instance& in) {
 TEST(OpSets, EveryInstanceIsWellFormed) {
   for (const OpSet& set : op_sets()) {
     ASSERT_TRUE(find_op_set(set.name));
-    EXPECT_EQ(find_op_set(set.name)->themes.size(), set.themes.size());
-    for (const Theme& theme : set.themes)
-      for (const Instance& in : theme.instances) {
+    EXPECT_EQ(find_op_set(set.name)->grammars.size(), set.grammars.size());
+    for (const Grammar& grammar : set.grammars)
+      for (const Instance& in : grammar.instances) {
         expect_well_formed(in);
         for (std::string_view operand : in.operands) {
           auto kind = kind_of(operand);
           bool known = !kind || kind->empty() ||
-                       std::any_of(theme.leaves.begin(), theme.leaves.end(),
+                       std::any_of(grammar.leaves.begin(), grammar.leaves.end(),
                                    [&](const LeafKind& k) { return k.name == *kind; });
-          EXPECT_TRUE(known) << theme.name << ": " << operand;
+          EXPECT_TRUE(known) << grammar.name << ": " << operand;
         }
       }
   }

@@ -1,4 +1,4 @@
-// The families of substitutions that pay: each step of theirs must be within reach of some theme,
+// The families of substitutions that pay: each step of theirs must be within reach of some grammar,
 // that is, both sides must be calls of its instances on its leaves. What is composed of steps has a
 // name that ends in -whole and need not.
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "gen/grammar/op_sets.h"
+#include "ir/graph/eval.h"
 #include "ir/rule/text.h"
 
 namespace regraft::gen {
@@ -23,18 +24,18 @@ struct Binding {
   std::map<std::string, double> reals;
 };
 
-/// Looks for a rule's two sides among the terms of one theme.
+/// Looks for a rule's two sides among the terms of one grammar.
 class Witness {
  public:
-  Witness(const Theme& theme, const Rule& rule, const Signature& signature)
-      : theme_(theme), rule_(rule), signature_(signature) {
-    for (const Instance& in : theme.instances) labels_.push_back(*label_of(in));
+  Witness(const Grammar& grammar, const Rule& rule, const Signature& signature)
+      : grammar_(grammar), rule_(rule), signature_(signature) {
+    for (const Instance& in : grammar.instances) labels_.push_back(*label_of(in));
     for (const auto* side : {&rule.lhs, &rule.rhs})
       for (const PatternNode& n : side->nodes) nodes_.push_back({side, &n});
-    used_.resize(theme.leaves.size());
+    used_.resize(grammar.leaves.size());
   }
   bool exists(int max_calls) {
-    max_calls_ = max_calls + theme_.more;
+    max_calls_ = max_calls + grammar_.more;
     return choose_leaf(0);
   }
 
@@ -42,8 +43,8 @@ class Witness {
   bool choose_leaf(size_t v) {
     if (v == rule_.variables.size()) return choose_call(0, bind_sizes());
     const std::string word = signature_[v] == "-" ? "" : signature_[v];
-    for (size_t k = 0; k < theme_.leaves.size(); ++k) {
-      const LeafKind& kind = theme_.leaves[k];
+    for (size_t k = 0; k < grammar_.leaves.size(); ++k) {
+      const LeafKind& kind = grammar_.leaves[k];
       if (used_[k] == kind.count || kind.shape.size() != word.size()) continue;
       bool fits = true;
       for (size_t d = 0; d < word.size(); ++d)
@@ -72,7 +73,7 @@ class Witness {
   bool choose_call(size_t n, Binding b) {
     if (n == nodes_.size()) return conditions_hold(b) && within_size();
     for (size_t k = 0; k < labels_.size(); ++k) {
-      const Instance& in = theme_.instances[k];
+      const Instance& in = grammar_.instances[k];
       if (labels_[k].op != nodes_[n].second->op || !in.then.empty()) continue;
       Binding next = b;
       if (!bind_attrs(*nodes_[n].second, labels_[k], next)) continue;
@@ -128,7 +129,7 @@ class Witness {
         shapes.push_back(
             &calls_[first + static_cast<size_t>(r.node)].outputs[static_cast<size_t>(r.output)]);
     }
-    const Instance& in = theme_.instances[instance];
+    const Instance& in = grammar_.instances[instance];
     if (in.operands.size() != shapes.size() || !fits_either_way(in, labels_[instance], shapes))
       return std::nullopt;
     Shapes<Field> operands;
@@ -169,7 +170,7 @@ class Witness {
     Scope scope;
     std::vector<Dims> outputs;
   };
-  const Theme& theme_;
+  const Grammar& grammar_;
   const Rule& rule_;
   const Signature& signature_;
   std::vector<Label> labels_;
@@ -192,15 +193,15 @@ std::vector<Rule> steps_of(const std::filesystem::path& file) {
   return r;
 }
 
-std::string theme_of(const Rule& rule) {
+std::string grammar_of(const Rule& rule) {
   for (const OpSet& set : op_sets())
-    for (const Theme& theme : set.themes)
+    for (const Grammar& grammar : set.grammars)
       for (const Signature& signature : rule.domain)
-        if (Witness(theme, rule, signature).exists(3)) return std::string(theme.name);
+        if (Witness(grammar, rule, signature).exists(3)) return std::string(grammar.name);
   return "";
 }
 
-TEST(Families, EveryStepIsWithinReachOfATheme) {
+TEST(Families, EveryStepIsWithinReachOfAGrammar) {
   const char* root = std::getenv("REGRAFT_SOURCE_DIR");
   std::filesystem::path folder = std::string(root ? root : ".") + "/tests/data/families";
   size_t steps = 0;
@@ -209,7 +210,7 @@ TEST(Families, EveryStepIsWithinReachOfATheme) {
       ++steps;
       EXPECT_FALSE(rule.domain.empty()) << rule.name;
       if (rule.name.ends_with("-whole")) continue;
-      EXPECT_NE(theme_of(rule), "") << entry.path().filename() << ": " << to_string(rule);
+      EXPECT_NE(grammar_of(rule), "") << entry.path().filename() << ": " << to_string(rule);
     }
   EXPECT_GE(steps, 100u);
 }

@@ -177,17 +177,17 @@ TEST(Generate, RandomPairsFollowFromTheCandidates) {
 // The audit is no formality: without rules little follows.
 TEST(Generate, AnAuditMissesWhatIsMissing) {
   Stop never;
-  std::vector<Judged> themes(1);
-  Judged& t = themes[0];
-  const Theme theme = find_op_set("matrix")->themes[0];
-  t.ops = std::make_unique<ShapedOps>(theme, 4, 3);
+  std::vector<Judged> grammars(1);
+  Judged& t = grammars[0];
+  const Grammar grammar = find_op_set("matrix")->grammars[0];
+  t.ops = std::make_unique<ShapedOps>(grammar, 4, 3);
   ASSERT_TRUE(t.ops->load());
   t.bank = std::make_unique<Bank>(3);
   auto found = enumerate(*t.ops, {2, 3, 2, 0, Verbosity::Quiet}, *t.bank, never);
   ASSERT_TRUE(found);
   t.graph = std::move(found->graph);
   t.minimiser = std::make_unique<Minimiser>(*t.graph, *t.bank, 3, 1, [](const Finding&) {});
-  AuditCounts a = audit(themes, {}, 50, 3, 1, never);
+  AuditCounts a = audit(grammars, {}, 50, 3, 1, never);
   EXPECT_GT(a.pairs, 10u);
   EXPECT_LT(a.derived + a.derived_as_found, a.pairs / 4);
   EXPECT_GT(a.open.size(), a.pairs / 2);
@@ -208,16 +208,17 @@ TEST(Generate, ACheckpointBringsBackTheSameResult) {
   ASSERT_TRUE(part);
   ASSERT_FALSE(saved.empty());
   options.resume = saved.back();
-  options.resume.themes[0].position = std::min<size_t>(options.resume.themes[0].position, 900);
+  options.resume.grammars[0].position = std::min<size_t>(options.resume.grammars[0].position, 900);
   auto rest = generate(options, never);
   ASSERT_TRUE(rest);
   EXPECT_EQ(texts(*rest), texts(*whole));
 }
 
-/// Each theme is as far as before, or further.
+/// Each grammar is as far as before, or further.
 bool has_grown(const Checkpoint& from, const Checkpoint& to) {
-  for (size_t k = 0; k < from.themes.size(); ++k)
-    if (k >= to.themes.size() || to.themes[k].position < from.themes[k].position) return false;
+  for (size_t k = 0; k < from.grammars.size(); ++k)
+    if (k >= to.grammars.size() || to.grammars[k].position < from.grammars[k].position)
+      return false;
   return to.near.size() >= from.near.size() && to.far.size() >= from.far.size();
 }
 
@@ -236,7 +237,7 @@ TEST(Generate, CheckpointsOnlyGrow) {
   at_once.request();
   auto whole = generate(options, never);
   ASSERT_TRUE(whole);
-  ASSERT_GT(known.themes.size(), 2u);
+  ASSERT_GT(known.grammars.size(), 2u);
   EXPECT_FALSE(known.near.empty());
   options.resume = known;
   ASSERT_TRUE(generate(options, at_once));  // stopped before it was where it had been

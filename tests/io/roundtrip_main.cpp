@@ -6,6 +6,7 @@
 
 #include "io/model.h"
 #include "ir/graph/eval.h"
+#include "ir/graph/fold.h"
 
 namespace {
 

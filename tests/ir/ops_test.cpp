@@ -2,6 +2,7 @@
 #include <cmath>
 #include <set>
 
+#include "ir/algebra/trace.h"
 #include "ir/rule/op_digest.h"
 #include "tests/ir/graphs.h"
 #include "tests/ir/sum_value.h"

@@ -2,6 +2,7 @@
 // The value of a symbolic element over the field, by going through its bound variables one by one.
 #include <optional>
 
+#include "ir/algebra/symbolic.h"
 #include "ir/graph/eval.h"
 
 namespace regraft {

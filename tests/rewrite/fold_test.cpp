@@ -1,4 +1,4 @@
-#include "rewrite/fold.h"
+#include "ir/graph/fold.h"
 
 #include <chrono>
 

@@ -133,7 +133,7 @@ TEST_F(EGraphs, MatchesAreThoseOfTheGraphWhileNothingIsEqual) {
     std::multiset<Key> wanted, found;
     for (int32_t id = 0; id < live.id_bound(); ++id)
       if (live.slot(id).kind == NodeKind::Call)
-        rules_.program().match(live, id, PlaceLimits(), [&](const Place& p) {
+        rules_.tree().match(live, id, PlaceLimits(), [&](const Place& p) {
           bool fits = fitter.fit(live, p) != nullptr;
           if (fits) wanted.insert(key(p));
           return fits;

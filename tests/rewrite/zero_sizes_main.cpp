@@ -10,6 +10,7 @@
 #include "cost/model/roofline.h"
 #include "io/model.h"
 #include "ir/graph/eval.h"
+#include "ir/graph/fold.h"
 #include "rewrite/engine/engine.h"
 #include "substitutions/rule_db.h"
 #include "verify/refute/sampling.h"

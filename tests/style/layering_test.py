@@ -65,6 +65,9 @@ CALLS = {
                          ["cli/support/report.", "certify/certificate."]),
     r"print\(stderr, *\"regraft": ("prints an error", ["cli/support/report."]),
 }
+# Where functions are named: laws of theirs that are no facts of a row.
+LAWS = ("ir/algebra/", "verify/normal/", "verify/prove/", "verify/numerics/float_program.")
+NAME_TABLES = ("substitutions/taso",)  # another tool's names of operators
 MAX_FILES = 25           # of sources in a folder
 MAX_LINES = 700          # of any file
 MAX_P90_LINES = 400      # of nine files in ten
@@ -163,20 +166,28 @@ def call_problems(name, text):
             yield f"{name}: {what}; only {' '.join(places)} may"
 
 
-def operator_names(root):
-    listing = root / "ir/ops/ops.def"
-    if not listing.exists():
-        return set()
-    return set(re.findall(r"^REGRAFT_OP\((\w+)", listing.read_text(), re.M))
+def registered(root, listing, macro):
+    """The first words of the rows of a .def file."""
+    path = root / listing
+    return set(re.findall(rf"^{macro}\((\w+)", path.read_text(), re.M)) if path.exists() else set()
 
 
-def naming_problems(name, text, operators):
-    """The verifier works for operators it has never heard of."""
-    if not name.startswith("verify/"):
+def naming_problems(name, text, root):
+    """Knowledge of one operator, function or runtime is in its row, not in comparisons with its name;
+    the verifier works for operators it has never heard of."""
+    room = name.split("/")[0]
+    if room == "tests" or name.startswith(("ir/ops/", *NAME_TABLES)):
         return
-    for literal in re.findall(r'"([a-z0-9_]+)"', text):
+    operators = {op.replace("_", "-") for op in registered(root, "ir/ops/ops.def", "REGRAFT_OP")}
+    for literal in re.findall(r'"([a-z0-9_-]+)"' if room == "verify" else r'[!=]= *"([a-z0-9-]+)"', text):
         if literal in operators:
-            yield f'{name}: names the operator "{literal}"; the verifier must not know any'
+            yield f'{name}: names the operator "{literal}"; what is known of it belongs into its file'
+    if not name.startswith(LAWS):
+        for function in re.findall(r"(?:case|[!=]=) *Fn::(\w+)", text):
+            yield f"{name}: names the function {function}; what is known of it belongs into its row"
+    for runtime in registered(root, "cost/model/runtimes.def", "REGRAFT_RUNTIME"):
+        if re.search(rf'[!=]= *"{runtime}"' + (rf"|\b{runtime}\b" if name == "cli/main.cpp" else ""), text):
+            yield f'{name}: names the runtime "{runtime}"; what is known of it belongs into its row'
 
 
 def line_problems(name, text):
@@ -240,10 +251,10 @@ def registration_problems(root):
 
 
 def problems(root):
-    found, lengths, operators = [], [], operator_names(root)
+    found, lengths = [], []
     for name, text in sources(root):
         found += include_problems(name, text)
-        found += naming_problems(name, text, operators)
+        found += naming_problems(name, text, root)
         found += call_problems(name, text)
         found += line_problems(name, text)
         lengths.append(text.count("\n"))
@@ -257,6 +268,7 @@ def problems(root):
 GOOD_TREE = {
     "ir/graph/graph.h": '#pragma once\n#include "base/result.h"\n#include "ir/ops/op.h"\n#include <vector>\n',
     "ir/ops/ops.def": "REGRAFT_OP(matmul)\n",
+    "cost/model/runtimes.def": "REGRAFT_RUNTIME(cpu, .block = 16)\n",
     "verify/prove.cpp": '#include <z3++.h>\n#include "ir/graph/graph.h"\n',
     "tests/CMakeLists.txt": "foreach(room ir)\n",
     "tests/ir/CMakeLists.txt": "regraft_test(ir SOURCES graph_test.cpp)\n",
@@ -274,6 +286,10 @@ FAULTS = [
     ("base/bad.cpp", "#include <spdlog/spdlog.h>\n", "<spdlog/spdlog.h>"),
     ("ir/bad.cpp", '#include "graph.h"\n', "not a path from the root"),
     ("verify/bad.cpp", 'auto op = find_op("matmul");\n', "names the operator"),
+    ("cost/bad.cpp", 'bool dense = op.name == "matmul";\n', "names the operator"),
+    ("cost/bad.cpp", "if (f == Fn::Tanh) return;\n", "names the function"),
+    ("cli/bad.cpp", 'if (runtime == "cpu") start();\n', "names the runtime"),
+    ("cli/main.cpp", 'auto help = "or cpu";\n', "names the runtime"),
     ("cost/bad.cpp", 'std::ofstream out("x");\n', "writes a file"),
     ("io/bad.cpp", "std::filesystem::rename(a, b);\n", "writes a file"),
     ("cli/bad.cpp", 'auto file = popen("ls", "r");\n', "starts a program"),

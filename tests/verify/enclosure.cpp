@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/algebra/trace.h"
+
 namespace regraft::verify {
 namespace {
 
@@ -123,10 +125,9 @@ Enclosed apply(Fn f, const Enclosed& x, Field& field) {
       return square_root(x, image);
     case Fn::Recip:
       return reciprocal(x, image);
-    case Fn::Clip:
-      break;
+    default:
+      return anything(image, x.defined);
   }
-  return anything(image, x.defined);
 }
 
 Enclosed number(const Tape::Number& n, Field& field) {

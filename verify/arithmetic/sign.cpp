@@ -62,23 +62,31 @@ Sign reciprocal(Sign a) { return meet(a, sign::kNotZero); }
 
 Sign total(Sign a) { return sum(a, a); }
 
+Sign domain_sign(Fn f) {
+  switch (facts(f).domain) {
+    case Domain::Everywhere:
+      return sign::kUnknown;
+    case Domain::NotZero:
+      return sign::kNotZero;
+    case Domain::NotNegative:
+      return sign::kNotNegative;
+    case Domain::Positive:
+      return sign::kPositive;
+  }
+  return sign::kUnknown;
+}
+
 Sign image(Fn f, Sign x) {
   if (x == sign::kNone) return x;
-  switch (f) {
-    case Fn::Relu:
+  switch (facts(f).sign) {
+    case SignOf::Unknown:
+      return sign::kUnknown;
+    case SignOf::Argument:
+      return meet(x, domain_sign(f));
+    case SignOf::PositivePart:
       return join(meet(x, sign::kNotNegative), x.may_be_negative() ? sign::kZero : sign::kNone);
-    case Fn::Exp:
-    case Fn::Sigmoid:
+    case SignOf::Positive:
       return sign::kPositive;
-    case Fn::Tanh:
-    case Fn::Erf:
-      return x;
-    case Fn::Sqrt:
-      return meet(x, sign::kNotNegative);
-    case Fn::Recip:
-      return reciprocal(x);
-    case Fn::Clip:
-      break;
   }
   return sign::kUnknown;
 }

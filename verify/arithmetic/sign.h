@@ -65,7 +65,9 @@ Sign product(Sign a, Sign b);
 Sign reciprocal(Sign a);
 /// Of the sum of one or more numbers of this sign.
 Sign total(Sign a);
-/// Of f(x), where it is defined, for x of this sign. Fn::Clip: see clipped().
+/// Of the numbers at which f is defined.
+Sign domain_sign(Fn f);
+/// Of f(x), where it is defined, for x of this sign.
 Sign image(Fn f, Sign x);
 /// Of min(max(x, low), high) for x of this sign; an unknown bound says nothing.
 Sign clipped(Sign x, const Real& low, const Real& high);

@@ -40,11 +40,9 @@ bool is_square(int64_t n, int64_t& root) {
   return root < (int64_t{1} << 31) && root * root == n;
 }
 
+using verify::mentions_any;  // of a formula
 bool mentions_any(const Atom& a, const std::vector<Var>& symbols) {
   return std::any_of(symbols.begin(), symbols.end(), [&](Var v) { return mentions(a, v); });
-}
-bool mentions_any(const Formula& f, const std::vector<Var>& symbols) {
-  return std::any_of(symbols.begin(), symbols.end(), [&](Var v) { return mentions(f, v); });
 }
 bool mentions_any(const Product& p, const std::vector<Var>& symbols) {
   Sum s = single(p);
@@ -98,14 +96,9 @@ std::optional<Sum> Laws::rewritten(const Atom& a, const Conjunction& context) {
       return root(*a.argument, context);
     case Fn::Relu:
       return rectified(*a.argument, context);
-    case Fn::Tanh:
-    case Fn::Erf:
-      return odd(a);
-    case Fn::Clip:
-    case Fn::Sigmoid:
-      break;
+    default:
+      return function_facts(a)->odd ? odd(a) : std::nullopt;
   }
-  return std::nullopt;
 }
 
 /// exp(x + y) = exp(x) exp(y), exp(n x) = exp(x)^n, exp(0) = 1.
@@ -351,9 +344,7 @@ std::optional<Sum> Laws::maximum(const Atom& a, const Conjunction& context) {
       m.head = static_cast<int>(m.bound.size());
       return sum_of(std::move(m));
     }
-    bool through = inner->kind == Atom::Clip ||
-                   (inner->kind == Atom::Apply && increasing(static_cast<Fn>(inner->head)));
-    if (through && nonempty) {
+    if (increases(*inner) && nonempty) {
       Atom f = *inner;
       f.argument = std::make_shared<Sum>(over(*inner->argument));
       return sum_of(std::move(f));

@@ -37,9 +37,8 @@ Range times(Rational c, Range r) {
 
 /// The values that a function takes, when they are bounded on both sides.
 std::optional<Range> range_of(const Atom& a) {
-  Rational one{1, 1}, minus{-1, 1}, zero{0, 1};
-  if (is_function(a, Fn::Sigmoid)) return Range{{zero, true}, {one, true}};
-  if (is_function(a, Fn::Tanh) || is_function(a, Fn::Erf)) return Range{{minus, true}, {one, true}};
+  if (const FnFacts* f = function_facts(a); f && f->range)
+    return Range{{Rational{f->range->low, 1}, true}, {Rational{f->range->high, 1}, true}};
   if (a.kind != Atom::Clip) return std::nullopt;
   auto low = rational_of(a.reals[0]), high = rational_of(a.reals[1]);
   if (!low || !high || below(*high, *low)) return std::nullopt;
@@ -81,19 +80,12 @@ class Columns {
   std::vector<Product> all_;
 };
 
-bool increases(const Atom& a) {
-  return a.kind == Atom::Clip || (a.kind == Atom::Apply && increasing(static_cast<Fn>(a.head)));
-}
 bool never_negative(const Atom& a) {
-  return is_function(a, Fn::Relu) || is_function(a, Fn::Exp) || is_function(a, Fn::Sigmoid);
+  const FnFacts* f = function_facts(a);
+  return f && (f->sign == SignOf::PositivePart || f->sign == SignOf::Positive);
 }
 
 }  // namespace
-
-bool increasing(Fn f) {
-  return f == Fn::Relu || f == Fn::Sigmoid || f == Fn::Tanh || f == Fn::Exp || f == Fn::Sqrt ||
-         f == Fn::Erf;
-}
 
 std::optional<Rational> rational_of(const Real& r) {
   double scaled = r.value * 1024;
@@ -148,9 +140,7 @@ Sign Laws::by_combination(const Sum& s) {
 /// f(-x) = -f(x).
 std::optional<Sum> Laws::odd(const Atom& a) {
   const Sum& x = *a.argument;
-  bool turn = (is_function(a, Fn::Tanh) || is_function(a, Fn::Erf)) && !x.products.empty() &&
-              leading(x).n < 0;
-  if (!turn) return std::nullopt;
+  if (x.products.empty() || leading(x).n >= 0) return std::nullopt;
   return scaled(function_of(static_cast<Fn>(a.head), scaled(x, {-1, 1})), {-1, 1});
 }
 

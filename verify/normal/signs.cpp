@@ -115,9 +115,8 @@ void Laws::learn(const Sum& s, Sign sign, const std::vector<Var>& bound, const C
   if (std::none_of(known_.begin(), known_.end(), [&](const Known& k) { return says(k, fact); }))
     known_.push_back(std::move(fact));
   const Atom* alone = only_atom(s);
-  if (alone && (is_function(*alone, Fn::Tanh) || is_function(*alone, Fn::Erf) ||
-                is_function(*alone, Fn::Recip)))
-    learn(*alone->argument, sign, bound, guard);
+  const FnFacts* f = alone ? function_facts(*alone) : nullptr;
+  if (f && f->sign == SignOf::Argument) learn(*alone->argument, sign, bound, guard);
   learn_open_factor(s, sign, bound, guard);
   if (!sign.not_zero()) return;
   Sum rest = s;

@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "verify/normal/sums.h"
+
 namespace regraft::verify {
 namespace {
-
-Sum single(Product p) {
-  Sum s;
-  s.products.push_back(std::move(p));
-  return s;
-}
 
 /// Calls body(poly) for the polynomials of p outside the arguments of functions.
 template <class Body>
@@ -178,8 +174,6 @@ Product without_quotient(Product p, Var q) {
   return p;
 }
 
-bool bare(const Product& p) { return p.bound.empty() && p.guard.empty(); }
-
 bool atom_order(const Atom& a, const Atom& b) {
   return std::tuple(a.kind, a.head, a.positions.size()) <
          std::tuple(b.kind, b.head, b.positions.size());
@@ -203,10 +197,6 @@ std::optional<ConstantRange> constant_range(const Conjunction& guard, Var v) {
 Conjunction both(Conjunction a, const Conjunction& b) {
   for (const auto& f : b) add(a, f);
   return a;
-}
-
-bool mentions_any(const Formula& f, const std::vector<Var>& symbols) {
-  return std::any_of(symbols.begin(), symbols.end(), [&](Var v) { return mentions(f, v); });
 }
 
 Sum Simplifier::normal_form(const Sum& sum, const Conjunction& domain) {

@@ -10,8 +10,6 @@ namespace regraft::verify {
 
 /// Both, flat.
 Conjunction both(Conjunction a, const Conjunction& b);
-/// True when f mentions one of the symbols.
-bool mentions_any(const Formula& f, const std::vector<Var>& symbols);
 
 /// low <= v <= high from literals that bound v by numbers.
 struct ConstantRange {

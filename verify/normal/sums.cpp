@@ -20,6 +20,10 @@ Rational leading(const Sum& s) {
   return std::min_element(s.products.begin(), s.products.end(), before)->coefficient;
 }
 
+bool mentions_any(const Formula& f, const std::vector<Var>& symbols) {
+  return std::any_of(symbols.begin(), symbols.end(), [&](Var v) { return mentions(f, v); });
+}
+
 Sum single(Product p) {
   Sum s;
   s.products.push_back(std::move(p));
@@ -86,6 +90,15 @@ const Atom* only_atom(const Sum& s) {
 
 bool is_function(const Atom& a, Fn f) {
   return a.kind == Atom::Apply && a.head == static_cast<int>(f);
+}
+
+const FnFacts* function_facts(const Atom& a) {
+  return a.kind == Atom::Apply ? &facts(static_cast<Fn>(a.head)) : nullptr;
+}
+
+bool increases(const Atom& a) {
+  const FnFacts* f = function_facts(a);
+  return a.kind == Atom::Clip || (f && f->increasing);
 }
 
 bool mentions(const Atom& a, Var v) {

@@ -14,6 +14,8 @@ inline bool is_number(const Sum& s) {
   return s.products.size() == 1 && bare(s.products[0]) && s.products[0].atoms.empty();
 }
 Sum single(Product p);
+/// True when f mentions one of the symbols.
+bool mentions_any(const Formula& f, const std::vector<Var>& symbols);
 /// s times c.
 void scale(Sum& s, Rational c);
 Sum scaled(Sum s, Rational c);
@@ -27,8 +29,8 @@ Conjunction joined(Conjunction a, const Conjunction& b);
 Sum without_denominator(const std::vector<Product>& s, const Atom& d,
                         const std::function<bool(const Atom&, const Product&)>& same);
 
-/// The function does not decrease.
-bool increasing(Fn f);
+const FnFacts* function_facts(const Atom& a);  ///< nullptr: it is not the value of a function
+bool increases(const Atom& a);                 ///< weakly, in its argument: a function or a clip
 /// The number that r is, when it is a multiple of 1/1024.
 std::optional<Rational> rational_of(const Real& r);
 

@@ -59,25 +59,17 @@ int sigmoid(mpfr_ptr out, mpfr_srcptr x, mpfr_rnd_t rnd) {
   return mpfr_ui_div(out, 1, out, rnd);
 }
 
+constexpr Monotone none = nullptr;
+
+/// An increasing function: intervals are mapped by their ends.
 Monotone function(Fn f) {
-  switch (f) {
-    case Fn::Sigmoid:
-      return sigmoid;
-    case Fn::Tanh:
-      return mpfr_tanh;
-    case Fn::Exp:
-      return mpfr_exp;
-    case Fn::Sqrt:
-      return mpfr_sqrt;
-    case Fn::Erf:
-      return mpfr_erf;
-    case Fn::Relu:
-    case Fn::Clip:
-    case Fn::Recip:
-      break;
-  }
-  CHECK(false);
-  return nullptr;
+  CHECK(facts(f).increasing);
+#define REGRAFT_FUNCTION(id, mpfr, ...) mpfr,
+  static constexpr Monotone kExact[] = {
+#include "ir/algebra/functions.def"
+  };
+#undef REGRAFT_FUNCTION
+  return kExact[static_cast<size_t>(f)];
 }
 
 /// One element at one point, in intervals of a given precision.
@@ -215,30 +207,9 @@ ExactValues::ExactValues(const FloatProgram& p, const Points& points)
 }
 
 ExactValues::Ball ExactValues::apply(Fn f, Ball x) const {
-  double v = x.value, e = x.error;
-  switch (f) {
-    case Fn::Exp: {
-      double y = std::exp(v);
-      return {y, y * std::expm1(e) + 4 * kUnit * y};
-    }
-    case Fn::Sigmoid: {
-      double y = 1 / (1 + std::exp(-v));
-      return {y, y * std::expm1(e) + 8 * kUnit * y};
-    }
-    case Fn::Tanh:
-      return {std::tanh(v), e + 4 * kUnit * std::abs(std::tanh(v))};
-    case Fn::Erf:
-      return {std::erf(v), 1.13 * e + 4 * kUnit * std::abs(std::erf(v))};
-    case Fn::Sqrt:
-      if (v == 0 && e == 0) return {0, 0};
-      return {std::sqrt(v), e / std::sqrt(v - e) + kUnit * std::sqrt(v)};
-    case Fn::Relu:
-    case Fn::Clip:
-    case Fn::Recip:
-      break;
-  }
-  CHECK(false);
-  return x;
+  const FnFacts& of = facts(f);
+  double y = of.value(x.value);
+  return {y, of.spread(x.value, y, x.error) + of.units * kUnit * std::abs(y)};
 }
 
 ExactValues::Ball ExactValues::ball(const FloatProgram::Step& s, size_t point) const {

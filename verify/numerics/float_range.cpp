@@ -126,24 +126,16 @@ class Ranges {
   }
 
   Bounds applied(Fn f, Bounds x) {
-    switch (f) {
-      case Fn::Sigmoid:
-        return {0, 1};
-      case Fn::Tanh:
-      case Fn::Erf:
-        return {-1, 1};
-      case Fn::Exp:
-        return {std::exp(x.low) * (1 - 1e-6), std::exp(x.high)};
-      case Fn::Sqrt:
-        fails_ = x.low < 0;
-        return {std::sqrt(std::max(x.low, 0.0)), std::sqrt(std::max(x.high, 0.0))};
-      case Fn::Relu:
-      case Fn::Clip:
-      case Fn::Recip:
-        break;
+    const FnFacts& of = facts(f);
+    if (of.domain == Domain::NotNegative || of.domain == Domain::Positive) {
+      double least = of.domain == Domain::Positive ? std::numeric_limits<double>::min() : 0;
+      fails_ = x.low < least;
+      x = {std::max(x.low, least), std::max(x.high, least)};
     }
-    CHECK(false);
-    return x;
+    if (of.range) return {double(of.range->low), double(of.range->high)};
+    CHECK(of.increasing);  // a function without either would need its own bounds
+    double low = of.value(x.low);
+    return {low - 1e-6 * std::abs(low), of.value(x.high)};
   }
 
   const FloatProgram& p_;

@@ -14,7 +14,7 @@ constexpr size_t kSignatures = 4;
 constexpr size_t kSizesTried = 40;  // not all of them give every window an element
 constexpr int64_t kLong = 40;       // size of a long axis
 constexpr size_t kLongTried = 4, kLongAxes = 2;
-constexpr int64_t kMaxElements = 3000;
+constexpr int64_t kSettingElements = 3000;
 constexpr size_t kRealDraws = 3;
 constexpr double kReals[] = {0.25, -1.7, 3, 1e-3, 1e-7, 0, 100, -1};
 
@@ -84,7 +84,7 @@ class Collector {
       sizes[v] = kLong;
       if (!space.complete(sizes)) continue;
       int64_t elements = total_elements(instance, sizes);
-      if (elements < 0 || elements > kMaxElements || found.size() == kLongTried) continue;
+      if (elements < 0 || elements > kSettingElements || found.size() == kLongTried) continue;
       RealValues reals = usual_values(instance);
       auto p = float_program(instance, sizes, reals);
       if (!p || p->elements.empty()) continue;

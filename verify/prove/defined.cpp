@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "verify/normal/alike.h"
+#include "verify/normal/sums.h"
 #include "verify/prove/matching.h"
 
 namespace regraft::verify {
@@ -28,7 +29,7 @@ void Matcher::assume_defined(const Side& left, const Conjunction& domain) {
     const Partial& x = left.partial[k % left.partial.size()];
     Sum argument = simplifier_.normal_form(x.argument, both(domain, x.guard));
     bool quotient = x.function == Fn::Recip;
-    laws_.learn(argument, quotient ? sign::kNotZero : sign::kNotNegative, x.bound, x.guard);
+    laws_.learn(argument, domain_sign(x.function), x.bound, x.guard);
     const Atom* root = only_atom(argument);
     if (quotient && root && is_function(*root, Fn::Sqrt))
       laws_.learn(*root->argument, sign::kPositive, x.bound, x.guard);
@@ -45,7 +46,7 @@ bool Matcher::is_defined(const Side& left, const Side& right, const Conjunction&
       return true;
     seen.push_back(&x);  // if it is not defined, the answer is no
     Sign plain = laws_.sign(x.argument, both(domain, x.guard));
-    if (x.function == Fn::Recip ? plain.not_zero() : plain.not_negative()) return true;
+    if (implies(plain, domain_sign(x.function))) return true;
     assume_defined(left, domain);
     simplifier_.set_laws(&laws_);
     thorough_ = true;
@@ -137,9 +138,14 @@ bool Matcher::is_defined(Fn f, const Sum& argument, const Conjunction& context) 
       if (mentions_any(g, p.bound) || solver_.decides(context, g) || !budget_.split()) continue;
       return is_defined(f, s, both(context, {g})) && is_defined(f, s, both(context, {negate(g)}));
     }
-  if (f == Fn::Recip ? laws_.not_zero(s, context) : laws_.sign(s, context).not_negative())
+  Sign needed = domain_sign(f);
+  if (needed == sign::kNotZero ? laws_.not_zero(s, context)
+                               : implies(laws_.sign(s, context), needed))
     return true;
-  stuck_at_ = (f == Fn::Recip ? " possibly zero:" : " possibly negative:") + to_string(s);
+  std::string_view outside = needed.may_be_zero()       ? "negative"
+                             : needed.may_be_negative() ? "zero"
+                                                        : "negative or zero";
+  stuck_at_ = " possibly " + std::string(outside) + ":" + to_string(s);
   return false;
 }
 

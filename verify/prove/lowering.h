@@ -2,6 +2,7 @@
 // From a graph of operator calls to the symbolic element of an output.
 #include <vector>
 
+#include "ir/algebra/symbolic.h"
 #include "ir/graph/graph.h"
 
 namespace regraft::verify {

@@ -94,7 +94,7 @@ Side Proof::lower(const Graph& g, Value v, std::span<const Poly> position) {
   };
   Side side;
   algebra.on_apply = [&](Fn f, const Sum& x) {
-    if (f != Fn::Recip && f != Fn::Sqrt) return;
+    if (facts(f).domain == Domain::Everywhere) return;
     Scope scope = algebra.scope();
     side.partial.push_back(
         {f, substitute(x, solved_.sizes), scope.bound, substitute(scope.guard, solved_.sizes)});

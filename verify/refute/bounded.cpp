@@ -9,7 +9,7 @@
 namespace regraft::verify {
 namespace {
 
-constexpr int64_t kMaxElements = 600;  // of both graphs together
+constexpr int64_t kTermElements = 600;  // of both graphs together
 constexpr size_t kSamples = 24;
 constexpr size_t kAssignments = 512;  // of sizes, that are looked at together
 constexpr int64_t kLargestSize = 4;
@@ -32,7 +32,7 @@ std::vector<std::vector<bool>> defined_elements(const RuleInstance& instance,
   auto left = evaluate_graph<Reals>(
       reals, instance.lhs, sizes,
       [&](int k, const std::vector<int64_t>&) { return inputs[static_cast<size_t>(k)]; },
-      kMaxElements);
+      kTermElements);
   std::vector<std::vector<bool>> defined;
   if (!left) return defined;
   for (const auto& a : *left) {
@@ -124,7 +124,7 @@ void exercise(BoundedReport& r, Exercise& left, const RuleInstance& instance, ui
   for (const Valuation& v : sample_sizes(instance, seed + 1, kMoreSamples, kSpread)) {
     if (left.complete()) return;
     int64_t n = total_elements(instance, v);
-    if (n < 0 || n > kMaxElements || !left.add(v)) continue;
+    if (n < 0 || n > kTermElements || !left.add(v)) continue;
     TermsAnswer answer = compare_terms(instance, v);
     if (answer != TermsAnswer::Equal) {
       r = {answer, describe(instance, v), {}, 0};
@@ -151,12 +151,12 @@ TermsAnswer compare_terms(const RuleInstance& instance, const Valuation& sizes) 
     return a;
   };
   try {
-    if (int64_t n = total_elements(instance, sizes); n < 0 || n > kMaxElements)
+    if (int64_t n = total_elements(instance, sizes); n < 0 || n > kTermElements)
       return TermsAnswer::TooLarge;
-    auto a = evaluate_graph(terms, instance.lhs, sizes, input, kMaxElements);
+    auto a = evaluate_graph(terms, instance.lhs, sizes, input, kTermElements);
     if (!a) return TermsAnswer::TooLarge;
     int32_t of_inputs = elements;
-    auto b = evaluate_graph(terms, instance.rhs, sizes, input, kMaxElements);
+    auto b = evaluate_graph(terms, instance.rhs, sizes, input, kTermElements);
     if (!b || a->size() != b->size()) return TermsAnswer::Different;
     std::optional<std::vector<std::vector<bool>>> known;
     auto defined = [&](size_t k, size_t e) {

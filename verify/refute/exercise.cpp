@@ -10,7 +10,7 @@
 namespace regraft::verify {
 namespace {
 
-constexpr int64_t kMaxElements = 1 << 14;
+constexpr int64_t kExerciseElements = 1 << 14;
 constexpr size_t kValues = 2;  // of an open attribute
 
 using Outputs = std::optional<std::vector<Array<double>>>;
@@ -26,7 +26,7 @@ Outputs computed(const RuleInstance& instance, const Graph& side, const Valuatio
   return evaluate_graph<Reals>(
       reals, side, sizes,
       [&](int k, const std::vector<int64_t>&) { return inputs[static_cast<size_t>(k)]; },
-      kMaxElements);
+      kExerciseElements);
 }
 
 bool same_outputs(const Outputs& a, const Outputs& b) {
@@ -40,11 +40,11 @@ bool same_outputs(const Outputs& a, const Outputs& b) {
   return true;
 }
 
-void collect(const Poly& p, std::set<Var, SymbolLess>& out) {
+void collect_sizes(const Poly& p, std::set<Var, SymbolLess>& out) {
   for (const auto& term : p.terms())
     for (Var v : term.monomial) {
-      if (v->numerator) collect(*v->numerator, out);
-      if (v->denominator) collect(*v->denominator, out);
+      if (v->numerator) collect_sizes(*v->numerator, out);
+      if (v->denominator) collect_sizes(*v->denominator, out);
       if (v->kind == SymbolKind::Size) out.insert(v);
     }
 }
@@ -78,7 +78,7 @@ void Exercise::add_open() {
   std::set<Var, SymbolLess> symbols;
   for (int32_t id : calls_of(instance_.lhs))
     for (const auto& list : instance_.lhs.node(id).attrs.ints)
-      for (const Poly& p : list) collect(p, symbols);
+      for (const Poly& p : list) collect_sizes(p, symbols);
   for (const auto& sizes : instance_.sizes)
     for (const auto& size : sizes)
       if (size) symbols.erase(*size);

@@ -9,7 +9,7 @@
 namespace regraft::verify {
 namespace {
 
-constexpr int64_t kMaxElements = 1 << 16;
+constexpr int64_t kFieldElements = 1 << 16;
 
 /// What inputs a trial has.
 enum class Draw : uint8_t {
@@ -83,7 +83,7 @@ std::optional<std::vector<Array<Residue>>> over_field(const Graph& g, const Valu
     return a;
   };
   Field field(key);
-  return evaluate_graph(field, g, sizes, input, kMaxElements);
+  return evaluate_graph(field, g, sizes, input, kFieldElements);
 }
 
 /// Inputs that random ones never are: equal to each other, to the rule's own numbers, to 0.

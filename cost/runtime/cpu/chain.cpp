@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "cost/runtime/cpu/pointwise.h"
+
 namespace regraft::cost::cpu {
 
 namespace {
@@ -29,12 +31,12 @@ class Grower {
     c.nodes = {root};
     const Node& n = g_.node(root);
     shape_ = *numeric(*n.types[0].shape);
-    axis_ = n.op->name == "conv" ? 1 : static_cast<int>(shape_.size()) - 1;
+    axis_ = n.op->work == Work::Convolution ? 1 : static_cast<int>(shape_.size()) - 1;
     can_scale_ = g_.node(n.inputs[1].node).kind == NodeKind::Constant &&
-                 (n.op->name != "matmul" || g_.shape(n.inputs[1]).size() == 2);
+                 (n.op->work != Work::Product || g_.shape(n.inputs[1]).size() == 2);
     if (n.inputs.size() > 2) {
       bool constant = g_.node(n.inputs[2].node).kind == NodeKind::Constant;
-      summed_ = n.op->name == "gemm" && !channel_vector(n.inputs[2]);
+      summed_ = n.op->work == Work::Product && !channel_vector(n.inputs[2]);
       can_scale_ = can_scale_ && constant && !summed_;
     }
     while (extend(c)) {
@@ -67,14 +69,15 @@ class Grower {
       c.post.insert(c.post.end(), functions->begin(), functions->end());
       return true;
     }
-    algorithm binary = binary_algorithm(n.op->name);
-    if (binary == algorithm::undef) return false;
-    return add_sum(c, n, operand) || add_channels(c, n, operand, binary);
+    const Pointwise* row = pointwise(*n.op);
+    if (!row || row->algorithm == algorithm::undef) return false;
+    return add_sum(c, n, operand) || add_channels(c, n, operand, row->algorithm);
   }
   /// A sum with a tensor of the same shape.
   bool add_sum(Unit& c, const Node& n, int32_t operand) {
     Value other = n.inputs[static_cast<size_t>(1 - operand)];
-    if (n.op->name != "add" || summed_ || numeric(g_.shape(other)) != shape_) return false;
+    if (n.op->arithmetic != Arithmetic::Sum || summed_ || numeric(g_.shape(other)) != shape_)
+      return false;
     summed_ = true;
     c.post.push_back({PostOp::Kind::Sum, algorithm::undef, 1, 0, other, {}});
     return true;
@@ -101,18 +104,27 @@ class Grower {
   bool fold(Unit& c, const Node& n, int32_t operand) {
     auto width = static_cast<size_t>(shape_[static_cast<size_t>(axis_)]);
     std::vector<double> ones(width, 1), zeros(width, 0);
-    std::string_view op = n.op->name;
-    if (op == "neg") return compose(c, std::vector<double>(width, -1), zeros);
-    if (binary_algorithm(op) == algorithm::undef) return false;
+    if (auto factor = linear_factor(n))
+      return compose(c, std::vector<double>(width, *factor), zeros);
+    Arithmetic form = n.op->arithmetic;
+    if (form == Arithmetic::None) return false;
     auto v = channel_vector(n.inputs[static_cast<size_t>(1 - operand)]);
     if (!v) return false;
-    if (op == "add") return compose(c, ones, *v);
-    if (op == "mul") return compose(c, *v, zeros);
-    for (double& x : *v) x = op == "sub" ? -x : 1 / x;
-    if (op == "div") return operand == 0 && compose(c, *v, zeros);
+    if (form == Arithmetic::Sum) return compose(c, ones, *v);
+    if (form == Arithmetic::Product) return compose(c, *v, zeros);
+    for (double& x : *v) x = form == Arithmetic::Difference ? -x : 1 / x;
+    if (form == Arithmetic::Quotient) return operand == 0 && compose(c, *v, zeros);
     if (operand == 0) return compose(c, ones, *v);
     for (double& x : *v) x = -x;
     return compose(c, std::vector<double>(width, -1), *v);
+  }
+  /// The number that a call of one operand multiplies by, whatever its attributes are.
+  static std::optional<double> linear_factor(const Node& n) {
+    const Pointwise* row = pointwise(*n.op);
+    if (!row || !row->functions || !n.attrs.reals.empty()) return std::nullopt;
+    auto functions = row->functions(0, 0);
+    bool linear = functions.size() == 1 && functions[0].algorithm == algorithm::eltwise_linear;
+    return linear ? std::optional<double>(functions[0].alpha) : std::nullopt;
   }
   const Graph& g_;
   const std::vector<std::vector<std::pair<int32_t, int32_t>>>& users_;
@@ -123,18 +135,22 @@ class Grower {
   int axis_ = 0;
 };
 
-PostOp function(algorithm a, double alpha, double beta) {
-  return {PostOp::Kind::Function, a, static_cast<float>(alpha), static_cast<float>(beta), {}, {}};
-}
-
 /// left op right where one of them is the constant c.
-std::optional<std::vector<PostOp>> with_scalar(std::string_view op, double c, bool constant_left) {
+std::optional<std::vector<PostOp>> with_scalar(Arithmetic form, double c, bool constant_left) {
   constexpr auto linear = algorithm::eltwise_linear;
-  if (op == "add") return {{function(linear, 1, c)}};
-  if (op == "mul") return {{function(linear, c, 0)}};
-  if (op == "sub") return {{constant_left ? function(linear, -1, c) : function(linear, 1, -c)}};
-  if (op != "div") return std::nullopt;
-  return {{constant_left ? function(algorithm::eltwise_pow, c, -1) : function(linear, 1 / c, 0)}};
+  switch (form) {
+    case Arithmetic::Sum:
+      return {{function(linear, 1, c)}};
+    case Arithmetic::Product:
+      return {{function(linear, c, 0)}};
+    case Arithmetic::Difference:
+      return {{constant_left ? function(linear, -1, c) : function(linear, 1, -c)}};
+    case Arithmetic::Quotient:
+      return {{constant_left ? function(algorithm::eltwise_pow, c, -1) : function(linear, 1 / c)}};
+    case Arithmetic::None:
+      break;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -169,41 +185,21 @@ std::optional<std::vector<double>> channel_vector(const Graph& g, Value v,
   return data;
 }
 
-algorithm binary_algorithm(std::string_view op) {
-  if (op == "add") return algorithm::binary_add;
-  if (op == "sub") return algorithm::binary_sub;
-  if (op == "mul") return algorithm::binary_mul;
-  if (op == "div") return algorithm::binary_div;
-  return algorithm::undef;
-}
-
 std::optional<std::vector<PostOp>> as_functions(const Graph& g, const Node& call, Value operand) {
-  std::string_view op = call.op->name;
-  auto real = [&](size_t k) { return call.attrs.reals[k].value; };
-  if (op == "relu") return {{function(algorithm::eltwise_relu, 0, 0)}};
-  if (op == "clip") return {{function(algorithm::eltwise_clip, real(0), real(1))}};
-  if (op == "sigmoid") return {{function(algorithm::eltwise_logistic, 0, 0)}};
-  if (op == "tanh") return {{function(algorithm::eltwise_tanh, 0, 0)}};
-  if (op == "exp") return {{function(algorithm::eltwise_exp, 0, 0)}};
-  if (op == "sqrt") return {{function(algorithm::eltwise_sqrt, 0, 0)}};
-  if (op == "neg") return {{function(algorithm::eltwise_linear, -1, 0)}};
-  if (op == "hard-sigmoid")
-    return {{function(algorithm::eltwise_linear, real(0), real(1)),
-             function(algorithm::eltwise_clip, 0, 1)}};
+  auto real = [&](size_t k) {
+    return k < call.attrs.reals.size() ? static_cast<float>(call.attrs.reals[k].value) : 0;
+  };
+  if (const Pointwise* row = pointwise(*call.op); row && row->functions)
+    return row->functions(real(0), real(1));
   if (call.inputs.size() != 2 || call.inputs[0] == call.inputs[1]) return std::nullopt;
   bool left = call.inputs[1] == operand;
   auto c = scalar_constant(g, call.inputs[left ? 0 : 1]);
   if (!c || numeric(*call.types[0].shape) != numeric(g.shape(operand))) return std::nullopt;
-  return with_scalar(op, *c, left);
+  return with_scalar(call.op->arithmetic, *c, left);
 }
 
-bool is_contraction(std::string_view op) { return op == "conv" || op == "matmul" || op == "gemm"; }
-
-bool is_elementwise(std::string_view op) {
-  static constexpr std::string_view kNames[] = {"relu", "clip", "sigmoid", "hard-sigmoid", "tanh",
-                                                "exp",  "sqrt", "erf",     "neg"};
-  return binary_algorithm(op) != algorithm::undef ||
-         std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames);
+bool is_contraction(const OpDef& op) {
+  return op.work == Work::Convolution || op.work == Work::Product;
 }
 
 namespace {
@@ -220,7 +216,7 @@ Unit region(const Graph& g, const std::vector<int32_t>& order, size_t root,
   for (size_t k = root; k < order.size(); ++k) {
     const Node& n = g.node(order[k]);
     auto id = static_cast<size_t>(order[k]);
-    if (n.kind != NodeKind::Call || taken[id] || !is_elementwise(n.op->name)) continue;
+    if (n.kind != NodeKind::Call || taken[id] || !pointwise(*n.op)) continue;
     if (numeric(*n.types[0].shape) != shape) continue;
     bool ready = std::all_of(n.inputs.begin(), n.inputs.end(),
                              [&](Value v) { return there[static_cast<size_t>(v.node)] != 0; });
@@ -243,14 +239,14 @@ std::vector<Unit> units(const Graph& g, const std::vector<int32_t>& order) {
     return g.node(id).kind == NodeKind::Call && !taken[static_cast<size_t>(id)];
   };
   for (int32_t id : order) {
-    if (!is_free(id) || !is_contraction(g.node(id).op->name)) continue;
+    if (!is_free(id) || !is_contraction(*g.node(id).op)) continue;
     taken[static_cast<size_t>(id)] = 1;
     Unit unit = Grower(g, users, taken).from(id);
     by_place[place[static_cast<size_t>(unit.nodes.back())]] = unit;
   }
   for (size_t k = 0; k < order.size(); ++k) {
     if (!is_free(order[k])) continue;
-    if (is_elementwise(g.node(order[k]).op->name)) {
+    if (pointwise(*g.node(order[k]).op)) {
       by_place[k] = region(g, order, k, taken);
     } else {
       by_place[k].nodes = {order[k]};

@@ -40,15 +40,12 @@ std::optional<double> scalar_constant(const Graph& g, Value v);
 /// The call as functions of one operand's elements (the others being scalar constants), in order;
 /// nullopt when it is something else.
 std::optional<std::vector<PostOp>> as_functions(const Graph& g, const Node& call, Value operand);
-/// oneDNN's name of add, sub, mul or div; undef for others.
-dnnl::algorithm binary_algorithm(std::string_view op);
 
 /// The constant v as one number for each index on the axis of `shape`, to which it is broadcast;
 /// nullopt when it is no constant or varies on another axis.
 std::optional<std::vector<double>> channel_vector(const Graph& g, Value v,
                                                   const std::vector<int64_t>& shape, int axis);
-bool is_contraction(std::string_view op);  ///< conv, matmul, gemm
-bool is_elementwise(std::string_view op);
+bool is_contraction(const OpDef& op);  ///< a convolution or a product
 /// All calls of the graph as units, in an order in which each finds its operands.
 std::vector<Unit> units(const Graph& g, const std::vector<int32_t>& order);
 

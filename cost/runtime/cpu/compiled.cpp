@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cost/runtime/cpu/lower.h"
+#include "cost/runtime/cpu/pointwise.h"
 #include "cost/runtime/cpu/prepare.h"
 
 namespace regraft::cost::cpu {
@@ -38,39 +39,37 @@ Status check_layouts(const Graph& g, const std::vector<Value>& values,
   return {};
 }
 
-using Lower = Status (*)(Lowering&, const Lowering::Call&);
 struct Entry {
   std::string_view op;
-  Lower lower;
+  Lower* lower;
 };
 constexpr Entry kLowerings[] = {
-    {"maxpool", lower_pool},
-    {"avgpool", lower_pool},
-    {"global-avgpool", lower_pool},
-    {"batchnorm", lower_normalisation},
-    {"layernorm", lower_normalisation},
+    {"maxpool", lower_max_pool},
+    {"avgpool", lower_average_pool},
+    {"global-avgpool", lower_global_average_pool},
+    {"batchnorm", lower_batch_norm},
+    {"layernorm", lower_layer_norm},
     {"softmax", lower_softmax},
-    {"resize-nearest", lower_resize},
-    {"resize-linear", lower_resize},
-    {"reduce-sum", lower_reduction},
-    {"reduce-mean", lower_reduction},
-    {"reduce-max", lower_reduction},
-    {"transpose", lower_movement},
-    {"reshape", lower_movement},
-    {"concat", lower_movement},
-    {"split", lower_movement},
-    {"slice", lower_movement},
-    {"gather", lower_movement},
-    {"pad", lower_movement},
+    {"resize-nearest", lower_resize_nearest},
+    {"resize-linear", lower_resize_linear},
+    {"reduce-sum", lower_reduce_sum},
+    {"reduce-mean", lower_reduce_mean},
+    {"reduce-max", lower_reduce_max},
+    {"transpose", lower_transpose},
+    {"reshape", lower_reshape},
+    {"concat", lower_concat},
+    {"split", lower_split},
+    {"slice", lower_slice},
+    {"gather", lower_gather},
+    {"pad", lower_pad},
 };
 
 Status lower_unit(Lowering& to, const Unit& unit) {
   const Node& n = to.graph.node(unit.nodes[0]);
-  std::string_view op = n.op->name;
-  if (is_contraction(op)) return lower_contraction(to, unit);
-  if (is_elementwise(op)) return lower_elementwise(to, unit.nodes);
+  if (is_contraction(*n.op)) return lower_contraction(to, unit);
+  if (pointwise(*n.op)) return lower_elementwise(to, unit.nodes);
   for (const Entry& e : kLowerings)
-    if (e.op == op) return e.lower(to, {unit.nodes[0], n, *numeric(n.attrs)});
+    if (e.op == n.op->name) return e.lower(to, {unit.nodes[0], n, *numeric(n.attrs)});
   return error("this operator is not supported");
 }
 

@@ -10,6 +10,7 @@
 #include "cost/runtime/cpu/arena.h"
 #include "cost/runtime/cpu/program.h"
 #include "cost/runtime/cpu/stopwatch.h"
+#include "ir/graph/fold.h"
 
 namespace regraft::cost::cpu {
 

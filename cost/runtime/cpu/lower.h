@@ -25,7 +25,6 @@ class Lowering {
     int32_t id;
     const Node& node;
     Attrs<int64_t> at;
-    std::string_view op() const { return node.op->name; }
   };
 
   Dims dims(Value v) const { return *numeric(graph.shape(v)); }
@@ -78,16 +77,18 @@ class Lowering {
   std::vector<Layout> result_layouts_;
 };
 
-/// Lowerings of single calls; each an Error that names the operator where oneDNN refuses and there
-/// is no loop.
 Status lower_contraction(Lowering& to, const Unit& unit);
 Status lower_elementwise(Lowering& to, const std::vector<int32_t>& nodes);
-Status lower_pool(Lowering& to, const Lowering::Call& call);
-Status lower_normalisation(Lowering& to, const Lowering::Call& call);
-Status lower_softmax(Lowering& to, const Lowering::Call& call);
-Status lower_resize(Lowering& to, const Lowering::Call& call);
-Status lower_reduction(Lowering& to, const Lowering::Call& call);
-Status lower_movement(Lowering& to, const Lowering::Call& call);
+
+/// The lowering of a single call: an Error that names the operator where oneDNN refuses and there
+/// is no loop.
+using Lower = Status(Lowering& to, const Lowering::Call& call);
+Lower lower_max_pool, lower_average_pool, lower_global_average_pool;
+Lower lower_batch_norm, lower_layer_norm, lower_softmax;
+Lower lower_resize_nearest, lower_resize_linear;
+Lower lower_reduce_sum, lower_reduce_mean, lower_reduce_max;
+Lower lower_transpose, lower_reshape, lower_concat, lower_split, lower_slice, lower_gather,
+    lower_pad;
 
 /// True for the library's slow reference implementations.
 bool is_reference(std::string_view implementation);

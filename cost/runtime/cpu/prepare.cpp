@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "ir/graph/eval.h"
+#include "ir/graph/fold.h"
 
 namespace regraft::cost::cpu {
 
@@ -44,7 +45,7 @@ Result<Graph> prepared(const Graph& graph) {
   ASSIGN_OR_RETURN(Graph g, fold_constants(graph));
   for (int32_t id = 0, bound = g.id_bound(); id < bound; ++id) {
     if (!g.contains(id) || g.node(id).kind != NodeKind::Call) continue;
-    if (g.node(id).op->name == "batchnorm") RETURN_IF_ERROR(expand(g, id));
+    if (g.node(id).op->channel_affine) RETURN_IF_ERROR(expand(g, id));
   }
   remove_dead(g);
   return g;

@@ -3,6 +3,7 @@
 
 #include "cost/runtime/cuda/tune.h"
 #include "ir/graph/eval.h"
+#include "ir/graph/fold.h"
 
 namespace regraft::cost::cuda {
 

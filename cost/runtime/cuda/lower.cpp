@@ -9,21 +9,15 @@ namespace regraft::cost::cuda {
 namespace {
 
 constexpr double kSlow = 1e10;  // operations that one naive launch may take
-constexpr int64_t kWorthSharing = 16, kMostRows = 1 << 20;
+constexpr int64_t kWorthOwnRows = 16, kMostRows = 1 << 20;
 
 using Dims = std::vector<int64_t>;
 
-Dims dims_of(const Graph& g, Value v) {
-  auto dims = numeric(g.shape(v));
-  CHECK(dims.has_value());
-  return *std::move(dims);
-}
 int64_t product(Dims::const_iterator from, Dims::const_iterator to) {
   int64_t n = 1;
   for (; from != to; ++from) n *= *from;
   return n;
 }
-int64_t count_of(const Dims& d) { return product(d.begin(), d.end()); }
 std::vector<int> ints(const Dims& d) { return {d.begin(), d.end()}; }
 
 Dims attribute(const Node& node, std::string_view name) {
@@ -75,10 +69,10 @@ class Normaliser {
   Status add(int32_t id, const Node& node) {
     std::vector<Value> operands;
     for (Value v : node.inputs) operands.push_back(now_.at(v));
-    if (node.op->name == "conv") return add_conv(id, node, std::move(operands));
-    if (node.op->name == "batchnorm" && folds(node)) return fold(id, node, operands);
-    if (node.op->name == "gemm" && operands.size() == 3)
-      return add_gemm(id, node, std::move(operands));
+    bool product = node.op->work == regraft::Work::Product;
+    if (node.op->work == regraft::Work::Convolution) return add_conv(id, node, std::move(operands));
+    if (node.op->channel_affine && folds(node)) return fold(id, node, operands);
+    if (product && operands.size() == 3) return add_gemm(id, node, std::move(operands));
     ASSIGN_OR_RETURN(Value v, call(node.op->name, std::move(operands), node.attrs));
     for (size_t k = 0; k < node.types.size(); ++k)
       now_[{id, static_cast<int32_t>(k)}] = {v.node, static_cast<int32_t>(k)};
@@ -122,7 +116,7 @@ class Normaliser {
   bool folds(const Node& norm) const {
     Value x = norm.inputs[0];
     const Node& conv = from_.node(x.node);
-    if (conv.kind != NodeKind::Call || conv.op->name != "conv") return false;
+    if (conv.kind != NodeKind::Call || conv.op->work != regraft::Work::Convolution) return false;
     const auto& outputs = from_.outputs();
     if (norm.types[0].dtype != DType::F32) return false;  // constants are made as floats
     bool alone = uses_[static_cast<size_t>(x.node)].size() == 1 &&
@@ -223,7 +217,7 @@ std::optional<Work> matrix_product(const Graph& g, const Node& node) {
   Dims a = dims_of(g, node.inputs[0]), b = dims_of(g, node.inputs[1]);
   Product p;
   p.type = node.types[0].dtype;
-  if (node.op->name == "gemm") {
+  if (!node.attrs.reals.empty()) {  // gemm: matmul has no attributes
     p.transposed_a = attribute(node, "transA")[0] != 0;
     p.transposed_b = attribute(node, "transB")[0] != 0;
     p.alpha = real_attribute(node, "alpha");
@@ -258,9 +252,13 @@ std::optional<Work> softmax(const Graph& g, const Node& node) {
 }
 
 std::optional<Work> library_work(const Graph& g, const Node& node) {
-  if (node.op->name == "conv") return convolution(g, node);
-  if (node.op->name == "matmul" || node.op->name == "gemm") return matrix_product(g, node);
-  if (node.op->name == "softmax") return softmax(g, node);
+  static constexpr std::pair<std::string_view, decltype(&softmax)> kLibraries[] = {
+      {"conv", convolution},
+      {"matmul", matrix_product},
+      {"gemm", matrix_product},
+      {"softmax", softmax}};
+  for (auto [op, work] : kLibraries)
+    if (op == node.op->name) return work(g, node);
   return std::nullopt;
 }
 
@@ -325,6 +323,7 @@ class Lowering {
 
   /// Takes in the calls that follow, as far as they are a bias, a sum and a relu.
   void absorb(Anchor& a) {
+    static const OpDef* const activation = find_op("relu");  // the libraries' epilogue
     auto flags = flags_of(a.work);
     if (!flags) return;
     std::optional<Value> bias, added;
@@ -333,9 +332,9 @@ class Lowering {
       const auto& users = uses_[static_cast<size_t>(a.result.node)];
       if (users.size() != 1) break;
       const Node& user = g_.node(users[0].first);
-      if (user.op->name == "relu") {
+      if (user.op == activation) {
         *flags->relu = true;
-      } else if (user.op->name == "add") {
+      } else if (user.op->arithmetic == Arithmetic::Sum) {
         Value other = user.inputs[static_cast<size_t>(1 - users[0].second)];
         Dims whole = dims_of(g_, a.result), d = dims_of(g_, other);
         if (!bias && is_bias(a.work, d, whole))
@@ -391,7 +390,7 @@ class Lowering {
     ASSIGN_OR_RETURN(Source threads, write_source(g_, results, given, Share::Threads));
     Step step{{}, threads.reads, results};
     auto blocks = write_source(g_, results, given, Share::Blocks);
-    bool shares = blocks && blocks->rounds >= kWorthSharing && blocks->blocks <= kMostRows;
+    bool shares = blocks && blocks->rounds >= kWorthOwnRows && blocks->blocks <= kMostRows;
     bool slow = static_cast<double>(threads.blocks) * threads.threads *
                     static_cast<double>(threads.rounds) >
                 kSlow;
@@ -419,7 +418,8 @@ bool worth_own(const Graph& g) {
     std::vector<Dims> shapes;
     for (Value v : node.inputs) shapes.push_back(dims_of(g, v));
     work += operation_count(*node.op, shapes, *numeric(node.attrs));
-    grouped = grouped || (node.op->name == "conv" && attribute(node, "group")[0] > 1);
+    grouped =
+        grouped || (node.op->work == regraft::Work::Convolution && attribute(node, "group")[0] > 1);
   }
   return work < (grouped ? kSlow : kSlow / 100);
 }

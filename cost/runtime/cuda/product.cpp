@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kMostAlgorithms = 8;
 
-struct Description {
+struct ProductDescription {
   Product work;
   Handle<cublasLtMatmulDesc_t> product;
   Handle<cublasLtMatrixLayout_t> first, second, result;  ///< b, a and y of the work
@@ -69,14 +69,14 @@ Result<Handle<cublasLtMatmulDesc_t>> operation(const Product& p, bool tf32) {
   return d;
 }
 
-Status set_bias(const Description& d, void* bias) {
+Status set_bias(const ProductDescription& d, void* bias) {
   CUDA_CALL(cublasLtMatmulDescSetAttribute, d.product.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER,
             &bias, sizeof bias);
   return {};
 }
 
-Result<std::shared_ptr<const Description>> describe(const Product& p, bool tf32) {
-  auto d = std::make_shared<Description>();
+Result<std::shared_ptr<const ProductDescription>> describe(const Product& p, bool tf32) {
+  auto d = std::make_shared<ProductDescription>();
   d->work = p;
   ASSIGN_OR_RETURN(d->product, operation(p, tf32));
   auto [rows, columns, inner] = std::tuple(p.rows, p.columns, p.inner);
@@ -89,11 +89,12 @@ Result<std::shared_ptr<const Description>> describe(const Product& p, bool tf32)
     ASSIGN_OR_RETURN(d->bias, allocate(static_cast<size_t>(columns) * size_of(p.type)));
     RETURN_IF_ERROR(set_bias(*d, d->bias.get()));
   }
-  return std::shared_ptr<const Description>(d);
+  return std::shared_ptr<const ProductDescription>(d);
 }
 
-Status run(const Session& session, const Description& d, const cublasLtMatmulAlgo_t& algorithm,
-           size_t bytes, std::span<void* const> operands, void* workspace) {
+Status run(const Session& session, const ProductDescription& d,
+           const cublasLtMatmulAlgo_t& algorithm, size_t bytes, std::span<void* const> operands,
+           void* workspace) {
   const Product& p = d.work;
   void *a = operands[0], *b = operands[1], *y = operands.back();
   if (p.bias) RETURN_IF_ERROR(set_bias(d, operands[2]));
@@ -107,7 +108,7 @@ Status run(const Session& session, const Description& d, const cublasLtMatmulAlg
 
 /// What the library would try, most promising first; empty when it has nothing.
 Result<std::vector<cublasLtMatmulHeuristicResult_t>> algorithms(const Session& session,
-                                                                const Description& d) {
+                                                                const ProductDescription& d) {
   cublasLtMatmulPreference_t raw = nullptr;
   CUDA_CALL(cublasLtMatmulPreferenceCreate, &raw);
   auto preference = own(raw, [](auto x) { api().cublasLtMatmulPreferenceDestroy(x); });

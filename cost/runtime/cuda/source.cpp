@@ -27,6 +27,8 @@ __device__ inline double as_real(double) { return __longlong_as_double(0x7ff0000
 __device__ inline index floor_div(index a, index b) { return a / b - (a % b < 0); }
 __device__ inline float real_exp(float x) { return expf(x); }
 __device__ inline double real_exp(double x) { return exp(x); }
+__device__ inline float real_log(float x) { return logf(x); }
+__device__ inline double real_log(double x) { return log(x); }
 __device__ inline float real_tanh(float x) { return tanhf(x); }
 __device__ inline double real_tanh(double x) { return tanh(x); }
 __device__ inline float real_sqrt(float x) { return sqrtf(x); }
@@ -83,17 +85,6 @@ const ElementType* find_type(DType t) {
   auto at = std::find_if(std::begin(kTypes), std::end(kTypes),
                          [t](const ElementType& e) { return e.type == t; });
   return at == std::end(kTypes) ? nullptr : at;
-}
-
-std::vector<int64_t> dims_of(const Graph& g, Value v) {
-  auto dims = numeric(g.shape(v));
-  CHECK(dims.has_value());
-  return *std::move(dims);
-}
-int64_t count_of(const std::vector<int64_t>& dims) {
-  int64_t n = 1;
-  for (int64_t d : dims) n *= d;
-  return n;
 }
 
 Attrs<CodeIndex> attributes(const Attrs<Poly>& at) {
@@ -162,7 +153,7 @@ class Inliner {
     std::string key = std::to_string(v.node) + "." + std::to_string(v.output) + "@";
     for (const CodeIndex& x : i) key += x.text() + ",";
     if (const CodeScalar* x = code_.known(key)) return *x;
-    std::vector<Code::Tensor> operands;
+    std::vector<CodeTensor> operands;
     for (Value operand : node.inputs)
       operands.push_back({dims_of(f_.g, operand), [this, operand](std::span<const CodeIndex> j) {
                             return element(operand, j);
@@ -316,6 +307,17 @@ std::string parameters(const Frame& f) {
 }
 
 }  // namespace
+
+std::vector<int64_t> dims_of(const Graph& g, Value v) {
+  auto dims = numeric(g.shape(v));
+  CHECK(dims.has_value());
+  return *std::move(dims);
+}
+int64_t count_of(const std::vector<int64_t>& dims) {
+  int64_t n = 1;
+  for (int64_t d : dims) n *= d;
+  return n;
+}
 
 std::string device_text(const Source& source) {
   return source.types + kDeviceLibrary + source.body;

@@ -36,4 +36,8 @@ Result<Source> write_source(const Graph& g, const std::vector<Value>& results,
 /// The whole translation unit, for the device compiler.
 std::string device_text(const Source& source);
 
+/// The extents of a value whose shape is numbers, and how many elements such a tensor has.
+std::vector<int64_t> dims_of(const Graph& g, Value v);
+int64_t count_of(const std::vector<int64_t>& dims);
+
 }  // namespace regraft::cost::cuda

@@ -8,6 +8,7 @@ struct Add : Broadcasting {
   static constexpr std::string_view onnx[] = {"Add",
                                               "Sum"};  // Sum of two; other arities do not fit
   static constexpr bool commutative = true;
+  static constexpr Arithmetic arithmetic = Arithmetic::Sum;
   static constexpr bool associative = true;
   OP_ELEMENT {
     auto a = read_broadcast(alg, in[0], i), b = read_broadcast(alg, in[1], i);

@@ -6,6 +6,7 @@ namespace regraft::ops {
 struct Mul : Broadcasting {
   static constexpr std::string_view name = "mul";
   static constexpr std::string_view onnx[] = {"Mul"};
+  static constexpr Arithmetic arithmetic = Arithmetic::Product;
   static constexpr bool commutative = true;
   static constexpr bool associative = true;
   OP_ELEMENT {

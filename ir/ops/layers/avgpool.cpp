@@ -7,6 +7,8 @@ namespace regraft::ops {
 struct AvgPool {
   static constexpr std::string_view name = "avgpool";
   static constexpr std::string_view onnx[] = {"AveragePool"};
+  static constexpr Work work = Work::Pooling;
+  static constexpr Blocking blocking = Blocking::Filled;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"kernel", Length::Spatial, std::nullopt},
                                      {"strides", Length::Spatial, 1},

@@ -7,6 +7,8 @@ namespace regraft::ops {
 struct BatchNorm {
   static constexpr std::string_view name = "batchnorm";
   static constexpr std::string_view onnx[] = {"BatchNormalization"};
+  static constexpr Fusion fusion = Fusion::Pointwise;
+  static constexpr bool channel_affine = true;
   static constexpr int arity = 5;
   static constexpr RealAttr reals[] = {{"epsilon", double{1e-5F}}};
   static constexpr TypeSupport types[] = {

@@ -9,6 +9,9 @@ namespace regraft::ops {
 struct Conv {
   static constexpr std::string_view name = "conv";
   static constexpr std::string_view onnx[] = {"Conv"};
+  static constexpr Work work = Work::Convolution;
+  static constexpr Fusion fusion = Fusion::Anchor;
+  static constexpr Blocking blocking = Blocking::Convolution;
   static constexpr int min_arity = 2, max_arity = 3;
   static constexpr IntAttr ints[] = {{"strides", Length::Spatial, 1},
                                      {"pads", Length::TwiceSpatial, 0, false, IntKind::Offset},

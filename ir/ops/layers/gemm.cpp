@@ -7,6 +7,8 @@ namespace regraft::ops {
 struct Gemm {
   static constexpr std::string_view name = "gemm";
   static constexpr std::string_view onnx[] = {"Gemm"};
+  static constexpr Work work = Work::Product;
+  static constexpr Fusion fusion = Fusion::Anchor;
   static constexpr int min_arity = 2, max_arity = 3;
   static constexpr IntAttr ints[] = {{"transA", Length::One, 0, true},
                                      {"transB", Length::One, 0, true}};

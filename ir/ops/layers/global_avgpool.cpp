@@ -6,6 +6,8 @@ namespace regraft::ops {
 struct GlobalAvgPool {
   static constexpr std::string_view name = "global-avgpool";
   static constexpr std::string_view onnx[] = {"GlobalAveragePool"};
+  static constexpr Work work = Work::Pooling;
+  static constexpr Blocking blocking = Blocking::Filled;
   static constexpr int arity = 1;
   static constexpr TypeSupport types[] = {
       {DType::F32, 1, 1}, {DType::F16, 1, 1}, {DType::F64, 1, kNever}, {DType::BF16, 22, kNever}};

@@ -10,6 +10,8 @@ namespace regraft::ops {
 struct LayerNorm {
   static constexpr std::string_view name = "layernorm";
   static constexpr std::string_view onnx[] = {"LayerNormalization"};
+  static constexpr Work work = Work::Reduction;
+  static constexpr Fusion fusion = Fusion::AfterSum;
   static constexpr int min_arity = 2, max_arity = 3;
   static constexpr IntAttr ints[] = {{"axis", Length::One, -1, true, IntKind::Axis}};
   static constexpr RealAttr reals[] = {{"epsilon", double{1e-5F}}};

@@ -10,6 +10,8 @@ namespace regraft::ops {
 struct MatMul {
   static constexpr std::string_view name = "matmul";
   static constexpr std::string_view onnx[] = {"MatMul"};
+  static constexpr Work work = Work::Product;
+  static constexpr Fusion fusion = Fusion::Anchor;
   static constexpr int arity = 2;
   OP_SHAPES {
     const auto &x = in[0], &y = in[1];

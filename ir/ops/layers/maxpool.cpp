@@ -6,6 +6,8 @@ namespace regraft::ops {
 struct MaxPool {
   static constexpr std::string_view name = "maxpool";
   static constexpr std::string_view onnx[] = {"MaxPool"};
+  static constexpr Work work = Work::Pooling;
+  static constexpr Blocking blocking = Blocking::Filled;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"kernel", Length::Spatial, std::nullopt},
                                      {"strides", Length::Spatial, 1},

@@ -9,6 +9,7 @@ namespace regraft::ops {
 struct Softmax {
   static constexpr std::string_view name = "softmax";
   static constexpr std::string_view onnx[] = {"Softmax"};
+  static constexpr Work work = Work::Reduction;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"axis", Length::One, -1, true, IntKind::Axis}};
   OP_SHAPES {

@@ -6,6 +6,9 @@ namespace regraft::ops {
 struct Concat {
   static constexpr std::string_view name = "concat";
   static constexpr std::string_view onnx[] = {"Concat"};
+  static constexpr Work work = Work::Movement;
+  static constexpr Blocking blocking = Blocking::Joined;
+  static constexpr std::string_view parts_by = "split";
   static constexpr std::span<const TypeSupport> types = kMovement;
   static constexpr int min_arity = 1, max_arity = 4096;
   static constexpr IntAttr ints[] = {{"axis", Length::One, std::nullopt, true, IntKind::Axis}};

@@ -7,6 +7,7 @@ namespace regraft::ops {
 struct Gather {
   static constexpr std::string_view name = "gather";
   static constexpr std::string_view onnx[] = {"Gather"};
+  static constexpr Work work = Work::Movement;
   static constexpr std::span<const TypeSupport> types = kMovement;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"axis", Length::One, 0, true, IntKind::Axis},

@@ -6,6 +6,7 @@ namespace regraft::ops {
 struct Pad {
   static constexpr std::string_view name = "pad";
   static constexpr std::string_view onnx[] = {"Pad"};
+  static constexpr Work work = Work::Movement;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {
       {"pads", Length::TwiceRank, std::nullopt, false, IntKind::Offset}};  // begins, then ends

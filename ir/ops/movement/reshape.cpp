@@ -6,6 +6,8 @@ namespace regraft::ops {
 struct Reshape {
   static constexpr std::string_view name = "reshape";
   static constexpr std::string_view onnx[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
+  static constexpr Work work = Work::Movement;
+  static constexpr bool view = true;
   static constexpr std::span<const TypeSupport> types = kMovement;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"shape", Length::Any, std::nullopt}};

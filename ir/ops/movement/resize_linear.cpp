@@ -7,6 +7,7 @@ namespace regraft::ops {
 struct ResizeLinear : Resizing {
   static constexpr std::string_view name = "resize-linear";
   static constexpr std::string_view onnx[] = {"Resize", "Upsample"};
+  static constexpr Work work = Work::Pooling;
   static constexpr IntAttr ints[] = {{"factors", Length::Spatial, std::nullopt},
                                      {"half_pixel", Length::One, 1, true}};
   OP_ELEMENT {

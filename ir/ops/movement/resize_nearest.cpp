@@ -6,6 +6,8 @@ namespace regraft::ops {
 struct ResizeNearest : Resizing {
   static constexpr std::string_view name = "resize-nearest";
   static constexpr std::string_view onnx[] = {"Resize", "Upsample"};
+  static constexpr Work work = Work::Movement;
+  static constexpr Blocking blocking = Blocking::Following;
   static constexpr IntAttr ints[] = {{"factors", Length::Spatial, std::nullopt}};
   OP_ELEMENT {
     Indices<typename A::Index> from(i);

@@ -6,6 +6,7 @@ namespace regraft::ops {
 struct Slice {
   static constexpr std::string_view name = "slice";
   static constexpr std::string_view onnx[] = {"Slice"};
+  static constexpr Work work = Work::Movement;
   static constexpr std::span<const TypeSupport> types = kMovement;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"begins", Length::Rank, 0, false, IntKind::Offset},

@@ -6,6 +6,7 @@ namespace regraft::ops {
 struct Split {
   static constexpr std::string_view name = "split";
   static constexpr std::string_view onnx[] = {"Split"};
+  static constexpr Work work = Work::Movement;
   static constexpr std::span<const TypeSupport> types = kMovement;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"axis", Length::One, 0, true, IntKind::Axis},

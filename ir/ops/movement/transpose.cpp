@@ -6,6 +6,7 @@ namespace regraft::ops {
 struct Transpose {
   static constexpr std::string_view name = "transpose";
   static constexpr std::string_view onnx[] = {"Transpose"};
+  static constexpr Work work = Work::Movement;
   static constexpr std::span<const TypeSupport> types = kMovement;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"perm", Length::Rank, std::nullopt, true}};

@@ -6,6 +6,7 @@ namespace regraft::ops {
 struct ReduceMax : Reduction {
   static constexpr std::string_view name = "reduce-max";
   static constexpr std::string_view onnx[] = {"ReduceMax"};
+  static constexpr Work work = Work::Reduction;
   OP_ELEMENT {
     using I = typename A::Index;
     Box<A> box(in[0], at, i);

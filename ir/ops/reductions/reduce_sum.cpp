@@ -6,6 +6,8 @@ namespace regraft::ops {
 struct ReduceSum : Reduction {
   static constexpr std::string_view name = "reduce-sum";
   static constexpr std::string_view onnx[] = {"ReduceSum"};
+  static constexpr Work work = Work::Reduction;
+  static constexpr Fusion fusion = Fusion::Folding;
   OP_ELEMENT {
     using I = typename A::Index;
     Box<A> box(in[0], at, i);

@@ -259,7 +259,7 @@ int Contraction::uses(Value v) const {
 }
 
 Status lower_contraction(Lowering& to, const Unit& unit) {
-  bool conv = to.graph.node(unit.nodes[0]).op->name == "conv";
+  bool conv = to.graph.node(unit.nodes[0]).op->work == Work::Convolution;
   return conv ? lower_convolution(to, unit) : lower_product(to, unit);
 }
 

@@ -13,22 +13,16 @@ namespace {
 
 constexpr int64_t kTile = 1024;  // floats
 
-UnaryLoop unary_loop(std::string_view op) {
-  if (op == "relu") return relu_loop;
-  if (op == "clip") return clip_loop;
-  if (op == "hard-sigmoid") return hard_sigmoid_loop;
-  if (op == "sigmoid") return sigmoid_loop;
-  if (op == "tanh") return tanh_loop;
-  if (op == "exp") return exp_loop;
-  if (op == "sqrt") return sqrt_loop;
-  if (op == "erf") return erf_loop;
-  return op == "neg" ? neg_loop : nullptr;
-}
-BinaryLoop binary_loop(std::string_view op) {
-  if (op == "add") return add_loop;
-  if (op == "sub") return sub_loop;
-  if (op == "mul") return mul_loop;
-  return op == "div" ? div_loop : nullptr;
+std::pair<UnaryLoop, BinaryLoop> loops_of(const OpDef& op) {
+  static constexpr std::pair<std::string_view, UnaryLoop> kUnary[] = {
+      {"relu", relu_loop},       {"clip", clip_loop}, {"hard-sigmoid", hard_sigmoid_loop},
+      {"sigmoid", sigmoid_loop}, {"tanh", tanh_loop}, {"exp", exp_loop},
+      {"sqrt", sqrt_loop},       {"erf", erf_loop},   {"neg", neg_loop}};
+  static constexpr BinaryLoop kBinary[] = {nullptr, add_loop, sub_loop, mul_loop, div_loop};
+  auto at = std::find_if(std::begin(kUnary), std::end(kUnary),
+                         [&](const auto& row) { return row.first == op.name; });
+  return {at == std::end(kUnary) ? nullptr : at->second,
+          kBinary[static_cast<size_t>(op.arithmetic)]};
 }
 
 /// One call on tiles; `to`, `left` and `right` count the values below.
@@ -149,13 +143,12 @@ class Tiler {
   void add_operation(int32_t id) {
     const Node& n = to_.graph.node(id);
     Operation o;
-    o.unary = unary_loop(n.op->name);
-    o.binary = binary_loop(n.op->name);
+    std::tie(o.unary, o.binary) = loops_of(*n.op);
     if (!n.attrs.reals.empty()) o.a = static_cast<float>(n.attrs.reals[0].value);
     if (n.attrs.reals.size() > 1) o.b = static_cast<float>(n.attrs.reals[1].value);
     o.left = number_.at(n.inputs[0]);
     if (o.binary) o.right = number_.at(n.inputs[1]);
-    if (keeps_zero(n)) zero_.insert({id, 0});
+    if (keeps_zero(n, o)) zero_.insert({id, 0});
     TileValue value;
     if (leaves({id, 0})) {
       value.target = static_cast<int>(slots_.size());
@@ -179,14 +172,22 @@ class Tiler {
     });
   }
   /// Whether the call keeps 0 where its operands have it.
-  bool keeps_zero(const Node& n) const {
-    std::string_view op = n.op->name;
+  bool keeps_zero(const Node& n, const Operation& o) const {
     auto zero = [&](size_t k) { return zero_.count(n.inputs[k]) > 0; };
-    if (op == "add" || op == "sub") return zero(0) && zero(1);
-    if (op == "mul") return zero(0) || zero(1);
-    if (op == "div" || op == "exp" || op == "sigmoid" || op == "hard-sigmoid") return false;
-    if (op == "clip") return zero(0) && n.attrs.reals[0].value <= 0 && n.attrs.reals[1].value >= 0;
-    return zero(0);
+    switch (n.op->arithmetic) {
+      case Arithmetic::Sum:
+      case Arithmetic::Difference:
+        return zero(0) && zero(1);
+      case Arithmetic::Product:
+        return zero(0) || zero(1);
+      case Arithmetic::Quotient:
+        return false;
+      case Arithmetic::None:
+        break;
+    }
+    float x = 0, y = 1;
+    o.unary(&x, &y, 1, o.a, o.b);
+    return zero(0) && y == 0;
   }
   bool leaves(Value v) const {
     for (Value out : to_.graph.outputs())

@@ -40,7 +40,9 @@ Strided part(const Dims& shape, Layout layout, const Dims& begins, const Dims& s
 
 bool whole_blocks(int64_t channels) { return channels % block_width() == 0; }
 
-Status slice(Lowering& to, const Call& call) {
+}  // namespace
+
+Status lower_slice(Lowering& to, const Call& call) {
   Value x = call.node.inputs[0], y{call.id, 0};
   const Dims &begins = call.at.ints[0], &sizes = call.at.ints[1], &steps = call.at.ints[2];
   Dims shape = to.dims(x);
@@ -56,7 +58,7 @@ Status slice(Lowering& to, const Call& call) {
   return {};
 }
 
-Status pad(Lowering& to, const Call& call) {
+Status lower_pad(Lowering& to, const Call& call) {
   Value x = call.node.inputs[0], y{call.id, 0};
   Dims shape = to.dims(x), out = to.dims(y);
   Layout layout = to.natural(call);
@@ -75,7 +77,7 @@ Status pad(Lowering& to, const Call& call) {
   return {};
 }
 
-Status transpose(Lowering& to, const Call& call) {
+Status lower_transpose(Lowering& to, const Call& call) {
   Value x = call.node.inputs[0], y{call.id, 0};
   Dims out = to.dims(y);
   if (out.empty()) return error("a scalar has no axes");
@@ -87,7 +89,7 @@ Status transpose(Lowering& to, const Call& call) {
   return {};
 }
 
-Status reshape(Lowering& to, const Call& call) {
+Status lower_reshape(Lowering& to, const Call& call) {
   Value y{call.id, 0};
   int from = to.read(call.node.inputs[0], Layout::Plain);
   to.define(y, Layout::Plain, to.view(from, plain_desc(to.dims(y))));
@@ -123,7 +125,7 @@ void add_rows(Lowering& to, int whole, const std::vector<int>& parts,
   });
 }
 
-Status concat(Lowering& to, const Call& call) {
+Status lower_concat(Lowering& to, const Call& call) {
   Value y{call.id, 0};
   Layout layout = to.natural(call);
   int axis = axis_of(call.at.ints[0][0], to.dims(y).size());
@@ -142,7 +144,7 @@ Status concat(Lowering& to, const Call& call) {
   return {};
 }
 
-Status split(Lowering& to, const Call& call) {
+Status lower_split(Lowering& to, const Call& call) {
   Value x = call.node.inputs[0];
   Layout layout = to.natural(call);
   int axis = axis_of(call.at.ints[0][0], to.dims(x).size());
@@ -162,7 +164,7 @@ Status split(Lowering& to, const Call& call) {
   return {};
 }
 
-Status gather(Lowering& to, const Call& call) {
+Status lower_gather(Lowering& to, const Call& call) {
   Value x = call.node.inputs[0], y{call.id, 0};
   Dims shape = to.dims(x);
   auto axis = static_cast<size_t>(axis_of(call.at.ints[0][0], shape.size()));
@@ -180,18 +182,6 @@ Status gather(Lowering& to, const Call& call) {
                 });
               });
   return {};
-}
-
-}  // namespace
-
-Status lower_movement(Lowering& to, const Call& call) {
-  if (call.op() == "slice") return slice(to, call);
-  if (call.op() == "pad") return pad(to, call);
-  if (call.op() == "transpose") return transpose(to, call);
-  if (call.op() == "reshape") return reshape(to, call);
-  if (call.op() == "concat") return concat(to, call);
-  if (call.op() == "split") return split(to, call);
-  return gather(to, call);
 }
 
 }  // namespace regraft::cost::cpu

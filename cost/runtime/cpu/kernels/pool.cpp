@@ -16,26 +16,28 @@ struct PoolWindow {
   Dims kernel, strides, dilations, begins, ends;
 };
 
-PoolWindow window_of(Lowering& to, const Call& call) {
+PoolWindow window_of(const Call& call, algorithm kind) {
+  const auto& ints = call.at.ints;
+  auto axes = static_cast<int64_t>(ints[0].size());
+  PoolWindow w;
+  w.kind = kind;
+  w.kernel = ints[0];
+  w.strides = ints[1];
+  w.begins.assign(ints[2].begin(), ints[2].begin() + axes);
+  w.ends.assign(ints[2].begin() + axes, ints[2].end());
+  for (int64_t d : ints[3]) w.dilations.push_back(d - 1);
+  return w;
+}
+
+/// All of each channel.
+PoolWindow whole_window(Lowering& to, const Call& call) {
   Dims x = to.dims(call.node.inputs[0]);
   size_t axes = x.size() - 2;
   PoolWindow w;
-  if (call.op() == "global-avgpool") {
-    w.kind = algorithm::pooling_avg_exclude_padding;
-    w.kernel.assign(x.begin() + 2, x.end());
-    w.strides.assign(axes, 1);
-    w.dilations = w.begins = w.ends = Dims(axes, 0);
-    return w;
-  }
-  const auto& ints = call.at.ints;
-  w.kernel = ints[0];
-  w.strides = ints[1];
-  w.begins.assign(ints[2].begin(), ints[2].begin() + static_cast<int64_t>(axes));
-  w.ends.assign(ints[2].begin() + static_cast<int64_t>(axes), ints[2].end());
-  for (int64_t d : ints[3]) w.dilations.push_back(d - 1);
-  if (call.op() == "avgpool")
-    w.kind = ints[4][0] != 0 ? algorithm::pooling_avg_include_padding
-                             : algorithm::pooling_avg_exclude_padding;
+  w.kind = algorithm::pooling_avg_exclude_padding;
+  w.kernel.assign(x.begin() + 2, x.end());
+  w.strides.assign(axes, 1);
+  w.dilations = w.begins = w.ends = Dims(axes, 0);
   return w;
 }
 
@@ -92,34 +94,52 @@ void resize_by_axes(Lowering& to, const Call& call) {
   }
 }
 
-}  // namespace
-
-Status lower_pool(Lowering& to, const Call& call) {
+Status lower_pool(Lowering& to, const Call& call, const PoolWindow& w) {
   if (to.graph.shape(call.node.inputs[0]).size() > 5) return error("more than three spatial axes");
   Layout layout = to.natural(call);
-  PoolWindow w = window_of(to, call);
   int from = to.read(call.node.inputs[0], layout), into = to.write({call.id, 0}, layout);
   to.add(pooling(w, to.desc(from), to.desc(into)), {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, into}});
   return {};
 }
 
-Status lower_resize(Lowering& to, const Call& call) {
-  bool linear = call.op() == "resize-linear";
-  bool asymmetric = linear && call.at.ints[1][0] == 0;
-  if (asymmetric || (linear && to.natural(call) == Layout::Plain) ||
-      to.graph.shape(call.node.inputs[0]).size() > 5) {
-    if (!linear) return error("more than three spatial axes");
-    resize_by_axes(to, call);
-    return {};
-  }
+Status resize(Lowering& to, const Call& call, algorithm kind) {
   Layout layout = to.natural(call);
   int from = to.read(call.node.inputs[0], layout), into = to.write({call.id, 0}, layout);
   using Resize = dnnl::resampling_forward;
-  Resize::desc desc(dnnl::prop_kind::forward_inference,
-                    linear ? algorithm::resampling_linear : algorithm::resampling_nearest,
-                    to.desc(from), to.desc(into));
+  Resize::desc desc(dnnl::prop_kind::forward_inference, kind, to.desc(from), to.desc(into));
   to.add(Resize(Resize::primitive_desc(desc, engine())),
          {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, into}});
+  return {};
+}
+
+}  // namespace
+
+Status lower_max_pool(Lowering& to, const Call& call) {
+  return lower_pool(to, call, window_of(call, algorithm::pooling_max));
+}
+
+Status lower_average_pool(Lowering& to, const Call& call) {
+  bool padding = call.at.ints[4][0] != 0;
+  return lower_pool(to, call,
+                    window_of(call, padding ? algorithm::pooling_avg_include_padding
+                                            : algorithm::pooling_avg_exclude_padding));
+}
+
+Status lower_global_average_pool(Lowering& to, const Call& call) {
+  return lower_pool(to, call, whole_window(to, call));
+}
+
+Status lower_resize_nearest(Lowering& to, const Call& call) {
+  if (to.graph.shape(call.node.inputs[0]).size() > 5) return error("more than three spatial axes");
+  return resize(to, call, algorithm::resampling_nearest);
+}
+
+Status lower_resize_linear(Lowering& to, const Call& call) {
+  bool asymmetric = call.at.ints[1][0] == 0;
+  if (!asymmetric && to.natural(call) == Layout::Blocked &&
+      to.graph.shape(call.node.inputs[0]).size() <= 5)
+    return resize(to, call, algorithm::resampling_linear);
+  resize_by_axes(to, call);
   return {};
 }
 

@@ -18,7 +18,7 @@ class Product final : public Contraction {
 
  private:
   void prepare() {
-    bool gemm = node_->op->name == "gemm";
+    bool gemm = !at_.reals.empty();  // and not matmul, which has no attributes
     int64_t width = shape_.back();
     std::optional<std::vector<double>> bias;
     describe(gemm);

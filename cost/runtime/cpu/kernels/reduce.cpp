@@ -95,30 +95,6 @@ Status softmax_by_loop(Lowering& to, Value x, Value y, int64_t outer, int64_t si
   return {};
 }
 
-Status batch_norm(Lowering& to, const Call& call) {
-  Layout layout = to.natural(call);
-  Dims shape = to.dims(call.node.inputs[0]);
-  int from = to.read(call.node.inputs[0], layout), into = to.write({call.id, 0}, layout);
-  if (shape.size() > 5) {  // the library's limit
-    Dims flat{shape[0], shape[1], product(std::span<const int64_t>(shape).subspan(2))};
-    from = to.view(from, plain_desc(flat));
-    into = to.view(into, plain_desc(flat));
-  }
-  using Norm = dnnl::batch_normalization_forward;
-  using Flags = dnnl::normalization_flags;
-  Norm::desc desc(dnnl::prop_kind::forward_inference, to.desc(from),
-                  static_cast<float>(call.at.reals[0].value),
-                  Flags::use_global_stats | Flags::use_scale | Flags::use_shift);
-  auto vector = [&](size_t k) { return to.read(call.node.inputs[k], Layout::Plain); };
-  to.add(Norm(Norm::primitive_desc(desc, engine())), {{DNNL_ARG_SRC, from},
-                                                      {DNNL_ARG_DST, into},
-                                                      {DNNL_ARG_SCALE, vector(1)},
-                                                      {DNNL_ARG_SHIFT, vector(2)},
-                                                      {DNNL_ARG_MEAN, vector(3)},
-                                                      {DNNL_ARG_VARIANCE, vector(4)}});
-  return {};
-}
-
 /// A slot with `v` broadcast to the last axes, from `axis` on, as one vector; -1: it varies over
 /// the axes before.
 int as_vector(Lowering& to, Value v, const Dims& shape, size_t axis) {
@@ -142,7 +118,59 @@ int as_vector(Lowering& to, Value v, const Dims& shape, size_t axis) {
   return into;
 }
 
-Status layer_norm(Lowering& to, const Call& call) {
+Status lower_reduction(Lowering& to, const Call& call, Reduce kind) {
+  Value x = call.node.inputs[0], y{call.id, 0};
+  Dims shape = to.dims(x);
+  std::vector<char> reduced(shape.size(), 0);
+  for (int64_t a : call.at.ints[0])
+    reduced[static_cast<size_t>(a < 0 ? a + static_cast<int64_t>(shape.size()) : a)] = 1;
+  Runs runs = runs_of(shape, reduced);
+  int from = to.read(x, Layout::Plain);
+  bool middle = std::count(runs.reduced.begin(), runs.reduced.end(), 1) <= 1;
+  Reduction r;
+  r.kind = kind;
+  r.threads = to.options.threads;
+  bool behind = false;
+  for (size_t k = 0; k < runs.sizes.size(); ++k) {
+    if (runs.reduced[k])
+      r.size *= runs.sizes[k], behind = true;
+    else if (middle && behind)
+      r.inner *= runs.sizes[k];
+    else
+      r.outer *= runs.sizes[k];
+  }
+  if (!middle) from = moved_back(to, from, runs);
+  to.add_loop({from, to.write(y, Layout::Plain)}, [r](Pointers p) { r.run(p[0], p[1]); });
+  return {};
+}
+
+}  // namespace
+
+Status lower_batch_norm(Lowering& to, const Call& call) {
+  Layout layout = to.natural(call);
+  Dims shape = to.dims(call.node.inputs[0]);
+  int from = to.read(call.node.inputs[0], layout), into = to.write({call.id, 0}, layout);
+  if (shape.size() > 5) {  // the library's limit
+    Dims flat{shape[0], shape[1], product(std::span<const int64_t>(shape).subspan(2))};
+    from = to.view(from, plain_desc(flat));
+    into = to.view(into, plain_desc(flat));
+  }
+  using Norm = dnnl::batch_normalization_forward;
+  using Flags = dnnl::normalization_flags;
+  Norm::desc desc(dnnl::prop_kind::forward_inference, to.desc(from),
+                  static_cast<float>(call.at.reals[0].value),
+                  Flags::use_global_stats | Flags::use_scale | Flags::use_shift);
+  auto vector = [&](size_t k) { return to.read(call.node.inputs[k], Layout::Plain); };
+  to.add(Norm(Norm::primitive_desc(desc, engine())), {{DNNL_ARG_SRC, from},
+                                                      {DNNL_ARG_DST, into},
+                                                      {DNNL_ARG_SCALE, vector(1)},
+                                                      {DNNL_ARG_SHIFT, vector(2)},
+                                                      {DNNL_ARG_MEAN, vector(3)},
+                                                      {DNNL_ARG_VARIANCE, vector(4)}});
+  return {};
+}
+
+Status lower_layer_norm(Lowering& to, const Call& call) {
   Value x = call.node.inputs[0], y{call.id, 0};
   Dims shape = to.dims(x);
   int64_t given = call.at.ints[0][0];
@@ -167,8 +195,6 @@ Status layer_norm(Lowering& to, const Call& call) {
   return {};
 }
 
-}  // namespace
-
 Status lower_softmax(Lowering& to, const Call& call) {
   Value x = call.node.inputs[0], y{call.id, 0};
   Dims shape = to.dims(x);
@@ -186,36 +212,14 @@ Status lower_softmax(Lowering& to, const Call& call) {
   return {};
 }
 
-Status lower_normalisation(Lowering& to, const Call& call) {
-  return call.op() == "batchnorm" ? batch_norm(to, call) : layer_norm(to, call);
+Status lower_reduce_max(Lowering& to, const Call& call) {
+  return lower_reduction(to, call, Reduce::Max);
 }
-
-Status lower_reduction(Lowering& to, const Call& call) {
-  Value x = call.node.inputs[0], y{call.id, 0};
-  Dims shape = to.dims(x);
-  std::vector<char> reduced(shape.size(), 0);
-  for (int64_t a : call.at.ints[0])
-    reduced[static_cast<size_t>(a < 0 ? a + static_cast<int64_t>(shape.size()) : a)] = 1;
-  Runs runs = runs_of(shape, reduced);
-  int from = to.read(x, Layout::Plain);
-  bool middle = std::count(runs.reduced.begin(), runs.reduced.end(), 1) <= 1;
-  Reduction r;
-  r.kind = call.op() == "reduce-max"   ? Reduce::Max
-           : call.op() == "reduce-sum" ? Reduce::Sum
-                                       : Reduce::Mean;
-  r.threads = to.options.threads;
-  bool behind = false;
-  for (size_t k = 0; k < runs.sizes.size(); ++k) {
-    if (runs.reduced[k])
-      r.size *= runs.sizes[k], behind = true;
-    else if (middle && behind)
-      r.inner *= runs.sizes[k];
-    else
-      r.outer *= runs.sizes[k];
-  }
-  if (!middle) from = moved_back(to, from, runs);
-  to.add_loop({from, to.write(y, Layout::Plain)}, [r](Pointers p) { r.run(p[0], p[1]); });
-  return {};
+Status lower_reduce_sum(Lowering& to, const Call& call) {
+  return lower_reduction(to, call, Reduce::Sum);
+}
+Status lower_reduce_mean(Lowering& to, const Call& call) {
+  return lower_reduction(to, call, Reduce::Mean);
 }
 
 }  // namespace regraft::cost::cpu

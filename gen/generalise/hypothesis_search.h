@@ -1,6 +1,6 @@
 #pragma once
 // The search for the most general hypothesis about a pair.
-#include "gen/generalise/relax.h"
+#include "gen/generalise/generalisation_step.h"
 
 namespace regraft::gen {
 
@@ -20,16 +20,16 @@ struct LeftList {
 
 /// From the witness to a hypothesis as general as can be: opens one symbol after the other. Not
 /// thread-safe.
-class Climb {
+class HypothesisSearch {
  public:
   /// Both must outlive it.
-  Climb(const Bank& bank, Explorer& explorer, Numbers numbers);
+  HypothesisSearch(const Bank& bank, HypothesisTester& tester, Numbers numbers);
   /// The hypothesis at the top; nullopt when the equality is a coincidence of the witness.
   std::optional<Hypothesis> run(Order order);
   /// Numbers that are open in `other` and not in the last result are at their fallbacks.
   bool closes_only_neutral(const Hypothesis& other) const {
     for (size_t k = 0; k < h_.left.size(); ++k)
-      if (!explorer_.symbols()[k].is_size() && !is_open(k) && !other.left[k].is_constant() &&
+      if (!tester_.symbols()[k].is_size() && !is_open(k) && !other.left[k].is_constant() &&
           !is_neutral(static_cast<int>(k)))
         return false;
     return true;
@@ -38,23 +38,23 @@ class Climb {
   /// kernel is in the end.
   bool is_settled() const {
     for (size_t k = 0; k < h_.left.size(); ++k)
-      if (is_kernel(explorer_.symbols()[k]) && !same(h_.left[k], own(k))) return false;
+      if (is_kernel(tester_.symbols()[k]) && !same(h_.left[k], own(k))) return false;
     return !tied_;
   }
 
  private:
-  Poly own(size_t k) const { return Poly::symbol(explorer_.symbols()[k].var); }
+  Poly own(size_t k) const { return Poly::symbol(tester_.symbols()[k].var); }
   bool is_open(size_t k) const { return !h_.left[k].is_constant(); }
   /// A number at its attribute's fallback.
   bool is_neutral(int k) const {
-    const PairSymbol& s = explorer_.symbols()[static_cast<size_t>(k)];
-    const NumberPlace& n = explorer_.left().numbers[static_cast<size_t>(s.number)];
-    const OpDef& op = *explorer_.left().calls[static_cast<size_t>(n.call)].label->op;
+    const PairSymbol& s = tester_.symbols()[static_cast<size_t>(k)];
+    const NumberPlace& n = tester_.left().numbers[static_cast<size_t>(s.number)];
+    const OpDef& op = *tester_.left().calls[static_cast<size_t>(n.call)].label->op;
     return op.ints[n.attr].fallback == s.witness;
   }
   bool is_sized(const PairSymbol& s) const {
-    const NumberPlace& n = explorer_.left().numbers[static_cast<size_t>(s.number)];
-    const Label& l = *explorer_.left().calls[static_cast<size_t>(n.call)].label;
+    const NumberPlace& n = tester_.left().numbers[static_cast<size_t>(s.number)];
+    const Label& l = *tester_.left().calls[static_cast<size_t>(n.call)].label;
     return l.sized[n.attr] || l.op->ints[n.attr].length == Length::Any;
   }
   bool is_kernel(const PairSymbol& s) const {
@@ -80,8 +80,8 @@ class Climb {
   void open_alike(const LeftList& list);
 
   const Bank& bank_;
-  Explorer& explorer_;
-  Relaxer relaxer_;
+  HypothesisTester& tester_;
+  GeneralisationStep step_;
   std::vector<LeftList> lists_;
   Hypothesis h_;
   bool tied_ = false;

@@ -1,10 +1,10 @@
-#include "gen/grammar/themes.h"
+#include "gen/grammar/grammars.h"
 
 namespace regraft::gen {
 namespace {
 
 /// Sub-sampling by strides, by 1x1 pooling windows and by slices. Images are 8x10, 4x5 and 2x3.
-Theme stride_theme() {
+Grammar stride_grammar() {
   return {"strides",
           {{"i", {1, 3, 8, 10}, 2},
            {"k", {3, 3, 3, 3}, 1, Role::Kernel},
@@ -32,7 +32,7 @@ Theme stride_theme() {
 
 /// Every second pixel, by slices and by 1x1 pooling windows. Batches of 2 images of 4x6 in 5
 /// channels.
-Theme subsample_theme() {
+Grammar subsample_grammar() {
   return {"subsamples",
           {{"i", {2, 5, 4, 6}}, {"p", {4, 5, 1, 1}, 1, Role::Kernel}},
           {{"slice", "begins=0,0,0,0 sizes~2,5,2,3 steps=1,1,2,2", {"2546"}},
@@ -44,7 +44,7 @@ Theme subsample_theme() {
 }
 
 /// Chosen channels of what is scaled and shifted by channel.
-Theme channel_theme() {
+Grammar channel_grammar() {
   return {"channels",
           {{"x", {2, 3, 4, 5}}, {"c", {3, 1, 1}}, {"b", {3}}},
           {{"gather", "axis=1 indices=2,0 shape=2", {".3.."}},
@@ -59,7 +59,7 @@ Theme channel_theme() {
 }
 
 /// Pointwise convolutions beside pooling and resizing.
-Theme pooling_theme() {
+Grammar pooling_grammar() {
   return {"pooling",
           {{"i", {1, 2, 3, 4}, 2}, {"p", {3, 2, 1, 1}, 1, Role::Kernel}, {"b", {3}}},
           {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a..", ".a11"}},
@@ -80,7 +80,7 @@ Theme pooling_theme() {
 }
 
 /// Weights composed: convolutions of convolutions.
-Theme kernel_theme() {
+Grammar kernel_grammar() {
   return {"kernels",
           {{"x", {1, 2, 3, 4}},
            {"p", {3, 2, 1, 1}, 1, Role::Kernel},
@@ -100,61 +100,61 @@ Theme kernel_theme() {
 
 /// Batch normalisation by its scale, bias, mean and variance, which are variables a, b, m, v where
 /// a step leaves them alone. Images are 2x2 and have 3 channels.
-Theme norm_theme(std::string_view name, std::vector<std::string_view> operands,
-                 std::vector<Instance> instances) {
+Grammar norm_grammar(std::string_view name, std::vector<std::string_view> operands,
+                     std::vector<Instance> instances) {
   operands.insert(operands.begin(), ".b22");
-  Theme t{name,
-          {{"x", {4, 3, 2, 2}}, {"a", {3}}, {"b", {3}}, {"m", {3}}, {"v", {3}}},
-          std::move(instances)};
+  Grammar t{name,
+            {{"x", {4, 3, 2, 2}}, {"a", {3}}, {"b", {3}}, {"m", {3}}, {"v", {3}}},
+            std::move(instances)};
   t.instances.push_back({"batchnorm", "epsilon=0", std::move(operands), Scope::Once});
   return t;
 }
 
 /// With a convolution before it.
-Theme norm_of_conv_theme(std::string_view name, std::vector<std::string_view> operands,
-                         std::vector<Instance> instances) {
-  Theme t = norm_theme(name, std::move(operands), std::move(instances));
+Grammar norm_of_conv_grammar(std::string_view name, std::vector<std::string_view> operands,
+                             std::vector<Instance> instances) {
+  Grammar t = norm_grammar(name, std::move(operands), std::move(instances));
   t.leaves.push_back({"p", {3, 3, 1, 1}, 1, Role::Kernel});
   t.leaves.push_back({"c", {3}});
   t.instances.push_back({"conv", "", {".a22", ".a11"}});
   return t;
 }
 
-std::vector<Theme> norm_themes() {
+std::vector<Grammar> norm_grammars() {
   const Instance zeros = {"full", "shape~3 value=0", {}, Scope::Free};
   const Instance ones = {"full", "shape~3 value=1", {}, Scope::Free};
   const Instance column = {"reshape", "shape~3,1,1,1", {"3"}};
   const Instance sub = {"sub", "", {"a", "a"}}, mul = {"mul", "", {"a", "a"}};
   const Instance biased = {"conv", "", {".a22", "ba11", "b"}};
   return {
-      norm_theme("norm-epsilon", {"b@a", "b@b", "b@m", "b"},
-                 {{"batchnorm", "epsilon=0.5", {".b22", "b@a", "b@b", "b@m", "b@v"}, Scope::Once},
-                  {"add", "", {"a", "-"}},
-                  {"full", "shape= value=0.5", {}, Scope::Free}}),
-      norm_theme("norm-variance", {"b", "b@b", "b@m", "b@"},
-                 {{"div", "", {"a", "a"}}, {"sqrt", "", {"."}}, ones}),
-      norm_theme("norm-mean", {"b@a", "b", "b@", "b@"}, {sub, mul, zeros, ones}),
-      norm_theme("norm-as-conv", {"b@", "b@", "b@", "b@"},
-                 {{"conv", "group~3", {".322", "3111", "3"}},
-                  {"reshape", "shape~3,1,1", {"3"}},
-                  {"mul", "", {".b22", "b11"}},
-                  {"add", "", {".b22", "b11"}},
-                  column,
-                  zeros,
-                  ones}),
-      norm_of_conv_theme("norm-of-conv", {"b@a", "b@b", "b@", "b@"},
-                         {{"mul", "", {"ab11", "a111"}}, column, biased, zeros, ones}),
-      norm_of_conv_theme("norm-of-bias", {"b@a", "b@b", "b", "b@v"}, {sub, biased}),
-      norm_theme("norm-elsewhere", {"b@a", "b@b", "b@m", "b@v"},
-                 {{"relu", "", {"..22"}},
-                  {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..22"}},
-                  {"avgpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..22"}},
-                  {"batchnorm", "epsilon=0", {".b11", "b@a", "b@b", "b@m", "b@v"}, Scope::Once},
-                  {"concat", "axis=0", {"ab22", "eb22"}}})};
+      norm_grammar("norm-epsilon", {"b@a", "b@b", "b@m", "b"},
+                   {{"batchnorm", "epsilon=0.5", {".b22", "b@a", "b@b", "b@m", "b@v"}, Scope::Once},
+                    {"add", "", {"a", "-"}},
+                    {"full", "shape= value=0.5", {}, Scope::Free}}),
+      norm_grammar("norm-variance", {"b", "b@b", "b@m", "b@"},
+                   {{"div", "", {"a", "a"}}, {"sqrt", "", {"."}}, ones}),
+      norm_grammar("norm-mean", {"b@a", "b", "b@", "b@"}, {sub, mul, zeros, ones}),
+      norm_grammar("norm-as-conv", {"b@", "b@", "b@", "b@"},
+                   {{"conv", "group~3", {".322", "3111", "3"}},
+                    {"reshape", "shape~3,1,1", {"3"}},
+                    {"mul", "", {".b22", "b11"}},
+                    {"add", "", {".b22", "b11"}},
+                    column,
+                    zeros,
+                    ones}),
+      norm_of_conv_grammar("norm-of-conv", {"b@a", "b@b", "b@", "b@"},
+                           {{"mul", "", {"ab11", "a111"}}, column, biased, zeros, ones}),
+      norm_of_conv_grammar("norm-of-bias", {"b@a", "b@b", "b", "b@v"}, {sub, biased}),
+      norm_grammar("norm-elsewhere", {"b@a", "b@b", "b@m", "b@v"},
+                   {{"relu", "", {"..22"}},
+                    {"maxpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..22"}},
+                    {"avgpool", "kernel=1,1 strides=2,2 pads=0,0,0,0 dilations=1,1", {"..22"}},
+                    {"batchnorm", "epsilon=0", {".b11", "b@a", "b@b", "b@m", "b@v"}, Scope::Once},
+                    {"concat", "axis=0", {"ab22", "eb22"}}})};
 }
 
 /// Scales and shifts of channels into convolutions: 4 channels of 3x3 become 5 of 2x2.
-Theme shift_theme() {
+Grammar shift_grammar() {
   return {"shifts",
           {{"x", {2, 4, 3, 3}},
            {"k", {5, 4, 2, 2}, 2, Role::Kernel},
@@ -180,7 +180,7 @@ Theme shift_theme() {
 }
 
 /// Shifts and scales of channels through pointwise convolutions, from 4 channels to 5.
-Theme pointwise_shift_theme() {
+Grammar pointwise_shift_grammar() {
   return {"pointwise-shifts",
           {{"x", {2, 4, 3, 3}},
            {"p", {5, 4, 1, 1}, 1, Role::Kernel},
@@ -200,7 +200,7 @@ Theme pointwise_shift_theme() {
 }
 
 /// Groups of channels, zeros in weights. Extents of 4 are two groups of 2.
-Theme group_theme() {
+Grammar group_grammar() {
   return {"groups",
           {{"x", {1, 2, 3, 3}, 2}, {"k", {3, 2, 2, 2}, 2, Role::Kernel}},
           {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a33", ".a22"}},
@@ -215,7 +215,7 @@ Theme group_theme() {
 }
 
 /// Permuted and chosen channels in front of and behind convolutions.
-Theme permutation_theme() {
+Grammar permutation_grammar() {
   return {"permutations",
           {{"x", {1, 2, 2, 3}, 2},
            {"y", {1, 3, 2, 3}},
@@ -238,7 +238,7 @@ Theme permutation_theme() {
 
 /// Slices of images in front of convolutions; pads and zeros in weights. Images are 6x8 and what
 /// comes of them; kernels are 2x2, or 4x3 with zeros.
-Theme window_theme() {
+Grammar window_grammar() {
   return {"windows",
           {{"x", {1, 4, 6, 8}, 2}, {"k", {2, 4, 2, 2}, 1, Role::Kernel}, {"b", {2}}},
           {{"conv", "strides=1,1 pads=0,0,0,0 dilations=1,1 group=1", {".a68", ".a22"}},
@@ -273,7 +273,7 @@ Theme window_theme() {
 }
 
 /// A dilated kernel of a signal as one with zeros between: 2 taps, 4 apart, are 8 taps.
-Theme signal_theme() {
+Grammar signal_grammar() {
   return {"signals",
           {{"x", {1, 6, 9}}, {"w", {5, 6, 2, 1}}},
           {{"conv", "strides=1 pads=0,0 dilations=4 group=1", {".a9", ".a2"}},
@@ -285,12 +285,12 @@ Theme signal_theme() {
 
 }  // namespace
 
-std::vector<Theme> image_themes() {
-  std::vector<Theme> r = {convolution_theme(), shift_theme(),       pointwise_shift_theme(),
-                          stride_theme(),      pooling_theme(),     kernel_theme(),
-                          group_theme(),       permutation_theme(), window_theme(),
-                          signal_theme(),      subsample_theme(),   channel_theme()};
-  for (Theme& t : norm_themes()) r.push_back(std::move(t));
+std::vector<Grammar> image_grammars() {
+  std::vector<Grammar> r = {convolution_grammar(), shift_grammar(),       pointwise_shift_grammar(),
+                            stride_grammar(),      pooling_grammar(),     kernel_grammar(),
+                            group_grammar(),       permutation_grammar(), window_grammar(),
+                            signal_grammar(),      subsample_grammar(),   channel_grammar()};
+  for (Grammar& t : norm_grammars()) r.push_back(std::move(t));
   return r;
 }
 

@@ -2,7 +2,7 @@
 // Single steps from a hypothesis to a more general one.
 #include <functional>
 
-#include "gen/generalise/explore.h"
+#include "gen/generalise/hypothesis.h"
 
 namespace regraft::gen {
 
@@ -20,17 +20,17 @@ enum class Numbers : uint8_t {
 };
 
 /// Opens symbols of a hypothesis and looks for what the right side's numbers must become.
-class Relaxer {
+class GeneralisationStep {
  public:
   /// `confirm`: at how many samples a step must hold.
-  Relaxer(Explorer& explorer, Numbers numbers, int confirm)
-      : explorer_(explorer), numbers_(numbers), confirm_(confirm) {}
+  GeneralisationStep(HypothesisTester& tester, Numbers numbers, int confirm)
+      : tester_(tester), numbers_(numbers), confirm_(confirm) {}
   /// Replaces h by a more general hypothesis that held at samples where a root had moved; false and
   /// unchanged when none was found.
   bool open(Hypothesis& h, const Opening& opening);
   /// The same where all of `roots` were equal to other symbols, which stay.
   bool part(Hypothesis& h, const std::vector<int>& symbols);
-  /// True when h holds; `moving` as for Explorer::samples.
+  /// True when h holds; `moving` as for HypothesisTester::samples.
   bool holds(const Hypothesis& h, const std::vector<int>& moving);
 
  private:
@@ -53,7 +53,7 @@ class Relaxer {
 
   bool is_allowed(const Right& right) const;
 
-  Explorer& explorer_;
+  HypothesisTester& tester_;
   Numbers numbers_;
   int confirm_;
 };

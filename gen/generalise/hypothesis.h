@@ -1,8 +1,8 @@
 #pragma once
 // What is tried in place of a pair's witness sizes and numbers, and whether it holds.
-#include "gen/generalise/general.h"
 #include "gen/generalise/side.h"
 #include "gen/generalise/space.h"
+#include "gen/generalise/term_template.h"
 
 namespace regraft::gen {
 
@@ -41,10 +41,11 @@ struct Sample {
 };
 
 /// A pair with all its numbers open. Not thread-safe; any number of them may use one Bank.
-class Explorer {
+class HypothesisTester {
  public:
   /// nullopt when the left side has no symbolic form at which the witness is well-formed.
-  static std::optional<Explorer> make(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed);
+  static std::optional<HypothesisTester> make(const Bank& bank, TermId lhs, TermId rhs,
+                                              uint64_t seed);
   const Side& left() const { return left_; }
   const Side& right() const { return right_; }
   const std::vector<TermId>& leaves() const { return leaves_; }
@@ -86,9 +87,9 @@ class Explorer {
   bool is_composed(const Poly& p) const;
 
  private:
-  Explorer() = default;
+  HypothesisTester() = default;
   bool choose_signature(const Bank& bank, TermId lhs);
-  bool instantiate_left(const Bank& bank, const GeneralPair& open, const Signature& signature);
+  bool instantiate_left(const Bank& bank, const TemplatePair& open, const Signature& signature);
   std::optional<Sample> sample_at(Point p);
   bool can_move(const Space& space, int symbol, Axes axes);
   bool has_moved(const Point& p, const std::vector<int>& symbols) const;

@@ -1,4 +1,4 @@
-#include "rewrite/search/uct.h"
+#include "rewrite/search/mcts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -123,9 +123,9 @@ class Tree {
 
 }  // namespace
 
-SearchReport Uct::search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-                         const SearchOptions& options, const Stop& stop) const {
-  Walk walk("uct", g, rules, model, options, stop);
+SearchReport Mcts::search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
+                          const SearchOptions& options, const Stop& stop) const {
+  Walk walk("mcts", g, rules, model, options, stop);
   StopReason reason = walk.descend();
   walk.keep();
   while (!walk.engine.matches().empty() && !walk.reporter.over()) {

@@ -17,8 +17,6 @@ namespace {
 
 constexpr int kFirstOpset = 7, kLastOpset = 26;
 constexpr int64_t kMaxElements = int64_t{1} << 46;  // more is a mistake, not a tensor
-constexpr int64_t kMaxMadeBytes = int64_t{1}
-                                  << 36;  // of a constant that a node makes from its shape
 
 TensorType type_of(const onnx::ValueInfoProto& info, SymbolPool& pool) {
   TensorType type;
@@ -92,9 +90,9 @@ Result<std::vector<size_t>> schedule(const Model& model) {
   return order;
 }
 
-class Lowering {
+class Importer {
  public:
-  explicit Lowering(const std::shared_ptr<Model>& model)
+  explicit Importer(const std::shared_ptr<Model>& model)
       : owner_(model), model_(*model), contents_(model) {}
   Result<Graph> run();
 
@@ -109,7 +107,6 @@ class Lowering {
   bool add_call(size_t index, const OnnxNode& node);
   bool try_call(size_t index, const OnnxNode& node, const OpDef& op);
   Status add_opaque(size_t index, const OnnxNode& node);
-  std::shared_ptr<const Constant> value_of(const OnnxNode& node, size_t index) const;
   std::vector<TensorType> registry_types(const OnnxNode& node);
   std::vector<TensorType> output_types(const OnnxNode& node, bool standard);
   std::vector<std::string> output_names(size_t index, size_t count) const;
@@ -129,7 +126,7 @@ class Lowering {
   Value absent_;
 };
 
-Result<Graph> Lowering::run() {
+Result<Graph> Importer::run() {
   size_t sparse = static_cast<size_t>(model_.shell.graph().sparse_initializer_size());
   size_t origins = model_.nodes.size() + model_.initialisers.size() + sparse;
   model_.ids.assign(origins, -1);
@@ -152,7 +149,7 @@ Result<Graph> Lowering::run() {
   return graph_;
 }
 
-void Lowering::note_uses() {
+void Importer::note_uses() {
   for (const auto& v : model_.shell.graph().output()) uses_.insert(v.name());
   for (size_t k = 0; k < model_.nodes.size(); ++k) {
     for (const auto& name : model_.nodes[k]->input()) uses_.insert(name);
@@ -169,7 +166,7 @@ void Lowering::note_uses() {
   }
 }
 
-void Lowering::add_inputs() {
+void Importer::add_inputs() {
   std::unordered_set<std::string_view> fixed;
   if (model_.ir_version < 4) {
     for (const auto& t : model_.initialisers) fixed.insert(t->name());
@@ -180,7 +177,7 @@ void Lowering::add_inputs() {
   }
 }
 
-int32_t Lowering::add(Node node, int32_t origin, std::string name) {
+int32_t Importer::add(Node node, int32_t origin, std::string name) {
   node.origin = origin;
   node.names = {name};
   int32_t id = graph_.add_node(std::move(node));
@@ -207,7 +204,7 @@ Node carried_node(int32_t type, std::optional<Shape> shape) {
   return node;
 }
 
-Status Lowering::add_initialisers() {
+Status Importer::add_initialisers() {
   size_t origin = model_.nodes.size();
   for (const auto& t : model_.initialisers) {
     auto at = static_cast<int32_t>(origin++);
@@ -233,7 +230,7 @@ Status Lowering::add_initialisers() {
   return {};
 }
 
-OnnxNode Lowering::neutral_node(size_t index) const {
+OnnxNode Importer::neutral_node(size_t index) const {
   const auto& proto = *model_.nodes[index];
   OnnxNode node;
   node.type = proto.op_type();
@@ -280,7 +277,7 @@ std::optional<size_t> mixed_operand(const OnnxNode& node) try {
   return std::nullopt;  // sizes beyond 64 bits
 }
 
-Status Lowering::add_node(size_t index) {
+Status Importer::add_node(size_t index) {
   const auto& proto = *model_.nodes[index];
   Imprint& imprint = model_.imprints[index];
   for (const auto& name : proto.input()) {
@@ -311,69 +308,9 @@ Status Lowering::add_node(size_t index) {
   return add_opaque(index, node);
 }
 
-const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, std::string_view name) {
-  for (const auto& a : node.attribute()) {
-    if (a.name() == name && !a.has_ref_attr_name()) return &a;
-  }
-  return nullptr;
-}
-
-std::shared_ptr<const Constant> listed_constant(const onnx::NodeProto& node) {
-  auto count = [](int n) { return std::vector<int64_t>{n}; };
-  if (const auto* a = find_attribute(node, "value_float")) return Constant::of_floats({}, {a->f()});
-  if (const auto* a = find_attribute(node, "value_int")) return Constant::of_ints({}, {a->i()});
-  if (const auto* a = find_attribute(node, "value_floats")) {
-    return Constant::of_floats(count(a->floats_size()), {a->floats().begin(), a->floats().end()});
-  }
-  if (const auto* a = find_attribute(node, "value_ints")) {
-    return Constant::of_ints(count(a->ints_size()), {a->ints().begin(), a->ints().end()});
-  }
-  return nullptr;
-}
-
-/// A constant filled with one value, made when it is asked for.
-std::shared_ptr<const Constant> filled(const onnx::NodeProto& node,
-                                       const std::vector<int64_t>& dims,
-                                       const std::shared_ptr<const Model>& owner) {
-  const auto* a = find_attribute(node, "value");
-  auto one =
-      a != nullptr && a->has_t() ? constant_of(a->t(), owner) : Constant::of_floats({1}, {0});
-  if (!one || one->count() != 1) return nullptr;
-  auto element = one->bytes();
-  if (!element) return nullptr;
-  int64_t bytes = static_cast<int64_t>(element->size());
-  for (int64_t d : dims) {
-    if (d <= 0 || bytes > kMaxMadeBytes / d) return nullptr;
-    bytes *= d;
-  }
-  auto read = [pattern = *element, bytes](const Constant::Visit& visit) -> Status {
-    constexpr int64_t kBlock = 1 << 16;  // elements have 1, 2, 4, 8 or 16 bytes
-    std::vector<std::byte> block(static_cast<size_t>(std::min(bytes, kBlock)));
-    for (size_t k = 0; k < block.size(); ++k) block[k] = pattern[k % pattern.size()];
-    for (int64_t left = bytes; left > 0; left -= kBlock)
-      visit({block.data(), static_cast<size_t>(std::min(left, kBlock))});
-    return {};
-  };
-  return std::make_shared<Constant>(one->dtype(), dims, read,
-                                    static_cast<int64_t>(element->size()));
-}
-
-std::shared_ptr<const Constant> Lowering::value_of(const OnnxNode& node, size_t index) const {
+bool Importer::add_known_constant(size_t index, const OnnxNode& node) {
   const auto& proto = *model_.nodes[index];
-  if (node.type == "Constant" && node.inputs.empty()) {
-    const auto* a = find_attribute(proto, "value");
-    return a != nullptr && a->has_t() ? constant_of(a->t(), owner_) : listed_constant(proto);
-  }
-  if (node.type == "Identity" && node.inputs.size() == 1) return node.inputs[0].constant;
-  if (node.type == "ConstantOfShape" && node.inputs.size() == 1) {
-    if (auto dims = node.constant_ints(0)) return filled(proto, *dims, owner_);
-  }
-  return nullptr;
-}
-
-bool Lowering::add_known_constant(size_t index, const OnnxNode& node) {
-  auto data = value_of(node, index);
-  const auto& proto = *model_.nodes[index];
+  auto data = known_constant(node, proto, owner_);
   if (!data || proto.output_size() != 1 || proto.output(0).empty()) return false;
   add(constant_node(std::move(data)), static_cast<int32_t>(index), proto.output(0));
   return true;
@@ -386,7 +323,7 @@ int trimmed_outputs(const onnx::NodeProto& node, const std::unordered_set<std::s
   return n;
 }
 
-bool Lowering::add_call(size_t index, const OnnxNode& node) {
+bool Importer::add_call(size_t index, const OnnxNode& node) {
   for (const OpDef* op : ops_for_onnx(node.type)) {
     if (!is_readable(node, *op)) continue;
     OnnxNode form = node;
@@ -425,7 +362,7 @@ bool asks_equality(const Formula& f) {
   return std::any_of(f.parts.begin(), f.parts.end(), asks_equality);
 }
 
-bool Lowering::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
+bool Importer::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
   auto import = op.from_onnx(node);
   if (!import || !fits(node, import->operands)) return false;
   if (output_count(op, import->attrs) != node.outputs) return false;
@@ -454,12 +391,12 @@ bool Lowering::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
   return true;
 }
 
-std::vector<std::string> Lowering::output_names(size_t index, size_t count) const {
+std::vector<std::string> Importer::output_names(size_t index, size_t count) const {
   const auto& outputs = model_.nodes[index]->output();
   return {outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-void Lowering::define(size_t index, int32_t id, size_t outputs) {
+void Importer::define(size_t index, int32_t id, size_t outputs) {
   model_.ids[index] = id;
   for (size_t k = 0; k < outputs; ++k) {
     const std::string& name = model_.nodes[index]->output(static_cast<int>(k));
@@ -468,7 +405,7 @@ void Lowering::define(size_t index, int32_t id, size_t outputs) {
 }
 
 /// Shapes by the registry's rules for a node whose elements are not real numbers.
-std::vector<TensorType> Lowering::registry_types(const OnnxNode& node) {
+std::vector<TensorType> Importer::registry_types(const OnnxNode& node) {
   for (const OpDef* op : ops_for_onnx(node.type)) {
     if (!is_readable(node, *op)) continue;
     auto import = op->from_onnx(node);
@@ -490,7 +427,7 @@ std::vector<TensorType> Lowering::registry_types(const OnnxNode& node) {
   return {};
 }
 
-std::vector<TensorType> Lowering::output_types(const OnnxNode& node, bool standard) {
+std::vector<TensorType> Importer::output_types(const OnnxNode& node, bool standard) {
   std::vector<TensorType> types(static_cast<size_t>(node.outputs));
   if (!standard) return types;
   try {
@@ -504,7 +441,7 @@ std::vector<TensorType> Lowering::output_types(const OnnxNode& node, bool standa
   return types;
 }
 
-Value Lowering::absent() {
+Value Importer::absent() {
   if (absent_.node < 0) {
     Node node;
     node.kind = NodeKind::Absent;
@@ -514,7 +451,7 @@ Value Lowering::absent() {
   return absent_;
 }
 
-Status Lowering::add_opaque(size_t index, const OnnxNode& node) {
+Status Importer::add_opaque(size_t index, const OnnxNode& node) {
   const auto& proto = *model_.nodes[index];
   bool standard = is_default_domain(proto.domain()) && functions_.count(proto.op_type()) == 0 &&
                   model_.opset >= kFirstOpset && model_.opset <= kLastOpset;
@@ -543,7 +480,7 @@ Status Lowering::add_opaque(size_t index, const OnnxNode& node) {
   return {};
 }
 
-Status Lowering::add_outputs() {
+Status Importer::add_outputs() {
   std::vector<Value> outputs;
   for (const auto& v : model_.shell.graph().output()) {
     auto value = values_.find(v.name());
@@ -557,6 +494,6 @@ Status Lowering::add_outputs() {
 
 }  // namespace
 
-Result<Graph> lower(const std::shared_ptr<Model>& model) { return Lowering(model).run(); }
+Result<Graph> import_graph(const std::shared_ptr<Model>& model) { return Importer(model).run(); }
 
 }  // namespace regraft::io

@@ -1,8 +1,8 @@
-#include "gen/grammar/themes.h"
+#include "gen/grammar/grammars.h"
 
 namespace regraft::gen {
 
-Theme matrix_theme() {
+Grammar matrix_grammar() {
   return {"matrices",
           {{"x", {2, 3}, 3}, {"w", {3, 3}, 3}, {"s", {}, 2}},
           {{"matmul", "", {"ab", "bc"}},
@@ -24,7 +24,7 @@ Theme matrix_theme() {
 
 // Images are the tensors whose last axes are 3x4; kernels end in 3x3, 1x3, 3x1 or 1x1.
 // Extents 4 and 6 along a split axis come from concatenations only: 2+2 and 3+3.
-Theme convolution_theme() {
+Grammar convolution_grammar() {
   return {"convolutions",
           {{"i", {1, 2, 3, 4}, 3},
            {"k", {2, 2, 3, 3}, 3, Role::Kernel},

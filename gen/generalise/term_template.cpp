@@ -1,4 +1,4 @@
-#include "gen/generalise/general.h"
+#include "gen/generalise/term_template.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ std::string variable_name(size_t index) { return "x" + std::to_string(index + 1)
 /// Builds the two sides of a rule over one pool.
 class RuleBuilder {
  public:
-  RuleBuilder(const Bank& bank, const GeneralPair& pair) : bank_(bank), pair_(pair) {
+  RuleBuilder(const Bank& bank, const TemplatePair& pair) : bank_(bank), pair_(pair) {
     leaves_ = rule_leaves(bank, pair.lhs);
     for (size_t k = 0; k < leaves_.size(); ++k) rule_.variables.push_back(variable_name(k));
   }
@@ -76,7 +76,7 @@ class RuleBuilder {
     return static_cast<int>(it - leaves_.begin());
   }
   const Bank& bank_;
-  const GeneralPair& pair_;
+  const TemplatePair& pair_;
   std::vector<TermId> leaves_;
   Rule rule_;
 };
@@ -150,7 +150,7 @@ std::optional<std::vector<int64_t>> numbers_of(
   return r;
 }
 
-Rule to_rule(const Bank& bank, const GeneralPair& pair) { return RuleBuilder(bank, pair).build(); }
+Rule to_rule(const Bank& bank, const TemplatePair& pair) { return RuleBuilder(bank, pair).build(); }
 
 Signature leaf_signature(const Bank& bank, TermId lhs) {
   Signature r;

@@ -27,7 +27,7 @@ using Plan = std::map<AttrKey, Form>;
 /// lhs => rhs under conditions. Attributes without a form keep their numbers. Polynomials are over
 /// `pool` and its symbols named as in rules: "?p1" is an attribute variable, "x2.-1" the last
 /// extent of the second of rule_leaves().
-struct GeneralPair {
+struct TemplatePair {
   TermId lhs = -1, rhs = -1;
   Plan plan;
   std::vector<std::pair<Poly, Poly>> where;  ///< pairs of equal sizes
@@ -39,7 +39,7 @@ struct GeneralPair {
 Var extent_of(SymbolPool& pool, size_t leaf, size_t rank, size_t axis);
 /// The rule lhs => rhs of single outputs over the pair's pool. REQUIRES: leaves of rhs occur in
 /// lhs.
-Rule to_rule(const Bank& bank, const GeneralPair& pair);
+Rule to_rule(const Bank& bank, const TemplatePair& pair);
 /// For each variable of the rule, in order: the leaf that it is.
 std::vector<TermId> rule_leaves(const Bank& bank, TermId lhs);
 /// Their shapes: "n" for an extent, "1" for one of 1.

@@ -3,7 +3,7 @@
 #include "base/parallel.h"
 #include "ir/graph/graph.h"
 
-namespace regraft::rewrite {
+namespace regraft {
 
 /// By how many bytes folding may make a model's file larger, all together.
 constexpr int64_t kFoldGrowth = int64_t{64} << 20;
@@ -24,8 +24,12 @@ struct FoldReport {
 /// read is an Error here or there. Takes time in proportion to the graph and the values.
 Result<FoldReport> fold(const Graph& g, int64_t growth = kFoldGrowth, const Stop& stop = Stop());
 
+/// The graph after folding all that can be, with no limits, into constants that are in memory: for
+/// a runtime that is about to run it.
+Result<Graph> fold_constants(const Graph& g);
+
 /// The graph after folding these calls in this order, with no limits: what `fold` did, once more.
 /// An Error names a node that is no call on constants.
 Result<Graph> fold_calls(const Graph& g, const std::vector<int32_t>& calls);
 
-}  // namespace regraft::rewrite
+}  // namespace regraft

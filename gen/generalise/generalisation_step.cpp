@@ -1,4 +1,4 @@
-#include "gen/generalise/relax.h"
+#include "gen/generalise/generalisation_step.h"
 
 #include <algorithm>
 
@@ -50,16 +50,16 @@ std::vector<std::vector<size_t>> subsets(size_t n, size_t limit) {
 
 }  // namespace
 
-bool Relaxer::holds(const Hypothesis& h, const std::vector<int>& moving) {
-  Space space = explorer_.space(h);
-  std::vector<Sample> samples = explorer_.samples(space, moving, confirm_);
-  return !samples.empty() && !explorer_.refuting(h, space, samples);
+bool GeneralisationStep::holds(const Hypothesis& h, const std::vector<int>& moving) {
+  Space space = tester_.space(h);
+  std::vector<Sample> samples = tester_.samples(space, moving, confirm_);
+  return !samples.empty() && !tester_.refuting(h, space, samples);
 }
 
 /// Lists that need not have changed become again what they were.
-void Relaxer::keep_unneeded(Hypothesis& changed, const Right& old,
-                            const std::function<bool()>& holds) const {
-  for (const NumberList& list : lists_of(explorer_.right())) {
+void GeneralisationStep::keep_unneeded(Hypothesis& changed, const Right& old,
+                                       const std::function<bool()>& holds) const {
+  for (const NumberList& list : lists_of(tester_.right())) {
     Right right = changed.right;
     bool differs = false;
     for (size_t k = list.first; k < list.first + list.size; ++k) {
@@ -71,20 +71,21 @@ void Relaxer::keep_unneeded(Hypothesis& changed, const Right& old,
 }
 
 /// Takes the first option that holds at samples of h's left side.
-bool Relaxer::choose(Hypothesis& h, const std::vector<Right>& options, std::vector<Sample> few,
-                     const std::function<std::vector<Sample>()>& draw_more) {
+bool GeneralisationStep::choose(Hypothesis& h, const std::vector<Right>& options,
+                                std::vector<Sample> few,
+                                const std::function<std::vector<Sample>()>& draw_more) {
   if (few.empty()) return false;
-  Space space = explorer_.space(h);
+  Space space = tester_.space(h);
   std::vector<Sample> more;
   Hypothesis tried = h;
   for (const Right& right : options) {
     tried.right = right;
-    auto agrees = [&](Sample& s) { return explorer_.agrees(tried, s); };
+    auto agrees = [&](Sample& s) { return tester_.agrees(tried, s); };
     if (!std::all_of(few.begin(), few.end(), agrees)) continue;
     if (more.empty()) more = draw_more();
-    if (explorer_.refuting(tried, space, more)) continue;
+    if (tester_.refuting(tried, space, more)) continue;
     keep_unneeded(tried, h.right, [&] {
-      return std::all_of(few.begin(), few.end(), agrees) && !explorer_.refuting(tried, space, more);
+      return std::all_of(few.begin(), few.end(), agrees) && !tester_.refuting(tried, space, more);
     });
     h = std::move(tried);
     return true;
@@ -93,14 +94,15 @@ bool Relaxer::choose(Hypothesis& h, const std::vector<Right>& options, std::vect
 }
 
 /// Lists of the right side that change as a list of the left side does.
-std::vector<Relaxer::Right> Relaxer::of_lists(const Hypothesis& h, const Delta& d) const {
+std::vector<GeneralisationStep::Right> GeneralisationStep::of_lists(const Hypothesis& h,
+                                                                    const Delta& d) const {
   std::vector<Right> r;
   std::vector<NumberList> same_attr, other;
-  for (const NumberList& list : lists_of(explorer_.right())) {
+  for (const NumberList& list : lists_of(tester_.right())) {
     if (list.size != d.to.size()) continue;
     bool equal = true;
     for (size_t i = 0; i < list.size; ++i)
-      equal = equal && explorer_.right().numbers[list.first + i].witness == d.witness[i];
+      equal = equal && tester_.right().numbers[list.first + i].witness == d.witness[i];
     if (list.attr == d.attr)
       (equal ? same_attr : other).push_back(list);
     else if (equal)
@@ -139,11 +141,12 @@ std::vector<Relaxer::Right> Relaxer::of_lists(const Hypothesis& h, const Delta& 
 }
 
 /// Single numbers of the right side that change with one symbol.
-std::vector<Relaxer::Right> Relaxer::of_single(const Hypothesis& h, const Delta& d) const {
+std::vector<GeneralisationStep::Right> GeneralisationStep::of_single(const Hypothesis& h,
+                                                                     const Delta& d) const {
   std::vector<Right> r;
   std::vector<size_t> likely, other;
   for (size_t k = 0; k < h.right.size(); ++k)
-    (explorer_.right().numbers[k].witness == d.witness[0] ? likely : other).push_back(k);
+    (tester_.right().numbers[k].witness == d.witness[0] ? likely : other).push_back(k);
   auto apply = [&](const std::vector<size_t>& chosen, int64_t slope) {
     Right numbers = h.right;
     for (size_t k : chosen) numbers[k] = shifted(numbers[k], d.to[0], d.from[0], slope);
@@ -181,21 +184,22 @@ std::vector<Relaxer::Right> Relaxer::of_single(const Hypothesis& h, const Delta&
 }
 
 /// Numbers of the right side become numbers that the left side determines.
-void Relaxer::add_determined(const Hypothesis& h, std::vector<Right>& options) const {
-  Space space = explorer_.space(h);
+void GeneralisationStep::add_determined(const Hypothesis& h, std::vector<Right>& options) const {
+  Space space = tester_.space(h);
   for (size_t n = 0; n < h.left.size(); ++n) {
-    const PairSymbol& s = explorer_.symbols()[n];
+    const PairSymbol& s = tester_.symbols()[n];
     bool free = std::binary_search(space.free().begin(), space.free().end(), static_cast<int>(n));
     if (s.is_size() || free || !same(h.left[n], Poly::symbol(s.var))) continue;
     for (size_t k = 0; k < h.right.size(); ++k) {
-      if (explorer_.right().numbers[k].witness != s.witness) continue;
+      if (tester_.right().numbers[k].witness != s.witness) continue;
       options.push_back(h.right);
       options.back()[k] = Poly::symbol(s.var);
     }
   }
 }
 
-std::vector<Relaxer::Right> Relaxer::alternatives(const Hypothesis& h, const Delta& d) const {
+std::vector<GeneralisationStep::Right> GeneralisationStep::alternatives(const Hypothesis& h,
+                                                                        const Delta& d) const {
   std::vector<Right> r = {h.right}, lists;
   if (d.to.size() > 1 || !d.attr.empty()) lists = of_lists(h, d);
   r.insert(r.end(), lists.begin(), lists.end());
@@ -208,31 +212,30 @@ std::vector<Relaxer::Right> Relaxer::alternatives(const Hypothesis& h, const Del
   return r;
 }
 
-bool Relaxer::is_allowed(const Right& right) const {
-  return numbers_ == Numbers::Composed || std::none_of(right.begin(), right.end(), [&](auto& p) {
-           return explorer_.is_composed(p);
-         });
+bool GeneralisationStep::is_allowed(const Right& right) const {
+  return numbers_ == Numbers::Composed ||
+         std::none_of(right.begin(), right.end(), [&](auto& p) { return tester_.is_composed(p); });
 }
 
-bool Relaxer::is_fixed(const Opening& opening) const {
-  auto fixed = [&](int k) { return explorer_.symbols()[static_cast<size_t>(k)].fixed; };
+bool GeneralisationStep::is_fixed(const Opening& opening) const {
+  auto fixed = [&](int k) { return tester_.symbols()[static_cast<size_t>(k)].fixed; };
   return std::any_of(opening.roots.begin(), opening.roots.end(), fixed) ||
          std::any_of(opening.ties.begin(), opening.ties.end(),
                      [&](auto tie) { return fixed(tie.first); });
 }
 
-bool Relaxer::open(Hypothesis& h, const Opening& opening) {
+bool GeneralisationStep::open(Hypothesis& h, const Opening& opening) {
   if (is_fixed(opening)) return false;
   Hypothesis wider = h;
   Delta d;
   for (int k : opening.roots) {
-    const PairSymbol& s = explorer_.symbols()[static_cast<size_t>(k)];
+    const PairSymbol& s = tester_.symbols()[static_cast<size_t>(k)];
     d.from.push_back(h.left[static_cast<size_t>(k)]);
     d.to.push_back(Poly::symbol(s.var));
     d.witness.push_back(s.witness);
     if (s.is_size()) continue;
-    const NumberPlace& n = explorer_.left().numbers[static_cast<size_t>(s.number)];
-    const OpDef& op = *explorer_.left().calls[static_cast<size_t>(n.call)].label->op;
+    const NumberPlace& n = tester_.left().numbers[static_cast<size_t>(s.number)];
+    const OpDef& op = *tester_.left().calls[static_cast<size_t>(n.call)].label->op;
     d.attr = op.ints[n.attr].name;
   }
   for (size_t i = 0; i < d.to.size(); ++i)
@@ -244,22 +247,22 @@ bool Relaxer::open(Hypothesis& h, const Opening& opening) {
     Poly& p = wider.left[static_cast<size_t>(opening.product)] = Poly(1);
     for (const Poly& root : d.to) p = p * root;
   }
-  Space space = explorer_.space(wider);
+  Space space = tester_.space(wider);
   std::vector<int> moving = opening.roots;  // and what determines them
-  Space before = explorer_.space(h);
+  Space before = tester_.space(h);
   for (int k : space.free())
     if (!std::binary_search(before.free().begin(), before.free().end(), k) &&
         std::find(moving.begin(), moving.end(), k) == moving.end())
       moving.push_back(k);
-  if (!explorer_.move_alone(space, moving)) return false;
-  auto draw = [&](int count) { return explorer_.samples(space, moving, count); };
+  if (!tester_.move_alone(space, moving)) return false;
+  auto draw = [&](int count) { return tester_.samples(space, moving, count); };
   if (!choose(wider, alternatives(h, d), draw(kFewSamples), [&] { return draw(confirm_); }))
     return false;
   h = std::move(wider);
   return true;
 }
 
-bool Relaxer::part(Hypothesis& h, const std::vector<int>& symbols) {
+bool GeneralisationStep::part(Hypothesis& h, const std::vector<int>& symbols) {
   Hypothesis wider = h;
   std::vector<Right> options = {h.right};
   std::vector<std::pair<int, int>> apart;
@@ -268,13 +271,13 @@ bool Relaxer::part(Hypothesis& h, const std::vector<int>& symbols) {
     auto at = static_cast<size_t>(k);
     const Poly& old = h.left[at];
     CHECK(old.terms().size() == 1 && old.terms()[0].monomial.size() == 1);
-    Poly to = Poly::symbol(explorer_.symbols()[at].var);
-    apart.emplace_back(k, explorer_.index_of(old.terms()[0].monomial[0]));
+    Poly to = Poly::symbol(tester_.symbols()[at].var);
+    apart.emplace_back(k, tester_.index_of(old.terms()[0].monomial[0]));
     own[old.terms()[0].monomial[0]] = to;
     wider.left[at] = std::move(to);
   }
   std::vector<NumberList> lists;
-  for (const NumberList& list : lists_of(explorer_.right())) {
+  for (const NumberList& list : lists_of(tester_.right())) {
     bool uses = false;
     for (size_t i = 0; i < list.size; ++i)
       for (const auto& [v, to] : own) uses = uses || mentions(h.right[list.first + i], v);
@@ -287,8 +290,8 @@ bool Relaxer::part(Hypothesis& h, const std::vector<int>& symbols) {
         numbers[lists[c].first + i] = substitute(numbers[lists[c].first + i], own);
     options.push_back(std::move(numbers));
   }
-  Space space = explorer_.space(wider);
-  auto draw = [&](int count) { return explorer_.samples_apart(space, apart, count); };
+  Space space = tester_.space(wider);
+  auto draw = [&](int count) { return tester_.samples_apart(space, apart, count); };
   if (!choose(wider, options, draw(kFewSamples), [&] { return draw(confirm_); })) return false;
   h = std::move(wider);
   return true;

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "gen/grammar/themes.h"
+#include "gen/grammar/grammars.h"
 
 namespace regraft::gen {
 namespace {
@@ -48,8 +48,8 @@ constexpr std::string_view kNames[] = {"p", "q", "r", "t", "u", "v", "w", "x", "
 constexpr std::string_view kRanks[] = {"a", "ab", "abc", "abcd", "abcde"};
 
 /// A move of sums, differences, products and quotients.
-Theme pair_theme(const Move& move) {
-  Theme t{move.name, {{"x", move.shape, 2}, {"s", {}}}, {}};
+Grammar pair_grammar(const Move& move) {
+  Grammar t{move.name, {{"x", move.shape, 2}, {"s", {}}}, {}};
   for (Instance in : move.instances) {
     in.scope = Scope::Once;
     t.instances.push_back(std::move(in));
@@ -63,8 +63,8 @@ Theme pair_theme(const Move& move) {
 }
 
 /// All moves of functions of single elements.
-Theme function_moves_theme() {
-  Theme t{"moves", {}, {}, -1};
+Grammar function_moves_grammar() {
+  Grammar t{"moves", {}, {}, -1};
   std::vector<std::vector<int64_t>> shapes;
   for (const Move& move : moves()) {
     if (std::find(shapes.begin(), shapes.end(), move.shape) == shapes.end())
@@ -83,10 +83,10 @@ Theme function_moves_theme() {
 }
 
 /// Functions of single elements beside what puts tensors together and takes them apart.
-Theme function_parts_theme() {
-  Theme t{"parts",
-          {{"x", {2, 3}, 2}},
-          {{"concat", "axis=1", {"ab", "ac"}}, {"split", "axis=1 sizes=1,2", {".3"}}}};
+Grammar function_parts_grammar() {
+  Grammar t{"parts",
+            {{"x", {2, 3}, 2}},
+            {{"concat", "axis=1", {"ab", "ac"}}, {"split", "axis=1 sizes=1,2", {".3"}}}};
   for (std::string_view op : {"relu", "sigmoid", "tanh", "exp", "sqrt", "neg", "erf"})
     t.instances.push_back({op, "", {"ab"}, Scope::Leaves});
   return t;
@@ -94,14 +94,14 @@ Theme function_parts_theme() {
 
 /// Reshapes one after the other, from any rank to any other. 72 elements: what is twice some
 /// extent may be thrice another, so that no extent is forced by the others.
-Theme reshape_theme() {
-  Theme t{"reshapes",
-          {{"a", {72}}, {"b", {8, 9}}, {"c", {4, 3, 6}}, {"d", {2, 3, 2, 6}}},
-          {{"reshape", "shape~72", {"a"}},
-           {"reshape", "shape~8,9", {"89"}},
-           {"reshape", "shape~4,3,6", {"436"}},
-           {"reshape", "shape~2,3,2,6", {"2326"}}},
-          -1};
+Grammar reshape_grammar() {
+  Grammar t{"reshapes",
+            {{"a", {72}}, {"b", {8, 9}}, {"c", {4, 3, 6}}, {"d", {2, 3, 2, 6}}},
+            {{"reshape", "shape~72", {"a"}},
+             {"reshape", "shape~8,9", {"89"}},
+             {"reshape", "shape~4,3,6", {"436"}},
+             {"reshape", "shape~2,3,2,6", {"2326"}}},
+            -1};
   for (std::string_view from : {".", "..", "...", "....", "....."})
     for (std::string_view to :
          {"shape=72", "shape=2,36", "shape=2,2,18", "shape=2,2,2,9", "shape=2,2,2,3,3"})
@@ -110,15 +110,15 @@ Theme reshape_theme() {
 }
 
 /// What stands for each row or channel: a vector is reshaped where its axis moves.
-Theme vector_moves_theme() {
-  Theme t{"vectors",
-          {{"x", {2, 3, 4}}, {"i", {2, 3, 5, 4}}, {"r", {2, 3, 6}}, {"v", {4}}, {"w", {3, 1}}},
-          {{"transpose", "perm=0,2,1", {"234"}, Scope::Once},
-           {"transpose", "perm=0,3,1,2", {"2354"}, Scope::Once},
-           {"reshape", "shape~2,3,2,3", {"236"}, Scope::Once},
-           {"reshape", "shape~4,1", {"4"}, Scope::Leaves},
-           {"reshape", "shape~4,1,1", {"4"}, Scope::Leaves},
-           {"reshape", "shape~3,1,1", {"31"}, Scope::Leaves}}};
+Grammar vector_moves_grammar() {
+  Grammar t{"vectors",
+            {{"x", {2, 3, 4}}, {"i", {2, 3, 5, 4}}, {"r", {2, 3, 6}}, {"v", {4}}, {"w", {3, 1}}},
+            {{"transpose", "perm=0,2,1", {"234"}, Scope::Once},
+             {"transpose", "perm=0,3,1,2", {"2354"}, Scope::Once},
+             {"reshape", "shape~2,3,2,3", {"236"}, Scope::Once},
+             {"reshape", "shape~4,1", {"4"}, Scope::Leaves},
+             {"reshape", "shape~4,1,1", {"4"}, Scope::Leaves},
+             {"reshape", "shape~3,1,1", {"31"}, Scope::Leaves}}};
   for (std::string_view op : {"add", "mul"})
     for (std::string_view vector : {"c", "b1"}) t.instances.push_back({op, "", {"abc", vector}});
   for (std::string_view op : {"add", "mul"})
@@ -128,10 +128,10 @@ Theme vector_moves_theme() {
 
 }  // namespace
 
-std::vector<Theme> move_themes() {
-  std::vector<Theme> r = {function_moves_theme(), function_parts_theme(), vector_moves_theme(),
-                          reshape_theme()};
-  for (const Move& move : moves()) r.push_back(pair_theme(move));
+std::vector<Grammar> move_grammars() {
+  std::vector<Grammar> r = {function_moves_grammar(), function_parts_grammar(),
+                            vector_moves_grammar(), reshape_grammar()};
+  for (const Move& move : moves()) r.push_back(pair_grammar(move));
   return r;
 }
 

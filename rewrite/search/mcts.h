@@ -9,7 +9,7 @@ namespace regraft::rewrite {
 /// the root of its visits allows, then a few random moves. A play is worth what the cheapest graph
 /// on it saves. A graph that costs less than all before becomes the root of a new tree. Runs until
 /// its budget or time is spent, unless there is no match at all. alpha is unused.
-class Uct final : public Searcher {
+class Mcts final : public Searcher {
  public:
   SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                       const SearchOptions& options, const Stop& stop) const override;

@@ -1,4 +1,4 @@
-#include "rewrite/published.h"
+#include "rewrite/taso_search.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -28,17 +28,17 @@ std::vector<Move> moves_of(const Step* last) {
   return moves;
 }
 
-class Run {
+class TasoRun {
  public:
-  Run(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-      const SearchOptions& options, const Stop& stop)
+  TasoRun(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
+          const SearchOptions& options, const Stop& stop)
       : clock_(Reporter::Clock::now()),
         rules_(rules),
         model_(model),
         options_(options),
         best_{g, 0, nullptr},
         max_calls_(start()),
-        reporter_("published", best_.cost, rules, options, stop, clock_) {}
+        reporter_("taso", best_.cost, rules, options, stop, clock_) {}
 
   SearchReport run() && {
     seen_.insert(structural_hash(best_.graph));
@@ -103,9 +103,10 @@ class Run {
 
 }  // namespace
 
-SearchReport Published::search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-                               const SearchOptions& options, const Stop& stop) const {
-  return Run(g, rules, model, options, stop).run();
+SearchReport TasoSearch::search(const Graph& g, const RuleIndex& rules,
+                                const cost::CostModel& model, const SearchOptions& options,
+                                const Stop& stop) const {
+  return TasoRun(g, rules, model, options, stop).run();
 }
 
 }  // namespace regraft::rewrite

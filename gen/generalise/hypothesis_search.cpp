@@ -1,4 +1,4 @@
-#include "gen/generalise/climb.h"
+#include "gen/generalise/hypothesis_search.h"
 
 #include <algorithm>
 
@@ -15,24 +15,24 @@ bool same_left(const Hypothesis& a, const Hypothesis& b) {
 
 }  // namespace
 
-Climb::Climb(const Bank& bank, Explorer& explorer, Numbers numbers)
-    : bank_(bank), explorer_(explorer), relaxer_(explorer, numbers, kConfirm) {
+HypothesisSearch::HypothesisSearch(const Bank& bank, HypothesisTester& tester, Numbers numbers)
+    : bank_(bank), tester_(tester), step_(tester, numbers, kConfirm) {
   size_t most = 0;  // first attributes of all calls first
-  for (const Side::Call& call : explorer.left().calls) most = std::max(most, call.first.size());
+  for (const Side::Call& call : tester.left().calls) most = std::max(most, call.first.size());
   for (size_t k = 0; k < most; ++k)
-    for (const Side::Call& call : explorer.left().calls) {
+    for (const Side::Call& call : tester.left().calls) {
       if (k >= call.first.size()) continue;
       const auto& witness = call.label->attrs.ints[k];
       if (call.first[k] < 0 || witness.empty()) continue;
       LeftList list{{}, call.label->op->ints[k].name, witness};
       for (size_t i = 0; i < witness.size(); ++i)
-        list.symbols.push_back(explorer.number_symbol(call.first[k] + static_cast<int>(i)));
+        list.symbols.push_back(tester.number_symbol(call.first[k] + static_cast<int>(i)));
       lists_.push_back(std::move(list));
     }
   if (numbers == Numbers::Plain) sort_lists();
 }
 
-std::optional<Hypothesis> Climb::run(Order order) {
+std::optional<Hypothesis> HypothesisSearch::run(Order order) {
   start(order);
   Hypothesis first = h_;
   bool found = stage([&] { return open_extents(Kernels::No); });
@@ -45,22 +45,22 @@ std::optional<Hypothesis> Climb::run(Order order) {
   found = found && stage([&] { return open_numbers(); }) &&
           stage([&] { return open_extents(Kernels::Yes); }) &&
           stage([&] { return open_numbers(); }) && stage([&] { return drop_conditions(); });
-  if (found) h_ = explorer_.closed(h_, Axes::Any);
+  if (found) h_ = tester_.closed(h_, Axes::Any);
   for (size_t k = 0; k < h_.left.size(); ++k) {
-    const PairSymbol& s = explorer_.symbols()[k];
+    const PairSymbol& s = tester_.symbols()[k];
     found = found && (!s.is_size() || is_open(k) || may_stay(s));
   }
   return found ? std::optional(h_) : std::nullopt;
 }
 
 /// An attribute of a call with a kernel of one element.
-bool Climb::is_pointwise(const LeftList& list) const {
-  const PairSymbol& s = explorer_.symbols()[static_cast<size_t>(list.symbols[0])];
-  const NumberPlace& n = explorer_.left().numbers[static_cast<size_t>(s.number)];
-  const auto& operands = explorer_.left().calls[static_cast<size_t>(n.call)].operands;
+bool HypothesisSearch::is_pointwise(const LeftList& list) const {
+  const PairSymbol& s = tester_.symbols()[static_cast<size_t>(list.symbols[0])];
+  const NumberPlace& n = tester_.left().numbers[static_cast<size_t>(s.number)];
+  const auto& operands = tester_.left().calls[static_cast<size_t>(n.call)].operands;
   return std::any_of(operands.begin(), operands.end(), [&](Side::Ref r) {
     if (r.call >= 0) return false;
-    TermId leaf = explorer_.leaves()[static_cast<size_t>(~r.call)];
+    TermId leaf = tester_.leaves()[static_cast<size_t>(~r.call)];
     const auto& shape = bank_.node(leaf).shape;
     return bank_.is_kernel(leaf) &&
            std::all_of(shape.begin() + 2, shape.end(), [](int64_t d) { return d == 1; });
@@ -69,7 +69,7 @@ bool Climb::is_pointwise(const LeftList& list) const {
 
 /// Where only some attributes can be open: rather not those of pointwise kernels, and rather those
 /// that are not at their fallbacks.
-void Climb::sort_lists() {
+void HypothesisSearch::sort_lists() {
   auto rank = [&](const LeftList& list) {
     bool neutral =
         std::all_of(list.symbols.begin(), list.symbols.end(), [&](int k) { return is_neutral(k); });
@@ -80,8 +80,8 @@ void Climb::sort_lists() {
 }
 
 /// The witness: every number itself, but for what the left side determines.
-void Climb::start(Order order) {
-  const auto& symbols = explorer_.symbols();
+void HypothesisSearch::start(Order order) {
+  const auto& symbols = tester_.symbols();
   Hypothesis open;
   for (size_t k = 0; k < symbols.size(); ++k) {
     bool kernel = order == Order::NumbersFirst && is_kernel(symbols[k]);
@@ -91,35 +91,35 @@ void Climb::start(Order order) {
   h_ = {};
   for (const PairSymbol& s : symbols) h_.left.emplace_back(s.witness);
   std::vector<char> independent(symbols.size(), 0);
-  Space space = explorer_.space(open);
+  Space space = tester_.space(open);
   for (int k : space.free()) independent[static_cast<size_t>(k)] = 1;
   for (size_t k = 0; k < symbols.size(); ++k)
     if (!independent[k] && !open.left[k].is_constant()) h_.left[k] = own(k);
-  for (const NumberPlace& n : explorer_.right().numbers) h_.right.emplace_back(n.witness);
+  for (const NumberPlace& n : tester_.right().numbers) h_.right.emplace_back(n.witness);
   if (order == Order::NumbersFirst && !lists_.empty()) tie_equal_extents(space);
 }
 
 /// Takes steps until what they lead to survives kStageSamples samples; what refutes them is kept in
 /// mind. Takes none when that does not help. False when they fail.
-bool Climb::stage(const std::function<bool()>& steps) {
+bool HypothesisSearch::stage(const std::function<bool()>& steps) {
   constexpr int kRounds = 8;
   Hypothesis before = h_;
   for (int round = 0; round < kRounds; ++round) {
     if (!steps()) return false;
     if (same_left(before, h_)) return true;
-    Space space = explorer_.space(h_);
-    std::vector<Sample> samples = explorer_.samples(space, {}, kStageSamples);
-    auto counterexample = explorer_.refuting(h_, space, samples);
+    Space space = tester_.space(h_);
+    std::vector<Sample> samples = tester_.samples(space, {}, kStageSamples);
+    auto counterexample = tester_.refuting(h_, space, samples);
     if (!counterexample) return true;
-    explorer_.remember(*std::move(counterexample));
+    tester_.remember(*std::move(counterexample));
     h_ = before;
   }
   return true;
 }
 
 /// Opens the extents of kernels, or the others; false when one had to be opened and was not.
-bool Climb::open_extents(Kernels which) {
-  const auto& symbols = explorer_.symbols();
+bool HypothesisSearch::open_extents(Kernels which) {
+  const auto& symbols = tester_.symbols();
   std::vector<int> closed;
   for (size_t k = 0; k < symbols.size(); ++k)
     if (symbols[k].is_size() && !is_open(k) && is_kernel(symbols[k]) == (which == Kernels::Yes))
@@ -127,13 +127,13 @@ bool Climb::open_extents(Kernels which) {
   if (closed.empty()) return true;
   Hypothesis all = h_;
   for (int k : closed) all.left[static_cast<size_t>(k)] = own(static_cast<size_t>(k));
-  if (relaxer_.holds(all, closed)) {
+  if (step_.holds(all, closed)) {
     h_ = std::move(all);
     return true;
   }
   std::vector<int> rest;
   for (int k : closed)
-    if (!relaxer_.open(h_, {{k}, {}})) rest.push_back(k);
+    if (!step_.open(h_, {{k}, {}})) rest.push_back(k);
   bool done = true;
   for (int k : rest)
     if (!is_open(static_cast<size_t>(k)))
@@ -143,27 +143,27 @@ bool Climb::open_extents(Kernels which) {
 
 /// Opens an extent together with a number that is equal to it, or as equal to another extent, or
 /// as a product.
-bool Climb::open_extent(int k) {
-  const auto& symbols = explorer_.symbols();
+bool HypothesisSearch::open_extent(int k) {
+  const auto& symbols = tester_.symbols();
   const PairSymbol& s = symbols[static_cast<size_t>(k)];
-  if (relaxer_.open(h_, {{k}, {}})) return true;
+  if (step_.open(h_, {{k}, {}})) return true;
   for (size_t n = 0; n < symbols.size(); ++n)
     if (!symbols[n].is_size() && !is_open(n) && symbols[n].witness == s.witness &&
-        relaxer_.open(h_, {{k}, {{static_cast<int>(n), 0}}}))
+        step_.open(h_, {{k}, {{static_cast<int>(n), 0}}}))
       return true;
   for (bool same_axis : {true, false})
     for (size_t n = 0; n < symbols.size(); ++n) {
       bool fits = symbols[n].is_size() && symbols[n].witness == s.witness &&
                   static_cast<int>(n) != k && (symbols[n].axis == s.axis) == same_axis;
       bool root = fits && (!is_open(n) || same(h_.left[n], own(n)));
-      if (root && relaxer_.open(h_, {{static_cast<int>(n)}, {{k, 0}}})) return true;
+      if (root && step_.open(h_, {{static_cast<int>(n)}, {{k, 0}}})) return true;
     }
   return open_product(k);
 }
 
 /// Opens an extent as the product of two numbers.
-bool Climb::open_product(int k) {
-  const auto& symbols = explorer_.symbols();
+bool HypothesisSearch::open_product(int k) {
+  const auto& symbols = tester_.symbols();
   auto usable = [&](size_t n) {
     return !symbols[n].is_size() && !is_open(n) && symbols[n].witness > 1;
   };
@@ -171,17 +171,16 @@ bool Climb::open_product(int k) {
     for (size_t b = a + 1; usable(a) && b < symbols.size(); ++b) {
       bool fits = usable(b) && symbols[a].witness * symbols[b].witness ==
                                    symbols[static_cast<size_t>(k)].witness;
-      if (fits && relaxer_.open(h_, {{static_cast<int>(a), static_cast<int>(b)}, {}, k}))
-        return true;
+      if (fits && step_.open(h_, {{static_cast<int>(a), static_cast<int>(b)}, {}, k})) return true;
     }
   return false;
 }
 
 /// Extents that equations of the left side make equal, as its numbers and kernels are, are tied:
 /// the equations may say less when numbers are open. `space` has the rest open.
-void Climb::tie_equal_extents(const Space& space) {
-  const auto& symbols = explorer_.symbols();
-  std::vector<Sample> samples = explorer_.samples(space, {}, kConfirm);
+void HypothesisSearch::tie_equal_extents(const Space& space) {
+  const auto& symbols = tester_.symbols();
+  std::vector<Sample> samples = tester_.samples(space, {}, kConfirm);
   auto spatial = [&](size_t k) {
     return symbols[k].is_size() && symbols[k].axis >= 2 && !is_kernel(symbols[k]);
   };
@@ -197,24 +196,23 @@ void Climb::tie_equal_extents(const Space& space) {
 }
 
 /// Removes conditions that the left side's own requirements imply, or that nothing needs.
-bool Climb::drop_conditions() {
+bool HypothesisSearch::drop_conditions() {
   for (size_t k = 0; k < h_.left.size(); ++k) {
-    if (!explorer_.symbols()[k].is_size() || same(h_.left[k], own(k))) continue;
+    if (!tester_.symbols()[k].is_size() || same(h_.left[k], own(k))) continue;
     Hypothesis wider = h_;
     wider.left[k] = own(k);
-    Space space = explorer_.space(wider);
+    Space space = tester_.space(wider);
     std::vector<Sample> apart;
     if (h_.left[k].terms().size() == 1) {
-      int other = explorer_.index_of(h_.left[k].terms()[0].monomial[0]);
-      apart = explorer_.samples_apart(space, {{static_cast<int>(k), other}}, kConfirm);
+      int other = tester_.index_of(h_.left[k].terms()[0].monomial[0]);
+      apart = tester_.samples_apart(space, {{static_cast<int>(k), other}}, kConfirm);
     }
-    if (!explorer_.refuting(wider, space, apart) && relaxer_.holds(wider, {}))
-      h_ = std::move(wider);
+    if (!tester_.refuting(wider, space, apart) && step_.holds(wider, {})) h_ = std::move(wider);
   }
   return true;
 }
 
-bool Climb::open_numbers() {
+bool HypothesisSearch::open_numbers() {
   bool closed = std::any_of(lists_.begin(), lists_.end(), [&](const LeftList& list) {
     return std::any_of(list.symbols.begin(), list.symbols.end(),
                        [&](int k) { return !is_open(static_cast<size_t>(k)); });
@@ -223,16 +221,16 @@ bool Climb::open_numbers() {
   for (const LeftList& list : lists_) {
     bool whole = std::none_of(list.symbols.begin(), list.symbols.end(),
                               [&](int k) { return is_open(static_cast<size_t>(k)); });
-    if (whole && relaxer_.open(h_, {list.symbols, {}})) continue;
+    if (whole && step_.open(h_, {list.symbols, {}})) continue;
     if (!is_open(static_cast<size_t>(list.symbols[0]))) open_alike(list);
     for (int k : list.symbols)
-      if (!is_open(static_cast<size_t>(k)) && list.symbols.size() > 1) relaxer_.open(h_, {{k}, {}});
+      if (!is_open(static_cast<size_t>(k)) && list.symbols.size() > 1) step_.open(h_, {{k}, {}});
   }
   return true;
 }
 
 /// A list together with those of other calls that are still like it.
-void Climb::open_alike(const LeftList& list) {
+void HypothesisSearch::open_alike(const LeftList& list) {
   Opening o{list.symbols, {}};
   for (const LeftList& other : lists_) {
     if (&other == &list || !other.alike(list)) continue;
@@ -240,11 +238,11 @@ void Climb::open_alike(const LeftList& list) {
       if (!is_open(static_cast<size_t>(other.symbols[i])))
         o.ties.emplace_back(other.symbols[i], static_cast<int>(i));
   }
-  if (!o.ties.empty()) relaxer_.open(h_, o);
+  if (!o.ties.empty()) step_.open(h_, o);
 }
 
 /// All numbers at once, when none is open.
-bool Climb::open_all_numbers() {
+bool HypothesisSearch::open_all_numbers() {
   for (const LeftList& list : lists_)
     for (int k : list.symbols)
       if (is_open(static_cast<size_t>(k))) return false;
@@ -253,8 +251,8 @@ bool Climb::open_all_numbers() {
 
 /// What a number stems from: an extent that is as large at the witness, best one as far from the
 /// first or the last axis, or a product of two; nullopt when there is none.
-std::optional<Poly> Climb::stem_of(const Side& side, const NumberPlace& n) const {
-  const auto& symbols = explorer_.symbols();
+std::optional<Poly> HypothesisSearch::stem_of(const Side& side, const NumberPlace& n) const {
+  const auto& symbols = tester_.symbols();
   const Label& label = *side.calls[static_cast<size_t>(n.call)].label;
   size_t count = label.attrs.ints[n.attr].size();
   std::optional<Poly> found;
@@ -276,8 +274,8 @@ std::optional<Poly> Climb::stem_of(const Side& side, const NumberPlace& n) const
 /// All extents at once, with the numbers that stem from them, and if need be with all numbers:
 /// where the left side determines no more than the product of some, none of them can be opened
 /// alone. Equal extents of one axis stay equal.
-bool Climb::open_everything() {
-  const auto& symbols = explorer_.symbols();
+bool HypothesisSearch::open_everything() {
+  const auto& symbols = tester_.symbols();
   Hypothesis all = h_;
   std::vector<int> closed;
   for (size_t k = 0; k < symbols.size(); ++k) {
@@ -297,9 +295,9 @@ bool Climb::open_everything() {
   };
   for (size_t k = 0; k < symbols.size(); ++k)
     if (int n = symbols[k].number; n >= 0)
-      express(explorer_.left(), static_cast<size_t>(n), all.left[k]);
-  for (size_t n = 0; n < all.right.size(); ++n) express(explorer_.right(), n, all.right[n]);
-  if (relaxer_.holds(all, closed)) {
+      express(tester_.left(), static_cast<size_t>(n), all.left[k]);
+  for (size_t n = 0; n < all.right.size(); ++n) express(tester_.right(), n, all.right[n]);
+  if (step_.holds(all, closed)) {
     h_ = std::move(all);
     return true;
   }
@@ -308,20 +306,20 @@ bool Climb::open_everything() {
 
 /// Attributes with equal names and numbers share variables on both sides, where they cannot be told
 /// apart.
-bool Climb::open_all_numbers(Hypothesis all, std::vector<int> moving) {
+bool HypothesisSearch::open_all_numbers(Hypothesis all, std::vector<int> moving) {
   std::vector<const LeftList*> shared;
   for (const LeftList& list : lists_) {
     auto first = std::find_if(lists_.begin(), lists_.end(),
                               [&](const LeftList& other) { return other.alike(list); });
     for (size_t i = 0; i < list.symbols.size(); ++i) {
       auto k = static_cast<size_t>(list.symbols[i]);
-      if (explorer_.symbols()[k].fixed) return false;
+      if (tester_.symbols()[k].fixed) return false;
       if (all.left[k].is_constant()) all.left[k] = own(static_cast<size_t>(first->symbols[i]));
     }
     moving.insert(moving.end(), list.symbols.begin(), list.symbols.end());
     if (&*first != &list) shared.push_back(&list);
   }
-  const Side& right = explorer_.right();
+  const Side& right = tester_.right();
   for (const Side::Call& call : right.calls)
     for (size_t a = 0; a < call.first.size(); ++a) {
       if (call.first[a] < 0) continue;
@@ -334,12 +332,12 @@ bool Climb::open_all_numbers(Hypothesis all, std::vector<int> moving) {
         break;
       }
     }
-  Space space = explorer_.space(all);
+  Space space = tester_.space(all);
   for (const LeftList& list : lists_)
-    if (!explorer_.move_alone(space, list.symbols)) return false;
-  if (!relaxer_.holds(all, moving)) return false;
+    if (!tester_.move_alone(space, list.symbols)) return false;
+  if (!step_.holds(all, moving)) return false;
   h_ = std::move(all);
-  for (const LeftList* list : shared) relaxer_.part(h_, list->symbols);
+  for (const LeftList* list : shared) step_.part(h_, list->symbols);
   return true;
 }
 

@@ -1,10 +1,10 @@
-#include "gen/grammar/themes.h"
+#include "gen/grammar/grammars.h"
 
 namespace regraft::gen {
 namespace {
 
 /// Batches of rows through weights: products, biases, scales, transposes.
-Theme linear_theme() {
+Grammar linear_grammar() {
   return {"linear",
           {{"x", {2, 3, 4}, 2},
            {"y", {2, 4, 5}},
@@ -36,7 +36,7 @@ Theme linear_theme() {
 }
 
 /// Rows and biases: general matrix products.
-Theme gemm_theme() {
+Grammar gemm_grammar() {
   return {
       "gemm",
       {{"x", {2, 3}, 2}, {"w", {3, 4}, 2}, {"u", {4, 3}}, {"r", {1, 3}}, {"b", {4}, 2}, {"s", {}}},
@@ -57,7 +57,7 @@ Theme gemm_theme() {
 }
 
 /// Some rows of what acts on each row alone. What a slice is free to choose is no extent here.
-Theme row_theme() {
+Grammar row_grammar() {
   return {"rows",
           {{"x", {9, 3}, 2}, {"w", {3, 5}, 1}, {"b", {3}, 2}, {"c", {5}}},
           {{"slice", "begins=1,0 sizes~4,3 steps=2,1", {"93"}},
@@ -81,7 +81,7 @@ Theme row_theme() {
 }
 
 /// One token of a batch of sequences.
-Theme token_theme() {
+Grammar token_grammar() {
   return {"tokens",
           {{"x", {3, 9, 6}, 2}, {"w", {6, 5}}, {"b", {6}, 2}, {"c", {5}}},
           {{"gather", "axis=1 indices=1 shape=", {"..."}},
@@ -106,7 +106,7 @@ Theme token_theme() {
 
 /// Reshapes and transposes around what acts on elements alone. Images are 2x3x4x5; what is 4x6x9
 /// takes shapes that share no extent with it.
-Theme layout_theme() {
+Grammar layout_grammar() {
   return {"layout",
           {{"x", {2, 3, 4, 5}, 2}, {"q", {2, 20, 3}}, {"r", {4, 6, 9}, 2}},
           {{"transpose", "perm=0,2,3,1", {"...."}},
@@ -131,7 +131,7 @@ Theme layout_theme() {
 }
 
 /// Arithmetic of tensors and scalars.
-Theme number_theme() {
+Grammar number_grammar() {
   return {"numbers",
           {{"x", {2, 3}, 3}, {"s", {}, 2}},
           {{"add", "", {"ab", "ab"}},
@@ -149,7 +149,7 @@ Theme number_theme() {
 }
 
 /// Functions of single elements.
-Theme function_theme() {
+Grammar function_grammar() {
   return {"functions",
           {{"x", {2, 3}, 2}},
           {{"add", "", {"ab", "ab"}},
@@ -165,7 +165,7 @@ Theme function_theme() {
 }
 
 /// Forms of the hard sigmoid; numbers that are exact in binary.
-Theme hard_theme() {
+Grammar hard_grammar() {
   return {"hard",
           {{"x", {2, 3}, 2}},
           {{"add", "", {"ab", "-"}},
@@ -180,7 +180,7 @@ Theme hard_theme() {
 }
 
 /// A hard sigmoid is clipped to 0 and 1; its numbers stand in no relation.
-Theme hard_sigmoid_theme() {
+Grammar hard_sigmoid_grammar() {
   return {"hard-sigmoid",
           {{"x", {2, 3}}, {"s", {}}},
           {{"add", "", {"ab", "-"}},
@@ -194,7 +194,7 @@ Theme hard_sigmoid_theme() {
 }
 
 /// Clips scaled by their bound.
-Theme clip_theme(std::string_view name, std::string_view clip, std::string_view bound) {
+Grammar clip_grammar(std::string_view name, std::string_view clip, std::string_view bound) {
   return {name,
           {{"x", {2, 3}, 2}},
           {{"mul", "", {"ab", "ab"}},
@@ -207,7 +207,7 @@ Theme clip_theme(std::string_view name, std::string_view clip, std::string_view 
 }
 
 /// Sums, means and softmax over rows.
-Theme reduction_theme() {
+Grammar reduction_grammar() {
   return {"reductions",
           {{"x", {2, 3}, 2}, {"c", {2, 1}}, {"w", {3, 3}}, {"s", {}}},
           {{"matmul", "", {"ab", "bc"}},
@@ -231,7 +231,7 @@ Theme reduction_theme() {
 }
 
 /// Parts of what was put together, also as slices.
-Theme split_theme() {
+Grammar split_grammar() {
   return {"splits",
           {{"x", {4, 5}, 2}, {"y", {2, 5}}, {"z", {4, 3}}},
           {{"split", "axis=1 sizes=2,3", {".5"}},
@@ -250,7 +250,7 @@ Theme split_theme() {
 }
 
 /// A shuffle of channels before a convolution: reshape, transpose, reshape.
-Theme shuffle_before_theme() {
+Grammar shuffle_before_grammar() {
   return {"shuffle-before",
           {{"x", {2, 3, 4, 5, 2}}, {"w", {7, 12, 1, 1}}},
           {{"transpose", "perm=0,2,1,3,4", {"....."}},
@@ -264,7 +264,7 @@ Theme shuffle_before_theme() {
 }
 
 /// A shuffle of channels after a convolution.
-Theme shuffle_after_theme() {
+Grammar shuffle_after_grammar() {
   return {"shuffle-after",
           {{"x", {2, 7, 5, 2}}, {"w", {3, 4, 7, 1, 1}}},
           {{"transpose", "perm=0,2,1,3,4", {"2...."}},
@@ -278,23 +278,24 @@ Theme shuffle_after_theme() {
 
 }  // namespace
 
-std::vector<Theme> matrix_themes() {
-  return {matrix_theme(),
-          split_theme(),
-          linear_theme(),
-          gemm_theme(),
-          row_theme(),
-          token_theme(),
-          layout_theme(),
-          number_theme(),
-          hard_theme(),
-          hard_sigmoid_theme(),
-          clip_theme("clips-6", "min=0 max=6", "shape= value=6"),
-          clip_theme("clips-8", "min=0 max=8", "shape= value=8")};
+std::vector<Grammar> matrix_grammars() {
+  return {matrix_grammar(),
+          split_grammar(),
+          linear_grammar(),
+          gemm_grammar(),
+          row_grammar(),
+          token_grammar(),
+          layout_grammar(),
+          number_grammar(),
+          hard_grammar(),
+          hard_sigmoid_grammar(),
+          clip_grammar("clips-6", "min=0 max=6", "shape= value=6"),
+          clip_grammar("clips-8", "min=0 max=8", "shape= value=8")};
 }
 
-std::vector<Theme> rarer_themes() {
-  return {function_theme(), reduction_theme(), shuffle_before_theme(), shuffle_after_theme()};
+std::vector<Grammar> rarer_grammars() {
+  return {function_grammar(), reduction_grammar(), shuffle_before_grammar(),
+          shuffle_after_grammar()};
 }
 
 }  // namespace regraft::gen

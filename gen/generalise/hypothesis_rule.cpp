@@ -1,4 +1,4 @@
-#include "gen/generalise/express.h"
+#include "gen/generalise/hypothesis_rule.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 namespace regraft::gen {
 namespace {
 
-/// An attribute of a call with its numbers as polynomials over the explorer's symbols.
+/// An attribute of a call with its numbers as polynomials over the tester's symbols.
 struct Attribute {
   AttrKey key;
   const IntAttr* attr = nullptr;
@@ -41,23 +41,23 @@ std::vector<Var> plain_symbols(const Attribute& a) {
 
 class Expression {
  public:
-  Expression(const Bank& bank, const Explorer& explorer, const GeneralPair& pair,
+  Expression(const Bank& bank, const HypothesisTester& tester, const TemplatePair& pair,
              const Hypothesis& h)
-      : bank_(bank), explorer_(explorer), h_(h) {
+      : bank_(bank), tester_(tester), h_(h) {
     out_.pair.lhs = pair.lhs;
     out_.pair.rhs = pair.rhs;
-    std::vector<Poly> left(h.left.begin() + explorer.number_symbol(0), h.left.end());
-    attributes_ = attributes_of(explorer.left(), Part::Left, left);
+    std::vector<Poly> left(h.left.begin() + tester.number_symbol(0), h.left.end());
+    attributes_ = attributes_of(tester.left(), Part::Left, left);
     left_count_ = attributes_.size();
-    for (auto& a : attributes_of(explorer.right(), Part::Right, h.right))
+    for (auto& a : attributes_of(tester.right(), Part::Right, h.right))
       attributes_.push_back(std::move(a));
     express_by_sizes();
   }
   Expressed run() {
-    for (size_t v = 0; v < explorer_.leaves().size(); ++v) name_sizes(v);
+    for (size_t v = 0; v < tester_.leaves().size(); ++v) name_sizes(v);
     for (size_t k = 0; k < left_count_; ++k) name_numbers(attributes_[k]);
     for (const Attribute& a : attributes_) out_.pair.plan[a.key] = form_of(a);
-    for (size_t v = 0; v < explorer_.leaves().size(); ++v) add_conditions(v);
+    for (size_t v = 0; v < tester_.leaves().size(); ++v) add_conditions(v);
     for (size_t k = 0; k < left_count_; ++k)
       out_.closed += std::any_of(attributes_[k].numbers.begin(), attributes_[k].numbers.end(),
                                  [](const Poly& p) { return p.is_constant(); });
@@ -67,16 +67,16 @@ class Expression {
  private:
   /// Numbers that the left side determines are no variables.
   void express_by_sizes() {
-    Substitution known = explorer_.by_sizes(h_);
+    Substitution known = tester_.by_sizes(h_);
     for (Attribute& a : attributes_)
       for (Poly& p : a.numbers) p = substitute(p, known);
   }
   void name_sizes(size_t v) {
-    size_t rank = bank_.node(explorer_.leaves()[v]).shape.size();
+    size_t rank = bank_.node(tester_.leaves()[v]).shape.size();
     for (size_t d = 0; d < rank; ++d) {
-      int k = explorer_.size_symbol(v, d);
+      int k = tester_.size_symbol(v, d);
       if (k < 0) continue;
-      names_[explorer_.symbols()[static_cast<size_t>(k)].var] =
+      names_[tester_.symbols()[static_cast<size_t>(k)].var] =
           Poly::symbol(extent_of(*out_.pair.pool, v, rank, d));
     }
   }
@@ -88,13 +88,13 @@ class Expression {
         for (Var v : symbols) uses = uses || mentions(p, v);
       if (uses && plain_symbols(a) != symbols) return false;
     }
-    for (size_t k = 0; k < static_cast<size_t>(explorer_.number_symbol(0)); ++k)
+    for (size_t k = 0; k < static_cast<size_t>(tester_.number_symbol(0)); ++k)
       for (Var v : symbols)
         if (mentions(h_.left[k], v)) return false;
     return true;
   }
   bool is_own(Var v) const {  // an open number
-    for (const PairSymbol& s : explorer_.symbols())
+    for (const PairSymbol& s : tester_.symbols())
       if (s.var == v) return !s.is_size();
     return false;
   }
@@ -138,15 +138,15 @@ class Expression {
     return *q;
   }
   void add_conditions(size_t v) {
-    std::string word = explorer_.signature()[v];
+    std::string word = tester_.signature()[v];
     for (size_t d = 0; word != "-" && d < word.size(); ++d) {
-      int k = explorer_.size_symbol(v, d);
+      int k = tester_.size_symbol(v, d);
       if (k < 0) continue;
       const Poly& is = h_.left[static_cast<size_t>(k)];
-      const Poly own = Poly::symbol(explorer_.symbols()[static_cast<size_t>(k)].var);
+      const Poly own = Poly::symbol(tester_.symbols()[static_cast<size_t>(k)].var);
       if (is.is_constant() && is.constant() == 1)
         word[d] = '1';
-      else if (!is.is_constant() && explorer_.index_of(is.terms()[0].monomial[0]) < k)
+      else if (!is.is_constant() && tester_.index_of(is.terms()[0].monomial[0]) < k)
         out_.pair.where.emplace_back(renamed(is), renamed(own));
       else if (!same(is, own))
         out_.pair.where.emplace_back(renamed(own), renamed(is));
@@ -155,7 +155,7 @@ class Expression {
   }
 
   const Bank& bank_;
-  const Explorer& explorer_;
+  const HypothesisTester& tester_;
   const Hypothesis& h_;
   std::vector<Attribute> attributes_;
   size_t left_count_ = 0;
@@ -167,9 +167,9 @@ class Expression {
 
 }  // namespace
 
-Expressed express(const Bank& bank, const Explorer& explorer, const GeneralPair& pair,
+Expressed express(const Bank& bank, const HypothesisTester& tester, const TemplatePair& pair,
                   const Hypothesis& h) {
-  return Expression(bank, explorer, pair, h).run();
+  return Expression(bank, tester, pair, h).run();
 }
 
 }  // namespace regraft::gen

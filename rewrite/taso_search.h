@@ -9,7 +9,7 @@ namespace regraft::rewrite {
 /// costed and hashed from nothing and kept when it costs less than alpha times the best, has less
 /// than max_growth times the calls of the original, and was not seen. The best graph is found when
 /// it is taken out of the queue. Only the matching is ours.
-class Published final : public Searcher {
+class TasoSearch final : public Searcher {
  public:
   SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                       const SearchOptions& options, const Stop& stop) const override;

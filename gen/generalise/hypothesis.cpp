@@ -1,21 +1,21 @@
-#include "gen/generalise/explore.h"
+#include "gen/generalise/hypothesis.h"
 
 #include <algorithm>
 
 namespace regraft::gen {
 namespace {
 
-constexpr int64_t kMaxElements = 400;         // of a leaf or a result
-constexpr int64_t kMaxRightElements = 6'400;  // makes no difference to well-formedness
+constexpr int64_t kMostElements = 400;         // of a leaf or a result
+constexpr int64_t kMostRightElements = 6'400;  // makes no difference to well-formedness
 constexpr int kNearAttempts = 100;
 constexpr int kDrawAttempts = 40;
-constexpr int kApartAttempts = 400;
+constexpr int kSampleAttempts = 400;
 constexpr int kAloneAttempts = 60;
 
 bool is_small(const std::vector<int64_t>& shape) {
   int64_t n = 1;
   for (int64_t d : shape) n *= d;
-  return n <= kMaxElements;
+  return n <= kMostElements;
 }
 
 std::string number_symbol_name(size_t k) { return "n" + std::to_string(k); }
@@ -29,8 +29,8 @@ bool is_spelt_one(const Side& left, const NumberPlace& n) {
 enum class Ones : uint8_t { Open, Fixed };
 
 /// The left side as both sides of a rule, every number a variable of its own.
-GeneralPair open_pair(const Side& left, TermId lhs, Ones ones) {
-  GeneralPair p;
+TemplatePair open_pair(const Side& left, TermId lhs, Ones ones) {
+  TemplatePair p;
   p.lhs = p.rhs = lhs;
   for (size_t k = 0; k < left.numbers.size(); ++k) {
     const NumberPlace& n = left.numbers[k];
@@ -44,8 +44,9 @@ GeneralPair open_pair(const Side& left, TermId lhs, Ones ones) {
 
 }  // namespace
 
-std::optional<Explorer> Explorer::make(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed) {
-  Explorer e;
+std::optional<HypothesisTester> HypothesisTester::make(const Bank& bank, TermId lhs, TermId rhs,
+                                                       uint64_t seed) {
+  HypothesisTester e;
   e.rng_ = Rng(seed);
   e.leaves_ = rule_leaves(bank, lhs);
   e.left_ = side_of(bank, lhs, e.leaves_);
@@ -55,7 +56,7 @@ std::optional<Explorer> Explorer::make(const Bank& bank, TermId lhs, TermId rhs,
 }
 
 /// All extents may be anything, or those of 1 that the witness does not broadcast.
-bool Explorer::choose_signature(const Bank& bank, TermId lhs) {
+bool HypothesisTester::choose_signature(const Bank& bank, TermId lhs) {
   Signature any, ones;
   for (TermId leaf : leaves_) {
     const auto& shape = bank.node(leaf).shape;
@@ -68,7 +69,7 @@ bool Explorer::choose_signature(const Bank& bank, TermId lhs) {
                            [&](const NumberPlace& n) { return is_spelt_one(left_, n); });
   for (Ones numbers : {Ones::Open, Ones::Fixed}) {
     if (numbers == Ones::Fixed && !spelt) continue;
-    GeneralPair open = open_pair(left_, lhs, numbers);
+    TemplatePair open = open_pair(left_, lhs, numbers);
     if (instantiate_left(bank, open, any)) return true;
     if (!instantiate_left(bank, open, ones)) continue;
     for (std::string& word : ones)
@@ -82,8 +83,8 @@ bool Explorer::choose_signature(const Bank& bank, TermId lhs) {
   return false;
 }
 
-bool Explorer::instantiate_left(const Bank& bank, const GeneralPair& open,
-                                const Signature& signature) {
+bool HypothesisTester::instantiate_left(const Bank& bank, const TemplatePair& open,
+                                        const Signature& signature) {
   Rule rule = to_rule(bank, open);
   rule.rhs = rule.lhs;
   auto instance = instantiate(rule, signature);
@@ -125,7 +126,7 @@ bool Explorer::instantiate_left(const Bank& bank, const GeneralPair& open,
   return Space(space_symbols_, instance_->requires_lhs).contains(witness_);
 }
 
-int Explorer::size_symbol(size_t leaf, size_t axis) const {
+int HypothesisTester::size_symbol(size_t leaf, size_t axis) const {
   for (size_t k = 0; k < symbols_.size(); ++k)
     if (symbols_[k].leaf == leaves_[leaf] && symbols_[k].axis == static_cast<int>(axis) &&
         symbols_[k].is_size())
@@ -133,18 +134,18 @@ int Explorer::size_symbol(size_t leaf, size_t axis) const {
   return -1;
 }
 
-Substitution Explorer::given(const Hypothesis& h) const {
+Substitution HypothesisTester::given(const Hypothesis& h) const {
   Substitution r;
   for (size_t k = 0; k < symbols_.size(); ++k)
     if (!same(h.left[k], Poly::symbol(symbols_[k].var))) r[symbols_[k].var] = h.left[k];
   return r;
 }
 
-Space Explorer::space(const Hypothesis& h) const {
+Space HypothesisTester::space(const Hypothesis& h) const {
   return {space_symbols_, instance_->requires_lhs, given(h)};
 }
 
-Substitution Explorer::by_sizes(const Hypothesis& h) const {
+Substitution HypothesisTester::by_sizes(const Hypothesis& h) const {
   Substitution r;
   Conjunction conditions = substitute(instance_->requires_lhs, given(h));
   auto is_sizes = [&](const Poly& p) {
@@ -172,7 +173,7 @@ Substitution Explorer::by_sizes(const Hypothesis& h) const {
   return r;
 }
 
-std::optional<Sample> Explorer::sample_at(Point p) {
+std::optional<Sample> HypothesisTester::sample_at(Point p) {
   Sample s;
   s.point = std::move(p);
   size_t next = 0;
@@ -194,7 +195,7 @@ std::optional<Sample> Explorer::sample_at(Point p) {
 
 /// Every axis of the leaves and the result that is longer than 1 in the witness is so in the
 /// sample; short ones hide strides and the like.
-bool Explorer::is_rich(const Sample& s) const {
+bool HypothesisTester::is_rich(const Sample& s) const {
   auto rich = [](const std::vector<int64_t>& shape, const std::vector<int64_t>& witness) {
     for (size_t d = 0; d < shape.size(); ++d)
       if (shape[d] == 1 && witness[d] > 1) return false;
@@ -205,8 +206,8 @@ bool Explorer::is_rich(const Sample& s) const {
   return rich(s.shape, witness_shape_);
 }
 
-std::vector<Sample> Explorer::samples(const Space& space, const std::vector<int>& moving,
-                                      int count) {
+std::vector<Sample> HypothesisTester::samples(const Space& space, const std::vector<int>& moving,
+                                              int count) {
   std::vector<Sample> r;
   auto wanted = static_cast<size_t>(count);
   auto take = [&](std::optional<Point> p, bool rich) {
@@ -225,7 +226,7 @@ std::vector<Sample> Explorer::samples(const Space& space, const std::vector<int>
   return r;
 }
 
-bool Explorer::move_alone(const Space& space, const std::vector<int>& symbols) {
+bool HypothesisTester::move_alone(const Space& space, const std::vector<int>& symbols) {
   for (int k = 0; k < kAloneAttempts; ++k) {
     auto p =
         space.near(rng_, witness_, symbols, static_cast<size_t>(k % 3), Space::Others::Extents);
@@ -235,7 +236,7 @@ bool Explorer::move_alone(const Space& space, const std::vector<int>& symbols) {
   return false;
 }
 
-bool Explorer::can_move(const Space& space, int symbol, Axes axes) {
+bool HypothesisTester::can_move(const Space& space, int symbol, Axes axes) {
   for (int k = 0; k < kNearAttempts; ++k) {
     auto p = space.near(rng_, witness_, {symbol}, static_cast<size_t>(k % 4), Space::Others::All);
     auto s = p && has_moved(*p, {symbol}) ? sample_at(*std::move(p)) : std::nullopt;
@@ -244,7 +245,7 @@ bool Explorer::can_move(const Space& space, int symbol, Axes axes) {
   return false;
 }
 
-Hypothesis Explorer::closed(Hypothesis h, Axes axes) {
+Hypothesis HypothesisTester::closed(Hypothesis h, Axes axes) {
   for (size_t k = static_cast<size_t>(first_number_); k < symbols_.size(); ++k) {
     const PairSymbol& s = symbols_[k];
     if (!same(h.left[k], Poly::symbol(s.var))) continue;
@@ -255,19 +256,19 @@ Hypothesis Explorer::closed(Hypothesis h, Axes axes) {
   return h;
 }
 
-bool Explorer::has_moved(const Point& p, const std::vector<int>& symbols) const {
+bool HypothesisTester::has_moved(const Point& p, const std::vector<int>& symbols) const {
   return std::any_of(symbols.begin(), symbols.end(), [&](int k) {
     return p[static_cast<size_t>(k)] != witness_[static_cast<size_t>(k)];
   });
 }
 
-std::vector<Sample> Explorer::samples_apart(const Space& space,
-                                            const std::vector<std::pair<int, int>>& pairs,
-                                            int count) {
+std::vector<Sample> HypothesisTester::samples_apart(const Space& space,
+                                                    const std::vector<std::pair<int, int>>& pairs,
+                                                    int count) {
   std::vector<Sample> r;
   std::vector<int> moving;
   for (auto [a, b] : pairs) moving.insert(moving.end(), {a, b});
-  for (int k = 0; k < kApartAttempts && r.size() < static_cast<size_t>(count); ++k) {
+  for (int k = 0; k < kSampleAttempts && r.size() < static_cast<size_t>(count); ++k) {
     auto p = space.near(rng_, witness_, moving, static_cast<size_t>(k % 5), Space::Others::All);
     bool differs =
         p && std::any_of(pairs.begin(), pairs.end(), [&](auto pair) {
@@ -279,7 +280,7 @@ std::vector<Sample> Explorer::samples_apart(const Space& space,
   return r;
 }
 
-int64_t Explorer::value(const Poly& p, const Point& at) const {
+int64_t HypothesisTester::value(const Poly& p, const Point& at) const {
   int64_t sum = p.constant();
   for (const auto& [monomial, coefficient] : p.terms()) {
     int64_t product = coefficient;
@@ -289,39 +290,39 @@ int64_t Explorer::value(const Poly& p, const Point& at) const {
   return sum;
 }
 
-bool Explorer::is_composed(const Poly& p) const {
+bool HypothesisTester::is_composed(const Poly& p) const {
   int variables = 0;
   for (const auto& term : p.terms())
     for (Var v : term.monomial) variables += index_of(v) >= first_number_;
   return variables > 1;
 }
 
-std::vector<int64_t> Explorer::right_numbers(const Hypothesis& h, const Sample& s) const {
+std::vector<int64_t> HypothesisTester::right_numbers(const Hypothesis& h, const Sample& s) const {
   std::vector<int64_t> numbers;
   for (const Poly& p : h.right) numbers.push_back(value(p, s.point));
   return numbers;
 }
 
-bool Explorer::same_shape(const Hypothesis& h, const Sample& s) const {
+bool HypothesisTester::same_shape(const Hypothesis& h, const Sample& s) const {
   auto shape = shape_of(right_, s.shapes, right_numbers(h, s));
   return shape && *shape == s.shape;
 }
 
-bool Explorer::agrees(const Hypothesis& h, Sample& s) const {
+bool HypothesisTester::agrees(const Hypothesis& h, Sample& s) const {
   if (!same_shape(h, s)) return false;
   if (s.leaves.empty()) {
     Rng rng(s.key);
     for (const auto& leaf : s.shapes) s.leaves.push_back(random_array(rng, leaf));
     std::vector<int64_t> given(s.point.begin() + first_number_, s.point.end());
-    s.value = value_of(left_, s.leaves, given, s.key, kMaxElements);
+    s.value = value_of(left_, s.leaves, given, s.key, kMostElements);
   }
   if (!s.value) return true;
-  auto value = value_of(right_, s.leaves, right_numbers(h, s), s.key, kMaxRightElements);
+  auto value = value_of(right_, s.leaves, right_numbers(h, s), s.key, kMostRightElements);
   return value && agreement({*s.value}, {*value}) != Agreement::Different;
 }
 
-std::optional<Sample> Explorer::refuting(const Hypothesis& h, const Space& space,
-                                         std::vector<Sample>& samples) {
+std::optional<Sample> HypothesisTester::refuting(const Hypothesis& h, const Space& space,
+                                                 std::vector<Sample>& samples) {
   for (Sample& s : remembered_)
     if (space.contains(s.point) && !agrees(h, s)) return s;
   for (Sample& s : samples) {

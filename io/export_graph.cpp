@@ -15,9 +15,9 @@
 namespace regraft::io {
 namespace {
 
-class Raising {
+class Exporter {
  public:
-  Raising(const Imported& original, const Graph& optimised)
+  Exporter(const Imported& original, const Graph& optimised)
       : model_(*original.model), imported_(original.graph), g_(optimised) {}
   Result<Draft> run();
 
@@ -80,7 +80,7 @@ class Raising {
 };
 
 /// Is the node what the import made, but for what its operands are?
-bool Raising::is_untouched(const Node& node) const {
+bool Exporter::is_untouched(const Node& node) const {
   if (node.origin < 0 || static_cast<size_t>(node.origin) >= model_.origins()) return false;
   int32_t id = model_.ids[static_cast<size_t>(node.origin)];
   if (id < 0) return false;
@@ -91,7 +91,7 @@ bool Raising::is_untouched(const Node& node) const {
   return node.kind != NodeKind::Call || same(node.attrs, was.attrs);
 }
 
-void Raising::index_origins() {
+void Exporter::index_origins() {
   kept_.assign(model_.origins(), -1);
   copied_.assign(static_cast<size_t>(g_.id_bound()), 0);
   for (int32_t id = 0; id < g_.id_bound(); ++id) {
@@ -104,7 +104,7 @@ void Raising::index_origins() {
 }
 
 /// The node of an origin that a copied node still reads; put back if a rewrite dropped it.
-int32_t Raising::keep(int32_t origin) {
+int32_t Exporter::keep(int32_t origin) {
   int32_t& slot = kept_[static_cast<size_t>(origin)];
   if (slot >= 0) return slot;
   slot = g_.add_node(imported_.node(model_.ids[static_cast<size_t>(origin)]));
@@ -113,7 +113,7 @@ int32_t Raising::keep(int32_t origin) {
   return slot;
 }
 
-Value Raising::translate(Value imported) {
+Value Exporter::translate(Value imported) {
   if (imported.node < 0) return imported;
   const Node& node = imported_.node(imported.node);
   CHECK(node.origin >= 0);  // an input that is no operand is a constant
@@ -122,7 +122,7 @@ Value Raising::translate(Value imported) {
 
 /// What a node reads: one value for each ONNX input (node < 0: omitted), then what its bodies
 /// capture.
-std::vector<Value> Raising::compute_inputs(int32_t id) {
+std::vector<Value> Exporter::compute_inputs(int32_t id) {
   const Node node = g_.node(id);  // a copy: translate may add nodes
   if (!copied_[static_cast<size_t>(id)] || !model_.is_node(node.origin)) return node.inputs;
   if (node.kind == NodeKind::Opaque) {
@@ -148,14 +148,14 @@ std::vector<Value> Raising::compute_inputs(int32_t id) {
   return inputs;
 }
 
-const std::vector<Value>& Raising::inputs_of(int32_t id) {
+const std::vector<Value>& Exporter::inputs_of(int32_t id) {
   auto known = inputs_.find(id);
   if (known == inputs_.end()) known = inputs_.emplace(id, compute_inputs(id)).first;
   return known->second;
 }
 
 /// Appends what `root` needs, operands first, then itself.
-void Raising::order_from(int32_t root) {
+void Exporter::order_from(int32_t root) {
   if (!ordered_.insert(root).second) return;
   std::vector<std::pair<int32_t, size_t>> stack{{root, 0}};
   while (!stack.empty()) {
@@ -173,7 +173,7 @@ void Raising::order_from(int32_t root) {
 
 /// Needed nodes, operands first; those of the file in the file's order as far as possible. What
 /// nothing read in the file either is kept.
-void Raising::order_all() {
+void Exporter::order_all() {
   for (Value v : g_.outputs()) order_from(v.node);
   for (size_t k = 0; k < model_.nodes.size(); ++k) {
     if (!model_.used[k] && kept_[k] >= 0) order_from(kept_[k]);
@@ -193,13 +193,13 @@ void Raising::order_all() {
   for (int32_t id : needed) order_from(id);
 }
 
-const onnx::NodeProto* Raising::source(int32_t id) const {
+const onnx::NodeProto* Exporter::source(int32_t id) const {
   const Node& node = g_.node(id);
   bool copied = copied_[static_cast<size_t>(id)] && model_.is_node(node.origin);
   return copied ? model_.nodes[static_cast<size_t>(node.origin)].get() : nullptr;
 }
 
-void Raising::reserve_names() {
+void Exporter::reserve_names() {
   const auto& graph = model_.shell.graph();
   for (const auto& v : graph.input()) reserved_.insert(v.name());
   for (const auto& v : graph.output()) reserved_.insert(v.name());
@@ -213,19 +213,19 @@ void Raising::reserve_names() {
 }
 
 /// Graph inputs and the tensors of the file cannot be renamed.
-bool Raising::is_fixed(Value v) const {
+bool Exporter::is_fixed(Value v) const {
   const Node& node = g_.node(v.node);
   if (node.kind == NodeKind::Input) return true;
   return copied_[static_cast<size_t>(v.node)] && !model_.is_node(node.origin);
 }
 
-std::string Raising::own_name(Value v) const {
+std::string Exporter::own_name(Value v) const {
   if (const auto* proto = source(v.node)) return proto->output(v.output);
   const auto& names = g_.node(v.node).names;
   return static_cast<size_t>(v.output) < names.size() ? names[static_cast<size_t>(v.output)] : "";
 }
 
-void Raising::name_fixed() {
+void Exporter::name_fixed() {
   auto fix = [&](Value v) {
     names_[v] = own_name(v);
     taken_.insert(names_[v]);
@@ -237,7 +237,7 @@ void Raising::name_fixed() {
 }
 
 /// Graph outputs and what bodies read have names that must not change.
-Status Raising::name_required() {
+Status Exporter::name_required() {
   std::vector<std::pair<std::string, Value>> wanted;
   for (size_t k = 0; k < g_.outputs().size(); ++k) {
     wanted.emplace_back(model_.shell.graph().output(static_cast<int>(k)).name(), g_.outputs()[k]);
@@ -276,7 +276,7 @@ Status Raising::name_required() {
   return {};
 }
 
-void Raising::name_rest() {
+void Exporter::name_rest() {
   std::set<Value> read;
   for (int32_t id : order_) {
     for (Value v : inputs_of(id)) read.insert(v);
@@ -300,7 +300,7 @@ void Raising::name_rest() {
   }
 }
 
-std::string Raising::fresh(std::string_view stem) {
+std::string Exporter::fresh(std::string_view stem) {
   int& n = counters_[std::string(stem)];
   for (;;) {
     std::string name = fmt::format("regraft_{}_{}", stem, n++);
@@ -308,14 +308,14 @@ std::string Raising::fresh(std::string_view stem) {
   }
 }
 
-onnx::NodeProto& Raising::add_node(std::string_view type, const std::string& node_name) {
+onnx::NodeProto& Exporter::add_node(std::string_view type, const std::string& node_name) {
   onnx::NodeProto& node = *graph().add_node();
   node.set_op_type(std::string(type));
   node.set_name(node_name);
   return node;
 }
 
-void Raising::write_copy(int32_t id) {
+void Exporter::write_copy(int32_t id) {
   onnx::NodeProto& node = *graph().add_node();
   node = *source(id);
   const auto& inputs = inputs_of(id);
@@ -331,7 +331,7 @@ void Raising::write_copy(int32_t id) {
 }
 
 /// The initialiser that holds a constant which an operator wants as an input.
-std::string Raising::constant_input(const std::shared_ptr<const Constant>& data) {
+std::string Exporter::constant_input(const std::shared_ptr<const Constant>& data) {
   for (auto [it, end] = constants_.equal_range(data->hash().low); it != end; ++it)
     if (same(*it->second.data, *data)) return it->second.name;
   std::string as = fresh("constant");
@@ -340,7 +340,7 @@ std::string Raising::constant_input(const std::shared_ptr<const Constant>& data)
   return as;
 }
 
-Status Raising::write_call(int32_t id) {
+Status Exporter::write_call(int32_t id) {
   const Node& call = g_.node(id);
   std::vector<TensorType> operands;
   for (Value v : call.inputs) operands.push_back(g_.type(v));
@@ -363,7 +363,7 @@ Status Raising::write_call(int32_t id) {
   return {};
 }
 
-void Raising::write_constant(const std::shared_ptr<const Constant>& data, const std::string& as) {
+void Exporter::write_constant(const std::shared_ptr<const Constant>& data, const std::string& as) {
   if (model_.ir_version >= 4) {
     draft_.make_initialiser(data)->set_name(as);
     return;
@@ -377,7 +377,7 @@ void Raising::write_constant(const std::shared_ptr<const Constant>& data, const 
   draft_.fill(*value.mutable_t(), data);
 }
 
-void Raising::write_identities(int32_t id) {
+void Exporter::write_identities(int32_t id) {
   for (const Identity& i : identities_) {
     if (i.from.node != id) continue;
     onnx::NodeProto& node = add_node("Identity", fresh("identity"));
@@ -386,7 +386,7 @@ void Raising::write_identities(int32_t id) {
   }
 }
 
-Status Raising::write_node(int32_t id) {
+Status Exporter::write_node(int32_t id) {
   const Node& node = g_.node(id);
   if (source(id) != nullptr)
     write_copy(id);
@@ -401,7 +401,7 @@ Status Raising::write_node(int32_t id) {
 }
 
 /// Tensors of the file that are still read, were never read, or are defaults of inputs.
-void Raising::write_initialisers() {
+void Exporter::write_initialisers() {
   std::unordered_set<std::string_view> dropped;
   bool training = model_.shell.training_info_size() > 0;  // its graphs may read any of them
   for (size_t k = 0; k < model_.initialisers.size(); ++k) {
@@ -420,7 +420,7 @@ void Raising::write_initialisers() {
 }
 
 /// Drops what the file says of values that no longer exist.
-void Raising::drop_stale() {
+void Exporter::drop_stale() {
   std::unordered_set<std::string_view> present;
   for (const auto& v : graph().input()) present.insert(v.name());
   for (const auto& t : graph().initializer()) present.insert(t.name());
@@ -442,7 +442,7 @@ void Raising::drop_stale() {
 }
 
 /// What a reader of the file demands: each value is made once, before it is read.
-void Raising::check_order() const {
+void Exporter::check_order() const {
   const auto& written = draft_.proto.graph();
   std::unordered_set<std::string_view> made;
   for (const auto& v : written.input()) made.insert(v.name());
@@ -456,7 +456,7 @@ void Raising::check_order() const {
   for (const auto& v : written.output()) CHECK(made.contains(v.name()));
 }
 
-Result<Draft> Raising::run() {
+Result<Draft> Exporter::run() {
   if (g_.outputs().size() != imported_.outputs().size() ||
       g_.inputs().size() != imported_.inputs().size()) {
     return error("the graph does not have the inputs and outputs of its model");
@@ -481,8 +481,8 @@ Result<Draft> Raising::run() {
 
 }  // namespace
 
-Result<Draft> raise(const Imported& original, const Graph& optimised) {
-  return Raising(original, optimised).run();
+Result<Draft> export_graph(const Imported& original, const Graph& optimised) {
+  return Exporter(original, optimised).run();
 }
 
 }  // namespace regraft::io

@@ -1,0 +1,16 @@
+#pragma once
+// The tables that op sets are made of. Witness extents are small and differ where they can, so that
+// what is equal is equal for a reason.
+#include "gen/grammar/op_sets.h"
+
+namespace regraft::gen {
+
+Grammar matrix_grammar();                ///< plain matrices
+Grammar convolution_grammar();           ///< images of one size under windows that keep it
+Grammar taso_grammar();                  ///< the inputs and operators of the TASO generator
+std::vector<Grammar> matrix_grammars();  ///< matrices, sequences, layouts, numbers
+std::vector<Grammar> image_grammars();   ///< convolutions and what stands beside them
+std::vector<Grammar> move_grammars();    ///< reshapes, transposes, slices of what acts on elements
+std::vector<Grammar> rarer_grammars();   ///< functions, reductions, shuffles of more calls
+
+}  // namespace regraft::gen
