@@ -91,8 +91,7 @@ TEST(Simplifier, QuotientsKeepTheirReason) {
   Sum counted = algebra.sum(n, [&](const Poly& k) {
     return algebra.select(pool.floordiv(k, d) == Poly(0), one, [] { return Sum{}; });
   });
-  Simplifier simplifier(solver, budget);
-  Sum few = simplifier.normal_form(counted, {Poly(9) <= n});
+  Sum few = normal_form(counted, Context(solver, budget, {Poly(9) <= n}));
   ASSERT_EQ(few.products.size(), 1u);
   EXPECT_TRUE(few.products[0].bound.empty() && few.products[0].guard.empty() &&
               few.products[0].atoms.empty())

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "verify/arithmetic/walk.h"
+
 namespace regraft::verify {
 namespace {
 
@@ -21,15 +23,11 @@ std::vector<Poly> zeros(const Conjunction& facts) {
 
 /// A denominator in p becomes a number below 1, for which quotients say nothing.
 bool spoils(const Poly& p, const Substitution& s) {
-  for (const auto& t : p.terms())
-    for (Var v : t.monomial) {
-      if (!v->numerator) continue;
-      Poly d = substitute(*v->denominator, s);
-      if ((d.is_constant() && d.constant() < 1) || spoils(*v->numerator, s) ||
-          spoils(*v->denominator, s))
-        return true;
-    }
-  return false;
+  return any_symbol(p, [&](Var v) {
+    if (!v->numerator) return false;
+    Poly d = substitute(*v->denominator, s);
+    return d.is_constant() && d.constant() < 1;
+  });
 }
 bool spoils(const Formula& f, const Substitution& s) {
   return spoils(f.poly, s) ||

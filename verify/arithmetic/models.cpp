@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "verify/arithmetic/walk.h"
+
 namespace regraft::verify {
 namespace {
 
@@ -29,8 +31,7 @@ void for_each_free(const Poly& p, F&& visit, bool inside = false) {
 }
 template <class F>
 void for_each_free(const Formula& f, F&& visit) {
-  for_each_free(f.poly, visit);
-  for (const Formula& part : f.parts) for_each_free(part, visit);
+  for_each_poly(f, [&](const Poly& p) { for_each_free(p, visit); });
 }
 
 /// p is linear in v.

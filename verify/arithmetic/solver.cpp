@@ -11,6 +11,7 @@
 #include "verify/arithmetic/equalities.h"
 #include "verify/arithmetic/linear.h"
 #include "verify/arithmetic/models.h"
+#include "verify/arithmetic/walk.h"
 
 namespace regraft::verify {
 namespace {
@@ -46,8 +47,7 @@ void collect(const Poly& p, Symbols& symbols, bool& products) {
   }
 }
 void collect(const Formula& f, Symbols& symbols, bool& products) {
-  collect(f.poly, symbols, products);
-  for (const auto& p : f.parts) collect(p, symbols, products);
+  for_each_poly(f, [&](const Poly& p) { collect(p, symbols, products); });
 }
 
 bool plainly_positive(const Poly& p) {

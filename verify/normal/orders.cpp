@@ -1,10 +1,14 @@
 // Ordered facts: ranges of functions, what known inequalities say together, monotone functions.
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "verify/arithmetic/linear.h"
 #include "verify/normal/alike.h"
+#include "verify/normal/laws.h"
+#include "verify/normal/match.h"
+#include "verify/normal/signs.h"
 #include "verify/normal/sums.h"
 
 namespace regraft::verify {
@@ -93,8 +97,7 @@ std::optional<Rational> rational_of(const Real& r) {
   return Rational::make(static_cast<int64_t>(scaled), 1024);
 }
 
-/// From the ranges of the functions in s.
-Sign Laws::by_range(const Sum& s, const Conjunction& context) {
+Sign by_range(const Sum& s, const Context& context) {
   Range all{{Rational{0, 1}, false}, {Rational{0, 1}, false}};
   bool bounded = false;
   for (const Product& p : s.products) {
@@ -105,7 +108,7 @@ Sign Laws::by_range(const Sum& s, const Conjunction& context) {
       r = times(p.coefficient, *f);
       bounded = true;
     } else {
-      Sign x = sign(p, context);
+      Sign x = sign_of(p, context);
       if (x.not_negative()) r.low = {Rational{0, 1}, x.not_zero()};
       if (x.not_positive()) r.high = {Rational{0, 1}, x.not_zero()};
     }
@@ -118,13 +121,12 @@ Sign Laws::by_range(const Sum& s, const Conjunction& context) {
   return between(bound(all.low), bound(all.high));
 }
 
-/// From what is known, as linear inequalities between products.
-Sign Laws::by_combination(const Sum& s) {
+Sign by_combination(const Sum& s, const Facts& known) {
   Columns columns;
   auto above = columns.row(s, 1, true), below = columns.row(s, -1, true);
   if (!above || !below) return {};
   std::vector<Inequality> facts;
-  for (const Known& k : known_) {
+  for (const Known& k : known) {
     if (!k.bound.empty() || !k.guard.empty()) continue;
     for (int64_t side : {1, -1})
       if (side == 1 ? k.sign.not_negative() : k.sign.not_positive())
@@ -137,45 +139,51 @@ Sign Laws::by_combination(const Sum& s) {
   return {negative, true, !no_reals(facts)};
 }
 
-/// f(-x) = -f(x).
-std::optional<Sum> Laws::odd(const Atom& a) {
-  const Sum& x = *a.argument;
-  if (x.products.empty() || leading(x).n >= 0) return std::nullopt;
-  return scaled(function_of(static_cast<Fn>(a.head), scaled(x, {-1, 1})), {-1, 1});
+namespace {
+
+/// A product of x and of increasing functions of x, with another value for x; and how many of its
+/// factors are x, never negative, and a relu.
+struct Image {
+  Sum product;
+  size_t plain = 0, positive = 0, rectified = 0;
+};
+std::optional<Image> image_of(const Product& p, const Atom& x, const Sum& other,
+                              const Context& context) {
+  if (!bare(p)) return std::nullopt;
+  Image r{number(p.coefficient)};
+  for (const Atom& f : p.atoms) {
+    if (same_atom(f, x, context)) {
+      ++r.plain;
+      r.product = r.product * other;
+      continue;
+    }
+    const Atom* inner = increases(f) ? only_atom(*f.argument) : nullptr;
+    if (!inner || !same_atom(*inner, x, context)) return std::nullopt;
+    r.positive += never_negative(f);
+    r.rectified += is_function(f, Fn::Relu);
+    Atom g = f;
+    g.argument = std::make_shared<Sum>(other);
+    r.product = r.product * sum_of(std::move(g));
+  }
+  return r;
 }
 
-/// max g(x) = g(max x) for g that increases: a sum of x, of increasing functions of x and of
-/// products of such that are not negative (x relu(x) is a square). Of a x + b relu(x) both slopes
-/// count, a and a + b.
-std::optional<Sum> Laws::through_monotone(const Atom& a, const Conjunction& context) {
+}  // namespace
+
+std::optional<Sum> through_monotone(const Atom& a, const Context& context) {
   const Sum& s = *a.argument;
   const Atom* x = nullptr;
   for (const Product& p : s.products)
     for (const Atom& f : p.atoms)
       if (increases(f) && only_atom(*f.argument)) x = only_atom(*f.argument);
   if (!x) return std::nullopt;
-  Atom largest = a;
-  largest.argument = std::make_shared<Sum>(sum_of(*x));
+  const Sum largest = maximum_of(a, sum_of(*x));
   Sum result;
   Rational slope{0, 1}, slope_above{0, 1};
   for (const Product& p : s.products) {
-    if (!bare(p)) return std::nullopt;
-    Sum product = number(p.coefficient);
-    size_t plain = 0, positive = 0, rectified = 0;
-    for (const Atom& f : p.atoms) {
-      if (same_atom(f, *x, context)) {
-        ++plain;
-        product = product * sum_of(largest);
-        continue;
-      }
-      const Atom* inner = increases(f) ? only_atom(*f.argument) : nullptr;
-      if (!inner || !same_atom(*inner, *x, context)) return std::nullopt;
-      positive += never_negative(f);
-      rectified += is_function(f, Fn::Relu);
-      Atom g = f;
-      g.argument = std::make_shared<Sum>(sum_of(largest));
-      product = product * sum_of(std::move(g));
-    }
+    auto image = image_of(p, *x, largest, context);
+    if (!image) return std::nullopt;
+    auto& [product, plain, positive, rectified] = *image;
     bool linear = p.atoms.size() == 1 && plain + rectified == 1;
     bool all_positive = positive + plain == p.atoms.size() && plain <= rectified;
     if (linear) {
@@ -188,52 +196,6 @@ std::optional<Sum> Laws::through_monotone(const Atom& a, const Conjunction& cont
   }
   if (slope.n < 0 || slope_above.n < 0) return std::nullopt;
   return result;
-}
-
-/// max(f + c relu(g)) = max(x, y) = x + relu(y - x) with x = max f, y = max(f + c g), for c > 0.
-std::optional<Sum> Laws::split_rectified(const Atom& a) {
-  const auto& products = a.argument->products;
-  auto rectified = [](const Product& p) {
-    return bare(p) && p.coefficient.n > 0 && p.atoms.size() == 1 &&
-           is_function(p.atoms[0], Fn::Relu);
-  };
-  auto at = std::find_if(products.begin(), products.end(), rectified);
-  if (at == products.end()) return std::nullopt;
-  Sum without = *a.argument;
-  without.products.erase(without.products.begin() + (at - products.begin()));
-  auto over = [&](Sum argument) {
-    Atom m = a;
-    m.argument = std::make_shared<Sum>(std::move(argument));
-    return sum_of(std::move(m));
-  };
-  Sum x = over(without);
-  Sum y = over(without + scaled(rename_bound(*at->atoms[0].argument), at->coefficient));
-  return x + function_of(Fn::Relu, y + scaled(x, {-1, 1}));
-}
-
-/// Of the average of something over loops, that something, as a product whose guard says what the
-/// loops run over; nullopt: it is no average, or not wherever the context holds.
-std::optional<Product> Laws::averaged(Product p, const Conjunction& context) {
-  Conjunction ranges, rest = p.guard;
-  for (Var v : std::exchange(p.bound, {})) {
-    auto inverse = std::find_if(p.atoms.begin(), p.atoms.end(), [&](const Atom& r) {
-      if (r.kind != Atom::Recip) return false;
-      const Poly at = Poly::symbol(v), &length = r.positions[0];
-      Conjunction range, said;
-      add(range, Poly(0) <= at && at < length);
-      std::copy_if(rest.begin(), rest.end(), std::back_inserter(said),
-                   [&](const Formula& g) { return mentions(g, v); });
-      return same_conditions(range, said) && solver_.implies(context, Poly(1) <= length);
-    });
-    if (inverse == p.atoms.end()) return std::nullopt;
-    p.atoms.erase(inverse);
-    for (const Formula& g : rest)
-      if (mentions(g, v)) add(ranges, g);
-    std::erase_if(rest, [&](const Formula& g) { return mentions(g, v); });
-  }
-  if (!solver_.implies(context, rest, Products::Opaque)) return std::nullopt;
-  p.guard = std::move(ranges);
-  return p;
 }
 
 }  // namespace regraft::verify

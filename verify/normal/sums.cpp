@@ -1,7 +1,5 @@
 #include "verify/normal/sums.h"
 
-#include <algorithm>
-
 namespace regraft::verify {
 namespace {
 
@@ -20,10 +18,6 @@ Rational leading(const Sum& s) {
   return std::min_element(s.products.begin(), s.products.end(), before)->coefficient;
 }
 
-bool mentions_any(const Formula& f, const std::vector<Var>& symbols) {
-  return std::any_of(symbols.begin(), symbols.end(), [&](Var v) { return mentions(f, v); });
-}
-
 Sum single(Product p) {
   Sum s;
   s.products.push_back(std::move(p));
@@ -37,7 +31,9 @@ Sum scaled(Sum s, Rational c) {
   return s;
 }
 
-Conjunction joined(Conjunction a, const Conjunction& b) {
+Sum difference(Sum a, const Sum& b) { return std::move(a) + scaled(b, {-1, 1}); }
+
+Conjunction both(Conjunction a, const Conjunction& b) {
   for (const auto& f : b) add(a, f);
   return a;
 }
@@ -63,6 +59,13 @@ Sum without_denominator(const std::vector<Product>& s, const Atom& d,
 Sum sum_of(Atom a) {
   Product p;
   p.atoms.push_back(std::move(a));
+  return single(std::move(p));
+}
+
+Sum product_of(const std::vector<Atom>& atoms, Rational c) {
+  Product p;
+  p.coefficient = c;
+  p.atoms = atoms;
   return single(std::move(p));
 }
 
@@ -101,11 +104,36 @@ bool increases(const Atom& a) {
   return a.kind == Atom::Clip || (f && f->increasing);
 }
 
+Sum maximum_of(Atom m, Sum argument) {
+  m.argument = std::make_shared<Sum>(std::move(argument));
+  return sum_of(std::move(m));
+}
+
 bool mentions(const Atom& a, Var v) {
   auto says = [&](const auto& x) { return mentions(x, v); };
   return std::any_of(a.positions.begin(), a.positions.end(), says) ||
          std::any_of(a.guard.begin(), a.guard.end(), says) ||
          (a.argument && mentions(*a.argument, v));
+}
+bool mentions(const Product& p, Var v) {
+  auto says = [&](const auto& x) { return mentions(x, v); };
+  return std::any_of(p.guard.begin(), p.guard.end(), says) ||
+         std::any_of(p.atoms.begin(), p.atoms.end(), says);
+}
+
+Atom integer_atom(Atom::Kind kind, Poly p) {
+  Atom a;
+  a.kind = kind;
+  a.positions = {std::move(p)};
+  return a;
+}
+
+Product without_atom(Product p, size_t k) {
+  drop(p.atoms, k);
+  return p;
+}
+Product without_atoms(Product p, size_t i, size_t j) {
+  return without_atom(without_atom(std::move(p), std::max(i, j)), std::min(i, j));
 }
 
 }  // namespace regraft::verify

@@ -1,7 +1,8 @@
 #include "verify/prove/prover.h"
 
+#include "verify/normal/sums.h"
+#include "verify/prove/equality.h"
 #include "verify/prove/lowering.h"
-#include "verify/prove/matching.h"
 
 namespace regraft::verify {
 namespace {
@@ -63,90 +64,95 @@ std::vector<SolvedDomain> cases(const Conjunction& domain) {
 
 Verdict unknown(std::string reason) { return {VerdictKind::Unknown, std::move(reason)}; }
 
-/// The proof of one instance.
-class Proof {
+/// The proof of one instance where its sizes are solved in one way.
+class Case {
  public:
-  Proof(const RuleInstance& instance, Budget& budget)
-      : instance_(instance), budget_(budget), solver_(budget) {}
-  Verdict run();
-  const OracleStats& stats() const { return solver_.stats(); }
+  Case(const RuleInstance& instance, const SolvedDomain& solved, ArithmeticSolver& solver,
+       Budget& budget)
+      : instance_(instance), sizes_(solved.sizes), context_(solver, budget, solved.domain) {}
+  Verdict run() const;
 
  private:
-  Verdict prove_output(size_t k);
+  /// A side at a position, and a requirement of its formula that the domain does not imply.
+  struct Lowered {
+    Side side;
+    std::optional<Formula> unmet;
+  };
+  Lowered lower(const Graph& g, Value v, std::span<const Poly> position) const;
+  Verdict prove_output(size_t k) const;
   /// Follows from what the left side requires; equal sizes are one symbol there.
-  bool implied(const Formula& f) {
-    return solver_.implies(solved_.domain, substitute(f, solved_.sizes));
-  }
-  Side lower(const Graph& g, Value v, std::span<const Poly> position);
+  bool implied(const Formula& f) const { return context_.implies(substitute(f, sizes_)); }
 
   const RuleInstance& instance_;
-  Budget& budget_;
-  ArithmeticSolver solver_;
-  SolvedDomain solved_;           ///< what the left side requires
-  std::optional<Formula> unmet_;  ///< a requirement of a formula that the domain does not imply
+  const Substitution& sizes_;
+  const Context context_;  ///< what the left side requires
 };
 
 /// The element of v at a position; equal sizes are one symbol.
-Side Proof::lower(const Graph& g, Value v, std::span<const Poly> position) {
+Case::Lowered Case::lower(const Graph& g, Value v, std::span<const Poly> position) const {
   Symbolic algebra(g.pool());
+  Lowered r;
   algebra.on_require = [&](const Formula& f) {
-    if (!unmet_ && !implied(f)) unmet_ = f;
+    if (!r.unmet && !implied(f)) r.unmet = f;
   };
-  Side side;
   algebra.on_apply = [&](Fn f, const Sum& x) {
     if (facts(f).domain == Domain::Everywhere) return;
     Scope scope = algebra.scope();
-    side.partial.push_back(
-        {f, substitute(x, solved_.sizes), scope.bound, substitute(scope.guard, solved_.sizes)});
+    r.side.partial.push_back(
+        {f, substitute(x, sizes_), scope.bound, substitute(scope.guard, sizes_)});
   };
   algebra.on_maximum = [&](const Atom& m) {
     Scope scope = algebra.scope();
     Sum s = sum_of(m);
     s.products[0].bound = scope.bound;
     s.products[0].guard = scope.guard;
-    side.maxima.push_back(substitute(s, solved_.sizes).products.at(0));
+    r.side.maxima.push_back(substitute(s, sizes_).products.at(0));
   };
-  side.value = substitute(Lowering(g, algebra).element(v, position), solved_.sizes);
-  return side;
+  r.side.value = substitute(Lowering(g, algebra).element(v, position), sizes_);
+  return r;
 }
 
-Verdict Proof::run() {
-  const Graph &left = instance_.lhs, &right = instance_.rhs;
-  Symbolic algebra(left.pool());
-  if (!Lowering(left, algebra).supported() || !Lowering(right, algebra).supported())
-    return unknown("a node has no formula");
-  if (left.outputs().size() != right.outputs().size()) return unknown("number of outputs");
-  if (solver_.refuted(instance_.requires_lhs)) return unknown("empty domain");
-  for (SolvedDomain& sizes : cases(instance_.requires_lhs)) {
-    solved_ = std::move(sizes);
-    if (solver_.refuted(solved_.domain)) continue;
-    for (const auto& f : instance_.requires_rhs)
-      if (!implied(f)) return unknown("not implied: " + to_string(f));
-    for (size_t k = 0; k < left.outputs().size(); ++k)
-      if (Verdict v = prove_output(k); v.kind != VerdictKind::ProvedAllSizes) return v;
-  }
+Verdict Case::run() const {
+  if (context_.refuted()) return {VerdictKind::ProvedAllSizes, {}};  // no sizes are like this
+  for (const auto& f : instance_.requires_rhs)
+    if (!implied(f)) return unknown("not implied: " + to_string(f));
+  for (size_t k = 0; k < instance_.lhs.outputs().size(); ++k)
+    if (Verdict v = prove_output(k); v.kind != VerdictKind::ProvedAllSizes) return v;
   return {VerdictKind::ProvedAllSizes, {}};
 }
 
-Verdict Proof::prove_output(size_t k) {
+Verdict Case::prove_output(size_t k) const {
   const Graph &left = instance_.lhs, &right = instance_.rhs;
   const Shape &a = left.shape(left.outputs()[k]), &b = right.shape(right.outputs()[k]);
   if (a.size() != b.size()) return unknown("ranks differ");
-  Conjunction domain = solved_.domain;
+  Conjunction domain = context_.domain();
   std::vector<Poly> position;
   for (size_t d = 0; d < a.size(); ++d) {
     if (!implied(a[d] == b[d]))
       return unknown("shapes differ: " + to_string(a[d]) + " and " + to_string(b[d]));
     Var i = left.pool().fresh("i" + std::to_string(d), SymbolKind::Position);
     position.push_back(Poly::symbol(i));
-    add(domain, Poly(0) <= position.back() && position.back() < substitute(a[d], solved_.sizes));
+    add(domain, Poly(0) <= position.back() && position.back() < substitute(a[d], sizes_));
   }
-  Side one = lower(left, left.outputs()[k], position);
-  Side other = lower(right, right.outputs()[k], position);
-  if (unmet_) return unknown("not implied: " + to_string(*unmet_));
-  Matcher matcher(solver_, budget_);
-  if (matcher.proves_equal(one, other, domain)) return {VerdictKind::ProvedAllSizes, {}};
-  return unknown("stuck at" + matcher.stuck_at().substr(0, 200));
+  Lowered one = lower(left, left.outputs()[k], position);
+  Lowered other = lower(right, right.outputs()[k], position);
+  for (const auto& unmet : {one.unmet, other.unmet})
+    if (unmet) return unknown("not implied: " + to_string(*unmet));
+  return prove_equal(one.side, other.side, context_.only(std::move(domain)));
+}
+
+Verdict prove_all_sizes(const RuleInstance& instance, ArithmeticSolver& solver, Budget& budget) {
+  const Graph &left = instance.lhs, &right = instance.rhs;
+  Symbolic algebra(left.pool());
+  if (!Lowering(left, algebra).supported() || !Lowering(right, algebra).supported())
+    return unknown("a node has no formula");
+  if (left.outputs().size() != right.outputs().size()) return unknown("number of outputs");
+  if (solver.refuted(instance.requires_lhs)) return unknown("empty domain");
+  for (const SolvedDomain& sizes : cases(instance.requires_lhs))
+    if (Verdict v = Case(instance, sizes, solver, budget).run();
+        v.kind != VerdictKind::ProvedAllSizes)
+      return v;
+  return {VerdictKind::ProvedAllSizes, {}};
 }
 
 }  // namespace
@@ -167,16 +173,16 @@ SolvedDomain solve_sizes(const Conjunction& domain) {
 Verdict SymbolicProver::prove(const RuleInstance& instance) {
   if (must_end(stop_)) return unknown("interrupted");
   Budget budget(limits_, stop_);
-  Proof proof(instance, budget);
+  ArithmeticSolver solver(budget);
   Verdict v;
   try {
-    v = proof.run();
+    v = prove_all_sizes(instance, solver, budget);
   } catch (const PolyOverflow&) {
     v = unknown("integers too large");
   } catch (const OutOfBudget& e) {
     v = unknown(e.what);
   }
-  stats_ += proof.stats();
+  stats_ += solver.stats();
   return v;
 }
 

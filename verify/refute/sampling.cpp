@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "verify/arithmetic/walk.h"
 
 namespace regraft::verify {
 namespace {
@@ -11,18 +12,13 @@ namespace {
 using Symbols = std::set<Var, SymbolLess>;
 
 void collect(const Poly& p, Symbols& out) {
-  for (const auto& [m, c] : p.terms())
-    for (Var v : m) {
-      if (v->numerator) {
-        collect(*v->numerator, out);
-        collect(*v->denominator, out);
-      }
-      if (v->kind != SymbolKind::Quotient) out.insert(v);
-    }
+  any_symbol(p, [&](Var v) {
+    if (v->kind != SymbolKind::Quotient) out.insert(v);
+    return false;
+  });
 }
 void collect(const Formula& f, Symbols& out) {
-  collect(f.poly, out);
-  for (const auto& p : f.parts) collect(p, out);
+  for_each_poly(f, [&](const Poly& p) { collect(p, out); });
 }
 void collect(const Graph& g, Symbols& out) {
   for (int32_t id = 0; id < g.id_bound(); ++id) {

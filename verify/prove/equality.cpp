@@ -1,0 +1,86 @@
+#include "verify/prove/equality.h"
+
+#include "verify/normal/match.h"
+#include "verify/normal/ranges.h"
+#include "verify/normal/sums.h"
+
+namespace regraft::verify {
+namespace {
+
+/// A table of numbers says what is read.
+bool looks_up(const Sum& s) {
+  return any_atom(s, [](const Atom& a) {
+    return std::any_of(a.positions.begin(), a.positions.end(), [](const Poly& x) {
+      return any_symbol(x, [](Var v) { return v->kind == SymbolKind::Lookup; });
+    });
+  });
+}
+
+bool has_functions(const Sum& s) {
+  return any_atom(s, [](const Atom& a) { return a.argument || a.kind == Atom::Recip; });
+}
+
+/// Loops over few numbers as sums.
+bool zero_unrolled(const Sum& sum, Context context) {
+  context.loops = SmallLoops::Unroll;
+  return is_zero(sum, context);
+}
+
+/// Positions of few numbers one after the other: tables are looked up there.
+bool zero_at_each_position(const Sum& sum, const Context& context) {
+  constexpr int64_t kFew = 8;
+  for (const Formula& f : context.domain())
+    for (const auto& t : f.poly.terms()) {
+      Var v = t.monomial[0];
+      auto range =
+          v->kind == SymbolKind::Position ? constant_range(context.domain(), v) : std::nullopt;
+      if (!range || range->high - range->low >= kFew) continue;
+      for (int64_t k = range->low; k <= range->high; ++k) {
+        if (!context.budget().split()) return false;
+        Substitution there{{v, Poly(k)}};
+        if (!zero_at_each_position(substitute(sum, there),
+                                   context.only(substitute(context.domain(), there))))
+          return false;
+      }
+      return true;
+    }
+  return zero_unrolled(sum, context);
+}
+
+Verdict stuck_at(const std::string& place) {
+  return {VerdictKind::Unknown, "stuck at" + place.substr(0, 200)};
+}
+
+}  // namespace
+
+Verdict prove_equal(const Side& left, const Side& right, const Context& given) {
+  const Verdict proved{VerdictKind::ProvedAllSizes, {}};
+  const Sum sum = difference(left.value, right.value);
+  bool functions = has_functions(sum) || !left.partial.empty() || !right.partial.empty();
+  const Context context = functions ? where_defined(left, given) : given;
+  std::optional<Context> learnt;  // what the left side says, when someone asks
+  if (functions)
+    for (const Partial* x : open_partials(left, right, context)) {
+      if (!learnt) learnt = learn_from(left, context);
+      if (auto why = why_undefined(*x, *learnt)) return stuck_at(*why);
+    }
+  if (!keeps_maxima(left, right, context))
+    return stuck_at(" a maximum, perhaps of nothing, that a factor 0 takes out of the formula");
+  std::optional<Product> open;
+  for (Products p : {Products::Opaque, Products::Exact}) {
+    Context attempt = context;
+    attempt.products = p;
+    open = remainder_of(sum, attempt).open;
+    if (!open) return proved;
+  }
+  if (zero_unrolled(sum, context)) return proved;
+  if (looks_up(sum) && zero_at_each_position(sum, context)) return proved;
+  if (functions) {
+    if (!learnt) learnt = learn_from(left, context);
+    learnt->maxima_defined = has_maxima(left.value, right.value, context);
+    if (zero_by_laws(sum, *learnt)) return proved;
+  }
+  return stuck_at(to_string(single(*open)));
+}
+
+}  // namespace regraft::verify
