@@ -194,7 +194,7 @@ std::vector<int32_t> inlined(Steps& steps, const Tape& tape, const std::vector<T
 Attrs<int64_t> attributes(const Attrs<Poly>& at, const Valuation& sizes, const RealValues& reals) {
   Attrs<int64_t> r = evaluate(at, sizes);
   for (size_t k = 0; k < at.reals.size(); ++k)
-    if (auto it = reals.find(at.reals[k].symbol); it != reals.end()) r.reals[k].value = it->second;
+    if (Var v = at.reals[k].symbol; v && reals.count(v)) r.reals[k].value = reals.at(v);
   return r;
 }
 

@@ -11,7 +11,7 @@
 namespace regraft::verify {
 
 /// Numbers for the symbols of real attributes.
-using RealValues = std::map<Var, double>;
+using RealValues = std::map<Var, double, SymbolLess>;  // drawn in this order
 
 /// Steps in order of evaluation over the elements of the rule's variables. A step occurs once,
 /// however often it is used and by which side: operands of sums and products are sorted, since
