@@ -44,7 +44,7 @@ class Saturation {
 
   Saturation(const Problem& problem, const Rules& rules, const DeriveOptions& options)
       : rules_(rules), options_(options) {
-    std::vector<NodeId> leaves;
+    std::vector<EValue> leaves;
     for (Value v : problem.instance->lhs.inputs()) {
       std::vector<int64_t> shape;
       for (const Poly& d : problem.instance->lhs.shape(v))
@@ -57,10 +57,10 @@ class Saturation {
     if (!well_formed_) return;
     for (size_t k = 0; k < left->size(); ++k) {
       goals_.emplace_back((*left)[k], (*right)[k]);
-      for (NodeId n : {(*left)[k], (*right)[k]})
+      for (EValue n : {(*left)[k], (*right)[k]})
         size_limit_ = std::max(size_limit_, graph_.term_size(n) + options.slack);
     }
-    for (size_t n = 0; n < graph_.node_count(); ++n) own_.push_back(static_cast<NodeId>(n));
+    for (size_t n = 0; n < graph_.node_count(); ++n) own_.push_back(static_cast<EValue>(n));
   }
 
   Outcome run() {
@@ -89,14 +89,14 @@ class Saturation {
   };
 
   /// The outputs of a side; nullopt: not well-formed at these sizes.
-  std::optional<std::vector<NodeId>> add(const Graph& g, const Valuation& sizes,
-                                         const std::vector<NodeId>& leaves) {
-    std::map<Value, NodeId> nodes;
+  std::optional<std::vector<EValue>> add(const Graph& g, const Valuation& sizes,
+                                         const std::vector<EValue>& leaves) {
+    std::map<Value, EValue> nodes;
     for (size_t k = 0; k < leaves.size(); ++k) nodes[g.inputs()[k]] = leaves[k];
     for (int32_t id = 0; id < g.id_bound(); ++id) {
       const Node& n = g.node(id);
       if (n.kind != NodeKind::Call) continue;
-      std::vector<NodeId> operands;
+      std::vector<EValue> operands;
       for (Value v : n.inputs) operands.push_back(nodes.at(v));
       for (int k = 0; k < static_cast<int>(n.types.size()); ++k) {
         auto node = graph_.add(*n.op, evaluate(n.attrs, sizes), k, operands);
@@ -104,7 +104,7 @@ class Saturation {
         nodes[{id, k}] = *node;
       }
     }
-    std::vector<NodeId> outputs;
+    std::vector<EValue> outputs;
     for (Value v : g.outputs()) outputs.push_back(nodes.at(v));
     return outputs;
   }
@@ -116,8 +116,8 @@ class Saturation {
 
   /// All matches in the graph as it is, then all that follows from them.
   void round(Outcome& outcome) {
-    std::vector<NodeId> anything = own_;
-    for (NodeId& n : anything) n = graph_.find(n);
+    std::vector<EValue> anything = own_;
+    for (EValue& n : anything) n = graph_.classes().find(n);
     std::sort(anything.begin(), anything.end());
     anything.erase(std::unique(anything.begin(), anything.end()), anything.end());
     std::vector<Application> found;
@@ -139,7 +139,7 @@ class Saturation {
 
   uint64_t key(size_t rule, Matchable::Direction d, const Match& m) const {
     uint64_t h = combine(rule, d);
-    for (NodeId n : m.tensors) h = combine(h, static_cast<uint64_t>(graph_.find(n)));
+    for (EValue n : m.tensors) h = combine(h, static_cast<uint64_t>(graph_.classes().find(n)));
     for (const auto& list : m.lists)
       for (int64_t n : list.value_or(std::vector<int64_t>{}))
         h = combine(h, static_cast<uint64_t>(n));
@@ -157,7 +157,7 @@ class Saturation {
       return;
     }
     for (size_t k = 0; k < outputs->size(); ++k) {
-      NodeId from = a.match.roots[k], to = (*outputs)[k];
+      EValue from = a.match.roots[k], to = (*outputs)[k];
       if (graph_.equal(from, to)) continue;
       if (graph_.merge(from, to, {rules_[a.rule].first, a.match.premises})) {
         ++merges_;
@@ -170,11 +170,11 @@ class Saturation {
 
   const Rules& rules_;
   const DeriveOptions& options_;
-  EGraph graph_;
+  SizedEGraph graph_;
   bool well_formed_ = false;
   int32_t size_limit_ = 0;
-  std::vector<std::pair<NodeId, NodeId>> goals_;
-  std::vector<NodeId> own_;
+  std::vector<std::pair<EValue, EValue>> goals_;
+  std::vector<EValue> own_;
   std::unordered_set<uint64_t> seen_;  // a collision loses an application, no more
   size_t merges_ = 0;
 };

@@ -49,8 +49,8 @@ bool is_partial(const Pattern& side) {
 }  // namespace
 
 Matchable::Matchable(const Rule& rule) : rule_(rule) {
-  sides_[Forward] = compile(rule_.lhs);
-  sides_[Backward] = compile(rule_.rhs);
+  sides_.push_back(compile(rule_.lhs));
+  sides_.push_back(compile(rule_.rhs));
   find_bound(sides_[Forward]);
   find_bound(sides_[Backward]);
   bool bare = std::all_of(rule_.rhs.outputs.begin(), rule_.rhs.outputs.end(), is_variable);
@@ -97,8 +97,7 @@ Matchable::Ints Matchable::compile_ints(const PatternNode& node, size_t k) {
 }
 
 Matchable::Side Matchable::compile(const Pattern& pattern) {
-  Side side;
-  side.pattern = &pattern;
+  Side side{&pattern, EPattern(pattern), {}, false};
   for (const PatternNode& node : pattern.nodes) {
     Call call;
     call.node = &node;
@@ -109,20 +108,7 @@ Matchable::Side Matchable::compile(const Pattern& pattern) {
     }
     side.calls.push_back(std::move(call));
   }
-  for (PatternRef r : pattern.outputs) add_steps(side, r);
-  for (Call& call : side.calls)
-    for (PatternRef r : call.node->inputs) {
-      auto step = std::find(side.steps.begin(), side.steps.end(), r) - side.steps.begin();
-      call.operands.push_back(is_variable(r) ? variable_of(r) : ~static_cast<int>(step));
-    }
   return side;
-}
-
-void Matchable::add_steps(Side& side, PatternRef r) const {
-  if (is_variable(r)) return;
-  if (std::find(side.steps.begin(), side.steps.end(), r) != side.steps.end()) return;
-  side.steps.push_back(r);
-  for (PatternRef x : side.pattern->nodes[static_cast<size_t>(r.node)].inputs) add_steps(side, x);
 }
 
 /// A side binds all when its calls and outputs mention every tensor variable, list and real, and
@@ -159,7 +145,7 @@ const OpDef* Matchable::root(Direction d) const {
   return is_variable(r) ? nullptr : sides_[d].pattern->nodes[static_cast<size_t>(r.node)].op;
 }
 
-std::optional<Valuation> Matchable::valuation(const EGraph& graph, const Match& match) const {
+std::optional<Valuation> Matchable::valuation(const SizedEGraph& graph, const Match& match) const {
   Valuation values;
   for (const SizeSymbol& s : sizes_) {
     if (s.variable >= match.tensors.size()) return std::nullopt;
@@ -195,7 +181,7 @@ Attrs<int64_t> Matchable::attributes(const Call& call, int rank, const Match& ma
   return attrs;
 }
 
-int32_t Matchable::result_size(const EGraph& graph, Direction d, const Match& match) const {
+int32_t Matchable::result_size(const SizedEGraph& graph, Direction d, const Match& match) const {
   const Side& side = sides_[d == Forward ? Backward : Forward];
   std::vector<int32_t> sizes;
   auto size_of = [&](PatternRef r) {
@@ -211,18 +197,18 @@ int32_t Matchable::result_size(const EGraph& graph, Direction d, const Match& ma
   return largest;
 }
 
-std::optional<std::vector<NodeId>> Matchable::result(EGraph& graph, Direction d,
+std::optional<std::vector<EValue>> Matchable::result(SizedEGraph& graph, Direction d,
                                                      const Match& match) const {
   const Side& side = sides_[d == Forward ? Backward : Forward];
   auto values = valuation(graph, match);
   if (!values) return std::nullopt;
-  std::map<PatternRef, NodeId> made;
-  std::function<std::optional<NodeId>(PatternRef)> value =
-      [&](PatternRef r) -> std::optional<NodeId> {
+  std::map<PatternRef, EValue> made;
+  std::function<std::optional<EValue>(PatternRef)> value =
+      [&](PatternRef r) -> std::optional<EValue> {
     if (is_variable(r)) return match.tensors[static_cast<size_t>(variable_of(r))];
     if (auto it = made.find(r); it != made.end()) return it->second;
     const Call& call = side.calls[static_cast<size_t>(r.node)];
-    std::vector<NodeId> operands;
+    std::vector<EValue> operands;
     for (PatternRef x : call.node->inputs) {
       auto operand = value(x);
       if (!operand) return std::nullopt;
@@ -234,7 +220,7 @@ std::optional<std::vector<NodeId>> Matchable::result(EGraph& graph, Direction d,
     if (node) made[r] = *node;
     return node;
   };
-  std::vector<NodeId> outputs;
+  std::vector<EValue> outputs;
   for (PatternRef r : side.pattern->outputs) {
     auto node = value(r);
     if (!node) return std::nullopt;
@@ -247,7 +233,7 @@ std::optional<std::vector<NodeId>> Matchable::result(EGraph& graph, Direction d,
 
 /// The signatures of the rule's domain that the shapes fit; without a domain, any sizes and then
 /// broadcasting along extents of 1, where the rule seems to hold.
-std::vector<Signature> Matchable::signatures(const EGraph& graph, const Match& match) const {
+std::vector<Signature> Matchable::signatures(const SizedEGraph& graph, const Match& match) const {
   auto shape = [&](size_t v) -> const std::vector<int64_t>& {
     return graph.shape(match.tensors[v]);
   };
@@ -294,7 +280,7 @@ const Matchable::Form* Matchable::form(const Signature& signature) const {
   return forms_.emplace(signature, std::move(form)).first->second.get();
 }
 
-bool Matchable::holds(const Form& form, const EGraph& graph, const Match& match) const {
+bool Matchable::holds(const Form& form, const SizedEGraph& graph, const Match& match) const {
   Valuation values;
   bool in_range = true;
   auto set = [&](Var v, int64_t n) {
@@ -316,7 +302,7 @@ bool Matchable::holds(const Form& form, const EGraph& graph, const Match& match)
   return in_range && evaluate(form.instance.requires_lhs, values);
 }
 
-bool Matchable::applies(const EGraph& graph, const Match& match) const {
+bool Matchable::applies(const SizedEGraph& graph, const Match& match) const {
   for (const Signature& s : signatures(graph, match)) {
     const Form* f = form(s);
     if (f && holds(*f, graph, match)) return true;

@@ -3,19 +3,19 @@
 #include <functional>
 #include <mutex>
 
-#include "gen/minimise/egraph.h"
-#include "ir/rule/rule.h"
+#include "gen/minimise/sized_egraph.h"
+#include "ir/egraph/ematch.h"
 
 namespace regraft::gen {
 
 /// What the variables of a rule stand for; by number of the variable.
 struct Match {
-  std::vector<NodeId> tensors;  ///< -1: not bound
+  std::vector<EValue> tensors;  ///< -1: not bound
   std::vector<std::optional<std::vector<int64_t>>> lists;
   std::vector<std::optional<int64_t>> numbers;
   std::vector<std::optional<double>> reals;
-  std::vector<NodeId> roots;  ///< what each output matched
-  std::vector<std::pair<NodeId, NodeId>> premises;
+  std::vector<EValue> roots;  ///< what each output matched
+  std::vector<std::pair<EValue, EValue>> premises;
 };
 
 /// A rule made ready for matching at given sizes, in both directions. Const use is thread-safe.
@@ -33,14 +33,16 @@ class Matchable {
   using Accept = std::function<bool(const Match&)>;
   /// The matches that `accept` takes, at most `limit`. `anything` are the classes (sorted) that a
   /// variable alone may stand for, and several calls side by side.
-  std::vector<Match> matches(const EGraph& graph, Direction d, const std::vector<NodeId>& anything,
-                             size_t limit, const Accept& accept) const;
+  std::vector<Match> matches(const SizedEGraph& graph, Direction d,
+                             const std::vector<EValue>& anything, size_t limit,
+                             const Accept& accept) const;
   /// The rule holds for the sizes and attributes of the match.
-  bool applies(const EGraph& graph, const Match& match) const;
+  bool applies(const SizedEGraph& graph, const Match& match) const;
   /// Calls of the larger output of the other side, as a tree.
-  int32_t result_size(const EGraph& graph, Direction d, const Match& match) const;
+  int32_t result_size(const SizedEGraph& graph, Direction d, const Match& match) const;
   /// Adds the other side's outputs. nullopt: they are not well-formed.
-  std::optional<std::vector<NodeId>> result(EGraph& graph, Direction d, const Match& match) const;
+  std::optional<std::vector<EValue>> result(SizedEGraph& graph, Direction d,
+                                            const Match& match) const;
 
  private:
   friend class SideMatcher;
@@ -58,13 +60,12 @@ class Matchable {
   struct Call {
     const PatternNode* node = nullptr;
     std::vector<Ints> ints;
-    std::vector<int> reals;     ///< number of the real variable, or -1
-    std::vector<int> operands;  ///< number of the tensor variable, or ~ number of the step
+    std::vector<int> reals;  ///< number of the real variable, or -1
   };
   struct Side {
     const Pattern* pattern = nullptr;
+    EPattern order;
     std::vector<Call> calls;
-    std::vector<PatternRef> steps;  ///< outputs of calls, in the order in which they are matched
     bool binds_all = false;
   };
   struct SizeSymbol {
@@ -82,21 +83,20 @@ class Matchable {
   static size_t number_of(Names& names, const std::string& name);
   Side compile(const Pattern& pattern);
   Ints compile_ints(const PatternNode& node, size_t k);
-  void add_steps(Side& side, PatternRef r) const;
   void find_bound(Side& side) const;
   /// Values of the symbols in the rule's pool; nullopt: an axis does not exist.
-  std::optional<Valuation> valuation(const EGraph& graph, const Match& match) const;
+  std::optional<Valuation> valuation(const SizedEGraph& graph, const Match& match) const;
   Attrs<int64_t> attributes(const Call& call, int rank, const Match& match,
                             const Valuation& values) const;
-  std::vector<Signature> signatures(const EGraph& graph, const Match& match) const;
+  std::vector<Signature> signatures(const SizedEGraph& graph, const Match& match) const;
   const Form* form(const Signature& signature) const;
-  bool holds(const Form& form, const EGraph& graph, const Match& match) const;
+  bool holds(const Form& form, const SizedEGraph& graph, const Match& match) const;
 
   Rule rule_;
   Names lists_, numbers_, reals_;
   std::vector<SizeSymbol> sizes_;
   std::vector<Var> number_symbols_;  ///< in the rule's pool; nullptr: only in lists' place
-  Side sides_[2];
+  std::vector<Side> sides_;          ///< by direction
   mutable std::mutex mutex_;
   mutable std::map<Signature, std::unique_ptr<const Form>> forms_;
 };
