@@ -4,6 +4,22 @@
 
 namespace regraft {
 
+namespace {
+
+/// Operands of two calls of an operator are the same: the first two may be exchanged if it
+/// commutes.
+template <class Same>
+bool same_operands(const OpDef& op, size_t count, Same&& same) {
+  auto from = [&](size_t first) {
+    for (size_t k = first; k < count; ++k)
+      if (!same(k, k)) return false;
+    return true;
+  };
+  return from(0) || (op.commutative && count >= 2 && same(0, 1) && same(1, 0) && from(2));
+}
+
+}  // namespace
+
 EValue EGraph::find(EValue v) const {
   while (parent_[index(v)] != v) v = parent_[index(v)] = parent_[index(parent_[index(v)])];
   return v;

@@ -109,16 +109,4 @@ void EGraph::rebuild(Join&& join) {
       if (auto pair = rekey(n)) join(pair->first, pair->second);
 }
 
-/// Operands of two calls of an operator are the same: the first two may be exchanged if it
-/// commutes.
-template <class Same>
-bool same_operands(const OpDef& op, size_t count, Same&& same) {
-  auto from = [&](size_t first) {
-    for (size_t k = first; k < count; ++k)
-      if (!same(k, k)) return false;
-    return true;
-  };
-  return from(0) || (op.commutative && count >= 2 && same(0, 1) && same(1, 0) && from(2));
-}
-
 }  // namespace regraft

@@ -15,7 +15,7 @@ Growth::Growth(const Graph& g, const RuleIndex& rules, Interner& interner)
     : rules_(rules),
       fitter_(rules, interner),
       graph_(g, interner),
-      matcher_(graph_, kMaxTried),
+      places_(graph_, kMaxTried),
       makers_(static_cast<size_t>(graph_.nodes().id_bound()), -1),
       schedules_(rules.rules().size()),
       first_limit_(std::max(kMinMatches, 2 * static_cast<size_t>(graph_.nodes().calls()))) {}
@@ -73,7 +73,7 @@ bool Growth::match(int32_t rule, size_t limit, Reporter& reporter) {
                         {place.variables.begin(), place.variables.end()}});
     return ++found < limit && !reporter.over();
   };
-  matcher_.match(rules_.rules()[static_cast<size_t>(rule)], rule, visit);
+  places_.find(rules_.rules()[static_cast<size_t>(rule)], rule, visit);
   return found < limit;
 }
 
@@ -103,7 +103,7 @@ bool Growth::advance(bool changed) {
 
 bool Growth::constant(const Event& e, PatternRef r) const {
   if (!is_variable(r)) return constants_[static_cast<size_t>(r.node)];
-  return graph_.constant(graph_.name(e.variables[static_cast<size_t>(variable_of(r))]));
+  return graph_.constant(e.variables[static_cast<size_t>(variable_of(r))]);
 }
 
 /// Which calls of the right side depend on constants only.
@@ -133,7 +133,7 @@ bool Growth::pointless(const Event& e) const {
   bool runs = false;
   for (size_t k = 0; k < rule.lhs.outputs.size(); ++k) {
     PatternRef out = rule.lhs.outputs[k];
-    bool from = graph_.constant(graph_.name({e.nodes[static_cast<size_t>(out.node)], out.output}));
+    bool from = graph_.constant(Value{e.nodes[static_cast<size_t>(out.node)], out.output});
     if (from && !constant(e, rule.rhs.outputs[k])) return true;
     runs = runs || !from;
   }
@@ -159,7 +159,7 @@ void Growth::apply(Event event) {
     bool possible = call.facts->writable || (constants_[j] && call.facts->foldable) ||
                     graph_.find(call.form, operands, call.facts->types[0]) >= 0;
     if (!possible) return;
-    placed.push_back(graph_.add(call, std::move(operands)));
+    placed.push_back(graph_.add(call, operands));
     makers_.resize(static_cast<size_t>(graph_.nodes().id_bound()), number);
   }
   for (size_t k = 0; k < rule.lhs.outputs.size(); ++k) {
@@ -184,7 +184,7 @@ StopReason Growth::run(Reporter& reporter, uint64_t candidates, int32_t max_node
   const uint64_t batch = std::max<uint64_t>(candidates / 4, 1);
   auto limit = [&]() -> std::optional<StopReason> {
     if (auto over = reporter.over()) return over;
-    if (candidates == 0 || matcher_.tired()) return StopReason::Budget;
+    if (candidates == 0 || places_.tired()) return StopReason::Budget;
     if (graph_.size() >= max_nodes) return StopReason::Memory;
     return std::nullopt;
   };

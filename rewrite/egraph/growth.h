@@ -1,7 +1,6 @@
 #pragma once
 // Fills an e-graph with what rules make of a graph, and remembers how.
-#include "rewrite/egraph/egraph.h"
-#include "rewrite/egraph/ematch.h"
+#include "rewrite/egraph/places.h"
 #include "rewrite/search/reporter.h"
 
 namespace regraft::rewrite {
@@ -30,7 +29,7 @@ class Growth {
 
   static constexpr uint64_t kMaxTried = 20000000;
 
-  const EGraph& graph() const { return graph_; }
+  const ModelEGraph& graph() const { return graph_; }
   const std::vector<Event>& events() const { return events_; }
   /// The event that made a node; -1: it was there at the start.
   int32_t maker(int32_t node) const { return makers_[static_cast<size_t>(node)]; }
@@ -58,8 +57,8 @@ class Growth {
 
   const RuleIndex& rules_;
   Fitter fitter_;
-  EGraph graph_;
-  EMatcher matcher_;
+  ModelEGraph graph_;
+  PlaceFinder places_;
   std::vector<Event> events_, waiting_;
   std::vector<int32_t> makers_;
   std::unordered_map<Key, int32_t, IdsHash> keys_;  // to events; -1: waiting, or does not fit

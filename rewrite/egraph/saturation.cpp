@@ -26,7 +26,7 @@ constexpr size_t kRemembered = 1u << 16;  ///< graphs
 /// Nodes of the engine's graph as nodes of an e-graph that was made of its graph at some time.
 class Image {
  public:
-  Image(Engine& engine, const EGraph& graph)
+  Image(Engine& engine, const ModelEGraph& graph)
       : engine_(engine),
         graph_(graph),
         bound_(engine.graph().id_bound()),
@@ -69,13 +69,13 @@ class Image {
     const LiveGraph::Slot& s = engine_.graph().slot(id);
     std::vector<Value> operands;
     for (Value v : s.inputs) operands.push_back({of(v.node), v.output});
-    int32_t node = graph_.find(s.form, std::move(operands), s.types[0]);
+    int32_t node = graph_.find(s.form, operands, s.types[0]);
     if (node >= 0) add(id, node);
     return node >= 0;
   }
 
   Engine& engine_;
-  const EGraph& graph_;
+  const ModelEGraph& graph_;
   int32_t bound_;
   std::vector<int32_t> nodes_;  // by node of the engine's graph
   std::vector<int32_t> present_, times_;

@@ -15,7 +15,7 @@ constexpr uint64_t kSteps = 20000;  ///< of branch and bound
 /// The part of an e-graph that its outputs need, as a choice.
 class Question {
  public:
-  explicit Question(const EGraph& g) : g_(g) {
+  explicit Question(const ModelEGraph& g) : g_(g) {
     for (Value v : g.nodes().outputs()) choices.roots.push_back(class_of(v));
     for (size_t k = 0; k < names_.size(); ++k) add_class(k);
     for (size_t n = 0; n < nodes.size(); ++n) add_outputs(n);
@@ -91,7 +91,7 @@ class Question {
     outputs.erase(std::unique(outputs.begin(), outputs.end()), outputs.end());
   }
 
-  const EGraph& g_;
+  const ModelEGraph& g_;
   std::map<Value, int32_t> numbers_;
   std::vector<Value> names_;
   std::map<int32_t, int32_t> by_id_;

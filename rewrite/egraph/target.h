@@ -33,7 +33,7 @@ class Target {
   void find_concerned();
 
   const Growth& growth_;
-  const EGraph& graph_;
+  const ModelEGraph& graph_;
   double cost_ = 0;
   bool optimal_ = false;
   std::vector<int32_t> nodes_;                         ///< of the target

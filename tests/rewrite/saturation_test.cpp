@@ -41,7 +41,7 @@ TEST_F(EGraphs, UnionsOfOperandsMakeCallsEqual) {
   Value fa = call(g, "relu", {a}), fb = call(g, "relu", {b});
   Value x = call(g, "add", {fa, c}), y = call(g, "add", {c, fb});
   g.set_outputs({call(g, "matmul", {x, y})});
-  EGraph e(g, catalogue_of(g));
+  ModelEGraph e(g, catalogue_of(g));
   EXPECT_EQ(e.size(), 8);
   EXPECT_NE(e.name(x), e.name(y));
   EXPECT_TRUE(e.unite(a, b));
@@ -59,7 +59,7 @@ TEST_F(EGraphs, EqualCallsOfAGraphAreOne) {
   Value a = input(g, {4, 4});
   Value x = call(g, "relu", {call(g, "tanh", {a})}), y = call(g, "relu", {call(g, "tanh", {a})});
   g.set_outputs({call(g, "add", {x, y})});
-  EXPECT_EQ(EGraph(g, catalogue_of(g)).size(), 4);
+  EXPECT_EQ(ModelEGraph(g, catalogue_of(g)).size(), 4);
 }
 
 TEST_F(EGraphs, WhatFollowsAConstantClassIsConstant) {
@@ -67,7 +67,7 @@ TEST_F(EGraphs, WhatFollowsAConstantClassIsConstant) {
   Value a = input(g, {4, 4}), w = weight(g, {4, 4});
   Value x = call(g, "relu", {a}), y = call(g, "tanh", {x}), z = call(g, "add", {y, a});
   g.set_outputs({z, call(g, "add", {w, a})});
-  EGraph e(g, catalogue_of(g));
+  ModelEGraph e(g, catalogue_of(g));
   EXPECT_FALSE(e.constant(e.name(y)));
   e.unite(x, w);
   e.rebuild();
@@ -123,7 +123,7 @@ TEST_F(EGraphs, MatchesAreThoseOfTheGraphWhileNothingIsEqual) {
     Graph g = random_graph(rng);
     Interner& interner = catalogue_of(g);
     LiveGraph live(g, interner);
-    EGraph e(g, interner);
+    ModelEGraph e(g, interner);
     Fitter fitter(rules_, interner);
     using Key = std::tuple<int32_t, std::vector<int32_t>, std::vector<Value>>;
     auto key = [](const Place& p) {
@@ -138,9 +138,9 @@ TEST_F(EGraphs, MatchesAreThoseOfTheGraphWhileNothingIsEqual) {
           if (fits) wanted.insert(key(p));
           return fits;
         });
-    EMatcher matcher(e, 1u << 20);
+    PlaceFinder finder(e, 1u << 20);
     for (size_t r = 0; r < rules_.rules().size(); ++r)
-      matcher.match(rules_.rules()[r], static_cast<int32_t>(r), [&](const Place& p) {
+      finder.find(rules_.rules()[r], static_cast<int32_t>(r), [&](const Place& p) {
         if (fitter.fit(e.nodes(), p)) found.insert(key(p));
         return true;
       });
