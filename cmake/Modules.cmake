@@ -1,5 +1,7 @@
 # regraft_module(name [FROM folders or files ...] [EXCEPT files ...] [SOURCES files ...] DEPENDS ...): the static
 # library regraft_<name>, of all .cpp files below FROM (this folder), or of SOURCES.
+# regraft_messages(room file.proto): the library regraft_<room>_wire of the messages in the file, with the header
+# "<room>/file.pb.h".
 # regraft_test(room SOURCES ... DEPENDS ...): the test program <room>_test.
 add_library(regraft_flags INTERFACE)
 target_include_directories(regraft_flags INTERFACE ${CMAKE_SOURCE_DIR})
@@ -44,6 +46,16 @@ function(regraft_module name)
   add_library(regraft_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(regraft_${name} PUBLIC regraft_flags ${ARG_DEPENDS})
   regraft_unity(regraft_${name} ${ARG_SOURCES})
+endfunction()
+
+function(regraft_messages room proto)
+  set(generated ${CMAKE_BINARY_DIR}/generated/${room})
+  file(MAKE_DIRECTORY ${generated})
+  add_library(regraft_${room}_wire STATIC)
+  protobuf_generate(LANGUAGE cpp TARGET regraft_${room}_wire PROTOS ${CMAKE_CURRENT_SOURCE_DIR}/${proto}
+    IMPORT_DIRS ${CMAKE_CURRENT_SOURCE_DIR} PROTOC_OUT_DIR ${generated})
+  target_include_directories(regraft_${room}_wire SYSTEM PUBLIC ${CMAKE_BINARY_DIR}/generated)
+  target_link_libraries(regraft_${room}_wire PUBLIC protobuf::libprotobuf)
 endfunction()
 
 function(regraft_test room)

@@ -3,60 +3,52 @@
 #include <set>
 
 #include "base/files/input_file.h"
+#include "substitutions/taso.pb.h"
 #include "substitutions/taso_terms.h"
-#include "substitutions/wire.h"
 
 namespace regraft::substitutions {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 28;
 
-Result<int> int_of(const WireField& f) {
-  auto problem = [&](const char* what) {
-    return error("byte " + std::to_string(f.offset) + ": " + what);
-  };
-  if (f.kind != WireField::Varint) return problem("expected a number");
-  auto n = static_cast<int64_t>(f.number);
-  if (n < INT32_MIN || n > INT32_MAX) return problem("a number is out of range");
+Result<int> int_of(int64_t n) {
+  if (n < INT32_MIN || n > INT32_MAX) return error(std::to_string(n) + " is out of range");
   return static_cast<int>(n);
 }
 
-/// The numbers of a message that has nothing else: field -> value.
-Result<std::map<uint32_t, int>> read_numbers(const WireField& message) {
-  ASSIGN_OR_RETURN(auto fields, read_message(message));
-  std::map<uint32_t, int> r;
-  for (const WireField& f : fields) {
-    ASSIGN_OR_RETURN(r[f.field], int_of(f));
-  }
-  return r;
+Result<TasoTensor> tensor_of(int64_t op, int64_t output) {
+  TasoTensor t;
+  ASSIGN_OR_RETURN(t.op, int_of(op));
+  ASSIGN_OR_RETURN(t.output, int_of(output));
+  return t;
 }
 
-Result<TasoOperator> read_operator(const WireField& message) {
-  ASSIGN_OR_RETURN(auto fields, read_message(message));
-  TasoOperator op;
-  for (const WireField& f : fields) {
-    if (f.field == 1) {
-      ASSIGN_OR_RETURN(op.type, int_of(f));
-      continue;
+Result<std::vector<TasoOperator>> operators_of(
+    const google::protobuf::RepeatedPtrField<wire::Operator>& side) {
+  std::vector<TasoOperator> ops;
+  for (const auto& w : side) {
+    TasoOperator& op = ops.emplace_back();
+    ASSIGN_OR_RETURN(op.type, int_of(w.type()));
+    for (const auto& t : w.input()) {
+      ASSIGN_OR_RETURN(op.inputs.emplace_back(), tensor_of(t.opid(), t.tsid()));
     }
-    ASSIGN_OR_RETURN(auto numbers, read_numbers(f));
-    if (f.field == 2) op.inputs.push_back({numbers[1], numbers[2]});
-    if (f.field == 3) op.parameters[numbers[1]] = numbers[2];
+    for (const auto& p : w.para()) {
+      ASSIGN_OR_RETURN(int key, int_of(p.key()));
+      ASSIGN_OR_RETURN(op.parameters[key], int_of(p.value()));
+    }
   }
-  return op;
+  return ops;
 }
 
-Result<TasoRule> read_rule(const WireField& message) {
-  ASSIGN_OR_RETURN(auto fields, read_message(message));
+Result<TasoRule> rule_of(const wire::Rule& w) {
+  if (w.srcop().empty() || w.dstop().empty()) return error("a side has no operators");
   TasoRule rule;
-  for (const WireField& f : fields) {
-    if (f.field == 1 || f.field == 2) {
-      ASSIGN_OR_RETURN(TasoOperator op, read_operator(f));
-      (f.field == 1 ? rule.source : rule.target).push_back(std::move(op));
-    } else if (f.field == 3) {
-      ASSIGN_OR_RETURN(auto n, read_numbers(f));
-      rule.outputs.push_back({{n[1], n[3]}, {n[2], n[4]}});
-    }
+  ASSIGN_OR_RETURN(rule.source, operators_of(w.srcop()));
+  ASSIGN_OR_RETURN(rule.target, operators_of(w.dstop()));
+  for (const auto& o : w.mappedoutput()) {
+    TasoOutput& output = rule.outputs.emplace_back();
+    ASSIGN_OR_RETURN(output.source, tensor_of(o.srcopid(), o.srctsid()));
+    ASSIGN_OR_RETURN(output.target, tensor_of(o.dstopid(), o.dsttsid()));
   }
   return rule;
 }
@@ -74,13 +66,13 @@ struct Numbered {
 };
 
 Result<std::vector<Numbered>> numbered(std::string_view bytes, const std::string& file) {
-  auto fields = read_message({0, WireField::Bytes, 0, bytes, 0});
-  if (!fields) return error(file + ": " + fields.error().message);
+  wire::RuleCollection all;
+  if (bytes.size() > kMaxBytes || !all.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return error(file + ": not a file of TASO's substitutions, or cut off");
   std::vector<Numbered> rules;
-  for (const WireField& f : *fields) {
-    if (f.field != 1) continue;
+  for (const wire::Rule& w : all.rule()) {
     std::string name = rule_name(rules.size());
-    auto rule = read_rule(f);
+    auto rule = rule_of(w);
     if (!rule) return error(file + ": " + name + ": " + rule.error().message);
     rules.push_back({rules.size(), name, *std::move(rule)});
   }

@@ -23,7 +23,7 @@ struct TasoRules {
 /// A fused activation becomes a call after the convolution or product, enlarge a pad, SAME padding
 /// the pads that it means for the kernel named. A split gets the sizes of the last concatenation it
 /// undoes, or free sizes. Elementwise operators have operands of one shape. An Error names the file
-/// and the byte when the file is malformed.
+/// when it is malformed, and the rule that has a number out of range.
 Result<TasoRules> read_taso(const std::string& path);
 /// The same from memory; `name` stands for the file in messages.
 Result<TasoRules> parse_taso(std::string_view bytes, const std::string& name);

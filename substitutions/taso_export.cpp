@@ -6,8 +6,8 @@
 #include "ir/rule/pattern.h"
 #include "ir/rule/text.h"
 #include "substitutions/taso.h"
+#include "substitutions/taso.pb.h"
 #include "substitutions/taso_terms.h"
-#include "substitutions/wire.h"
 
 namespace regraft::substitutions {
 namespace {
@@ -326,43 +326,52 @@ Result<TasoRule> exported(const Rule& rule) {
   return why;
 }
 
-std::string bytes_of(const TasoTensor& t) {
-  return number_field(1, t.op) + number_field(2, t.output);
-}
-
-std::string bytes_of(const TasoOperator& op) {
-  std::string s = number_field(1, op.type);
-  for (const TasoTensor& t : op.inputs) s += message_field(2, bytes_of(t));
+void add(google::protobuf::RepeatedPtrField<wire::Operator>& side, const TasoOperator& op) {
+  wire::Operator* w = side.Add();
+  w->set_type(op.type);
+  for (const TasoTensor& t : op.inputs) {
+    wire::Tensor* input = w->add_input();
+    input->set_opid(t.op);
+    input->set_tsid(t.output);
+  }
   for (int key : parameter_order(op.type))
-    if (auto it = op.parameters.find(key); it != op.parameters.end())
-      s += message_field(3, number_field(1, key) + number_field(2, it->second));
-  return s;
+    if (auto it = op.parameters.find(key); it != op.parameters.end()) {
+      wire::Parameter* parameter = w->add_para();
+      parameter->set_key(key);
+      parameter->set_value(it->second);
+    }
 }
 
-std::string bytes_of(const TasoRule& rule) {
-  std::string s;
-  for (const TasoOperator& op : rule.source) s += message_field(1, bytes_of(op));
-  for (const TasoOperator& op : rule.target) s += message_field(2, bytes_of(op));
-  for (const TasoOutput& o : rule.outputs)
-    s += message_field(3, number_field(1, o.source.op) + number_field(2, o.target.op) +
-                              number_field(3, o.source.output) + number_field(4, o.target.output));
-  return s;
+wire::Rule to_wire(const TasoRule& rule) {
+  wire::Rule w;
+  for (const TasoOperator& op : rule.source) add(*w.mutable_srcop(), op);
+  for (const TasoOperator& op : rule.target) add(*w.mutable_dstop(), op);
+  for (const TasoOutput& o : rule.outputs) {
+    wire::MapOutput* output = w.add_mappedoutput();
+    output->set_srcopid(o.source.op);
+    output->set_dstopid(o.target.op);
+    output->set_srctsid(o.source.output);
+    output->set_dsttsid(o.target.output);
+  }
+  return w;
 }
 
 }  // namespace
 
 TasoBytes to_taso(std::span<const Rule> rules) {
   TasoBytes r;
+  wire::RuleCollection all;
   for (const Rule& rule : rules)
     for (const Rule& directed : directions(rule)) {
       auto taso = exported(directed);
       if (taso) {
-        r.data += message_field(1, bytes_of(*taso));
+        *all.add_rule() = to_wire(*taso);
         r.names.push_back(directed.name);
       } else {
         r.left_out.push_back(directed.name + ": " + taso.error().message);
       }
     }
+  r.data = all.SerializeAsString();
   return r;
 }
 

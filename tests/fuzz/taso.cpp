@@ -1,7 +1,6 @@
 // TASO's files: what is read is written in that format and read again.
 #include "substitutions/taso.h"
 #include "ir/rule/text.h"
-#include "substitutions/wire.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace regraft {

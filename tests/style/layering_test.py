@@ -36,6 +36,7 @@ THIRD_PARTY = {
     "onnx": ["io/"],
     "google/protobuf": ["io/", "tests/fuzz/"],
     "cost/profile.pb": ["cost/profile/profile.", "tests/fuzz/"],
+    "substitutions/taso.pb": ["substitutions/taso"],
     "rl/checkpoint.pb": ["rl/files/checkpoint.", "tests/fuzz/"],
     "tbb/": ["base/parallel."],
     "oneapi/tbb": ["base/parallel."],

@@ -9,7 +9,6 @@
 
 #include "base/rng.h"
 #include "ir/rule/text.h"
-#include "substitutions/wire.h"
 
 namespace regraft::substitutions {
 namespace {
