@@ -1,12 +1,12 @@
 #include "ir/algebra/tensor.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "base/check.h"
 
@@ -40,44 +40,6 @@ constexpr std::array<DTypeFacts, 17> kTypes = {{
 }};
 constexpr std::string_view kUnnamed = "type";
 
-/// A binary floating point format of at most 16 bits, laid out as IEEE 754 lays out its formats.
-struct SmallFormat {
-  int mantissa_bits, exponent_bits;
-  int min_exponent() const { return 2 - (1 << (exponent_bits - 1)); }
-  int infinity() const { return ((1 << exponent_bits) - 1) << mantissa_bits; }
-};
-constexpr SmallFormat kHalf{10, 5}, kBrain{7, 8};
-
-/// Nearest value of the format, ties to even.
-uint16_t encode(double x, SmallFormat f) {
-  int sign = std::signbit(x) ? 1 << (f.mantissa_bits + f.exponent_bits) : 0;
-  if (std::isnan(x)) return static_cast<uint16_t>(sign | f.infinity() | 1 << (f.mantissa_bits - 1));
-  double a = std::fabs(x);
-  if (a == 0) return static_cast<uint16_t>(sign);
-  int e = std::isinf(a) ? 1 << f.exponent_bits : std::max(std::ilogb(a), f.min_exponent());
-  if (e >= 1 << (f.exponent_bits - 1)) return static_cast<uint16_t>(sign | f.infinity());
-  // A mantissa that rounds up to the next power of two carries into the exponent by itself.
-  int code = ((e - f.min_exponent()) << f.mantissa_bits) +
-             static_cast<int>(std::nearbyint(std::ldexp(a, f.mantissa_bits - e)));
-  return static_cast<uint16_t>(sign | std::min(code, f.infinity()));
-}
-
-double decode(uint16_t bits, SmallFormat f) {
-  int code = bits & ((1 << (f.mantissa_bits + f.exponent_bits)) - 1);
-  int exponent = code >> f.mantissa_bits, mantissa = code & ((1 << f.mantissa_bits) - 1);
-  double a;
-  if (code > f.infinity())
-    a = std::numeric_limits<double>::quiet_NaN();
-  else if (code == f.infinity())
-    a = std::numeric_limits<double>::infinity();
-  else if (exponent == 0)
-    a = std::ldexp(mantissa, f.min_exponent() - f.mantissa_bits);
-  else
-    a = std::ldexp(mantissa + (1 << f.mantissa_bits),
-                   exponent - 1 + f.min_exponent() - f.mantissa_bits);
-  return std::copysign(a, code == bits ? 1.0 : -1.0);
-}
-
 template <class T>
 T element_at(const std::vector<std::byte>& bytes, size_t i) {
   T x;
@@ -89,12 +51,6 @@ template <class To, class From>
 std::vector<To> converted(const std::vector<std::byte>& bytes) {
   std::vector<To> r(bytes.size() / sizeof(From));
   for (size_t i = 0; i < r.size(); ++i) r[i] = static_cast<To>(element_at<From>(bytes, i));
-  return r;
-}
-
-std::vector<double> decoded(const std::vector<std::byte>& bytes, SmallFormat f) {
-  std::vector<double> r(bytes.size() / 2);
-  for (size_t i = 0; i < r.size(); ++i) r[i] = decode(element_at<uint16_t>(bytes, i), f);
   return r;
 }
 
@@ -130,9 +86,9 @@ Result<std::vector<double>> as_reals(DType t, const std::vector<std::byte>& data
     case DType::F64:
       return converted<double, double>(data);
     case DType::F16:
-      return decoded(data, kHalf);
+      return converted<double, Eigen::half>(data);
     case DType::BF16:
-      return decoded(data, kBrain);
+      return converted<double, Eigen::bfloat16>(data);
     default:
       break;
   }
@@ -150,6 +106,20 @@ std::vector<std::byte> bytes_of(const std::vector<T>& v) {
   std::vector<std::byte> bytes(v.size() * sizeof(T));
   if (!v.empty()) std::memcpy(bytes.data(), v.data(), bytes.size());
   return bytes;
+}
+
+/// Each to the nearest, ties to even, in one step: the float between is odd where it is not exact,
+/// and so no tie.
+template <class Small>
+std::vector<std::byte> rounded(const std::vector<double>& values) {
+  std::vector<Small> r;
+  for (double x : values) {
+    auto between = static_cast<float>(x);
+    if (between != x && (std::bit_cast<uint32_t>(between) & 1) == 0)
+      between = std::nextafter(between, x > between ? INFINITY : -INFINITY);
+    r.push_back(Small(between));
+  }
+  return bytes_of(r);
 }
 
 }  // namespace
@@ -317,18 +287,19 @@ Result<std::vector<int64_t>> Constant::integers() const {
 std::shared_ptr<const Constant> make_constant(DType type, std::vector<int64_t> dims,
                                               const std::vector<double>& values) {
   CHECK(is_real(type));
-  std::vector<std::byte> bytes;
-  if (type == DType::F64) {
-    bytes = bytes_of(values);
-  } else if (type == DType::F32) {
-    bytes = bytes_of(std::vector<float>(values.begin(), values.end()));
-  } else {
-    std::vector<uint16_t> codes(values.size());
-    for (size_t i = 0; i < values.size(); ++i)
-      codes[i] = encode(values[i], type == DType::F16 ? kHalf : kBrain);
-    bytes = bytes_of(codes);
-  }
-  return std::make_shared<Constant>(type, std::move(dims), std::move(bytes));
+  auto bytes = [&] {
+    switch (type) {
+      case DType::F64:
+        return bytes_of(values);
+      case DType::F32:
+        return bytes_of(std::vector<float>(values.begin(), values.end()));
+      case DType::F16:
+        return rounded<Eigen::half>(values);
+      default:
+        return rounded<Eigen::bfloat16>(values);
+    }
+  };
+  return std::make_shared<Constant>(type, std::move(dims), bytes());
 }
 
 }  // namespace regraft

@@ -1,5 +1,6 @@
 #include "verify/numerics/float_run.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,26 +11,11 @@ namespace {
 
 using K = FloatProgram::Kind;
 
-constexpr float kSmallestNormalHalf = 0x1p-14f;
-
-float rounded_to_half(float x) {
-  float magnitude = std::abs(x);
-  if (std::isnan(x)) return x;
-  if (magnitude >= 65520) return std::copysign(std::numeric_limits<float>::infinity(), x);
-  if (magnitude < kSmallestNormalHalf)  // a sum near 1/2 has the spacing of subnormal halves
-    return std::copysign((magnitude + 0.5f) - 0.5f, x);
-  auto bits = std::bit_cast<uint32_t>(x);
-  bits += 0xfff + ((bits >> 13) & 1);
-  return std::bit_cast<float>(bits & ~uint32_t{0x1fff});
-}
-
 /// The place of a finite number among those of the format, 0 being 0.
 int64_t ordinal(float x, Format format) {
   float magnitude = std::abs(x);
-  auto n = static_cast<int64_t>(std::bit_cast<uint32_t>(magnitude));
-  if (format == Format::F16)
-    n = magnitude < kSmallestNormalHalf ? static_cast<int64_t>(magnitude * 0x1p24f)
-                                        : (n >> 13) - (112 << 10);
+  auto n = format == Format::F16 ? int64_t{Eigen::half(magnitude).x}
+                                 : int64_t{std::bit_cast<uint32_t>(magnitude)};
   return std::signbit(x) ? -n : n;
 }
 
@@ -132,7 +118,9 @@ class Machine {
 
 }  // namespace
 
-float rounded(float x, Format format) { return format == Format::F32 ? x : rounded_to_half(x); }
+float rounded(float x, Format format) {
+  return format == Format::F32 ? x : static_cast<float>(Eigen::half(x));
+}
 
 double largest(Format format) {
   return format == Format::F32 ? std::numeric_limits<float>::max() : 65504;
