@@ -2,22 +2,17 @@
 import math
 import statistics
 
-import matplotlib
-
-matplotlib.use("svg")
-matplotlib.rcParams["svg.hashsalt"] = "regraft"
-from matplotlib import pyplot  # noqa: E402
-
-import learn_logs  # noqa: E402
-import learn_runs as runs_of  # noqa: E402
-from learn_report import PART_TITLES  # noqa: E402
+import learn_logs
+import learn_runs as runs_of
+import plots
+from learn_report import PART_TITLES
+from plots import pyplot
 
 STYLES = {"classical": (":", 1), "control": ("--", 1), "learned": ("-", 1.8)}
 
 
 def save(figure, path):
-    figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
-    pyplot.close(figure)
+    plots.save(figure, path, bbox_inches="tight")
 
 
 def bars(path, singles, methods):

@@ -10,13 +10,12 @@ import pathlib
 import subprocess
 import tempfile
 
-import matplotlib
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-matplotlib.use("svg")
-from matplotlib import pyplot  # noqa: E402
+import plots
+from plots import pyplot
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CHANNELS = 32
@@ -96,11 +95,10 @@ def main():
         onnx.save(block(), before)
         subprocess.run([args.regraft, "optimize", before, "-o", after, "--quiet", "--cost", "roofline"], check=True)
         graphs = [onnx.load(path).graph for path in (before, after)]
-    matplotlib.rcParams["svg.hashsalt"] = "regraft"  # the same bytes each time
     figure, axes = pyplot.subplots(1, 2, figsize=(8, 4), width_ratios=(2, 1))
     for side, graph, title in zip(axes, graphs, ("before", "after")):
         draw(side, graph, title)
-    figure.savefig(args.out, metadata={"Date": None})
+    plots.save(figure, args.out)
 
 
 if __name__ == "__main__":

@@ -198,11 +198,8 @@ def rows(name, entries):
 
 
 def plot(name, entries, path):
-    import matplotlib
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "regraft"
-    from matplotlib import pyplot
-    figure, axes = pyplot.subplots(figsize=(3.4, 3))
+    import plots
+    figure, axes = plots.pyplot.subplots(figsize=(3.4, 3))
     truth = np.array(measured(entries)) / 1000
     for key, mark in (("roofline", "x"), ("predicted", "o")):
         guess = np.array([e[key] for e in entries]) / 1000
@@ -211,8 +208,7 @@ def plot(name, entries, path):
     axes.set(xlabel="measured, ms", ylabel="predicted, ms", title=name)
     axes.legend(fontsize=7)
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    plots.save(figure, path)
 
 
 HEAD = ["| model | graphs | measured, ms | predictor | Spearman | ceiling | Pearson | "

@@ -4,7 +4,8 @@
   python3 bench/run_engine.py [--build DIR] [--models DIR] [--time S] [--baseline-time S]
                               [--only distance|threads] [MODEL ...]
 
-The models are built by bench/models/build_models.py where they are missing (needs onnx and numpy).
+The models are built by bench/models/build_models.py where they are missing (needs onnx and numpy);
+the plots need matplotlib.
 Each searcher gets --time seconds on one thread, the published search --baseline-time. `--only`
 makes one section anew and keeps the rest of the file.
 """
@@ -88,40 +89,18 @@ def time_to(report, cost):
 
 def plot(path, title, reports):
     """Cost against time, time in logarithm; a step for each searcher."""
-    import math
-    width, height, left, top = 640, 360, 70, 30
-    last = max(r["search"]["seconds"] for r in reports.values())
-    costs = [c for r in reports.values() for _, c in curve(r)[1:]] or [0]
-    low, high = min(costs), max(costs)
-    high = high if high > low else low + 1
-    x = lambda t: left + (width - left - 130) * max(0, math.log10(max(t, 1e-4)) + 4) / \
-        (math.log10(last) + 4)
-    y = lambda c: top + (height - top - 40) * (high - min(c, high)) / (high - low)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-             'font-family="sans-serif" font-size="11">',
-             '<rect width="100%" height="100%" fill="white"/>',
-             f'<text x="{left}" y="18" font-size="13">{title}: predicted cost, ms, against '
-             'seconds</text>']
-    for k in range(-4, math.ceil(math.log10(last)) + 1):
-        if 10.0 ** k <= last:
-            parts.append(f'<line x1="{x(10.0 ** k):.1f}" y1="{top}" x2="{x(10.0 ** k):.1f}" '
-                         f'y2="{height - 40}" stroke="#ddd"/><text x="{x(10.0 ** k):.1f}" '
-                         f'y="{height - 25}" text-anchor="middle">{10.0 ** k:g}</text>')
-    for k in range(5):
-        c = low + (high - low) * k / 4
-        parts.append(f'<text x="{left - 5}" y="{y(c) + 4:.1f}" text-anchor="end">'
-                     f'{c / 1e3:.4g}</text>')
-    for k, (name, r) in enumerate(reports.items()):
-        points, previous = [], None
-        for t, c in curve(r) + [(r["search"]["seconds"], final(r))]:
-            if previous is not None:
-                points.append(f"{x(t):.1f},{y(previous):.1f}")
-            points.append(f"{x(t):.1f},{y(c):.1f}")
-            previous = c
-        parts.append(f'<polyline fill="none" stroke="{COLORS[k]}" stroke-width="1.5" '
-                     f'points="{" ".join(points)}"/><text x="{width - 120}" y="{top + 14 * k + 10}" '
-                     f'fill="{COLORS[k]}">{name}</text>')
-    path.write_text("\n".join(parts + ["</svg>"]) + "\n")
+    import plots
+    figure, axes = plots.pyplot.subplots(figsize=(6.4, 3.6))
+    for (name, r), color in zip(reports.items(), COLORS):
+        times, costs = zip(*curve(r), (r["search"]["seconds"], final(r)))
+        axes.step([max(t, 1e-4) for t in times], [c / 1e3 for c in costs], where="post", label=name,
+                  color=color, linewidth=1.2)
+    found = [c / 1e3 for r in reports.values() for _, c in curve(r)[1:]]
+    if found:  # what all began with is far above
+        axes.set_ylim(top=max(found) + 0.02 * (max(found) - min(found)))
+    axes.set(xscale="log", xlabel="seconds", ylabel="predicted cost, ms", title=title)
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    plots.save(figure, path, bbox_inches="tight")
 
 
 def milliseconds(cost):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The figures and tables of bench/run_peers.py and bench/run_correlation.py, from made-up times.
+"""The figures and tables of bench/run_peers.py, run_correlation.py and run_engine.py, from made-up
+times.
 
   python bench_test.py [TestClass[.test]]
 """
@@ -17,6 +18,7 @@ venv.use()
 sys.path.insert(0, str(venv.ROOT / "bench"))
 
 import run_correlation  # noqa: E402
+import run_engine  # noqa: E402
 import run_peers  # noqa: E402
 
 
@@ -52,6 +54,20 @@ class Correlation(unittest.TestCase):
                 "b.onnx: 12.0 us predicted, 3 kernels, of which 0 (0.0 us) are estimated\n")
         self.assertEqual(run_correlation.PREDICTION.findall(text),
                          [("7093.2", "40", "2", "0.5"), ("12.0", "3", "0", "0.0")])
+
+
+class Engine(unittest.TestCase):
+    def test_a_plot_has_the_same_bytes_each_time(self):
+        report = {"before": {"cost": 9000.0}, "search": {"seconds": 2.0, "improvements": [
+            {"seconds": 0.1, "cost": 8000.0}, {"seconds": 0.5, "cost": 7000.0}]}}
+        nothing = {"before": {"cost": 9000.0}, "search": {"seconds": 1.0, "improvements": []}}
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [pathlib.Path(folder, name) for name in ("a.svg", "b.svg")]
+            for path in paths:
+                run_engine.plot(path, "resnet50", {"windows": report, "greedy": nothing})
+            first, second = (p.read_text() for p in paths)
+        self.assertEqual(first, second)
+        self.assertIn("resnet50", first)
 
 
 class Peers(unittest.TestCase):
