@@ -1,5 +1,6 @@
 #include "base/digest.h"
 
+#include <fmt/format.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
@@ -67,8 +68,7 @@ std::optional<Digest> digest_from_hex(std::string_view digits) {
 
 std::string hex(const Digest& digest) {
   std::string s;
-  for (std::byte b : digest.bytes)
-    for (int shift : {4, 0}) s += "0123456789abcdef"[std::to_integer<unsigned>(b) >> shift & 15];
+  for (std::byte b : digest.bytes) s += fmt::format("{:02x}", std::to_integer<unsigned>(b));
   return s;
 }
 

@@ -1,6 +1,6 @@
 #include "base/printable.h"
 
-#include <cstdint>
+#include <fmt/format.h>
 
 namespace regraft {
 namespace {
@@ -34,18 +34,10 @@ bool acts_on_terminals(uint32_t code) {
   return control || direction;
 }
 
-void append_escaped(std::string& to, char c) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  if (c == '\n') {
-    to += "\\n";
-  } else if (c == '\t') {
-    to += "\\t";
-  } else {
-    auto byte = static_cast<unsigned char>(c);
-    to += "\\x";
-    to += kDigits[byte >> 4];
-    to += kDigits[byte & 15];
-  }
+std::string escaped(char c) {
+  if (c == '\n') return "\\n";
+  if (c == '\t') return "\\t";
+  return fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
 }
 
 }  // namespace
@@ -58,7 +50,7 @@ std::string printable(std::string_view text) {
     if (length > 0 && !acts_on_terminals(code_point(sequence)))
       shown += sequence;
     else
-      for (char c : sequence) append_escaped(shown, c);
+      for (char c : sequence) shown += escaped(c);
     text.remove_prefix(sequence.size());
   }
   return shown;
@@ -70,10 +62,6 @@ std::string one_line(std::string_view text) {
   return printable(text.substr(0, kEnd)) + " [...] " + printable(text.substr(text.size() - kEnd));
 }
 
-std::string hex(uint64_t number) {
-  std::string s(16, '0');
-  for (size_t k = s.size(); k-- > 0; number >>= 4) s[k] = "0123456789abcdef"[number & 15];
-  return s;
-}
+std::string hex(uint64_t number) { return fmt::format("{:016x}", number); }
 
 }  // namespace regraft

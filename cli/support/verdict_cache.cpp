@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/hash.h"
+#include "base/files/file_digest.h"
 #include "cli/support/evidence.h"
 #include "cli/support/json_file.h"
 #include "cli/support/report.h"
@@ -26,20 +26,12 @@ std::string key_of(const Rule& candidate) {
   return to_string(r);
 }
 
-/// Of the running program: another build may judge otherwise.
-uint64_t program_hash() {
-  std::ifstream in("/proc/self/exe", std::ios::binary);
-  uint64_t h = 0;
-  for (std::string block(1 << 20, '\0'); in.read(block.data(), 1 << 20) || in.gcount() > 0;)
-    h = combine(h, hash_bytes({block.data(), static_cast<size_t>(in.gcount())}));
-  return h;
-}
-
+/// The program is part of it: another build may judge otherwise.
 std::string header_for(const verify::VerifyOptions& o) {
   return fmt::format(
-      "{}1  {}  program={:016x}  seed={} effort={} signatures={} domains={} conditions={}", kMagic,
-      prover_name(), program_hash(), o.seed, o.effort, o.signatures, static_cast<int>(o.domains),
-      static_cast<int>(o.conditions));
+      "{}1  {}  program={}  seed={} effort={} signatures={} domains={} conditions={}", kMagic,
+      prover_name(), hex(file_digest("/proc/self/exe")), o.seed, o.effort, o.signatures,
+      static_cast<int>(o.domains), static_cast<int>(o.conditions));
 }
 
 std::string seal(const std::string& key, const Rule& verdict) {
