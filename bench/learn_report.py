@@ -201,19 +201,9 @@ def hard_lines(report, ratios):
                    [[f"{m} beside {o}", interval(x, 2)] for m, o, x in ratios])]
 
 
-def part_lines(name, report, context):
-    title, text = PART_TITLES[name]
-    lines = [f"## {title}", "", text.format(training=", ".join(context["protocol"]["training"])),
-             f"Models: {', '.join(g['name'] for g in report['graphs'])}.", ""]
-    idle = [g["name"] for g in report["graphs"] if g["reference"] >= g["before"] * (1 - 1e-9)]
-    if idle:
-        lines += [f"Nothing is known to be saved in {', '.join(idle)}; left out of scores.", ""]
-    late = sum(r["stop"] == "time" and " candidates, 0 expanded" in r["key"] and
-               "|0 candidates" not in r["key"] for g in report["graphs"] for r in g["runs"])
-    if late:
-        lines += [f"{late} runs by candidates ended by their limit of {report['cap']:g} s; their "
-                  "last cost stands for the rest.", ""]
-    lines += ["Score, interquartile mean and 95 % interval:", "", *score_table(report)]
+def result_lines(report):
+    """Scores, and when the methods were as good as the long run."""
+    lines = ["Score, interquartile mean and 95 % interval:", "", *score_table(report)]
     if report["comparisons"]:
         lines += ["Beside those that learned nothing: probability of improvement; difference of "
                   "scores.", "", *comparison_table(report)]
@@ -229,6 +219,22 @@ def part_lines(name, report, context):
         lines += ["Beside those that learned nothing, over all models, geometric mean; a run that "
                   "was never as good counts with all it ran, which is too little:", "",
                   *sooner_table(report)]
+    return lines
+
+
+def part_lines(name, report, context):
+    title, text = PART_TITLES[name]
+    lines = [f"## {title}", "", text.format(training=", ".join(context["protocol"]["training"])),
+             f"Models: {', '.join(g['name'] for g in report['graphs'])}.", ""]
+    idle = [g["name"] for g in report["graphs"] if g["reference"] >= g["before"] * (1 - 1e-9)]
+    if idle:
+        lines += [f"Nothing is known to be saved in {', '.join(idle)}; left out of scores.", ""]
+    late = sum(r["stop"] == "time" and " candidates, 0 expanded" in r["key"] and
+               "|0 candidates" not in r["key"] for g in report["graphs"] for r in g["runs"])
+    if late:
+        lines += [f"{late} runs by candidates ended by their limit of {report['cap']:g} s; their "
+                  "last cost stands for the rest.", ""]
+    lines += result_lines(report)
     ratios = context["hard"][name]
     lines += hard_lines(report, ratios)
     verdicts = hard_verdicts(ratios) + control_verdicts(report) + easy_targets(report) + \

@@ -1,7 +1,10 @@
 """What the runs of `regraft bench learn` say, and how tables of it are written."""
 import math
-import random
 import statistics
+
+import numpy as np
+
+import learn_statistics
 
 BASELINES = ["greedy", "backtracking-1.05", "taso", "windows"]
 
@@ -49,18 +52,27 @@ def cost_at(run, unit, limit):
     return min([run["before"], *(p[2] for p in run["curve"] if p[place] <= limit)])
 
 
+def last_runs(graph, method, unit="candidates"):
+    """By training, then seed. The run by candidates, where there is one, comes after that by
+    seconds."""
+    rows = {}
+    for r in timed(graph, method) if unit == "seconds" else graph["runs"]:
+        if r["method"] == method:
+            rows.setdefault(r["training"], {})[r.get("seed", 0)] = r
+    return [list(row.values()) for row in rows.values()]
+
+
+def scores_at(report, method, unit, limit):
+    """Saved part of what can be saved, (before - cost) / (before - reference): by graph, where
+    something can be, training and seed. Rounded to a millionth: rounding is no gain."""
+    return np.array([[[round((g["before"] - cost_at(r, unit, limit)) /
+                             (g["before"] - g["reference"]), 6) for r in row]
+                      for row in last_runs(g, method, unit)]
+                     for g in report["graphs"] if g["before"] - g["reference"] > 1e-9 * g["before"]])
+
+
 def mean_scores(report, method, unit, limits):
-    """Over the runs of each model, then over models where something can be saved. The run by
-    candidates, where there is one, comes after that by seconds."""
-    by_graph = []
-    for g in report["graphs"]:
-        runs = timed(g, method) if unit == "seconds" else list(
-            {(r["training"], r["seed"]): r for r in g["runs"] if r["method"] == method}.values())
-        saved = g["before"] - g["reference"]
-        if runs and saved > 1e-9 * g["before"]:
-            by_graph.append([statistics.mean((g["before"] - cost_at(r, unit, at)) / saved
-                                             for r in runs) for at in limits])
-    return [statistics.mean(column) for column in zip(*by_graph)]
+    return [scores_at(report, method, unit, at).mean() for at in limits]
 
 
 def ends(report, method):
@@ -76,15 +88,6 @@ def compared(report, method):
     return unique(c["other"] for c in report["comparisons"] if c["method"] == method)
 
 
-def last_runs(graph, method):
-    """By training, then seed; where there are two, that by candidates."""
-    rows = {}
-    for r in graph["runs"]:
-        if r["method"] == method:
-            rows.setdefault(r["training"], {})[r.get("seed", 0)] = r
-    return [list(row.values()) for row in rows.values()]
-
-
 def not_easy(report, near):
     """Models where greedy descent ends further above the least cost known than this part of it."""
     goal = lambda g: g["reference"] * (1 + near)
@@ -98,23 +101,9 @@ def needed(graph, method, near):
     return [[math.log(max(1, first(r))) for r in row] for row in last_runs(graph, method)]
 
 
-def drawn(rows, trainings, rng):
-    """Mean of these trainings, with seeds drawn anew."""
-    return statistics.mean(statistics.mean(rng.choices(rows[t % len(rows)], k=len(rows[0])))
-                           for t in trainings)
-
-
-def times_fewer(report, method, other, near, replicates=2000):
+def times_fewer(report, method, other, near):
     """Candidates that the other needed for one of the method's, geometric mean over the models that
     are not easy, and a 95 % interval: trainings, seeds and models are drawn anew."""
-    pairs = [(needed(g, method, near), needed(g, other, near)) for g in not_easy(report, near)]
-    mean = lambda rows: statistics.mean(statistics.mean(row) for row in rows)
-    rng, means = random.Random(0), []
-    for _ in range(replicates):
-        mine, theirs = ([rng.randrange(len(rows)) for _ in rows] for rows in pairs[0])
-        means.append(statistics.mean(drawn(b, theirs, rng) - drawn(a, mine, rng)
-                                     for a, b in rng.choices(pairs, k=len(pairs))))
-    means.sort()
-    ends_at = (statistics.mean(mean(b) - mean(a) for a, b in pairs),
-               means[int(0.025 * replicates)], means[int(0.975 * replicates)])
-    return [math.exp(x) for x in ends_at]
+    mine, theirs = (np.array([needed(g, m, near) for g in not_easy(report, near)])
+                    for m in (method, other))
+    return [math.exp(x) for x in learn_statistics.paired_difference(theirs, mine)]

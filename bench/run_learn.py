@@ -26,6 +26,7 @@ sys.path[:0] = [str(HERE), str(HERE / "models")]
 
 import learn_report  # noqa: E402
 import learn_runs  # noqa: E402
+import learn_scores  # noqa: E402
 import training  # noqa: E402
 
 AGENTS = ["ppo", "world-model", "planner"]
@@ -116,6 +117,17 @@ def split_rules(text, part=5):
     return "".join(kept)
 
 
+def with_scores(found):
+    """Reports of runs with what they say, and one of all models that the general agent has not
+    seen. The least cost known of a model is that of all of them."""
+    runs = {n: r for n, r in found.items() if "methods" in r}
+    if {"families", "sizes"} <= runs.keys():
+        runs["held-out"] = {**runs["families"],
+                            "graphs": runs["families"]["graphs"] + runs["sizes"]["graphs"]}
+    least = learn_scores.least_costs(runs.values())
+    return {**found, **{n: learn_scores.scored(r, least) for n, r in runs.items()}}
+
+
 class Bench:
     def __init__(self, args):
         self.quick = args.quick
@@ -194,13 +206,9 @@ class Bench:
                 "--budgets", *p.budgets, "--seconds", *p.seconds, "--cap", p.cap,
                 "--search-seeds", p.search_seeds, "--expansions", p.expansions,
                 "--expanding", p.expanding,
-                "--kept", self.kept(name),
-                "--reference", self.work / "evaluate/reference.json",
+                "--kept", self.work / "evaluate" / f"{name}.jsonl",
                 "--json", self.work / "evaluate" / f"{name}.json",
                 *(["--policy", *named] if named else []), *more]
-
-    def kept(self, name):
-        return self.work / "evaluate" / f"{name}.jsonl"
 
     def evaluations(self):
         """Name, models, policies by name, and what else the command is told."""
@@ -220,11 +228,6 @@ class Bench:
             methods = [*learn_runs.BASELINES, "/alone", "/greedy"]
             methods += [f"{a}/sampled" for a, files in single if files]
             yield f"single-{graph}", [graph], single, ("--methods", *methods)
-
-    def joint(self):
-        """All models that the general agent has not seen, from the runs of two evaluations."""
-        (_, families, policies, _), (_, sizes, _, some), *_ = self.evaluations()
-        return "held-out", [*families, *sizes], policies, some
 
     def run(self, command):
         command = [str(c) for c in command]
@@ -264,15 +267,8 @@ class Bench:
                       if not job.marker.exists()])
 
     def do_evaluate(self):
-        evaluations = list(self.evaluations())
-        commands = [self.bench_command(*evaluation) for evaluation in evaluations]
+        commands = [self.bench_command(*evaluation) for evaluation in self.evaluations()]
         self.run_all([lambda c=c: self.run(c) for c in commands])
-        joint = self.joint()
-        self.kept(joint[0]).write_text("".join(self.kept(name).read_text()
-                                               for name, *_ in evaluations[:2]))
-        # Again, from what is kept, now that the least costs of all of them are known.
-        commands.append(self.bench_command(*joint))
-        self.run_all([lambda c=c: self.run([*c, "-q"]) for c in commands])
 
     def do_speed(self):
         self.run([self.speed, f"--benchmark_out={self.work}/evaluate/speed.json",
@@ -281,6 +277,7 @@ class Bench:
     def do_report(self):
         found = {p.stem: json.loads(p.read_text())
                  for p in sorted((self.work / "evaluate").glob("*.json"))}
+        found = with_scores(found)
         examples = [job.command for job in self.jobs()[:1]]
         examples += [self.bench_command(*next(self.evaluations())), [self.speed]]
         context = {"protocol": dataclasses.asdict(self.protocol), "agents": self.agents,

@@ -396,7 +396,6 @@ void add_bench(CLI::App& root, BenchFlags& f, int& code) {
       ->capture_default_str();
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
-  app->add_option("--reference", f.reference, "file of the least costs known, kept up to date");
   app->add_option("--kept", f.kept,
                   "file of runs of this build; those that are there are not done again");
   app->add_option("--seed", f.common.seed, "first seed of searches")->capture_default_str();

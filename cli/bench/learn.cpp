@@ -1,20 +1,21 @@
-// Compares policies with searches that learned nothing: the same engine, rules, costs and limits.
+// Runs policies and searches that learned nothing: the same engine, rules, costs and limits. What
+// the runs say is bench/learn_scores.py's business.
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/files/file_digest.h"
 #include "base/files/output_file.h"
-#include "base/hash.h"
-#include "base/printable.h"
-#include "cli/bench/report.h"
+#include "cli/bench/methods.h"
+#include "cli/bench/runs.h"
 #include "cli/support/commands.h"
 #include "cli/support/model_files.h"
 #include "cli/support/profiles.h"
 #include "cli/support/report.h"
 #include "cli/support/rule_set.h"
+#include "cost/profile/timing.h"
 #include "io/model.h"
 #include "rewrite/searchers.h"
 #include "rl/environment/observation.h"
@@ -34,18 +35,11 @@ struct Setting {
 };
 
 std::string digest_of(const rewrite::RuleIndex& rules, const cost::CostModel& model) {
-  uint64_t h = hash_text(model.description());
-  for (const auto& rule : rules.rules()) h = combine(h, hash_text(rule.rule.name));
-  for (float x : rl::describe(rules).rows) h = combine(h, std::bit_cast<uint32_t>(x));
-  return hex(h);
-}
-
-std::string digest_of_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  uint64_t h = 0;
-  for (std::string part(1 << 20, 0); in.read(part.data(), 1 << 20) || in.gcount() > 0;)
-    h = combine(h, hash_text({part.data(), static_cast<size_t>(in.gcount())}));
-  return hex(h);
+  Sha256 sha;
+  sha.text(model.description());
+  for (const auto& rule : rules.rules()) sha.text(rule.rule.name);
+  const auto described = rl::describe(rules);
+  return hex(sha.bytes(std::as_bytes(std::span(described.rows))).finish());
 }
 
 /// A run's limits; 0: none.
@@ -57,6 +51,13 @@ std::string to_string(const RunLimits& l) {
   return fmt::format("{} candidates, {} expanded, {:g} s", l.candidates, l.expanded, l.seconds);
 }
 
+struct GraphRuns {
+  std::string name;
+  double before = 0;
+  std::vector<BenchRun> runs;
+  std::optional<BenchRun> baseline;  ///< the long run that is to be reached
+};
+
 /// One graph, read when the first run needs it.
 class GraphBench {
  public:
@@ -67,18 +68,17 @@ class GraphBench {
         methods_(methods),
         kept_(kept),
         file_(std::move(file)),
-        digest_(digest_of_file(file_)) {}
-
-  const std::string& digest() const { return digest_; }
+        digest_(hex(file_digest(file_))) {}
 
   Result<GraphRuns> run() {
-    GraphRuns all;
-    all.name = std::filesystem::path(file_).stem().string();
-    for (const Method& m : methods_) {
-      ASSIGN_OR_RETURN(auto runs, all_of(m));
-      all.methods.push_back(std::move(runs));
-    }
-    if (!all.methods.empty()) all.before = all.methods[0][0][0].by_seconds.before;
+    GraphRuns all{std::filesystem::path(file_).stem().string(), 0, {}, {}};
+    for (const Method& m : methods_)
+      for (const Training& t : m.trainings)
+        for (int k = 0; k < (m.draws ? flags_.search_seeds : 1); ++k) {
+          ASSIGN_OR_RETURN(auto runs, both(m, t, flags_.common.seed + static_cast<uint64_t>(k)));
+          all.runs.insert(all.runs.end(), runs.begin(), runs.end());
+        }
+    if (!all.runs.empty()) all.before = all.runs[0].before;
     for (const Method& m : methods_) {
       if (m.name != kBaseline || flags_.expansions == 0) continue;
       ASSIGN_OR_RETURN(all.baseline,
@@ -88,29 +88,17 @@ class GraphBench {
   }
 
  private:
-  Result<MethodRuns> all_of(const Method& m) {
-    MethodRuns runs;
-    for (const Training& t : m.trainings) {
-      auto& row = runs.emplace_back();
-      for (int k = 0; k < (m.draws ? flags_.search_seeds : 1); ++k) {
-        ASSIGN_OR_RETURN(auto both, pair(m, t, flags_.common.seed + static_cast<uint64_t>(k)));
-        row.push_back(std::move(both));
-      }
-    }
-    return runs;
-  }
-
-  /// The run by seconds stands for that by candidates where it evaluated as many, or all there are.
-  Result<RunPair> pair(const Method& m, const Training& t, uint64_t seed) {
+  /// A run by seconds, and one by candidates unless the first evaluated as many, or all there are.
+  Result<std::vector<BenchRun>> both(const Method& m, const Training& t, uint64_t seed) {
     double seconds = *std::max_element(flags_.seconds.begin(), flags_.seconds.end());
     uint64_t candidates = *std::max_element(flags_.budgets.begin(), flags_.budgets.end());
-    RunPair p;
-    ASSIGN_OR_RETURN(p.by_seconds, one(m, t, seed, {0, 0, seconds}));
-    p.by_candidates = p.by_seconds;
-    bool enough = p.by_seconds.stop != "time" || p.by_seconds.candidates >= candidates;
-    if (enough || flags_.cap <= seconds) return p;
-    ASSIGN_OR_RETURN(p.by_candidates, one(m, t, seed, {candidates, 0, flags_.cap}));
-    return p;
+    ASSIGN_OR_RETURN(BenchRun run, one(m, t, seed, {0, 0, seconds}));
+    std::vector<BenchRun> runs{run};
+    bool enough = run.stop != "time" || run.candidates >= candidates;
+    if (enough || flags_.cap <= seconds) return runs;
+    ASSIGN_OR_RETURN(run, one(m, t, seed, {candidates, 0, flags_.cap}));
+    runs.push_back(run);
+    return runs;
   }
 
   Result<BenchRun> one(const Method& m, const Training& t, uint64_t seed, const RunLimits& limits) {
@@ -186,52 +174,42 @@ class GraphBench {
   int opset_ = 0;
 };
 
-/// The least costs known, in a file: of a graph under a cost model, whatever the rules.
-class References {
- public:
-  static Result<References> open(const std::string& path) {
-    References r;
-    r.path_ = path;
-    std::ifstream in(path);
-    if (path.empty() || !in) return r;
-    r.known_ = json::parse(in, nullptr, false);
-    if (!r.known_.is_object()) return error(path + ": not a file of least costs");
-    return r;
-  }
-  /// The least known, `cost` included, which is kept.
-  Result<double> least(const std::string& key, const std::string& graph, double cost) {
-    if (auto at = known_.find(key); at != known_.end()) {
-      auto known = at->find("cost");
-      if (known == at->end() || !known->is_number())
-        return error(path_ + ": " + key + ": there is no cost");
-      cost = std::min(cost, known->get<double>());
+/// Costs at the end, medians of the runs.
+Table table_of(const std::vector<GraphRuns>& graphs, const std::vector<Method>& methods) {
+  Table table{{{"cost at the end, us"}, {"before"}}};
+  for (const Method& m : methods) table.rows.push_back({m.name});
+  for (const GraphRuns& g : graphs) {
+    table.rows[0].push_back(g.name);
+    table.rows[1].push_back(fmt::format("{:.2f}", g.before));
+    for (size_t m = 0; m < methods.size(); ++m) {
+      std::vector<double> costs;
+      for (const BenchRun& r : g.runs)
+        if (r.method == methods[m].name) costs.push_back(r.after);
+      table.rows[m + 2].push_back(fmt::format("{:.2f}", cost::median(std::move(costs))));
     }
-    known_[key] = {{"graph", graph}, {"cost", cost}};
-    return cost;
   }
-  /// With what others wrote there since.
-  Status write() {
-    ASSIGN_OR_RETURN(References now, open(path_));
-    for (const auto& [key, of] : now.known_.items()) {
-      auto cost = of.find("cost");
-      if (cost != of.end() && cost->is_number())
-        RETURN_IF_ERROR(least(key, of.value("graph", ""), *cost));
-    }
-    return write_file(path_, to_text(known_, 2));
+  return table;
+}
+
+json json_of(const std::vector<BenchRun>& runs) {
+  json all = json::array();
+  for (const BenchRun& r : runs) all.push_back(to_json(r));
+  return all;
+}
+
+json to_json(const std::vector<GraphRuns>& graphs, const std::vector<Method>& methods) {
+  json report{{"version", REGRAFT_VERSION}, {"baseline", kBaseline}};
+  for (const Method& m : methods)
+    report["methods"].push_back({{"name", m.name},
+                                 {"kind", to_string(m.kind)},
+                                 {"trainings", m.trainings.size()},
+                                 {"draws", m.draws}});
+  for (const GraphRuns& g : graphs) {
+    json j{{"name", g.name}, {"before", g.before}, {"runs", json_of(g.runs)}};
+    if (g.baseline) j["baseline"] = to_json(*g.baseline);
+    report["graphs"].push_back(std::move(j));
   }
-
- private:
-  std::string path_;
-  json known_ = json::object();
-};
-
-double least_cost(const GraphRuns& g) {
-  double least = g.baseline ? std::min(g.before, g.baseline->after) : g.before;
-  for (const MethodRuns& runs : g.methods)
-    for (const auto& row : runs)
-      for (const RunPair& p : row)
-        least = std::min({least, p.by_seconds.after, p.by_candidates.after});
-  return least;
+  return report;
 }
 
 Status bench(const BenchFlags& flags) {
@@ -241,31 +219,24 @@ Status bench(const BenchFlags& flags) {
   setting.digest = digest_of(setting.rules, *setting.cost.model);
   ASSIGN_OR_RETURN(auto methods, bench_methods({flags.policies, flags.methods}, setting.rules));
   ASSIGN_OR_RETURN(auto files, model_files(flags.graphs));
-  RETURN_IF_ERROR(require_distinct(named("a model", files), {{"the reference", flags.reference},
-                                                             {"the runs kept", flags.kept},
-                                                             {"the report", flags.common.json}}));
+  RETURN_IF_ERROR(require_distinct(
+      named("a model", files), {{"the runs kept", flags.kept}, {"the report", flags.common.json}}));
   ASSIGN_OR_RETURN(OutputFile output, OutputFile::open(flags.common.json));
   ASSIGN_OR_RETURN(auto kept, KeptRuns::open(flags.kept));
-  ASSIGN_OR_RETURN(auto references, References::open(flags.reference));
   std::vector<GraphRuns> graphs;
   for (const std::string& file : files) {
     GraphBench graph(flags, setting, methods, kept, file);
     ASSIGN_OR_RETURN(auto runs, graph.run());
-    std::string key = graph.digest() + "|" + setting.cost.model->description();
-    ASSIGN_OR_RETURN(runs.reference, references.least(key, runs.name, least_cost(runs)));
     graphs.push_back(std::move(runs));
   }
-  RETURN_IF_ERROR(references.write());
-  BenchFound f{methods, graphs, limits_of(flags.budgets, flags.seconds), {}, {}, {}, {}};
-  f.reached = reaching(graphs, methods.size());
-  f.ratios = ratios(graphs, f.reached, methods.size());
-  f.comparisons = comparisons(graphs, methods, f.limits);
-  f.sooner = sooner(graphs, methods);
-  if (flags.common.verbosity != Verbosity::Quiet) print(f);
-  json report = to_json(f);
+  if (flags.common.verbosity != Verbosity::Quiet)
+    fmt::print("{}\n", to_string(table_of(graphs, methods)));
+  json report = to_json(graphs, methods);
   report.update({{"cost_model", setting.cost.model->description()},
                  {"rules", setting.rules.rules().size()},
                  {"seed", flags.common.seed},
+                 {"budgets", flags.budgets},
+                 {"seconds", flags.seconds},
                  {"search_seeds", flags.search_seeds},
                  {"cap", flags.cap},
                  {"expansions", flags.expansions},

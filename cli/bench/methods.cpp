@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
-#include "base/hash.h"
-#include "base/printable.h"
+#include "base/files/file_digest.h"
 #include "rewrite/searchers.h"
 #include "rl/policy_file.h"
 #include "rl/search.h"
@@ -64,13 +61,6 @@ std::vector<Family> controls(const rewrite::RuleIndex& rules) {
   return all;
 }
 
-/// Of what the file holds, so that a policy that was trained anew is not taken for the old one.
-std::string label_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  return hex(hash_text(text));
-}
-
 Result<std::vector<Family>> learned(const std::vector<std::string>& policies,
                                     const rewrite::RuleIndex& rules) {
   std::vector<Family> all;
@@ -82,13 +72,15 @@ Result<std::vector<Family>> learned(const std::vector<std::string>& policies,
     auto same = [&](const Family& f) { return f.name == name; };
     auto family = std::find_if(all.begin(), all.end(), same);
     if (family == all.end()) family = all.insert(all.end(), {name, MethodKind::Learned, {}});
-    family->policies.push_back({label_of(file), std::move(policy)});
+    // A policy that was trained anew is not taken for the old one.
+    family->policies.push_back({hex(file_digest(file)), std::move(policy)});
   }
   return all;
 }
 
 bool matches(const Method& m, const std::string& wanted) {
-  return m.name == wanted || m.name.starts_with(wanted + "/") || "/" + mode_of(m.name) == wanted;
+  return m.name == wanted || m.name.starts_with(wanted + "/") ||
+         (wanted.starts_with("/") && m.name.ends_with(wanted));
 }
 
 Result<std::vector<Method>> select(std::vector<Method> all,
@@ -110,11 +102,6 @@ std::string to_string(MethodKind kind) {
   return kind == MethodKind::Classical ? "classical"
          : kind == MethodKind::Control ? "control"
                                        : "learned";
-}
-
-std::string mode_of(const std::string& method) {
-  size_t at = method.rfind('/');
-  return at == std::string::npos ? "" : method.substr(at + 1);
 }
 
 Result<std::vector<Method>> bench_methods(const MethodFlags& flags,

@@ -42,7 +42,4 @@ struct MethodFlags {
 Result<std::vector<Method>> bench_methods(const MethodFlags& flags,
                                           const rewrite::RuleIndex& rules);
 
-/// "mode" of "policy/mode"; "" when there is none.
-std::string mode_of(const std::string& method);
-
 }  // namespace regraft::cli

@@ -7,7 +7,6 @@
 
 #include "cli/support/json_file.h"
 #include "cli/support/report.h"
-#include "rewrite/search/reporter.h"
 
 namespace regraft::cli {
 namespace {
@@ -33,26 +32,6 @@ json to_json(const BenchRun& r) {
           {"after", r.after},       {"expanded", r.expanded}, {"candidates", r.candidates},
           {"seconds", r.seconds},   {"stop", r.stop},         {"curve", curve},
           {"applied", r.applied}};
-}
-
-double cost_at_candidate(const BenchRun& run, uint64_t candidates) {
-  double cost = run.before;
-  for (const CurvePoint& p : run.curve)
-    if (p.candidate <= candidates) cost = p.cost;
-  return cost;
-}
-
-double cost_at_seconds(const BenchRun& run, double seconds) {
-  double cost = run.before;
-  for (const CurvePoint& p : run.curve)
-    if (p.seconds <= seconds) cost = p.cost;
-  return cost;
-}
-
-const CurvePoint* first_at(const BenchRun& run, double cost) {
-  for (const CurvePoint& p : run.curve)
-    if (!rewrite::cheaper(cost, p.cost)) return &p;
-  return nullptr;
 }
 
 Result<KeptRuns> KeptRuns::open(const std::string& path) {

@@ -30,11 +30,6 @@ struct BenchRun {
 };
 nlohmann::json to_json(const BenchRun& run);
 
-double cost_at_candidate(const BenchRun& run, uint64_t candidates);
-double cost_at_seconds(const BenchRun& run, double seconds);
-/// The first point that costs no more; nullptr: there is none.
-const CurvePoint* first_at(const BenchRun& run, double cost);
-
 /// Of one build: what the code does is not part of a key. Not thread-safe.
 class KeptRuns {
  public:

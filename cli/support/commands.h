@@ -135,8 +135,7 @@ struct BenchFlags {
   uint64_t expansions = 50000;  ///< of the baseline; 0: not run
   double expanding = 120;       ///< seconds that it may take
   std::string cost = "roofline";
-  std::string reference;  ///< file of the least costs known, kept up to date; empty: none
-  std::string kept;       ///< file of runs, kept up to date; empty: none
+  std::string kept;  ///< file of runs, kept up to date; empty: none
 };
 struct EvalFlags {
   Common common;

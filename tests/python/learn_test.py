@@ -318,13 +318,17 @@ class Protocol(unittest.TestCase):
             self.assertEqual(found["single-bert_base"][3], those)
 
     def test_all_that_was_not_seen_is_judged_together(self):
-        with tempfile.TemporaryDirectory() as folder:
-            bench = self.bench(folder)
-            name, models, _, methods = bench.joint()
-            self.assertEqual(name, "held-out")
-            self.assertEqual(models, [*run_learn.FULL.families, *run_learn.FULL.sizes])
-            self.assertEqual(len(models), len(set(models)))
-            self.assertIn("/scheduled", methods)
+        graph = lambda name, after: {"name": name, "before": 1000.0,
+                                     "runs": [run("windows", after, curve=[[1, 0.1, after]])]}
+        part = lambda *graphs: {"methods": [{"name": "windows", "kind": "classical"}],
+                                "graphs": list(graphs), "budgets": [], "seconds": [1]}
+        found = run_learn.with_scores({"families": part(graph("a", 800.0), graph("b", 900.0)),
+                                       "sizes": part(graph("c", 700.0)),
+                                       "single-a": part(graph("a", 500.0)), "speed": {}})
+        self.assertEqual([(g["name"], g["reference"]) for g in found["held-out"]["graphs"]],
+                         [("a", 500.0), ("b", 900.0), ("c", 700.0)])
+        self.assertEqual(found["sizes"]["scores"][0]["iqm"], [1, 1, 1])
+        self.assertEqual(found["speed"], {})
 
     def test_when_one_fails_the_rest_does_not_begin(self):
         with tempfile.TemporaryDirectory() as folder:
