@@ -164,7 +164,7 @@ class Derive(CommandLine):
         self.assert_refused(regraft("rules", "derive", bad, "--from", base), r"bad\.rules:2")
         self.assert_refused(regraft("rules", "derive", base, "--from", bad), r"bad\.rules:2")
         out = os.path.join(self.out_folder, "out.rules")
-        self.assert_refused(regraft("rules", "import", bad, "-o", out), r"bad\.rules: byte")
+        self.assert_refused(regraft("rules", "import", bad, "-o", out), r"bad\.rules: not a file of TASO")
         self.assert_refused(regraft("rules", "import", "/nowhere.pb", "-o", out), "nowhere.pb")
 
 
