@@ -17,8 +17,10 @@ namespace {
 
 constexpr int64_t kTooMuch = std::numeric_limits<int64_t>::max();
 constexpr int64_t kUnbounded = kTooMuch / 2;
-constexpr int64_t kEffort = 200;     ///< nodes looked at, for each of the graph
-constexpr int64_t kEager = 1 << 16;  ///< bytes; larger values may be computed when asked for
+constexpr int64_t kEffort = 200;      ///< nodes looked at, for each of the graph
+constexpr int64_t kSmall = 1 << 20;   ///< bytes to compute a value
+constexpr int64_t kSpare = 64 << 20;  ///< bytes of such, all together, when time is up
+constexpr int64_t kEager = 1 << 16;   ///< bytes; larger values may be computed when asked for
 
 int64_t plus(int64_t a, int64_t b) {
   int64_t sum = 0;
@@ -320,14 +322,22 @@ class Folder {
     return true;
   }
 
+  /// Time is up, but this takes none to speak of: a model whose weights are left as small graphs is
+  /// slow, and not what runtimes expect.
+  bool is_spared(const Plan& p) {
+    if (!stop_.must_end() || p.working > std::min(kSmall, spare_)) return false;
+    spare_ -= p.working;
+    return true;
+  }
+
   /// The outputs; nothing when there is no time for them and they make the model larger.
   Result<std::optional<Constants>> constants_of(int32_t root, const Plan& p) {
     const std::vector<TensorType>& types = graph_.node(root).types;
-    const bool maker = graph_.node(root).inputs.empty();
+    const bool whole = graph_.node(root).inputs.empty() || is_spared(p);
     Constants constants;
-    if ((large_ == Large::AtOnce || !p.late()) && (maker || !stop_.must_end())) {
-      auto values = maker ? evaluated_whole(*p.cone) : p.cone->evaluate(stop_);
-      if (!values && (maker || !stop_.must_end())) return values.error();
+    if ((large_ == Large::AtOnce || !p.late()) && (whole || !stop_.must_end())) {
+      auto values = whole ? evaluated_whole(*p.cone) : p.cone->evaluate(stop_);
+      if (!values && (whole || !stop_.must_end())) return values.error();
       for (size_t k = 0; values && k < types.size(); ++k)
         constants.push_back(make_constant(types[k].dtype, (*values)[k].shape, (*values)[k].data));
       if (values && shared(root))  // what is made of it is rounded once
@@ -398,6 +408,7 @@ class Folder {
   const Graph& graph_;
   int64_t growth_;  // what is left of it
   Large large_;
+  int64_t spare_ = kSpare;  // what is left of it
   const Stop& stop_;
   std::vector<char> constant_, possible_, tried_, wanted_;
   std::vector<Constants> folded_;           // by id

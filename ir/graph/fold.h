@@ -19,9 +19,10 @@ struct FoldReport {
 /// element type. In the order of the graph; each adds its value to the model and takes away the
 /// constants that nothing else reads. Left as it is: what would make all of them together add more
 /// than `growth` bytes, what needs more memory to compute than `stop` leaves, what it leaves no
-/// time for, and what depends on sizes that are not numbers. The data of large constants that
-/// replace others of their size is computed when it is read, each time; a constant that cannot be
-/// read is an Error here or there. Takes time in proportion to the graph and the values.
+/// time for (small values are computed all the same), and what depends on sizes that are not
+/// numbers. The data of large constants that replace others of their size is computed when it is
+/// read, each time; a constant that cannot be read is an Error here or there. Takes time in
+/// proportion to the graph and the values.
 Result<FoldReport> fold(const Graph& g, int64_t growth = kFoldGrowth, const Stop& stop = Stop());
 
 /// The graph after folding all that can be, with no limits, into constants that are in memory: for

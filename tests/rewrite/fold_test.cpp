@@ -159,19 +159,21 @@ TEST(Fold, MoreThanMemoryHoldsIsLeft) {
   EXPECT_EQ(read, 0);
 }
 
-TEST(Fold, WithoutTimeOnlyWhatAddsNothing) {
+TEST(Fold, WithoutTimeWhatAddsNothingAndWhatIsSmall) {
+  constexpr int64_t kSide = 512;
   Graph g;
-  Value x = input(g, {8, 8});
-  Value replaced = call(g, "relu", {weight(g, {8, 8}, 1)});
-  Value shared = weight(g, {8, 8}, 2);
-  Value added = call(g, "exp", {shared});
+  Value x = input(g, {kSide, kSide});
+  Value replaced = call(g, "relu", {weight(g, {kSide, kSide}, 1)});
+  Value shared = weight(g, {kSide, kSide}, 2), row = weight(g, {kSide}, 3);
+  Value added = call(g, "exp", {shared}), small = call(g, "exp", {row});
   g.set_outputs({call(g, "add", {call(g, "mul", {x, shared}), call(g, "mul", {replaced, x})}),
-                 call(g, "mul", {added, x})});
+                 call(g, "mul", {added, x}), call(g, "add", {call(g, "mul", {small, x}), row})});
   Stop stop;
   stop.request();
   auto r = fold(g, kFoldGrowth, stop);
   ASSERT_TRUE(r.has_value());
   EXPECT_EQ(r->graph.node(replaced.node).kind, NodeKind::Constant);
+  EXPECT_EQ(r->graph.node(small.node).kind, NodeKind::Constant);
   EXPECT_EQ(r->graph.node(added.node).kind, NodeKind::Call);
   auto same = compare(g, r->graph, {}, Stop());
   ASSERT_TRUE(same.has_value());
