@@ -16,6 +16,28 @@ import numpy as np
 import onnx
 
 
+def colliding(weights):
+    """Other numbers of the same shape under a hash of four lanes of eight bytes, each of which can be
+    inverted: what the first word of a lane changes, its second word changes back."""
+    word, factor = (1 << 64) - 1, 0x9FB21C651E98DF25
+
+    def after(lane, x):
+        x ^= lane
+        return ((x << 29 | x >> 35) & word) * factor & word
+
+    flat = weights.reshape(-1).copy()
+    words = flat[:10].copy().view(np.uint64)
+    first, second = int(words[0]), int(words[4])
+    for n in range(1, 1 << 20):
+        other = first ^ n
+        words[0], words[4] = other, second ^ after(1, first) ^ after(1, other)
+        size = np.abs(words.view(np.float32)[[0, 1, 8, 9]])
+        if np.isfinite(size).all() and (size < 100).all() and (size[3] > 1e-3):
+            flat[:10] = words.view(np.float32)
+            return flat.reshape(weights.shape)
+    raise AssertionError("no collision")
+
+
 class Certificates(CommandLine):
     def setUp(self):
         super().setUp()

@@ -265,7 +265,7 @@ swap  (add ?a ?b) => (add ?b ?a)  for a:nn b:nn
         self.assert_refused(regraft("verify", rules, "--cache", other, "-q"), r"other\.rules:1")
 
     def test_interrupted_runs_go_on(self):
-        rules = str(venv.ROOT / "substitutions/extended.rules")
+        rules = str(command_line.venv.ROOT / "substitutions/extended.rules")
         cache, out = os.path.join(self.folder, "cache"), os.path.join(self.folder, "out.rules")
         arguments = [command_line.program(), "verify", rules, "-o", out, "--cache", cache, "-q"]
         run = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
@@ -326,7 +326,7 @@ class MainJob(CommandLine):
         model = self.tiny("tiny_mobileone")
         report = os.path.join(self.folder, "report.json")
         run = regraft("optimize", model, "-o", self.out, "--rules", rules,
-                      "--rules", str(venv.ROOT / "substitutions/hand.rules"), "--json", report)
+                      "--rules", str(command_line.venv.ROOT / "substitutions/hand.rules"), "--json", report)
         self.assert_exit(run, DONE)
         self.assertRegex(run.stdout.lower(), r"operators")
         self.assert_report(json.loads(pathlib.Path(report).read_text()))
@@ -387,28 +387,6 @@ class MainJob(CommandLine):
         model = bad_models.good(self.folder)
         out = os.path.join(self.out_folder, "no/such/folder/out.onnx")
         self.assert_refused(regraft("optimize", model, "-o", out, "--quiet"), "no/such/folder")
-
-
-def colliding(weights):
-    """Other numbers of the same shape under a hash of four lanes of eight bytes, each of which can be
-    inverted: what the first word of a lane changes, its second word changes back."""
-    word, factor = (1 << 64) - 1, 0x9FB21C651E98DF25
-
-    def after(lane, x):
-        x ^= lane
-        return ((x << 29 | x >> 35) & word) * factor & word
-
-    flat = weights.reshape(-1).copy()
-    words = flat[:10].copy().view(np.uint64)
-    first, second = int(words[0]), int(words[4])
-    for n in range(1, 1 << 20):
-        other = first ^ n
-        words[0], words[4] = other, second ^ after(1, first) ^ after(1, other)
-        size = np.abs(words.view(np.float32)[[0, 1, 8, 9]])
-        if np.isfinite(size).all() and (size < 100).all() and (size[3] > 1e-3):
-            flat[:10] = words.view(np.float32)
-            return flat.reshape(weights.shape)
-    raise AssertionError("no collision")
 
 
 def random_feeds(session):
