@@ -17,8 +17,8 @@
 namespace regraft::verify {
 namespace {
 
-constexpr size_t kMutants = 220;
-constexpr size_t kFalse = 120;  // of these at least so many are false
+constexpr size_t kMutants = 300;
+constexpr size_t kFalse = 150;  // of these at least so many are false
 
 std::string sources() {
   const char* root = std::getenv("REGRAFT_SOURCE_DIR");

@@ -77,7 +77,7 @@ Sign domain_sign(Fn f) {
 }
 
 Sign image(Fn f, Sign x) {
-  if (x == sign::kNone) return x;
+  if (meet(x, domain_sign(f)) == sign::kNone) return sign::kNone;  // nowhere defined
   switch (facts(f).sign) {
     case SignOf::Unknown:
       return sign::kUnknown;

@@ -70,7 +70,7 @@ Status lower_unit(Lowering& to, const Unit& unit) {
   if (pointwise(*n.op)) return lower_elementwise(to, unit.nodes);
   for (const Entry& e : kLowerings)
     if (e.op == n.op->name) return e.lower(to, {unit.nodes[0], n, *numeric(n.attrs)});
-  return error("this operator is not supported");
+  return lower_formula(to, {unit.nodes[0], n, *numeric(n.attrs)});
 }
 
 Status lower_all(Lowering& to) {

@@ -51,8 +51,9 @@ class Compiled {
 };
 
 /// Compiles a kernel whose graph has constants in place of its weights: its inputs are what the run
-/// brings, with these layouts. Float32 only. An Error names the operator that is not supported, or
-/// the operand that is not float32 or has no numeric shape.
+/// brings, with these layouts. Float32 only; an operator without a kernel is computed by its
+/// formula. An Error names what is not supported, or the operand that is not float32 or has no
+/// numeric shape.
 Result<Compiled> compile(const Graph& graph, std::span<const Layout> operand_layouts,
                          std::span<const Layout> result_layouts, const CompileOptions& options);
 /// The same with random weights.

@@ -87,6 +87,7 @@ Lower lower_max_pool, lower_average_pool, lower_global_average_pool;
 Lower lower_batch_norm, lower_layer_norm, lower_softmax;
 Lower lower_resize_nearest, lower_resize_linear;
 Lower lower_reduce_sum, lower_reduce_mean, lower_reduce_max;
+Lower lower_formula;  // of any operator
 Lower lower_transpose, lower_reshape, lower_concat, lower_split, lower_slice, lower_gather,
     lower_pad;
 
