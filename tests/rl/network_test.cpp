@@ -47,7 +47,7 @@ TEST(Network, GradientsAreDifferences) {
   const Observation* both[] = {&a, &b};
   Batch batch(both);
   for (const NetworkOptions& options : all_kinds()) {
-    NetworkOf<double> network(options, rules().columns, 3);
+    NetworkOf<double> network(options, rules().columns, 4);
     auto& p = network.parameters();
     nn::Gradients<double> gradients(p);
     {
