@@ -24,7 +24,7 @@ void add_common(CLI::App& app, Common& c) {
   app.add_option("--threads", c.threads, "threads; 0: all cores")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  app.add_option("--seed", c.seed, "seed of everything random")->capture_default_str();
+  app.add_option("--seed", c.seed, "random seed")->capture_default_str();
   app.add_option("--json", c.json, "write a report for machines to this file (-: stdout)");
 }
 
@@ -117,6 +117,48 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
   app->callback([&] { code = run_verify(f); });
 }
 
+/// Which searcher, and how far it goes.
+void add_search(CLI::App& app, OptimizeFlags& f) {
+  auto searchers = regraft::rewrite::searcher_names();
+  searchers.push_back("policy");
+  app.add_option("--search", f.search, "searcher")
+      ->check(CLI::IsMember(searchers))
+      ->capture_default_str();
+  app.add_option("--policy", f.policy, "file of a trained policy; default: the shipped one");
+  app.add_option("--policy-mode", f.policy_mode, "how to follow the policy")
+      ->check(CLI::IsMember(regraft::rl::policy_mode_names()))
+      ->capture_default_str();
+  app.add_option("--alpha", f.alpha,
+                 "backtracking, partial-order, beam, taso: keep graphs that cost up to alpha "
+                 "times the best")
+      ->check(CLI::Range(1.0, 100.0))
+      ->capture_default_str();
+  app.add_option("--budget", f.budget, "candidate graphs to evaluate")->capture_default_str();
+  app.add_option("--growth", f.growth, "calls a graph may have, times those of the model")
+      ->check(CLI::Range(1.0, 100.0))
+      ->capture_default_str();
+}
+
+/// Timing candidates in a runtime.
+void add_measuring(CLI::App& app, OptimizeFlags& f) {
+  auto* measure =
+      app.add_option("--measure", f.measure,
+                     "time candidates in this runtime; the original stays unless one is faster")
+          ->check(CLI::IsMember(names_of_runtimes()));
+  app.add_option("--candidates", f.candidates, "graphs to time beside the original")
+      ->needs(measure)
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--measure-time", f.measure_seconds, "seconds for timing the candidates")
+      ->needs(measure)
+      ->check(kPositive)
+      ->capture_default_str();
+  app.add_option("--measure-threads", f.measure_threads, "threads of the runtime")
+      ->needs(measure)
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+}
+
 void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   auto* app =
       root.add_subcommand("optimize", "rewrite a model with proved rules so that it costs less");
@@ -124,48 +166,16 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   app->add_option("-o,--out", f.out, "where to write the optimised model")->required();
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--disable-rule", f.disabled, "names of rules to leave out");
-  auto searchers = regraft::rewrite::searcher_names();
-  searchers.push_back("policy");
-  app->add_option("--search", f.search, "searcher")
-      ->check(CLI::IsMember(searchers))
-      ->capture_default_str();
-  app->add_option("--policy", f.policy, "file of a trained policy; default: the shipped one");
-  app->add_option("--policy-mode", f.policy_mode, "how to follow the policy")
-      ->check(CLI::IsMember(regraft::rl::policy_mode_names()))
-      ->capture_default_str();
-  app->add_option("--alpha", f.alpha,
-                  "backtracking, partial-order, beam, taso: keep graphs that cost up to alpha "
-                  "times the best")
-      ->check(CLI::Range(1.0, 100.0))
-      ->capture_default_str();
-  app->add_option("--budget", f.budget, "candidate graphs to evaluate")->capture_default_str();
-  app->add_option("--growth", f.growth, "calls a graph may have, times those of the model")
-      ->check(CLI::Range(1.0, 100.0))
-      ->capture_default_str();
+  add_search(*app, f);
   app->add_option("--cost", f.cost,
                   "cost model: auto (a profile of this machine, if there is one), roofline, the "
                   "name of a runtime, or a profile file")
       ->check(kCost)
       ->capture_default_str();
-  app->add_option("--objective", f.objective, "what to make less of: latency, memory or mixed")
+  app->add_option("--objective", f.objective, "quantity to minimise: latency, memory or mixed")
       ->check(CLI::IsMember({"latency", "memory", "mixed"}))
       ->capture_default_str();
-  auto* measure =
-      app->add_option("--measure", f.measure,
-                      "time candidates in this runtime; the original stays unless one is faster")
-          ->check(CLI::IsMember(names_of_runtimes()));
-  app->add_option("--candidates", f.candidates, "graphs to time beside the original")
-      ->needs(measure)
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app->add_option("--measure-time", f.measure_seconds, "seconds for timing the candidates")
-      ->needs(measure)
-      ->check(kPositive)
-      ->capture_default_str();
-  app->add_option("--measure-threads", f.measure_threads, "threads of the runtime")
-      ->needs(measure)
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_measuring(*app, f);
   app->add_option("--check", f.check, "compare both models on so many random inputs before writing")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();

@@ -23,9 +23,6 @@ uint64_t hash_of(const OpDef& op, const Attrs<int64_t>& attrs) {
 }
 
 bool same_attrs(const Attrs<int64_t>& a, const Attrs<int64_t>& b) {
-  auto same_real = [](const Real& x, const Real& y) {
-    return std::bit_cast<uint64_t>(x.value) == std::bit_cast<uint64_t>(y.value);
-  };
   return a.ints == b.ints &&
          std::equal(a.reals.begin(), a.reals.end(), b.reals.begin(), b.reals.end(), same_real);
 }

@@ -69,9 +69,9 @@ class Grower {
       c.post.insert(c.post.end(), functions->begin(), functions->end());
       return true;
     }
-    const Pointwise* row = pointwise(*n.op);
-    if (!row || row->algorithm == algorithm::undef) return false;
-    return add_sum(c, n, operand) || add_channels(c, n, operand, row->algorithm);
+    algorithm binary = binary_algorithm(n.op->arithmetic);
+    if (binary == algorithm::undef) return false;
+    return add_sum(c, n, operand) || add_channels(c, n, operand, binary);
   }
   /// A sum with a tensor of the same shape.
   bool add_sum(Unit& c, const Node& n, int32_t operand) {

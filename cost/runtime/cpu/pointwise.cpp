@@ -21,19 +21,19 @@ std::vector<PostOp> hard_sigmoid(float alpha, float beta) {
 std::vector<PostOp> neg(float, float) { return {function(algorithm::eltwise_linear, -1, 0)}; }
 
 constexpr Pointwise kRows[] = {
-    {"add", algorithm::binary_add},
-    {"sub", algorithm::binary_sub},
-    {"mul", algorithm::binary_mul},
-    {"div", algorithm::binary_div},
-    {"relu", algorithm::undef, plain<algorithm::eltwise_relu>},
-    {"clip", algorithm::undef, clip},
-    {"sigmoid", algorithm::undef, plain<algorithm::eltwise_logistic>},
-    {"hard-sigmoid", algorithm::undef, hard_sigmoid},
-    {"tanh", algorithm::undef, plain<algorithm::eltwise_tanh>},
-    {"exp", algorithm::undef, plain<algorithm::eltwise_exp>},
-    {"sqrt", algorithm::undef, plain<algorithm::eltwise_sqrt>},
+    {"add"},
+    {"sub"},
+    {"mul"},
+    {"div"},
+    {"relu", plain<algorithm::eltwise_relu>},
+    {"clip", clip},
+    {"sigmoid", plain<algorithm::eltwise_logistic>},
+    {"hard-sigmoid", hard_sigmoid},
+    {"tanh", plain<algorithm::eltwise_tanh>},
+    {"exp", plain<algorithm::eltwise_exp>},
+    {"sqrt", plain<algorithm::eltwise_sqrt>},
     {"erf"},
-    {"neg", algorithm::undef, neg},
+    {"neg", neg},
 };
 
 }  // namespace
@@ -42,6 +42,13 @@ const Pointwise* pointwise(const OpDef& op) {
   auto at = std::find_if(std::begin(kRows), std::end(kRows),
                          [&](const Pointwise& row) { return row.op == op.name; });
   return at == std::end(kRows) ? nullptr : at;
+}
+
+algorithm binary_algorithm(Arithmetic form) {
+  constexpr algorithm kAlgorithms[] = {algorithm::undef, algorithm::binary_add,
+                                       algorithm::binary_sub, algorithm::binary_mul,
+                                       algorithm::binary_div};
+  return kAlgorithms[static_cast<size_t>(form)];
 }
 
 PostOp function(algorithm a, double alpha, double beta) {

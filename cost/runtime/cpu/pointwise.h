@@ -7,8 +7,6 @@ namespace regraft::cost::cpu {
 
 struct Pointwise {
   std::string_view op;
-  /// Of an operator on two operands: oneDNN's name of it.
-  dnnl::algorithm algorithm = dnnl::algorithm::undef;
   /// The call as functions of one operand, by its real attributes; nullptr: oneDNN has none.
   std::vector<PostOp> (*functions)(float a, float b) = nullptr;
 };
@@ -16,6 +14,8 @@ struct Pointwise {
 /// nullptr: this runtime does not have it.
 const Pointwise* pointwise(const OpDef& op);
 
+/// oneDNN's name of it; undef of none.
+dnnl::algorithm binary_algorithm(Arithmetic form);
 PostOp function(dnnl::algorithm a, double alpha = 0, double beta = 0);
 
 }  // namespace regraft::cost::cpu

@@ -14,6 +14,19 @@ struct Elementwise {
   static std::vector<Sample> samples() { return {{{{2, 3}}, {}}, {{{4}}, {}}, {{{}}, {}}}; }
 };
 
+/// log(1 + exp(x))
+template <Algebra A, class S = typename A::Scalar>
+S softplus(A& alg, const S& x) {
+  return alg.apply(Fn::Log, alg.constant(1) + alg.apply(Fn::Exp, x));
+}
+/// The same as runtimes compute it: max(x, 0) + log(1 + exp(-|x|)), |x| = max(x, 0) + max(-x, 0).
+template <Algebra A, class S = typename A::Scalar>
+S stable_softplus(A& alg, const S& x) {
+  S positive = alg.apply(Fn::Relu, x);
+  S size = positive + alg.apply(Fn::Relu, minus(alg, zero(alg), x));
+  return positive + softplus(alg, minus(alg, zero(alg), size));
+}
+
 /// out[i] = a[i] o b[i], operands broadcast to the shape of the output
 struct Broadcasting {
   static constexpr int arity = 2;
