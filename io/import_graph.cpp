@@ -9,8 +9,8 @@
 #include "io/attributes.h"
 #include "io/content.h"
 #include "io/proto.h"
+#include "io/shapes/types.h"
 #include "io/tensors.h"
-#include "io/types.h"
 
 namespace regraft::io {
 namespace {
@@ -248,7 +248,7 @@ OnnxNode Importer::neutral_node(size_t index) const {
   return node;
 }
 
-/// What operators may take for granted of their first inputs: present, of a small known rank.
+/// What operators may take for granted: their first inputs are present, of a small known rank.
 bool is_readable(const OnnxNode& node, const OpDef& op) {
   auto arity = static_cast<size_t>(std::max(op.min_arity, 1));
   if (node.inputs.size() < arity) return false;
@@ -257,10 +257,12 @@ bool is_readable(const OnnxNode& node, const OpDef& op) {
          !is_empty(*first.type.shape);
 }
 
-/// An operand of an operator we know that is no real number while operand 0 is, or the reverse.
+/// An operand that is no real number while operand 0 is, or the reverse, of an operator whose
+/// operands are of one type.
 std::optional<size_t> mixed_operand(const OnnxNode& node) try {
   for (const OpDef* op : ops_for_onnx(node.type)) {
-    if (!is_readable(node, *op)) continue;
+    bool alike = op->typed == &one_real_type || op->typed == &one_type;
+    if (!alike || !is_readable(node, *op)) continue;
     auto import = op->from_onnx(node);
     if (!import || import->operands.empty() || import->operands[0] != 0) continue;
     DType first = node.inputs[0].type.dtype;
@@ -337,16 +339,14 @@ bool Importer::add_call(size_t index, const OnnxNode& node) {
   return false;
 }
 
-/// Operands are real, of one type and of known, non-empty shapes; every other input is constant.
+/// Operands are of known, non-empty shapes; every other input is constant.
 bool fits(const OnnxNode& node, const std::vector<int>& operands) {
   std::vector<char> is_operand(node.inputs.size(), 0);
   for (int k : operands) {
     if (k < 0 || static_cast<size_t>(k) >= node.inputs.size()) return false;
     const OnnxInput& in = node.inputs[static_cast<size_t>(k)];
-    if (!in.present || !is_real(in.type.dtype) || !in.type.shape || is_empty(*in.type.shape))
-      return false;
+    if (!in.present || !in.type.shape || is_empty(*in.type.shape)) return false;
     if (in.type.shape->size() > kMaxRank) return false;
-    if (in.type.dtype != node.inputs[static_cast<size_t>(operands[0])].type.dtype) return false;
     is_operand[static_cast<size_t>(k)] = 1;
   }
   for (size_t k = 0; k < node.inputs.size(); ++k) {
@@ -420,8 +420,9 @@ std::vector<TensorType> Importer::registry_types(const OnnxNode& node) {
     if (operands.size() != import->operands.size()) continue;
     auto types = infer_call(graph_.pool(), *op, operands, import->attrs);
     if (!types) continue;
-    DType dtype = node.inputs[static_cast<size_t>(import->operands[0])].type.dtype;
-    for (TensorType& t : *types) t.dtype = dtype;
+    int typed_by = import->operands[static_cast<size_t>(op->type_operand)];
+    for (TensorType& t : *types)
+      if (t.dtype == DType::F32) t.dtype = node.inputs[static_cast<size_t>(typed_by)].type.dtype;
     return *types;
   }
   return {};

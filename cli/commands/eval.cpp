@@ -63,7 +63,7 @@ Result<std::string> evaluate_model(const std::string& path, const std::string& i
     Value v = g.outputs()[k];
     const auto& array = values[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)];
     DType type = g.type(v).dtype;
-    if (!is_real(type)) return std::string("opaque output type");
+    if (!is_real(type) && !is_integer(type)) return std::string("opaque output type");
     RETURN_IF_ERROR(io::write_tensor(fmt::format("{}/output_{}.pb", out, k),
                                      *make_constant(type, array.shape, array.data)));
   }

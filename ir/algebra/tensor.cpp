@@ -122,6 +122,17 @@ std::vector<std::byte> rounded(const std::vector<double>& values) {
   return bytes_of(r);
 }
 
+/// The low bytes of integers, as they lie in memory.
+template <size_t N>
+std::vector<std::byte> low_bytes(const std::vector<double>& values) {
+  std::vector<std::byte> bytes(N * values.size());
+  for (size_t k = 0; k < values.size(); ++k) {
+    auto x = static_cast<int64_t>(values[k]);
+    std::memcpy(&bytes[N * k], &x, N);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::string to_string(DType t) {
@@ -151,6 +162,10 @@ size_t size_of(DType t) {
 bool is_real(DType t) {
   return t == DType::F32 || t == DType::F16 || t == DType::F64 || t == DType::BF16;
 }
+
+bool is_integer(DType t) { return from_integers<int64_t>(t, {}).has_value(); }
+
+bool fits_double(DType t) { return is_real(t) || (is_integer(t) && size_of(t) < 8); }
 
 std::string to_string(const TensorType& t) {
   std::string s = to_string(t.dtype);
@@ -286,7 +301,7 @@ Result<std::vector<int64_t>> Constant::integers() const {
 
 std::shared_ptr<const Constant> make_constant(DType type, std::vector<int64_t> dims,
                                               const std::vector<double>& values) {
-  CHECK(is_real(type));
+  CHECK(is_real(type) || is_integer(type));
   auto bytes = [&] {
     switch (type) {
       case DType::F64:
@@ -295,8 +310,19 @@ std::shared_ptr<const Constant> make_constant(DType type, std::vector<int64_t> d
         return bytes_of(std::vector<float>(values.begin(), values.end()));
       case DType::F16:
         return rounded<Eigen::half>(values);
-      default:
+      case DType::BF16:
         return rounded<Eigen::bfloat16>(values);
+      case DType::I64:
+      case DType::U64:
+        return bytes_of(std::vector<int64_t>(values.begin(), values.end()));
+      case DType::I32:
+      case DType::U32:
+        return low_bytes<4>(values);
+      case DType::I16:
+      case DType::U16:
+        return low_bytes<2>(values);
+      default:
+        return low_bytes<1>(values);
     }
   };
   return std::make_shared<Constant>(type, std::move(dims), bytes());

@@ -47,6 +47,10 @@ std::optional<DType> dtype_of(std::string_view name);
 size_t size_of(DType t);
 /// The types that rules apply to: F16, F32, F64 and BF16, as real arithmetic.
 bool is_real(DType t);
+/// Integers, and booleans as 0 and 1.
+bool is_integer(DType t);
+/// Its values are doubles: real types, booleans and integers of at most 32 bits.
+bool fits_double(DType t);
 
 /// A shape; a dimension that is not a number is a polynomial in the model's size symbols.
 using Shape = std::vector<Poly>;
@@ -107,7 +111,7 @@ class Constant {
   mutable std::once_flag hashed_;
   mutable Hash128 hash_;
 };
-/// `values` rounded to `type` (a real type). REQUIRES: is_real(type).
+/// `values` rounded to `type`. REQUIRES: is_real(type), or is_integer(type) and it has the values.
 std::shared_ptr<const Constant> make_constant(DType type, std::vector<int64_t> dims,
                                               const std::vector<double>& values);
 

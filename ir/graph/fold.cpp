@@ -183,12 +183,13 @@ class Folder {
     return uses_[static_cast<size_t>(id)] > 1 && bytes_of(graph_.node(id).types) <= kEager;
   }
 
-  /// All that it is made of has sizes and attributes that are numbers.
+  /// All that it is made of has sizes and attributes that are numbers; doubles hold its values.
   bool is_possible(int32_t id) const {
     const Node& n = graph_.node(id);
     bool known = std::ranges::all_of(n.types, [](auto& t) { return count_of(t) >= 0; });
     if (n.kind == NodeKind::Constant) return known;
-    return known && is_constant_call(id) && numeric(n.attrs) &&
+    bool exact = std::ranges::all_of(n.types, [](auto& t) { return fits_double(t.dtype); });
+    return known && exact && is_constant_call(id) && numeric(n.attrs) &&
            std::ranges::all_of(n.inputs,
                                [&](Value v) { return possible_[static_cast<size_t>(v.node)]; });
   }

@@ -86,7 +86,7 @@ class Graph {
   std::vector<Value> inputs_, outputs_;
 };
 
-/// Types of a call's outputs (element type: that of operand 0, F32 without operands).
+/// Types of a call's outputs; their element type is what OpDef::typed says.
 Result<std::vector<TensorType>> infer_call(
     SymbolPool& pool, const OpDef& op, const std::vector<TensorType>& operands,
     const Attrs<Poly>& attrs, const std::function<void(const Formula&)>& on_require = {});

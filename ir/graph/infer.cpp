@@ -7,19 +7,17 @@
 namespace regraft {
 namespace {
 
-/// Only real tensors of one type and of known rank; the operator itself checks the rest.
-Status check_operands(const OpDef& op, const std::vector<TensorType>& operands) {
-  std::string name(op.name);
-  for (size_t k = 0; k < operands.size(); ++k) {
-    const TensorType& t = operands[k];
-    std::string operand = name + ": operand " + std::to_string(k);
-    if (!is_real(t.dtype)) return error(operand + " is of type " + to_string(t.dtype));
-    if (!t.shape) return error(operand + " has no known shape");
-    if (t.dtype != operands[0].dtype)
-      return error(operand + " is of type " + to_string(t.dtype) + ", operand 0 of type " +
-                   to_string(operands[0].dtype));
+/// The element type of the results, for operands of known rank.
+Result<DType> result_type(const OpDef& op, const std::vector<TensorType>& operands,
+                          const Attrs<Poly>& attrs) {
+  std::vector<DType> types;
+  for (const TensorType& t : operands) {
+    if (!t.shape)
+      return error(std::string(op.name) + ": operand " + std::to_string(types.size()) +
+                   " has no known shape");
+    types.push_back(t.dtype);
   }
-  return {};
+  return op.typed(op, attrs, types);
 }
 
 Result<Shapes<Symbolic>> infer_shapes(SymbolPool& pool, const OpDef& op,
@@ -65,9 +63,8 @@ Result<std::vector<TensorType>> infer_call(SymbolPool& pool, const OpDef& op,
                                            const std::vector<TensorType>& operands,
                                            const Attrs<Poly>& attrs,
                                            const std::function<void(const Formula&)>& on_require) {
-  RETURN_IF_ERROR(check_operands(op, operands));
+  ASSIGN_OR_RETURN(DType dtype, result_type(op, operands, attrs));
   ASSIGN_OR_RETURN(Shapes<Symbolic> shapes, infer_shapes(pool, op, operands, attrs, on_require));
-  DType dtype = operands.empty() ? DType::F32 : operands[0].dtype;
   std::vector<TensorType> types;
   types.reserve(shapes.size());
   for (Shape& s : shapes) {

@@ -2,10 +2,11 @@
 // Turns an operator's struct into a row of the registry. Included by ir/ops/*.cpp only.
 // A struct has: name, onnx (types, may be empty), arity (or min_arity and max_arity), and may have
 // ints, reals, commutative, associative, outputs, outputs_attr, what cost models know (work,
-// fusion, blocking, arithmetic, view, channel_affine), parts_by, types (element types, else
-// kArithmetic), from_onnx, to_onnx, dense; and the templates OP_SHAPES {..} and OP_ELEMENT {..},
-// and samples(). Where runtimes do not compute what OP_ELEMENT says step by step,
-// OP_FLOAT_ELEMENT {..} says what they do.
+// fusion, blocking, arithmetic, view, channel_affine), parts_by, types (element types of its ONNX
+// form, else kArithmetic), type_operand, typed (see OpDef; a pointer to a function), from_onnx,
+// to_onnx, dense; and the templates OP_SHAPES {..} and OP_ELEMENT {..}, and samples(). Where
+// runtimes do not compute what OP_ELEMENT says step by step, OP_FLOAT_ELEMENT {..} says what they
+// do.
 #include <algorithm>
 #include <array>
 
@@ -97,7 +98,8 @@ typename A::Scalar minus(A& alg, const typename A::Scalar& a, const typename A::
 inline constexpr TypeSupport kArithmetic[] = {
     {DType::F32, 1, 1}, {DType::F16, 1, 1}, {DType::F64, 1, 1}, {DType::BF16, 13, kNever}};
 inline constexpr TypeSupport kMovement[] = {
-    {DType::F32, 1, 1}, {DType::F16, 1, 1}, {DType::F64, 1, 1}, {DType::BF16, 13, 13}};
+    {DType::F32, 1, 1}, {DType::F16, 1, 1}, {DType::F64, 1, 1}, {DType::BF16, 13, 13},
+    {DType::I64, 1, 1}, {DType::I32, 1, 1}, {DType::Bool, 1, 1}};
 
 /// The attributes and inputs as they stand, when their names are the operator's own and no others
 /// occur.
@@ -249,6 +251,9 @@ const OpDef& define() {
       d.from_onnx = &Op::from_onnx;
     else
       d.from_onnx = [](const OnnxNode& n) { return import_by_name(define<Op>(), n); };
+    d.typed = &one_real_type;
+    if constexpr (requires { Op::typed; }) d.typed = Op::typed;
+    if constexpr (requires { Op::type_operand; }) d.type_operand = Op::type_operand;
     if (!d.onnx.empty()) d.types = kArithmetic;
     if constexpr (requires { Op::types; }) d.types = Op::types;
     d.to_onnx = &checked_export<Op>;

@@ -112,7 +112,7 @@ Result<Attrs<Poly>> export_attrs(const OpDef& op, const Attrs<Poly>& at,
                                  const std::vector<TensorType>& operands, int opset) {
   if (op.types.empty() || operands.empty())
     return error(std::string(op.name) + " has no ONNX form; fold it into a constant");
-  DType type = operands[0].dtype;
+  DType type = operands[static_cast<size_t>(op.type_operand)].dtype;
   std::string what = std::string(op.onnx[0]) + " on " + to_string(type);
   auto row = std::find_if(op.types.begin(), op.types.end(),
                           [&](const TypeSupport& t) { return t.type == type; });

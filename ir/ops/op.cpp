@@ -50,6 +50,25 @@ bool OpDef::runs_on(DType type, int opset) const {
   });
 }
 
+Result<DType> one_type(const OpDef& op, const Attrs<Poly>&, std::span<const DType> operands) {
+  if (operands.empty()) return DType::F32;
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (operands[k] == DType::Undefined || operands[k] != operands[0])
+      return error(std::string(op.name) + ": operand " + std::to_string(k) + " is of type " +
+                   to_string(operands[k]) + ", operand 0 of type " + to_string(operands[0]));
+  }
+  return operands[0];
+}
+
+Result<DType> one_real_type(const OpDef& op, const Attrs<Poly>& at,
+                            std::span<const DType> operands) {
+  for (size_t k = 0; k < operands.size(); ++k)
+    if (!is_real(operands[k]))
+      return error(std::string(op.name) + ": operand " + std::to_string(k) + " is of type " +
+                   to_string(operands[k]));
+  return one_type(op, at, operands);
+}
+
 int OpDef::int_attr(std::string_view attr) const {
   for (size_t k = 0; k < ints.size(); ++k)
     if (ints[k].name == attr) return static_cast<int>(k);

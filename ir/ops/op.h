@@ -191,6 +191,10 @@ struct OpDef {
   /// nullopt: this form of the ONNX node is not expressible; it stays opaque.
   std::optional<OnnxImport> (*from_onnx)(const OnnxNode& node);
   std::span<const TypeSupport> types;  ///< of its ONNX form; empty: it has none
+  int type_operand = 0;                ///< the operand whose element type `types` are about
+  /// The element type of the outputs (F32 without operands), or an Error that says which operand is
+  /// of a type that it cannot be of. In rules all variables are F32.
+  Result<DType> (*typed)(const OpDef& op, const Attrs<Poly>& at, std::span<const DType> operands);
   /// Error: ONNX has no form of this call at that opset (a constant maker is folded instead), or
   /// onnxruntime refuses the form whatever its element type is (a padding as large as the window).
   /// Types may have sizes 0: then the call is one that runs on such tensors.
@@ -240,6 +244,11 @@ inline Fill<Terms> OpDef::fill() const {
   return fill_terms;
 }
 
+/// What `typed` is for most operators: operands of one real type, which the outputs have too.
+Result<DType> one_real_type(const OpDef& op, const Attrs<Poly>& at,
+                            std::span<const DType> operands);
+/// For operators that move elements: operands of one type, whatever it is.
+Result<DType> one_type(const OpDef& op, const Attrs<Poly>& at, std::span<const DType> operands);
 /// Floating point operations of a call, from the operator's formula, each loop-invariant part
 /// counted once; 0 when the shapes do not fit.
 double operation_count(const OpDef& op, const std::vector<std::vector<int64_t>>& operand_shapes,

@@ -61,16 +61,22 @@ bool in_range(const Binding& b) {
   });
 }
 
-/// Ranks of the bound variables; nullopt when one is unknown, not real, or of another element type.
+/// Ranks of the bound variables; nullopt when one is unknown.
 std::optional<std::vector<int>> ranks_of(const LiveGraph& g, const Place& place) {
   std::vector<int> ranks;
-  DType dtype = g.interner().type(g.type(place.variables[0])).dtype;
   for (Value v : place.variables) {
     const TensorType& t = g.interner().type(g.type(v));
-    if (!t.shape || !is_real(t.dtype) || t.dtype != dtype) return std::nullopt;
+    if (!t.shape) return std::nullopt;
     ranks.push_back(static_cast<int>(t.shape->size()));
   }
   return ranks;
+}
+
+/// The element type of constants that the right side makes: that of the first real variable.
+DType made_type(const LiveGraph& g, const Place& place) {
+  for (Value v : place.variables)
+    if (DType type = g.interner().type(g.type(v)).dtype; is_real(type)) return type;
+  return g.interner().type(g.type(place.variables[0])).dtype;
 }
 
 /// Adds the calls of the right side. False: one of them has no form here, or an output is of
@@ -78,7 +84,7 @@ std::optional<std::vector<int>> ranks_of(const LiveGraph& g, const Place& place)
 bool add_right_side(const LiveGraph& g, const Place& place, Fit& fit) {
   Interner& interner = g.interner();
   const Pattern &lhs = fit.rule->rule.lhs, &rhs = fit.rule->rule.rhs;
-  DType dtype = interner.type(g.type(place.variables[0])).dtype;
+  DType dtype = made_type(g, place);
   auto type = [&](PatternRef r) {
     if (is_variable(r)) return g.type(place.variables[static_cast<size_t>(variable_of(r))]);
     return fit.calls[static_cast<size_t>(r.node)].facts->types[static_cast<size_t>(r.output)];
@@ -220,8 +226,10 @@ std::unique_ptr<Fit> Fitter::make(const LiveGraph& g, const Place& place) {
   if (place.variables.empty()) return nullptr;
   auto ranks = ranks_of(g, place);
   if (!ranks) return nullptr;
-  DType type = g.interner().type(g.type(place.variables[0])).dtype;
-  if (!rules_.admits(rule.rule, type)) return nullptr;
+  bool admitted = std::ranges::all_of(place.variables, [&](Value v) {
+    return rules_.admits(rule.rule, g.interner().type(g.type(v)).dtype);
+  });
+  if (!admitted) return nullptr;
   for (size_t k = 0; k < rule.rule.domain.size(); ++k) {
     if (!rule.has_ranks(k, *ranks)) continue;
     const RuleInstance* instance = rule.instance(k);

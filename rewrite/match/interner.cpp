@@ -139,7 +139,7 @@ std::optional<CallFacts> Interner::facts(const Form& form, std::span<const TypeI
 bool Interner::writable(const Form& form, const std::vector<TensorType>& operands) const {
   if (operands.empty()) return false;
   if (options_.opset == 0) return true;
-  DType type = operands[0].dtype;
+  DType type = operands[static_cast<size_t>(form.op->type_operand)].dtype;
   if (!form.op->runs_on(type, options_.opset) && !options_.elsewhere.contains(type)) return false;
   return form.op->to_onnx(form.attrs, operands, options_.opset).has_value();
 }

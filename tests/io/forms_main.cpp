@@ -105,6 +105,7 @@ int main(int argc, char** argv) {
     if (!op->onnx.empty())
       for (const Sample& sample : op->samples()) uses.push_back({op, sample});
   for (const Use& use : uses)
-    for (DType type : {DType::F32, DType::F64, DType::F16, DType::BF16})
+    for (DType type : {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32,
+                       DType::Bool})
       for (int opset = kFirst; opset <= kLast; ++opset) write(use, type, opset, argv[1]);
 }

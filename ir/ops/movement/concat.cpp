@@ -10,6 +10,7 @@ struct Concat {
   static constexpr Blocking blocking = Blocking::Joined;
   static constexpr std::string_view parts_by = "split";
   static constexpr std::span<const TypeSupport> types = kMovement;
+  static constexpr auto typed = &one_type;
   static constexpr int min_arity = 1, max_arity = 4096;
   static constexpr IntAttr ints[] = {{"axis", Length::One, std::nullopt, true, IntKind::Axis}};
   OP_SHAPES {

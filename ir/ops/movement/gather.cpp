@@ -9,6 +9,7 @@ struct Gather {
   static constexpr std::string_view onnx[] = {"Gather"};
   static constexpr Work work = Work::Movement;
   static constexpr std::span<const TypeSupport> types = kMovement;
+  static constexpr auto typed = &one_type;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"axis", Length::One, 0, true, IntKind::Axis},
                                      {"indices", Length::Any, std::nullopt, false, IntKind::Offset},

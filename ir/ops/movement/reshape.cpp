@@ -9,6 +9,7 @@ struct Reshape {
   static constexpr Work work = Work::Movement;
   static constexpr bool view = true;
   static constexpr std::span<const TypeSupport> types = kMovement;
+  static constexpr auto typed = &one_type;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"shape", Length::Any, std::nullopt}};
   OP_SHAPES {

@@ -8,6 +8,7 @@ struct Slice {
   static constexpr std::string_view onnx[] = {"Slice"};
   static constexpr Work work = Work::Movement;
   static constexpr std::span<const TypeSupport> types = kMovement;
+  static constexpr auto typed = &one_type;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"begins", Length::Rank, 0, false, IntKind::Offset},
                                      {"sizes", Length::Rank, std::nullopt},

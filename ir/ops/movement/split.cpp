@@ -8,6 +8,7 @@ struct Split {
   static constexpr std::string_view onnx[] = {"Split"};
   static constexpr Work work = Work::Movement;
   static constexpr std::span<const TypeSupport> types = kMovement;
+  static constexpr auto typed = &one_type;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"axis", Length::One, 0, true, IntKind::Axis},
                                      {"sizes", Length::Any, std::nullopt}};

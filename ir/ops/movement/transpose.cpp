@@ -8,6 +8,7 @@ struct Transpose {
   static constexpr std::string_view onnx[] = {"Transpose"};
   static constexpr Work work = Work::Movement;
   static constexpr std::span<const TypeSupport> types = kMovement;
+  static constexpr auto typed = &one_type;
   static constexpr int arity = 1;
   static constexpr IntAttr ints[] = {{"perm", Length::Rank, std::nullopt, true}};
   OP_SHAPES {

@@ -1,4 +1,4 @@
-#include "io/types.h"
+#include "io/shapes/types.h"
 
 #include <algorithm>
 #include <functional>
