@@ -27,6 +27,7 @@ OnnxAttr neutral(const onnx::AttributeProto& a) {
   if (a.has_ref_attr_name() || !(numbers || empty_list)) {
     // An integer, a number or a text at its default value may be left out of the message.
     out.opaque = a.has_ref_attr_name() || a.type() != onnx::AttributeProto::STRING;
+    if (a.has_t()) out.element = static_cast<DType>(a.t().data_type());
     return out;
   }
   if (a.has_i()) out.ints.push_back(a.i());

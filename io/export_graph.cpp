@@ -11,6 +11,7 @@
 
 #include "io/attributes.h"
 #include "io/proto.h"
+#include "io/shapes/size_writer.h"
 
 namespace regraft::io {
 namespace {
@@ -25,6 +26,7 @@ class Exporter {
   // Which nodes, in what order.
   void index_origins();
   bool is_untouched(const Node& node) const;
+  int32_t keep_leaf(int32_t imported);
   int32_t keep(int32_t origin);
   Value translate(Value imported);
   std::vector<Value> compute_inputs(int32_t id);
@@ -45,10 +47,10 @@ class Exporter {
   void write_copy(int32_t id);
   void write_constant(const std::shared_ptr<const Constant>& data, const std::string& as);
   void write_identities(int32_t id);
+  void write_sizes(int32_t id);
+  SizeWriter size_writer();
   std::string constant_input(const std::shared_ptr<const Constant>& data);
   void write_initialisers();
-  void drop_stale();
-  void check_order() const;
 
   const onnx::NodeProto* source(int32_t id) const;
   const std::string& name(Value v) const { return names_.at(v); }
@@ -70,13 +72,16 @@ class Exporter {
   std::vector<int32_t> kept_;  // graph node of each origin; -1: gone
   std::vector<char> copied_;   // of each id: leaves as it came in
   std::unordered_map<int32_t, std::vector<Value>> inputs_;
+  std::unordered_map<int32_t, int32_t> leaves_;  // what shapes say, by imported id
   std::vector<int32_t> order_;
   std::unordered_set<int32_t> ordered_;
   std::unordered_set<std::string> reserved_, taken_;
   std::map<Value, std::string> names_;
+  std::unordered_set<std::string> required_;
   std::vector<Identity> identities_;
   std::unordered_multimap<uint64_t, NewConstant> constants_;  // new constant inputs by content
   std::map<std::string, int, std::less<>> counters_;
+  std::optional<SizeWriter> sizes_;
 };
 
 /// Is the node what the import made, but for what its operands are?
@@ -95,7 +100,9 @@ void Exporter::index_origins() {
   kept_.assign(model_.origins(), -1);
   copied_.assign(static_cast<size_t>(g_.id_bound()), 0);
   for (int32_t id = 0; id < g_.id_bound(); ++id) {
-    if (!g_.contains(id) || !is_untouched(g_.node(id))) continue;
+    if (!g_.contains(id) || !is_untouched(g_.node(id)) ||
+        has_shorter_form(model_, imported_, g_.node(id)))
+      continue;
     int32_t& slot = kept_[static_cast<size_t>(g_.node(id).origin)];
     bool first = slot < 0;
     if (first) slot = id;
@@ -116,8 +123,18 @@ int32_t Exporter::keep(int32_t origin) {
 Value Exporter::translate(Value imported) {
   if (imported.node < 0) return imported;
   const Node& node = imported_.node(imported.node);
-  CHECK(node.origin >= 0);  // an input that is no operand is a constant
+  if (node.origin < 0) return {keep_leaf(imported.node), imported.output};
   return {keep(node.origin), imported.output};
+}
+
+/// What the import knew from shapes: a constant, or sizes.
+int32_t Exporter::keep_leaf(int32_t imported) {
+  auto [it, fresh] = leaves_.try_emplace(imported, imported);
+  if (!fresh) return it->second;
+  bool same = imported < g_.id_bound() && g_.node_ptr(imported) == imported_.node_ptr(imported);
+  if (!same) it->second = g_.add_node(imported_.node(imported));
+  copied_.resize(static_cast<size_t>(g_.id_bound()), 0);
+  return it->second;
 }
 
 /// What a node reads: one value for each ONNX input (node < 0: omitted), then what its bodies
@@ -226,10 +243,7 @@ std::string Exporter::own_name(Value v) const {
 }
 
 void Exporter::name_fixed() {
-  auto fix = [&](Value v) {
-    names_[v] = own_name(v);
-    taken_.insert(names_[v]);
-  };
+  auto fix = [&](Value v) { taken_.insert(names_[v] = own_name(v)); };
   for (Value v : g_.inputs()) fix(v);
   for (int32_t id : order_) {
     if (is_fixed({id, 0})) fix({id, 0});
@@ -251,6 +265,7 @@ Status Exporter::name_required() {
   }
   std::map<std::string, Value> meaning;
   for (const auto& [required, value] : wanted) {
+    required_.insert(required);
     if (meaning.emplace(required, value).first->second != value) {
       return error(fmt::format("two values must be named '{}'", required));
     }
@@ -353,6 +368,8 @@ Status Exporter::write_call(int32_t id) {
       inputs.back() = name(call.inputs[static_cast<size_t>(*in.operand)]);
     } else if (in.constant) {
       inputs.back() = constant_input(in.constant);
+    } else if (!in.sizes.empty()) {
+      inputs.back() = sizes_->write(in.sizes);
     }
   }
   while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
@@ -386,9 +403,38 @@ void Exporter::write_identities(int32_t id) {
   }
 }
 
+SizeWriter Exporter::size_writer() {
+  auto add = [this](const SizeWriter::Node& n) {
+    std::string made = fresh("size");
+    onnx::NodeProto& node = add_node(n.type, made);
+    for (const auto& in : n.inputs) node.add_input(in);
+    for (const auto& [key, value] : n.attrs) *node.add_attribute() = attribute_proto(key, value);
+    node.add_output(made);
+    return made;
+  };
+  auto constant = [this](const auto& data) { return constant_input(data); };
+  auto input = [this](size_t k) { return name(g_.inputs()[k]); };
+  return SizeWriter(g_, model_.opset, {add, constant, input});
+}
+
+/// All that read it read what computes it; a name that must not change gets its own node.
+void Exporter::write_sizes(int32_t id) {
+  std::string& as = names_.at({id, 0});
+  std::string made = sizes_->write(*g_.node(id).sizes);
+  if (required_.count(as) == 0) {
+    as = made;
+    return;
+  }
+  onnx::NodeProto& node = add_node("Identity", fresh("identity"));
+  node.add_input(made);
+  node.add_output(as);
+}
+
 Status Exporter::write_node(int32_t id) {
   const Node& node = g_.node(id);
-  if (source(id) != nullptr)
+  if (node.sizes)
+    write_sizes(id);
+  else if (source(id) != nullptr)
     write_copy(id);
   else if (node.kind == NodeKind::Opaque && !is_fixed({id, 0}))
     return error("a foreign node is not of this model");
@@ -419,43 +465,6 @@ void Exporter::write_initialisers() {
   inputs->erase(std::remove_if(inputs->begin(), inputs->end(), stale), inputs->end());
 }
 
-/// Drops what the file says of values that no longer exist.
-void Exporter::drop_stale() {
-  std::unordered_set<std::string_view> present;
-  for (const auto& v : graph().input()) present.insert(v.name());
-  for (const auto& t : graph().initializer()) present.insert(t.name());
-  for (const auto& t : graph().sparse_initializer()) present.insert(t.values().name());
-  for (const auto& node : graph().node())
-    present.insert(node.output().begin(), node.output().end());
-  std::unordered_set<std::string_view> before;
-  for (const auto& t : model_.initialisers) before.insert(t->name());
-  for (const auto& node : model_.nodes) before.insert(node->output().begin(), node->output().end());
-  auto gone = [&](const std::string& name) {
-    return before.count(name) > 0 && present.count(name) == 0;
-  };
-  auto* infos = graph().mutable_value_info();
-  auto stale = [&](const onnx::ValueInfoProto& v) { return gone(v.name()); };
-  infos->erase(std::remove_if(infos->begin(), infos->end(), stale), infos->end());
-  auto* notes = graph().mutable_quantization_annotation();
-  auto stale_note = [&](const onnx::TensorAnnotation& a) { return gone(a.tensor_name()); };
-  notes->erase(std::remove_if(notes->begin(), notes->end(), stale_note), notes->end());
-}
-
-/// What a reader of the file demands: each value is made once, before it is read.
-void Exporter::check_order() const {
-  const auto& written = draft_.proto.graph();
-  std::unordered_set<std::string_view> made;
-  for (const auto& v : written.input()) made.insert(v.name());
-  for (const auto& t : written.initializer()) made.insert(t.name());
-  for (const auto& t : written.sparse_initializer()) made.insert(t.values().name());
-  for (const auto& node : written.node()) {
-    for (const auto& name : node.input()) CHECK(name.empty() || made.contains(name));
-    for (const auto& name : captured_names(node)) CHECK(made.contains(name));
-    for (const auto& name : node.output()) CHECK(name.empty() || made.insert(name).second);
-  }
-  for (const auto& v : written.output()) CHECK(made.contains(v.name()));
-}
-
 Result<Draft> Exporter::run() {
   if (g_.outputs().size() != imported_.outputs().size() ||
       g_.inputs().size() != imported_.inputs().size()) {
@@ -470,12 +479,12 @@ Result<Draft> Exporter::run() {
   name_rest();
   draft_.proto = model_.shell;
   write_initialisers();
-  for (Value v : g_.inputs()) {
+  for (Value v : g_.inputs())
     if (ordered_.count(v.node) == 0) write_identities(v.node);
-  }
+  sizes_.emplace(size_writer());
   for (int32_t id : order_) RETURN_IF_ERROR(write_node(id));
-  drop_stale();
-  check_order();
+  drop_stale(graph(), model_);
+  check_order(draft_.proto.graph());
   return std::move(draft_);
 }
 

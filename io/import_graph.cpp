@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <functional>
-#include <queue>
+#include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -9,14 +10,16 @@
 #include "io/attributes.h"
 #include "io/content.h"
 #include "io/proto.h"
+#include "io/shapes/size_values.h"
+#include "io/shapes/size_writer.h"
 #include "io/shapes/types.h"
 #include "io/tensors.h"
+#include "ir/graph/equal_nodes.h"
 
 namespace regraft::io {
 namespace {
 
 constexpr int kFirstOpset = 7, kLastOpset = 26;
-constexpr int64_t kMaxElements = int64_t{1} << 46;  // more is a mistake, not a tensor
 
 TensorType type_of(const onnx::ValueInfoProto& info, SymbolPool& pool) {
   TensorType type;
@@ -37,59 +40,6 @@ TensorType type_of(const onnx::ValueInfoProto& info, SymbolPool& pool) {
   return type;
 }
 
-/// A shape whose known sizes no tensor can have says nothing.
-TensorType possible(TensorType type) {
-  int64_t count = 1;
-  for (const Poly& d : type.shape.value_or(Shape{}))
-    if (d.is_constant() && d.constant() > 0 &&
-        (__builtin_mul_overflow(count, d.constant(), &count) || count > kMaxElements)) {
-      type.shape = std::nullopt;
-      break;
-    }
-  return type;
-}
-
-bool is_empty(const Shape& shape) {
-  return std::any_of(shape.begin(), shape.end(), [](const Poly& d) { return d.is_zero(); });
-}
-
-/// Nodes with each after those it reads; in file order where that is one.
-Result<std::vector<size_t>> schedule(const Model& model) {
-  std::unordered_map<std::string_view, size_t> maker;
-  for (size_t k = 0; k < model.nodes.size(); ++k) {
-    for (const auto& name : model.nodes[k]->output()) maker.emplace(name, k);
-  }
-  std::vector<std::vector<size_t>> readers(model.nodes.size());
-  std::vector<int> missing(model.nodes.size(), 0);
-  for (size_t k = 0; k < model.nodes.size(); ++k) {
-    std::unordered_set<size_t> from;
-    auto note = [&](const std::string& name) {
-      if (auto m = maker.find(name); !name.empty() && m != maker.end()) from.insert(m->second);
-    };
-    for (const auto& name : model.nodes[k]->input()) note(name);
-    for (const auto& name : model.imprints[k].captured) note(name);
-    for (size_t m : from) readers[m].push_back(k);
-    missing[k] = static_cast<int>(from.size());
-  }
-  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
-  for (size_t k = 0; k < missing.size(); ++k) {
-    if (missing[k] == 0) ready.push(k);
-  }
-  std::vector<size_t> order;
-  while (!ready.empty()) {
-    order.push_back(ready.top());
-    ready.pop();
-    for (size_t r : readers[order.back()]) {
-      if (--missing[r] == 0) ready.push(r);
-    }
-  }
-  for (size_t k = 0; k < missing.size(); ++k) {
-    if (missing[k] > 0)
-      return error(describe(*model.nodes[k], k) + " is part of a cycle, or reads one");
-  }
-  return order;
-}
-
 class Importer {
  public:
   explicit Importer(const std::shared_ptr<Model>& model)
@@ -102,35 +52,44 @@ class Importer {
   Status add_initialisers();
   Status add_node(size_t index);
   Status add_outputs();
+  void name_output(Value v, const std::string& name);
   OnnxNode neutral_node(size_t index) const;
   bool add_known_constant(size_t index, const OnnxNode& node);
   bool add_call(size_t index, const OnnxNode& node);
   bool try_call(size_t index, const OnnxNode& node, const OpDef& op);
   Status add_opaque(size_t index, const OnnxNode& node);
-  std::vector<TensorType> registry_types(const OnnxNode& node);
-  std::vector<TensorType> output_types(const OnnxNode& node, bool standard);
+  void note_decision(size_t index, const OnnxNode& node);
+  bool add_alias(size_t index, const OnnxNode& node);
+  bool add_size_values(size_t index, const OnnxNode& node);
+  void add_sizes(size_t index, int output, const SizeTensorPtr& sizes);
   std::vector<std::string> output_names(size_t index, size_t count) const;
   void define(size_t index, int32_t id, size_t outputs);
   Value absent();
-  int32_t add(Node node, int32_t origin, std::string name);
+  void add(Node node, int32_t origin, std::string name);
+  int32_t insert(Node node);
   bool is_used(const std::string& name) const { return uses_.count(name) > 0; }
 
   std::shared_ptr<Model> owner_;
   Model& model_;
   Contents contents_;
   Graph graph_;
+  EqualNodes equal_{graph_};
   std::unordered_map<std::string, Value> values_;
+  std::map<Value, SizeTensorPtr> sizes_;  // what is known of computed integers
   std::unordered_map<std::string_view, const onnx::ValueInfoProto*> infos_;
   std::unordered_set<std::string_view> uses_;
   std::unordered_set<std::string> functions_;  // local functions of the default domain
   Value absent_;
+  std::set<Value> named_;  // outputs that have their name
+  SizeTensorPtr noted_;    // what is known of the node that is being added
 };
 
 Result<Graph> Importer::run() {
   size_t sparse = static_cast<size_t>(model_.shell.graph().sparse_initializer_size());
   size_t origins = model_.nodes.size() + model_.initialisers.size() + sparse;
   model_.ids.assign(origins, -1);
-  model_.imprints.resize(model_.nodes.size());
+  model_.imprints.assign(model_.nodes.size(), {});
+  model_.decided.clear();
   for (size_t k = 0; k < model_.nodes.size(); ++k) {
     model_.imprints[k].captured = captured_names(*model_.nodes[k]);
   }
@@ -175,14 +134,23 @@ void Importer::add_inputs() {
     if (fixed.count(v.name()) > 0) continue;
     values_[v.name()] = graph_.add_input(possible(type_of(v, graph_.pool())), v.name());
   }
+  graph_.pool().close_inputs();
 }
 
-int32_t Importer::add(Node node, int32_t origin, std::string name) {
+void Importer::add(Node node, int32_t origin, std::string name) {
   node.origin = origin;
   node.names = {name};
-  int32_t id = graph_.add_node(std::move(node));
+  int32_t equal = equal_.find(node), id = graph_.add_node(std::move(node));
+  if (equal < 0) equal_.add(id);
   model_.ids[static_cast<size_t>(origin)] = id;
-  values_[std::move(name)] = {id, 0};
+  values_[std::move(name)] = {equal < 0 ? id : equal, 0};
+}
+
+/// The node, or one that computes the same.
+int32_t Importer::insert(Node node) {
+  if (int32_t equal = equal_.find(node); equal >= 0) return equal;
+  int32_t id = graph_.add_node(std::move(node));
+  equal_.add(id);
   return id;
 }
 
@@ -243,40 +211,10 @@ OnnxNode Importer::neutral_node(size_t index) const {
     if (in.present) in.type = graph_.type(v);
     if (in.present && graph_.node(v.node).kind == NodeKind::Constant)
       in.constant = graph_.node(v.node).constant;
+    if (auto known = sizes_.find(v); known != sizes_.end()) in.sizes = known->second;
     node.inputs.push_back(std::move(in));
   }
   return node;
-}
-
-/// What operators may take for granted: their first inputs are present, of a small known rank.
-bool is_readable(const OnnxNode& node, const OpDef& op) {
-  auto arity = static_cast<size_t>(std::max(op.min_arity, 1));
-  if (node.inputs.size() < arity) return false;
-  const OnnxInput& first = node.inputs[0];
-  return first.present && first.type.shape && first.type.shape->size() <= kMaxRank &&
-         !is_empty(*first.type.shape);
-}
-
-/// An operand that is no real number while operand 0 is, or the reverse, of an operator whose
-/// operands are of one type.
-std::optional<size_t> mixed_operand(const OnnxNode& node) try {
-  for (const OpDef* op : ops_for_onnx(node.type)) {
-    bool alike = op->typed == &one_real_type || op->typed == &one_type;
-    if (!alike || !is_readable(node, *op)) continue;
-    auto import = op->from_onnx(node);
-    if (!import || import->operands.empty() || import->operands[0] != 0) continue;
-    DType first = node.inputs[0].type.dtype;
-    for (int k : import->operands) {
-      if (static_cast<size_t>(k) >= node.inputs.size()) continue;
-      DType other = node.inputs[static_cast<size_t>(k)].type.dtype;
-      if (first != DType::Undefined && other != DType::Undefined &&
-          is_real(first) != is_real(other))
-        return static_cast<size_t>(k);
-    }
-  }
-  return std::nullopt;
-} catch (const PolyOverflow&) {
-  return std::nullopt;  // sizes beyond 64 bits
 }
 
 Status Importer::add_node(size_t index) {
@@ -296,6 +234,8 @@ Status Importer::add_node(size_t index) {
     }
   }
   OnnxNode node = neutral_node(index);
+  noted_ = nullptr;
+  note_decision(index, node);
   bool standard = is_default_domain(proto.domain()) && functions_.count(proto.op_type()) == 0 &&
                   model_.opset >= kFirstOpset && model_.opset <= kLastOpset &&
                   imprint.captured.empty() && bodies(proto).empty();
@@ -305,9 +245,78 @@ Status Importer::add_node(size_t index) {
                                *place, to_string(node.inputs[*place].type.dtype),
                                to_string(node.inputs[0].type.dtype)));
     }
-    if (add_known_constant(index, node) || add_call(index, node)) return {};
+    if (add_known_constant(index, node) || add_alias(index, node) || add_size_values(index, node) ||
+        add_call(index, node))
+      return {};
   }
   return add_opaque(index, node);
+}
+
+/// An If whose condition depends on nothing that may change.
+void Importer::note_decision(size_t index, const OnnxNode& node) {
+  if (node.type != "If" || node.inputs.size() != 1 || !node.inputs[0].constant) return;
+  auto condition = node.inputs[0].constant->integers();
+  if (condition && condition->size() == 1) model_.decided[index] = condition->front() != 0;
+}
+
+/// What hands its first input on is that input: no node.
+bool Importer::add_alias(size_t index, const OnnxNode& node) {
+  if (!hands_on(node) || model_.nodes[index]->output(0).empty()) return false;
+  for (int k = 1; k < node.outputs; ++k)
+    if (is_used(model_.nodes[index]->output(k))) return false;
+  values_[model_.nodes[index]->output(0)] = model_.imprints[index].inputs[0];
+  return true;
+}
+
+/// May its results be sizes? Constants of real numbers are folded elsewhere.
+bool asks_sizes(const OnnxNode& node) {
+  bool computed = std::ranges::any_of(node.inputs, [](auto& in) { return in.sizes != nullptr; });
+  bool shape = node.type == "Shape" || node.type == "Size";
+  return computed || shape ||
+         (!node.inputs.empty() && node.inputs[0].present && is_integer(node.inputs[0].type.dtype));
+}
+
+/// Is it written as a computation of its own?
+bool is_computable(const SizeTensor& t) {
+  bool whole = std::ranges::all_of(t.elements, [](auto& e) { return e.divisor == 1; });
+  return whole && t.dtype != DType::Bool &&
+         std::ranges::all_of(t.elements, [](auto& e) { return computable(e.value); });
+}
+
+/// What depends on shapes alone is a constant, or a leaf that the exporter computes anew. False: it
+/// is not, but what is known of it may be noted.
+bool Importer::add_size_values(size_t index, const OnnxNode& node) {
+  if (!asks_sizes(node)) return false;
+  auto values = size_values(node, graph_.pool());
+  if (values.size() != static_cast<size_t>(node.outputs)) return false;
+  bool leaves =
+      std::ranges::all_of(values, [](auto& t) { return is_numeric(*t) || is_computable(*t); });
+  if (leaves) {
+    for (size_t k = 0; k < values.size(); ++k) add_sizes(index, static_cast<int>(k), values[k]);
+  } else if (values.size() == 1) {
+    noted_ = values[0];
+  }
+  return leaves;
+}
+
+/// A node that has no place in the file: it is written anew, if something reads it.
+void Importer::add_sizes(size_t index, int output, const SizeTensorPtr& sizes) {
+  const std::string& name = model_.nodes[index]->output(output);
+  if (name.empty()) return;
+  Node leaf;
+  if (is_numeric(*sizes)) {
+    leaf = constant_node(constant_of(*sizes));
+  } else {
+    leaf.kind = NodeKind::Opaque;
+    leaf.pure = true;
+    leaf.types = {{sizes->dtype, Shape(sizes->dims.begin(), sizes->dims.end())}};
+    leaf.sizes = sizes;
+    leaf.content = io::digest_of(*sizes, graph_);
+  }
+  leaf.names = {name};
+  Value v{insert(std::move(leaf)), 0};
+  values_[name] = v;
+  sizes_[v] = sizes;
 }
 
 bool Importer::add_known_constant(size_t index, const OnnxNode& node) {
@@ -339,7 +348,9 @@ bool Importer::add_call(size_t index, const OnnxNode& node) {
   return false;
 }
 
-/// Operands are of known, non-empty shapes; every other input is constant.
+bool is_leaf(const OnnxInput& in) { return in.sizes && is_computable(*in.sizes); }
+
+/// Operands are of known, non-empty shapes; the elements of every other input are known.
 bool fits(const OnnxNode& node, const std::vector<int>& operands) {
   std::vector<char> is_operand(node.inputs.size(), 0);
   for (int k : operands) {
@@ -350,7 +361,8 @@ bool fits(const OnnxNode& node, const std::vector<int>& operands) {
     is_operand[static_cast<size_t>(k)] = 1;
   }
   for (size_t k = 0; k < node.inputs.size(); ++k) {
-    if (node.inputs[k].present && !is_operand[k] && !node.inputs[k].constant) return false;
+    const OnnxInput& in = node.inputs[k];
+    if (in.present && !is_operand[k] && !in.constant && !is_leaf(in)) return false;
   }
   return !operands.empty();
 }
@@ -387,7 +399,7 @@ bool Importer::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
   call.names = output_names(index, call.types.size());
   size_t outputs = call.types.size();
   model_.imprints[index].operands = import->operands;
-  define(index, graph_.add_node(std::move(call)), outputs);
+  define(index, insert(std::move(call)), outputs);
   return true;
 }
 
@@ -402,44 +414,7 @@ void Importer::define(size_t index, int32_t id, size_t outputs) {
     const std::string& name = model_.nodes[index]->output(static_cast<int>(k));
     if (!name.empty()) values_[name] = {id, static_cast<int32_t>(k)};
   }
-}
-
-/// Shapes by the registry's rules for a node whose elements are not real numbers.
-std::vector<TensorType> Importer::registry_types(const OnnxNode& node) {
-  for (const OpDef* op : ops_for_onnx(node.type)) {
-    if (!is_readable(node, *op)) continue;
-    auto import = op->from_onnx(node);
-    if (!import || import->operands.empty()) continue;
-    std::vector<TensorType> operands;
-    for (int k : import->operands) {
-      if (k < 0 || static_cast<size_t>(k) >= node.inputs.size()) break;
-      const OnnxInput& in = node.inputs[static_cast<size_t>(k)];
-      if (!in.type.shape || is_empty(*in.type.shape) || in.type.shape->size() > kMaxRank) break;
-      operands.push_back({DType::F32, in.type.shape});
-    }
-    if (operands.size() != import->operands.size()) continue;
-    auto types = infer_call(graph_.pool(), *op, operands, import->attrs);
-    if (!types) continue;
-    int typed_by = import->operands[static_cast<size_t>(op->type_operand)];
-    for (TensorType& t : *types)
-      if (t.dtype == DType::F32) t.dtype = node.inputs[static_cast<size_t>(typed_by)].type.dtype;
-    return *types;
-  }
-  return {};
-}
-
-std::vector<TensorType> Importer::output_types(const OnnxNode& node, bool standard) {
-  std::vector<TensorType> types(static_cast<size_t>(node.outputs));
-  if (!standard) return types;
-  try {
-    std::vector<TensorType> known = registry_types(node),
-                            tabled = foreign_types(node, graph_.pool());
-    known.resize(types.size());
-    for (size_t k = 0; k < types.size(); ++k) types[k] = merge(known[k], tabled[k]);
-  } catch (const PolyOverflow&) {
-    return std::vector<TensorType>(static_cast<size_t>(node.outputs));
-  }
-  return types;
+  if (noted_) sizes_[{id, 0}] = noted_;
 }
 
 Value Importer::absent() {
@@ -461,7 +436,8 @@ Status Importer::add_opaque(size_t index, const OnnxNode& node) {
   for (Value v : model_.imprints[index].inputs) opaque.inputs.push_back(v.node < 0 ? absent() : v);
   for (const auto& name : model_.imprints[index].captured)
     opaque.inputs.push_back(values_.at(name));
-  opaque.types = output_types(node, standard);
+  opaque.types.resize(static_cast<size_t>(node.outputs));
+  if (standard) opaque.types = output_types(node, graph_.pool());
   for (size_t k = 0; k < opaque.types.size(); ++k) {
     auto info = infos_.find(proto.output(static_cast<int>(k)));
     if (info != infos_.end()) {
@@ -477,8 +453,21 @@ Status Importer::add_opaque(size_t index, const OnnxNode& node) {
   opaque.origin = static_cast<int32_t>(index);
   opaque.names = output_names(index, opaque.types.size());
   size_t outputs = opaque.types.size();
-  define(index, graph_.add_node(std::move(opaque)), outputs);
+  define(index, insert(std::move(opaque)), outputs);
   return {};
+}
+
+/// What computes an output has its name, also where a node that handed it on is gone; the first of
+/// several.
+void Importer::name_output(Value v, const std::string& name) {
+  Node node = graph_.node(v.node);
+  bool fixed = node.kind == NodeKind::Input || (node.origin >= 0 && !model_.is_node(node.origin));
+  if (fixed || !named_.insert(v).second) return;
+  auto k = static_cast<size_t>(v.output);
+  if (node.names.size() <= k) node.names.resize(k + 1);
+  if (node.names[k] == name) return;
+  node.names[k] = name;
+  graph_.replace_node(v.node, std::move(node));
 }
 
 Status Importer::add_outputs() {
@@ -488,6 +477,7 @@ Status Importer::add_outputs() {
     if (value == values_.end())
       return error(fmt::format("nothing makes the graph output '{}'", v.name()));
     outputs.push_back(value->second);
+    name_output(value->second, v.name());
   }
   graph_.set_outputs(std::move(outputs));
   return {};

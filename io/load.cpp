@@ -156,15 +156,21 @@ Result<Imported> import_model(const std::shared_ptr<Model>& model) {
   RETURN_IF_ERROR(check_names(*model));
   RETURN_IF_ERROR(check_tensors(*model));
   ASSIGN_OR_RETURN(Graph graph, import_graph(model));
+  while (inline_decided(*model)) {
+    ASSIGN_OR_RETURN(graph, import_graph(model));
+  }
   return Imported{model, std::move(graph)};
 }
 
-Result<Imported> load(const std::string& path) {
+Result<Imported> load(const std::string& path, const FixedSizes& sizes) {
   auto model = std::make_shared<Model>();
   model->name = path;
   auto parent = std::filesystem::path(path).parent_path();
   model->folder = parent.empty() ? "." : parent.string();
   if (auto status = read_file(path, *model); !status) return located(path, status.error());
+  if (model->shell.has_graph())
+    if (auto status = fix_sizes(*model->shell.mutable_graph(), sizes); !status)
+      return located(path, status.error());
   auto imported = import_model(model);
   if (!imported) return located(path, imported.error());
   return imported;

@@ -28,9 +28,15 @@ struct Imported {
   Graph graph;
 };
 
+/// Sizes of inputs that the user fixes; all others stay as dynamic as the file has them.
+struct FixedSizes {
+  std::map<std::string, std::vector<int64_t>> shapes;  ///< by input: a size for each axis
+  std::map<std::string, int64_t> dims;                 ///< by name of a dimension
+};
+
 /// Parses, validates and imports a file. External data is read lazily, from the model's own folder
 /// only. An Error is one line that names the file and the node or tensor.
-Result<Imported> load(const std::string& path);
+Result<Imported> load(const std::string& path, const FixedSizes& sizes = {});
 /// The same from memory; external data is read from `folder`, and refused where that is empty.
 /// `name` stands for the file in messages.
 Result<Imported> parse(std::string_view bytes, const std::string& name,
@@ -95,5 +101,7 @@ struct Summary {
   int opset = 0;           ///< of the default domain; 0: not imported
 };
 Summary summarise(const Imported& original, const Graph& optimised);
+/// What the file itself consists of.
+Summary summarise(const Imported& original);
 
 }  // namespace regraft::io

@@ -1,5 +1,8 @@
 #include "io/proto.h"
 
+#include <functional>
+#include <queue>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -189,6 +192,42 @@ void Draft::fill(onnx::TensorProto& tensor, std::shared_ptr<const Constant> data
   tensor.set_data_type(static_cast<int32_t>(data->dtype()));
   for (int64_t d : data->dims()) tensor.add_dims(d);
   pending.push_back({&tensor, std::move(data)});
+}
+
+Result<std::vector<size_t>> schedule(const Model& model) {
+  std::unordered_map<std::string_view, size_t> maker;
+  for (size_t k = 0; k < model.nodes.size(); ++k) {
+    for (const auto& name : model.nodes[k]->output()) maker.emplace(name, k);
+  }
+  std::vector<std::vector<size_t>> readers(model.nodes.size());
+  std::vector<int> missing(model.nodes.size(), 0);
+  for (size_t k = 0; k < model.nodes.size(); ++k) {
+    std::unordered_set<size_t> from;
+    auto note = [&](const std::string& name) {
+      if (auto m = maker.find(name); !name.empty() && m != maker.end()) from.insert(m->second);
+    };
+    for (const auto& name : model.nodes[k]->input()) note(name);
+    for (const auto& name : model.imprints[k].captured) note(name);
+    for (size_t m : from) readers[m].push_back(k);
+    missing[k] = static_cast<int>(from.size());
+  }
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
+  for (size_t k = 0; k < missing.size(); ++k) {
+    if (missing[k] == 0) ready.push(k);
+  }
+  std::vector<size_t> order;
+  while (!ready.empty()) {
+    order.push_back(ready.top());
+    ready.pop();
+    for (size_t r : readers[order.back()]) {
+      if (--missing[r] == 0) ready.push(r);
+    }
+  }
+  for (size_t k = 0; k < missing.size(); ++k) {
+    if (missing[k] > 0)
+      return error(describe(*model.nodes[k], k) + " is part of a cycle, or reads one");
+  }
+  return order;
 }
 
 }  // namespace regraft::io

@@ -1,6 +1,7 @@
 #pragma once
 // Inside io/ only: the parsed file, and what is read off protobuf messages.
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -31,8 +32,10 @@ struct Model {
   std::vector<std::unique_ptr<onnx::TensorProto>> initialisers;
   std::vector<Imprint> imprints;  ///< of each node
   std::vector<int32_t> ids;  ///< imported graph node of each origin; -1: an input stands for it
-  std::vector<char> used;    ///< of each origin: something in the file reads it
-  bool external = false;     ///< some tensor lies in another file
+  /// Nodes (If) whose condition the import found to be the same for all inputs, and its value.
+  std::map<size_t, bool> decided;
+  std::vector<char> used;  ///< of each origin: something in the file reads it
+  bool external = false;   ///< some tensor lies in another file
   /// The data of tensors that have none themselves: of a model that was not read from bytes.
   std::unordered_map<const onnx::TensorProto*, std::shared_ptr<const Constant>> held;
 
@@ -58,10 +61,18 @@ Status visit_tensors(onnx::NodeProto& node, const std::string& where, const Tens
 /// Every tensor of the shell: sparse initialisers, functions, training information.
 Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit);
 
+/// Gives the inputs' axes the sizes asked for, and every axis in the model that has the same name.
+/// An Error names an input or a dimension that the model has not, a rank or a size that differs.
+Status fix_sizes(onnx::GraphProto& graph, const FixedSizes& sizes);
 /// The model and its graph, from what is in the shell. Initialisers that are already apart stay.
 Result<Imported> import_model(const std::shared_ptr<Model>& model);
+/// Nodes with each after those it reads; in file order where that is one. An Error: a cycle.
+Result<std::vector<size_t>> schedule(const Model& model);
 /// Builds the graph of a parsed, validated model and fills in its imprints.
 Result<Graph> import_graph(const std::shared_ptr<Model>& model);
+/// Puts the branches that are always taken in the place of their conditions. False: there is none.
+/// The graph must be built anew then.
+bool inline_decided(Model& model);
 /// The result of a Constant, an Identity of a constant or a ConstantOfShape; nullptr: of another
 /// node, or not known.
 std::shared_ptr<const Constant> known_constant(const OnnxNode& node, const onnx::NodeProto& proto,
@@ -95,6 +106,12 @@ class Draft {
  private:
   std::vector<std::unique_ptr<onnx::TensorProto>> made_;
 };
+/// A call that no rewrite touched, whose target the file computes, and which needs no computation.
+bool has_shorter_form(const Model& model, const Graph& imported, const Node& node);
+/// Drops what the file says of values that no longer exist.
+void drop_stale(onnx::GraphProto& graph, const Model& model);
+/// What a reader of the file demands: each value is made once, before it is read.
+void check_order(const onnx::GraphProto& written);
 /// Turns a graph back into a model.
 Result<Draft> export_graph(const Imported& original, const Graph& optimised);
 

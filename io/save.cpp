@@ -334,4 +334,18 @@ Summary summarise(const Imported& original, const Graph& optimised) {
   return s;
 }
 
+Summary summarise(const Imported& original) {
+  const Model& model = *original.model;
+  Summary s = summarise(original, original.graph);
+  s.operators.clear();
+  s.parameters = 0;
+  for (const auto& node : model.nodes) {
+    ++s.operators[type_name(*node)];
+    s.parameters += elements(*node);
+  }
+  for (const auto& t : model.initialisers) s.parameters += elements(*t);
+  if (!model.external && model.file_bytes > 0) s.bytes = model.file_bytes;
+  return s;
+}
+
 }  // namespace regraft::io

@@ -1,368 +1,107 @@
 #include "io/shapes/types.h"
 
 #include <algorithm>
-#include <functional>
-#include <unordered_map>
+
+#include "io/shapes/type_rules.h"
 
 namespace regraft::io {
 namespace {
 
 using Types = std::vector<TensorType>;
-using TypeRule = Types (*)(const OnnxNode&, SymbolPool&);
 
-TensorType input(const OnnxNode& n, size_t k) {
-  return k < n.inputs.size() && n.inputs[k].present ? n.inputs[k].type : TensorType{};
-}
-bool has_shape(const OnnxNode& n, size_t k) { return input(n, k).shape.has_value(); }
+constexpr int64_t kMostElements = int64_t{1} << 46;  // more is a mistake, not a tensor
 
-Poly unknown(SymbolPool& pool) { return Poly::symbol(pool.fresh("d", SymbolKind::Size, 1)); }
-
-/// An axis counted from the end if negative; nullopt when it is none of `rank`.
-std::optional<size_t> axis_of(int64_t axis, size_t rank) {
-  if (axis < 0) axis += static_cast<int64_t>(rank);
-  if (axis < 0 || axis >= static_cast<int64_t>(rank)) return std::nullopt;
-  return static_cast<size_t>(axis);
-}
-
-Types like_first(const OnnxNode& n, SymbolPool&) { return {input(n, 0)}; }
-
-Types first_dtype(const OnnxNode& n, SymbolPool&) { return {{input(n, 0).dtype, std::nullopt}}; }
-
-Types like_first_bool(const OnnxNode& n, SymbolPool&) { return {{DType::Bool, input(n, 0).shape}}; }
-
-Types dropout(const OnnxNode& n, SymbolPool&) {
-  return {input(n, 0), {n.opset < 10 ? input(n, 0).dtype : DType::Bool, input(n, 0).shape}};
-}
-
-Types cast(const OnnxNode& n, SymbolPool&) {
-  return {{static_cast<DType>(n.integer("to", 0)), input(n, 0).shape}};
-}
-
-Types cast_like(const OnnxNode& n, SymbolPool&) { return {{input(n, 1).dtype, input(n, 0).shape}}; }
-
-Poly broadcast_size(const Poly& a, const Poly& b, SymbolPool& pool) {
-  if (same(a, b) || is_one(b)) return a;
-  if (is_one(a)) return b;
-  if (a.is_constant()) return a;
-  if (b.is_constant()) return b;
-  return unknown(pool);  // either may be 1
-}
-
-std::optional<Shape> broadcast(const OnnxNode& n, size_t first, SymbolPool& pool) {
-  Shape out;
-  for (size_t k = first; k < n.inputs.size(); ++k) {
-    if (!has_shape(n, k)) return std::nullopt;
-    Shape s = *n.inputs[k].type.shape;
-    if (s.size() > out.size()) std::swap(s, out);
-    size_t shift = out.size() - s.size();
-    for (size_t d = 0; d < s.size(); ++d)
-      out[d + shift] = broadcast_size(out[d + shift], s[d], pool);
-  }
-  return out;
-}
-
-Types elementwise(const OnnxNode& n, SymbolPool& pool) {
-  return {{input(n, 0).dtype, broadcast(n, 0, pool)}};
-}
-Types comparison(const OnnxNode& n, SymbolPool& pool) {
-  return {{DType::Bool, broadcast(n, 0, pool)}};
-}
-Types where(const OnnxNode& n, SymbolPool& pool) {
-  return {{input(n, 1).dtype, broadcast(n, 0, pool)}};
-}
-
-Types shape_of(const OnnxNode& n, SymbolPool& pool) {
-  if (!has_shape(n, 0)) return {{DType::I64, Shape{unknown(pool)}}};
-  int64_t rank = static_cast<int64_t>(input(n, 0).shape->size());
-  auto clamp = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
-  int64_t start = clamp(n.integer("start", 0)), end = clamp(n.integer("end", rank));
-  return {{DType::I64, Shape{Poly(std::max<int64_t>(end - start, 0))}}};
-}
-
-Types size_scalar(const OnnxNode&, SymbolPool&) { return {{DType::I64, Shape{}}}; }
-
-Shape known_sizes(const std::vector<int64_t>& sizes) {
-  Shape s;
-  for (int64_t d : sizes) s.emplace_back(d);
-  return s;
-}
-
-Types expand(const OnnxNode& n, SymbolPool& pool) {
-  auto sizes = n.constant_ints(1);
-  if (!sizes || !has_shape(n, 0)) return {{input(n, 0).dtype, std::nullopt}};
-  OnnxNode pair = n;
-  pair.inputs[1].type.shape = known_sizes(*sizes);
-  return {{input(n, 0).dtype, broadcast(pair, 0, pool)}};
-}
-
-Types tile(const OnnxNode& n, SymbolPool&) {
-  auto repeats = n.constant_ints(1);
-  TensorType out{input(n, 0).dtype, std::nullopt};
-  if (!repeats || !has_shape(n, 0) || repeats->size() != input(n, 0).shape->size()) return {out};
-  out.shape = Shape{};
-  for (size_t d = 0; d < repeats->size(); ++d) {
-    out.shape->push_back((*input(n, 0).shape)[d] * Poly((*repeats)[d]));
-  }
-  return {out};
-}
-
-Types gather(const OnnxNode& n, SymbolPool&) {
-  TensorType out{input(n, 0).dtype, std::nullopt};
-  if (!has_shape(n, 0) || !has_shape(n, 1)) return {out};
-  const Shape &data = *n.inputs[0].type.shape, &index = *n.inputs[1].type.shape;
-  auto axis = axis_of(n.integer("axis", 0), data.size());
-  if (!axis) return {out};
-  auto at = static_cast<std::ptrdiff_t>(*axis);
-  Shape s(data.begin(), data.begin() + at);
-  s.insert(s.end(), index.begin(), index.end());
-  s.insert(s.end(), data.begin() + at + 1, data.end());
-  out.shape = std::move(s);
-  return {out};
-}
-
-Types gather_elements(const OnnxNode& n, SymbolPool&) {
-  return {{input(n, 0).dtype, input(n, 1).shape}};
-}
-
-/// Axes as an attribute, or from opset 13 or 18 on as a constant input; nullopt: not constant.
-std::optional<std::vector<int64_t>> axes_of(const OnnxNode& n) {
-  if (const auto* listed = n.ints("axes")) return *listed;
-  if (n.inputs.size() < 2 || !n.inputs[1].present) return std::vector<int64_t>{};
-  return n.constant_ints(1);
-}
-
-std::optional<std::vector<char>> marked(const std::vector<int64_t>& axes, size_t rank) {
-  std::vector<char> mark(rank, 0);
-  for (int64_t a : axes) {
-    auto axis = axis_of(a, rank);
-    if (!axis || mark[*axis]) return std::nullopt;
-    mark[*axis] = 1;
-  }
-  return mark;
-}
-
-Shape reduced(const Shape& s, const std::vector<char>& gone, int64_t keep) {
-  Shape out;
-  for (size_t d = 0; d < s.size(); ++d) {
-    if (!gone[d])
-      out.push_back(s[d]);
-    else if (keep != 0)
-      out.emplace_back(1);
-  }
-  return out;
-}
-
-Types reduce(const OnnxNode& n, SymbolPool&) {
-  TensorType out{input(n, 0).dtype, std::nullopt};
-  auto axes = axes_of(n);
-  if (!axes || !has_shape(n, 0)) return {out};
-  if (axes->empty() && n.integer("noop_with_empty_axes", 0) != 0) return {input(n, 0)};
-  const Shape& s = *n.inputs[0].type.shape;
-  auto gone = axes->empty() ? std::vector<char>(s.size(), 1) : marked(*axes, s.size());
-  if (gone) out.shape = reduced(s, *gone, n.integer("keepdims", 1));
-  return {out};
-}
-
-Types arg_reduce(const OnnxNode& n, SymbolPool&) {
-  TensorType out{DType::I64, std::nullopt};
-  if (!has_shape(n, 0)) return {out};
-  const Shape& s = *n.inputs[0].type.shape;
-  if (auto gone = marked({n.integer("axis", 0)}, s.size())) {
-    out.shape = reduced(s, *gone, n.integer("keepdims", 1));
-  }
-  return {out};
-}
-
-Types squeeze(const OnnxNode& n, SymbolPool&) {
-  TensorType out{input(n, 0).dtype, std::nullopt};
-  auto axes = axes_of(n);
-  if (!axes || axes->empty() || !has_shape(n, 0)) return {out};
-  const Shape& s = *n.inputs[0].type.shape;
-  if (auto gone = marked(*axes, s.size())) out.shape = reduced(s, *gone, 0);
-  return {out};
-}
-
-Types unsqueeze(const OnnxNode& n, SymbolPool&) {
-  TensorType out{input(n, 0).dtype, std::nullopt};
-  auto axes = axes_of(n);
-  if (!axes || !has_shape(n, 0)) return {out};
-  const Shape& s = *n.inputs[0].type.shape;
-  auto added = marked(*axes, s.size() + axes->size());
-  if (!added) return {out};
-  out.shape = Shape{};
-  size_t next = 0;
-  for (char is_new : *added) out.shape->push_back(is_new ? Poly(1) : s[next++]);
-  return {out};
-}
-
-Types top_k(const OnnxNode& n, SymbolPool& pool) {
-  TensorType values = input(n, 0);
-  if (values.shape) {
-    auto axis = axis_of(n.integer("axis", -1), values.shape->size());
-    if (!axis) return {};
-    auto k = n.constant_ints(1);
-    (*values.shape)[*axis] = k && k->size() == 1 ? Poly((*k)[0]) : unknown(pool);
-  }
-  return {values, {DType::I64, values.shape}};
-}
-
-Types nonzero(const OnnxNode& n, SymbolPool& pool) {
-  if (!has_shape(n, 0)) return {{DType::I64, Shape{unknown(pool), unknown(pool)}}};
-  auto rank = static_cast<int64_t>(input(n, 0).shape->size());
-  return {{DType::I64, Shape{Poly(rank), unknown(pool)}}};
-}
-
-Types range(const OnnxNode& n, SymbolPool& pool) {
-  return {{input(n, 0).dtype, Shape{unknown(pool)}}};
-}
-
-Types constant_of_shape(const OnnxNode& n, SymbolPool&) {
-  auto sizes = n.constant_ints(0);
-  DType type = n.has("value") ? DType::Undefined : DType::F32;
-  return {{type, sizes ? std::optional<Shape>(known_sizes(*sizes)) : std::nullopt}};
-}
-
-Types quantize(const OnnxNode& n, SymbolPool&) {
-  DType type = n.inputs.size() > 2 ? input(n, 2).dtype : DType::U8;
-  if (int64_t asked = n.integer("output_dtype", 0); asked != 0) type = static_cast<DType>(asked);
-  return {{type, input(n, 0).shape}};
-}
-Types dequantize(const OnnxNode& n, SymbolPool&) {
-  return {{input(n, 1).dtype, input(n, 0).shape}};
-}
-
-Types gemm(const OnnxNode& n, SymbolPool&) {
-  TensorType out{input(n, 0).dtype, std::nullopt};
-  if (!has_shape(n, 0) || !has_shape(n, 1)) return {out};
-  const Shape &a = *n.inputs[0].type.shape, &b = *n.inputs[1].type.shape;
-  if (a.size() != 2 || b.size() != 2) return {out};
-  out.shape = Shape{a[n.integer("transA", 0) != 0 ? 1 : 0], b[n.integer("transB", 0) != 0 ? 0 : 1]};
-  return {out};
-}
-
-const std::unordered_map<std::string_view, TypeRule>& rules() {
-  static const auto* table = [] {
-    auto* t =
-        new std::unordered_map<std::string_view, TypeRule>{{"Cast", cast},
-                                                           {"CastLike", cast_like},
-                                                           {"Dropout", dropout},
-                                                           {"Where", where},
-                                                           {"Shape", shape_of},
-                                                           {"Size", size_scalar},
-                                                           {"Expand", expand},
-                                                           {"Tile", tile},
-                                                           {"Gather", gather},
-                                                           {"TopK", top_k},
-                                                           {"NonZero", nonzero},
-                                                           {"Range", range},
-                                                           {"ArgMax", arg_reduce},
-                                                           {"ArgMin", arg_reduce},
-                                                           {"GatherElements", gather_elements},
-                                                           {"Squeeze", squeeze},
-                                                           {"Unsqueeze", unsqueeze},
-                                                           {"ConstantOfShape", constant_of_shape},
-                                                           {"IsNaN", like_first_bool},
-                                                           {"IsInf", like_first_bool},
-                                                           {"QuantizeLinear", quantize},
-                                                           {"DequantizeLinear", dequantize},
-                                                           {"Gemm", gemm}};
-    for (std::string_view name : {"Abs",
-                                  "Acos",
-                                  "Acosh",
-                                  "Asin",
-                                  "Asinh",
-                                  "Atan",
-                                  "Atanh",
-                                  "BatchNormalization",
-                                  "BitwiseNot",
-                                  "Ceil",
-                                  "Celu",
-                                  "Clip",
-                                  "Cos",
-                                  "Cosh",
-                                  "CumSum",
-                                  "Elu",
-                                  "Erf",
-                                  "Exp",
-                                  "Floor",
-                                  "Gelu",
-                                  "GroupNormalization",
-                                  "HardSigmoid",
-                                  "HardSwish",
-                                  "Hardmax",
-                                  "Identity",
-                                  "InstanceNormalization",
-                                  "LRN",
-                                  "LayerNormalization",
-                                  "LeakyRelu",
-                                  "Log",
-                                  "LogSoftmax",
-                                  "LpNormalization",
-                                  "MeanVarianceNormalization",
-                                  "Mish",
-                                  "Neg",
-                                  "Not",
-                                  "PRelu",
-                                  "RMSNormalization",
-                                  "RandomNormalLike",
-                                  "RandomUniformLike",
-                                  "Reciprocal",
-                                  "Relu",
-                                  "ReverseSequence",
-                                  "Round",
-                                  "ScatterElements",
-                                  "ScatterND",
-                                  "Selu",
-                                  "Shrink",
-                                  "Sigmoid",
-                                  "Sign",
-                                  "Sin",
-                                  "Sinh",
-                                  "Softmax",
-                                  "Softplus",
-                                  "Softsign",
-                                  "Sqrt",
-                                  "Swish",
-                                  "Tan",
-                                  "Tanh",
-                                  "ThresholdedRelu",
-                                  "Trilu"}) {
-      t->emplace(name, like_first);
+/// Shapes by the registry's rules for a node whose elements are not real numbers.
+std::vector<TensorType> registry_types(const OnnxNode& node, SymbolPool& pool) {
+  for (const OpDef* op : ops_for_onnx(node.type)) {
+    if (!is_readable(node, *op)) continue;
+    auto import = op->from_onnx(node);
+    if (!import || import->operands.empty()) continue;
+    std::vector<TensorType> operands;
+    for (int k : import->operands) {
+      if (k < 0 || static_cast<size_t>(k) >= node.inputs.size()) break;
+      const OnnxInput& in = node.inputs[static_cast<size_t>(k)];
+      if (!in.type.shape || is_empty(*in.type.shape) || in.type.shape->size() > kMaxRank) break;
+      operands.push_back({DType::F32, in.type.shape});
     }
-    for (std::string_view name :
-         {"AveragePool",   "Compress",   "Concat",   "Conv",     "ConvTranspose",
-          "DepthToSpace",  "Einsum",     "Flatten",  "GatherND", "GlobalAveragePool",
-          "GlobalMaxPool", "GridSample", "MatMul",   "MaxPool",  "Pad",
-          "Reshape",       "Resize",     "RoiAlign", "Slice",    "SpaceToDepth",
-          "Transpose",     "Upsample"}) {
-      t->emplace(name, first_dtype);
-    }
-    for (std::string_view name :
-         {"Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Max", "Mean",
-          "Min", "Mod", "Mul", "Or", "Pow", "Sub", "Sum", "Xor"}) {
-      t->emplace(name, elementwise);
-    }
-    for (std::string_view name : {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}) {
-      t->emplace(name, comparison);
-    }
-    for (std::string_view name :
-         {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
-          "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"}) {
-      t->emplace(name, reduce);
-    }
-    return t;
-  }();
-  return *table;
+    if (operands.size() != import->operands.size()) continue;
+    auto types = infer_call(pool, *op, operands, import->attrs);
+    if (!types) continue;
+    int typed_by = import->operands[static_cast<size_t>(op->type_operand)];
+    for (TensorType& t : *types)
+      if (t.dtype == DType::F32) t.dtype = node.inputs[static_cast<size_t>(typed_by)].type.dtype;
+    return *types;
+  }
+  return {};
 }
 
 }  // namespace
 
-std::vector<TensorType> foreign_types(const OnnxNode& node, SymbolPool& pool) {
-  Types types;
-  auto rule = rules().find(node.type);
-  if (rule != rules().end() && !node.inputs.empty()) types = rule->second(node, pool);
-  types.resize(static_cast<size_t>(node.outputs));
-  return types;
+TensorType possible(TensorType type) {
+  int64_t count = 1;
+  for (const Poly& d : type.shape.value_or(Shape{}))
+    if (d.is_constant() && d.constant() > 0 &&
+        (__builtin_mul_overflow(count, d.constant(), &count) || count > kMostElements)) {
+      type.shape = std::nullopt;
+      break;
+    }
+  return type;
+}
+
+bool is_empty(const Shape& shape) {
+  return std::any_of(shape.begin(), shape.end(), [](const Poly& d) { return d.is_zero(); });
+}
+
+bool is_readable(const OnnxNode& node, const OpDef& op) {
+  auto arity = static_cast<size_t>(std::max(op.min_arity, 1));
+  if (node.inputs.size() < arity) return false;
+  const OnnxInput& first = node.inputs[0];
+  return first.present && first.type.shape && first.type.shape->size() <= kMaxRank &&
+         !is_empty(*first.type.shape);
+}
+
+std::optional<size_t> mixed_operand(const OnnxNode& node) try {
+  for (const OpDef* op : ops_for_onnx(node.type)) {
+    bool alike = op->typed == &one_real_type || op->typed == &one_type;
+    if (!alike || !is_readable(node, *op)) continue;
+    auto import = op->from_onnx(node);
+    if (!import || import->operands.empty() || import->operands[0] != 0) continue;
+    DType first = node.inputs[0].type.dtype;
+    for (int k : import->operands) {
+      if (static_cast<size_t>(k) >= node.inputs.size()) continue;
+      DType other = node.inputs[static_cast<size_t>(k)].type.dtype;
+      if (first != DType::Undefined && other != DType::Undefined &&
+          is_real(first) != is_real(other))
+        return static_cast<size_t>(k);
+    }
+  }
+  return std::nullopt;
+} catch (const PolyOverflow&) {
+  return std::nullopt;  // sizes beyond 64 bits
+}
+
+bool hands_on(const OnnxNode& node) {
+  if (node.inputs.empty() || !node.inputs[0].present) return false;
+  DType type = node.inputs[0].type.dtype;
+  if (node.type == "Identity") return true;
+  if (node.type == "Cast")
+    return type != DType::Undefined && node.integer("to", 0) == static_cast<int64_t>(type);
+  if (node.type != "Dropout") return false;
+  if (node.inputs.size() < 3 || !node.inputs[2].present) return true;
+  auto training = node.constant_ints(2);
+  return training && training->size() == 1 && training->front() == 0;
+}
+
+std::vector<TensorType> output_types(const OnnxNode& node, SymbolPool& pool) try {
+  Types known = registry_types(node, pool), tabled;
+  TypeRule rule = type_rule(node.type);
+  if (rule && !node.inputs.empty()) tabled = rule(node, pool);
+  tabled.resize(static_cast<size_t>(node.outputs));
+  known.resize(tabled.size());
+  for (size_t k = 0; k < known.size(); ++k) known[k] = merge(known[k], tabled[k]);
+  return known;
+} catch (const PolyOverflow&) {
+  return Types(static_cast<size_t>(node.outputs));
 }
 
 TensorType merge(const TensorType& known, const TensorType& stated) {

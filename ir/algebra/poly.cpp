@@ -281,6 +281,18 @@ Poly substitute(const Poly& p, const Substitution& s) {
   return r;
 }
 
+namespace {
+
+/// The entry that a lookup gives; 0 outside of the table, where nothing reads it.
+int64_t entry_of(Var v, const Valuation& values) {
+  const std::vector<Poly>& entries = v->pool->entries(v->table);
+  int64_t at = evaluate(*v->numerator, values);
+  bool inside = at >= 0 && at < static_cast<int64_t>(entries.size());
+  return inside ? evaluate(entries[static_cast<size_t>(at)], values) : 0;
+}
+
+}  // namespace
+
 int64_t evaluate(const Poly& p, const Valuation& values) {
   int64_t r = p.constant();
   for (const auto& [m, c] : p.terms()) {
@@ -292,8 +304,9 @@ int64_t evaluate(const Poly& p, const Valuation& values) {
                          std::max<int64_t>(1, evaluate(*v->denominator, values)));
       } else {
         auto it = values.find(v);
-        CHECK(it != values.end());
-        value = it->second;
+        bool known = it != values.end();
+        CHECK(known || v->kind == SymbolKind::Lookup);
+        value = known ? it->second : entry_of(v, values);
       }
       x = checked_product(x, value);
     }
@@ -311,6 +324,34 @@ bool solve_for(const Poly& p, Var v, Poly& solution) {
   if (mentions(rest, v)) return false;
   solution = Poly(-c) * rest;
   return true;
+}
+
+std::optional<int64_t> lower_bound(const Poly& p) {
+  int64_t bound = p.constant();
+  for (const auto& [monomial, coefficient] : p.terms()) {
+    if (coefficient < 0) return std::nullopt;
+    int64_t least = coefficient;
+    for (Var v : monomial) least = checked_product(least, std::max<int64_t>(0, v->min));
+    bound = checked_sum(bound, least);
+  }
+  return bound;
+}
+
+namespace {
+
+bool computable(Var v) {
+  if (v->kind == SymbolKind::Size) return v->pool->is_input(v);
+  if (v->kind != SymbolKind::Quotient) return false;
+  return lower_bound(*v->numerator).value_or(-1) >= 0 && regraft::computable(*v->numerator) &&
+         regraft::computable(*v->denominator);
+}
+
+}  // namespace
+
+bool computable(const Poly& p) {
+  return std::ranges::all_of(p.terms(), [](const Poly::Term& t) {
+    return std::all_of(t.monomial.begin(), t.monomial.end(), [](Var v) { return computable(v); });
+  });
 }
 
 std::string to_string(const Poly& p) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -146,6 +147,9 @@ class SymbolPool {
   /// A number for a table: the same for equal entries, and for no others.
   uint32_t table(const std::vector<Poly>& entries);
   const std::vector<Poly>& entries(uint32_t table);
+  /// All symbols made so far are sizes of a model's inputs, which it can compute.
+  void close_inputs() { inputs_ = static_cast<uint32_t>(symbols_.size()); }
+  bool is_input(Var v) const { return v->kind == SymbolKind::Size && v->id < inputs_; }
   /// table[i], known to lie in 0 .. bound-1; the same table and position give the same symbol. At a
   /// number it is that entry. REQUIRES: the table is of this pool.
   Poly lookup(uint32_t table, const Poly& i, const Poly& bound);
@@ -165,6 +169,7 @@ class SymbolPool {
   };
   Var add(std::string name, SymbolKind kind, int64_t min, const Poly* n, const Poly* d, uint32_t t);
   std::mutex mutex_;
+  uint32_t inputs_ = 0;
   std::deque<Symbol> symbols_;
   std::map<std::string, Var, std::less<>> names_;
   std::map<std::pair<Poly, Poly>, Var, Less> quotients_;
@@ -193,6 +198,11 @@ Poly divided(const Poly& p, int64_t g);
 int64_t evaluate(const Poly& p, const Valuation& values);
 /// Solves p == 0 for v when v occurs once, linearly, with coefficient +1 or -1.
 bool solve_for(const Poly& p, Var v, Poly& solution);
+/// A number that p is never below, from the least values of its symbols; nullopt: none is found.
+std::optional<int64_t> lower_bound(const Poly& p);
+/// Can a model compute it from the shapes of its inputs? Sums, products, and quotients of numbers
+/// that are not negative.
+bool computable(const Poly& p);
 /// Readable text, stable between runs: "2*h*d+1".
 std::string to_string(const Poly& p);
 

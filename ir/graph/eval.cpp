@@ -105,7 +105,10 @@ class Evaluation {
     std::vector<int64_t> shape;
     for (const Poly& d : g_.shape(v)) shape.push_back(evaluate(d, sizes_));
     if (!bounded_count(shape, max_elements_)) return false;
-    values_[static_cast<size_t>(v.node)].push_back(input(k, shape));
+    Tensor t = input(k, shape);
+    if (g_.type(v).dtype == DType::Bool)
+      for (auto& x : t.data) x = alg_.apply(Fn::Step, x);
+    values_[static_cast<size_t>(v.node)].push_back(std::move(t));
     return true;
   }
 

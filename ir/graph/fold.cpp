@@ -187,8 +187,8 @@ class Folder {
   bool is_possible(int32_t id) const {
     const Node& n = graph_.node(id);
     bool known = std::ranges::all_of(n.types, [](auto& t) { return count_of(t) >= 0; });
-    if (n.kind == NodeKind::Constant) return known;
     bool exact = std::ranges::all_of(n.types, [](auto& t) { return fits_double(t.dtype); });
+    if (n.kind == NodeKind::Constant) return known && exact;
     return known && exact && is_constant_call(id) && numeric(n.attrs) &&
            std::ranges::all_of(n.inputs,
                                [&](Value v) { return possible_[static_cast<size_t>(v.node)]; });

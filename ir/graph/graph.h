@@ -35,11 +35,17 @@ struct Node {
   std::vector<TensorType> types;             ///< one for each output
   std::shared_ptr<const Constant> constant;  ///< Constant; Opaque: data that it carries, if any
   Digest content;  ///< Opaque: of all that it is but its operands: type, attributes, bodies, data
+  /// Opaque: what it computes, where that follows from the shapes of the graph's inputs; it then
+  /// has no operands, and is written as a computation of its own.
+  SizeTensorPtr sizes;
   bool pure = false;  ///< Opaque: equal content and operands mean equal outputs
   /// Index of the ONNX node that this is, unchanged up to the names of its inputs; -1: made by a
   /// rewrite.
   int32_t origin = -1;
   std::vector<std::string> names;  ///< of the outputs in the model; may be shorter or empty
+  /// Calls of one number are computed together by the runtime that the graph is for, as long as all
+  /// `together_count` of them are there; -1: alone.
+  int32_t together = -1, together_count = 0;
 };
 using NodePtr = std::shared_ptr<const Node>;
 

@@ -3,10 +3,10 @@
 // A struct has: name, onnx (types, may be empty), arity (or min_arity and max_arity), and may have
 // ints, reals, commutative, associative, outputs, outputs_attr, what cost models know (work,
 // fusion, blocking, arithmetic, view, channel_affine), parts_by, types (element types of its ONNX
-// form, else kArithmetic), type_operand, typed (see OpDef; a pointer to a function), from_onnx,
-// to_onnx, dense; and the templates OP_SHAPES {..} and OP_ELEMENT {..}, and samples(). Where
-// runtimes do not compute what OP_ELEMENT says step by step, OP_FLOAT_ELEMENT {..} says what they
-// do.
+// form, else kArithmetic), type_operand, truths, typed (see OpDef; a pointer to a function),
+// from_onnx, to_onnx, dense; and the templates OP_SHAPES {..} and OP_ELEMENT {..}, and samples().
+// Where runtimes do not compute what OP_ELEMENT says step by step, OP_FLOAT_ELEMENT {..} says what
+// they do.
 #include <algorithm>
 #include <array>
 
@@ -91,6 +91,23 @@ template <Algebra A>
 typename A::Scalar minus(A& alg, const typename A::Scalar& a, const typename A::Scalar& b) {
   return a + alg.constant(-1) * b;
 }
+/// |x| = max(x, 0) + max(-x, 0)
+template <Algebra A, class S = typename A::Scalar>
+S absolute(A& alg, const S& x) {
+  return alg.apply(Fn::Relu, x) + alg.apply(Fn::Relu, minus(alg, zero(alg), x));
+}
+/// The largest of value(k) over a box.
+template <Algebra A, class F>
+typename A::Scalar largest_over(A& alg, std::span<const typename A::Index> extents, F&& value) {
+  using I = typename A::Index;
+  return alg.max_over(
+      extents, [](std::span<const I>) { return I(0) <= I(0); }, value);
+}
+/// Is a number of an attribute plainly 0, and no symbol that might be?
+template <class I>
+bool plainly_zero(const I& x) {
+  return is_one(x + I(1));
+}
 
 // --- ONNX ---
 
@@ -124,6 +141,9 @@ inline OnnxAttr text_attr(std::string s) {
 /// `operands` operands, in order.
 std::vector<OnnxExport::Input> operand_inputs(int operands);
 OnnxExport::Input int_input(std::vector<int64_t> v);  ///< a 1-D int64 constant
+/// A 1-D int64 tensor of sizes, a constant where all are numbers; an Error when a model has no way
+/// to compute them from the shapes of its inputs.
+Result<OnnxExport::Input> size_input(std::string_view what, std::vector<Poly> sizes);
 /// A scalar constant of a real type; an Error when the type has no such number.
 Result<OnnxExport::Input> real_input(std::string_view what, double v, DType type);
 /// The numbers of an attribute, or an Error that names it.
@@ -254,6 +274,7 @@ const OpDef& define() {
     d.typed = &one_real_type;
     if constexpr (requires { Op::typed; }) d.typed = Op::typed;
     if constexpr (requires { Op::type_operand; }) d.type_operand = Op::type_operand;
+    if constexpr (requires { Op::truths; }) d.truths = Op::truths;
     if (!d.onnx.empty()) d.types = kArithmetic;
     if constexpr (requires { Op::types; }) d.types = Op::types;
     d.to_onnx = &checked_export<Op>;

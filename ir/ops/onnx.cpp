@@ -37,6 +37,17 @@ std::optional<double> OnnxNode::constant_real(size_t input) const {
   return (*v)[0];
 }
 
+std::optional<std::vector<Poly>> OnnxNode::sizes(size_t input) const {
+  if (auto numbers = constant_ints(input))
+    return std::vector<Poly>(numbers->begin(), numbers->end());
+  if (input >= inputs.size() || !inputs[input].present || !inputs[input].sizes) return std::nullopt;
+  const SizeTensor& t = *inputs[input].sizes;
+  if (!is_integer(t.dtype)) return std::nullopt;
+  std::vector<Poly> values;
+  for (const SizeElement& e : t.elements) values.push_back(e.value);
+  return values;
+}
+
 namespace ops {
 
 std::optional<OnnxImport> import_by_name(const OpDef& op, const OnnxNode& node) {
@@ -91,6 +102,17 @@ OnnxExport::Input int_input(std::vector<int64_t> v) {
   auto n = static_cast<int64_t>(v.size());
   return {std::nullopt, Constant::of_ints({n}, v)};
 }
+Result<OnnxExport::Input> size_input(std::string_view what, std::vector<Poly> sizes) {
+  for (const Poly& p : sizes)
+    if (!computable(p))
+      return error(std::string(what) + " " + to_string(p) + " is no function of input shapes");
+  if (std::ranges::all_of(sizes, [](const Poly& p) { return p.is_constant(); })) {
+    ASSIGN_OR_RETURN(auto v, numbers(what, sizes));
+    return int_input(std::move(v));
+  }
+  return OnnxExport::Input{std::nullopt, nullptr, std::move(sizes)};
+}
+
 namespace {
 
 std::string text_of(double x) {

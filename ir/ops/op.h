@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/algebra/algebra.h"
+#include "ir/algebra/size_tensor.h"
 #include "ir/algebra/tensor.h"
 
 namespace regraft {
@@ -62,12 +63,14 @@ struct OnnxAttr {
   std::vector<int64_t> ints;
   std::vector<double> floats;
   std::string text;
-  bool opaque = false;  ///< a tensor, graph or type: not readable here
+  bool opaque = false;               ///< a tensor, graph or type: not readable here
+  DType element = DType::Undefined;  ///< of a tensor
 };
 struct OnnxInput {
   bool present = false;
   TensorType type;
   std::shared_ptr<const Constant> constant;  ///< when it is one
+  SizeTensorPtr sizes;  ///< when its elements are known as functions of the model's sizes
 };
 struct OnnxNode {
   std::string type;
@@ -83,6 +86,8 @@ struct OnnxNode {
   /// Numbers of a constant integer input; nullopt when absent or not constant.
   std::optional<std::vector<int64_t>> constant_ints(size_t input) const;
   std::optional<double> constant_real(size_t input) const;  ///< of a one-element constant
+  /// Elements of a constant integer input, or of one that is computed from the model's sizes.
+  std::optional<std::vector<Poly>> sizes(size_t input) const;
 };
 /// How an ONNX node is an operator call: its attributes, and which inputs are its operands.
 struct OnnxImport {
@@ -93,10 +98,12 @@ struct OnnxImport {
 struct OnnxExport {
   std::string type;
   std::map<std::string, OnnxAttr> attrs;
-  /// Each input: an operand, a constant to be created, or (both empty) an absent optional input.
+  /// Each input: an operand, a constant to be created, a list of integers that the model computes
+  /// from its sizes, or (all empty) an absent optional input.
   struct Input {
     std::optional<int> operand;
     std::shared_ptr<const Constant> constant;
+    std::vector<Poly> sizes = {};
   };
   std::vector<Input> inputs;
 };
@@ -192,8 +199,12 @@ struct OpDef {
   std::optional<OnnxImport> (*from_onnx)(const OnnxNode& node);
   std::span<const TypeSupport> types;  ///< of its ONNX form; empty: it has none
   int type_operand = 0;                ///< the operand whose element type `types` are about
+  /// Bit k: operand k is of truth values, 1 and 0. A variable that a rule's left side has there
+  /// stands for such.
+  unsigned truths = 0;
   /// The element type of the outputs (F32 without operands), or an Error that says which operand is
-  /// of a type that it cannot be of. In rules all variables are F32.
+  /// of a type that it cannot be of. In rules a variable is Bool
+  /// where `truths` says so, else F32, which then stands for any type.
   Result<DType> (*typed)(const OpDef& op, const Attrs<Poly>& at, std::span<const DType> operands);
   /// Error: ONNX has no form of this call at that opset (a constant maker is folded instead), or
   /// onnxruntime refuses the form whatever its element type is (a padding as large as the window).

@@ -300,8 +300,9 @@ TEST(Export, EveryOperatorComesBackAsItself) {
       auto again = parse(*bytes, std::string(op->name));
       ASSERT_TRUE(again) << again.error().message;
       const Node& call = again->graph.node(again->graph.outputs()[0].node);
+      if (call.kind == NodeKind::Input) continue;  // a cast to the type that it has
       ASSERT_EQ(call.kind, NodeKind::Call) << op->name;
-      EXPECT_EQ(again->graph.type(again->graph.outputs()[0]).dtype, DType::F32);
+      EXPECT_EQ(again->graph.type(again->graph.outputs()[0]).dtype, start.node(*id).types[0].dtype);
       EXPECT_EQ(to_string(call.types[0]), to_string(start.node(*id).types[0])) << op->name;
       if (call.op != op) continue;
       EXPECT_TRUE(

@@ -20,6 +20,54 @@ struct Use {
 
 Attrs<int64_t> ints(std::vector<std::vector<int64_t>> lists) { return {std::move(lists), {}}; }
 
+template <class Add>
+void add_movements(const Add& add) {
+  add("expand", {{}}, ints({{}}));
+  add("expand", {{1, 2, 1, 2, 1}}, ints({{2, 2, 2, 1, 2, 2, 2}}));
+  add("tile", {{1, 2, 1, 2, 1, 2}}, ints({{2, 1, 2, 1, 2, 1}}));
+  add("tile", {{}}, ints({{}}));
+  add("trilu", {{2, 2, 3, 2}}, ints({{0}, {-9}}));
+  for (int64_t mode : {0, 1, 2}) {
+    add("pad-inside", {{2, 1, 3, 1, 2}}, ints({{0, 0, 2, 0, 1, 1, 0, 1, 0, 0}, {mode}}));
+    add("pad-inside", {{}}, ints({{}, {mode}}));
+    if (mode > 0) add("pad-inside", {{2, 2}}, ints({{5, 0, 0, 3}, {mode}}));
+  }
+  add("cumsum", {{1, 2, 1, 2, 1, 2}}, ints({{3}, {1}, {1}}));
+  add("gather-elements", {{2, 2, 2}}, ints({{1}, {1, 1}, {2, 1, 1}}));
+  add("gather-nd", {{2, 2, 2}}, ints({{0}, {1, 0, 1}, {3}}));
+}
+
+template <class Add>
+void add_layers(const Add& add) {
+  for (const char* name : {"reduce-min", "reduce-l1", "reduce-l2", "reduce-log-sum",
+                           "reduce-log-sum-exp", "reduce-sum-square"})
+    add(name, {{2, 1, 2, 1, 2}}, ints({{-1, 0, 2}, {0}}));
+  add("log-softmax", {{2, 3, 4, 2}}, ints({{0}, {1}}));
+  add("lp-norm", {{2, 1, 2, 1, 2}}, ints({{0}, {1}}));
+  add("lrn", {{2, 3, 4}}, {{{3}}, {{0.5, nullptr}, {0.5, nullptr}, {1, nullptr}}});
+  add("lrn", {{2, 3, 4, 4}}, {{{4}}, {{0.5, nullptr}, {0.5, nullptr}, {1, nullptr}}});
+  add("global-maxpool", {{1, 2, 2, 2, 2, 2}}, {});
+  add("global-maxpool", {{1, 2, 2, 2, 2}}, {});
+  add("instancenorm", {{1, 2, 1, 2, 1, 2}, {2}, {2}}, {{}, {{0.5, nullptr}}});
+  add("groupnorm", {{1, 4, 1, 2, 1, 2}, {4}, {4}}, {{{2}, {0}}, {{0.5, nullptr}}});
+  for (std::vector<int64_t> scale : {std::vector<int64_t>{}, {1}, {4}, {3, 1}, {2, 3, 4}})
+    add("rmsnorm", {{2, 3, 4}, scale}, {{{1}}, {{0.5, nullptr}}});
+  add("mean-variance-norm", {{2, 3, 2, 2, 2}}, ints({{1, -1}}));
+  for (int64_t more : {0, 1, 2})
+    add("conv-transpose", {{1, 2, 3, 3}, {2, 1, 3, 3}},
+        ints({{2, 1}, {1, 0, 4, 0}, {1, 2}, {1}, {more, 0}}));
+  add("conv-transpose", {{1, 1, 2, 2, 2, 2}, {1, 1, 1, 1, 1, 1}},
+      ints({{1, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 0}, {1, 1, 1, 1}, {1}, {0, 0, 0, 0}}));
+  add("lp-pool", {{1, 2, 3, 3, 3, 3}},
+      ints({{2, 2, 2, 2}, {1, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 0}, {1, 1, 1, 1}, {1}}));
+  add("lp-pool", {{1, 2, 5}}, ints({{2}, {1}, {0, 2}, {2}, {2}}));
+  add("einsum", {{2, 2}, {2}}, ints({{0, 0}, {0}, {}}));
+  add("einsum", {{2, 3, 2, 2}, {2, 3}}, ints({{0, 1, 2, 3}, {3, 1}, {2, 0, 1}}));
+  add("attention", {{1, 2, 2, 2}, {1, 2, 2, 2}, {1, 2, 2, 2}, {1, 1, 2, 2}},
+      {{{0}, {0}, {1}}, {{0.25, nullptr}, {1, nullptr}}});
+  add("rotary-embedding", {{1, 2, 2, 6}, {1, 2, 2}, {1, 2, 2}}, ints({{0}, {1}, {4}}));
+}
+
 /// Uses at the limits of what runtimes take.
 std::vector<Use> hard_uses() {
   std::vector<Use> uses;
@@ -65,13 +113,19 @@ std::vector<Use> hard_uses() {
   add("clip", {{3}}, {{}, {{-0.1, nullptr}, {1e300, nullptr}}});
   add("transpose", {{1, 2, 1, 2, 1, 2, 1, 2}}, ints({{7, 6, 5, 4, 3, 2, 1, 0}}));
   add("transpose", {{}}, ints({{}}));
+  add_movements(add);
+  add_layers(add);
   return uses;
 }
 
 Result<std::string> one_call(const Use& use, DType type, int opset) {
   Graph g;
-  for (const auto& shape : use.sample.shapes)
-    g.add_input({type, Shape(shape.begin(), shape.end())});
+  unsigned operand = 1;
+  for (const auto& shape : use.sample.shapes) {
+    bool truths = (use.op->truths & operand) != 0;
+    g.add_input({truths ? DType::Bool : type, Shape(shape.begin(), shape.end())});
+    operand <<= 1;
+  }
   ASSIGN_OR_RETURN(int32_t id, g.add_call(*use.op, g.inputs(), symbolic(use.sample.attrs)));
   std::vector<Value> outputs;
   for (size_t k = 0; k < g.node(id).types.size(); ++k)
@@ -83,6 +137,8 @@ Result<std::string> one_call(const Use& use, DType type, int opset) {
 
 void write(const Use& use, DType type, int opset, const std::string& folder) {
   static int number = 0;
+  bool of_truths = (use.op->truths >> use.op->type_operand & 1) != 0;
+  if (of_truths && type != DType::Bool) return;
   std::string head =
       std::string(use.op->name) + "\t" + to_string(type) + "\t" + std::to_string(opset) + "\t";
   auto bytes = one_call(use, type, opset);

@@ -111,7 +111,7 @@ TEST(Import, ForeignNodesHaveTypes) {
   add_node(g, "Shape", {"x"}, {"f"});
   add_node(g, "Mystery", {"x"}, {"known"});
   *g.add_value_info() = value("known", {"N", "9"});
-  add_node(g, "Mystery", {"x"}, {"y"});
+  add_node(g, "Enigma", {"x"}, {"y"});
   auto m = import(proto);
   ASSERT_TRUE(m) << m.error().message;
   auto type = [&](const std::string& name) {
@@ -126,7 +126,7 @@ TEST(Import, ForeignNodesHaveTypes) {
   EXPECT_EQ(type("known"), "float32[N,9]");
 }
 
-TEST(Import, EqualForeignNodesHaveEqualKeys) {
+TEST(Import, EqualForeignNodesAreOneNode) {
   auto proto = empty_model();
   auto& g = *proto.mutable_graph();
   *g.add_input() = value("x", {"2"});
@@ -134,22 +134,41 @@ TEST(Import, EqualForeignNodesHaveEqualKeys) {
   *g.add_output() = value("b", {"2"});
   *g.add_output() = value("c", {"2"});
   *g.add_output() = value("r", {"2"});
-  auto alpha = [&](onnx::NodeProto& node, float v) {
+  auto threshold = [&](onnx::NodeProto& node, float v) {
     auto& a = *node.add_attribute();
-    a.set_name("alpha");
+    a.set_name("lambd");
     a.set_type(onnx::AttributeProto::FLOAT);
     a.set_f(v);
   };
-  alpha(add_node(g, "LeakyRelu", {"x"}, {"a"}), 0.5F);
-  alpha(add_node(g, "LeakyRelu", {"x"}, {"b"}), 0.5F);
-  alpha(add_node(g, "LeakyRelu", {"x"}, {"c"}), 0.25F);
+  threshold(add_node(g, "Shrink", {"x"}, {"a"}), 0.5F);
+  threshold(add_node(g, "Shrink", {"x"}, {"b"}), 0.5F);
+  threshold(add_node(g, "Shrink", {"x"}, {"c"}), 0.25F);
   add_node(g, "RandomNormalLike", {"x"}, {"r"});
   auto m = import(proto);
-  auto node = [&](const std::string& name) { return m->graph.node(find(m->graph, name)); };
-  EXPECT_TRUE(node("a").pure);
-  EXPECT_EQ(node("a").content, node("b").content);
-  EXPECT_NE(node("a").content, node("c").content);
-  EXPECT_FALSE(node("r").pure);
+  auto made = [&](size_t k) { return m->graph.outputs()[k]; };
+  auto node = [&](size_t k) { return m->graph.node(made(k).node); };
+  EXPECT_TRUE(node(0).pure);
+  EXPECT_EQ(made(0), made(1));
+  EXPECT_NE(node(0).content, node(2).content);
+  EXPECT_FALSE(node(3).pure);
+}
+
+TEST(Import, EqualCallsAreOneNodeAndOutputsKeepTheirNames) {
+  auto proto = empty_model();
+  auto& g = *proto.mutable_graph();
+  *g.add_input() = value("x", {"2"});
+  *g.add_output() = value("a", {"2"});
+  *g.add_output() = value("b", {"2"});
+  add_node(g, "Relu", {"x"}, {"a"});
+  add_node(g, "Relu", {"x"}, {"b"});
+  auto m = import(proto);
+  EXPECT_EQ(m->graph.outputs()[0], m->graph.outputs()[1]);
+  auto bytes = serialise(*m, m->graph);
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  onnx::ModelProto out;
+  ASSERT_TRUE(out.ParseFromString(*bytes));
+  ASSERT_EQ(out.graph().node_size(), 2);
+  EXPECT_EQ(out.graph().node(1).op_type(), "Identity");
 }
 
 TEST(Import, ConstantsOfEveryKind) {

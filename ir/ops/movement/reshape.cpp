@@ -63,10 +63,13 @@ struct Reshape {
       else
         ++inferred, shape.push_back(-1);
     }
-    if (inferred > 1) return error("Reshape to several sizes that are not numbers");
     // A size that is copied may be 0; then nothing says what the other is.
-    if (inferred > 0 && copies > 0) return error("Reshape to a copied and an inferred size");
-    r.inputs.push_back(int_input(shape));
+    if (inferred > 1 || (inferred > 0 && copies > 0)) {
+      ASSIGN_OR_RETURN(auto sizes, size_input("shape", at.ints[0]));
+      r.inputs.push_back(std::move(sizes));
+    } else {
+      r.inputs.push_back(int_input(shape));
+    }
     return r;
   }
   static std::vector<Sample> samples() {
@@ -95,18 +98,20 @@ struct Reshape {
     return same(q * known, total) ? std::optional(q) : std::nullopt;
   }
   static Target target(const OnnxNode& n, const Shape& x) {
-    auto given = n.constant_ints(1);
-    if (const auto* attr = n.ints("shape"); attr && n.opset < 5) given = *attr;
+    auto given = n.sizes(1);
     if (!given) return std::nullopt;
     bool keep_zero = n.integer("allowzero", 0) != 0;
     std::vector<Poly> shape;
     std::optional<size_t> hole;
     for (size_t d = 0; d < given->size(); ++d) {
-      int64_t size = (*given)[d];
-      if (size < -1 || (size == -1 && hole) || (size == 0 && !keep_zero && d >= x.size()))
+      const Poly& size = (*given)[d];
+      bool unknown = size.is_constant() && size.constant() == -1;
+      bool copied = size.is_zero() && !keep_zero;
+      if ((size.is_constant() && size.constant() < -1) || (unknown && hole) ||
+          (copied && d >= x.size()))
         return std::nullopt;
-      if (size == -1) hole = d;
-      shape.push_back(size == -1 ? Poly(1) : size == 0 && !keep_zero ? x[d] : Poly(size));
+      if (unknown) hole = d;
+      shape.push_back(unknown ? Poly(1) : copied ? x[d] : size);
     }
     if (hole) {
       auto q = quotient(product(x), product(shape), x);

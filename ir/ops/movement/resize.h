@@ -23,6 +23,14 @@ struct Resizing {
     }
     return Shapes<A>{out};
   }
+  /// How many times `from` one size is; 0 where that is no number.
+  static double ratio(const Poly& to, const Poly& from) {
+    if (to.is_constant() && from.is_constant())
+      return static_cast<double>(to.constant()) / static_cast<double>(from.constant());
+    if (to.is_constant() || from.is_constant()) return 0;
+    int64_t whole = to.terms()[0].coefficient / from.terms()[0].coefficient;
+    return same(from * Poly(whole), to) ? static_cast<double>(whole) : 0;
+  }
   /// The factors of a Resize or Upsample node: whole, and 1 on N and C.
   static std::optional<std::vector<int64_t>> onnx_factors(const OnnxNode& n) {
     auto rank = rank_of(n, 0);
@@ -33,19 +41,16 @@ struct Resizing {
       return k < n.inputs.size() && n.inputs[k].present && n.inputs[k].constant &&
              n.inputs[k].constant->count() > 0;
     };
+    auto sized = n.opset >= 11 ? n.sizes(3) : std::nullopt;
     if (auto it = n.attrs.find("scales"); it != n.attrs.end()) scales = it->second.floats;
     if (given(scales_input)) {
       auto v = n.inputs[scales_input].constant->reals();
       if (v) scales = *v;
-    } else if (n.opset >= 11 && given(3)) {
-      auto sizes = n.constant_ints(3);
-      if (!sizes || sizes->size() != static_cast<size_t>(*rank)) return std::nullopt;
+    } else if (sized && !sized->empty()) {
+      if (sized->size() != static_cast<size_t>(*rank)) return std::nullopt;
       if (n.text("keep_aspect_ratio_policy", "stretch") != "stretch") return std::nullopt;
-      for (size_t d = 0; d < sizes->size(); ++d) {
-        const Poly& size = (*n.inputs[0].type.shape)[d];
-        if (!size.is_constant()) return std::nullopt;
-        scales.push_back(static_cast<double>((*sizes)[d]) / static_cast<double>(size.constant()));
-      }
+      for (size_t d = 0; d < sized->size(); ++d)
+        scales.push_back(ratio((*sized)[d], (*n.inputs[0].type.shape)[d]));
     }
     if (scales.size() != static_cast<size_t>(*rank) || scales[0] != 1 || scales[1] != 1)
       return std::nullopt;

@@ -37,14 +37,14 @@ struct Slice {
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     auto rank = rank_of(n, 0);
     if (!rank) return std::nullopt;
-    std::optional<std::vector<int64_t>> part[4];
+    std::optional<std::vector<Poly>> part[4];
     const char* names[] = {"starts", "ends", "axes", "steps"};
     for (size_t k = 0; k < 4; ++k) {
       bool given = k + 1 < n.inputs.size() && n.inputs[k + 1].present;
       if (given)
-        part[k] = n.constant_ints(k + 1);
+        part[k] = n.sizes(k + 1);
       else if (const auto* attr = n.ints(names[k]))
-        part[k] = *attr;
+        part[k] = polys(*attr);
       if (given && !part[k]) return std::nullopt;
     }
     if (!part[0] || !part[1] || part[0]->size() != part[1]->size()) return std::nullopt;
@@ -52,9 +52,12 @@ struct Slice {
     Attrs<Poly> at{{std::vector<Poly>(x.size(), Poly(0)), x, std::vector<Poly>(x.size(), Poly(1))},
                    {}};
     for (size_t k = 0; k < part[0]->size(); ++k) {
-      int64_t axis = part[2] ? part[2]->size() == part[0]->size() ? (*part[2])[k] : 99
-                             : static_cast<int64_t>(k);
-      int64_t step = part[3] ? part[3]->size() == part[0]->size() ? (*part[3])[k] : 0 : 1;
+      auto number = [&](size_t list, int64_t missing, int64_t wrong) {
+        if (!part[list]) return missing;
+        bool fits = part[list]->size() == part[0]->size() && (*part[list])[k].is_constant();
+        return fits ? (*part[list])[k].constant() : wrong;
+      };
+      int64_t axis = number(2, static_cast<int64_t>(k), 99), step = number(3, 1, 0);
       if (!axis_fits(axis, *rank) || step == 0) return std::nullopt;
       if (!cut(at, x, static_cast<size_t>(axis_of(axis, *rank)), (*part[0])[k], (*part[1])[k],
                step))
@@ -64,29 +67,36 @@ struct Slice {
   }
   static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
                                     int opset) {
-    std::vector<int64_t> starts, ends, axes, steps;
+    std::vector<Poly> starts, ends;
+    std::vector<int64_t> axes, steps;
     for (size_t d = 0; d < at.ints[0].size(); ++d) {
-      if (same(at.ints[1][d], (*in[0].shape)[d]) && at.ints[0][d].is_zero()) continue;
-      ASSIGN_OR_RETURN(auto v, numbers("slice", {at.ints[0][d], at.ints[1][d], at.ints[2][d]}));
-      int64_t end = v[0] + (v[1] - 1) * v[2] + (v[2] > 0 ? 1 : -1);
+      const Poly &begin = at.ints[0][d], &size = at.ints[1][d], &whole = (*in[0].shape)[d];
+      if (same(size, whole) && begin.is_zero()) continue;
+      ASSIGN_OR_RETURN(auto step, numbers("slice", {at.ints[2][d]}));
       axes.push_back(static_cast<int64_t>(d));
-      starts.push_back(v[0]);
-      ends.push_back(end < 0 ? INT64_MIN + 1 : end);
-      steps.push_back(v[2]);
+      starts.push_back(begin);
+      ends.push_back(end_of(begin, size, step[0], whole));
+      steps.push_back(step[0]);
     }
     if (axes.empty() && !at.ints[0].empty())  // all of the first axis
-      axes = {0}, starts = {0}, ends = {INT64_MAX}, steps = {1};
+      axes = {0}, starts = {Poly(0)}, ends = {Poly(INT64_MAX)}, steps = {1};
     OnnxExport r;
     r.type = "Slice";
     r.inputs = operand_inputs(1);
     if (opset < 10) {
       if (std::any_of(steps.begin(), steps.end(), [](int64_t s) { return s != 1; }))
         return error("slice with steps needs opset 10");
+      ASSIGN_OR_RETURN(auto first, numbers("slice", starts));
+      ASSIGN_OR_RETURN(auto last, numbers("slice", ends));
       r.attrs = {
-          {"starts", ints_attr(starts)}, {"ends", ints_attr(ends)}, {"axes", ints_attr(axes)}};
+          {"starts", ints_attr(first)}, {"ends", ints_attr(last)}, {"axes", ints_attr(axes)}};
       return r;
     }
-    for (const auto& v : {starts, ends, axes, steps}) r.inputs.push_back(int_input(v));
+    for (const auto& v : {starts, ends}) {
+      ASSIGN_OR_RETURN(auto input, size_input("slice", v));
+      r.inputs.push_back(std::move(input));
+    }
+    for (const auto& v : {axes, steps}) r.inputs.push_back(int_input(v));
     return r;
   }
   static std::vector<Sample> samples() {
@@ -95,16 +105,45 @@ struct Slice {
   }
 
  private:
-  /// Applies one (start, end, step) to axis d; false when it cannot be said in numbers or is empty.
-  static bool cut(Attrs<Poly>& at, const Shape& x, size_t d, int64_t start, int64_t end,
-                  int64_t step) {
-    if (!x[d].is_constant()) {
-      if (start < 0 || step != 1 || end < INT32_MAX) return false;  // from `start` to the very end
-      at.ints[0][d] = Poly(start);
-      at.ints[1][d] = x[d] - Poly(start);
-      return start == 0 ||
-             is_one(x[d] - Poly(start));  // a longer cut needs size > start, unknown here
+  /// What ONNX is told: numbers where they say it.
+  static Poly end_of(const Poly& begin, const Poly& size, int64_t step, const Poly& whole) {
+    if (step == 1 && !size.is_constant()) {
+      Poly end = begin + size, left = end - whole;
+      if (left.is_zero()) return Poly(INT64_MAX);
+      return left.is_constant() && left.constant() < 0 ? left : end;
     }
+    Poly end = begin + (size - Poly(1)) * Poly(step) + Poly(step > 0 ? 1 : -1);
+    return end.is_constant() && end.constant() < 0 ? Poly(INT64_MIN + 1) : end;
+  }
+  static bool never_negative(const Poly& p) { return lower_bound(p).value_or(-1) >= 0; }
+  /// A bound of an axis of n elements, from the front; nullopt: a number of which it is not known
+  /// if it lies inside. A computed one is taken to: a model that runs cuts its tensors where they
+  /// are.
+  static std::optional<Poly> bound(const Poly& p, const Poly& n) {
+    if (p.is_constant() && p.constant() >= INT32_MAX) return n;
+    Poly from_front = p.is_constant() && p.constant() < 0 ? n + p : p;
+    if (never_negative(from_front - n)) return n;
+    bool inside =
+        !p.is_constant() || (never_negative(from_front) && never_negative(n - from_front));
+    return inside ? std::optional(from_front) : std::nullopt;
+  }
+  /// Applies (start, end) to axis d with step 1, where they or the axis are no numbers.
+  static bool cut_symbolic(Attrs<Poly>& at, const Shape& x, size_t d, const Poly& start,
+                           const Poly& end) {
+    auto from = bound(start, x[d]), to = bound(end, x[d]);
+    if (!from || !to) return false;
+    Poly size = *to - *from;
+    if (size.is_constant() && size.constant() < 1) return false;
+    at.ints[0][d] = *from;
+    at.ints[1][d] = size;
+    return true;
+  }
+  /// Applies one (start, end, step) to axis d; false when it is not known what it takes, or empty.
+  static bool cut(Attrs<Poly>& at, const Shape& x, size_t d, const Poly& first, const Poly& last,
+                  int64_t step) {
+    if (!x[d].is_constant() || !first.is_constant() || !last.is_constant())
+      return step == 1 && cut_symbolic(at, x, d, first, last);
+    int64_t start = first.constant(), end = last.constant();
     int64_t n = x[d].constant();
     step = std::clamp(step, -n - 1, n + 1);  // further is outside as well
     auto from_end = [&](int64_t p) { return p < 0 ? p + n : p; };

@@ -1,0 +1,34 @@
+#pragma once
+// Inside io/ only: arithmetic on elements of size tensors.
+#include <optional>
+
+#include "ir/algebra/size_tensor.h"
+
+namespace regraft::io {
+
+/// What arithmetic on sizes needs to know.
+struct SizeContext {
+  SymbolPool& pool;
+  DType dtype;  ///< of the operands
+  bool is_float() const { return dtype == DType::F32; }
+};
+
+using Element = SizeElement;
+using MaybeElement = std::optional<SizeElement>;  ///< nullopt: not known
+
+/// The sign of a - b where it is the same for all sizes: -1, 0 or 1.
+std::optional<int> order(const Element& a, const Element& b);
+
+MaybeElement sum(const SizeContext& c, const Element& a, const Element& b);
+MaybeElement difference(const SizeContext& c, const Element& a, const Element& b);
+MaybeElement product(const SizeContext& c, const Element& a, const Element& b);
+MaybeElement quotient(const SizeContext& c, const Element& a, const Element& b);
+MaybeElement remainder(const SizeContext& c, const Element& a, const Element& b);
+MaybeElement minimum(const SizeContext& c, const Element& a, const Element& b);
+MaybeElement maximum(const SizeContext& c, const Element& a, const Element& b);
+MaybeElement floor(const SizeContext& c, const Element& a);
+MaybeElement ceil(const SizeContext& c, const Element& a);
+/// The element of type c.dtype as one of type `to`.
+MaybeElement cast(const SizeContext& c, const Element& a, DType to);
+
+}  // namespace regraft::io
