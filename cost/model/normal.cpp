@@ -39,7 +39,9 @@ class Folding {
   int32_t anchor() const {
     for (int32_t id = 0; id < g_.id_bound(); ++id) {
       const Node& n = g_.node(id);
-      if (n.kind != NodeKind::Call || n.op->work != Work::Convolution) continue;
+      if (n.kind != NodeKind::Call || n.op->work != Work::Convolution ||
+          n.op->fusion != Fusion::Anchor)
+        continue;
       bool known =
           std::all_of(n.inputs.begin() + 1, n.inputs.end(), [&](Value v) { return is_weight(v); });
       return known ? id : -1;

@@ -211,6 +211,13 @@ Residue Kernel::step_value(const Tape::Step& step, const Scratch& s, Field& alge
       }
       return best;
     }
+    case Tape::Choose: {
+      auto argument = [&](int32_t k) {
+        return at(tape_.arguments[static_cast<size_t>(step.a + k)]);
+      };
+      return algebra.choose(
+          argument(0), [&] { return argument(1); }, [&] { return argument(2); });
+    }
   }
   return {};
 }

@@ -95,7 +95,8 @@ struct PredicateArchetype {
 
 /// The contract of an algebra. `require` states what well-formed operands satisfy; a concrete
 /// algebra records a violation and goes on, so formulas must be total (read nothing out of range
-/// when `select` guards it).
+/// when `select` guards it). Where c is 1 or 0, choose(c, a, b) is a or b, whatever the other one
+/// is: infinite or no number.
 template <class A>
 concept Algebra = requires(A& a, const typename A::Index& i, const typename A::Scalar& s,
                            const typename A::Bool& b, const typename A::Tensor& t,
@@ -117,6 +118,8 @@ concept Algebra = requires(A& a, const typename A::Index& i, const typename A::S
   { a.to_scalar(i) } -> std::same_as<typename A::Scalar>;  // i as a number
   { a.apply(Fn::Relu, s) } -> std::same_as<typename A::Scalar>;
   { a.clip(s, Real{}, Real{}) } -> std::same_as<typename A::Scalar>;
+  { a.larger(s, s) } -> std::same_as<typename A::Scalar>;
+  { a.choose(s, f, f) } -> std::same_as<typename A::Scalar>;     // c a + (1 - c) b; see above
   { a.select(b, f, f) } -> std::same_as<typename A::Scalar>;     // evaluates only what it needs
   { a.sum(i, f) } -> std::same_as<typename A::Scalar>;           // over 0 .. i-1
   { a.max_over(is, p, f) } -> std::same_as<typename A::Scalar>;  // over a box, where p holds

@@ -370,6 +370,17 @@ CodeScalar Code::clip(const CodeScalar& x, Real low, Real high) {
   return bind(most + " < " + raised.name + " ? " + most + " : " + raised.name, x.on);
 }
 
+CodeScalar Code::larger(const CodeScalar& a, const CodeScalar& b) {
+  std::string x = name_of(a), y = name_of(b);
+  return bind(x + " < " + y + " ? " + y + " : " + x, a.on | b.on);
+}
+
+CodeScalar Code::choice(const CodeScalar& c, const CodeScalar& a, const CodeScalar& b) {
+  std::string t = name_of(c), x = name_of(a), y = name_of(b);
+  std::string mixed = t + " * " + x + " + (1 - " + t + ") * " + y;
+  return bind(t + " == 1 ? " + x + " : " + t + " == 0 ? " + y + " : " + mixed, c.on | a.on | b.on);
+}
+
 CodeScalar operator+(const CodeScalar& a, const CodeScalar& b) {
   if (a.number && *a.number == 0) return b;
   if (b.number && *b.number == 0) return a;

@@ -107,7 +107,9 @@ struct CodeTensor {
 
 /// Writes statements in C. The text uses: `index` and `real`, the types of positions and numbers;
 /// `LOWEST` and `INFINITE` of type real; floor_div; real_exp, real_log, real_tanh, real_sqrt,
-/// real_erf; block_sum and block_max, reductions over the threads of a block; THREAD and THREADS.
+/// real_erf, real_sin, real_cos, real_floor, real_trunc, real_round (half to even), real_half,
+/// real_brain and real_single (rounded to such a float); block_sum and block_max, reductions over
+/// the threads of a block; THREAD and THREADS.
 ///
 /// Statements at the outermost level that depend on no axis of `element_axes` go into rows(), the
 /// others into elements(). Loops in rows() are shared by the threads of a block.
@@ -147,6 +149,12 @@ class Code {
   CodeScalar to_scalar(const CodeIndex& n);
   CodeScalar apply(Fn f, const CodeScalar& x);
   CodeScalar clip(const CodeScalar& x, Real low, Real high);
+  CodeScalar larger(const CodeScalar& a, const CodeScalar& b);
+  template <class T, class E>
+  CodeScalar choose(const CodeScalar& c, T&& then, E&& otherwise) {
+    CodeScalar a = then(), b = otherwise();
+    return choice(c, a, b);
+  }
   CodeScalar read(const Tensor& t, std::span<const CodeIndex> i) { return t.element(i); }
   template <class T, class E>
   CodeScalar select(const CodeBool& c, T&& then, E&& otherwise) {
@@ -187,6 +195,7 @@ class Code {
     std::map<std::string, CodeScalar> scalars;
   };
   CodeScalar number(double value);
+  CodeScalar choice(const CodeScalar& c, const CodeScalar& a, const CodeScalar& b);
   std::string fresh(const char* prefix) { return prefix + std::to_string(next_++); }
   void open() { blocks_.emplace_back(); }
   std::string close();

@@ -47,9 +47,25 @@ Residue Field::random_image(Fn f, Residue x) const {
   return y;
 }
 
+/// f is the same number on both sides of x, or x is a number.
+Residue Field::between_jumps(Fn f, Residue x) {
+  double (*value)(double) = facts(f).value;
+  double room = 1e-11 * (1 + std::abs(x.r));
+  bool number = std::abs(x.r) < 0x1p53 && x == residue_of(x.r);
+  bool clear = std::abs(x.r) < 1e60 && value(x.r - room) == value(x.r + room);
+  return number || clear ? residue_of(value(x.r)) : undefined();
+}
+
+Residue Field::chosen(Residue c, Residue a, Residue b) {
+  if (c == residue_of(int64_t{1}) && c.r == 1) return a;
+  if (c == residue_of(int64_t{0}) && c.r == 0) return b;
+  return c * a + (residue_of(int64_t{1}) + residue_of(int64_t{-1}) * c) * b;
+}
+
 Residue Field::apply(Fn f, Residue x) {
   if (!is_defined(x)) return x;
   if (x.v == 0 && facts(f).zero_at_zero) return {};
+  if (facts(f).jumps) return between_jumps(f, x);
   Residue one = residue_of(int64_t{1}), y;
   switch (f) {
     case Fn::Relu:
@@ -104,6 +120,12 @@ Rational operator+(Rational a, Rational b) {
 }
 Rational operator*(Rational a, Rational b) {
   return Rational::make(checked_product(a.n, b.n), checked_product(a.d, b.d));
+}
+
+std::optional<int64_t> integer_value(Fn f, Rational x) {
+  constexpr int64_t kSmall = 1 << 20;
+  if (!facts(f).jumps || std::abs(x.n) >= kSmall || x.d >= kSmall) return std::nullopt;
+  return static_cast<int64_t>(facts(f).value(static_cast<double>(x.n) / static_cast<double>(x.d)));
 }
 
 Term TermStore::intern(Body body) {
@@ -171,6 +193,7 @@ Term Terms::apply(Fn f, Term x) {
     if (c.n == 1 && c.d == 1 && facts(f).one_at_one) return x;
     if (f == Fn::Relu) return c.n >= 0 ? x : constant(0);
     if (f == Fn::Recip) return constant(c.d, c.n);
+    if (auto n = integer_value(f, c)) return constant(*n);
   }
   std::vector<int64_t> key = store.atom_key(x);
   bool same_again = key.size() == 3 && key[0] == 1 && key[1] == static_cast<int64_t>(f);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "ir/algebra/algebra.h"
@@ -69,6 +70,12 @@ struct Concrete {
     if (value < 0 || value >= bound) return ok = false, 0;
     return value;
   }
+  S larger(S a, S b) { return self().maximum({a, b}); }
+  template <class T, class E>
+  S choose(S c, T&& then, E&& otherwise) {
+    S a = then(), b = otherwise();
+    return c * a + (self().constant(1) + self().constant(-1) * c) * b;
+  }
   template <class P, class F>
   S max_over(std::span<const int64_t> extents, P&& valid, F&& body) {
     std::vector<S> values;
@@ -88,6 +95,12 @@ struct Concrete {
   Derived& self() { return static_cast<Derived&>(*this); }
 };
 
+/// c a + (1 - c) b; where c is 1 or 0, a or b themselves.
+template <class T>
+T chosen(T c, T a, T b) {
+  return c == 1 ? a : c == 0 ? b : c * a + (1 - c) * b;
+}
+
 /// IEEE doubles: what a model computes. If `strict`, functions on the real numbers: where one is
 /// not defined or its result overflows, and for operands that are not numbers, it is not a number.
 struct Reals : Concrete<Reals, double> {
@@ -100,10 +113,20 @@ struct Reals : Concrete<Reals, double> {
   double to_scalar(int64_t n) { return static_cast<double>(n); }
   double apply(Fn f, double x) {
     double y = facts(f).value(x);
-    return strict && !std::isfinite(y) ? std::numeric_limits<double>::quiet_NaN() : y;
+    return strict && !(std::isfinite(x) && std::isfinite(y))
+               ? std::numeric_limits<double>::quiet_NaN()
+               : y;
   }
   double clip(double x, Real low, Real high) {
     return std::min(std::max(x, low.value), high.value);
+  }
+  double larger(double a, double b) {
+    if (std::isnan(a)) return a;
+    return std::isnan(b) || b > a ? b : a;
+  }
+  template <class T, class E>
+  double choose(double c, T&& then, E&& otherwise) {
+    return chosen(c, then(), otherwise());
   }
   double maximum(const std::vector<double>& v) {
     double m = -std::numeric_limits<double>::infinity();
@@ -122,7 +145,8 @@ struct Reals : Concrete<Reals, double> {
 /// with probability about degree / 2^61 for each element, comparisons aside: those are decided at
 /// one point of the order, so two formulas that agree where it lies agree here. Exceptions: exp of
 /// something that contains exp knows no law but that equals have equal images; sqrt(x)^2 is x or
-/// -x; erf, and any function that is not named here, is a random one, odd where its facts say so.
+/// -x; a function that jumps is decided by the double, as comparisons are; erf, and any function
+/// that is not named here, is a random one, odd where its facts say so.
 struct Field : Concrete<Field, Residue> {
   /// The key draws the base of exp and the random functions.
   explicit Field(uint64_t key = 1) : key_(key) {}  // NOLINT: powers_ is drawn late
@@ -135,14 +159,20 @@ struct Field : Concrete<Field, Residue> {
   Residue apply(Fn f, Residue x);
   Residue clip(Residue x, Real low, Real high);
   Residue maximum(const std::vector<Residue>& v);  ///< of nothing: below all numbers
+  static Residue larger(Residue a, Residue b);
+  template <class T, class E>
+  Residue choose(Residue c, T&& then, E&& otherwise) {
+    return chosen(c, then(), otherwise());
+  }
 
  private:
   static constexpr size_t kDigits = 15;  ///< of an exponent, 4 bits each
   static Residue undefined() { return {0, 0, std::numeric_limits<double>::quiet_NaN()}; }
-  static Residue larger(Residue a, Residue b);
   static Residue reciprocal(Residue x);
   Residue exponential(Residue x);
   Residue random_image(Fn f, Residue x) const;
+  static Residue between_jumps(Fn f, Residue x);
+  static Residue chosen(Residue c, Residue a, Residue b);
   uint64_t image(uint64_t tag, uint64_t x) const;
   void draw_powers();
   uint64_t key_;
@@ -158,6 +188,10 @@ struct Rational {
   friend Rational operator*(Rational a, Rational b);
   auto operator<=>(const Rational&) const = default;
 };
+
+/// The value of a function that jumps, at a fraction of small numbers, which doubles tell from
+/// where it jumps.
+std::optional<int64_t> integer_value(Fn f, Rational x);
 
 class TermStore;
 /// A polynomial over opaque atoms, hash-consed: equal ids of one store mean equal polynomials.
@@ -264,6 +298,11 @@ struct Counting {
   Scalar clip(Scalar x, Real, Real) {
     x.charge(x.loops, 2);
     return x;
+  }
+  Scalar larger(Scalar a, const Scalar& b) { return std::move(a) + b; }
+  template <class T, class E>
+  Scalar choose(Scalar c, T&& then, E&& otherwise) {
+    return std::move(c) + (then() + otherwise());
   }
   template <class T, class E>
   Scalar select(bool c, T&& then, E&& otherwise) {

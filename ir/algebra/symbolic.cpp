@@ -233,6 +233,7 @@ Sum Symbolic::apply(Fn f, Sum x) {
       return constant(std::max<int64_t>(p.coefficient.n, 0), p.coefficient.d);
     if (bare && p.atoms.empty() && f == Fn::Recip)
       return constant(p.coefficient.d, p.coefficient.n);
+    if (auto n = integer_value(f, p.coefficient); bare && p.atoms.empty() && n) return constant(*n);
   }
   Atom a;
   a.kind = Atom::Apply;
@@ -251,6 +252,14 @@ Sum Symbolic::clip(Sum x, Real low, Real high) {
   a.reals = {low, high};
   a.argument = std::make_shared<Sum>(rename_bound(std::move(x)));
   return of_atom(std::move(a));
+}
+
+Sum Symbolic::larger(const Sum& a, const Sum& b) {
+  return b + apply(Fn::Relu, a + constant(-1) * b);
+}
+
+Sum Symbolic::mixed(const Sum& c, const Sum& a, const Sum& b) {
+  return b + c * (a + constant(-1) * b);
 }
 
 Poly Symbolic::lookup(const std::vector<Poly>& table, const Poly& i, const Poly& bound) {

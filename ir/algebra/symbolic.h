@@ -98,6 +98,16 @@ struct Symbolic {
   Sum element(int tensor, std::span<const Poly> i);  ///< of an input tensor
   Sum apply(Fn f, Sum x);
   Sum clip(Sum x, Real low, Real high);
+  Sum larger(const Sum& a, const Sum& b);
+  template <class T, class E>
+  Sum choose(const Sum& c, T&& then, E&& otherwise) {
+    ++choices_;
+    Sum a = then(), b = otherwise();
+    --choices_;
+    return mixed(c, a, b);
+  }
+  /// Within what a choice may leave out?
+  bool choosing() const { return choices_ > 0; }
   template <class T, class E>
   Sum select(const Formula& c, T&& then, E&& otherwise) {
     if (c.kind == Formula::True) return then();
@@ -139,6 +149,7 @@ struct Symbolic {
     std::span<const Formula> guard;
   };
   const Inner* innermost_ = nullptr;
+  int choices_ = 0;
 
   /// f() evaluated in a narrower scope.
   template <class F>
@@ -150,6 +161,7 @@ struct Symbolic {
     return s;
   }
   static Sum of_atom(Atom a);
+  Sum mixed(const Sum& c, const Sum& a, const Sum& b);
   static void guard_all(Sum& s, const Formula& g);
   static void bind(Sum& s, Var k, const Poly& n);
   Atom max_atom(std::span<const Poly> extents, Indices<Poly>& k);

@@ -44,6 +44,11 @@ Traced Trace::clip(Traced x, Real low, Real high) {
   auto bounds = static_cast<int32_t>(tape.bounds.size()) - 1;
   return added(tape, {Tape::Clip, Fn::Relu, x.step, bounds});
 }
+Traced Trace::choice(const std::array<Traced, 3>& of) {
+  auto first = static_cast<int32_t>(tape.arguments.size());
+  for (Traced x : of) tape.arguments.push_back(x.step);
+  return added(tape, {Tape::Choose, Fn::Relu, first, first + 3});
+}
 Traced Trace::maximum(const std::vector<Traced>& v) {
   if (v.empty()) {  // nothing to choose from
     ok = false;

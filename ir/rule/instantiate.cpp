@@ -100,10 +100,22 @@ class Instantiator {
         shape.push_back(!symbol ? Poly(1) : number ? Poly(*number) : Poly::symbol(*symbol));
         out_.sizes.back().push_back(symbol);
       }
-      out_.lhs.add_input({DType::F32, shape}, rule_.variables[v]);
-      out_.rhs.add_input({DType::F32, shape}, rule_.variables[v]);
+      DType type = is_truth(v) ? DType::Bool : DType::F32;
+      out_.lhs.add_input({type, shape}, rule_.variables[v]);
+      out_.rhs.add_input({type, shape}, rule_.variables[v]);
     }
     return {};
+  }
+
+  /// The left side has variable v where its operators want truth values.
+  bool is_truth(size_t v) const {
+    for (const PatternNode& n : rule_.lhs.nodes)
+      for (size_t k = 0; k < n.inputs.size() && n.op->truths != 0; ++k) {
+        PatternRef r = n.inputs[k];
+        bool wanted = k < 32 && (n.op->truths >> k & 1) != 0;
+        if (wanted && is_variable(r) && static_cast<size_t>(variable_of(r)) == v) return true;
+      }
+    return false;
   }
 
   Status add_side(const Pattern& side, Graph& g, std::vector<int32_t>& ids,

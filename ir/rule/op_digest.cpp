@@ -27,6 +27,7 @@ void add_table(Sha256& into, const OpDef& op) {
         .number(static_cast<uint64_t>(a.kind));
   into.number(op.reals.size());
   for (const RealAttr& a : op.reals) into.text(a.name).number(std::bit_cast<uint64_t>(a.fallback));
+  if (op.truths != 0) into.number(op.truths);
 }
 
 /// The samples, and each with one size or one attribute changed: they show what a call requires.

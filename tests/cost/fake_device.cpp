@@ -64,6 +64,22 @@ inline real real_log(real x) { return __builtin_log(x); }
 inline real real_tanh(real x) { return __builtin_tanh(x); }
 inline real real_sqrt(real x) { return __builtin_sqrt(x); }
 inline real real_erf(real x) { return __builtin_erf(x); }
+inline real real_sin(real x) { return __builtin_sin(x); }
+inline real real_cos(real x) { return __builtin_cos(x); }
+inline real real_floor(real x) { return __builtin_floor(x); }
+inline real real_trunc(real x) { return __builtin_trunc(x); }
+inline real real_round(real x) { return __builtin_rint(x); }
+inline real nearest(real x, int bits, int least, double largest) {
+  if (!(x - x == 0) || x == 0) return x;
+  int exponent = 0;
+  __builtin_frexp(x, &exponent);
+  exponent = (exponent < least ? least : exponent) - bits;
+  real y = __builtin_ldexp(__builtin_nearbyint(__builtin_ldexp(x, -exponent)), exponent);
+  return y > largest ? INFINITE : y < -largest ? -INFINITE : y;
+}
+inline real real_half(real x) { return nearest(x, 11, -13, 65504); }
+inline real real_brain(real x) { return nearest(x, 8, -125, 0x1.fep127); }
+inline real real_single(real x) { return nearest(x, 24, -125, 0x1.fffffep127); }
 inline real block_sum(real x) { return x; }
 inline real block_max(real x) { return x; }
 )";

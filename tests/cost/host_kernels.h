@@ -68,6 +68,22 @@ inline constexpr const char* kLibrary = R"(
 [[maybe_unused]] static real real_tanh(real x) { return std::tanh(x); }
 [[maybe_unused]] static real real_sqrt(real x) { return std::sqrt(x); }
 [[maybe_unused]] static real real_erf(real x) { return std::erf(x); }
+[[maybe_unused]] static real real_sin(real x) { return std::sin(x); }
+[[maybe_unused]] static real real_cos(real x) { return std::cos(x); }
+[[maybe_unused]] static real real_floor(real x) { return std::floor(x); }
+[[maybe_unused]] static real real_trunc(real x) { return std::trunc(x); }
+[[maybe_unused]] static real real_round(real x) { return std::rint(x); }
+[[maybe_unused]] static real nearest(real x, int bits, int least, double largest) {
+  if (!(x - x == 0) || x == 0) return x;
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  exponent = (exponent < least ? least : exponent) - bits;
+  real y = std::ldexp(std::nearbyint(std::ldexp(x, -exponent)), exponent);
+  return y > largest ? INFINITE : y < -largest ? -INFINITE : y;
+}
+[[maybe_unused]] static real real_half(real x) { return nearest(x, 11, -13, 65504); }
+[[maybe_unused]] static real real_brain(real x) { return nearest(x, 8, -125, 0x1.fep127); }
+[[maybe_unused]] static real real_single(real x) { return nearest(x, 24, -125, 0x1.fffffep127); }
 [[maybe_unused]] static real block_sum(real x) {
   return over_team(x, [](real a, real b) { return a + b; });
 }

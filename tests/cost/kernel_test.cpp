@@ -67,11 +67,43 @@ TEST(Plan, AValueReadElsewhereEndsAKernel) {
             (Names{"matmul", "relu", "tanh"}));
 }
 
-TEST(Plan, AGateReadsItsOperandTwiceAndIsOneKernel) {
+/// x / sqrt(2), erf, + 1, * x, * half
+Graph gelu(double half) {
+  Graph g;
+  Value x = g.add_input({DType::F32, Shape{Poly(4), Poly(8)}});
+  auto number = [&](double v) { return g.add_constant(make_constant(DType::F32, {}, {v})); };
+  auto call = [&](const char* op, std::vector<Value> operands) {
+    return Value{*g.add_call(*find_op(op), std::move(operands), {}), 0};
+  };
+  Value e = call("erf", {call("div", {x, number(1.4142135)})});
+  Value y = call("mul", {x, call("add", {e, number(1)})});
+  g.set_outputs({call("mul", {y, number(half)})});
+  return g;
+}
+
+TEST(Plan, AnErfGeluIsOneKernelWithItsHalfOnly) {
+  EXPECT_EQ(operators(plan(gelu(0.5), "onnxruntime")), (Names{"div erf add mul mul"}));
+  EXPECT_EQ(operators(plan(gelu(0.25), "onnxruntime")).size(), 5U);
+}
+
+TEST(Plan, CallsThatAreFusedAreMarked) {
+  Graph marked = with_fusions(gelu(0.5), *find_runtime("onnxruntime"), 8);
+  int together = 0;
+  for (int32_t id : full_order(marked)) {
+    const Node& n = marked.node(id);
+    EXPECT_EQ(n.together >= 0, n.kind == NodeKind::Call);
+    together += n.together >= 0 && n.together_count == 5;
+  }
+  EXPECT_EQ(together, 5);
+  Graph other = with_fusions(gelu(0.25), *find_runtime("onnxruntime"), 8);
+  for (int32_t id : full_order(other)) EXPECT_LT(other.node(id).together, 0);
+}
+
+TEST(Plan, AGateIsOneKernelAndTakesNothingElse) {
   std::string gate =
       "%0 = input : float32[4,8]\n%1 = sigmoid %0 : float32[4,8]\n"
       "%2 = mul %0 %1 : float32[4,8]\n%3 = tanh %2 : float32[4,8]\noutputs %3\n";
-  EXPECT_EQ(operators(plan(graph_of(gate), "onnxruntime")), (Names{"sigmoid mul tanh"}));
+  EXPECT_EQ(operators(plan(graph_of(gate), "onnxruntime")), (Names{"sigmoid mul", "tanh"}));
 }
 
 TEST(Plan, TheLastOfTwoConvolutionsTakesTheirSum) {

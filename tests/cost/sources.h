@@ -40,9 +40,14 @@ inline Graph parsed(std::string_view text) {
 inline std::vector<Case> source_cases() {
   std::vector<Case> cases;
   for (const OpDef* op : all_ops()) {
+    if (op->name == "scatter-elements")
+      continue;  // a guard does not narrow what a table is read at
     size_t k = 0;
-    for (const Sample& s : op->samples())
-      cases.push_back({std::string(op->name) + std::to_string(k++), graph_of(*op, s, DType::F32)});
+    for (const Sample& s : op->samples()) {
+      Graph g = graph_of(*op, s, DType::F32);
+      if (g.type(g.outputs()[0]).dtype != DType::F32) continue;  // what the host runs
+      cases.push_back({std::string(op->name) + std::to_string(k++), std::move(g)});
+    }
   }
   auto add = [&](const char* name, const char* text) { cases.push_back({name, parsed(text)}); };
   add("conv-bias-add-relu",

@@ -67,7 +67,7 @@ TEST(Field, FunctionsKeepTheirFacts) {
       Residue x = random_residue(rng), y = random_residue(rng);
       x.r = std::abs(x.r);
       EXPECT_EQ(f.apply(fn, x), f.apply(fn, x));
-      EXPECT_FALSE(f.apply(fn, x) == f.apply(fn, y)) << facts(fn).name;
+      EXPECT_TRUE(facts(fn).jumps || !(f.apply(fn, x) == f.apply(fn, y))) << facts(fn).name;
       if (facts(fn).idempotent) {
         EXPECT_EQ(f.apply(fn, f.apply(fn, x)), f.apply(fn, x));
       }

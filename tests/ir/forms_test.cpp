@@ -44,10 +44,11 @@ TEST(Forms, TypesAreThoseOfTheTable) {
   EXPECT_FALSE(find_op("full")->runs_on(DType::F32, 26));
 }
 
-TEST(Forms, EveryRowHasFloat32) {
+TEST(Forms, EveryRowHasATypeOfTheTable) {
   for (const OpDef* op : all_ops()) {
-    EXPECT_EQ(op->types.empty(), op->onnx.empty()) << op->name;
-    EXPECT_EQ(op->runs_on(DType::F32, 26), !op->onnx.empty()) << op->name;
+    bool some = std::any_of(op->types.begin(), op->types.end(),
+                            [](const TypeSupport& t) { return t.specified <= 26; });
+    EXPECT_EQ(some, !op->onnx.empty()) << op->name;
   }
 }
 

@@ -1,4 +1,5 @@
 // What the rows of functions.def claim, against the values of the functions.
+#include <algorithm>
 #include "ir/algebra/function.h"
 
 #include <gtest/gtest.h>
@@ -68,6 +69,7 @@ TEST_P(Functions, HaveTheValuesOfTheirFacts) {
 }
 
 TEST_P(Functions, IncreaseIfTheySaySo) {
+  if (f.beyond_reals) return;
   double before = -std::numeric_limits<double>::infinity();
   bool increases = true;
   for (double x : points()) {
@@ -93,6 +95,12 @@ TEST_P(Functions, HaveTheSignOfTheirFacts) {
     if (f.sign == SignOf::Positive) {
       EXPECT_EQ(sign(y), 1) << f.name << " at " << x;
     }
+    if (f.sign == SignOf::TowardsZero) {
+      EXPECT_TRUE(y == 0 || sign(y) == sign(x)) << f.name << " at " << x;
+    }
+    if (f.sign == SignOf::FromBelow) {
+      EXPECT_TRUE((y == 0 && x >= 0) || sign(y) == sign(x)) << f.name << " at " << x;
+    }
   }
 }
 
@@ -109,10 +117,31 @@ TEST_P(Functions, SpreadNoMoreThanTheySay) {
     }
 }
 
+/// Of what is beyond the reals a row may claim nothing.
+TEST_P(Functions, ClaimNothingBeyondTheReals) {
+  if (!f.beyond_reals) return;
+  EXPECT_FALSE(f.zero_at_zero || f.one_at_one || f.idempotent || f.odd || f.increasing || f.jumps);
+  EXPECT_EQ(f.sign, SignOf::Unknown);
+  EXPECT_FALSE(f.range);
+  for (double x : points()) EXPECT_EQ(f.value(x), 0) << f.name << " at " << x;
+}
+
+TEST_P(Functions, HaveIntegersForValuesIfTheyJump) {
+  bool integers = !f.beyond_reals;
+  for (double x : points())
+    for (double y : {x, x / 3})
+      if (inside(f.domain, y)) integers = integers && f.value(y) == std::floor(f.value(y));
+  EXPECT_EQ(integers, f.jumps) << f.name;
+}
+
 TEST_P(Functions, AreWrittenInC) { EXPECT_NE(f.code.find('$'), std::string_view::npos); }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Functions, testing::ValuesIn(kAllFunctions),
-                         [](const auto& info) { return std::string(facts(info.param).name); });
+                         [](const auto& info) {
+                           std::string name(facts(info.param).name);
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace regraft

@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 import onnx
 
-OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23]
+OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24]
 CASES = {}   # node type -> (function, first opset, last opset)
 
 
@@ -18,6 +18,8 @@ class Case:
     attributes: dict = dataclasses.field(default_factory=dict)
     constants: tuple = ()
     outputs: int = 1
+    typed_by: int = 0      # the input whose element type the outputs have
+    result: object = None  # the outputs' element type where it is none of an input
 
 
 def case(*types, first=7, last=99):
@@ -64,7 +66,7 @@ def broadcastable(rng):
     return (full, weaken()) if flip(rng) else (weaken(), full)
 
 
-@case("Add", "Sub", "Mul", "Sum")
+@case("Add", "Sub", "Mul")
 def arithmetic(rng, opset):
     a, b = broadcastable(rng)
     return Case([data(rng, a), data(rng, b)])
@@ -77,7 +79,19 @@ def division(rng, opset):
     return Case([data(rng, a), divisor])
 
 
-@case("Neg", "Relu", "Sigmoid", "Tanh", "Exp")
+def several(rng, opset):
+    count, shape = int(rng.integers(1, 5)), shape_of(rng)
+    if opset < 8:  # no broadcasting
+        return Case([data(rng, shape) for _ in range(count)])
+    weaken = lambda: [n if rng.random() < 0.7 else 1 for n in shape]
+    return Case([data(rng, shape if k == 0 else weaken()[int(rng.integers(0, 2)):])
+                 for k in range(count)])
+
+
+case("Sum", "Mean", "Max", "Min")(several)
+
+
+@case("Neg", "Relu", "Sigmoid", "Tanh", "Exp", "Abs", "Sin", "Cos", "Softsign", "Identity")
 def unary(rng, opset):
     return Case([data(rng, shape_of(rng, 0))])
 
@@ -85,6 +99,148 @@ def unary(rng, opset):
 @case("Erf", first=9)
 def erf(rng, opset):
     return unary(rng, opset)
+
+
+@case("HardSwish", first=14)
+def hard_swish(rng, opset):
+    return Case([data(rng, shape_of(rng, 0), -5.0, 5.0)])
+
+
+@case("Log", "Reciprocal")
+def positive(rng, opset):
+    return Case([data(rng, shape_of(rng, 0), 0.1, 4.0)])
+
+
+@case("Floor", "Ceil")
+def to_integers(rng, opset):
+    shape = shape_of(rng, 0)
+    halves = np.array(rng.integers(-8, 9, shape) / 2.0)
+    return Case([np.where(rng.random(shape) < 0.5, halves, data(rng, shape))])
+
+
+case("Round", first=11)(to_integers)
+case("Sign", first=9)(to_integers)
+
+
+@case("Pow")
+def power(rng, opset):
+    exponent = float(rng.choice([2, 3, 0, 1, -1, -2, 0.5, 0.5]))
+    return Case([data(rng, shape_of(rng), 0.5, 2.0), np.array(exponent)], {}, (1,))
+
+
+def with_attributes(*names):
+    def make(rng, opset):
+        attributes = {name: float(rng.uniform(0.1, 1.5)) for name in names}
+        return Case([data(rng, shape_of(rng), -3.0, 3.0)], attributes if rng.random() < 0.7 else {})
+    return make
+
+
+case("LeakyRelu", "Elu")(with_attributes("alpha"))
+case("Selu")(with_attributes("alpha", "gamma"))
+case("Celu", first=12)(with_attributes("alpha"))
+case("ThresholdedRelu", first=10)(with_attributes("alpha"))
+case("Swish", first=24)(with_attributes("alpha"))
+
+
+@case("Gelu", first=20)
+def gelu(rng, opset):
+    mode = {} if rng.random() < 0.3 else {"approximate": str(rng.choice(["none", "tanh"]))}
+    return Case([data(rng, shape_of(rng), -3.0, 3.0)], mode)
+
+
+@case("PRelu")
+def prelu(rng, opset):
+    shape = shape_of(rng)
+    slope = [n if rng.random() < 0.7 else 1 for n in shape]
+    return Case([data(rng, shape), data(rng, slope[int(rng.integers(0, len(slope))):])])
+
+
+@case("Dropout")
+def dropout(rng, opset):
+    x = data(rng, shape_of(rng))
+    if opset < 12:
+        return Case([x], {"ratio": float(rng.random())} if flip(rng) else {})
+    inputs = [x, np.array(0.3)] if flip(rng) else [x]
+    if len(inputs) == 2 and flip(rng):
+        inputs.append(np.array(False))
+    return Case(inputs, {}, tuple(range(1, len(inputs))))
+
+
+def truths(rng, shape):
+    return np.array(rng.random(shape) < 0.5)
+
+
+def comparison(rng, opset):
+    a, b = broadcastable(rng)
+    halves = lambda shape: np.array(rng.integers(-2, 3, shape) / 2.0)
+    return Case([halves(a), halves(b)], result=np.bool_)
+
+
+case("Greater", "Less")(comparison)
+case("GreaterOrEqual", "LessOrEqual", first=12)(comparison)
+
+
+@case("Equal")
+def equal(rng, opset):
+    made = comparison(rng, opset)
+    if opset < 11:
+        kind = np.int64 if flip(rng) else np.bool_
+        made.inputs = [x.astype(kind) for x in made.inputs]
+    return made
+
+
+@case("And", "Or", "Xor")
+def logic(rng, opset):
+    a, b = broadcastable(rng)
+    return Case([truths(rng, a), truths(rng, b)])
+
+
+@case("Not")
+def logical_not(rng, opset):
+    return Case([truths(rng, shape_of(rng, 0))])
+
+
+@case("Where", first=9)
+def where(rng, opset):
+    a, b = broadcastable(rng)
+    condition = [n if rng.random() < 0.7 else 1 for n in a]
+    inputs = [data(rng, a), data(rng, b)]
+    if flip(rng):  # what is left out may be infinite
+        inputs[1] = np.array(np.where(rng.random(b) < 0.3, -np.inf, inputs[1]))
+    return Case([truths(rng, condition), *inputs], typed_by=1)
+
+
+@case("IsNaN", first=9)
+def is_nan(rng, opset):
+    shape = shape_of(rng, 0)
+    values = rng.choice([np.nan, np.inf, -np.inf, 0.0, 1.5], shape)
+    return Case([np.array(values)], result=np.bool_)
+
+
+@case("IsInf", first=10)
+def is_inf(rng, opset):
+    made = is_nan(rng, opset)
+    for name in ("detect_negative", "detect_positive"):
+        if flip(rng):
+            made.attributes[name] = int(flip(rng))
+    return made
+
+
+@case("Cast")
+def cast(rng, opset):
+    to = rng.choice([np.float32, np.float64, np.float16, np.bool_])
+    shape = shape_of(rng, 0)
+    x = truths(rng, shape) if flip(rng) else np.array(data(rng, shape) * rng.integers(0, 2, shape))
+    if x.dtype == bool and flip(rng):
+        to = np.int64
+    return Case([x], {"to": int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(to)))}, result=to)
+
+
+@case("CastLike", first=15)
+def cast_like(rng, opset):
+    made = cast(rng, opset)
+    like = np.zeros([1], made.result)
+    return Case([made.inputs[0], like], {}, (1,), result=made.result)
 
 
 @case("Sqrt")
@@ -158,6 +314,15 @@ def window(rng, spatial, dilated):
         attributes["pads"] = [int(rng.integers(0, k)) for k in kernel * 2]
     elif choice < 0.65 and "dilations" not in attributes:
         attributes["auto_pad"] = str(rng.choice(["SAME_UPPER", "SAME_LOWER", "VALID"]))
+    return attributes
+
+
+def conv_transpose_window(rng, spatial):
+    """Attributes of a transposed convolution."""
+    attributes = window(rng, spatial, True)
+    if flip(rng):
+        strides = attributes.get("strides", [1] * spatial)
+        attributes["output_padding"] = [int(rng.integers(0, s)) for s in strides]
     return attributes
 
 
@@ -317,53 +482,7 @@ def split(rng, opset):
     return made
 
 
-@case("Slice")
-def slice_(rng, opset):
-    shape = shape_of(rng, 1, 4, 6)
-    axes = distinct_axes(rng, len(shape))
-    if opset < 10:
-        axes = [a % len(shape) for a in axes]
-    starts, ends, steps = [], [], []
-    for axis in axes:
-        size = shape[axis]
-        start = int(rng.integers(0, size))
-        end = int(rng.integers(start + 1, size + 1))
-        step = int(rng.integers(1, 4)) if opset >= 10 else 1
-        if opset >= 10 and rng.random() < 0.25:  # backwards
-            start, end, step = end - 1, start - 1 if start > 0 else -size - 1, -step
-        elif rng.random() < 0.3:
-            start, end = start - size, 2 ** 31 if end == size else end - size
-        starts.append(start), ends.append(end), steps.append(step)
-    if opset < 10:
-        return Case([data(rng, shape)], {"starts": starts, "ends": ends, "axes": axes})
-    inputs = [data(rng, shape), i64(starts), i64(ends), i64(axes)]
-    if any(s != 1 for s in steps) or flip(rng):
-        inputs.append(i64(steps))
-    return Case(inputs, constants=tuple(range(1, len(inputs))))
-
-
-@case("Gather")
-def gather(rng, opset):
-    shape = shape_of(rng, 1, 4)
-    axis = some_axis(rng, len(shape)) if opset >= 11 else int(rng.integers(len(shape)))
-    low = -shape[axis] if opset >= 11 else 0
-    index_shape = shape_of(rng, 0, 2, 3)
-    indices = rng.integers(low, shape[axis], index_shape).astype(np.int64)
-    return Case([data(rng, shape), np.array(indices)], {"axis": axis}, (1,))
-
-
-@case("Pad")
-def pad(rng, opset):
-    shape = shape_of(rng, 1, 4)
-    pads = [int(p) for p in rng.integers(0, 3, 2 * len(shape))]
-    value = float(rng.choice([0.0, 0.0, 1.5]))
-    if opset < 11:
-        return Case([data(rng, shape)], {"pads": pads, "value": value})
-    inputs = [data(rng, shape), i64(pads)] + ([np.array(value)] if flip(rng) else [])
-    return Case(inputs, {}, tuple(range(1, len(inputs))))
-
-
-def reduction(first_input_opset):
+def reduction(first_input_opset, low=-2.0, high=2.0):
     def make(rng, opset):
         shape = shape_of(rng, 1, 4)
         keep = {} if flip(rng) else {"keepdims": int(flip(rng))}
@@ -371,8 +490,8 @@ def reduction(first_input_opset):
         if opset < 11:
             axes = [a % len(shape) for a in axes]
         if rng.random() < 0.2:
-            return Case([data(rng, shape)], keep)
-        made = with_axes(data(rng, shape), axes, opset, first_input_opset)
+            return Case([data(rng, shape, low, high)], keep)
+        made = with_axes(data(rng, shape, low, high), axes, opset, first_input_opset)
         made.attributes |= keep
         return made
     return make

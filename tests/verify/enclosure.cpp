@@ -168,8 +168,20 @@ class Run {
         return clip(at(s.a), tape_.bounds[static_cast<size_t>(s.b)]);
       case Tape::Max:
         return maximum(s);
+      case Tape::Choose: {
+        auto argument = [&](int32_t k) {
+          return at(tape_.arguments[static_cast<size_t>(s.a + k)]);
+        };
+        return choice(argument(0), argument(1), argument(2));
+      }
     }
     return {};
+  }
+  /// c a + (1 - c) b; of c = 1 and c = 0, a and b themselves.
+  static Enclosed choice(const Enclosed& c, const Enclosed& a, const Enclosed& b) {
+    if (c.low == 1 && c.high == 1 && c.defined == Defined::Yes) return a;
+    if (c.low == 0 && c.high == 0 && c.defined == Defined::Yes) return b;
+    return add(mul(c, a), mul(add(enclosed(1), mul(enclosed(-1), c)), b));
   }
   Enclosed clip(const Enclosed& x, const std::array<Real, 2>& bounds) {
     auto cut = [&](Real80 y) {
@@ -256,7 +268,9 @@ class Side80 {
     values_.resize(static_cast<size_t>(g.id_bound()));
     for (size_t k = 0; k < inputs.size(); ++k) {
       Array<Enclosed> a{inputs[k].shape, {}};
-      for (double x : inputs[k].data) a.data.push_back(enclosed(x));
+      bool truths = g.type(g.inputs()[k]).dtype == DType::Bool;
+      for (double x : inputs[k].data)
+        a.data.push_back(enclosed(truths ? facts(Fn::Step).value(x) : x));
       values_[static_cast<size_t>(g.inputs()[k].node)].push_back(std::move(a));
     }
     auto order = topological_order(g);

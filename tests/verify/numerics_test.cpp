@@ -48,6 +48,18 @@ TEST(Numerics, JudgesEachDirection) {
        Numerics::Exact, Numerics::Exact},
       {"a  (relu (relu ?a)) => (relu ?a)  for a:n", Numerics::Exact},
       {"a  (neg (neg ?a)) => ?a  for a:n", Numerics::Exact},
+      {"a  (max ?a ?b) => (max ?b ?a)  for a:n b:n", Numerics::Exact},
+      {"a  (greater ?a ?b) <=> (less ?b ?a)  for a:n b:n", Numerics::Exact, Numerics::Exact},
+      {"a  (transpose (where ?c ?a ?b) perm=1,0) => (where (transpose ?c perm=1,0) (transpose ?a "
+       "perm=1,0) (transpose ?b perm=1,0))  for c:nn a:nn b:nn",
+       Numerics::Exact},
+      // The same numbers, chosen otherwise.
+      {"a  (where (logical-not ?c) ?a ?b) <=> (where ?c ?b ?a)  for c:n a:n b:n",
+       Numerics::Rounding, Numerics::Rounding},
+      // What a choice leaves out may be infinite.
+      {"a  (where ?c ?a ?b) => (add ?b (where ?c (sub ?a ?b) (full shape=a.0 value=0)))  for c:n "
+       "a:n b:n",
+       Numerics::Unsafe},
       // Sums in another order, one rounding less or more.
       {"a  (add (add ?a ?b) ?c) <=> (add ?a (add ?b ?c))  for a:n b:n c:n", Numerics::Rounding,
        Numerics::Rounding},

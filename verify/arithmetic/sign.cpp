@@ -87,6 +87,10 @@ Sign image(Fn f, Sign x) {
       return join(meet(x, sign::kNotNegative), x.may_be_negative() ? sign::kZero : sign::kNone);
     case SignOf::Positive:
       return sign::kPositive;
+    case SignOf::TowardsZero:
+      return join(x, sign::kZero);
+    case SignOf::FromBelow:
+      return join(x, x.may_be_positive() ? sign::kZero : sign::kNone);
   }
   return sign::kUnknown;
 }

@@ -42,6 +42,7 @@ std::optional<Sum> reciprocal(const Sum& s, const Context& context);
 std::optional<Sum> root(const Sum& s, const Context& context);
 std::optional<Sum> rectified(const Sum& s, const Context& context);
 std::optional<Sum> odd(const Atom& a);
+std::optional<Sum> jumping(const Atom& a, const Context& context);
 Sum expanded(const Atom& a);
 
 }  // namespace
@@ -62,6 +63,8 @@ std::optional<Sum> rewritten(const Atom& a, const Context& context) {
     case Fn::Relu:
       return rectified(*a.argument, context);
     default:
+      if (function_facts(a)->jumps)
+        if (auto value = jumping(a, context)) return value;
       return function_facts(a)->odd ? odd(a) : std::nullopt;
   }
 }
@@ -176,6 +179,30 @@ std::optional<Sum> rectified(const Sum& s, const Context& context) {
   return factor->outside * function_of(Fn::Relu, std::move(factor->inside));
 }
 
+/// The value at a number; floor(x + n) = floor(x) + n; step(x) is 1 or 0 where the sign is known,
+/// step(c x) = step(x) for c > 0.
+std::optional<Sum> jumping(const Atom& a, const Context& context) {
+  const Sum& x = *a.argument;
+  auto f = static_cast<Fn>(a.head);
+  if (is_number(x))
+    if (auto n = integer_value(f, x.products[0].coefficient)) return number({*n, 1});
+  if (f == Fn::Floor)
+    for (size_t k = 0; k < x.products.size() && x.products.size() > 1; ++k) {
+      Sum summand = single(x.products[k]), rest = x;
+      if (!is_number(summand) || summand.products[0].coefficient.d != 1) continue;
+      drop(rest.products, k);
+      return function_of(f, std::move(rest)) + summand;
+    }
+  if (f != Fn::Step || x.products.empty()) return std::nullopt;
+  Sign known = sign_of(x, context);
+  if (implies(known, sign::kPositive)) return number({1, 1});
+  if (known.not_positive()) return Sum{};
+  Rational c = leading(x);
+  if (c.n < 0) c.n = -c.n;
+  if (c == Rational{1, 1}) return std::nullopt;
+  return function_of(f, scaled(x, inverse_of(c)));
+}
+
 /// f(-x) = -f(x).
 std::optional<Sum> odd(const Atom& a) {
   const Sum& x = *a.argument;
@@ -253,7 +280,7 @@ std::optional<Product> without_total(const Product& p, const Context& context) {
 }  // namespace
 
 /// x 1/x = 1, exp(x) exp(-x) = 1, exp(c x) exp(d x) = exp((c+d) x), sqrt(x) sqrt(x) = x,
-/// relu(x) relu(x) = x relu(x).
+/// relu(x) relu(x) = x relu(x), step(x) step(x) = step(x).
 std::optional<Sum> combined(const Product& p, const Context& domain) {
   Context context = domain.where(p.guard);
   auto merged = [&](const Atom& a, const Atom& b) -> std::optional<Sum> {
@@ -263,6 +290,7 @@ std::optional<Sum> combined(const Product& p, const Context& domain) {
     }
     if (is_function(a, Fn::Sqrt) && same_atom(a, b, context)) return *a.argument;
     if (is_function(a, Fn::Relu) && same_atom(a, b, context)) return *a.argument * sum_of(a);
+    if (is_function(a, Fn::Step) && same_atom(a, b, context)) return sum_of(a);
     bool exponents = is_function(a, Fn::Exp) && is_function(b, Fn::Exp) &&
                      a.argument->products.size() == 1 && b.argument->products.size() == 1;
     if (!exponents) return std::nullopt;

@@ -48,7 +48,7 @@ struct Interval {
   explicit Interval(mpfr_prec_t bits) : low(bits), high(bits) {}
 };
 
-using Monotone = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
+using Function = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 
 /// 1 / (1 + exp(-x)), rounded towards `rnd`.
 int sigmoid(mpfr_ptr out, mpfr_srcptr x, mpfr_rnd_t rnd) {
@@ -59,13 +59,26 @@ int sigmoid(mpfr_ptr out, mpfr_srcptr x, mpfr_rnd_t rnd) {
   return mpfr_ui_div(out, 1, out, rnd);
 }
 
-constexpr Monotone none = nullptr;
+/// 1 where x > 0, else 0.
+int step(mpfr_ptr out, mpfr_srcptr x, mpfr_rnd_t rnd) {
+  return mpfr_set_si(out, mpfr_sgn(x) > 0 ? 1 : 0, rnd);
+}
+/// A function of doubles that increases, rounded towards `rnd`.
+template <Fn F>
+int by_doubles(mpfr_ptr out, mpfr_srcptr x, mpfr_rnd_t rnd) {
+  return mpfr_set_d(out, facts(F).value(mpfr_get_d(x, rnd)), rnd);
+}
+constexpr auto half = by_doubles<Fn::Half>;
+constexpr auto brain = by_doubles<Fn::Brain>;
+constexpr auto single = by_doubles<Fn::Single>;
+/// 0: no number is what it tells.
+int never(mpfr_ptr out, mpfr_srcptr, mpfr_rnd_t rnd) { return mpfr_set_si(out, 0, rnd); }
 
-/// An increasing function: intervals are mapped by their ends.
-Monotone function(Fn f) {
-  CHECK(facts(f).increasing);
+constexpr Function none = nullptr;
+
+Function function(Fn f) {
 #define REGRAFT_FUNCTION(id, mpfr, ...) mpfr,
-  static constexpr Monotone kExact[] = {
+  static constexpr Function kExact[] = {
 #include "ir/algebra/functions.def"
   };
 #undef REGRAFT_FUNCTION
@@ -123,9 +136,7 @@ class Precise {
         if (out.defined) extremes(mpfr_div, of(s.a), of(s.b), out);
         return;
       case K::Apply:
-        function(s.fn)(out.low, of(s.a).low, MPFR_RNDD);
-        function(s.fn)(out.high, of(s.a).high, MPFR_RNDU);
-        return;
+        return apply(s.fn, of(s.a), out);
       case K::Clip:
         return clip(of(s.a), p_.bounds[static_cast<size_t>(s.b)], out);
       case K::Max: {
@@ -138,9 +149,41 @@ class Precise {
         }
         return;
       }
+      case K::Choose:
+        return choose(s, out);
       case K::Round:
         return set(out, of(s.a).low, of(s.a).high);
     }
+  }
+
+  /// An increasing function by its ends, another by how far it is from its value at one of them.
+  void apply(Fn f, const Interval& x, Interval& out) {
+    bool increasing = facts(f).increasing;
+    function(f)(out.low, x.low, MPFR_RNDD);
+    function(f)(out.high, increasing ? x.high : x.low, MPFR_RNDU);
+    if (increasing) return;
+    mpfr_sub(scratch_, x.high, x.low, MPFR_RNDU);
+    double spread = facts(f).spread(0, 0, mpfr_get_d(scratch_, MPFR_RNDU));
+    mpfr_sub_d(out.low, out.low, spread, MPFR_RNDD);
+    mpfr_add_d(out.high, out.high, spread, MPFR_RNDU);
+  }
+
+  /// c a + (1 - c) b
+  void choose(const FloatProgram::Step& s, Interval& out) {
+    auto argument = [&](int32_t k) -> const Interval& {
+      return of(p_.arguments[static_cast<size_t>(s.a + k)]);
+    };
+    const Interval &c = argument(0), &a = argument(1), &b = argument(2);
+    auto is = [&](unsigned long n) { return !mpfr_cmp_ui(c.low, n) && !mpfr_cmp_ui(c.high, n); };
+    if (is(1)) return set(out, a.low, a.high);
+    if (is(0)) return set(out, b.low, b.high);
+    Interval rest(bits_), other(bits_);
+    mpfr_ui_sub(rest.low, 1, c.high, MPFR_RNDD);
+    mpfr_ui_sub(rest.high, 1, c.low, MPFR_RNDU);
+    extremes(mpfr_mul, c, a, out);
+    extremes(mpfr_mul, rest, b, other);
+    mpfr_add(out.low, out.low, other.low, MPFR_RNDD);
+    mpfr_add(out.high, out.high, other.high, MPFR_RNDU);
   }
 
   static void constant(const Tape::Number& n, Interval& out) {
@@ -264,6 +307,12 @@ ExactValues::Ball ExactValues::ball(const FloatProgram::Step& s, size_t point) c
         r = {std::max(r.value, x.value), known ? std::max(r.error, x.error) : kUnknown};
       }
       return r;
+    }
+    case K::Choose: {
+      auto argument = [&](int32_t k) { return of(p_.arguments[static_cast<size_t>(s.a + k)]); };
+      Ball c = argument(0);
+      bool clear = c.error == 0 && (c.value == 0 || c.value == 1);
+      return clear ? argument(c.value == 1 ? 1 : 2) : Ball{0, kUnknown};
     }
     case K::Round:
       return of(s.a);

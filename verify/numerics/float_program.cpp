@@ -83,6 +83,14 @@ class Steps {
     p_.steps.push_back({K::Max, Fn::Exp, first, static_cast<int32_t>(p_.arguments.size())});
     return it->second;
   }
+  int32_t choose(const std::array<int32_t, 3>& of) {
+    auto [it, fresh] = choices_.emplace(of, static_cast<int32_t>(p_.steps.size()));
+    if (!fresh) return it->second;
+    auto first = static_cast<int32_t>(p_.arguments.size());
+    p_.arguments.insert(p_.arguments.end(), of.begin(), of.end());
+    p_.steps.push_back({K::Choose, Fn::Exp, first, first + 3});
+    return it->second;
+  }
   /// Where an operator stores x; x itself where nothing can be lost.
   int32_t round(int32_t x) { return is_stored(x) ? x : once({K::Round, Fn::Exp, x, -1}); }
 
@@ -127,6 +135,8 @@ class Steps {
         return std::all_of(p_.arguments.begin() + s.a, p_.arguments.begin() + s.b, stored);
       case K::Mul:
         return negated(step) && is_stored(*negated(step));
+      case K::Apply:
+        return facts(s.fn).range && facts(s.fn).jumps;  // 0 or 1
       default:
         return false;
     }
@@ -137,6 +147,7 @@ class Steps {
   std::map<std::array<double, 3>, int32_t> numbers_;
   std::map<std::array<double, 2>, int32_t> bounds_;
   std::map<std::vector<int32_t>, int32_t> maxima_;
+  std::map<std::array<int32_t, 3>, int32_t> choices_;
 };
 
 /// A tensor whose elements are steps.
@@ -185,6 +196,11 @@ std::vector<int32_t> inlined(Steps& steps, const Tape& tape, const std::vector<T
         ids.push_back(steps.max(all));
         break;
       }
+      case Tape::Choose: {
+        auto argument = [&](int32_t k) { return of(tape.arguments[static_cast<size_t>(s.a + k)]); };
+        ids.push_back(steps.choose({argument(0), argument(1), argument(2)}));
+        break;
+      }
     }
   std::vector<int32_t> stored;
   for (const Traced& t : results) stored.push_back(steps.round(of(t.step)));
@@ -229,8 +245,11 @@ class Side {
   }
   void add_input(size_t k) {
     StepTensor t{p_.inputs[k], {}};
-    for (int64_t e = 0, n = count(t.shape); e < n; ++e)
-      t.data.push_back(steps_.read(static_cast<int32_t>(k), static_cast<int32_t>(e)));
+    bool truths = g_.type(g_.inputs()[k]).dtype == DType::Bool;
+    for (int64_t e = 0, n = count(t.shape); e < n; ++e) {
+      int32_t x = steps_.read(static_cast<int32_t>(k), static_cast<int32_t>(e));
+      t.data.push_back(truths ? steps_.apply(Fn::Step, x) : x);
+    }
     values_[static_cast<size_t>(g_.inputs()[k].node)].push_back(std::move(t));
   }
   bool add_call(int32_t id) {
@@ -353,7 +372,7 @@ FloatProgram pruned(const FloatProgram& p, const std::vector<size_t>& elements) 
     if (!needed[k]) continue;
     Step s = p.steps[k];
     auto moved = [&](int32_t step) { return place[static_cast<size_t>(step)]; };
-    if (s.kind == K::Max) {
+    if (s.kind == K::Max || s.kind == K::Choose) {
       auto first = static_cast<int32_t>(r.arguments.size());
       for (int32_t a = s.a; a < s.b; ++a)
         r.arguments.push_back(moved(p.arguments[static_cast<size_t>(a)]));

@@ -18,7 +18,7 @@ using RealValues = std::map<Var, double, SymbolLess>;  // drawn in this order
 /// IEEE 754 arithmetic commutes. Two elements are computed by the same operations in the same order
 /// exactly when they are the same step. (The sign of a zero is not looked at.)
 struct FloatProgram {
-  enum Kind : uint8_t { Constant, Read, Add, Mul, Div, Apply, Clip, Max, Round };
+  enum Kind : uint8_t { Constant, Read, Add, Mul, Div, Apply, Clip, Max, Choose, Round };
   struct Step {
     Kind kind = Constant;
     Fn fn = Fn::Exp;         ///< of Apply; not Relu, which is a Max, and not Recip, which is a Div
@@ -43,7 +43,7 @@ struct FloatProgram {
 template <class F>
 void for_each_operand(const FloatProgram& p, const FloatProgram::Step& s, F&& visit) {
   using K = FloatProgram::Kind;
-  if (s.kind == K::Max) {
+  if (s.kind == K::Max || s.kind == K::Choose) {
     for (int32_t k = s.a; k < s.b; ++k) visit(p.arguments[static_cast<size_t>(k)]);
     return;
   }

@@ -81,6 +81,12 @@ class Ranges {
         }
         return r;
       }
+      case K::Choose: {
+        auto argument = [&](int32_t k) { return at(p_.arguments[static_cast<size_t>(s.a + k)]); };
+        Bounds c = argument(0), yes = argument(1), no = argument(2);
+        if (c.low < 0 || c.high > 1) fails_ = true;  // mixed in any proportion
+        return widened({std::min(yes.low, no.low), std::max(yes.high, no.high)}, kRoom);
+      }
       case K::Round:
         return format_ == Format::F32 ? at(s.a) : widened(at(s.a), 0x1p-10);
     }
@@ -133,6 +139,7 @@ class Ranges {
       x = {std::max(x.low, least), std::max(x.high, least)};
     }
     if (of.range) return {double(of.range->low), double(of.range->high)};
+    if (of.beyond_reals) return {0, 1};
     CHECK(of.increasing);  // a function without either would need its own bounds
     double low = of.value(x.low);
     return {low - 1e-6 * std::abs(low), of.value(x.high)};

@@ -44,6 +44,10 @@ class Machine {
     return run_.values.data() + static_cast<size_t>(step) * n_;
   }
 
+  const float* argument(const FloatProgram::Step& s, int32_t k) const {
+    return row(p_.arguments[static_cast<size_t>(s.a + k)]);
+  }
+
   template <class F>
   void each(float* out, F&& f) {
     for (size_t d = 0; d < n_; ++d) out[d] = f(d);
@@ -53,7 +57,8 @@ class Machine {
     const FloatProgram::Step& s = p_.steps[k];
     float* out = run_.values.data() + k * n_;
     const float *a = nullptr, *b = nullptr;
-    if (s.kind != K::Constant && s.kind != K::Read && s.kind != K::Max) a = row(s.a);
+    bool listed = s.kind == K::Max || s.kind == K::Choose;
+    if (s.kind != K::Constant && s.kind != K::Read && !listed) a = row(s.a);
     if (s.kind == K::Add || s.kind == K::Mul || s.kind == K::Div) b = row(s.b);
     switch (s.kind) {
       case K::Constant: {
@@ -84,6 +89,10 @@ class Machine {
       }
       case K::Max:
         return maximum(s, out);
+      case K::Choose: {
+        const float *c = argument(s, 0), *yes = argument(s, 1), *no = argument(s, 2);
+        return each(out, [&](size_t d) { return chosen(c[d], yes[d], no[d]); });
+      }
       case K::Round:
         return each(out, [&](size_t d) { return rounded(a[d], format_); });
     }
@@ -103,10 +112,26 @@ class Machine {
     uint8_t* out = run_.broken.data() + k * n_;
     const float* x = run_.values.data() + k * n_;
     for (size_t d = 0; d < n_; ++d) out[d] = !std::isfinite(x[d]);
+    if (p_.steps[k].kind == K::Choose) return breakage_of_choice(p_.steps[k], out);
     for_each_operand(p_, p_.steps[k], [&](int32_t operand) {
       const uint8_t* in = run_.broken.data() + static_cast<size_t>(operand) * n_;
       for (size_t d = 0; d < n_; ++d) out[d] |= in[d];
     });
+  }
+
+  /// What it leaves out may be broken.
+  void breakage_of_choice(const FloatProgram::Step& s, uint8_t* out) {
+    auto broken = [&](int32_t k) {
+      return run_.broken.data() +
+             static_cast<size_t>(p_.arguments[static_cast<size_t>(s.a + k)]) * n_;
+    };
+    const float* c = argument(s, 0);
+    const uint8_t *of = broken(0), *yes = broken(1), *no = broken(2);
+    for (size_t d = 0; d < n_; ++d) {
+      out[d] |= of[d];
+      if (c[d] != 0) out[d] |= yes[d];
+      if (c[d] != 1) out[d] |= no[d];
+    }
   }
 
   const FloatProgram& p_;

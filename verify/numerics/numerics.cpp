@@ -165,6 +165,10 @@ class FormatJudge {
     return broken(to(e, way)) && !broken(from(e, way));
   }
 
+  static bool chooses(const FloatProgram& p) {
+    return std::any_of(p.steps.begin(), p.steps.end(),
+                       [](const auto& s) { return s.kind == FloatProgram::Choose; });
+  }
   void look_for_failures(Way way) {
     for (size_t k = 0; k < looked_.size() && harm(way).empty(); ++k) {
       const FloatProgram& p = looked_[k].program;
@@ -172,10 +176,11 @@ class FormatJudge {
       bool all = std::all_of(p.elements.begin(), p.elements.end(), [&](const Element& e) {
         return fails_no_more(p, cleared, from(e, way), to(e, way));
       });
-      if (all) continue;
+      if (all && !chooses(p)) continue;
       proved(way) = false;
       Points points =
           draw_limited_points(p.inputs, format_, combine(seed_, 1000 + k), kLimitedPoints);
+      if (chooses(p)) points = with_infinities(std::move(points), combine(seed_, 2000 + k));
       FloatRun r = run_floats(p, points, format_);
       harm(way) = first_failure(looked_[k], points, r, way);
     }

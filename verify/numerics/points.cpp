@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "base/rng.h"
 
@@ -132,6 +133,17 @@ Points draw_limited_points(const std::vector<std::vector<int64_t>>& shapes, Form
     if (d % 2 == 0) return Stress::Extremes;
     return static_cast<Stress>(1 + d / 2 % static_cast<size_t>(kStresses - 2));
   });
+}
+
+Points with_infinities(Points points, uint64_t seed) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Rng rng(seed);
+  for (auto& input : points.inputs)
+    for (size_t k = 0; k < input.size(); ++k) {
+      bool every_other = k % points.count % 2 == 1;
+      if (every_other && rng.below(8) == 0) input[k] = rng.below(4) == 0 ? kInfinity : -kInfinity;
+    }
+  return points;
 }
 
 }  // namespace regraft::verify

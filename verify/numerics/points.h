@@ -31,4 +31,8 @@ bool is_unlimited(size_t point);
 Points draw_limited_points(const std::vector<std::vector<int64_t>>& shapes, Format format,
                            uint64_t seed, size_t count);
 
+/// The points with infinite elements, one in eight, in every other point: what a choice leaves out
+/// may be infinite, such as a mask's value.
+Points with_infinities(Points points, uint64_t seed);
+
 }  // namespace regraft::verify

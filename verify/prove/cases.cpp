@@ -13,10 +13,16 @@ constexpr size_t kLargestSum = 60;  // products of a sum whose denominators are 
 
 using Decided = std::function<bool(const Atom&)>;
 
-/// What decides a relu or a factor of a maximum, and depends on no bound variable: the argument or,
-/// of a product, a factor. `decided`: the sign is known.
-std::optional<Sum> deciding(const std::vector<Product>& products, std::vector<Var> bound,
-                            const Decided& decided) {
+/// A sum whose sign decides something: `yes` and `no` are the cases.
+struct Question {
+  Sum value;
+  Sign yes = sign::kNotNegative, no = sign::kNotPositive;
+};
+
+/// What decides a relu, a step or a factor of a maximum, and depends on no bound variable: the
+/// argument or, of a product, a factor. `decided`: the sign is known.
+std::optional<Question> deciding(const std::vector<Product>& products, std::vector<Var> bound,
+                                 const Decided& decided) {
   for (const auto& p : products) {
     std::vector<Var> inner = bound;
     inner.insert(inner.end(), p.bound.begin(), p.bound.end());
@@ -31,9 +37,12 @@ std::optional<Sum> deciding(const std::vector<Product>& products, std::vector<Va
       bool factors = a.argument->products.size() == 1 && x.atoms.size() > 1;
       if (a.kind == Atom::Max && factors && x.bound.empty())
         for (const Atom& f : x.atoms)
-          if (free(f) && !decided(f)) return sum_of(f);
-      if (!is_function(a, Fn::Relu) || !free(*a.argument)) continue;
-      return factors && x.bound.empty() && x.guard.empty() ? sum_of(x.atoms[0]) : *a.argument;
+          if (free(f) && !decided(f)) return Question{sum_of(f)};
+      if (!free(*a.argument)) continue;
+      if (is_function(a, Fn::Step)) return Question{*a.argument, sign::kPositive};
+      if (!is_function(a, Fn::Relu)) continue;
+      bool plain = factors && x.bound.empty() && x.guard.empty();
+      return Question{plain ? sum_of(x.atoms[0]) : *a.argument};
     }
   }
   return std::nullopt;
@@ -89,17 +98,17 @@ bool Cases::zero_where_or_not(const Sum& rest, const Conjunction& guard, const C
   return zero(rest, context.where(g)) && zero(rest, context.where(negate(g)));
 }
 
-/// Once where what decides a relu is not negative, once where it is not positive.
+/// Once for each sign of what decides something.
 bool Cases::zero_by_sign(const Sum& rest, const Context& context) {
   if (implies(sign_of(rest, context), sign::kZero)) return true;
-  auto argument = deciding(rest.products, {}, [&](const Atom& a) {
+  auto question = deciding(rest.products, {}, [&](const Atom& a) {
     Sign x = sign_of(sum_of(a), context);
     return x.one_sided();
   });
-  if (!argument) return false;
+  if (!question) return false;
   ++cases_;
-  for (Sign x : {sign::kNotNegative, sign::kNotPositive})
-    if (!zero(rest, learn(context, {*argument, {}, {}, x}))) return false;
+  for (Sign x : {question->yes, question->no})
+    if (!zero(rest, learn(context, {question->value, {}, {}, x}))) return false;
   return true;
 }
 

@@ -29,7 +29,8 @@ Sum Lowering::element(Value v, std::span<const Poly> position) {
   if (n.kind == NodeKind::Input) {
     const auto& inputs = graph_.inputs();
     auto it = std::find(inputs.begin(), inputs.end(), v);
-    return algebra_.element(static_cast<int>(it - inputs.begin()), position);
+    Sum x = algebra_.element(static_cast<int>(it - inputs.begin()), position);
+    return graph_.type(v).dtype == DType::Bool ? algebra_.apply(Fn::Step, std::move(x)) : x;
   }
   std::vector<SymbolicTensor> operands;
   for (Value in : n.inputs) operands.push_back(tensor(in));

@@ -77,6 +77,7 @@ class Case {
   struct Lowered {
     Side side;
     std::optional<Formula> unmet;
+    bool unsure = false;  ///< what a choice leaves out is not defined everywhere
   };
   Lowered lower(const Graph& g, Value v, std::span<const Poly> position) const;
   Verdict prove_output(size_t k) const;
@@ -98,8 +99,11 @@ Case::Lowered Case::lower(const Graph& g, Value v, std::span<const Poly> positio
   algebra.on_apply = [&](Fn f, const Sum& x) {
     if (facts(f).domain == Domain::Everywhere) return;
     Scope scope = algebra.scope();
+    Sum argument = substitute(x, sizes_);
+    if (algebra.choosing() && !implies(sign_of(argument, context_), domain_sign(f)))
+      r.unsure = true;
     r.side.partial.push_back(
-        {f, substitute(x, sizes_), scope.bound, substitute(scope.guard, sizes_)});
+        {f, std::move(argument), scope.bound, substitute(scope.guard, sizes_)});
   };
   algebra.on_maximum = [&](const Atom& m) {
     Scope scope = algebra.scope();
@@ -136,6 +140,7 @@ Verdict Case::prove_output(size_t k) const {
   }
   Lowered one = lower(left, left.outputs()[k], position);
   Lowered other = lower(right, right.outputs()[k], position);
+  if (one.unsure) return unknown("a choice leaves out what is not defined everywhere");
   for (const auto& unmet : {one.unmet, other.unmet})
     if (unmet) return unknown("not implied: " + to_string(*unmet));
   return prove_equal(one.side, other.side, context_.only(std::move(domain)));

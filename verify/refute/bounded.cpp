@@ -1,5 +1,6 @@
 #include "verify/refute/bounded.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ir/graph/eval.h"
@@ -155,7 +156,10 @@ TermsAnswer compare_terms(const RuleInstance& instance, const Valuation& sizes) 
       return TermsAnswer::TooLarge;
     auto a = evaluate_graph(terms, instance.lhs, sizes, input, kTermElements);
     if (!a) return TermsAnswer::TooLarge;
-    int32_t of_inputs = elements;
+    const Graph& left = instance.lhs;
+    bool truths = std::ranges::any_of(left.inputs(),
+                                      [&](Value v) { return left.type(v).dtype == DType::Bool; });
+    int32_t of_inputs = truths ? 0 : elements;  // polynomials do not know that x x = x
     auto b = evaluate_graph(terms, instance.rhs, sizes, input, kTermElements);
     if (!b || a->size() != b->size()) return TermsAnswer::Different;
     std::optional<std::vector<std::vector<bool>>> known;

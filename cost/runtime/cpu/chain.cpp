@@ -199,7 +199,8 @@ std::optional<std::vector<PostOp>> as_functions(const Graph& g, const Node& call
 }
 
 bool is_contraction(const OpDef& op) {
-  return op.work == Work::Convolution || op.work == Work::Product;
+  return op.fusion == Fusion::Anchor &&
+         (op.work == Work::Convolution || op.work == Work::Product);
 }
 
 namespace {

@@ -45,7 +45,7 @@ std::optional<std::vector<PostOp>> as_functions(const Graph& g, const Node& call
 /// nullopt when it is no constant or varies on another axis.
 std::optional<std::vector<double>> channel_vector(const Graph& g, Value v,
                                                   const std::vector<int64_t>& shape, int axis);
-bool is_contraction(const OpDef& op);  ///< a convolution or a product
+bool is_contraction(const OpDef& op);  ///< a convolution or a product that others fuse with
 /// All calls of the graph as units, in an order in which each finds its operands.
 std::vector<Unit> units(const Graph& g, const std::vector<int32_t>& order);
 

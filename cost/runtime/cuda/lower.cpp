@@ -69,8 +69,10 @@ class Normaliser {
   Status add(int32_t id, const Node& node) {
     std::vector<Value> operands;
     for (Value v : node.inputs) operands.push_back(now_.at(v));
-    bool product = node.op->work == regraft::Work::Product;
-    if (node.op->work == regraft::Work::Convolution) return add_conv(id, node, std::move(operands));
+    bool fuses = node.op->fusion == Fusion::Anchor;
+    bool product = fuses && node.op->work == regraft::Work::Product;
+    if (fuses && node.op->work == regraft::Work::Convolution)
+      return add_conv(id, node, std::move(operands));
     if (node.op->channel_affine && folds(node)) return fold(id, node, operands);
     if (product && operands.size() == 3) return add_gemm(id, node, std::move(operands));
     ASSIGN_OR_RETURN(Value v, call(node.op->name, std::move(operands), node.attrs));
@@ -116,7 +118,9 @@ class Normaliser {
   bool folds(const Node& norm) const {
     Value x = norm.inputs[0];
     const Node& conv = from_.node(x.node);
-    if (conv.kind != NodeKind::Call || conv.op->work != regraft::Work::Convolution) return false;
+    if (conv.kind != NodeKind::Call || conv.op->work != regraft::Work::Convolution ||
+        conv.op->fusion != Fusion::Anchor)
+      return false;
     const auto& outputs = from_.outputs();
     if (norm.types[0].dtype != DType::F32) return false;  // constants are made as floats
     bool alone = uses_[static_cast<size_t>(x.node)].size() == 1 &&

@@ -35,6 +35,16 @@ __device__ inline float real_sqrt(float x) { return sqrtf(x); }
 __device__ inline double real_sqrt(double x) { return sqrt(x); }
 __device__ inline float real_erf(float x) { return erff(x); }
 __device__ inline double real_erf(double x) { return erf(x); }
+__device__ inline float real_sin(float x) { return sinf(x); }
+__device__ inline double real_sin(double x) { return sin(x); }
+__device__ inline float real_cos(float x) { return cosf(x); }
+__device__ inline double real_cos(double x) { return cos(x); }
+__device__ inline float real_floor(float x) { return floorf(x); }
+__device__ inline double real_floor(double x) { return floor(x); }
+__device__ inline float real_trunc(float x) { return truncf(x); }
+__device__ inline double real_trunc(double x) { return trunc(x); }
+__device__ inline float real_round(float x) { return rintf(x); }
+__device__ inline double real_round(double x) { return rint(x); }
 __device__ inline float from_bf16(unsigned short h) { return __uint_as_float((unsigned)h << 16); }
 __device__ inline float from_f16(unsigned short h) {
   float x;
@@ -51,6 +61,9 @@ __device__ inline unsigned short to_bf16(float x) {
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;
   return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
+__device__ inline real real_single(real x) { return (float)x; }
+__device__ inline real real_half(real x) { return from_f16(to_f16((float)x)); }
+__device__ inline real real_brain(real x) { return from_bf16(to_bf16((float)x)); }
 __device__ inline real merge_sum(real a, real b) { return a + b; }
 __device__ inline real merge_max(real a, real b) { return a < b ? b : a; }
 template <real (*merge)(real, real)>

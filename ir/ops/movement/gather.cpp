@@ -3,10 +3,11 @@
 namespace regraft::ops {
 
 // out[a.., j.., b..] = x[a.., indices[j..], b..]: the axis is replaced by the (constant) index
-// tensor, whose shape is `shape` (empty: one index, the axis goes away)
+// tensor, whose shape is `shape` (empty: one index, the axis goes away). ONNX's Compress keeps the
+// elements along an axis for which a condition holds.
 struct Gather {
   static constexpr std::string_view name = "gather";
-  static constexpr std::string_view onnx[] = {"Gather"};
+  static constexpr std::string_view onnx[] = {"Gather", "Compress"};
   static constexpr Work work = Work::Movement;
   static constexpr std::span<const TypeSupport> types = kMovement;
   static constexpr auto typed = &one_type;
@@ -53,22 +54,27 @@ struct Gather {
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     auto rank = rank_of(n, 0);
+    bool compress = n.type == "Compress";
+    if (!rank || (compress && !n.has("axis") && *rank != 1)) return std::nullopt;
     int64_t axis = n.integer("axis", 0);
-    if (!rank || !axis_fits(axis, *rank) || n.inputs.size() != 2 || !n.inputs[1].constant)
+    if (!axis_fits(axis, *rank) || n.inputs.size() != 2 || !n.inputs[1].constant)
       return std::nullopt;
     if (n.inputs[1].constant->count() > static_cast<int64_t>(kMaxIndices) ||
         n.inputs[1].constant->count() < 1)
       return std::nullopt;
     auto indices = n.constant_ints(1);
     if (!indices) return std::nullopt;
+    if (compress) indices = kept(*indices);
     const Poly& size = (*n.inputs[0].type.shape)[static_cast<size_t>(axis_of(axis, *rank))];
     for (int64_t& p : *indices) {
       if (p < 0 && !size.is_constant()) return std::nullopt;
       if (p < 0) p += size.constant();
       if (p < 0 || !size.is_constant() || p >= size.constant()) return std::nullopt;
     }
-    return OnnxImport{{{{Poly(axis)}, polys(*indices), polys(n.inputs[1].constant->dims())}, {}},
-                      {0}};
+    if (indices->empty()) return std::nullopt;
+    auto shape = compress ? std::vector<Poly>{Poly(static_cast<int64_t>(indices->size()))}
+                          : polys(n.inputs[1].constant->dims());
+    return OnnxImport{{{{Poly(axis)}, polys(*indices), shape}, {}}, {0}};
   }
   static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&, int) {
     ASSIGN_OR_RETURN(auto indices, numbers("indices", at.ints[1]));
@@ -84,6 +90,15 @@ struct Gather {
     return {{{{4, 3}}, {{{0}, {2, 0, 3}, {3}}, {}}},
             {{{2, 4, 3}}, {{{1}, {1}, {}}, {}}},
             {{{2, 4}}, {{{-1}, {0, 1, 3, 3}, {2, 2}}, {}}}};
+  }
+
+ private:
+  /// The positions at which a condition holds.
+  static std::vector<int64_t> kept(const std::vector<int64_t>& condition) {
+    std::vector<int64_t> r;
+    for (size_t k = 0; k < condition.size(); ++k)
+      if (condition[k] != 0) r.push_back(static_cast<int64_t>(k));
+    return r;
   }
 };
 

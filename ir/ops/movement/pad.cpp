@@ -1,4 +1,4 @@
-#include "ir/ops/define.h"
+#include "ir/ops/movement/pads.h"
 
 namespace regraft::ops {
 
@@ -34,32 +34,18 @@ struct Pad {
     return alg.select(
         inside, [&] { return alg.read(in[0], from); }, [&] { return alg.real(at.reals[0]); });
   }
-  // pads and value are attributes before opset 11, then inputs; opset 18 adds axes.
+  // The value is an attribute before opset 11, then an input.
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
-    auto rank = rank_of(n, 0);
-    if (!rank || n.text("mode", "constant") != "constant") return std::nullopt;
-    auto pads = n.opset >= 11 ? n.constant_ints(1) : std::nullopt;
-    if (const auto* attr = n.ints("pads")) pads = *attr;
+    if (n.text("mode", "constant") != "constant") return std::nullopt;
+    auto pads = onnx_pads(n);
     double value = n.real("value", 0);
     if (n.inputs.size() > 2 && n.inputs[2].present) {
       auto v = n.constant_real(2);
       if (!v) return std::nullopt;
       value = *v;
     }
-    bool some_axes = n.inputs.size() > 3 && n.inputs[3].present;
-    auto axes = some_axes ? n.constant_ints(3) : std::nullopt;
-    if (!pads || (some_axes && !axes)) return std::nullopt;
-    auto r = static_cast<size_t>(*rank);
-    std::vector<int64_t> full(2 * r, 0);
-    size_t count = axes ? axes->size() : r;
-    if (pads->size() != 2 * count) return std::nullopt;
-    for (size_t k = 0; k < count; ++k) {
-      int64_t axis = axes ? (*axes)[k] : static_cast<int64_t>(k);
-      if (!axis_fits(axis, *rank) || (*pads)[k] < 0 || (*pads)[k + count] < 0) return std::nullopt;
-      full[static_cast<size_t>(axis_of(axis, *rank))] = (*pads)[k];
-      full[static_cast<size_t>(axis_of(axis, *rank)) + r] = (*pads)[k + count];
-    }
-    return OnnxImport{{{polys(full)}, {{value, nullptr}}}, {0}};
+    if (!pads) return std::nullopt;
+    return OnnxImport{{{polys(*pads)}, {{value, nullptr}}}, {0}};
   }
   static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
                                     int opset) {

@@ -60,6 +60,13 @@ struct Reduction {
       return n;
     }
   };
+  /// The sum of f(x) over a box.
+  template <Algebra A, class F>
+  static typename A::Scalar sum_of(A& alg, const typename A::Tensor& x, Box<A>& box, F&& f) {
+    using I = typename A::Index;
+    return sum_over(alg, std::span<const I>(box.extents),
+                    [&](std::span<const I> k) { return f(alg.read(x, box.at_offset(k))); });
+  }
   /// axes: an attribute up to opset `last_with_attr`, then an input; none means all.
   static std::optional<OnnxImport> import(const OnnxNode& n) {
     auto rank = rank_of(n, 0);
@@ -74,6 +81,14 @@ struct Reduction {
       for (int d = 0; d < *rank; ++d) axes->push_back(d);
     }
     return OnnxImport{{{polys(*axes), {Poly(n.integer("keepdims", 1))}}, {}}, {0}};
+  }
+  /// A pooling over all axes after N and C.
+  static std::optional<OnnxImport> import_global_pool(const OnnxNode& n) {
+    auto rank = rank_of(n, 0);
+    if (!rank || *rank < 3) return std::nullopt;
+    std::vector<Poly> axes;
+    for (int d = 2; d < *rank; ++d) axes.emplace_back(d);
+    return OnnxImport{{{axes, {Poly(1)}}, {}}, {0}};
   }
   static Result<OnnxExport> write(const char* type, int input_since, const Attrs<Poly>& at,
                                   int opset) {

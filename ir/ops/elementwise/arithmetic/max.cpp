@@ -1,0 +1,17 @@
+#include "ir/ops/elementwise/elementwise.h"
+
+namespace regraft::ops {
+
+// out[i] = the larger of a[i] and b[i], with broadcasting
+struct Max : Broadcasting {
+  static constexpr std::string_view name = "max";
+  static constexpr std::string_view onnx[] = {"Max"};
+  static constexpr TypeSupport types[] = {
+      {DType::F32, 8, 8}, {DType::F16, 8, 8}, {DType::F64, 8, 8}, {DType::BF16, 13, kNever}};
+  static constexpr bool commutative = true;
+  static constexpr bool associative = true;
+  OP_ELEMENT { return alg.larger(read_broadcast(alg, in[0], i), read_broadcast(alg, in[1], i)); }
+};
+
+}  // namespace regraft::ops
+REGRAFT_DEFINE(max, Max)

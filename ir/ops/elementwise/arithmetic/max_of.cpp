@@ -1,0 +1,18 @@
+#include "ir/ops/elementwise/arithmetic/several.h"
+
+namespace regraft::ops {
+
+// out[i] = the largest of the operands' elements at i, with broadcasting
+struct MaxOf : Several {
+  static constexpr std::string_view name = "max-of";
+  static constexpr std::string_view onnx[] = {"Max"};
+  static constexpr TypeSupport types[] = {
+      {DType::F32, 8, 8}, {DType::F16, 8, 8}, {DType::F64, 8, 8}, {DType::BF16, 13, kNever}};
+  OP_ELEMENT {
+    return over_operands(alg, in, i,
+                         [&](const auto& a, const auto& b) { return alg.larger(a, b); });
+  }
+};
+
+}  // namespace regraft::ops
+REGRAFT_DEFINE(max_of, MaxOf)

@@ -1,0 +1,54 @@
+#pragma once
+// Indices that are known when a model runs: values of a tensor of integers.
+#include <cmath>
+
+#include "ir/ops/define.h"
+
+namespace regraft::ops {
+
+/// 1 where a = b, else 0.
+template <Algebra A, class S = typename A::Scalar>
+S equal(A& alg, const S& a, const S& b) {
+  auto at_most = [&](const S& x, const S& y) {
+    return minus(alg, alg.constant(1), alg.apply(Fn::Step, minus(alg, x, y)));
+  };
+  return at_most(a, b) * at_most(b, a);
+}
+
+/// value(p) for the p in 0 .. size-1 that is `index`, or `index` + size; 0 when there is none.
+template <Algebra A, class F, class I = typename A::Index>
+typename A::Scalar element_at(A& alg, const typename A::Scalar& index, const I& size, F&& value) {
+  if constexpr (std::is_same_v<A, Counting>) return value(I(0));  // machines look it up
+  return alg.sum(size, [&](const I& p) {
+    auto here = equal(alg, index, alg.to_scalar(p)) + equal(alg, index, alg.to_scalar(p - size));
+    return here * value(p);
+  });
+}
+
+/// The same for a number: the position, or -1.
+inline int64_t index_of(double index, int64_t size) {
+  if (!(index >= static_cast<double>(-size) && index < static_cast<double>(size))) return -1;
+  auto p = static_cast<int64_t>(index);
+  if (static_cast<double>(p) != index) return -1;
+  return p < 0 ? p + size : p;
+}
+
+/// The type of operand 0, whatever it is; the indices are integers. Variables of rules, which stand
+/// for indices as well, are F32.
+inline Result<DType> indexed_type(const OpDef& op, const Attrs<Poly>&,
+                                  std::span<const DType> operands) {
+  DType index = operands[1];
+  if (index != DType::I32 && index != DType::I64 && index != DType::F32)
+    return error(std::string(op.name) + ": operand 1 is of type " + to_string(index));
+  if (operands[0] == DType::Undefined)
+    return error(std::string(op.name) + ": operand 0 is of type " + to_string(operands[0]));
+  return operands[0];
+}
+
+/// An Error for indices that no model has.
+inline Status check_indices(const TensorType& indices, std::string_view type) {
+  if (is_integer(indices.dtype)) return {};
+  return error(std::string(type) + " by indices of type " + to_string(indices.dtype));
+}
+
+}  // namespace regraft::ops
