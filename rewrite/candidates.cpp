@@ -6,6 +6,8 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "ir/graph/fold.h"
+#include "rewrite/search/clean_up.h"
+#include "rewrite/search/reporter.h"
 
 namespace regraft::rewrite {
 
@@ -42,6 +44,17 @@ uint64_t identity_of(const Graph& g) {
   return all;
 }
 
+/// What the second of two searches in a row looked at.
+void add_counts(SearchReport& total, const SearchReport& next) {
+  total.expanded += next.expanded;
+  total.candidates += next.candidates;
+  total.duplicates += next.duplicates;
+  total.rejected += next.rejected;
+  total.peak_queue = std::max(total.peak_queue, next.peak_queue);
+  total.seconds += next.seconds;
+  total.stop = next.stop;
+}
+
 class Collector {
  public:
   Collector(const Graph& g, const Searcher& searcher, const GraphPrice& price,
@@ -59,7 +72,14 @@ class Collector {
     SearchOptions options = options_;
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     const Stop searching(stop_, wanted_.reserve);
-    SearchReport report = searcher_.search(g_, rules, model, options, searching);
+    SearchReport report = CleanUp().search(g_, rules, model, options, searching);
+    if (!searching.must_end()) {
+      options.budget =
+          std::max<uint64_t>(options.budget - std::min(options.budget, report.candidates), 1);
+      SearchReport more = searcher_.search(report.best, rules, model, options, searching);
+      add_counts(report, more);
+      append(report, std::move(more), report.seconds - more.seconds);
+    }
     if (!searching.must_end())
       polish(report, rules, model, price_, options, searching, portion(wanted_.evaluations, share));
     count(report);

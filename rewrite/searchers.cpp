@@ -6,6 +6,7 @@
 #include "rewrite/search/backtracking.h"
 #include "rewrite/search/beam.h"
 #include "rewrite/search/exhaustive.h"
+#include "rewrite/search/clean_up.h"
 #include "rewrite/search/greedy.h"
 #include "rewrite/search/mcts.h"
 #include "rewrite/taso_search.h"
@@ -26,6 +27,7 @@ std::unique_ptr<Searcher> make() {
 }
 
 constexpr Row kSearchers[] = {
+    {"clean-up", make<CleanUp>},
     {"greedy", make<Greedy>},
     {"windows", make<Windows>},
     {"backtracking", make<Backtracking, false>},

@@ -88,6 +88,10 @@ struct KernelPlan {
 /// as `symbol_value`. REQUIRES: g is acyclic.
 KernelPlan plan_kernels(const Graph& g, const Runtime& runtime, int64_t symbol_value);
 
+/// The graph with a mark on the calls that the runtime computes together without an anchor (an
+/// erf-GELU, a layer normalisation written out): Node::together. Nodes keep their ids.
+Graph with_fusions(const Graph& g, const Runtime& runtime, int64_t symbol_value);
+
 /// The graph with a number for each symbolic size. Nodes keep their ids.
 Graph at_sizes(const Graph& g, int64_t symbol_value);
 

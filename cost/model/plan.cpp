@@ -45,6 +45,45 @@ struct Context {
   Fusion fusion(int32_t id) const { return g.node(id).op->fusion; }
 };
 
+/// The number of a constant that has one element and data.
+std::optional<double> scalar(const Graph& g, Value v) {
+  const Node& node = g.node(v.node);
+  if (node.kind != NodeKind::Constant || node.constant->dtype() != DType::F32 ||
+      node.constant->count() != 1)
+    return std::nullopt;
+  auto numbers = node.constant->reals();
+  return numbers ? std::optional(numbers->front()) : std::nullopt;
+}
+
+struct KnownFusion {
+  std::string_view runtime, operators;
+  double number;
+};
+constexpr KnownFusion kFusions[] = {
+#define REGRAFT_FUSION(runtime, operators, number) {#runtime, operators, number},
+#include "cost/model/fusions.def"
+#undef REGRAFT_FUSION
+};
+
+/// Calls without an anchor that the runtime has one kernel for.
+bool is_known_fusion(const Context& c, const std::vector<int32_t>& members) {
+  std::vector<std::string_view> names;
+  for (int32_t id : members) names.push_back(c.g.node(id).op->name);
+  std::ranges::sort(names);
+  std::string operators;
+  for (std::string_view name : names)
+    operators += (operators.empty() ? "" : " ") + std::string(name);
+  auto has_number = [&](double x) {
+    return x == 0 || std::ranges::any_of(members, [&](int32_t id) {
+             return std::ranges::any_of(c.g.node(id).inputs,
+                                        [&](Value v) { return scalar(c.g, v) == x; });
+           });
+  };
+  return std::ranges::any_of(kFusions, [&](const KnownFusion& f) {
+    return f.runtime == c.runtime.name && f.operators == operators && has_number(f.number);
+  });
+}
+
 /// The members of one kernel while it grows.
 class Group {
  public:
@@ -59,7 +98,7 @@ class Group {
     int32_t next = 0;
     while (members_.size() < kMaxMembers && (next = candidate()) >= 0) {
       add(next);
-      bool admitted = anchored_ || c_.runtime.chains || reused_;
+      bool admitted = anchored_ || c_.runtime.chains || is_known_fusion(c_, members_);
       if (admitted && results() == 1) best = members_;
     }
     return best;
@@ -71,8 +110,6 @@ class Group {
   void add(int32_t id) {
     for (Value v : c_.g.node(id).inputs) {
       if (c_.is_constant(v)) continue;
-      auto [it, first] = reader_.emplace(v, id);
-      reused_ = reused_ || (!first && it->second != id);
       if (!inside(v)) outside_.insert(v);
     }
     members_.push_back(id);
@@ -137,10 +174,8 @@ class Group {
   const Context& c_;
   const std::vector<int32_t>& taken_;
   bool anchored_;
-  bool reused_ = false;  // a value is read by two members
   std::vector<int32_t> members_;
-  std::set<Value> outside_;          // read, not constant
-  std::map<Value, int32_t> reader_;  // the first member that reads the value
+  std::set<Value> outside_;  // read, not constant
 };
 
 /// The number of the kernel of each node; -1: none.
@@ -331,19 +366,6 @@ class Planner {
   }
 
   KernelCall extract(const std::vector<int32_t>& members) const;
-  /// The number of a constant that has one element and data.
-  std::optional<double> scalar(Value v) const {
-    const Node& node = c_.g.node(v.node);
-    if (node.kind != NodeKind::Constant || node.constant->dtype() != DType::F32 ||
-        node.constant->count() != 1)
-      return std::nullopt;
-    auto bytes = node.constant->bytes();
-    if (!bytes) return std::nullopt;
-    float x = 0;
-    std::copy_n(bytes->data(), sizeof x, reinterpret_cast<std::byte*>(&x));
-    return x;
-  }
-
   const Context& c_;
   KernelPlan& plan_;
   std::map<Value, std::set<Layout>> has_;
@@ -359,7 +381,7 @@ KernelCall Planner::extract(const std::vector<int32_t>& members) const {
   for (int32_t id : members)
     for (Value v : c_.g.node(id).inputs) {
       if (inner(v) || now.count(v) || scalars.count(v)) continue;
-      if (auto x = scalar(v)) {
+      if (auto x = scalar(c_.g, v)) {
         scalars.emplace(v, *x);
         continue;
       }
@@ -415,6 +437,25 @@ const Runtime* find_runtime(std::string_view name) {
   for (const Runtime& r : runtimes())
     if (r.name == name) return &r;
   return name == kPlainLoops ? &kSingle : nullptr;
+}
+
+Graph with_fusions(const Graph& g, const Runtime& runtime, int64_t symbol_value) {
+  Graph sized = at_sizes(g, symbol_value), marked = g;
+  Context c(sized, runtime);
+  std::vector<std::vector<int32_t>> groups;
+  grouped(c, groups);
+  int32_t number = 0;
+  for (const auto& members : groups) {
+    if (!is_known_fusion(c, members)) continue;
+    for (int32_t id : members) {
+      Node n = g.node(id);
+      n.together = number;
+      n.together_count = static_cast<int32_t>(members.size());
+      marked.replace_node(id, std::move(n));
+    }
+    ++number;
+  }
+  return marked;
 }
 
 KernelPlan plan_kernels(const Graph& g, const Runtime& runtime, int64_t symbol_value) {

@@ -107,6 +107,9 @@ Cost Profiled::cost(const Node& node, std::span<const TensorType> operands) cons
 }
 
 std::string Profiled::description() const {
+  if (profile_.kernels.empty())
+    return fmt::format("{} of the kernels that {} fuses", Roofline(profile_.machine).description(),
+                       profile_.key.runtime);
   return fmt::format("profile of {}: {} kernels measured, others by a roofline {}",
                      to_string(profile_.key), profile_.kernels.size(),
                      profile_.calibrated ? "fitted to them" : "that is not calibrated");

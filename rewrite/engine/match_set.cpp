@@ -100,7 +100,25 @@ int32_t MatchSet::new_match(const Place& place, const Fit* fit) {
   return number;
 }
 
+/// Would it take some of the calls that the runtime computes together, and leave others?
+bool MatchSet::splits_fusion(const Place& place) const {
+  auto mark = [&](int32_t id) {
+    const Node* n = g_.slot(id).origin.get();
+    return n && n->together >= 0 ? n : nullptr;
+  };
+  return std::ranges::any_of(place.nodes, [&](int32_t id) {
+    const Node* n = mark(id);
+    if (!n) return false;
+    auto taken = std::ranges::count_if(place.nodes, [&](int32_t other) {
+      const Node* m = mark(other);
+      return m && m->together == n->together;
+    });
+    return taken < n->together_count;
+  });
+}
+
 bool MatchSet::add(const Place& place) {
+  if (splits_fusion(place)) return false;
   const Fit* fit = fitter_.fit(g_, place);
   if (!fit || has_lower_twin(place)) return false;
   int32_t number = new_match(place, fit);

@@ -110,6 +110,7 @@ class MatchSet {
   bool add(const Place& place);
   PlaceLimits limits() const;
   int32_t listed_at(const Place& place) const;
+  bool splits_fusion(const Place& place) const;
   bool has_lower_twin(const Place& place);
   bool is_found(const Place& place) const;
   void drop(int32_t number);

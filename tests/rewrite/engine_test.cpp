@@ -307,6 +307,28 @@ TEST(Engine, EqualGraphsHaveOneIdentityHoweverTheyWereReached) {
   EXPECT_EQ(two.identity(), start);
 }
 
+TEST(Engine, WhatARuntimeFusesIsTakenWholeOrNotAtAll) {
+  Graph g;
+  Value x = input(g, {4, 4});
+  Value inner = call(g, "relu", {x}), outer = call(g, "relu", {inner});
+  g.set_outputs({call(g, "relu", {call(g, "relu", {outer})})});
+  RuleIndex rules = index_of({kReluTwice});
+  cost::Roofline model;
+  ASSERT_EQ(Engine(g, rules, model).matches().size(), 3u);
+  auto mark = [&](Value v, int32_t count) {
+    Node n = g.node(v.node);
+    n.together = 0;
+    n.together_count = count;
+    g.replace_node(v.node, std::move(n));
+  };
+  mark(inner, 2);
+  mark(outer, 2);
+  EXPECT_EQ(Engine(g, rules, model).matches().size(), 2u);  // both, or neither
+  mark(inner, 3);
+  mark(outer, 3);
+  EXPECT_EQ(Engine(g, rules, model).matches().size(), 1u);
+}
+
 TEST(Engine, IdentityTellsApartWhatDiffersFarFromTheOutputs) {
   Graph g;
   Value v = call(g, "relu", {call(g, "relu", {input(g, {4, 4})})});
