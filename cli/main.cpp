@@ -1,87 +1,18 @@
-// The command line. The only file that includes CLI11.
-#include <CLI/CLI.hpp>
+// The command line.
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 
 #include "base/parallel.h"
 #include "base/printable.h"
-#include "cli/support/commands.h"
-#include "cli/support/report.h"
-#include "cost/model/kernel.h"
+#include "cli/options/optimize.h"
+#include "cli/options/shared.h"
 #include "io/model.h"
-#include "rewrite/searchers.h"
 #include "rl/environment/environment.h"
-#include "rl/search.h"
 
 namespace {
 
 using namespace regraft::cli;
-
-void add_common(CLI::App& app, Common& c) {
-  app.add_flag_callback(
-      "-q,--quiet", [&c] { c.verbosity = regraft::Verbosity::Quiet; }, "no progress, no table");
-  app.add_option("--threads", c.threads, "threads; 0: all cores")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  app.add_option("--seed", c.seed, "random seed")->capture_default_str();
-  app.add_option("--json", c.json, "write a report for machines to this file (-: stdout)");
-}
-
-/// CLI11's own validators print the ends of the range, with 309 digits.
-CLI::Validator number_where(bool (*fits)(double), const std::string& what) {
-  auto check = [=](std::string& text) {
-    char* end = nullptr;
-    double number = std::strtod(text.c_str(), &end);
-    bool whole = end != text.c_str() && *end == 0;
-    return whole && fits(number) ? std::string() : text + " is no " + what;
-  };
-  return {check, "NUMBER"};
-}
-const CLI::Validator kPositive =
-    number_where([](double x) { return x > 0 && x <= 1e18; }, "positive number");
-const CLI::Validator kSeconds =
-    number_where([](double x) { return x >= 0 && x <= 1e9; }, "number of seconds");
-/// Less than the program takes by itself, with its rules, could not be kept to.
-const CLI::Validator kGigabytes =
-    number_where([](double x) { return x == 0 || (x >= 0.1 && x <= 1e9); },
-                 "number of GB that is at least 0.1, or 0");
-
-void add_time(CLI::App& app, Common& c) {
-  app.add_option("--time", c.seconds, "stop after so many seconds; 0: no limit")->check(kSeconds);
-}
-
-void add_memory(CLI::App& app, Common& c, const std::string& what) {
-  app.add_option("--memory", c.memory_gb, what)->check(kGigabytes);
-}
-const char* const kMemory = "GB that the process may hold; default: 3/4 of the machine's";
-
-std::vector<std::string> names_of_runtimes() {
-  std::vector<std::string> names;
-  for (const auto& r : regraft::cost::runtimes()) names.emplace_back(r.name);
-  return names;
-}
-std::vector<std::string> with(std::vector<std::string> names, std::string_view more) {
-  names.emplace_back(more);
-  return names;
-}
-/// What compare_on reads.
-std::vector<std::string> places_to_check() {
-  std::vector<std::string> places{kReference};
-  for (const auto& r : regraft::cost::runtimes())
-    if (r.evaluates) places.emplace_back(r.name);
-  return places;
-}
-
-/// What choose_cost reads.
-const CLI::Validator kCost(
-    [](std::string& s) {
-      bool known = s == "auto" || s == "roofline";
-      for (const auto& r : regraft::cost::runtimes()) known = known || s == r.name;
-      bool file = std::string_view(s).ends_with(".profile");
-      return known || file ? std::string() : s + " is no cost model and no .profile file";
-    },
-    "auto|roofline|RUNTIME|FILE.profile");
 
 void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
   auto* app = root.add_subcommand(
@@ -115,91 +46,6 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
   add_time(*app, f.common);
   add_memory(*app, f.common, kMemory);
   app->callback([&] { code = run_verify(f); });
-}
-
-/// Which searcher, and how far it goes.
-void add_search(CLI::App& app, OptimizeFlags& f) {
-  auto searchers = regraft::rewrite::searcher_names();
-  searchers.push_back("policy");
-  app.add_option("--search", f.search, "searcher")
-      ->check(CLI::IsMember(searchers))
-      ->capture_default_str();
-  app.add_option("--policy", f.policy, "file of a trained policy; default: the shipped one");
-  app.add_option("--policy-mode", f.policy_mode, "how to follow the policy")
-      ->check(CLI::IsMember(regraft::rl::policy_mode_names()))
-      ->capture_default_str();
-  app.add_option("--alpha", f.alpha,
-                 "backtracking, partial-order, beam, taso: keep graphs that cost up to alpha "
-                 "times the best")
-      ->check(CLI::Range(1.0, 100.0))
-      ->capture_default_str();
-  app.add_option("--budget", f.budget, "candidate graphs to evaluate")->capture_default_str();
-  app.add_option("--growth", f.growth, "calls a graph may have, times those of the model")
-      ->check(CLI::Range(1.0, 100.0))
-      ->capture_default_str();
-}
-
-/// Timing candidates in a runtime.
-void add_measuring(CLI::App& app, OptimizeFlags& f) {
-  auto* measure =
-      app.add_option("--measure", f.measure,
-                     "time candidates in this runtime; the original stays unless one is faster")
-          ->check(CLI::IsMember(names_of_runtimes()));
-  app.add_option("--candidates", f.candidates, "graphs to time beside the original")
-      ->needs(measure)
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--measure-time", f.measure_seconds, "seconds for timing the candidates")
-      ->needs(measure)
-      ->check(kPositive)
-      ->capture_default_str();
-  app.add_option("--measure-threads", f.measure_threads, "threads of the runtime")
-      ->needs(measure)
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-}
-
-void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
-  auto* app =
-      root.add_subcommand("optimize", "rewrite a model with proved rules so that it costs less");
-  app->add_option("model", f.in, "ONNX model")->required();
-  app->add_option("-o,--out", f.out, "where to write the optimised model")->required();
-  app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
-  app->add_option("--disable-rule", f.disabled, "names of rules to leave out");
-  add_search(*app, f);
-  app->add_option("--cost", f.cost,
-                  "cost model: auto (a profile of this machine, if there is one), roofline, the "
-                  "name of a runtime, or a profile file")
-      ->check(kCost)
-      ->capture_default_str();
-  app->add_option("--objective", f.objective, "quantity to minimise: latency, memory or mixed")
-      ->check(CLI::IsMember({"latency", "memory", "mixed"}))
-      ->capture_default_str();
-  add_measuring(*app, f);
-  app->add_option("--check", f.check, "compare both models on so many random inputs before writing")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  app->add_option("--check-on", f.check_on,
-                  "reference: in double precision; a runtime: in float32, by its kernels")
-      ->check(CLI::IsMember(places_to_check()))
-      ->capture_default_str();
-  app->add_flag("--bounded", f.bounded, "also use rules proved at some shapes only");
-  app->add_option(
-         "--numerics", f.numerics,
-         "rounding: rules that are as good in floating point; exact: only those that change "
-         "no bit; real: all that are proved over the reals")
-      ->check(CLI::IsMember({"rounding", "exact", "real"}))
-      ->capture_default_str();
-  app->add_option("--certificate", f.certificate,
-                  "record the rules applied, with their text and place, for `regraft check`");
-  app->add_option("--max-size", f.max_size,
-                  "bytes that the output may have (units: kB, MiB, ..); default: the input's and "
-                  "64 MiB")
-      ->transform(CLI::AsSizeValue(false));
-  add_common(*app, f.common);
-  add_time(*app, f.common);
-  add_memory(*app, f.common, kMemory);
-  app->callback([&] { code = run_optimize(f); });
 }
 
 void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
@@ -415,6 +261,16 @@ void add_bench(CLI::App& root, BenchFlags& f, int& code) {
   app->callback([&] { code = run_bench_learn(f); });
 }
 
+void add_stats(CLI::App& root, StatsFlags& f, int& code) {
+  auto* app = root.add_subcommand(
+      "stats", "say what a model consists of, and how much of it regraft understands");
+  app->add_option("model", f.model, "ONNX model")->required();
+  app->add_option("--json", f.common.json, "write a report for machines to this file (-: stdout)");
+  app->add_flag_callback(
+      "-q,--quiet", [&f] { f.common.verbosity = regraft::Verbosity::Quiet; }, "print nothing");
+  app->callback([&] { code = run_stats(f); });
+}
+
 void add_eval(CLI::App& root, EvalFlags& f, int& code) {
   auto* app = root.add_subcommand("eval", "compute a model's outputs from the operators' formulas")
                   ->group("");
@@ -446,12 +302,13 @@ int main(int argc, char** argv) {
   int code = kDone;
   GenerateFlags generate;
   VerifyFlags verify;
-  OptimizeFlags optimize;
+  OptimizeFlags optimize, simplify;
   CheckFlags check, round;
   RulesFlags rules;
   DeriveFlags derive;
   ImportFlags import;
   ExportFlags rules_export;
+  StatsFlags stats;
   EvalFlags eval;
   TrainFlags train;
   BenchFlags bench;
@@ -459,6 +316,7 @@ int main(int argc, char** argv) {
   add_generate(app, generate, code);
   add_verify(app, verify, code);
   add_optimize(app, optimize, code);
+  add_simplify(app, simplify, code);
   add_check(app, check, round, code);
   add_rules(app, rules, code);
   add_rules_work(app, derive, import, code);
@@ -468,6 +326,7 @@ int main(int argc, char** argv) {
   add_cost_models(app, cost, code);
   add_train(app, train, code);
   add_bench(app, bench, code);
+  add_stats(app, stats, code);
   add_eval(app, eval, code);
   try {
     app.parse(argc, argv);

@@ -2,6 +2,7 @@
 #include "cli/measure/choose.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -35,8 +36,21 @@ struct Outcome {
   std::optional<rewrite::CheckReport> check;
   std::string discarded;               ///< why a graph that was found is not the result
   size_t rules = 0, unsafe_rules = 0;  ///< directions used, and left out for their numerics
+  std::vector<std::string> dynamic;    ///< sizes of the inputs that are no numbers
   double seconds = 0;
 };
+
+/// Each once, in order of first use.
+std::vector<std::string> dynamic_sizes(const Graph& g) {
+  std::vector<std::string> names;
+  for (Value v : g.inputs())
+    for (const Poly& d : g.type(v).shape.value_or(Shape{})) {
+      std::string name = to_string(d);
+      bool known = std::find(names.begin(), names.end(), name) != names.end();
+      if (!d.is_constant() && !known) names.push_back(name);
+    }
+  return names;
+}
 
 std::string change(double before, double after) {
   return before == 0 ? std::string() : fmt::format("{:+.1f} %", 100 * (after / before - 1));
@@ -95,6 +109,8 @@ void print(const Outcome& o) {
   const Choice& c = o.choice;
   const auto& s = c.search;
   fmt::print("{}", table_of(o));
+  if (!o.dynamic.empty())
+    fmt::print("dynamic sizes: {}\n", printable(fmt::format("{}", fmt::join(o.dynamic, ", "))));
   for (const auto& [rule, n] : s.applied) fmt::print("applied {}x {}\n", n, printable(rule));
   if (c.kept)
     fmt::print("the original stays: {}\n",
@@ -140,6 +156,9 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                       {"numerics", flags.numerics},
                       {"unsafe_rules", o.unsafe_rules},
                       {"cost_model", o.choice.model},
+                      {"fixed_shapes", flags.shapes},
+                      {"fixed_dims", flags.dims},
+                      {"dynamic", o.dynamic},
                       {"before", side(o.before, o.choice.sums[0], o.choice.before)},
                       {"after", side(o.after, o.choice.sums[1], o.choice.after)},
                       {"kept", o.choice.kept},
@@ -276,9 +295,8 @@ std::optional<int> check_result(const OptimizeFlags& flags, const io::Imported& 
 /// The result is no larger than allowed, or is the original.
 void fit_result(const OptimizeFlags& flags, const io::Imported& imported, Outcome& o) {
   int64_t most = most_bytes(flags, o.before);
-  bool same = o.choice.kept && o.choice.folded.empty();
-  o.after = same ? o.before : io::summarise(imported, o.choice.graph);
-  if (o.after.bytes <= most || o.choice.kept) return;
+  o.after = io::summarise(imported, o.choice.graph);
+  if (o.after.bytes <= most || (o.choice.kept && o.choice.folded.empty())) return;
   discard(o, imported,
           fmt::format("the result has {}, more than the {} allowed (--max-size)",
                       human_bytes(static_cast<double>(o.after.bytes)),
@@ -306,7 +324,9 @@ int run_optimize(const OptimizeFlags& flags) {
   auto rules =
       load_rules({flags.rules, flags.disabled, flags.bounded, numerics_wanted(flags.numerics)});
   if (!rules) return bad_input(rules.error());
-  auto imported = io::load(flags.in);
+  auto sizes = fixed_sizes(flags.shapes, flags.dims);
+  if (!sizes) return bad_input(sizes.error());
+  auto imported = io::load(flags.in, *sizes);
   if (!imported) return bad_input(imported.error());
   if (auto s = require_distinct_files(flags, *imported); !s) return bad_input(s.error());
   auto outputs = open_outputs(flags);
@@ -314,7 +334,8 @@ int run_optimize(const OptimizeFlags& flags) {
   Outcome o;
   o.rules = rules->rules().size();
   o.unsafe_rules = rules->unsafe();
-  o.before = io::summarise(*imported, imported->graph);
+  o.before = io::summarise(*imported);
+  o.dynamic = dynamic_sizes(imported->graph);
   Stop stop(flags.common.seconds, memory);
   Stop searching(stop, check_seconds(flags, imported->graph, stop));
   int64_t growth = std::max<int64_t>(0, most_bytes(flags, o.before) - o.before.bytes);

@@ -23,6 +23,7 @@ using rewrite::Candidate;
 constexpr int kRounds = 2;                 // of searching and timing what was found
 constexpr double kPolishNodes = 2e6;       // calls priced while polishing a graph, all together
 constexpr double kMostEvaluations = 2000;  // graphs priced while polishing one
+constexpr double kUnmeasuredShare = 0.1;   // of them, where no kernel was measured
 constexpr double kLarge = 5000;            // nodes of a model that is searched once only
 constexpr double kPricings = 2;            // of a graph and of the original, that follow a search
 constexpr double kProbeSeconds = 40, kRoundSeconds = 20;
@@ -120,6 +121,9 @@ class Chooser {
     const double left = stop_.seconds_left();
     goal_.emplace(*cost::goal_named(flags_.objective), *chosen_.model, chosen_.profiled,
                   imported_.graph);
+    start_ = chosen_.profiled ? cost::with_fusions(imported_.graph, chosen_.profiled->runtime(),
+                                                   chosen_.profiled->profile().machine.symbol_value)
+                              : imported_.graph;
     const double pricing = left - stop_.seconds_left();  // nothing, or no number, without a limit
     bool by_sums = !chosen_.profiled && flags_.objective == "latency";
     rewrite::CandidateOptions wanted;
@@ -127,17 +131,22 @@ class Chooser {
     if (pricing > 0) wanted.reserve = kPricings * pricing;
     wanted.count = measurer_ ? static_cast<size_t>(flags_.candidates) : 1;
     double calls = imported_.graph.node_count();
+    bool measured = chosen_.profiled && !chosen_.profiled->profile().kernels.empty();
+    double share = measured ? 1 : kUnmeasuredShare;
     wanted.evaluations =
-        by_sums ? 0 : static_cast<uint64_t>(std::min(kMostEvaluations, kPolishNodes / calls));
+        by_sums || flags_.simplify
+            ? 0
+            : static_cast<uint64_t>(share * std::min(kMostEvaluations, kPolishNodes / calls));
     std::vector<const cost::CostModel*> models{&goal_->search_model()};
-    if (chosen_.profiled && calls < kLarge) models.push_back(&roofline_);
+    if (measured && calls < kLarge) models.push_back(&roofline_);
     return rewrite::find_candidates(
-        imported_.graph, rules_, models, *searcher, [&](const Graph& g) { return goal_->price(g); },
+        start_, rules_, models, *searcher, [&](const Graph& g) { return goal_->price(g); },
         options_, wanted, stop_);
   }
 
   Result<Choice> by_price(std::vector<Candidate> candidates) {
-    bool better = !candidates.empty() && candidates[0].price < 1;
+    constexpr double kTie = 1 + 1e-9;
+    bool better = !candidates.empty() && candidates[0].price < (flags_.simplify ? kTie : 1);
     if (better) return made(std::move(candidates[0]));
     ASSIGN_OR_RETURN(auto folded, regraft::fold(imported_.graph, growth_, stop_));
     if (folded.folded.empty()) return unchanged();
@@ -268,6 +277,7 @@ class Chooser {
   std::optional<Measurer> measurer_;
   std::string note_;
   std::optional<cost::Objective> goal_;
+  Graph start_;                     // the imported graph, with what the runtime fuses marked
   rewrite::SearchReport searches_;  // of the last round, all together
 };
 

@@ -47,8 +47,10 @@ struct VerifyFlags {
 struct OptimizeFlags {
   Common common;
   std::string in, out;
+  std::vector<std::string> shapes, dims;  ///< "NAME=1,3,224,224" and "NAME=8"
   std::vector<std::string> rules;  ///< empty: the shipped ones
   std::vector<std::string> disabled;
+  bool simplify = false;  ///< fewer calls at no higher cost; nothing else is searched for
   std::string search = "windows";
   std::string policy;  ///< file, for the search "policy"; empty: the shipped one
   std::string policy_mode = "scheduled";
@@ -137,6 +139,10 @@ struct BenchFlags {
   std::string cost = "roofline";
   std::string kept;  ///< file of runs, kept up to date; empty: none
 };
+struct StatsFlags {
+  Common common;
+  std::string model;
+};
 struct EvalFlags {
   Common common;
   std::string model, inputs, outputs, list;
@@ -164,6 +170,7 @@ int run_cost_variants(const CostFlags& flags);
 std::vector<std::string> agent_names();
 int run_train(const TrainFlags& flags);
 int run_bench_learn(const BenchFlags& flags);
+int run_stats(const StatsFlags& flags);
 int run_eval(const EvalFlags& flags);
 int run_roundtrip(const CheckFlags& flags);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -52,6 +53,43 @@ Status require_distinct(const std::vector<NamedFile>& inputs,
           fmt::format("{}: {} and {} must be different files", f.path, f.what, other->second));
   }
   return {};
+}
+
+namespace {
+
+/// "NAME=1,3": the name, and the numbers behind the last "=".
+Result<std::pair<std::string, std::vector<int64_t>>> sizes_of(const std::string& text) {
+  auto wrong = [&] { return error("'" + text + "' is not NAME=SIZE,SIZE,.."); };
+  size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) return wrong();
+  std::vector<int64_t> sizes;
+  for (size_t first = at + 1; first <= text.size();) {
+    size_t end = std::min(text.find(',', first), text.size());
+    int64_t size = 0;
+    auto [stop, failure] = std::from_chars(text.data() + first, text.data() + end, size);
+    if (failure != std::errc{} || stop != text.data() + end || size < 1) return wrong();
+    sizes.push_back(size);
+    first = end + 1;
+  }
+  return std::pair(text.substr(0, at), std::move(sizes));
+}
+
+}  // namespace
+
+Result<io::FixedSizes> fixed_sizes(const std::vector<std::string>& shapes,
+                                   const std::vector<std::string>& dims) {
+  io::FixedSizes fixed;
+  for (const std::string& text : shapes) {
+    auto sizes = sizes_of(text);
+    if (!sizes) return error("--shape: " + sizes.error().message);
+    fixed.shapes[sizes->first] = sizes->second;
+  }
+  for (const std::string& text : dims) {
+    auto sizes = sizes_of(text);
+    if (!sizes || sizes->second.size() != 1) return error("--dim: '" + text + "' is not NAME=SIZE");
+    fixed.dims[sizes->first] = sizes->second[0];
+  }
+  return fixed;
 }
 
 }  // namespace regraft::cli

@@ -4,11 +4,16 @@
 #include <vector>
 
 #include "base/result.h"
+#include "io/model.h"
 
 namespace regraft::cli {
 
 /// ONNX files, and those in folders, by name. An Error for a folder without any.
 Result<std::vector<std::string>> model_files(const std::vector<std::string>& paths);
+
+/// "NAME=1,3,224,224" and "NAME=8" as sizes. An Error names the text that is neither.
+Result<io::FixedSizes> fixed_sizes(const std::vector<std::string>& shapes,
+                                   const std::vector<std::string>& dims);
 
 /// A file of a command: what it is there, and its path (empty: there is none).
 struct NamedFile {

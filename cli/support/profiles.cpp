@@ -55,6 +55,16 @@ cost::Machine machine_of(const std::vector<Profile>& all) {
   return {};
 }
 
+/// The kernels that the first runtime fuses, priced by the roofline of this machine.
+Profile unmeasured(const cost::Machine& machine) {
+  const cost::Runtime& runtime = cost::runtimes().front();
+  Profile p;
+  p.key.runtime = runtime.name;
+  p.block = runtime.block;
+  p.machine = machine;
+  return p;
+}
+
 ChosenCost of_profile(const Profile& p) {
   auto model = std::make_unique<cost::Profiled>(p);
   const auto* profiled = model.get();
@@ -106,7 +116,8 @@ Result<ChosenCost> choose_cost(const std::string& cost) {
   if (cost.ends_with(".profile")) return of_file(cost);
   ASSIGN_OR_RETURN(auto all, all_profiles());
   if (const Profile* p = cost == "auto" ? best_of(all) : nullptr) return of_profile(*p);
-  if (cost == "auto" || cost == "roofline")
+  if (cost == "auto") return of_profile(unmeasured(machine_of(all)));
+  if (cost == "roofline")
     return ChosenCost{std::make_unique<cost::Roofline>(machine_of(all))};
   const cost::Runtime* runtime = cost::find_runtime(cost);
   if (const Profile* p = runtime ? best_of(all, *runtime) : nullptr) return of_profile(*p);

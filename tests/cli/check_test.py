@@ -130,7 +130,7 @@ class RandomModels(CheckCase):
         model = Builder(seed, dtype).write(self.path("in.onnx"))
         report = self.path("report.json")
         run = regraft("optimize", model, "-o", self.path("out.onnx"), "--budget", 2000, "--quiet",
-                      "--json", report)
+                      "--cost", "roofline", "--json", report)
         self.assert_exit(run, DONE)
         return json.loads(pathlib.Path(report).read_text())
 

@@ -69,6 +69,7 @@ CALLS = {
 # Where functions are named: laws of theirs that are no facts of a row.
 LAWS = ("ir/algebra/", "verify/normal/", "verify/prove/", "verify/numerics/float_program.")
 NAME_TABLES = ("substitutions/taso",)  # another tool's names of operators
+RULE_TEXT = ("ir/rule/text",)         # "where" introduces a rule's condition
 MAX_FILES = 25           # of sources in a folder
 MAX_LINES = 500          # of any file
 MAX_P90_LINES = 400      # of nine files in ten
@@ -180,6 +181,8 @@ def naming_problems(name, text, root):
     if room == "tests" or name.startswith(("ir/ops/", *NAME_TABLES)):
         return
     operators = {op.replace("_", "-") for op in registered(root, "ir/ops/ops.def", "REGRAFT_OP")}
+    if name.startswith(RULE_TEXT):
+        operators -= {"where"}
     for literal in re.findall(r'"([a-z0-9_-]+)"' if room == "verify" else r'[!=]= *"([a-z0-9-]+)"', text):
         if literal in operators:
             yield f'{name}: names the operator "{literal}"; what is known of it belongs into its file'

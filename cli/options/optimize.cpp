@@ -1,0 +1,120 @@
+#include "cli/options/optimize.h"
+
+#include "cli/options/shared.h"
+#include "rewrite/searchers.h"
+#include "rl/search.h"
+
+namespace regraft::cli {
+namespace {
+
+/// Which searcher, and how far it goes.
+void add_search(CLI::App& app, OptimizeFlags& f) {
+  auto searchers = rewrite::searcher_names();
+  searchers.push_back("policy");
+  app.add_option("--search", f.search, "searcher")
+      ->check(CLI::IsMember(searchers))
+      ->capture_default_str();
+  app.add_option("--policy", f.policy, "file of a trained policy; default: the shipped one");
+  app.add_option("--policy-mode", f.policy_mode, "how to follow the policy")
+      ->check(CLI::IsMember(rl::policy_mode_names()))
+      ->capture_default_str();
+  app.add_option("--alpha", f.alpha,
+                 "backtracking, partial-order, beam, taso: keep graphs that cost up to alpha "
+                 "times the best")
+      ->check(CLI::Range(1.0, 100.0))
+      ->capture_default_str();
+  app.add_option("--budget", f.budget, "candidate graphs to evaluate")->capture_default_str();
+  app.add_option("--growth", f.growth, "calls a graph may have, times those of the model")
+      ->check(CLI::Range(1.0, 100.0))
+      ->capture_default_str();
+}
+
+/// Timing candidates in a runtime.
+void add_measuring(CLI::App& app, OptimizeFlags& f) {
+  auto* measure =
+      app.add_option("--measure", f.measure,
+                     "time candidates in this runtime; the original stays unless one is faster")
+          ->check(CLI::IsMember(names_of_runtimes()));
+  app.add_option("--candidates", f.candidates, "graphs to time beside the original")
+      ->needs(measure)
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--measure-time", f.measure_seconds, "seconds for timing the candidates")
+      ->needs(measure)
+      ->check(kPositive)
+      ->capture_default_str();
+  app.add_option("--measure-threads", f.measure_threads, "threads of the runtime")
+      ->needs(measure)
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+}
+
+/// The options of what writes a checked model.
+void add_checking(CLI::App& app, OptimizeFlags& f) {
+  app.add_option("--shape", f.shapes, "NAME=1,3,224,224: fix the shape of an input");
+  app.add_option("--dim", f.dims, "NAME=8: fix a named dimension of the inputs");
+  app.add_flag_callback(
+      "--keep-dynamic", [] {}, "keep all other dimensions dynamic (the default)");
+  app.add_option("--check", f.check, "compare both models on so many random inputs before writing")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  app.add_option("--check-on", f.check_on,
+                 "reference: in double precision; a runtime: in float32, by its kernels")
+      ->check(CLI::IsMember(places_to_check()))
+      ->capture_default_str();
+  app.add_option("--certificate", f.certificate,
+                 "record the rules applied, with their text and place, for `regraft check`");
+  app.add_option("--max-size", f.max_size,
+                 "bytes that the output may have (units: kB, MiB, ..); default: the input's and "
+                 "64 MiB")
+      ->transform(CLI::AsSizeValue(false));
+}
+
+}  // namespace
+
+void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
+  auto* app =
+      root.add_subcommand("optimize", "rewrite a model with proved rules so that it costs less");
+  app->add_option("model", f.in, "ONNX model")->required();
+  app->add_option("-o,--out", f.out, "where to write the optimised model")->required();
+  app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
+  app->add_option("--disable-rule", f.disabled, "names of rules to leave out");
+  add_search(*app, f);
+  app->add_option("--cost", f.cost,
+                  "cost model: auto (a profile of this machine, if there is one), roofline, the "
+                  "name of a runtime, or a profile file")
+      ->check(kCost)
+      ->capture_default_str();
+  app->add_option("--objective", f.objective, "quantity to minimise: latency, memory or mixed")
+      ->check(CLI::IsMember({"latency", "memory", "mixed"}))
+      ->capture_default_str();
+  add_measuring(*app, f);
+  add_checking(*app, f);
+  app->add_flag("--bounded", f.bounded, "also use rules proved at some shapes only");
+  app->add_option(
+         "--numerics", f.numerics,
+         "rounding: rules that are as good in floating point; exact: only those that change "
+         "no bit; real: all that are proved over the reals")
+      ->check(CLI::IsMember({"rounding", "exact", "real"}))
+      ->capture_default_str();
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  add_memory(*app, f.common, kMemory);
+  app->callback([&] { code = run_optimize(f); });
+}
+
+void add_simplify(CLI::App& root, OptimizeFlags& f, int& code) {
+  auto* app = root.add_subcommand(
+      "simplify", "fold constants and shapes, merge equal nodes, drop what does nothing");
+  f.simplify = true;
+  f.search = "clean-up";
+  app->add_option("model", f.in, "ONNX model")->required();
+  app->add_option("-o,--out", f.out, "where to write the simplified model")->required();
+  add_checking(*app, f);
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  add_memory(*app, f.common, kMemory);
+  app->callback([&] { code = run_optimize(f); });
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,77 @@
+#pragma once
+// Options that several subcommands have. With main.cpp and optimize.cpp all that includes CLI11.
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "cli/support/commands.h"
+#include "cli/support/report.h"
+#include "cost/model/kernel.h"
+
+namespace regraft::cli {
+
+inline void add_common(CLI::App& app, Common& c) {
+  app.add_flag_callback(
+      "-q,--quiet", [&c] { c.verbosity = Verbosity::Quiet; }, "no progress, no table");
+  app.add_option("--threads", c.threads, "threads; 0: all cores")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--seed", c.seed, "random seed")->capture_default_str();
+  app.add_option("--json", c.json, "write a report for machines to this file (-: stdout)");
+}
+
+/// CLI11's own validators print the ends of the range, with 309 digits.
+inline CLI::Validator number_where(bool (*fits)(double), const std::string& what) {
+  auto check = [=](std::string& text) {
+    char* end = nullptr;
+    double number = std::strtod(text.c_str(), &end);
+    bool whole = end != text.c_str() && *end == 0;
+    return whole && fits(number) ? std::string() : text + " is no " + what;
+  };
+  return {check, "NUMBER"};
+}
+inline const CLI::Validator kPositive =
+    number_where([](double x) { return x > 0 && x <= 1e18; }, "positive number");
+inline const CLI::Validator kSeconds =
+    number_where([](double x) { return x >= 0 && x <= 1e9; }, "number of seconds");
+/// Less than the program takes by itself, with its rules, could not be kept to.
+inline const CLI::Validator kGigabytes =
+    number_where([](double x) { return x == 0 || (x >= 0.1 && x <= 1e9); },
+                 "number of GB that is at least 0.1, or 0");
+
+inline void add_time(CLI::App& app, Common& c) {
+  app.add_option("--time", c.seconds, "stop after so many seconds; 0: no limit")->check(kSeconds);
+}
+
+inline void add_memory(CLI::App& app, Common& c, const std::string& what) {
+  app.add_option("--memory", c.memory_gb, what)->check(kGigabytes);
+}
+inline const char* const kMemory = "GB that the process may hold; default: 3/4 of the machine's";
+
+inline std::vector<std::string> names_of_runtimes() {
+  std::vector<std::string> names;
+  for (const auto& r : cost::runtimes()) names.emplace_back(r.name);
+  return names;
+}
+inline std::vector<std::string> with(std::vector<std::string> names, std::string_view more) {
+  names.emplace_back(more);
+  return names;
+}
+/// What compare_on reads.
+inline std::vector<std::string> places_to_check() {
+  std::vector<std::string> places{kReference};
+  for (const auto& r : cost::runtimes())
+    if (r.evaluates) places.emplace_back(r.name);
+  return places;
+}
+
+/// What choose_cost reads.
+inline const CLI::Validator kCost(
+    [](std::string& s) {
+      bool known = s == "auto" || s == "roofline";
+      for (const auto& r : cost::runtimes()) known = known || s == r.name;
+      bool file = std::string_view(s).ends_with(".profile");
+      return known || file ? std::string() : s + " is no cost model and no .profile file";
+    },
+    "auto|roofline|RUNTIME|FILE.profile");
+
+}  // namespace regraft::cli

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""What `regraft simplify` makes of models.
+
+  python simplify_test.py REGRAFT [TestClass[.test]]
+"""
+import json
+import os
+
+import command_line
+from command_line import BAD_INPUT, DONE, regraft
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+
+def node(kind, inputs, outputs, **attributes):
+    return helper.make_node(kind, inputs, outputs, **attributes)
+
+
+def ints(name, values):
+    return numpy_helper.from_array(np.array(values, dtype=np.int64), name)
+
+
+def heads_of(x, y, constants):
+    """y = x[batch,seq,12] reshaped to [batch,seq,3,4] as exporters write it."""
+    constants += [ints(f"{y}_0", 0), ints(f"{y}_1", 1), ints(f"{y}_axes", [0]),
+                  ints(f"{y}_tail", [3, 4])]
+    nodes = [node("Shape", [x], [f"{y}_shape"])]
+    for k in (0, 1):
+        nodes += [node("Gather", [f"{y}_shape", f"{y}_{k}"], [f"{y}_d{k}"], axis=0),
+                  node("Unsqueeze", [f"{y}_d{k}", f"{y}_axes"], [f"{y}_u{k}"])]
+    nodes += [node("Concat", [f"{y}_u0", f"{y}_u1", f"{y}_tail"], [f"{y}_to"], axis=0),
+              node("Reshape", [x, f"{y}_to"], [y])]
+    return nodes
+
+
+class Simplify(command_line.CommandLine):
+    def model(self, nodes, inputs, outputs, constants=()):
+        values = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+                   for name, dims in places] for places in (inputs, outputs)]
+        graph = helper.make_graph(nodes, "g", *values, constants)
+        path = os.path.join(self.folder, "model.onnx")
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                    ir_version=8), path)
+        return path
+
+    def simplified(self, path, *flags):
+        out, report = (os.path.join(self.out_folder, n) for n in ("out.onnx", "report.json"))
+        self.assert_exit(regraft("simplify", path, "-o", out, "--json", report, *flags), DONE)
+        with open(report, encoding="utf-8") as file:
+            return out, json.load(file)
+
+    def assert_same(self, a, b, shapes):
+        for shape in shapes:
+            x = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+            results = [onnxruntime.InferenceSession(p, providers=["CPUExecutionProvider"])
+                       .run(None, {"x": x}) for p in (a, b)]
+            for first, second in zip(*results):
+                np.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-6)
+
+    def kinds(self, path):
+        return sorted(n.op_type for n in onnx.load(path).graph.node)
+
+    def test_computed_shapes_vanish_and_stay_dynamic(self):
+        constants = []
+        path = self.model(heads_of("x", "y", constants), [("x", ["batch", "seq", 12])],
+                          [("y", ["batch", "seq", 3, 4])], constants)
+        out, report = self.simplified(path)
+        self.assertEqual(self.kinds(out), ["Reshape"])
+        self.assertEqual(report["dynamic"], ["batch", "seq"])
+        self.assertEqual(report["before"]["operators"]["Shape"], 1)
+        self.assertNotIn("Shape", report["after"]["operators"])
+        self.assert_same(path, out, [(2, 5, 12), (1, 1, 12)])
+
+    def test_equal_nodes_are_merged(self):
+        nodes = [node("Relu", ["x"], ["a"]), node("Relu", ["x"], ["b"]),
+                 node("Sigmoid", ["a"], ["c"]), node("Sigmoid", ["b"], ["d"]),
+                 node("Mul", ["c", "d"], ["y"])]
+        path = self.model(nodes, [("x", ["n", 3])], [("y", ["n", 3])])
+        out, _ = self.simplified(path)
+        self.assertEqual(self.kinds(out), ["Mul", "Relu", "Sigmoid"])
+        self.assert_same(path, out, [(2, 3), (7, 3)])
+
+    def test_what_hands_on_its_input_vanishes(self):
+        nodes = [node("Identity", ["x"], ["a"]), node("Dropout", ["a"], ["b"]),
+                 node("Cast", ["b"], ["c"], to=TensorProto.FLOAT), node("Relu", ["c"], ["y"])]
+        path = self.model(nodes, [("x", ["n", 3])], [("y", ["n", 3])])
+        out, _ = self.simplified(path)
+        self.assertEqual(self.kinds(out), ["Relu"])
+        self.assert_same(path, out, [(2, 3)])
+
+    def test_sizes_can_be_fixed(self):
+        constants = []
+        path = self.model(heads_of("x", "y", constants), [("x", ["batch", "seq", 12])],
+                          [("y", ["batch", "seq", 3, 4])], constants)
+        out, report = self.simplified(path, "--dim", "seq=5")
+        self.assertEqual(report["dynamic"], ["batch"])
+        self.assertEqual(report["fixed_dims"], ["seq=5"])
+        dims = onnx.load(out).graph.input[0].type.tensor_type.shape.dim
+        self.assertEqual((dims[0].dim_param, dims[1].dim_value), ("batch", 5))
+        out, report = self.simplified(path, "--shape", "x=2,5,12")
+        self.assertEqual(report["dynamic"], [])
+        self.assert_same(path, out, [(2, 5, 12)])
+
+    def test_sizes_that_do_not_fit_are_refused(self):
+        path = self.model([node("Relu", ["x"], ["y"])], [("x", ["n", 3])], [("y", ["n", 3])])
+        out = os.path.join(self.out_folder, "out.onnx")
+        for flag, value, words in (("--dim", "m=2", "'m'"), ("--dim", "n", "NAME=SIZE"),
+                                   ("--dim", "n=0", "NAME=SIZE"), ("--shape", "x=2", "2 axes"),
+                                   ("--shape", "x=2,4", "axis 1"), ("--shape", "z=2,3", "'z'"),
+                                   ("--shape", "x=", "NAME=SIZE")):
+            run = regraft("simplify", path, "-o", out, flag, value)
+            self.assert_exit(run, BAD_INPUT)
+            self.assertIn(words, run.stderr)
+            self.assertEqual(run.stderr.count("\n"), 1)
+            self.assertFalse(os.path.exists(out))
+
+
+if __name__ == "__main__":
+    command_line.main()
