@@ -59,6 +59,8 @@ std::span<const OpSet> op_sets() {
   static const std::vector<OpSet> sets = {
       {"core", joined(joined(matrix_grammars(), image_grammars()), move_grammars())},
       {"extended", rarer_grammars()},
+      {"elements", element_grammars()},
+      {"layers", layer_grammars()},
       {"basic", {matrix_grammar(), convolution_grammar()}},
       {"matrix", {matrix_grammar()}},
       {"taso", {taso_grammar()}},
