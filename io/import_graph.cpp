@@ -53,7 +53,7 @@ class Importer {
   Status add_node(size_t index);
   Status add_outputs();
   void name_output(Value v, const std::string& name);
-  OnnxNode neutral_node(size_t index) const;
+  OnnxNode described(size_t index) const;
   bool add_known_constant(size_t index, const OnnxNode& node);
   bool add_call(size_t index, const OnnxNode& node);
   bool try_call(size_t index, const OnnxNode& node, const OpDef& op);
@@ -198,22 +198,11 @@ Status Importer::add_initialisers() {
   return {};
 }
 
-OnnxNode Importer::neutral_node(size_t index) const {
-  const auto& proto = *model_.nodes[index];
-  OnnxNode node;
-  node.type = proto.op_type();
-  node.opset = model_.opset;
-  node.outputs = proto.output_size();
-  for (const auto& a : proto.attribute()) node.attrs[a.name()] = neutral(a);
-  for (Value v : model_.imprints[index].inputs) {
-    OnnxInput in;
-    in.present = v.node >= 0;
-    if (in.present) in.type = graph_.type(v);
-    if (in.present && graph_.node(v.node).kind == NodeKind::Constant)
-      in.constant = graph_.node(v.node).constant;
-    if (auto known = sizes_.find(v); known != sizes_.end()) in.sizes = known->second;
-    node.inputs.push_back(std::move(in));
-  }
+OnnxNode Importer::described(size_t index) const {
+  OnnxNode node = neutral_node(model_, index, graph_);
+  for (size_t k = 0; k < node.inputs.size(); ++k)
+    if (auto known = sizes_.find(model_.imprints[index].inputs[k]); known != sizes_.end())
+      node.inputs[k].sizes = known->second;
   return node;
 }
 
@@ -233,7 +222,7 @@ Status Importer::add_node(size_t index) {
                                describe(proto, index), name));
     }
   }
-  OnnxNode node = neutral_node(index);
+  OnnxNode node = described(index);
   noted_ = nullptr;
   note_decision(index, node);
   bool standard = is_default_domain(proto.domain()) && functions_.count(proto.op_type()) == 0 &&

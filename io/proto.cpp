@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "io/attributes.h"
+
 namespace regraft::io {
 
 std::string describe(const onnx::NodeProto& node, size_t index) {
@@ -14,6 +16,10 @@ std::string describe(const onnx::NodeProto& node, size_t index) {
 }
 
 bool is_default_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
+
+std::string type_name(const onnx::NodeProto& node) {
+  return is_default_domain(node.domain()) ? node.op_type() : node.domain() + ":" + node.op_type();
+}
 
 std::vector<const onnx::GraphProto*> bodies(const onnx::NodeProto& node) {
   std::vector<const onnx::GraphProto*> found;
@@ -228,6 +234,26 @@ Result<std::vector<size_t>> schedule(const Model& model) {
       return error(describe(*model.nodes[k], k) + " is part of a cycle, or reads one");
   }
   return order;
+}
+
+OnnxNode neutral_node(const Model& model, size_t index, const Graph& graph) {
+  const auto& proto = *model.nodes[index];
+  OnnxNode node;
+  node.type = proto.op_type();
+  node.opset = model.opset;
+  node.outputs = proto.output_size();
+  for (const auto& a : proto.attribute()) node.attrs[a.name()] = neutral(a);
+  for (Value v : model.imprints[index].inputs) {
+    OnnxInput in;
+    in.present = v.node >= 0;
+    if (in.present) {
+      in.type = graph.type(v);
+      in.sizes = graph.node(v.node).sizes;
+      if (graph.node(v.node).kind == NodeKind::Constant) in.constant = graph.node(v.node).constant;
+    }
+    node.inputs.push_back(std::move(in));
+  }
+  return node;
 }
 
 }  // namespace regraft::io

@@ -46,6 +46,11 @@ struct Model {
 /// "node 3 'conv1' (Conv)".
 std::string describe(const onnx::NodeProto& node, size_t index);
 bool is_default_domain(std::string_view domain);
+/// "domain:Type" if foreign.
+std::string type_name(const onnx::NodeProto& node);
+/// The node as operators see it, with types and constants of its inputs, and sizes that the graph
+/// computes by themselves. REQUIRES: its imprint has the inputs.
+OnnxNode neutral_node(const Model& model, size_t index, const Graph& graph);
 /// The sub-graphs in a node's attributes.
 std::vector<const onnx::GraphProto*> bodies(const onnx::NodeProto& node);
 /// Names that a body reads from outside, each once, in order of first use.

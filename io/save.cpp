@@ -190,10 +190,6 @@ int64_t elements(const onnx::NodeProto& node) {
   return n;
 }
 
-std::string type_name(const onnx::NodeProto& node) {
-  return is_default_domain(node.domain()) ? node.op_type() : node.domain() + ":" + node.op_type();
-}
-
 int64_t external_size(Draft& draft, const std::string& folder) {
   std::set<std::tuple<std::string, int64_t, int64_t>> places;
   TensorVisitor note = [&](onnx::TensorProto& t, const std::string&) -> Status {

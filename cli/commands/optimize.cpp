@@ -40,18 +40,6 @@ struct Outcome {
   double seconds = 0;
 };
 
-/// Each once, in order of first use.
-std::vector<std::string> dynamic_sizes(const Graph& g) {
-  std::vector<std::string> names;
-  for (Value v : g.inputs())
-    for (const Poly& d : g.type(v).shape.value_or(Shape{})) {
-      std::string name = to_string(d);
-      bool known = std::find(names.begin(), names.end(), name) != names.end();
-      if (!d.is_constant() && !known) names.push_back(name);
-    }
-  return names;
-}
-
 std::string change(double before, double after) {
   return before == 0 ? std::string() : fmt::format("{:+.1f} %", 100 * (after / before - 1));
 }

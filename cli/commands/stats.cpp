@@ -79,18 +79,13 @@ void add_work(ModelStats& s, const Graph& g) {
   }
 }
 
-void add_dynamic(ModelStats& s, const Graph& g) {
-  for (Value v : g.inputs())
-    for (const Poly& d : g.type(v).shape.value_or(Shape{}))
-      if (!d.is_constant()) s.dynamic.insert(to_string(d));
-}
-
 ModelStats stats_of(const io::Imported& model) {
   ModelStats s;
   s.summary = io::summarise(model, model.graph);
   add_nodes(s, model);
   add_work(s, model.graph);
-  add_dynamic(s, model.graph);
+  auto dynamic = dynamic_sizes(model.graph);
+  s.dynamic.insert(dynamic.begin(), dynamic.end());
   return s;
 }
 

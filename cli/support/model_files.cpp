@@ -92,4 +92,15 @@ Result<io::FixedSizes> fixed_sizes(const std::vector<std::string>& shapes,
   return fixed;
 }
 
+std::vector<std::string> dynamic_sizes(const Graph& g) {
+  std::vector<std::string> names;
+  for (Value v : g.inputs())
+    for (const Poly& d : g.type(v).shape.value_or(Shape{})) {
+      std::string name = to_string(d);
+      bool known = std::find(names.begin(), names.end(), name) != names.end();
+      if (!d.is_constant() && !known) names.push_back(name);
+    }
+  return names;
+}
+
 }  // namespace regraft::cli

@@ -15,6 +15,9 @@ Result<std::vector<std::string>> model_files(const std::vector<std::string>& pat
 Result<io::FixedSizes> fixed_sizes(const std::vector<std::string>& shapes,
                                    const std::vector<std::string>& dims);
 
+/// Sizes of the inputs that are no numbers, each once, in order of first use.
+std::vector<std::string> dynamic_sizes(const Graph& g);
+
 /// A file of a command: what it is there, and its path (empty: there is none).
 struct NamedFile {
   std::string what, path;

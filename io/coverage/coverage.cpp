@@ -5,15 +5,10 @@
 #include <unordered_set>
 
 #include "base/check.h"
-#include "io/attributes.h"
 #include "io/proto.h"
 
 namespace regraft::io {
 namespace {
-
-std::string type_of(const onnx::NodeProto& node) {
-  return is_default_domain(node.domain()) ? node.op_type() : node.domain() + ":" + node.op_type();
-}
 
 int count_nodes(const onnx::NodeProto& node) {
   int count = 0;
@@ -45,26 +40,6 @@ std::vector<char> needed_in_file(const Model& model) {
     for (const auto& name : model.imprints[k].captured) need(name);
   }
   return needed;
-}
-
-/// The node as operators see it, with what the import knows of its inputs.
-OnnxNode neutral_node(const Imported& m, size_t index) {
-  const auto& proto = *m.model->nodes[index];
-  OnnxNode node;
-  node.type = proto.op_type();
-  node.opset = m.model->opset;
-  node.outputs = proto.output_size();
-  for (const auto& a : proto.attribute()) node.attrs[a.name()] = neutral(a);
-  for (Value v : m.model->imprints[index].inputs) {
-    OnnxInput in;
-    in.present = v.node >= 0;
-    if (in.present) in.type = m.graph.type(v);
-    if (in.present && m.graph.node(v.node).kind == NodeKind::Constant)
-      in.constant = m.graph.node(v.node).constant;
-    if (in.present) in.sizes = m.graph.node(v.node).sizes;
-    node.inputs.push_back(std::move(in));
-  }
-  return node;
 }
 
 /// What keeps a tensor from being an operand.
@@ -128,7 +103,7 @@ Reason reason_of(const Imported& m, size_t index, bool local) {
     return makes_no_reals(m.graph.node(m.model->ids[index])) ? Reason::NotReal
                                                              : Reason::UnknownType;
   if (!bodies(proto).empty()) return Reason::Form;
-  OnnxNode node = neutral_node(m, index);
+  OnnxNode node = neutral_node(*m.model, index, m.graph);
   Reason reason = Reason::UnknownType;
   for (const OpDef* op : ops) reason = std::max(reason, reason_of(node, *op));
   return reason;
@@ -175,7 +150,7 @@ std::vector<NodeCoverage> coverage(const Imported& m) {
     bool stays = id >= 0 && in_graph[static_cast<size_t>(id)];
     bool opaque = stays && m.graph.node(id).kind == NodeKind::Opaque;
     bool acts = opaque && !m.graph.node(id).pure;
-    all[k] = {type_of(proto), needed[k] || acts, !opaque, Reason::None, count_nodes(proto)};
+    all[k] = {type_name(proto), needed[k] || acts, !opaque, Reason::None, count_nodes(proto)};
     if (opaque) all[k].reason = reason_of(m, k, functions.count(proto.op_type()) > 0);
   }
   return all;

@@ -1,24 +1,19 @@
 #include <set>
 
-#include "ir/ops/define.h"
+#include "ir/ops/indexing/scatter.h"
 
 namespace regraft::ops {
 
 // out[i] = updates[i with k on the axis] where indices[i with k on the axis] is i's position there,
 // x[i] where no k is such; with add = 1 the sum of x[i] and all such updates. `indices` is a
 // constant table of the shape `shape`, that of the updates. Operands: x, updates.
-struct ScatterElements {
+struct ScatterElements : Scattering<ScatterElements> {
   static constexpr std::string_view name = "scatter-elements";
   static constexpr std::string_view onnx[] = {"ScatterElements"};
-  static constexpr Work work = Work::Movement;
-  static constexpr int arity = 2;
   static constexpr IntAttr ints[] = {{"axis", Length::One, 0, true, IntKind::Axis},
                                      {"indices", Length::Any, std::nullopt, true, IntKind::Offset},
                                      {"shape", Length::Rank, std::nullopt, true},
                                      {"add", Length::One, 0, true}};
-  static constexpr TypeSupport types[] = {
-      {DType::F32, 11, 11}, {DType::F16, 11, 11}, {DType::F64, 11, 11}, {DType::BF16, 13, 13}};
-  static constexpr int64_t kMaxIndices = 4096;  ///< longer tables stay data of an opaque node
   template <class I>
   static bool adds(const Attrs<I>& at) {
     return fixed(at.ints[3][0]) != 0;
@@ -80,21 +75,6 @@ struct ScatterElements {
           });
         },
         zeros);
-  }
-  OP_ELEMENT {
-    auto x = alg.read(in[0], i);
-    return x + over_updates(alg, in, at, i, [&](const auto& update) {
-             return adds(at) ? update : minus(alg, update, x);
-           });
-  }
-  // A copy, or the sum.
-  OP_FLOAT_ELEMENT {
-    std::vector<typename A::Scalar> found = {alg.read(in[0], i)};
-    auto total = over_updates(alg, in, at, i, [&](const auto& update) {
-      found.push_back(update);
-      return update;
-    });
-    return adds(at) ? found.front() + total : found.back();
   }
   static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t>,
                     std::span<double> out) {

@@ -1,23 +1,18 @@
 #include <set>
 
-#include "ir/ops/define.h"
+#include "ir/ops/indexing/scatter.h"
 
 namespace regraft::ops {
 
 // out[p.., r..] = updates[j.., r..] where indices[j..] is p.., x[p.., r..] where no j is such; with
 // add = 1 the sum of x[p.., r..] and all such updates. `indices` is a constant table of the shape
 // [j.., size of p], which is `depth`. Operands: x, updates.
-struct ScatterNd {
+struct ScatterNd : Scattering<ScatterNd> {
   static constexpr std::string_view name = "scatter-nd";
   static constexpr std::string_view onnx[] = {"ScatterND"};
-  static constexpr Work work = Work::Movement;
-  static constexpr int arity = 2;
   static constexpr IntAttr ints[] = {{"indices", Length::Any, std::nullopt, true, IntKind::Offset},
                                      {"depth", Length::One, std::nullopt, true},
                                      {"add", Length::One, 0, true}};
-  static constexpr TypeSupport types[] = {
-      {DType::F32, 11, 11}, {DType::F16, 11, 11}, {DType::F64, 11, 11}, {DType::BF16, 13, 13}};
-  static constexpr int64_t kMaxIndices = 4096;  ///< longer tables stay data of an opaque node
   template <class I>
   static bool adds(const Attrs<I>& at) {
     return fixed(at.ints[2][0]) != 0;
@@ -71,21 +66,6 @@ struct ScatterNd {
       return alg.select(
           here, [&] { return f(alg.read(updates, from)); }, [&] { return zero(alg); });
     });
-  }
-  OP_ELEMENT {
-    auto x = alg.read(in[0], i);
-    return x + over_updates(alg, in, at, i, [&](const auto& update) {
-             return adds(at) ? update : minus(alg, update, x);
-           });
-  }
-  // A copy, or the sum.
-  OP_FLOAT_ELEMENT {
-    std::vector<typename A::Scalar> found = {alg.read(in[0], i)};
-    auto total = over_updates(alg, in, at, i, [&](const auto& update) {
-      found.push_back(update);
-      return update;
-    });
-    return adds(at) ? found.front() + total : found.back();
   }
   static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t>,
                     std::span<double> out) {

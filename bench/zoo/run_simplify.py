@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What `regraft simplify`, onnxsim and onnxslim make of the exports of the zoo. Keeps the figures
-in bench/simplify.json and writes bench/simplify.md.
+in bench/zoo/simplify.json and writes bench/zoo/simplify.md.
 
-  python bench/run_simplify.py --zoo DIR [--only NAME ...] [--again] [--tools NAME ...]
-  python bench/run_simplify.py --table
+  python bench/zoo/run_simplify.py --zoo DIR [--only NAME ...] [--again] [--tools NAME ...]
+  python bench/zoo/run_simplify.py --table
 
 DIR is what models/export_zoo.py wrote; needs the Python of bench/requirements.txt. Each program
 runs by its command line, in a process of its own, one at a time. A model that simplify.json has
@@ -20,10 +20,11 @@ import tempfile
 import threading
 import time
 
-import prose
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import prose  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
+ROOT = HERE.parents[1]
 PEERS = ["onnxsim", "onnxslim"]
 TOOLS = ["regraft", *PEERS]
 TOLERANCE = 1e-4  # of an output's largest magnitude
@@ -191,7 +192,7 @@ def document(kept):
     lines = ["# Simplifying real exports", "",
              f"On {good} of {len(cases)} models regraft leaves at most as many nodes as the better "
              f"of {' and '.join(PEERS)}; on {fewer} it leaves fewer.", "",
-             "Written by `python bench/run_simplify.py` over the files of `models/export_zoo.py`; "
+             "Written by `python bench/zoo/run_simplify.py` over the files of `models/export_zoo.py`; "
              f"the figures are in `simplify.json`. {versions}. Each program ran by its command "
              "line with its defaults. Nodes are those of sub-graphs, too. Results are compared "
              "with the original in onnxruntime without its optimisations, at two settings of the "

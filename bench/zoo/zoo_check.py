@@ -1,7 +1,7 @@
 """What a model of the zoo is, and whether others made of it compute the same; runs apart, because
 models may be large and runtimes may crash.
 
-  python bench/zoo_check.py ENTRY ORIGINAL [OTHER ...]
+  python bench/zoo/zoo_check.py ENTRY ORIGINAL [OTHER ...]
 
 ENTRY is the model's record in zoo.json, as JSON. Prints a JSON list: nodes (those of sub-graphs,
 too), bytes, sizes of the inputs left open, and for OTHER the largest difference at each setting of

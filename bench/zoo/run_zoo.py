@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What `regraft optimize` with its defaults makes of the exports of the zoo: does it compute the
-same, and is it faster? Keeps the figures in bench/zoo.json and writes bench/zoo.md.
+same, and is it faster? Keeps the figures in bench/zoo/zoo.json and writes bench/zoo/zoo.md.
 
-  python bench/run_zoo.py --zoo DIR [--only NAME ...] [--again] [--seconds S]
-  python bench/run_zoo.py --table
+  python bench/zoo/run_zoo.py --zoo DIR [--only NAME ...] [--again] [--seconds S]
+  python bench/zoo/run_zoo.py --table
 
 DIR is what models/export_zoo.py wrote; needs the Python of bench/requirements.txt. A model that
 zoo.json has already is left alone unless --again is given. Each model, its result and the model
@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-import prose
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import prose  # noqa: E402
 import run_simplify
 from run_simplify import HERE, ROOT, agreement, agrees, table
 
@@ -102,7 +103,7 @@ def document(kept):
         "# Optimising real exports", "",
         f"Of {len(cases)} models {same} agree with the original at two settings of their open "
         f"sizes, {wrong} do not.", "",
-        "Written by `python bench/run_zoo.py` over the files of `models/export_zoo.py`; the "
+        "Written by `python bench/zoo/run_zoo.py` over the files of `models/export_zoo.py`; the "
         "figures are in `zoo.json`. `regraft optimize MODEL -o OUT`, nothing else. Then the model, "
         "the result and the model again run in turn in onnxruntime "
         f"{kept['onnxruntime']} with all its optimisations, one thread; medians of CPU time. "

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How much of the zoo does the import understand? Writes bench/coverage.md and coverage.json.
+"""How much of the zoo does the import understand? Writes bench/zoo/coverage.md and coverage.json.
 
-  python3 bench/run_coverage.py --zoo DIR [--regraft EXE] [--out FILE] [--keep FILE]
+  python3 bench/zoo/run_coverage.py --zoo DIR [--regraft EXE] [--out FILE] [--keep FILE]
 
 DIR is what models/export_zoo.py wrote. Plain Python; runs `regraft stats` on each file.
 """
@@ -11,9 +11,10 @@ import pathlib
 import subprocess
 import sys
 
-import prose
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import prose  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNTED = ("nodes", "understood", "unused", "inner", "parameters", "bytes", "multiply_adds",
            "activations", "unknown_values")
 
@@ -103,7 +104,7 @@ def document(kept):
     architectures = len({m["architecture"] for m in models})
     lines = ["# What the import understands", "",
              f"{share(known, nodes)} of {nodes:,} nodes, in {len(models)} exports of "
-             f"{architectures} architectures. Written by `python3 bench/run_coverage.py` over the "
+             f"{architectures} architectures. Written by `python3 bench/zoo/run_coverage.py` over the "
              "files of `models/export_zoo.py`; the figures are in `coverage.json`.", "",
              "A node of the file counts when its outputs are needed. It is understood when it "
              "became an operator call or a constant, or when nothing in the graph needs it any "
@@ -125,8 +126,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--zoo", required=True, metavar="DIR")
     parser.add_argument("--regraft", default=str(ROOT / "build/release/regraft"))
-    parser.add_argument("--out", default=str(ROOT / "bench/coverage.md"))
-    parser.add_argument("--keep", default=str(ROOT / "bench/coverage.json"))
+    parser.add_argument("--out", default=str(ROOT / "bench/zoo/coverage.md"))
+    parser.add_argument("--keep", default=str(ROOT / "bench/zoo/coverage.json"))
     args = parser.parse_args()
     entries = json.loads(pathlib.Path(args.zoo, "zoo.json").read_text(encoding="utf-8"))
     kept = []

@@ -1,7 +1,7 @@
 """Times models that compute the same, in turn, in onnxruntime with all its optimisations; runs
 apart, because a runtime keeps what it allocated.
 
-  python bench/zoo_time.py ENTRY SECONDS MODEL [MODEL ...]
+  python bench/zoo/zoo_time.py ENTRY SECONDS MODEL [MODEL ...]
 
 ENTRY is the models' record in zoo.json, as JSON. Prints a JSON list: CPU seconds of each model's
 runs, one thread, in rounds that start with another model each. The open sizes have their first
