@@ -306,14 +306,13 @@ class Signals(Base):
         self.assertEqual(process.returncode, INTERRUPTED, process.out + process.err)
         return process
 
-    def slow(self):
-        """A model of which one run takes a while."""
+    def slow(self, products=3):
+        """A model of which one run takes a while: so many products of matrices."""
         value = lambda name: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT,
                                                                 [1024, 1024])
-        names = ["x", "a", "b", "y"]
-        nodes = [onnx.helper.make_node("MatMul", [m, f"w{n}"], [n]) for m, n in zip(names, names[1:])]
-        weights = [onnx.numpy_helper.from_array(np.full((1024, 1024), 1e-3, np.float32), f"w{n}")
-                   for n in names[1:]]
+        names = ["x", *(f"x{k}" for k in range(1, products)), "y"]
+        nodes = [onnx.helper.make_node("MatMul", [m, "w"], [n]) for m, n in zip(names, names[1:])]
+        weights = [onnx.numpy_helper.from_array(np.full((1024, 1024), 1e-3, np.float32), "w")]
         graph = onnx.helper.make_graph(nodes, "slow", [value("x")], [value("y")], weights)
         path = self.folder / "slow.onnx"
         onnx.save(onnx.helper.make_model(
@@ -383,7 +382,7 @@ class Signals(Base):
         self.assert_done(self.regraft("cost", "show", profile))
 
     def test_cost_time(self):
-        slow = self.slow()
+        slow = self.slow(products=60)  # a few hundred runs end a measurement
         run = self.interrupted("cost", "time", slow, "--runtime", "cpu", "--time", "60", after=3)
         self.assertIn(b"interrupted", run.err)
         self.environment["REGRAFT_PYTHON"] = sys.executable
