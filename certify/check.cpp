@@ -73,13 +73,13 @@ Status check_certificate(const Certificate& c, const std::vector<Rule>& rules,
   if (models.input_digest != c.input) return error("the certificate is about another input model");
   if (models.output_digest != c.output)
     return error("the certificate is about another output model");
-  if (int opset = io::summarise(models.input, models.input.graph).opset; opset != c.opset)
-    return error("the certificate is about another operator set");
+  Opset opset = io::summarise(models.input, models.input.graph).opset;
+  if (opset.version != c.opset) return error("the certificate is about another operator set");
   // What a rule does in floating point is in its line; a step is right over the reals or not.
   ASSIGN_OR_RETURN(auto index,
                    rewrite::RuleIndex::build(rules, rewrite::Scope::Proved, Numerics::Unknown));
-  ASSIGN_OR_RETURN(Graph replayed, rewrite::replay(models.input.graph, index, c.steps,
-                                                   cost::Roofline(), {c.opset}));
+  ASSIGN_OR_RETURN(Graph replayed,
+                   rewrite::replay(models.input.graph, index, c.steps, cost::Roofline(), {opset}));
   ASSIGN_OR_RETURN(Graph folded, fold_calls(replayed, c.folded));
   ASSIGN_OR_RETURN(Digest reached, digest_as_written(models.input, folded));
   if (reached == c.output) return {};

@@ -7,6 +7,32 @@
 
 namespace regraft::io {
 
+std::unordered_set<std::string> names_of(const Model& model) {
+  std::unordered_set<std::string> names;
+  const auto& graph = model.shell.graph();
+  for (const auto& v : graph.input()) names.insert(v.name());
+  for (const auto& v : graph.output()) names.insert(v.name());
+  for (const auto& t : model.initialisers) names.insert(t->name());
+  for (const auto& t : graph.sparse_initializer()) names.insert(t.values().name());
+  for (const auto& node : model.nodes) {
+    names.insert(node->name());
+    names.insert(node->output().begin(), node->output().end());
+    for (auto& inner : inner_names(*node)) names.insert(std::move(inner));
+  }
+  return names;
+}
+
+bool is_untouched(const Model& model, const Graph& imported, const Node& node) {
+  if (node.origin < 0 || static_cast<size_t>(node.origin) >= model.origins()) return false;
+  int32_t id = model.ids[static_cast<size_t>(node.origin)];
+  if (id < 0) return false;
+  const Node& was = imported.node(id);
+  if (node.kind != was.kind || node.op != was.op || node.inputs.size() != was.inputs.size())
+    return false;
+  if (node.kind == NodeKind::Constant) return same(*node.constant, *was.constant);
+  return node.kind != NodeKind::Call || same(node.attrs, was.attrs);
+}
+
 bool has_shorter_form(const Model& model, const Graph& imported, const Node& node) {
   if (node.kind != NodeKind::Call) return false;
   const auto& inputs = model.imprints[static_cast<size_t>(node.origin)].inputs;
@@ -38,6 +64,19 @@ void drop_stale(onnx::GraphProto& graph, const Model& model) {
   auto* notes = graph.mutable_quantization_annotation();
   auto stale_note = [&](const onnx::TensorAnnotation& a) { return gone(a.tensor_name()); };
   notes->erase(std::remove_if(notes->begin(), notes->end(), stale_note), notes->end());
+}
+
+void set_output(onnx::NodeProto& node, int k, const std::string& name) {
+  while (!name.empty() && node.output_size() <= k) node.add_output();
+  if (k < node.output_size() && node.output(k) != name) node.set_output(k, name);
+}
+
+void import_domain(onnx::ModelProto& model, const std::string& domain) {
+  for (const auto& import : model.opset_import())
+    if (import.domain() == domain) return;
+  auto& import = *model.add_opset_import();
+  import.set_domain(domain);
+  import.set_version(1);
 }
 
 void check_order(const onnx::GraphProto& written) {

@@ -19,13 +19,19 @@ namespace {
 class Exporter {
  public:
   Exporter(const Imported& original, const Graph& optimised)
-      : model_(*original.model), imported_(original.graph), g_(optimised) {}
+      : model_(*original.model),
+        imported_(original.graph),
+        g_(optimised),
+        as_initialisers_(original.as_initialisers && model_.ir_version >= 4) {}
   Result<Draft> run();
 
  private:
   // Which nodes, in what order.
   void index_origins();
-  bool is_untouched(const Node& node) const;
+  /// A node that becomes an initialiser.
+  bool is_hoisted(const Node& node) const {
+    return as_initialisers_ && node.kind == NodeKind::Constant && model_.is_node(node.origin);
+  }
   int32_t keep_leaf(int32_t imported);
   int32_t keep(int32_t origin);
   Value translate(Value imported);
@@ -34,7 +40,6 @@ class Exporter {
   void order_from(int32_t root);
   void order_all();
   // Names.
-  void reserve_names();
   bool is_fixed(Value v) const;
   std::string own_name(Value v) const;
   void name_fixed();
@@ -45,6 +50,7 @@ class Exporter {
   Status write_node(int32_t id);
   Status write_call(int32_t id);
   void write_copy(int32_t id);
+  void write_outputs(onnx::NodeProto& node, int32_t id, const std::vector<int>& results);
   void write_constant(const std::shared_ptr<const Constant>& data, const std::string& as);
   void write_identities(int32_t id);
   void write_sizes(int32_t id);
@@ -68,6 +74,7 @@ class Exporter {
   const Model& model_;
   const Graph& imported_;
   Graph g_;
+  bool as_initialisers_;
   Draft draft_;
   std::vector<int32_t> kept_;  // graph node of each origin; -1: gone
   std::vector<char> copied_;   // of each id: leaves as it came in
@@ -77,6 +84,7 @@ class Exporter {
   std::unordered_set<int32_t> ordered_;
   std::unordered_set<std::string> reserved_, taken_;
   std::map<Value, std::string> names_;
+  std::set<Value> read_;
   std::unordered_set<std::string> required_;
   std::vector<Identity> identities_;
   std::unordered_multimap<uint64_t, NewConstant> constants_;  // new constant inputs by content
@@ -84,29 +92,18 @@ class Exporter {
   std::optional<SizeWriter> sizes_;
 };
 
-/// Is the node what the import made, but for what its operands are?
-bool Exporter::is_untouched(const Node& node) const {
-  if (node.origin < 0 || static_cast<size_t>(node.origin) >= model_.origins()) return false;
-  int32_t id = model_.ids[static_cast<size_t>(node.origin)];
-  if (id < 0) return false;
-  const Node& was = imported_.node(id);
-  if (node.kind != was.kind || node.op != was.op || node.inputs.size() != was.inputs.size())
-    return false;
-  if (node.kind == NodeKind::Constant) return same(*node.constant, *was.constant);
-  return node.kind != NodeKind::Call || same(node.attrs, was.attrs);
-}
-
 void Exporter::index_origins() {
   kept_.assign(model_.origins(), -1);
   copied_.assign(static_cast<size_t>(g_.id_bound()), 0);
   for (int32_t id = 0; id < g_.id_bound(); ++id) {
-    if (!g_.contains(id) || !is_untouched(g_.node(id)) ||
+    if (!g_.contains(id) || !is_untouched(model_, imported_, g_.node(id)) ||
         has_shorter_form(model_, imported_, g_.node(id)))
       continue;
     int32_t& slot = kept_[static_cast<size_t>(g_.node(id).origin)];
     bool first = slot < 0;
     if (first) slot = id;
-    copied_[static_cast<size_t>(id)] = first || g_.node(id).kind == NodeKind::Opaque;
+    bool whole = first || g_.node(id).kind == NodeKind::Opaque;
+    copied_[static_cast<size_t>(id)] = whole && !is_hoisted(g_.node(id));
   }
 }
 
@@ -116,7 +113,7 @@ int32_t Exporter::keep(int32_t origin) {
   if (slot >= 0) return slot;
   slot = g_.add_node(imported_.node(model_.ids[static_cast<size_t>(origin)]));
   copied_.resize(static_cast<size_t>(g_.id_bound()), 0);
-  copied_[static_cast<size_t>(slot)] = 1;
+  copied_[static_cast<size_t>(slot)] = !is_hoisted(g_.node(slot));
   return slot;
 }
 
@@ -216,19 +213,6 @@ const onnx::NodeProto* Exporter::source(int32_t id) const {
   return copied ? model_.nodes[static_cast<size_t>(node.origin)].get() : nullptr;
 }
 
-void Exporter::reserve_names() {
-  const auto& graph = model_.shell.graph();
-  for (const auto& v : graph.input()) reserved_.insert(v.name());
-  for (const auto& v : graph.output()) reserved_.insert(v.name());
-  for (const auto& t : model_.initialisers) reserved_.insert(t->name());
-  for (const auto& t : graph.sparse_initializer()) reserved_.insert(t.values().name());
-  for (const auto& node : model_.nodes) {
-    reserved_.insert(node->name());
-    reserved_.insert(node->output().begin(), node->output().end());
-    for (auto& inner : inner_names(*node)) reserved_.insert(std::move(inner));
-  }
-}
-
 /// Graph inputs and the tensors of the file cannot be renamed.
 bool Exporter::is_fixed(Value v) const {
   const Node& node = g_.node(v.node);
@@ -237,7 +221,8 @@ bool Exporter::is_fixed(Value v) const {
 }
 
 std::string Exporter::own_name(Value v) const {
-  if (const auto* proto = source(v.node)) return proto->output(v.output);
+  if (source(v.node) != nullptr)
+    return output_name(model_, static_cast<size_t>(g_.node(v.node).origin), v.output);
   const auto& names = g_.node(v.node).names;
   return static_cast<size_t>(v.output) < names.size() ? names[static_cast<size_t>(v.output)] : "";
 }
@@ -292,9 +277,9 @@ Status Exporter::name_required() {
 }
 
 void Exporter::name_rest() {
-  std::set<Value> read;
+  for (Value v : g_.outputs()) read_.insert(v);
   for (int32_t id : order_) {
-    for (Value v : inputs_of(id)) read.insert(v);
+    for (Value v : inputs_of(id)) read_.insert(v);
   }
   // First what keeps the name it had, so that no new value takes it.
   for (int pass = 0; pass < 2; ++pass) {
@@ -307,7 +292,7 @@ void Exporter::name_rest() {
         Value v{id, k};
         if (names_.count(v)) continue;
         std::string own = own_name(v);
-        bool omitted = copied && own.empty() && read.count(v) == 0;
+        bool omitted = copied && own.empty() && read_.count(v) == 0;
         bool free = !own.empty() && taken_.insert(own).second;
         names_[v] = omitted || free ? own : fresh(stem);
       }
@@ -325,7 +310,12 @@ std::string Exporter::fresh(std::string_view stem) {
 
 onnx::NodeProto& Exporter::add_node(std::string_view type, const std::string& node_name) {
   onnx::NodeProto& node = *graph().add_node();
-  node.set_op_type(std::string(type));
+  size_t colon = type.find(':');
+  if (colon != std::string_view::npos) {
+    node.set_domain(std::string(type.substr(0, colon)));
+    import_domain(draft_.proto, node.domain());
+  }
+  node.set_op_type(std::string(colon == std::string_view::npos ? type : type.substr(colon + 1)));
   node.set_name(node_name);
   return node;
 }
@@ -339,10 +329,15 @@ void Exporter::write_copy(int32_t id) {
     const std::string& now = v.node < 0 ? std::string() : name(v);
     if (node.input(k) != now) node.set_input(k, now);
   }
-  for (int k = 0; k < static_cast<int>(g_.node(id).types.size()); ++k) {
-    const std::string& now = name({id, k});
-    if (node.output(k) != now) node.set_output(k, now);
-  }
+  for (int k = 0; k < static_cast<int>(g_.node(id).types.size()); ++k)
+    set_output(node, output_of(model_, static_cast<size_t>(g_.node(id).origin), k), name({id, k}));
+}
+
+/// Results at other places than their own; those that nothing reads are left out at the end.
+void Exporter::write_outputs(onnx::NodeProto& node, int32_t id, const std::vector<int>& results) {
+  for (int32_t k = 0; k < static_cast<int32_t>(g_.node(id).types.size()); ++k)
+    if (results.empty() || k == 0 || read_.count({id, k}) > 0)
+      set_output(node, results.empty() ? k : results[static_cast<size_t>(k)], name({id, k}));
 }
 
 /// The initialiser that holds a constant which an operator wants as an input.
@@ -376,7 +371,7 @@ Status Exporter::write_call(int32_t id) {
   onnx::NodeProto& node = add_node(form->type, fresh(call.op->name));
   for (const auto& in : inputs) node.add_input(in);
   for (const auto& [key, value] : form->attrs) *node.add_attribute() = attribute_proto(key, value);
-  for (int k = 0; k < static_cast<int>(call.types.size()); ++k) node.add_output(name({id, k}));
+  write_outputs(node, id, form->results);
   return {};
 }
 
@@ -473,7 +468,7 @@ Result<Draft> Exporter::run() {
   if (auto acyclic = topological_order(g_); !acyclic) return acyclic.error();
   index_origins();
   order_all();
-  reserve_names();
+  reserved_ = names_of(model_);
   name_fixed();
   RETURN_IF_ERROR(name_required());
   name_rest();

@@ -36,14 +36,14 @@ Status declare(onnx::ValueInfoProto& info, const std::string& name, const Tensor
 
 }  // namespace
 
-Result<Imported> model_of(Graph g, int opset) {
+Result<Imported> model_of(Graph g, Opset opset) {
   auto model = std::make_shared<Model>();
   model->name = "graph";
   model->ir_version = 8;
   model->opset = opset;
   model->shell.set_ir_version(model->ir_version);
   model->shell.set_producer_name("regraft");
-  model->shell.add_opset_import()->set_version(opset);
+  model->shell.add_opset_import()->set_version(opset.version);
   auto& proto = *model->shell.mutable_graph();
   proto.set_name("graph");
   for (size_t k = 0; k < g.inputs().size(); ++k) {

@@ -54,6 +54,7 @@ class Importer {
   Status add_outputs();
   void name_output(Value v, const std::string& name);
   OnnxNode described(size_t index) const;
+  bool is_specified(const onnx::NodeProto& proto, const OnnxNode& node) const;
   bool add_known_constant(size_t index, const OnnxNode& node);
   bool add_call(size_t index, const OnnxNode& node);
   bool try_call(size_t index, const OnnxNode& node, const OpDef& op);
@@ -63,6 +64,7 @@ class Importer {
   bool add_size_values(size_t index, const OnnxNode& node);
   void add_sizes(size_t index, int output, const SizeTensorPtr& sizes);
   std::vector<std::string> output_names(size_t index, size_t count) const;
+  bool has_results(size_t index, const std::vector<int>& results) const;
   void define(size_t index, int32_t id, size_t outputs);
   Value absent();
   void add(Node node, int32_t origin, std::string name);
@@ -78,7 +80,7 @@ class Importer {
   std::map<Value, SizeTensorPtr> sizes_;  // what is known of computed integers
   std::unordered_map<std::string_view, const onnx::ValueInfoProto*> infos_;
   std::unordered_set<std::string_view> uses_;
-  std::unordered_set<std::string> functions_;  // local functions of the default domain
+  std::unordered_set<std::string> functions_;  // local functions
   Value absent_;
   std::set<Value> named_;  // outputs that have their name
   SizeTensorPtr noted_;    // what is known of the node that is being added
@@ -97,7 +99,7 @@ Result<Graph> Importer::run() {
   for (const auto& v : g.output()) infos_.emplace(v.name(), &v);
   for (const auto& v : g.value_info()) infos_.emplace(v.name(), &v);
   for (const auto& f : model_.shell.functions()) {
-    if (is_default_domain(f.domain())) functions_.insert(f.name());
+    functions_.insert(type_name(f));
   }
   note_uses();
   add_inputs();
@@ -206,6 +208,13 @@ OnnxNode Importer::described(size_t index) const {
   return node;
 }
 
+/// Is its meaning that of the operator sets that operator files know?
+bool Importer::is_specified(const onnx::NodeProto& proto, const OnnxNode& node) const {
+  bool known = is_default_domain(proto.domain()) || proto.domain() == kMicrosoft;
+  return known && functions_.count(node.type) == 0 && model_.opset >= kFirstOpset &&
+         model_.opset <= kLastOpset;
+}
+
 Status Importer::add_node(size_t index) {
   const auto& proto = *model_.nodes[index];
   Imprint& imprint = model_.imprints[index];
@@ -225,16 +234,13 @@ Status Importer::add_node(size_t index) {
   OnnxNode node = described(index);
   noted_ = nullptr;
   note_decision(index, node);
-  bool standard = is_default_domain(proto.domain()) && functions_.count(proto.op_type()) == 0 &&
-                  model_.opset >= kFirstOpset && model_.opset <= kLastOpset &&
-                  imprint.captured.empty() && bodies(proto).empty();
-  if (standard) {
+  if (is_specified(proto, node) && imprint.captured.empty() && bodies(proto).empty()) {
     if (auto place = mixed_operand(node)) {
       return error(fmt::format("{}: input {} is {} where input 0 is {}", describe(proto, index),
                                *place, to_string(node.inputs[*place].type.dtype),
                                to_string(node.inputs[0].type.dtype)));
     }
-    if (add_known_constant(index, node) || add_alias(index, node) || add_size_values(index, node) ||
+    if (add_alias(index, node) || add_known_constant(index, node) || add_size_values(index, node) ||
         add_call(index, node))
       return {};
   }
@@ -366,7 +372,9 @@ bool asks_equality(const Formula& f) {
 bool Importer::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
   auto import = op.from_onnx(node);
   if (!import || !fits(node, import->operands)) return false;
-  if (output_count(op, import->attrs) != node.outputs) return false;
+  std::vector<int> results = std::move(import->results);
+  int count = results.empty() ? node.outputs : static_cast<int>(results.size());
+  if (output_count(op, import->attrs) != count || !has_results(index, results)) return false;
   std::vector<Value> operands;
   for (int k : import->operands) {
     operands.push_back(model_.imprints[index].inputs[static_cast<size_t>(k)]);
@@ -385,23 +393,35 @@ bool Importer::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
   call.inputs = std::move(operands);
   call.types = std::move(*types);
   call.origin = static_cast<int32_t>(index);
-  call.names = output_names(index, call.types.size());
-  size_t outputs = call.types.size();
   model_.imprints[index].operands = import->operands;
+  model_.imprints[index].results = std::move(results);
+  size_t outputs = call.types.size();
+  call.names = output_names(index, outputs);
   define(index, insert(std::move(call)), outputs);
   return true;
 }
 
-std::vector<std::string> Importer::output_names(size_t index, size_t count) const {
+/// Are all outputs that something reads among them?
+bool Importer::has_results(size_t index, const std::vector<int>& results) const {
+  if (results.empty()) return true;
   const auto& outputs = model_.nodes[index]->output();
-  return {outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(count)};
+  for (int k = 0; k < outputs.size(); ++k)
+    if (is_used(outputs[k]) && std::ranges::count(results, k) == 0) return false;
+  return true;
+}
+
+std::vector<std::string> Importer::output_names(size_t index, size_t count) const {
+  std::vector<std::string> names;
+  for (size_t k = 0; k < count; ++k)
+    names.push_back(output_name(model_, index, static_cast<int>(k)));
+  return names;
 }
 
 void Importer::define(size_t index, int32_t id, size_t outputs) {
   model_.ids[index] = id;
   for (size_t k = 0; k < outputs; ++k) {
-    const std::string& name = model_.nodes[index]->output(static_cast<int>(k));
-    if (!name.empty()) values_[name] = {id, static_cast<int32_t>(k)};
+    std::string name = output_name(model_, index, static_cast<int>(k));
+    if (!name.empty()) values_[std::move(name)] = {id, static_cast<int32_t>(k)};
   }
   if (noted_) sizes_[{id, 0}] = noted_;
 }
@@ -418,15 +438,13 @@ Value Importer::absent() {
 
 Status Importer::add_opaque(size_t index, const OnnxNode& node) {
   const auto& proto = *model_.nodes[index];
-  bool standard = is_default_domain(proto.domain()) && functions_.count(proto.op_type()) == 0 &&
-                  model_.opset >= kFirstOpset && model_.opset <= kLastOpset;
   Node opaque;
   opaque.kind = NodeKind::Opaque;
   for (Value v : model_.imprints[index].inputs) opaque.inputs.push_back(v.node < 0 ? absent() : v);
   for (const auto& name : model_.imprints[index].captured)
     opaque.inputs.push_back(values_.at(name));
   opaque.types.resize(static_cast<size_t>(node.outputs));
-  if (standard) opaque.types = output_types(node, graph_.pool());
+  if (is_specified(proto, node)) opaque.types = output_types(node, graph_.pool());
   for (size_t k = 0; k < opaque.types.size(); ++k) {
     auto info = infos_.find(proto.output(static_cast<int>(k)));
     if (info != infos_.end()) {

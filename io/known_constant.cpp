@@ -62,7 +62,6 @@ std::shared_ptr<const Constant> known_constant(const OnnxNode& node, const onnx:
     const auto* a = find_attribute(proto, "value");
     return a != nullptr && a->has_t() ? constant_of(a->t(), owner) : listed_constant(proto);
   }
-  if (node.type == "Identity" && node.inputs.size() == 1) return node.inputs[0].constant;
   if (node.type == "ConstantOfShape" && node.inputs.size() == 1) {
     if (auto dims = node.constant_ints(0)) return filled(proto, *dims, owner);
   }

@@ -87,7 +87,8 @@ Status take_apart(Model& model) {
       return error(fmt::format("imports the operator set '{}' at version {}", import.domain(),
                                import.version()));
     if (import.domain().empty() || import.domain() == "ai.onnx")
-      model.opset = static_cast<int>(import.version());
+      model.opset.version = static_cast<int>(import.version());
+    if (import.domain() == kMicrosoft) model.opset.microsoft = true;
   }
   model.ir_version = model.shell.ir_version();
   auto& graph = *model.shell.mutable_graph();

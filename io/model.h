@@ -26,6 +26,8 @@ struct Model;
 struct Imported {
   std::shared_ptr<const Model> model;
   Graph graph;
+  /// Nodes that make constants (Constant, ConstantOfShape) are written as initialisers.
+  bool as_initialisers = false;
 };
 
 /// Sizes of inputs that the user fixes; all others stay as dynamic as the file has them.
@@ -48,7 +50,7 @@ void silence_parser();
 /// A model for a graph that was built, not read; inputs are named x0, x1, .., and outputs y0,
 /// y1, .. A size that is a symbol has its name. An Error when an input has a size that is neither a
 /// number nor a symbol.
-Result<Imported> model_of(Graph g, int opset);
+Result<Imported> model_of(Graph g, Opset opset);
 
 struct SaveOptions {
   /// Above this size of the file, tensors move to a data file beside it (protobuf's own limit).
@@ -98,7 +100,7 @@ struct Summary {
       operators;           ///< nodes of the main graph by type ("domain:Type" if foreign)
   int64_t parameters = 0;  ///< elements of initialisers and constants of the main graph
   int64_t bytes = 0;       ///< of all files; 0 when the graph cannot be written
-  int opset = 0;           ///< of the default domain; 0: not imported
+  Opset opset = {};        ///< 0: the default domain is not imported
 };
 Summary summarise(const Imported& original, const Graph& optimised);
 /// What the file itself consists of.

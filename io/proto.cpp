@@ -17,8 +17,19 @@ std::string describe(const onnx::NodeProto& node, size_t index) {
 
 bool is_default_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 
+namespace {
+
+std::string qualified(const std::string& domain, const std::string& type) {
+  return is_default_domain(domain) ? type : domain + ":" + type;
+}
+
+}  // namespace
+
 std::string type_name(const onnx::NodeProto& node) {
-  return is_default_domain(node.domain()) ? node.op_type() : node.domain() + ":" + node.op_type();
+  return qualified(node.domain(), node.op_type());
+}
+std::string type_name(const onnx::FunctionProto& function) {
+  return qualified(function.domain(), function.name());
 }
 
 std::vector<const onnx::GraphProto*> bodies(const onnx::NodeProto& node) {
@@ -236,10 +247,21 @@ Result<std::vector<size_t>> schedule(const Model& model) {
   return order;
 }
 
+int output_of(const Model& model, size_t index, int k) {
+  const auto& results = model.imprints[index].results;
+  return results.empty() ? k : results[static_cast<size_t>(k)];
+}
+
+std::string output_name(const Model& model, size_t index, int k) {
+  int at = output_of(model, index, k);
+  const auto& outputs = model.nodes[index]->output();
+  return at < outputs.size() ? outputs[at] : std::string();
+}
+
 OnnxNode neutral_node(const Model& model, size_t index, const Graph& graph) {
   const auto& proto = *model.nodes[index];
   OnnxNode node;
-  node.type = proto.op_type();
+  node.type = type_name(proto);
   node.opset = model.opset;
   node.outputs = proto.output_size();
   for (const auto& a : proto.attribute()) node.attrs[a.name()] = neutral(a);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <onnx/onnx_pb.h>
@@ -19,6 +20,7 @@ struct Imprint {
   std::vector<std::string>
       captured;               ///< outer names its bodies read; follow `inputs` in Node::inputs
   std::vector<int> operands;  ///< of a call: which ONNX inputs its operands are
+  std::vector<int> results;   ///< of a call: which ONNX outputs its results are; empty: all
 };
 
 struct Model {
@@ -26,7 +28,7 @@ struct Model {
   std::string folder;  ///< where external data may lie; empty: nowhere
   int64_t file_bytes = 0;
   int64_t ir_version = 0;
-  int opset = 0;                                        ///< of the default domain; 0: none
+  Opset opset;                                          ///< 0: no default domain
   onnx::ModelProto shell;                               ///< all but the two lists that follow
   std::vector<std::unique_ptr<onnx::NodeProto>> nodes;  ///< of the main graph
   std::vector<std::unique_ptr<onnx::TensorProto>> initialisers;
@@ -46,8 +48,15 @@ struct Model {
 /// "node 3 'conv1' (Conv)".
 std::string describe(const onnx::NodeProto& node, size_t index);
 bool is_default_domain(std::string_view domain);
+/// The domain of onnxruntime's own operators, which operator files know as well.
+inline constexpr std::string_view kMicrosoft = "com.microsoft";
 /// "domain:Type" if foreign.
 std::string type_name(const onnx::NodeProto& node);
+std::string type_name(const onnx::FunctionProto& function);
+/// The ONNX output that result k of a node in the imported graph is; it may be beyond the last.
+int output_of(const Model& model, size_t index, int k);
+/// Its name, which may be empty.
+std::string output_name(const Model& model, size_t index, int k);
 /// The node as operators see it, with types and constants of its inputs, and sizes that the graph
 /// computes by themselves. REQUIRES: its imprint has the inputs.
 OnnxNode neutral_node(const Model& model, size_t index, const Graph& graph);
@@ -78,8 +87,7 @@ Result<Graph> import_graph(const std::shared_ptr<Model>& model);
 /// Puts the branches that are always taken in the place of their conditions. False: there is none.
 /// The graph must be built anew then.
 bool inline_decided(Model& model);
-/// The result of a Constant, an Identity of a constant or a ConstantOfShape; nullptr: of another
-/// node, or not known.
+/// The result of a Constant or a ConstantOfShape; nullptr: of another node, or not known.
 std::shared_ptr<const Constant> known_constant(const OnnxNode& node, const onnx::NodeProto& proto,
                                                const std::shared_ptr<const Model>& owner);
 
@@ -111,10 +119,18 @@ class Draft {
  private:
   std::vector<std::unique_ptr<onnx::TensorProto>> made_;
 };
+/// Names of values and nodes that the file uses, bodies included.
+std::unordered_set<std::string> names_of(const Model& model);
+/// Is the node what the import made, but for what its operands are?
+bool is_untouched(const Model& model, const Graph& imported, const Node& node);
 /// A call that no rewrite touched, whose target the file computes, and which needs no computation.
 bool has_shorter_form(const Model& model, const Graph& imported, const Node& node);
 /// Drops what the file says of values that no longer exist.
 void drop_stale(onnx::GraphProto& graph, const Model& model);
+/// Names output k of a node that is being written; an empty name is not written at the end.
+void set_output(onnx::NodeProto& node, int k, const std::string& name);
+/// Makes the model import an operator set, version 1 where it did not yet.
+void import_domain(onnx::ModelProto& model, const std::string& domain);
 /// What a reader of the file demands: each value is made once, before it is read.
 void check_order(const onnx::GraphProto& written);
 /// Turns a graph back into a model.

@@ -171,7 +171,7 @@ class GraphBench {
   KeptRuns& kept_;
   std::string file_, digest_;
   std::optional<io::Imported> imported_;
-  int opset_ = 0;
+  Opset opset_ = {};
 };
 
 /// Costs at the end, medians of the runs.

@@ -292,7 +292,7 @@ void fit_result(const OptimizeFlags& flags, const io::Imported& imported, Outcom
   o.after = o.before;
 }
 
-rewrite::SearchOptions search_options(const OptimizeFlags& flags, int opset) {
+rewrite::SearchOptions search_options(const OptimizeFlags& flags, Opset opset) {
   rewrite::SearchOptions options;
   options.alpha = flags.alpha;
   options.budget = flags.budget;
@@ -331,6 +331,7 @@ int run_optimize(const OptimizeFlags& flags) {
   auto choice = choose(flags, *imported, *rules, options, growth, searching);
   if (!choice) return bad_input(error(flags.in + ": " + choice.error().message));
   o.choice = *std::move(choice);
+  imported->as_initialisers = flags.simplify || !o.choice.kept;
   if (auto ended = check_result(flags, *imported, o, stop)) return *ended;
   fit_result(flags, *imported, o);
   o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

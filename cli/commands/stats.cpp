@@ -103,7 +103,7 @@ nlohmann::json to_json(const ModelStats& s, const Graph& g) {
                       {"type", to_string(g.type(v).dtype)},
                       {"dims", dims}});
   }
-  return {{"opset", s.summary.opset},
+  return {{"opset", s.summary.opset.version},
           {"nodes", s.nodes},
           {"understood", s.understood},
           {"unused", s.unused},
@@ -143,7 +143,7 @@ void print(const ModelStats& s) {
                         share(s.understood, s.nodes) + " understood"});
   fmt::print("{}", to_string(table));
   fmt::print("{} parameters, {}, opset {}\n", human_count(double(s.parameters)),
-             human_bytes(double(s.summary.bytes)), s.summary.opset);
+             human_bytes(double(s.summary.bytes)), s.summary.opset.version);
   fmt::print("{} multiply-adds, {} operations, {} elements of activations{}\n",
              human_count(s.multiply_adds), human_count(s.operations), human_count(s.activations),
              s.unknown_values ? fmt::format(", {} of unknown shape", s.unknown_values) : "");

@@ -37,7 +37,7 @@ int32_t random_match(const rewrite::Engine& engine, int32_t max_calls, Rng& rng)
 
 /// Walks of 1 to kLongest moves, short ones as likely as long ones in proportion.
 Result<Graph> walk(const Graph& from, const rewrite::RuleIndex& rules, const cost::CostModel& model,
-                   int opset, Rng& rng, int& moves) {
+                   Opset opset, Rng& rng, int& moves) {
   rewrite::PlanOptions options;
   options.opset = opset;
   rewrite::Engine engine(from, rules, model, options);

@@ -97,8 +97,8 @@ bool makes_no_reals(const Node& node) {
 
 Reason reason_of(const Imported& m, size_t index, bool local) {
   const auto& proto = *m.model->nodes[index];
-  if (!is_default_domain(proto.domain()) || local) return Reason::UnknownType;
-  auto ops = ops_for_onnx(proto.op_type());
+  if (local) return Reason::UnknownType;
+  auto ops = ops_for_onnx(type_name(proto));
   if (ops.empty())
     return makes_no_reals(m.graph.node(m.model->ids[index])) ? Reason::NotReal
                                                              : Reason::UnknownType;
@@ -139,9 +139,8 @@ std::vector<NodeCoverage> coverage(const Imported& m) {
   CHECK(order.has_value());
   std::vector<char> in_graph(static_cast<size_t>(m.graph.id_bound()), 0);
   for (int32_t id : *order) in_graph[static_cast<size_t>(id)] = 1;
-  std::unordered_set<std::string_view> functions;
-  for (const auto& f : model.shell.functions())
-    if (is_default_domain(f.domain())) functions.insert(f.name());
+  std::unordered_set<std::string> functions;
+  for (const auto& f : model.shell.functions()) functions.insert(type_name(f));
   std::vector<char> needed = needed_in_file(model);
   std::vector<NodeCoverage> all(model.nodes.size());
   for (size_t k = 0; k < all.size(); ++k) {
@@ -151,7 +150,7 @@ std::vector<NodeCoverage> coverage(const Imported& m) {
     bool opaque = stays && m.graph.node(id).kind == NodeKind::Opaque;
     bool acts = opaque && !m.graph.node(id).pure;
     all[k] = {type_name(proto), needed[k] || acts, !opaque, Reason::None, count_nodes(proto)};
-    if (opaque) all[k].reason = reason_of(m, k, functions.count(proto.op_type()) > 0);
+    if (opaque) all[k].reason = reason_of(m, k, functions.count(type_name(proto)) > 0);
   }
   return all;
 }

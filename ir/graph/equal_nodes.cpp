@@ -5,20 +5,21 @@
 namespace regraft {
 namespace {
 
-constexpr int64_t kComparedElements = 256;  // elements of constants that are compared
-
-bool is_small(const Node& n) {
-  return n.kind == NodeKind::Constant && n.constant->count() <= kComparedElements;
+bool is_comparable(const Node& n) {
+  return n.kind == NodeKind::Call || n.kind == NodeKind::Constant ||
+         (n.kind == NodeKind::Opaque && n.pure && !n.constant);
 }
 
-bool is_comparable(const Node& n) {
-  return n.kind == NodeKind::Call || (n.kind == NodeKind::Opaque && n.pure && !n.constant) ||
-         is_small(n);
+/// Of type and dimensions: data is read where another constant has the same.
+uint64_t outline(const Constant& c) {
+  uint64_t h = static_cast<uint64_t>(c.dtype());
+  for (int64_t d : c.dims()) h = combine(h, static_cast<uint64_t>(d));
+  return h;
 }
 
 uint64_t hash_of(const Node& n) {
   uint64_t h = combine(static_cast<uint64_t>(n.kind), n.inputs.size());
-  if (n.kind == NodeKind::Constant) return combine(h, n.constant->hash().low);
+  if (n.kind == NodeKind::Constant) return combine(h, outline(*n.constant));
   if (n.kind == NodeKind::Call) h = combine(combine(h, hash_text(n.op->name)), hash(n.attrs));
   if (n.kind == NodeKind::Opaque) h = combine(h, short_hash(n.content));
   for (Value v : n.inputs)
@@ -28,7 +29,8 @@ uint64_t hash_of(const Node& n) {
 
 bool equal(const Node& a, const Node& b) {
   if (a.kind != b.kind || a.op != b.op || a.inputs != b.inputs) return false;
-  if (a.kind == NodeKind::Constant) return same(*a.constant, *b.constant);
+  if (a.kind == NodeKind::Constant)
+    return a.constant->hash() == b.constant->hash() && same(*a.constant, *b.constant);
   return a.kind == NodeKind::Call ? same(a.attrs, b.attrs) : same_opaque(a, b);
 }
 

@@ -6,7 +6,7 @@
 
 namespace regraft {
 
-/// Calls, opaque nodes that are pure and small constants of one graph, by what they compute.
+/// Calls, constants and opaque nodes that are pure, of one graph, by what they compute.
 class EqualNodes {
  public:
   explicit EqualNodes(const Graph& g) : g_(g) {}

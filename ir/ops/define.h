@@ -3,8 +3,9 @@
 // A struct has: name, onnx (types, may be empty), arity (or min_arity and max_arity), and may have
 // ints, reals, commutative, associative, outputs, outputs_attr, what cost models know (work,
 // fusion, blocking, arithmetic, view, channel_affine), parts_by, types (element types of its ONNX
-// form, else kArithmetic), type_operand, truths, typed (see OpDef; a pointer to a function),
-// from_onnx, to_onnx, dense; and the templates OP_SHAPES {..} and OP_ELEMENT {..}, and samples().
+// form, else kArithmetic), microsoft (of its form in onnxruntime's own domain), type_operand,
+// truths, typed (see OpDef; a pointer to a function), from_onnx, to_onnx, dense; and the templates
+// OP_SHAPES {..} and OP_ELEMENT {..}, and samples().
 // Where runtimes do not compute what OP_ELEMENT says step by step, OP_FLOAT_ELEMENT {..} says what
 // they do.
 #include <algorithm>
@@ -122,7 +123,7 @@ inline constexpr TypeSupport kMovement[] = {
 /// occur.
 std::optional<OnnxImport> import_by_name(const OpDef& op, const OnnxNode& node);
 Result<OnnxExport> export_by_name(const OpDef& op, const Attrs<Poly>& at,
-                                  const std::vector<TensorType>& operands, int opset);
+                                  const std::vector<TensorType>& operands, Opset opset);
 inline std::vector<Poly> polys(const std::vector<int64_t>& v) { return {v.begin(), v.end()}; }
 inline std::optional<int> rank_of(const OnnxNode& n, size_t input) {
   if (input >= n.inputs.size() || !n.inputs[input].type.shape) return std::nullopt;
@@ -163,7 +164,7 @@ Status check_call(const OpDef& op, size_t arity, const std::vector<int>& ranks,
 /// The call as to_onnx gets it, axes counted from the front; an Error when its element type is not
 /// in the operator's table, and after it when an attribute is no float32.
 Result<Attrs<Poly>> export_attrs(const OpDef& op, const Attrs<Poly>& at,
-                                 const std::vector<TensorType>& operands, int opset);
+                                 const std::vector<TensorType>& operands, Opset opset);
 Status check_floats(const OnnxExport& form);
 
 template <class Op>
@@ -171,7 +172,7 @@ const OpDef& define();
 
 template <class Op>
 Result<OnnxExport> checked_export(const Attrs<Poly>& at, const std::vector<TensorType>& operands,
-                                  int opset) {
+                                  Opset opset) {
   const OpDef& op = define<Op>();
   ASSIGN_OR_RETURN(Attrs<Poly> normal, export_attrs(op, at, operands, opset));
   auto form = [&] {
@@ -241,6 +242,7 @@ const OpDef& define() {
     if constexpr (requires { Op::arity; }) d.min_arity = d.max_arity = Op::arity;
     if constexpr (requires { Op::min_arity; })
       d.min_arity = Op::min_arity, d.max_arity = Op::max_arity;
+    if constexpr (requires { Op::outputs; }) d.outputs = Op::outputs;
     if constexpr (requires { Op::outputs_attr; }) d.outputs = 0, d.outputs_attr = Op::outputs_attr;
     if constexpr (requires { Op::commutative; }) d.commutative = Op::commutative;
     if constexpr (requires { Op::associative; }) d.associative = Op::associative;
@@ -275,6 +277,7 @@ const OpDef& define() {
     if constexpr (requires { Op::typed; }) d.typed = Op::typed;
     if constexpr (requires { Op::type_operand; }) d.type_operand = Op::type_operand;
     if constexpr (requires { Op::truths; }) d.truths = Op::truths;
+    if constexpr (requires { Op::microsoft; }) d.microsoft = Op::microsoft;
     if (!d.onnx.empty()) d.types = kArithmetic;
     if constexpr (requires { Op::types; }) d.types = Op::types;
     d.to_onnx = &checked_export<Op>;

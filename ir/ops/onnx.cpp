@@ -77,7 +77,7 @@ std::optional<OnnxImport> import_by_name(const OpDef& op, const OnnxNode& node) 
 }
 
 Result<OnnxExport> export_by_name(const OpDef& op, const Attrs<Poly>& at,
-                                  const std::vector<TensorType>& operands, int) {
+                                  const std::vector<TensorType>& operands, Opset) {
   OnnxExport r;
   r.type = op.onnx[0];
   for (size_t k = 0; k < op.ints.size(); ++k) {
@@ -121,6 +121,17 @@ std::string text_of(double x) {
   return {digits.data(), end};
 }
 
+/// An Error when no operator set of the model has the operator for elements of that type.
+Status check_form(const OpDef& op, DType type, Opset opset) {
+  if (opset.microsoft && std::ranges::count(op.microsoft, type) > 0) return {};
+  std::string what = std::string(op.onnx[0]) + " on " + to_string(type);
+  auto row = std::ranges::find(op.types, type, &TypeSupport::type);
+  if (row == op.types.end() || row->specified == kNever) return error("ONNX has no " + what);
+  if (opset.version < row->specified)
+    return error(what + " is newer than the model's opset " + std::to_string(opset.version));
+  return {};
+}
+
 }  // namespace
 
 Result<OnnxExport::Input> real_input(std::string_view what, double v, DType type) {
@@ -131,16 +142,10 @@ Result<OnnxExport::Input> real_input(std::string_view what, double v, DType type
 }
 
 Result<Attrs<Poly>> export_attrs(const OpDef& op, const Attrs<Poly>& at,
-                                 const std::vector<TensorType>& operands, int opset) {
-  if (op.types.empty() || operands.empty())
+                                 const std::vector<TensorType>& operands, Opset opset) {
+  if (!op.has_onnx_form() || operands.empty())
     return error(std::string(op.name) + " has no ONNX form; fold it into a constant");
-  DType type = operands[static_cast<size_t>(op.type_operand)].dtype;
-  std::string what = std::string(op.onnx[0]) + " on " + to_string(type);
-  auto row = std::find_if(op.types.begin(), op.types.end(),
-                          [&](const TypeSupport& t) { return t.type == type; });
-  if (row == op.types.end() || row->specified == kNever) return error("ONNX has no " + what);
-  if (opset < row->specified)
-    return error(what + " is newer than the model's opset " + std::to_string(opset));
+  RETURN_IF_ERROR(check_form(op, operands[static_cast<size_t>(op.type_operand)].dtype, opset));
   Attrs<Poly> normal = at;
   auto rank = static_cast<int64_t>(operands[0].shape->size());
   for (size_t k = 0; k < op.ints.size(); ++k)

@@ -44,9 +44,10 @@ std::span<const OpDef* const> ops_for_onnx(std::string_view onnx_type) {
   return it == table.end() ? std::span<const OpDef* const>{} : it->second;
 }
 
-bool OpDef::runs_on(DType type, int opset) const {
+bool OpDef::runs_on(DType type, Opset opset) const {
+  if (opset.microsoft && std::ranges::count(microsoft, type) > 0) return true;
   return std::any_of(types.begin(), types.end(), [&](const TypeSupport& t) {
-    return t.type == type && opset >= std::max(t.specified, t.runs);
+    return t.type == type && opset.version >= std::max(t.specified, t.runs);
   });
 }
 

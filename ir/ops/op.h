@@ -58,6 +58,15 @@ using Fill = void (*)(A& alg, Tensors<A> in, const Attrs<int64_t>& at,
                       std::span<const int64_t> shape, int out, int64_t first,
                       std::span<typename Sorts<A>::Scalar> values);
 
+/// The operator sets that a model imports.
+struct Opset {
+  int version = 0;         ///< of the default domain
+  bool microsoft = false;  ///< com.microsoft as well: what onnxruntime has beside the standard
+  constexpr Opset(int v = 0, bool contributed = false) : version(v), microsoft(contributed) {}
+  /// Most operators ask for the default domain alone.
+  constexpr operator int() const { return version; }
+};
+
 /// A node of an ONNX model as operator files see it, free of protobuf.
 struct OnnxAttr {
   std::vector<int64_t> ints;
@@ -73,8 +82,8 @@ struct OnnxInput {
   SizeTensorPtr sizes;  ///< when its elements are known as functions of the model's sizes
 };
 struct OnnxNode {
-  std::string type;
-  int opset = 0;  ///< version of the default domain
+  std::string type;  ///< "domain:Type" if foreign
+  int opset = 0;     ///< version of the default domain
   std::map<std::string, OnnxAttr> attrs;
   std::vector<OnnxInput> inputs;
   int outputs = 1;
@@ -89,14 +98,16 @@ struct OnnxNode {
   /// Elements of a constant integer input, or of one that is computed from the model's sizes.
   std::optional<std::vector<Poly>> sizes(size_t input) const;
 };
-/// How an ONNX node is an operator call: its attributes, and which inputs are its operands.
+/// How an ONNX node is an operator call: its attributes, which inputs are its operands, and which
+/// outputs its results.
 struct OnnxImport {
   Attrs<Poly> attrs;
   std::vector<int> operands;
+  std::vector<int> results = {};  ///< empty: all outputs, in order
 };
 /// What to write for an operator call.
 struct OnnxExport {
-  std::string type;
+  std::string type;  ///< "domain:Type" if foreign
   std::map<std::string, OnnxAttr> attrs;
   /// Each input: an operand, a constant to be created, a list of integers that the model computes
   /// from its sizes, or (all empty) an absent optional input.
@@ -106,6 +117,9 @@ struct OnnxExport {
     std::vector<Poly> sizes = {};
   };
   std::vector<Input> inputs;
+  /// Which output each result is; then those at the end that nothing reads are left out. Empty: all
+  /// in order.
+  std::vector<int> results = {};
 };
 
 constexpr int kNever = std::numeric_limits<int>::max();
@@ -197,7 +211,8 @@ struct OpDef {
   DenseKernel dense = nullptr;  ///< nullptr: the formula is fast enough
   /// nullopt: this form of the ONNX node is not expressible; it stays opaque.
   std::optional<OnnxImport> (*from_onnx)(const OnnxNode& node);
-  std::span<const TypeSupport> types;  ///< of its ONNX form; empty: it has none
+  std::span<const TypeSupport> types;  ///< of its standard form; empty: it has none
+  std::span<const DType> microsoft;    ///< that its com.microsoft form has and runs on
   int type_operand = 0;                ///< the operand whose element type `types` are about
   /// Bit k: operand k is of truth values, 1 and 0. A variable that a rule's left side has there
   /// stands for such.
@@ -210,7 +225,7 @@ struct OpDef {
   /// onnxruntime refuses the form whatever its element type is (a padding as large as the window).
   /// Types may have sizes 0: then the call is one that runs on such tensors.
   Result<OnnxExport> (*to_onnx)(const Attrs<Poly>& at, const std::vector<TensorType>& operands,
-                                int opset);
+                                Opset opset);
   std::vector<Sample> (*samples)();
 
   template <class A>
@@ -220,7 +235,9 @@ struct OpDef {
   int int_attr(std::string_view attr) const;   ///< index, or -1
   int real_attr(std::string_view attr) const;  ///< index, or -1
   /// Does onnxruntime's CPU provider run it on this element type?
-  bool runs_on(DType type, int opset) const;
+  bool runs_on(DType type, Opset opset) const;
+  /// Is there a node for it? Makers of constants have none.
+  bool has_onnx_form() const { return !types.empty() || !microsoft.empty(); }
 };
 template <>
 inline const Semantics<Reals>& OpDef::semantics() const {

@@ -37,7 +37,7 @@ PlanOptions for_model(PlanOptions options, const Graph& g) {
     if (!g.contains(id) || g.node(id).kind != NodeKind::Call) continue;
     const Node& call = g.node(id);
     DType type = call.types[0].dtype;
-    if (!call.op->types.empty() && !call.op->runs_on(type, options.opset))
+    if (call.op->has_onnx_form() && !call.op->runs_on(type, options.opset))
       options.elsewhere.insert(type);
   }
   return options;

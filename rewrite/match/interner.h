@@ -16,7 +16,7 @@ using TypeId = int32_t;
 
 /// What new calls must satisfy.
 struct PlanOptions {
-  int opset = 0;  ///< new calls must have an ONNX form at this opset; 0: not asked
+  Opset opset = {};  ///< new calls must have an ONNX form at this opset; 0: not asked
   /// Ends the listing of a graph's matches, which is incomplete then; null: nothing does.
   const Stop* stop = nullptr;
   /// Element types that the model computes with where onnxruntime's CPU provider cannot: it runs

@@ -129,8 +129,8 @@ class Emptied {
   }
   bool accepted(const OpDef& op, const Attrs<Poly>& attrs,
                 const std::vector<TensorType>& operands) const {
-    int opset = interner_.options().opset;
-    return op.to_onnx(attrs, operands, opset == 0 ? kNewestOpset : opset).has_value();
+    Opset opset = interner_.options().opset;
+    return op.to_onnx(attrs, operands, opset == 0 ? Opset(kNewestOpset) : opset).has_value();
   }
 
   const LiveGraph& g_;

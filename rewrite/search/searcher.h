@@ -19,7 +19,7 @@ struct SearchOptions {
   double max_growth = 2;      ///< calls that a graph may have, as a multiple of the original's
   int threads = 1;
   uint64_t seed = 0;  ///< for searchers that draw numbers
-  int opset = 0;      ///< new operators must have an ONNX form at this opset; 0: not asked
+  Opset opset = {};   ///< new operators must have an ONNX form at this opset; 0: not asked
   Verbosity verbosity = Verbosity::Quiet;
 };
 

@@ -91,6 +91,22 @@ class Simplify(command_line.CommandLine):
         self.assertEqual(self.kinds(out), ["Relu"])
         self.assert_same(path, out, [(2, 3)])
 
+    def test_constants_are_initialisers_and_equal_ones_are_one(self):
+        weight = np.random.default_rng(2).normal(size=(32, 32)).astype(np.float32)
+        same = [numpy_helper.from_array(weight, name) for name in ("w", "w2")]
+        nodes = [node("Identity", ["w"], ["v"]),
+                 node("Constant", [], ["two"], value=numpy_helper.from_array(np.float32(2))),
+                 node("MatMul", ["x", "v"], ["a"]), node("Relu", ["a"], ["b"]),
+                 node("MatMul", ["b", "w2"], ["c"]), node("Pow", ["c", "two"], ["d"]),
+                 node("Cos", ["d"], ["y"])]
+        path = self.model(nodes, [("x", ["n", 32])], [("y", ["n", 32])], same)
+        out, _ = self.simplified(path)
+        self.assertNotIn("Constant", self.kinds(out))
+        self.assertNotIn("Identity", self.kinds(out))
+        large = [t for t in onnx.load(out).graph.initializer if list(t.dims) == [32, 32]]
+        self.assertEqual(len(large), 1)
+        self.assert_same(path, out, [(2, 32)])
+
     def test_sizes_can_be_fixed(self):
         constants = []
         path = self.model(heads_of("x", "y", constants), [("x", ["batch", "seq", 12])],

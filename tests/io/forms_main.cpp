@@ -118,7 +118,7 @@ std::vector<Use> hard_uses() {
   return uses;
 }
 
-Result<std::string> one_call(const Use& use, DType type, int opset) {
+Result<std::string> one_call(const Use& use, DType type, Opset opset) {
   Graph g;
   unsigned operand = 1;
   for (const auto& shape : use.sample.shapes) {
@@ -135,12 +135,12 @@ Result<std::string> one_call(const Use& use, DType type, int opset) {
   return io::serialise(model, model.graph);
 }
 
-void write(const Use& use, DType type, int opset, const std::string& folder) {
+void write(const Use& use, DType type, Opset opset, const std::string& folder) {
   static int number = 0;
   bool of_truths = (use.op->truths >> use.op->type_operand & 1) != 0;
   if (of_truths && type != DType::Bool) return;
-  std::string head =
-      std::string(use.op->name) + "\t" + to_string(type) + "\t" + std::to_string(opset) + "\t";
+  std::string head = std::string(use.op->name) + "\t" + to_string(type) + "\t" +
+                     std::to_string(opset.version) + "\t";
   auto bytes = one_call(use, type, opset);
   if (!bytes) {
     std::printf("%srefused\t%s\n", head.c_str(), bytes.error().message.c_str());
@@ -161,7 +161,10 @@ int main(int argc, char** argv) {
     if (!op->onnx.empty())
       for (const Sample& sample : op->samples()) uses.push_back({op, sample});
   for (const Use& use : uses)
-    for (DType type : {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32,
-                       DType::Bool})
+    for (DType type :
+         {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::Bool})
       for (int opset = kFirst; opset <= kLast; ++opset) write(use, type, opset, argv[1]);
+  for (const Use& use : uses)
+    for (DType type : use.op->microsoft)
+      for (int version : {kFirst, 17, kLast}) write(use, type, Opset(version, true), argv[1]);
 }

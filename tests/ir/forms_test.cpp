@@ -48,8 +48,28 @@ TEST(Forms, EveryRowHasATypeOfTheTable) {
   for (const OpDef* op : all_ops()) {
     bool some = std::any_of(op->types.begin(), op->types.end(),
                             [](const TypeSupport& t) { return t.specified <= 26; });
-    EXPECT_EQ(some, !op->onnx.empty()) << op->name;
+    bool standard = std::any_of(op->onnx.begin(), op->onnx.end(), [](std::string_view type) {
+      return type.find(':') == std::string_view::npos;
+    });
+    EXPECT_EQ(some, standard) << op->name;
   }
+}
+
+TEST(Forms, OperatorsOfTheRuntimeNeedItsOperatorSet) {
+  auto written = [](const char* op, Opset opset) {
+    std::vector<TensorType> operands = {{DType::F32, Shape{2, 3}}};
+    auto r = find_op(op)->to_onnx({}, operands, opset);
+    return r ? r->type : r.error().message;
+  };
+  EXPECT_EQ(written("gelu", 20), "Gelu");
+  EXPECT_EQ(written("gelu", 17), "Gelu on float32 is newer than the model's opset 17");
+  EXPECT_EQ(written("gelu", Opset(17, true)), "com.microsoft:Gelu");
+  EXPECT_EQ(written("gelu-tanh", Opset(17, true)), "com.microsoft:FastGelu");
+  EXPECT_FALSE(find_op("gelu")->runs_on(DType::F32, 17));
+  EXPECT_TRUE(find_op("gelu")->runs_on(DType::F32, Opset(17, true)));
+  EXPECT_FALSE(find_op("gelu")->runs_on(DType::F16, Opset(17, true)));
+  EXPECT_FALSE(find_op("fused-matmul")->runs_on(DType::F32, 26));
+  EXPECT_TRUE(find_op("fused-matmul")->runs_on(DType::F64, Opset(7, true)));
 }
 
 TEST(Forms, BoundsHaveTheTypeOfWhatIsCut) {

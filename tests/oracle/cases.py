@@ -18,6 +18,7 @@ class Case:
     attributes: dict = dataclasses.field(default_factory=dict)
     constants: tuple = ()
     outputs: int = 1
+    unnamed: tuple = ()    # positions of outputs that are left out
     typed_by: int = 0      # the input whose element type the outputs have
     result: object = None  # the outputs' element type where it is none of an input
 

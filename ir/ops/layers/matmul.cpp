@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "ir/ops/define.h"
 #include "ir/ops/layers/dense.h"
+#include "ir/ops/layers/product.h"
 
 namespace regraft::ops {
 
@@ -16,12 +17,7 @@ struct MatMul {
   OP_SHAPES {
     const auto &x = in[0], &y = in[1];
     if (x.size() < 2 || y.size() < 2) return error("matmul: an operand is not a matrix");
-    alg.require(x[x.size() - 1] == y[y.size() - 2]);
-    using S = ShapeOf<typename A::Index>;
-    S batch = broadcast(alg, S(x.begin(), x.end() - 2), S(y.begin(), y.end() - 2));
-    batch.push_back(x[x.size() - 2]);
-    batch.push_back(y[y.size() - 1]);
-    return Shapes<A>{batch};
+    return Shapes<A>{product_shape(alg, x, y)};
   }
   OP_ELEMENT {
     using I = typename A::Index;
@@ -33,15 +29,6 @@ struct MatMul {
       return alg.read(x, row) * alg.read(y, column);
     });
   }
-  /// The batch axes broadcast, the two matrix axes as in i.
-  template <class T, class I>
-  static Indices<I> operand_position(const T& t, std::span<const I> i) {
-    Indices<I> j;
-    size_t skip = i.size() - static_cast<size_t>(t.rank());
-    for (int d = 0; d < t.rank(); ++d)
-      j.push_back(d < t.rank() - 2 && is_one(t.dim(d)) ? I(0) : i[static_cast<size_t>(d) + skip]);
-    return j;
-  }
   static void dense(Tensors<Reals> in, const Attrs<int64_t>&, std::span<const int64_t> shape,
                     std::span<double> out) {
     const auto &x = in[0], &y = in[1];
@@ -50,20 +37,11 @@ struct MatMul {
     constexpr int64_t kRows = 64;  // a block of work
     int64_t blocks = (rows + kRows - 1) / kRows,
             batches = rows * columns == 0 ? 0 : static_cast<int64_t>(out.size()) / (rows * columns);
-    auto offset = [&](const NumTensor<double>& t,
-                      int64_t batch) {  // of the matrix that `batch` reads
-      int64_t at_element = 0;
-      for (int d = static_cast<int>(shape.size()) - 3, k = t.rank() - 3; d >= 0; --d, --k) {
-        int64_t i = batch % shape[static_cast<size_t>(d)];
-        batch /= shape[static_cast<size_t>(d)];
-        if (k >= 0 && t.dim(k) != 1) at_element += i * t.strides[static_cast<size_t>(k)];
-      }
-      return at_element;
-    };
     parallel_for(static_cast<size_t>(batches * blocks), default_threads(), [&](size_t task) {
       int64_t batch = static_cast<int64_t>(task) / blocks,
               first = static_cast<int64_t>(task) % blocks * kRows;
-      multiply(x.data + offset(x, batch) + first * inner, inner, y.data + offset(y, batch), columns,
+      multiply(x.data + matrix_offset(x, shape, batch) + first * inner, inner,
+               y.data + matrix_offset(y, shape, batch), columns,
                out.data() + (batch * rows + first) * columns, columns,
                std::min(kRows, rows - first), inner, columns);
     });

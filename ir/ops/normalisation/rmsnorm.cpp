@@ -6,7 +6,7 @@ namespace regraft::ops {
 // with the mean over the axes from `axis` on; operands: x, scale
 struct RmsNorm {
   static constexpr std::string_view name = "rmsnorm";
-  static constexpr std::string_view onnx[] = {"RMSNormalization"};
+  static constexpr std::string_view onnx[] = {"RMSNormalization", "SimplifiedLayerNormalization"};
   static constexpr Work work = Work::Reduction;
   static constexpr Fusion fusion = Fusion::AfterSum;
   static constexpr int arity = 2;
@@ -14,6 +14,7 @@ struct RmsNorm {
   static constexpr RealAttr reals[] = {{"epsilon", double{1e-5F}}};
   static constexpr TypeSupport types[] = {
       {DType::F32, 23, 23}, {DType::F16, 23, 23}, {DType::F64, 23, 23}, {DType::BF16, 23, kNever}};
+  static constexpr DType microsoft[] = {DType::F32, DType::F16, DType::F64};
   OP_SHAPES {
     const auto &x = in[0], &scale = in[1];
     if (!axis_fits(fixed(at.ints[0][0]), static_cast<int>(x.size())))
@@ -64,15 +65,17 @@ struct RmsNorm {
     });
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
-    if (n.integer("stash_type", 1) != 1) return std::nullopt;
+    if (n.outputs != 1 || n.integer("stash_type", 1) != 1) return std::nullopt;
     return OnnxImport{
         {{{Poly(n.integer("axis", -1))}}, {{n.real("epsilon", reals[0].fallback), nullptr}}},
         {0, 1}};
   }
   static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
-                                    int opset) {
+                                    Opset opset) {
     if (has_zero(*in[0].shape)) return error("RMSNormalization of nothing does not run");
-    return export_by_name(define<RmsNorm>(), at, in, opset);
+    ASSIGN_OR_RETURN(OnnxExport r, export_by_name(define<RmsNorm>(), at, in, opset));
+    if (opset.version < 23) r.type = onnx[1];
+    return r;
   }
   static std::vector<Sample> samples() {
     return {{{{2, 4}, {4}}, {{{-1}}, {{0.0078125, nullptr}}}},
