@@ -8,10 +8,24 @@ namespace {
 
 /// Attributes that are lists even when they have one number; in ONNX a name has one kind
 /// throughout.
-constexpr std::array<std::string_view, 17> kLists = {
-    "axes",         "border", "dilations", "ends",    "kernel_shape", "output_padding",
-    "output_shape", "pads",   "perm",      "repeats", "scales",       "shape",
-    "sizes",        "split",  "starts",    "steps",   "strides"};
+constexpr std::array<std::string_view, 18> kLists = {"activation_params",
+                                                     "axes",
+                                                     "border",
+                                                     "dilations",
+                                                     "ends",
+                                                     "kernel_shape",
+                                                     "output_padding",
+                                                     "output_shape",
+                                                     "pads",
+                                                     "perm",
+                                                     "repeats",
+                                                     "scales",
+                                                     "shape",
+                                                     "sizes",
+                                                     "split",
+                                                     "starts",
+                                                     "steps",
+                                                     "strides"};
 
 bool is_list(std::string_view name) {
   return std::find(kLists.begin(), kLists.end(), name) != kLists.end();

@@ -10,6 +10,8 @@ struct FusedConv : Conv {
   static constexpr std::string_view onnx[] = {"com.microsoft:FusedConv"};
   static constexpr std::span<const TypeSupport> types = {};
   static constexpr DType microsoft[] = {DType::F32};
+  static constexpr Fusion fusion = Fusion::Alone;
+  static constexpr Blocking blocking = Blocking::Never;
   static constexpr int min_arity = 2, max_arity = 4;
   static constexpr IntAttr ints[] = {Conv::ints[0],
                                      Conv::ints[1],

@@ -8,6 +8,7 @@ struct FusedGemm : Gemm {
   static constexpr std::string_view name = "fused-gemm";
   static constexpr std::string_view onnx[] = {"com.microsoft:FusedGemm"};
   static constexpr std::span<const TypeSupport> types = {};
+  static constexpr Fusion fusion = Fusion::Alone;
   static constexpr DType microsoft[] = {DType::F32};
   static constexpr IntAttr ints[] = {
       Gemm::ints[0], Gemm::ints[1], {"activation", Length::One, 0, true}};

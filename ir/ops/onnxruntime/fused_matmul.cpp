@@ -11,7 +11,7 @@ struct FusedMatMul {
   static constexpr std::string_view name = "fused-matmul";
   static constexpr std::string_view onnx[] = {"com.microsoft:FusedMatMul"};
   static constexpr Work work = Work::Product;
-  static constexpr Fusion fusion = Fusion::Anchor;
+  static constexpr Fusion fusion = Fusion::Alone;
   static constexpr int arity = 2;
   static constexpr std::span<const TypeSupport> types = {};
   static constexpr DType microsoft[] = {DType::F32, DType::F64};

@@ -9,8 +9,9 @@ struct GeluTanh : GeluForm {
   static constexpr std::string_view mode = "tanh";
   OP_ELEMENT { return gelu_tanh_of(alg, alg.read(in[0], i)); }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) { return import(n, mode, onnx[1]); }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>&, const std::vector<TensorType>&,
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>&, const std::vector<TensorType>& in,
                                     Opset opset) {
+    if (opset.version < 20 && in[0].shape->empty()) return error("FastGelu wants an axis");
     return write(mode, onnx[1], opset);
   }
 };
