@@ -152,6 +152,7 @@ Error located(const std::string& name, const Error& failure) {
 }  // namespace
 
 Result<Imported> import_model(const std::shared_ptr<Model>& model) {
+  if (model->shell.has_graph()) inline_functions(*model);
   RETURN_IF_ERROR(take_apart(*model));
   RETURN_IF_ERROR(check_names(*model));
   RETURN_IF_ERROR(check_tensors(*model));

@@ -75,6 +75,11 @@ Result<Imported> import_model(const std::shared_ptr<Model>& model);
 Result<std::vector<size_t>> schedule(const Model& model);
 /// Builds the graph of a parsed, validated model and fills in its imprints.
 Result<Graph> import_graph(const std::shared_ptr<Model>& model);
+/// Puts what local functions consist of in the place of their calls, in bodies too, and drops those
+/// that nothing calls any more. A call stays where the function calls itself, is not well formed,
+/// has nodes of another operator set than the model, takes graphs as attributes, or is too large.
+/// REQUIRES: the nodes are in the shell.
+void inline_functions(Model& model);
 /// Puts the branches that are always taken in the place of their conditions. False: there is none.
 /// The graph must be built anew then.
 bool inline_decided(Model& model);
