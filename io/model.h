@@ -20,8 +20,8 @@ namespace regraft::io {
 /// The parsed file: all that is needed to write it back. Immutable, thread-safe.
 struct Model;
 
-/// A model and its graph. In the graph, `origin` counts the nodes of the file (those of functions in
-/// the place of their calls), then its initialisers, then its sparse initialisers.
+/// A model and its graph. In the graph, `origin` counts the nodes of the file (with those of local
+/// functions in the place of their calls), then its initialisers, then its sparse initialisers.
 /// Initialisers that are also graph inputs are inputs, which a caller may override; in files before
 /// IR version 4, which have no other way to declare an initialiser, they are constants.
 struct Imported {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <onnx/onnx_pb.h>
@@ -21,6 +22,13 @@ struct Imprint {
   std::vector<int> operands;  ///< of a call: which ONNX inputs its operands are
 };
 
+/// Of a body that is a model of its own: what it lies in.
+struct Enclosing {
+  std::shared_ptr<const std::unordered_set<std::string>> names;  ///< in the whole model
+  std::string prefix;                        ///< of new names, unlike that of any other body
+  std::unordered_set<std::string> captured;  ///< inputs and initialisers that lie outside
+};
+
 struct Model {
   std::string name;    ///< the path as given, for messages
   std::string folder;  ///< where external data may lie; empty: nowhere
@@ -29,8 +37,8 @@ struct Model {
   int opset = 0;                                        ///< of the default domain; 0: none
   onnx::ModelProto shell;                               ///< all but the two lists that follow
   std::vector<std::unique_ptr<onnx::NodeProto>> nodes;  ///< of the main graph
-  std::vector<std::unique_ptr<onnx::TensorProto>> initialisers;
-  std::vector<Imprint> imprints;  ///< of each node
+  std::vector<std::shared_ptr<onnx::TensorProto>> initialisers;  ///< shared, never changed
+  std::vector<Imprint> imprints;                                 ///< of each node
   std::vector<int32_t> ids;  ///< imported graph node of each origin; -1: an input stands for it
   /// Nodes (If) whose condition the import found to be the same for all inputs, and its value.
   std::map<size_t, bool> decided;
@@ -38,6 +46,7 @@ struct Model {
   bool external = false;   ///< some tensor lies in another file
   /// The data of tensors that have none themselves: of a model that was not read from bytes.
   std::unordered_map<const onnx::TensorProto*, std::shared_ptr<const Constant>> held;
+  std::shared_ptr<const Enclosing> enclosing;  ///< nullptr: it is no body
 
   size_t origins() const { return ids.size(); }
   bool is_node(int32_t origin) const { return static_cast<size_t>(origin) < nodes.size(); }

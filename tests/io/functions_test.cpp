@@ -3,10 +3,8 @@
 
 #include "tests/io/models.h"
 
-namespace regraft::io {
+namespace regraft::io::test {
 namespace {
-
-using namespace test;  // NOLINT
 
 onnx::FunctionProto& add_function(onnx::ModelProto& m, const std::string& name,
                                   const Strings& inputs, const Strings& outputs) {
@@ -263,4 +261,4 @@ TEST(Functions, WhatDoesNotFitStaysACall) {
 }
 
 }  // namespace
-}  // namespace regraft::io
+}  // namespace regraft::io::test
