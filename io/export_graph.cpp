@@ -320,7 +320,7 @@ std::string Exporter::fresh(std::string_view stem) {
   const Enclosing* around = model_.enclosing.get();
   for (;;) {
     std::string name = fmt::format("{}_{}_{}", around ? around->prefix : "regraft", stem, n++);
-    if (around && around->names->count(name) > 0) continue;
+    if (around && model_.names->count(name) > 0) continue;
     if (reserved_.count(name) == 0 && taken_.insert(name).second) return name;
   }
 }

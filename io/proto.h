@@ -24,7 +24,6 @@ struct Imprint {
 
 /// Of a body that is a model of its own: what it lies in.
 struct Enclosing {
-  std::shared_ptr<const std::unordered_set<std::string>> names;  ///< in the whole model
   std::string prefix;                        ///< of new names, unlike that of any other body
   std::unordered_set<std::string> captured;  ///< inputs and initialisers that lie outside
 };
@@ -47,6 +46,8 @@ struct Model {
   /// The data of tensors that have none themselves: of a model that was not read from bytes.
   std::unordered_map<const onnx::TensorProto*, std::shared_ptr<const Constant>> held;
   std::shared_ptr<const Enclosing> enclosing;  ///< nullptr: it is no body
+  /// All names of the file where some node has bodies, else nullptr; of a body: of the whole model.
+  std::shared_ptr<const std::unordered_set<std::string>> names;
 
   size_t origins() const { return ids.size(); }
   bool is_node(int32_t origin) const { return static_cast<size_t>(origin) < nodes.size(); }

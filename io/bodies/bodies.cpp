@@ -65,35 +65,9 @@ onnx::ValueInfoProto declared(const OuterInput& input) {
   return info;
 }
 
-void note_names(const onnx::GraphProto& graph, std::unordered_set<std::string>& names) {
-  for (const auto& v : graph.input()) names.insert(v.name());
-  for (const auto& v : graph.output()) names.insert(v.name());
-  for (const auto& t : graph.initializer()) names.insert(t.name());
-  for (const auto& t : graph.sparse_initializer()) names.insert(t.values().name());
-}
-
-/// Names in a model that is not a body itself.
-std::unordered_set<std::string> all_names(const Model& model) {
-  std::unordered_set<std::string> names;
-  note_names(model.shell.graph(), names);
-  for (const auto& t : model.initialisers) names.insert(t->name());
-  for (const auto& node : model.nodes) {
-    names.insert(node->name());
-    names.insert(node->output().begin(), node->output().end());
-    for (auto& inner : inner_names(*node)) names.insert(std::move(inner));
-  }
-  return names;
-}
-
 std::shared_ptr<Enclosing> enclosing_of(const Model& outer, const BodyPlace& place) {
   auto around = std::make_shared<Enclosing>();
-  std::string prefix = "regraft";
-  if (outer.enclosing) {
-    around->names = outer.enclosing->names;
-    prefix = outer.enclosing->prefix;
-  } else {
-    around->names = std::make_shared<const std::unordered_set<std::string>>(all_names(outer));
-  }
+  const std::string prefix = outer.enclosing ? outer.enclosing->prefix : "regraft";
   const auto& node = *outer.nodes[static_cast<size_t>(place.node)];
   around->prefix = fmt::format("{}_{}_{}", prefix, place.node, attribute_of(node, place.attribute));
   return around;
@@ -230,6 +204,7 @@ Result<Imported> body_model(const Imported& outer, const BodyPlace& place,
     around->captured.insert(c.name);
   }
   inner->enclosing = std::move(around);
+  inner->names = model.names;
   return import_model(inner);
 }
 
@@ -242,6 +217,7 @@ Result<Imported> with_bodies(const Imported& outer, const std::vector<NewBody>& 
   model->initialisers = was.initialisers;
   model->held = was.held;
   model->enclosing = was.enclosing;
+  if (was.enclosing) model->names = was.names;
   auto& nodes = *model->shell.mutable_graph()->mutable_node();
   for (const auto& node : was.nodes) *nodes.Add() = *node;
   for (const NewBody& body : bodies) {
@@ -251,7 +227,11 @@ Result<Imported> with_bodies(const Imported& outer, const std::vector<NewBody>& 
     *node.mutable_attribute(attribute_of(node, body.place.attribute))->mutable_g() =
         std::move(graph);
   }
-  return import_model(model);
+  auto next = import_model(model);
+  // What only the old bodies read is not among what nothing ever read, which would be kept.
+  if (next && model->used.size() == was.used.size())
+    for (size_t k = 0; k < was.used.size(); ++k) model->used[k] |= was.used[k];
+  return next;
 }
 
 Result<bool> is_same_body(const Imported& outer, const NewBody& body) {

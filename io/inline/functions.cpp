@@ -19,10 +19,10 @@ bool has_graph(const onnx::AttributeProto& a) { return a.has_g() || a.graphs_siz
 class Instance {
  public:
   Instance(const onnx::NodeProto& call, const Function& function,
-           std::unordered_set<std::string>& taken)
-      : call_(call), function_(function), taken_(taken) {}
+           std::unordered_set<std::string>& taken, int64_t most_bytes)
+      : call_(call), function_(function), taken_(taken), bytes_left_(most_bytes) {}
 
-  /// Nothing: the call does not fit the function.
+  /// Nothing: the call does not fit the function, or makes too many bytes.
   std::optional<Nodes> run() {
     const onnx::FunctionProto& f = *function_.proto;
     bool fits = call_.input_size() <= f.input_size() && call_.output_size() <= f.output_size();
@@ -115,6 +115,8 @@ class Instance {
     if (a.ref_attr_name().empty()) return true;
     const onnx::AttributeProto& given = values_.at(a.ref_attr_name());
     if (a.type() != 0 && given.type() != 0 && a.type() != given.type()) return false;
+    bytes_left_ -= static_cast<int64_t>(given.ByteSizeLong());
+    if (bytes_left_ < 0) return false;
     std::string name = a.name();
     a = given;
     a.set_name(std::move(name));
@@ -160,6 +162,7 @@ class Instance {
   const onnx::NodeProto& call_;
   const Function& function_;
   std::unordered_set<std::string>& taken_;
+  int64_t bytes_left_;
   Scope scope_;
   Values values_;
   std::unordered_map<std::string, int> counters_;
@@ -204,9 +207,10 @@ class Inliner {
     for (auto& node : nodes) {
       const Function* f = inlinable(node, depth);
       std::optional<Nodes> instance;
-      if (f) instance = Instance(node, *f, taken_).run();
+      if (f) instance = Instance(node, *f, taken_, kMostInlinedBytes - bytes_).run();
       if (instance) {
         made_ += instance->size();
+        for (const auto& made : *instance) bytes_ += static_cast<int64_t>(made.ByteSizeLong());
         domains_.insert(f->domains.begin(), f->domains.end());
         expand(*instance, depth);
         for (auto& made : *instance) *result.Add() = std::move(made);
@@ -244,7 +248,7 @@ class Inliner {
   Library library_;
   std::unordered_set<std::string> taken_;
   std::map<std::string, int64_t> domains_;
-  int64_t made_ = 0;
+  int64_t made_ = 0, bytes_ = 0;
 };
 
 }  // namespace

@@ -141,12 +141,16 @@ void Library::measure_all() {
 
 /// REQUIRES: the functions that it calls have been measured.
 void Library::measure(Function& f) {
-  for_each_node(f.proto->node(), 0, [&](const onnx::NodeProto& node, int depth) {
+  for (const auto& node : f.proto->node()) f.bytes += static_cast<int64_t>(node.ByteSizeLong());
+  for_each_node(f.proto->node(), 0, [&](const onnx::NodeProto& node, int level) {
     const Function* c = callee(node);
     f.size = std::min(kMostInlined + 1, f.size + 1 + (c ? c->size : 0));
-    f.nesting = std::min(kDeepestBody + 1, std::max(f.nesting, depth + (c ? c->nesting : 0)));
+    f.bytes = std::min(kMostInlinedBytes + 1, f.bytes + (c ? c->bytes : 0));
+    f.nesting = std::min(kDeepestBody + 1, std::max(f.nesting, level + (c ? c->nesting : 0)));
+    f.depth = std::min(kDeepestCall + 1, std::max(f.depth, c ? 1 + c->depth : 0));
   });
-  f.inlinable = f.inlinable && f.size <= kMostInlined && f.nesting <= kDeepestBody;
+  f.inlinable = f.inlinable && f.size <= kMostInlined && f.bytes <= kMostInlinedBytes &&
+                f.nesting <= kDeepestBody && f.depth <= kDeepestCall;
 }
 
 const Function* Library::callee(const onnx::NodeProto& node) const {

@@ -9,10 +9,11 @@
 
 namespace regraft::io {
 
-/// Nodes that all inlined calls may make together.
-constexpr int64_t kMostInlined = 1'000'000;
-/// How many bodies an inlined node may lie in: what is written must be readable.
-constexpr int kDeepestBody = 24;
+/// Nodes and bytes that all inlined calls may make together.
+constexpr int64_t kMostInlined = 200'000, kMostInlinedBytes = int64_t{1} << 28;
+/// How many bodies an inlined node may lie in (what is written must be readable), and how many
+/// calls.
+constexpr int kDeepestBody = 24, kDeepestCall = 100;
 
 /// A local function, and what inlining it takes.
 struct Function {
@@ -21,16 +22,17 @@ struct Function {
   std::map<std::string, onnx::AttributeProto> defaults;  ///< of those that have one
   std::map<std::string, int64_t> domains;  ///< of its nodes, with the versions that it imports
   bool inlinable = false;
-  int64_t size = 0;  ///< if inlinable: nodes in all, with those of the functions that it calls
-  int nesting = 0;   ///< and how deep they lie in bodies
+  // With the functions that it calls, if inlinable:
+  int64_t size = 0, bytes = 0;  ///< of its nodes
+  int nesting = 0, depth = 0;   ///< how deep they lie in bodies, and in calls
 };
 
 /// "" for both names of the default domain.
 std::string plain_domain(const std::string& domain);
 
 /// Which functions can be inlined: each name in it is made once, it imports its domains at the
-/// model's versions, it is not too large, and no call leads back to a function. Refers to the
-/// model's list of functions. Thread-safe once made.
+/// model's versions, it is not too large or deep, and no call leads back to a function. Refers to
+/// the model's list of functions. Thread-safe once made.
 class Library {
  public:
   explicit Library(const onnx::ModelProto& model);

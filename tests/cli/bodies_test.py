@@ -204,6 +204,7 @@ class Bodies(Case):
         kinds = [n.op_type for n in all_nodes(after.graph)]
         self.assertEqual(kinds.count("Relu"), 1)
         self.assertEqual(kinds.count("MatMul"), 1, "w v is a constant")
+        self.assertEqual(list(after.graph.initializer), [], "no body reads w any more")
         _, after, report = self.optimised("nested")
         self.assertEqual(len(report["bodies"]), 4)
         self.assertIn(", in the then_branch of node 0", report["bodies"][1]["where"])
