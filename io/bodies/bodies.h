@@ -50,8 +50,8 @@ struct NewBody {
   Graph graph;    ///< made from the base's
 };
 /// The same model with these bodies in the place of the old ones. It shares its tensors with
-/// `outer`; what only the old bodies read is not written. An Error: a graph has no form in ONNX at the model's opset, or a constant cannot be
-/// read.
+/// `outer`; what only the old bodies read is not written. An Error: a graph has no form in ONNX at
+/// the model's opset, or a constant cannot be read.
 Result<Imported> with_bodies(const Imported& outer, const std::vector<NewBody>& bodies);
 /// Is it written as the body that stands there? An Error as above.
 Result<bool> is_same_body(const Imported& outer, const NewBody& body);
