@@ -45,6 +45,7 @@ Result<ModelsCheck> compare_models(const std::string& where, const io::Imported&
       agree = agree && inner && inner->report.agrees;
       if (!inner) continue;  // their inputs or outputs differ: the nodes are not the same
       check.bodies += 1 + inner->bodies;
+      if (!inner->report.agrees && !body.certain) continue;  // nothing is known of the nodes
       reports.emplace_back(body.where, std::move(inner->report));
     }
     if (agree) io::equate(a, b, pair, first, second);

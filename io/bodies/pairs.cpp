@@ -41,54 +41,79 @@ bool alike(const Imported& a, const std::vector<BodyPlace>& x, const Imported& b
   return left && right && *left == *right;
 }
 
-const Capture* find(const std::vector<Capture>& all, const std::string& name) {
-  auto found = std::ranges::find(all, name, &Capture::name);
-  return found == all.end() ? nullptr : &*found;
-}
-
 const Constant* constant_at(const Imported& m, const Capture* capture) {
   if (!capture) return nullptr;
   const Node& node = m.graph.node(capture->value.node);
   return node.kind == NodeKind::Constant ? node.constant.get() : nullptr;
 }
 
-/// What the two bodies are given from outside: all that either captures, but for constants that
-/// only one of them captures or that are the same.
-std::vector<OuterInput> inputs_of(const Imported& a, const std::vector<Capture>& x,
-                                  const Imported& b, const std::vector<Capture>& y) {
-  std::vector<OuterInput> inputs;
-  auto add = [&](const std::string& name) {
-    if (std::ranges::find(inputs, name, &OuterInput::name) != inputs.end()) return;
-    const Capture *left = find(x, name), *right = find(y, name);
-    const Constant *c = constant_at(a, left), *d = constant_at(b, right);
-    if ((c || !left) && (d || !right) && (!c || !d || same(*c, *d))) return;
-    inputs.push_back({name, left ? a.graph.type(left->value) : b.graph.type(right->value)});
-  };
-  for (const Capture& c : x) add(c.name);
-  for (const Capture& c : y) add(c.name);
-  return inputs;
+/// Captured values that stand for each other; nullptr: only one body captures the other one.
+struct Match {
+  const Capture *left = nullptr, *right = nullptr;
+};
+
+/// What `all` has under no name of `others`, and is no constant.
+std::vector<const Capture*> alone(const Imported& m, const std::vector<Capture>& all,
+                                  const std::vector<Capture>& others) {
+  std::vector<const Capture*> found;
+  for (const Capture& c : all)
+    if (std::ranges::find(others, c.name, &Capture::name) == others.end() && !constant_at(m, &c))
+      found.push_back(&c);
+  return found;
+}
+
+struct Matches {
+  std::vector<Match> all;
+  bool certain = false;  ///< each by its name
+};
+
+Matches match(const Imported& a, const std::vector<Capture>& x, const Imported& b,
+              const std::vector<Capture>& y) {
+  Matches found;
+  for (const Capture& c : x)
+    if (auto at = std::ranges::find(y, c.name, &Capture::name); at != y.end())
+      found.all.push_back({&c, &*at});
+  auto left = alone(a, x, y), right = alone(b, y, x);
+  found.certain = left.empty() && right.empty();
+  if (left.size() == right.size()) {
+    for (size_t k = 0; k < left.size(); ++k) found.all.push_back({left[k], right[k]});
+  } else {
+    for (const Capture* c : left) found.all.push_back({c, nullptr});
+    for (const Capture* c : right) found.all.push_back({nullptr, c});
+  }
+  return found;
 }
 
 std::optional<BodyPair> pair_of(const Imported& a, const BodyPlace& x, const Imported& b,
-                                const BodyPlace& y) {
-  auto inputs = inputs_of(a, captures(a, x), b, captures(b, y));
-  auto first = body_model(a, x, inputs), second = body_model(b, y, inputs);
+                                const BodyPlace& y, NodePair& nodes) {
+  auto read_a = captures(a, x), read_b = captures(b, y);
+  Matches matches = match(a, read_a, b, read_b);
+  std::vector<OuterInput> left, right;
+  for (const Match& m : matches.all) {
+    if (m.left && m.right) nodes.captured.emplace_back(m.left->name, m.right->name);
+    const Constant *c = constant_at(a, m.left), *d = constant_at(b, m.right);
+    if (c && d && same(*c, *d)) continue;  // a constant of both
+    const TensorType& type = m.left ? a.graph.type(m.left->value) : b.graph.type(m.right->value);
+    std::string unused = "unused " + std::to_string(left.size());
+    left.push_back({m.left ? m.left->name : unused, type});
+    right.push_back({m.right ? m.right->name : unused, type});
+  }
+  auto first = body_model(a, x, left), second = body_model(b, y, right);
   if (!first || !second) return std::nullopt;
-  return BodyPair{describe(a, x), *std::move(first), *std::move(second)};
+  return BodyPair{describe(a, x), *std::move(first), *std::move(second), matches.certain};
 }
 
-/// The operands of the node for its inputs, then for what it captures of `names`.
-std::vector<Value> operands(const Imported& m, const Node& node,
-                            const std::vector<std::string>& names) {
+/// The operands of the node for its inputs.
+std::vector<Value> formal_operands(const Imported& m, const Node& node) {
+  auto formal = m.model->imprints[static_cast<size_t>(node.origin)].inputs.size();
+  return {node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(formal)};
+}
+
+/// The operand for what it captures under that name.
+Value captured_operand(const Imported& m, const Node& node, const std::string& name) {
   const Imprint& imprint = m.model->imprints[static_cast<size_t>(node.origin)];
-  auto formal = imprint.inputs.size();
-  std::vector<Value> values(node.inputs.begin(),
-                            node.inputs.begin() + static_cast<std::ptrdiff_t>(formal));
-  for (const std::string& name : names) {
-    auto at = std::ranges::find(imprint.captured, name) - imprint.captured.begin();
-    values.push_back(node.inputs[formal + static_cast<size_t>(at)]);
-  }
-  return values;
+  auto at = std::ranges::find(imprint.captured, name) - imprint.captured.begin();
+  return node.inputs[imprint.inputs.size() + static_cast<size_t>(at)];
 }
 
 }  // namespace
@@ -110,10 +135,10 @@ std::vector<NodePair> differing_bodies(const Imported& a, const Imported& b) {
       partner = o->second;
     if (partner < 0 || same_opaque(node, b.graph.node(partner))) continue;
     if (!alike(a, places, b, right.at(partner))) continue;
-    NodePair pair{id, partner, {}};
+    NodePair pair{id, partner, {}, {}};
     for (const BodyPlace& x : places) {
       auto y = std::ranges::find(right.at(partner), x.attribute, &BodyPlace::attribute);
-      if (auto bodies = pair_of(a, x, b, *y)) pair.bodies.push_back(*std::move(bodies));
+      if (auto bodies = pair_of(a, x, b, *y, pair)) pair.bodies.push_back(*std::move(bodies));
     }
     if (pair.bodies.size() == places.size()) pairs.push_back(std::move(pair));
   }
@@ -123,13 +148,12 @@ std::vector<NodePair> differing_bodies(const Imported& a, const Imported& b) {
 void equate(const Imported& a, const Imported& b, const NodePair& pair, Graph& first,
             Graph& second) {
   Node x = a.graph.node(pair.first), y = b.graph.node(pair.second);
-  const auto& captured = a.model->imprints[static_cast<size_t>(x.origin)].captured;
-  const auto& others = b.model->imprints[static_cast<size_t>(y.origin)].captured;
-  std::vector<std::string> names;
-  for (const std::string& name : captured)
-    if (std::ranges::find(others, name) != others.end()) names.push_back(name);
-  x.inputs = operands(a, x, names);
-  y.inputs = operands(b, y, names);
+  x.inputs = formal_operands(a, x);
+  y.inputs = formal_operands(b, y);
+  for (const auto& [left, right] : pair.captured) {
+    x.inputs.push_back(captured_operand(a, a.graph.node(pair.first), left));
+    y.inputs.push_back(captured_operand(b, b.graph.node(pair.second), right));
+  }
   // No other node has this content.
   x.content = y.content = Sha256()
                               .text("compared")

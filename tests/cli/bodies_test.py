@@ -282,6 +282,33 @@ class Check(Case):
         self.assert_exit(done, FAILED)
         self.assertIn("THE MODELS DIFFER", done.stdout)
 
+    def test_another_name_of_what_a_body_captures(self):
+        path = os.path.join(self.folder, "if.onnx")
+        onnx.save(with_if(), path)
+
+        def renamed(twist):
+            other = with_if()
+            other.graph.node[0].output[0] = "other"
+            for a in other.graph.node[1].attribute:
+                for n in a.g.node:
+                    n.input[:] = ["other" if i == "h" else i for i in n.input]
+            twist(other)
+            onnx.save(other, self.out)
+            return regraft("check", path, self.out)
+        done = renamed(lambda m: None)
+        self.assert_exit(done, DONE)
+        self.assertIn("the models agree", done.stdout)
+
+        def another_operand(m):
+            m.graph.node[0].op_type = "Sin"
+        self.assertIn("THE MODELS DIFFER", renamed(another_operand).stdout)
+
+        def another_body(m):
+            m.graph.node[1].attribute[1].g.node[0].op_type = "Neg"
+        done = renamed(another_body)
+        self.assert_exit(done, FAILED)
+        self.assertIn("not compared", done.stdout)
+
     def test_branches_in_each_others_place(self):
         def swap(m):
             a, b = m.graph.node[-1].attribute
