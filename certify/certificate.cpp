@@ -1,5 +1,6 @@
 #include "certify/certificate.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -15,11 +16,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 constexpr size_t kMaxBytes = size_t{1} << 30;
 constexpr std::string_view kMagic = "regraft_certificate", kSelf = "sha256";
-constexpr std::array<std::string_view, 8> kFields = {kMagic,  "input", "output", "opset",
-                                                     "rules", "steps", "folded", kSelf};
+constexpr std::array<std::string_view, 9> kFields = {kMagic,  "input",  "output", "opset", "rules",
+                                                     "steps", "folded", "bodies", kSelf};
 
 /// Of all fields but itself.
 std::string digest_of_fields(json j) {
@@ -77,6 +78,40 @@ Result<rewrite::AppliedRule> step(const json& j) {
   return s;
 }
 
+Result<Derivation> derivation(const json& j);
+
+Result<BodyDerivation> body(const json& j) {
+  bool fits = j.is_object() && j.size() == 5 && j.contains("node") && j.contains("attribute") &&
+              j["attribute"].is_string() && j.contains("steps") && j.contains("folded") &&
+              j.contains("bodies");
+  if (!fits) return error("a body does not consist of its place and what was done to it");
+  BodyDerivation b;
+  ASSIGN_OR_RETURN(b.place.node, id(j["node"]));
+  b.place.attribute = j["attribute"].get<std::string>();
+  ASSIGN_OR_RETURN(b.done, derivation(j));
+  return b;
+}
+
+/// REQUIRES: the fields are there. Texts that are nested too deep are no JSON here.
+Result<Derivation> derivation(const json& j) {
+  Derivation d;
+  if (!j["steps"].is_array()) return error("the steps are not a list");
+  for (const json& s : j["steps"]) {
+    ASSIGN_OR_RETURN(auto applied, step(s));
+    d.steps.push_back(std::move(applied));
+  }
+  if (!j["folded"].is_array()) return error("the folded nodes are not a list");
+  for (const json& n : j["folded"]) {
+    ASSIGN_OR_RETURN(d.folded.emplace_back(), id(n));
+  }
+  if (!j["bodies"].is_array()) return error("the bodies are not a list");
+  for (const json& b : j["bodies"]) {
+    ASSIGN_OR_RETURN(auto made, body(b));
+    d.bodies.push_back(std::move(made));
+  }
+  return d;
+}
+
 Result<std::vector<Rule>> rules(const json& lines) {
   if (!lines.is_array()) return error("the rules are not a list");
   std::string text = substitutions::to_text({});
@@ -93,13 +128,11 @@ Result<std::vector<Rule>> rules(const json& lines) {
 
 /// Every step has its rule, and every rule a step.
 Status check_use(const Certificate& c) {
-  std::set<std::string> known, used;
+  std::set<std::string> known, used = used_rules(c.done);
   for (const Rule& rule : c.rules)
     for (const Rule& directed : directions(rule)) known.insert(directed.name);
-  for (const auto& s : c.steps) {
-    if (!known.count(s.rule)) return error("there is no rule of the name that a step uses");
-    used.insert(s.rule);
-  }
+  if (!std::includes(known.begin(), known.end(), used.begin(), used.end()))
+    return error("there is no rule of the name that a step uses");
   for (const Rule& rule : c.rules) {
     bool needed = false;
     for (const Rule& directed : directions(rule)) needed = needed || used.count(directed.name) > 0;
@@ -129,31 +162,43 @@ Result<Certificate> from_json(const json& j) {
   ASSIGN_OR_RETURN(c.output, digest(j["output"]));
   ASSIGN_OR_RETURN(c.opset, id(j["opset"]));
   ASSIGN_OR_RETURN(c.rules, rules(j["rules"]));
-  if (!j["steps"].is_array()) return error("the steps are not a list");
-  for (const json& s : j["steps"]) {
-    ASSIGN_OR_RETURN(auto applied, step(s));
-    c.steps.push_back(std::move(applied));
-  }
-  if (!j["folded"].is_array()) return error("the folded nodes are not a list");
-  for (const json& n : j["folded"]) {
-    ASSIGN_OR_RETURN(c.folded.emplace_back(), id(n));
-  }
+  ASSIGN_OR_RETURN(c.done, derivation(j));
   RETURN_IF_ERROR(check_use(c));
   return c;
 }
 
-}  // namespace
-
-std::string to_text(const Certificate& c) {
-  json steps = json::array();
-  for (const auto& s : c.steps) {
+/// The fields of a derivation.
+json to_json(const Derivation& d) {
+  json steps = json::array(), bodies = json::array();
+  for (const auto& s : d.steps) {
     json variables = json::array();
     for (Value v : s.variables) variables.push_back({v.node, v.output});
     steps.push_back({{"rule", s.rule}, {"nodes", s.nodes}, {"variables", variables}});
   }
-  json j = {{kMagic, kVersion},  {"input", hex(c.input)},      {"output", hex(c.output)},
-            {"opset", c.opset},  {"rules", lines_of(c.rules)}, {"steps", steps},
-            {"folded", c.folded}};
+  for (const BodyDerivation& b : d.bodies) {
+    bodies.push_back(to_json(b.done));
+    bodies.back()["node"] = b.place.node;
+    bodies.back()["attribute"] = b.place.attribute;
+  }
+  return {{"steps", steps}, {"folded", d.folded}, {"bodies", bodies}};
+}
+
+}  // namespace
+
+std::set<std::string> used_rules(const Derivation& d) {
+  std::set<std::string> used;
+  for (const auto& step : d.steps) used.insert(step.rule);
+  for (const BodyDerivation& b : d.bodies) used.merge(used_rules(b.done));
+  return used;
+}
+
+std::string to_text(const Certificate& c) {
+  json j = to_json(c.done);
+  j.update(json{{kMagic, kVersion},
+                {"input", hex(c.input)},
+                {"output", hex(c.output)},
+                {"opset", c.opset},
+                {"rules", lines_of(c.rules)}});
   j[std::string(kSelf)] = digest_of_fields(j);
   return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

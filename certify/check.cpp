@@ -31,18 +31,44 @@ Result<Digest> digest_as_written(const io::Imported& model, const Graph& g) {
   return digest_of(written);
 }
 
+/// A graph that was made from the base's.
+struct Derived {
+  io::Imported base;
+  Graph graph;
+};
+
+/// Does again what was done to a model: to its bodies, then to itself.
+Result<Derived> derive(const io::Imported& model, const Derivation& done,
+                       const rewrite::RuleIndex& index, Opset opset) {
+  std::vector<io::NewBody> bodies;
+  for (const BodyDerivation& b : done.bodies) {
+    bool again = std::ranges::any_of(bodies, [&](auto& other) { return other.place == b.place; });
+    if (again) return error("a body is made twice");
+    ASSIGN_OR_RETURN(auto body, io::body_model(model, b.place));
+    ASSIGN_OR_RETURN(Derived made, derive(body, b.done, index, opset));
+    bodies.push_back({b.place, std::move(made.base), std::move(made.graph)});
+  }
+  Derived result{model, {}};
+  if (!bodies.empty()) {
+    ASSIGN_OR_RETURN(result.base, io::with_bodies(model, bodies));
+  }
+  ASSIGN_OR_RETURN(Graph replayed, rewrite::replay(result.base.graph, index, done.steps,
+                                                   cost::Roofline(), {opset}));
+  ASSIGN_OR_RETURN(result.graph, fold_calls(replayed, done.folded));
+  return result;
+}
+
 }  // namespace
 
-Result<Certificate> make_certificate(const io::Imported& input, const Graph& result, int opset,
+Result<Certificate> make_certificate(const io::Imported& input, const io::Imported& base,
+                                     const Graph& result, int opset,
                                      const rewrite::RuleIndex& index, Derivation derivation) {
   Certificate c;
   c.opset = opset;
-  c.steps = std::move(derivation.steps);
-  c.folded = std::move(derivation.folded);
+  c.done = std::move(derivation);
   ASSIGN_OR_RETURN(c.input, digest_of(input));
-  ASSIGN_OR_RETURN(c.output, digest_as_written(input, result));
-  std::set<std::string> used;
-  for (const auto& step : c.steps) used.insert(step.rule);
+  ASSIGN_OR_RETURN(c.output, digest_as_written(base, result));
+  std::set<std::string> used = used_rules(c.done);
   for (const auto& compiled : index.rules())
     if (used.count(compiled.rule.name)) c.rules.push_back(compiled.rule);
   return c;
@@ -78,10 +104,8 @@ Status check_certificate(const Certificate& c, const std::vector<Rule>& rules,
   // What a rule does in floating point is in its line; a step is right over the reals or not.
   ASSIGN_OR_RETURN(auto index,
                    rewrite::RuleIndex::build(rules, rewrite::Scope::Proved, Numerics::Unknown));
-  ASSIGN_OR_RETURN(Graph replayed,
-                   rewrite::replay(models.input.graph, index, c.steps, cost::Roofline(), {opset}));
-  ASSIGN_OR_RETURN(Graph folded, fold_calls(replayed, c.folded));
-  ASSIGN_OR_RETURN(Digest reached, digest_as_written(models.input, folded));
+  ASSIGN_OR_RETURN(Derived derived, derive(models.input, c.done, index, opset));
+  ASSIGN_OR_RETURN(Digest reached, digest_as_written(derived.base, derived.graph));
   if (reached == c.output) return {};
   return error("the steps lead to another model");
 }

@@ -6,14 +6,11 @@
 
 namespace regraft::certify {
 
-/// What was done to a model, in this order.
-struct Derivation {
-  std::vector<rewrite::AppliedRule> steps;
-  std::vector<int32_t> folded;  ///< see FoldReport
-};
-/// Of a derivation that led from `input` to `result` with rules of `index`. An Error: a constant
-/// cannot be read, or the result has no ONNX form.
-Result<Certificate> make_certificate(const io::Imported& input, const Graph& result, int opset,
+/// Of a derivation that led from `input` to `result` with rules of `index`. `base` is the input
+/// with the bodies that the derivation made, or the input itself where it made none; `result` was
+/// made from it. An Error: a constant cannot be read, or the result has no ONNX form.
+Result<Certificate> make_certificate(const io::Imported& input, const io::Imported& base,
+                                     const Graph& result, int opset,
                                      const rewrite::RuleIndex& index, Derivation derivation);
 
 /// The rules as the verifier proves them now, whatever the certificate says of them. An Error names
@@ -26,8 +23,8 @@ struct Models {
   Digest input_digest, output_digest;
 };
 /// Error unless the digests are those of the certificate, and the steps lead from the one model to
-/// the other: each must be a match of its rule, found anew. `rules`: those of the certificate, or
-/// what prove_rules made of them. Nothing is written to any file.
+/// the other, bodies first: each must be a match of its rule, found anew. `rules`: those of the
+/// certificate, or what prove_rules made of them. Nothing is written to any file.
 Status check_certificate(const Certificate& certificate, const std::vector<Rule>& rules,
                          const Models& models);
 

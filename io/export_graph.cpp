@@ -302,8 +302,10 @@ void Exporter::name_rest() {
 
 std::string Exporter::fresh(std::string_view stem) {
   int& n = counters_[std::string(stem)];
+  const Enclosing* around = model_.enclosing.get();
   for (;;) {
-    std::string name = fmt::format("regraft_{}_{}", stem, n++);
+    std::string name = fmt::format("{}_{}_{}", around ? around->prefix : "regraft", stem, n++);
+    if (around && model_.names->count(name) > 0) continue;
     if (reserved_.count(name) == 0 && taken_.insert(name).second) return name;
   }
 }

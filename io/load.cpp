@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -145,6 +146,22 @@ Status check_tensors(Model& model) {
   return visit_tensors(model.shell, check);
 }
 
+/// What new values of its bodies may not be called.
+void note_names(Model& model) {
+  bool has_bodies = std::ranges::any_of(model.nodes, [](auto& n) { return !bodies(*n).empty(); });
+  if (model.names || !has_bodies) return;
+  std::unordered_set<std::string> names;
+  for (const auto& v : model.shell.graph().input()) names.insert(v.name());
+  for (const auto& t : model.shell.graph().sparse_initializer()) names.insert(t.values().name());
+  for (const auto& t : model.initialisers) names.insert(t->name());
+  for (const auto& node : model.nodes) {
+    names.insert(node->name());
+    names.insert(node->output().begin(), node->output().end());
+    for (auto& inner : inner_names(*node)) names.insert(std::move(inner));
+  }
+  model.names = std::make_shared<const std::unordered_set<std::string>>(std::move(names));
+}
+
 /// One line, whatever names the file contains.
 Error located(const std::string& name, const Error& failure) {
   return error(printable(name + ": " + failure.message));
@@ -153,6 +170,7 @@ Error located(const std::string& name, const Error& failure) {
 }  // namespace
 
 Result<Imported> import_model(const std::shared_ptr<Model>& model) {
+  if (model->shell.has_graph()) inline_functions(*model);
   RETURN_IF_ERROR(take_apart(*model));
   RETURN_IF_ERROR(check_names(*model));
   RETURN_IF_ERROR(check_tensors(*model));
@@ -160,6 +178,7 @@ Result<Imported> import_model(const std::shared_ptr<Model>& model) {
   while (inline_decided(*model)) {
     ASSIGN_OR_RETURN(graph, import_graph(model));
   }
+  note_names(*model);
   return Imported{model, std::move(graph)};
 }
 

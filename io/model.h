@@ -3,7 +3,8 @@
 //
 // What is read: opsets 7 to 26 of the default domain, any IR version. An operator that the registry
 // does not know, or whose form it cannot express, becomes an opaque node. Models of other opsets
-// are carried whole as opaque nodes. Source of the format: onnx/onnx.proto and its IR.md.
+// are carried whole as opaque nodes. Calls of local functions are inlined where that is possible.
+// Source of the format: onnx/onnx.proto and its IR.md.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,8 +20,8 @@ namespace regraft::io {
 /// The parsed file: all that is needed to write it back. Immutable, thread-safe.
 struct Model;
 
-/// A model and its graph. In the graph, `origin` counts the nodes of the file, then its
-/// initialisers, then its sparse initialisers.
+/// A model and its graph. In the graph, `origin` counts the nodes of the file (with those of local
+/// functions in the place of their calls), then its initialisers, then its sparse initialisers.
 /// Initialisers that are also graph inputs are inputs, which a caller may override; in files before
 /// IR version 4, which have no other way to declare an initialiser, they are constants.
 struct Imported {

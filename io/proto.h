@@ -23,6 +23,12 @@ struct Imprint {
   std::vector<int> results;   ///< of a call: which ONNX outputs its results are; empty: all
 };
 
+/// Of a body that is a model of its own: what it lies in.
+struct Enclosing {
+  std::string prefix;                        ///< of new names, unlike that of any other body
+  std::unordered_set<std::string> captured;  ///< inputs and initialisers that lie outside
+};
+
 struct Model {
   std::string name;    ///< the path as given, for messages
   std::string folder;  ///< where external data may lie; empty: nowhere
@@ -31,8 +37,8 @@ struct Model {
   Opset opset;                                          ///< 0: no default domain
   onnx::ModelProto shell;                               ///< all but the two lists that follow
   std::vector<std::unique_ptr<onnx::NodeProto>> nodes;  ///< of the main graph
-  std::vector<std::unique_ptr<onnx::TensorProto>> initialisers;
-  std::vector<Imprint> imprints;  ///< of each node
+  std::vector<std::shared_ptr<onnx::TensorProto>> initialisers;  ///< shared, never changed
+  std::vector<Imprint> imprints;                                 ///< of each node
   std::vector<int32_t> ids;  ///< imported graph node of each origin; -1: an input stands for it
   /// Nodes (If) whose condition the import found to be the same for all inputs, and its value.
   std::map<size_t, bool> decided;
@@ -40,6 +46,9 @@ struct Model {
   bool external = false;   ///< some tensor lies in another file
   /// The data of tensors that have none themselves: of a model that was not read from bytes.
   std::unordered_map<const onnx::TensorProto*, std::shared_ptr<const Constant>> held;
+  std::shared_ptr<const Enclosing> enclosing;  ///< nullptr: it is no body
+  /// All names of the file where some node has bodies, else nullptr; of a body: of the whole model.
+  std::shared_ptr<const std::unordered_set<std::string>> names;
 
   size_t origins() const { return ids.size(); }
   bool is_node(int32_t origin) const { return static_cast<size_t>(origin) < nodes.size(); }
@@ -84,6 +93,11 @@ Result<Imported> import_model(const std::shared_ptr<Model>& model);
 Result<std::vector<size_t>> schedule(const Model& model);
 /// Builds the graph of a parsed, validated model and fills in its imprints.
 Result<Graph> import_graph(const std::shared_ptr<Model>& model);
+/// Puts what local functions consist of in the place of their calls, in bodies too, and drops those
+/// that nothing calls any more. A call stays where the function calls itself, is not well formed,
+/// has nodes of another operator set than the model, takes graphs as attributes, or is too large.
+/// REQUIRES: the nodes are in the shell.
+void inline_functions(Model& model);
 /// Puts the branches that are always taken in the place of their conditions. False: there is none.
 /// The graph must be built anew then.
 bool inline_decided(Model& model);

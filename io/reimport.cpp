@@ -37,6 +37,8 @@ Result<Imported> reimport(const Imported& original, const Graph& optimised) {
   auto model = std::make_shared<Model>();
   model->name = original.model->name;
   model->folder = original.model->folder;
+  model->enclosing = original.model->enclosing;
+  if (model->enclosing) model->names = original.model->names;
   for (const auto& p : draft.pending) known[p.tensor] = model->held[p.tensor] = p.data;
   for (const auto& t : draft.proto.graph().initializer()) {
     auto it = known.find(&t);

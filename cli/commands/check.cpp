@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "certify/check.h"
 #include "cli/support/commands.h"
+#include "cli/support/compare_models.h"
 #include "cli/support/evidence.h"
 #include "cli/support/float_check.h"
 #include "cli/support/model_files.h"
@@ -33,11 +34,26 @@ size_t opaque_nodes(const io::Imported& m) {
   return n;
 }
 
+/// How many bodies were made anew, and the steps that were done in them.
+std::pair<size_t, size_t> in_bodies(const certify::Derivation& done) {
+  std::pair<size_t, size_t> all;
+  for (const certify::BodyDerivation& b : done.bodies) {
+    auto inner = in_bodies(b.done);
+    all.first += 1 + inner.first;
+    all.second += b.done.steps.size() + inner.second;
+  }
+  return all;
+}
+
 /// Says all that was checked.
 void print_checked(const CheckFlags& flags, const certify::Certificate& c,
                    const io::Imported& input) {
-  fmt::print("{} steps with {} rules lead from {} to {}\n", c.steps.size(), c.rules.size(), flags.a,
-             flags.b);
+  fmt::print("{} steps with {} rules lead from {} to {}\n", c.done.steps.size(), c.rules.size(),
+             flags.a, flags.b);
+  if (!c.done.bodies.empty()) {
+    auto [bodies, steps] = in_bodies(c.done);
+    fmt::print("bodies  {} made anew, {} steps in them\n", bodies, steps);
+  }
   fmt::print("input   sha256 {}, all constants included\n", hex(c.input));
   fmt::print("output  sha256 {}, all constants included\n", hex(c.output));
   fmt::print("rules   {}\n", flags.prove ? "proved anew, for the shapes that each lists"
@@ -85,20 +101,23 @@ int run_check(const CheckFlags& flags) {
     return bad_input(s.error());
   auto output = OutputFile::open(flags.common.json);
   if (!output) return bad_input(output.error());
-  auto report = compare_on(flags.check_on, a->graph, b->graph, flags.runs, flags.common, stop);
-  if (report && !report->unfinished.empty() && Stop::was_interrupted()) {
+  auto check = compare_models(flags.check_on, *a, *b, flags.runs, flags.common, stop);
+  if (!check) return bad_input(error(flags.b + ": " + check.error().message));
+  rewrite::CheckReport* report = &check->report;
+  if (!report->unfinished.empty() && Stop::was_interrupted()) {
     tell("interrupted before the models were compared");
     return kInterrupted;
   }
-  if (!report) return bad_input(error(flags.b + ": " + report.error().message));
   if (std::string input = io::differing_default(*a, *b); report->agrees && !input.empty()) {
     report->agrees = false;
     report->worst = "the default of input " + input;
   }
   fmt::print("{}\n", printable(describe(*report)));
+  if (check->bodies > 0) fmt::print("{} bodies that differ in form were compared\n", check->bodies);
   bool passed = report->agrees && rewrite::incomplete(*report).empty();
   nlohmann::json json = json_of(*report);
   json["passed"] = passed;
+  json["bodies_compared"] = check->bodies;
   Status written = output->write(to_text(json, 2));
   if (written) written = output->commit();
   if (!written) return bad_input(written.error());

@@ -15,12 +15,14 @@
 #include "base/printable.h"
 #include "base/resources.h"
 #include "certify/check.h"
+#include "cli/measure/bodies.h"
 #include "cli/support/commands.h"
 #include "cli/support/float_check.h"
 #include "cli/support/model_files.h"
 #include "cli/support/report.h"
 #include "cli/support/rule_set.h"
 #include "cost/model/roofline.h"
+#include "io/bodies/bodies.h"
 #include "io/model.h"
 #include "ir/graph/fold.h"
 #include "rewrite/compare/compare.h"
@@ -32,6 +34,7 @@ namespace {
 /// Everything that the report says.
 struct Outcome {
   io::Summary before, after;
+  OptimisedBodies bodies;  ///< with the model that the choice was made for
   Choice choice;
   std::optional<rewrite::CheckReport> check;
   std::string discarded;               ///< why a graph that was found is not the result
@@ -93,6 +96,24 @@ void print_measured(const Choice& c) {
   fmt::print("\n");
 }
 
+int64_t changed_bodies(const Outcome& o) {
+  return std::ranges::count_if(o.bodies.outcomes, &BodyOutcome::changed);
+}
+
+void print_bodies(const Outcome& o) {
+  if (o.bodies.outcomes.empty()) return;
+  int64_t nodes[2] = {0, 0}, rules = 0;
+  for (const BodyOutcome& b : o.bodies.outcomes) {
+    nodes[0] += b.nodes_before;
+    nodes[1] += b.changed ? b.nodes_after : b.nodes_before;
+    for (const auto& [rule, n] : b.applied) rules += b.changed ? n : 0;
+  }
+  fmt::print(
+      "bodies of If, Loop and Scan: {} of {} changed, {} operators before, {} after; {} "
+      "rules applied\n",
+      changed_bodies(o), o.bodies.outcomes.size(), nodes[0], nodes[1], rules);
+}
+
 void print(const Outcome& o) {
   const Choice& c = o.choice;
   const auto& s = c.search;
@@ -100,8 +121,9 @@ void print(const Outcome& o) {
   if (!o.dynamic.empty())
     fmt::print("dynamic sizes: {}\n", printable(fmt::format("{}", fmt::join(o.dynamic, ", "))));
   for (const auto& [rule, n] : s.applied) fmt::print("applied {}x {}\n", n, printable(rule));
+  print_bodies(o);
   if (c.kept)
-    fmt::print("the original stays: {}\n",
+    fmt::print("the original {}stays: {}\n", changed_bodies(o) > 0 ? "main graph " : "",
                o.discarded.empty() ? "nothing better was found" : printable(o.discarded));
   if (s.left_out > 0)
     fmt::print("values have so many readers that {} searches for combinations were cut short\n",
@@ -128,6 +150,17 @@ nlohmann::json side(const io::Summary& s, const cost::GraphCost& sum, const Valu
                       {"calls", sum.calls_by_op}, {"sum", sum.total.microseconds},
                       {"flops", sum.total.flops}, {"activation_bytes", v.predicted.peak_bytes}};
   if (v.measured) j["measured"] = to_json(*v.measured);
+  return j;
+}
+
+nlohmann::json to_json(const BodyOutcome& b) {
+  nlohmann::json j = {{"where", b.where},
+                      {"changed", b.changed},
+                      {"kept_because", b.kept},
+                      {"before", {{"operators", b.nodes_before}, {"cost", b.cost_before}}},
+                      {"after", {{"operators", b.nodes_after}, {"cost", b.cost_after}}},
+                      {"applied", b.applied}};
+  if (b.check) j["check"] = json_of(*b.check);
   return j;
 }
 
@@ -173,6 +206,8 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                         {"improvements", improvements}}},
                       {"seconds", o.seconds},
                       {"peak_bytes", peak_bytes()}};
+  j["bodies"] = nlohmann::json::array();
+  for (const BodyOutcome& b : o.bodies.outcomes) j["bodies"].push_back(to_json(b));
   if (!o.choice.note.empty()) j["note"] = o.choice.note;
   if (!o.choice.measured_with.empty()) {
     j["measured_with"] = o.choice.measured_with;
@@ -213,11 +248,11 @@ Result<Outputs> open_outputs(const OptimizeFlags& flags) {
 /// All of it, or nothing: the model last, as what else there is speaks of it.
 Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& imported,
              const rewrite::RuleIndex& rules, const Outcome& o) {
-  RETURN_IF_ERROR(outputs.model.write(imported, o.choice.graph));
+  RETURN_IF_ERROR(outputs.model.write(o.bodies.base, o.choice.graph));
   if (!flags.certificate.empty()) {
-    ASSIGN_OR_RETURN(auto c,
-                     certify::make_certificate(imported, o.choice.graph, o.before.opset, rules,
-                                               {o.choice.search.steps, o.choice.folded}));
+    ASSIGN_OR_RETURN(auto c, certify::make_certificate(
+                                 imported, o.bodies.base, o.choice.graph, o.before.opset, rules,
+                                 {o.choice.search.steps, o.choice.folded, o.bodies.derivations}));
     RETURN_IF_ERROR(outputs.certificate.write(to_text(c)));
   }
   RETURN_IF_ERROR(outputs.report.write(to_text(to_json(flags, o), 2)));
@@ -247,6 +282,12 @@ int64_t most_bytes(const OptimizeFlags& flags, const io::Summary& before) {
 void discard(Outcome& o, const io::Imported& imported, std::string why) {
   o.discarded = std::move(why);
   keep_original(o.choice, imported.graph);
+  o.bodies.base = imported;
+  o.bodies.derivations.clear();
+  for (BodyOutcome& b : o.bodies.outcomes) {
+    b.changed = false;
+    b.kept = o.discarded;
+  }
   tell("warning: the original stays: " + o.discarded);
 }
 
@@ -261,12 +302,12 @@ Result<rewrite::CheckReport> compared(const OptimizeFlags& flags, const Graph& a
   return Stop::interrupted() ? compare(1) : report;
 }
 
-/// What is to be written has been compared with the original, or is the original. An Error: the
-/// exit code.
+/// The main graph that is to be written has been compared with the original, as its bodies were
+/// before, or all is the original. An Error: the exit code.
 std::optional<int> check_result(const OptimizeFlags& flags, const io::Imported& imported,
                                 Outcome& o, const Stop& stop) {
   if (flags.check == 0) return std::nullopt;
-  auto check = compared(flags, imported.graph, o.choice.graph, stop);
+  auto check = compared(flags, o.bodies.base.graph, o.choice.graph, stop);
   if (!check) return bad_input(error(flags.in + ": " + check.error().message));
   if (!check->agrees) {
     tell("the check failed, nothing written: " + describe(*check));
@@ -283,8 +324,9 @@ std::optional<int> check_result(const OptimizeFlags& flags, const io::Imported& 
 /// The result is no larger than allowed, or is the original.
 void fit_result(const OptimizeFlags& flags, const io::Imported& imported, Outcome& o) {
   int64_t most = most_bytes(flags, o.before);
-  o.after = io::summarise(imported, o.choice.graph);
-  if (o.after.bytes <= most || (o.choice.kept && o.choice.folded.empty())) return;
+  o.after = io::summarise(o.bodies.base, o.choice.graph);
+  bool same = o.choice.kept && o.choice.folded.empty() && changed_bodies(o) == 0;
+  if (o.after.bytes <= most || same) return;
   discard(o, imported,
           fmt::format("the result has {}, more than the {} allowed (--max-size)",
                       human_bytes(static_cast<double>(o.after.bytes)),
@@ -302,6 +344,35 @@ rewrite::SearchOptions search_options(const OptimizeFlags& flags, Opset opset) {
   options.opset = opset;
   options.verbosity = flags.common.verbosity;
   return options;
+}
+
+/// Optimises the bodies, then the main graph. An Error: the exit code.
+std::optional<int> search(const OptimizeFlags& flags, const io::Imported& imported,
+                          const rewrite::RuleIndex& rules, Outcome& o, const Stop& stop) {
+  auto failed = [&](const Error& e) { return bad_input(error(flags.in + ": " + e.message)); };
+  int64_t main_nodes = 0;
+  for (const auto& [type, n] : o.before.operators) main_nodes += n;
+  Shared shared{flags, rules, search_options(flags, o.before.opset),
+                std::max<int64_t>(0, most_bytes(flags, o.before) - o.before.bytes),
+                main_nodes + io::nodes_in_bodies(imported)};
+  Compare compare = [&](const Graph& a, const Graph& b, const Stop& part) {
+    return compared(flags, a, b, part);
+  };
+  auto bodies = optimise_bodies(shared, imported, compare, stop);
+  if (!bodies) return failed(bodies.error());
+  o.bodies = *std::move(bodies);
+  if (!o.bodies.differs.empty()) {
+    tell("the check failed, nothing written: " + o.bodies.differs);
+    return kFailed;
+  }
+  const io::Imported& base = o.bodies.base;
+  Stop searching(stop, check_seconds(flags, base.graph, stop));
+  shared.options.budget = part_of(shared, shared.options.budget, main_nodes);
+  auto choice = choose(flags, base, rules, shared.options, shared.growth, searching);
+  if (!choice) return failed(choice.error());
+  o.choice = *std::move(choice);
+  o.bodies.base.as_initialisers = flags.simplify || !o.choice.kept;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -325,13 +396,7 @@ int run_optimize(const OptimizeFlags& flags) {
   o.before = io::summarise(*imported);
   o.dynamic = dynamic_sizes(imported->graph);
   Stop stop(flags.common.seconds, memory);
-  Stop searching(stop, check_seconds(flags, imported->graph, stop));
-  int64_t growth = std::max<int64_t>(0, most_bytes(flags, o.before) - o.before.bytes);
-  auto options = search_options(flags, o.before.opset);
-  auto choice = choose(flags, *imported, *rules, options, growth, searching);
-  if (!choice) return bad_input(error(flags.in + ": " + choice.error().message));
-  o.choice = *std::move(choice);
-  imported->as_initialisers = flags.simplify || !o.choice.kept;
+  if (auto ended = search(flags, *imported, *rules, o, stop)) return *ended;
   if (auto ended = check_result(flags, *imported, o, stop)) return *ended;
   fit_result(flags, *imported, o);
   o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -192,7 +192,8 @@ Values cast_node(const OnnxNode& n, SymbolPool& pool) {
   return cast_to(n, pool, static_cast<DType>(n.integer("to", 0)));
 }
 Values cast_like_value(const OnnxNode& n, SymbolPool& pool) {
-  return n.inputs.size() == 2 ? cast_to(n, pool, n.inputs[1].type.dtype) : Values{};
+  bool known_type = n.inputs.size() == 2 && n.inputs[1].type.dtype != DType::Undefined;
+  return known_type ? cast_to(n, pool, n.inputs[1].type.dtype) : Values{};
 }
 Values same_value(const OnnxNode& n, SymbolPool&) {
   auto x = known(n, 0);

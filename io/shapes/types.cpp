@@ -98,7 +98,10 @@ std::vector<TensorType> output_types(const OnnxNode& node, SymbolPool& pool) try
   if (rule && !node.inputs.empty()) tabled = rule(node, pool);
   tabled.resize(static_cast<size_t>(node.outputs));
   known.resize(tabled.size());
-  for (size_t k = 0; k < known.size(); ++k) known[k] = merge(known[k], tabled[k]);
+  for (size_t k = 0; k < known.size(); ++k) {
+    if (tabled[k].dtype != DType::Undefined) known[k].dtype = tabled[k].dtype;
+    known[k] = merge(known[k], tabled[k]);
+  }
   return known;
 } catch (const PolyOverflow&) {
   return Types(static_cast<size_t>(node.outputs));

@@ -74,7 +74,7 @@ Case derived(const io::Imported& before, const std::vector<std::string>& lines,
   }
   EXPECT_EQ(steps.size(), names.size());
   auto folded = fold(engine.to_graph());
-  auto c = make_certificate(before, folded->graph, 17, index, {steps, folded->folded});
+  auto c = make_certificate(before, before, folded->graph, 17, index, {steps, folded->folded});
   EXPECT_TRUE(c) << (c ? "" : c.error().message);
   return {before, *std::move(c), folded->graph};
 }
@@ -117,7 +117,7 @@ TEST_F(Certificates, OfNoStepsHold) {
 TEST_F(Certificates, OtherStepsAreRefused) {
   auto changed = [&](const auto& change) {
     Case x = good_;
-    change(x.certificate.steps);
+    change(x.certificate.done.steps);
     return refusal(x);
   };
   EXPECT_NE(changed([](auto& s) { s.pop_back(); }), "");
@@ -138,7 +138,7 @@ TEST_F(Certificates, StepsInAnotherOrderAreRefused) {
   Case x2 = derived(imported(std::move(g)), {rewrite::kFactor, rewrite::kAssociate},
                     {"matmul-factor", "matmul-associate"});
   EXPECT_EQ(refusal(x2), "");
-  std::swap(x2.certificate.steps[0], x2.certificate.steps[1]);
+  std::swap(x2.certificate.done.steps[0], x2.certificate.done.steps[1]);
   EXPECT_NE(refusal(x2).find("step 0"), std::string::npos);
 }
 

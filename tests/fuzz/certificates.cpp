@@ -82,9 +82,9 @@ const Setting& setting() {
 
 certify::Certificate certificate() {
   const Graph& g = setting().input.graph;
-  certify::Certificate c{setting().before, setting().after, 13, setting().proved, {}, {}};
+  certify::Certificate c{setting().before, setting().after, 13, setting().proved, {}};
   Value outer = g.node(g.outputs()[0].node).inputs[0], inner = g.node(outer.node).inputs[0];
-  c.steps.push_back(
+  c.done.steps.push_back(
       {"r",
        {inner.node, outer.node},
        {g.node(inner.node).inputs[0], g.node(inner.node).inputs[1], g.node(outer.node).inputs[1]}});
@@ -128,7 +128,7 @@ std::vector<T> numbers(const Json& list) {
 std::optional<certify::Certificate> sealed(std::string_view text) {
   Json j = Json::parse(text, nullptr, false);
   if (!j.is_object()) return std::nullopt;
-  certify::Certificate c{setting().before, setting().after, 13, {}, {}, {}};
+  certify::Certificate c{setting().before, setting().after, 13, {}, {}};
   std::string lines;
   for (const Json& line : j["rules"])
     if (line.is_string()) lines += line.get<std::string>() + "\n";
@@ -141,9 +141,9 @@ std::optional<certify::Certificate> sealed(std::string_view text) {
     for (const Json& v : s.value("variables", Json()))
       if (auto pair = numbers<int32_t>(v); pair.size() == 2)
         step.variables.push_back({pair[0], pair[1]});
-    c.steps.push_back(std::move(step));
+    c.done.steps.push_back(std::move(step));
   }
-  c.folded = numbers<int32_t>(j["folded"]);
+  c.done.folded = numbers<int32_t>(j["folded"]);
   return c;
 }
 
@@ -171,9 +171,9 @@ std::vector<fuzz::Seed> fuzz::seeds() {
   CLAIM(right.ok(), right.error().message);
   CLAIM(!setting().check(c, setting().proved, setting().before), "it leads to another model");
   std::string good = to_text(c);
-  c.steps[0].nodes[0] = 1 << 30;
+  c.done.steps[0].nodes[0] = 1 << 30;
   std::string elsewhere = to_text(c);
-  c.steps.clear();
+  c.done.steps.clear();
   c.rules.clear();
   std::string deep(30000, '[');
   return {{"good", good},

@@ -39,8 +39,10 @@ inline onnx::ValueInfoProto value(const std::string& name, const Strings& dims, 
   return v;
 }
 
-inline onnx::NodeProto& add_node(onnx::GraphProto& g, const std::string& type,
-                                 const Strings& inputs, const Strings& outputs) {
+/// To a graph or a function.
+template <class G>
+onnx::NodeProto& add_node(G& g, const std::string& type, const Strings& inputs,
+                          const Strings& outputs) {
   auto& node = *g.add_node();
   node.set_op_type(type);
   node.set_name(type + "_" + outputs[0]);

@@ -215,5 +215,26 @@ TEST(Types, ACountIsZeroWhateverTheOtherSizes) {
   EXPECT_EQ(c.count(), 0);
 }
 
+TEST(Types, ACastHasTheTypeThatItCastsTo) {
+  auto m = empty_model();
+  auto& g = *m.mutable_graph();
+  *g.add_input() = value("n", {}, onnx::TensorProto::INT64);
+  *g.add_input() = value("s", {});
+  *g.add_output() = value("y", {"k"});
+  auto number = [&](const std::string& name, int64_t n) {
+    auto t = ints(name, {n});
+    t.clear_dims();
+    *g.add_initializer() = t;
+  };
+  number("zero", 0);
+  number("one", 1);
+  add_node(g, "Range", {"zero", "n", "one"}, {"r"});
+  add_node(g, "CastLike", {"r", "s"}, {"f"});
+  add_node(g, "Mul", {"f", "s"}, {"y"});
+  auto imported = import(m);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->graph.type({find(imported->graph, "f"), 0}).dtype, DType::F32);
+}
+
 }  // namespace
 }  // namespace regraft::io::test
