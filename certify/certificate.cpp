@@ -19,8 +19,8 @@ using nlohmann::json;
 constexpr int kVersion = 3;
 constexpr size_t kMaxBytes = size_t{1} << 30;
 constexpr std::string_view kMagic = "regraft_certificate", kSelf = "sha256";
-constexpr std::array<std::string_view, 9> kFields = {kMagic,  "input",  "output", "opset", "rules",
-                                                     "steps", "folded", "bodies", kSelf};
+constexpr std::array<std::string_view, 10> kFields = {
+    kMagic, "input", "output", "opset", "microsoft", "rules", "steps", "folded", "bodies", kSelf};
 
 /// Of all fields but itself.
 std::string digest_of_fields(json j) {
@@ -160,7 +160,9 @@ Result<Certificate> from_json(const json& j) {
   Certificate c;
   ASSIGN_OR_RETURN(c.input, digest(j["input"]));
   ASSIGN_OR_RETURN(c.output, digest(j["output"]));
-  ASSIGN_OR_RETURN(c.opset, id(j["opset"]));
+  ASSIGN_OR_RETURN(c.opset.version, id(j["opset"]));
+  if (!j["microsoft"].is_boolean()) return error("which operators are allowed is not said");
+  c.opset.microsoft = j["microsoft"].get<bool>();
   ASSIGN_OR_RETURN(c.rules, rules(j["rules"]));
   ASSIGN_OR_RETURN(c.done, derivation(j));
   RETURN_IF_ERROR(check_use(c));
@@ -197,7 +199,8 @@ std::string to_text(const Certificate& c) {
   j.update(json{{kMagic, kVersion},
                 {"input", hex(c.input)},
                 {"output", hex(c.output)},
-                {"opset", c.opset},
+                {"opset", c.opset.version},
+                {"microsoft", c.opset.microsoft},
                 {"rules", lines_of(c.rules)}});
   j[std::string(kSelf)] = digest_of_fields(j);
   return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";

@@ -28,7 +28,7 @@ struct BodyDerivation {
 
 struct Certificate {
   Digest input, output;     ///< of the models: what they compute, all constants included
-  int opset = 0;            ///< that new operators were written for
+  Opset opset;              ///< that new operators of the main graph were written for
   std::vector<Rule> rules;  ///< with verdict and domain; those that the steps use
   Derivation done;
 };

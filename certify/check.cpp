@@ -40,18 +40,20 @@ struct Derived {
 /// Does again what was done to a model: to its bodies, then to itself.
 Result<Derived> derive(const io::Imported& model, const Derivation& done,
                        const rewrite::RuleIndex& index, Opset opset) {
+  Opset of_bodies = io::summarise(model, model.graph).opset;
   std::vector<io::NewBody> bodies;
   for (const BodyDerivation& b : done.bodies) {
     bool again = std::ranges::any_of(bodies, [&](auto& other) { return other.place == b.place; });
     if (again) return error("a body is made twice");
     ASSIGN_OR_RETURN(auto body, io::body_model(model, b.place));
-    ASSIGN_OR_RETURN(Derived made, derive(body, b.done, index, opset));
+    ASSIGN_OR_RETURN(Derived made, derive(body, b.done, index, of_bodies));
     bodies.push_back({b.place, std::move(made.base), std::move(made.graph)});
   }
   Derived result{model, {}};
   if (!bodies.empty()) {
     ASSIGN_OR_RETURN(result.base, io::with_bodies(model, bodies));
   }
+  result.base.microsoft = opset.microsoft;
   ASSIGN_OR_RETURN(Graph replayed, rewrite::replay(result.base.graph, index, done.steps,
                                                    cost::Roofline(), {opset}));
   ASSIGN_OR_RETURN(result.graph, fold_calls(replayed, done.folded));
@@ -61,10 +63,11 @@ Result<Derived> derive(const io::Imported& model, const Derivation& done,
 }  // namespace
 
 Result<Certificate> make_certificate(const io::Imported& input, const io::Imported& base,
-                                     const Graph& result, int opset,
-                                     const rewrite::RuleIndex& index, Derivation derivation) {
+                                     const Graph& result, const rewrite::RuleIndex& index,
+                                     Derivation derivation) {
   Certificate c;
-  c.opset = opset;
+  c.opset = io::summarise(base, base.graph).opset;
+  c.opset.microsoft = base.microsoft;
   c.done = std::move(derivation);
   ASSIGN_OR_RETURN(c.input, digest_of(input));
   ASSIGN_OR_RETURN(c.output, digest_as_written(base, result));
@@ -99,12 +102,12 @@ Status check_certificate(const Certificate& c, const std::vector<Rule>& rules,
   if (models.input_digest != c.input) return error("the certificate is about another input model");
   if (models.output_digest != c.output)
     return error("the certificate is about another output model");
-  Opset opset = io::summarise(models.input, models.input.graph).opset;
-  if (opset.version != c.opset) return error("the certificate is about another operator set");
+  int version = io::summarise(models.input, models.input.graph).opset;
+  if (version != c.opset.version) return error("the certificate is about another operator set");
   // What a rule does in floating point is in its line; a step is right over the reals or not.
   ASSIGN_OR_RETURN(auto index,
                    rewrite::RuleIndex::build(rules, rewrite::Scope::Proved, Numerics::Unknown));
-  ASSIGN_OR_RETURN(Derived derived, derive(models.input, c.done, index, opset));
+  ASSIGN_OR_RETURN(Derived derived, derive(models.input, c.done, index, c.opset));
   ASSIGN_OR_RETURN(Digest reached, digest_as_written(derived.base, derived.graph));
   if (reached == c.output) return {};
   return error("the steps lead to another model");

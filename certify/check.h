@@ -10,8 +10,8 @@ namespace regraft::certify {
 /// with the bodies that the derivation made, or the input itself where it made none; `result` was
 /// made from it. An Error: a constant cannot be read, or the result has no ONNX form.
 Result<Certificate> make_certificate(const io::Imported& input, const io::Imported& base,
-                                     const Graph& result, int opset,
-                                     const rewrite::RuleIndex& index, Derivation derivation);
+                                     const Graph& result, const rewrite::RuleIndex& index,
+                                     Derivation derivation);
 
 /// The rules as the verifier proves them now, whatever the certificate says of them. An Error names
 /// a rule that is not proved in the directions, for the shapes and under the conditions it says.

@@ -22,6 +22,7 @@ class Exporter {
       : model_(*original.model),
         imported_(original.graph),
         g_(optimised),
+        opset_(model_.opset.version, model_.opset.microsoft || original.microsoft),
         as_initialisers_(original.as_initialisers && model_.ir_version >= 4) {}
   Result<Draft> run();
 
@@ -74,6 +75,7 @@ class Exporter {
   const Model& model_;
   const Graph& imported_;
   Graph g_;
+  Opset opset_;
   bool as_initialisers_;
   Draft draft_;
   std::vector<int32_t> kept_;  // graph node of each origin; -1: gone
@@ -356,7 +358,7 @@ Status Exporter::write_call(int32_t id) {
   const Node& call = g_.node(id);
   std::vector<TensorType> operands;
   for (Value v : call.inputs) operands.push_back(g_.type(v));
-  auto form = call.op->to_onnx(call.attrs, operands, model_.opset);
+  auto form = call.op->to_onnx(call.attrs, operands, opset_);
   if (!form) return error(fmt::format("cannot write {}: {}", call.op->name, form.error().message));
   std::vector<std::string> inputs;
   for (const auto& in : form->inputs) {

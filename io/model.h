@@ -29,6 +29,8 @@ struct Imported {
   Graph graph;
   /// Nodes that make constants (Constant, ConstantOfShape) are written as initialisers.
   bool as_initialisers = false;
+  /// onnxruntime's own operators may be written, whatever the model imported.
+  bool microsoft = false;
 };
 
 /// Sizes of inputs that the user fixes; all others stay as dynamic as the file has them.

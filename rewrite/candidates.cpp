@@ -73,6 +73,7 @@ class Collector {
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     const Stop searching(stop_, wanted_.reserve);
     SearchReport report = CleanUp().search(g_, rules, model, options, searching);
+    if (wanted_.cleaned && found_.empty()) RETURN_IF_ERROR(keep(report, Kind::Cleaned));
     if (!searching.must_end()) {
       options.budget =
           std::max<uint64_t>(options.budget - std::min(options.budget, report.candidates), 1);
@@ -83,14 +84,7 @@ class Collector {
     if (!searching.must_end())
       polish(report, rules, model, price_, options, searching, portion(wanted_.evaluations, share));
     count(report);
-    uint64_t identity = identity_of(report.best);
-    if (!seen_.insert(identity).second) return {};  // a collision loses a candidate, no more
-    ASSIGN_OR_RETURN(FoldReport folded, fold(report.best, wanted_.growth, stop_));
-    report.best = Graph();
-    if (identity == original_ && folded.folded.empty()) return {};
-    double price = price_(folded.graph);
-    found_.push_back({std::move(folded.graph), std::move(report), price, std::move(folded.folded)});
-    return {};
+    return keep(std::move(report), Kind::Found);
   }
 
   /// The rules on the way to the best graph, the most used first.
@@ -107,11 +101,28 @@ class Collector {
   Candidates take() && {
     std::stable_sort(found_.begin(), found_.end(),
                      [](auto& a, auto& b) { return a.price < b.price; });
-    if (found_.size() > wanted_.count) found_.resize(wanted_.count);
+    size_t kept = std::min(found_.size(), wanted_.count);
+    for (size_t k = kept; k < found_.size(); ++k)
+      if (found_[k].cleaned) std::swap(found_[kept++], found_[k]);
+    found_.resize(kept);
     return {std::move(found_), std::move(searches_)};
   }
 
  private:
+  enum class Kind : uint8_t { Found, Cleaned };
+
+  /// Another candidate, unless it is known or the original.
+  Status keep(SearchReport report, Kind kind) {
+    uint64_t identity = identity_of(report.best);
+    if (!seen_.insert(identity).second) return {};  // a collision loses a candidate, no more
+    ASSIGN_OR_RETURN(FoldReport folded, fold(report.best, wanted_.growth, stop_));
+    report.best = Graph();
+    if (identity == original_ && folded.folded.empty()) return {};
+    double price = price_(folded.graph);
+    found_.push_back({std::move(folded.graph), std::move(report), price, std::move(folded.folded),
+                      kind == Kind::Cleaned});
+    return {};
+  }
   void count(const SearchReport& r) {
     searches_.expanded += r.expanded;
     searches_.candidates += r.candidates;

@@ -10,6 +10,7 @@ struct Candidate {
   SearchReport search;          ///< its `best` has moved to `graph`
   double price = 0;             ///< of the graph
   std::vector<int32_t> folded;  ///< which calls: see FoldReport
+  bool cleaned = false;         ///< made by the clean-up alone
 };
 
 struct CandidateOptions {
@@ -17,10 +18,11 @@ struct CandidateOptions {
   uint64_t evaluations = 2000;   ///< graphs priced while polishing one
   int64_t growth = kFoldGrowth;  ///< bytes that made constants may add to a model
   double reserve = 0;            ///< seconds of the time that are for what follows a search
+  bool cleaned = false;          ///< what the clean-up alone makes of the graph, too
 };
 
 struct Candidates {
-  std::vector<Candidate> best;
+  std::vector<Candidate> best;  ///< one more than asked for where the clean-up's is not among them
   /// Of all searches together: the counts and seconds are sums, the queue's peak is the largest,
   /// and the reason is the first that is not Exhausted. No graph, no steps.
   SearchReport searches;

@@ -91,6 +91,7 @@ void print_measured(const Choice& c) {
   fmt::print("measured with {}: noise {:.1f} % before, {:.1f} % after; {} other candidates",
              c.measured_with, 100 * c.before.measured->noise, 100 * c.after.measured->noise,
              c.others.size());
+  if (c.spread) fmt::print("; the original against itself {:.1f} %", 100 * *c.spread);
   for (size_t k = 0; k < c.others.size(); ++k)
     fmt::print("{} {:.1f} us", k ? "," : ":", c.others[k].measured->microseconds);
   fmt::print("\n");
@@ -184,6 +185,8 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                       {"after", side(o.after, o.choice.sums[1], o.choice.after)},
                       {"kept", o.choice.kept},
                       {"discarded", o.discarded},
+                      {"target", flags.target},
+                      {"portable", flags.portable},
                       {"objective", flags.objective},
                       {"kernels", o.choice.after.predicted.kernels},
                       {"estimated", o.choice.after.predicted.estimated},
@@ -211,6 +214,7 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
   if (!o.choice.note.empty()) j["note"] = o.choice.note;
   if (!o.choice.measured_with.empty()) {
     j["measured_with"] = o.choice.measured_with;
+    if (o.choice.spread) j["spread"] = *o.choice.spread;
     for (const Valued& v : o.choice.others)
       j["others"].push_back(
           {{"cost", v.predicted.microseconds}, {"measured", to_json(*v.measured)}});
@@ -251,7 +255,7 @@ Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& i
   RETURN_IF_ERROR(outputs.model.write(o.bodies.base, o.choice.graph));
   if (!flags.certificate.empty()) {
     ASSIGN_OR_RETURN(auto c, certify::make_certificate(
-                                 imported, o.bodies.base, o.choice.graph, o.before.opset, rules,
+                                 imported, o.bodies.base, o.choice.graph, rules,
                                  {o.choice.search.steps, o.choice.folded, o.bodies.derivations}));
     RETURN_IF_ERROR(outputs.certificate.write(to_text(c)));
   }
@@ -346,6 +350,11 @@ rewrite::SearchOptions search_options(const OptimizeFlags& flags, Opset opset) {
   return options;
 }
 
+/// May the main graph have onnxruntime's own operators that it had not?
+bool allows_own_operators(const OptimizeFlags& flags, Opset opset) {
+  return !flags.portable && (opset.microsoft || (flags.target == kOnnxruntime && !flags.simplify));
+}
+
 /// Optimises the bodies, then the main graph. An Error: the exit code.
 std::optional<int> search(const OptimizeFlags& flags, const io::Imported& imported,
                           const rewrite::RuleIndex& rules, Outcome& o, const Stop& stop) {
@@ -365,13 +374,15 @@ std::optional<int> search(const OptimizeFlags& flags, const io::Imported& import
     tell("the check failed, nothing written: " + o.bodies.differs);
     return kFailed;
   }
-  const io::Imported& base = o.bodies.base;
+  io::Imported& base = o.bodies.base;
+  base.microsoft = allows_own_operators(flags, o.before.opset);
+  shared.options.opset = Opset(o.before.opset.version, base.microsoft);
   Stop searching(stop, check_seconds(flags, base.graph, stop));
   shared.options.budget = part_of(shared, shared.options.budget, main_nodes);
   auto choice = choose(flags, base, rules, shared.options, shared.growth, searching);
   if (!choice) return failed(choice.error());
   o.choice = *std::move(choice);
-  o.bodies.base.as_initialisers = flags.simplify || !o.choice.kept;
+  base.as_initialisers = flags.simplify || !o.choice.kept;
   return std::nullopt;
 }
 

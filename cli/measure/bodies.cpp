@@ -25,6 +25,7 @@ class BodyOptimiser {
         nodes_left_(shared.nodes),
         main_nodes_(nodes) {
     flags_.measure.clear();
+    flags_.no_measure = true;
   }
 
   /// `within`: the bodies that the model is itself in, for messages.

@@ -26,6 +26,9 @@ constexpr double kMostEvaluations = 2000;  // graphs priced while polishing one
 constexpr double kUnmeasuredShare = 0.1;   // of them, where no kernel was measured
 constexpr double kLarge = 5000;            // nodes of a model that is searched once only
 constexpr double kPricings = 2;            // of a graph and of the original, that follow a search
+constexpr double kMeasureSeconds = 20, kConfirmSeconds = 10;
+constexpr double kLeastSpread = 0.005;  // of timings, however quiet the machine was
+constexpr double kDoubt = 0.02;         // of a price that nothing was measured for
 constexpr double kProbeSeconds = 40, kRoundSeconds = 20;
 
 bool faster(const Timing& a, const Timing& b) {
@@ -57,17 +60,29 @@ class Chooser {
       ASSIGN_OR_RETURN(found, search());
     }
     searches_ = std::move(found.searches);
-    return measurer_ ? by_measurement(std::move(found.best)) : by_price(std::move(found.best));
+    if (measurer_) return by_measurement(std::move(found.best));
+    return confirms() ? by_confirmation(std::move(found.best)) : by_price(std::move(found.best));
   }
 
  private:
+  /// What the search found is timed before it takes the original's place.
+  bool confirms() const {
+    return flags_.target == kOnnxruntime && flags_.measure.empty() && !flags_.no_measure &&
+           !flags_.simplify && flags_.cost == "auto" && flags_.objective == "latency" &&
+           !stop_.must_end();
+  }
+  double seconds_of_timing() const {
+    double fallback = flags_.measure.empty() ? kConfirmSeconds : kMeasureSeconds;
+    return flags_.measure_seconds > 0 ? flags_.measure_seconds : fallback;
+  }
+
   /// The search uses the costs of the runtime that is measured with, and adds to them.
   bool learns() const { return measurer_ && flags_.cost == "auto"; }
 
   /// The cost model; of a runtime at hand with the times of the model's own kernels.
   Status prepare() {
     if (!learns()) {
-      ASSIGN_OR_RETURN(chosen_, choose_cost(flags_.cost));
+      ASSIGN_OR_RETURN(chosen_, choose_cost(flags_.cost, cost::find_runtime(flags_.target)));
       return {};
     }
     RETURN_IF_ERROR(load_profile());
@@ -130,6 +145,7 @@ class Chooser {
     wanted.growth = growth_;
     if (pricing > 0) wanted.reserve = kPricings * pricing;
     wanted.count = measurer_ ? static_cast<size_t>(flags_.candidates) : 1;
+    wanted.cleaned = flags_.cost == "auto" && flags_.objective == "latency" && !flags_.simplify;
     double calls = imported_.graph.node_count();
     bool measured = chosen_.profiled && !chosen_.profiled->profile().kernels.empty();
     double share = measured ? 1 : kUnmeasuredShare;
@@ -144,15 +160,60 @@ class Chooser {
         options_, wanted, stop_);
   }
 
+  /// The least price, where it is surely less than the original's; else what the clean-up made.
   Result<Choice> by_price(std::vector<Candidate> candidates) {
     constexpr double kTie = 1 + 1e-9;
-    bool better = !candidates.empty() && candidates[0].price < (flags_.simplify ? kTie : 1);
-    if (better) return made(std::move(candidates[0]));
+    bool measured = !chosen_.profiled || !chosen_.profiled->profile().kernels.empty();
+    double most = measured || flags_.cost != "auto" ? 1 : 1 - kDoubt;
+    for (Candidate& c : candidates)
+      if (c.price < (flags_.simplify || c.cleaned ? kTie : most)) return made(std::move(c));
     ASSIGN_OR_RETURN(auto folded, regraft::fold(imported_.graph, growth_, stop_));
     if (folded.folded.empty()) return unchanged();
     auto choice = kept(std::move(folded.graph));
     if (choice) choice->folded = std::move(folded.folded);
     return choice;
+  }
+
+  /// The original, itself again and the candidates in turn: how far the original is from itself is
+  /// what the machine cannot tell. A candidate must be faster by more; what the clean-up made must
+  /// not be slower.
+  Result<Choice> by_confirmation(std::vector<Candidate> candidates) {
+    if (candidates.empty()) return by_price(std::move(candidates));
+    auto measurer = start_measurer(kOnnxruntime, flags_.measure_threads, stop_, Timed::Models);
+    if (!measurer) return by_doubt(std::move(candidates), measurer.error().message);
+    measurer_ = *std::move(measurer);
+    std::vector<const Graph*> graphs{&imported_.graph, &imported_.graph};
+    for (const Candidate& c : candidates) graphs.push_back(&c.graph);
+    auto timed = time_graphs(graphs);
+    if (!timed) return by_doubt(std::move(candidates), timed.error().message);
+    const Timing &original = (*timed)[0], &again = (*timed)[1];
+    double spread = std::max(
+        {std::abs(again.microseconds / original.microseconds - 1), again.noise, kLeastSpread});
+    std::optional<size_t> taken;
+    for (size_t k = 0; k < candidates.size(); ++k) {
+      const Timing& t = (*timed)[k + 2];
+      if (t.runs == 0) continue;  // it does not run there
+      double ratio = t.microseconds / original.microseconds;
+      bool allowed = candidates[k].cleaned ? ratio <= 1 + std::min(spread, kLeastSpread)
+                                           : ratio < 1 - std::max(spread, t.noise);
+      if (allowed && (!taken || t.microseconds < (*timed)[*taken + 2].microseconds)) taken = k;
+    }
+    std::vector<Valued> others;
+    for (size_t k = 0; k < candidates.size(); ++k)
+      if (k != taken) others.push_back({goal_->worth(candidates[k].graph), (*timed)[k + 2]});
+    auto choice = taken ? made(std::move(candidates[*taken])) : kept(imported_.graph);
+    if (!choice) return choice;
+    choice->others = std::move(others);
+    choice->before.measured = original;
+    choice->after.measured = taken ? (*timed)[*taken + 2] : original;
+    choice->measured_with = to_string(measurer_->key);
+    choice->spread = spread;
+    return choice;
+  }
+  /// By price, with the reason why nothing was timed.
+  Result<Choice> by_doubt(std::vector<Candidate> candidates, const std::string& why) {
+    note_ = "chosen by price, not timed: " + why;
+    return by_price(std::move(candidates));
   }
 
   Result<Choice> by_measurement(std::vector<Candidate> candidates) {
@@ -212,7 +273,7 @@ class Chooser {
   }
   Result<std::vector<Timing>> time_graphs(const std::vector<const Graph*>& graphs) {
     return time_models(*measurer_, {&imported_, 1}, graphs,
-                       {flags_.measure_seconds, stop_, options_.verbosity});
+                       {seconds_of_timing(), stop_, options_.verbosity});
   }
   /// Stopped before anything was timed.
   Result<Choice> by_prediction(std::vector<Candidate> candidates) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -52,12 +53,20 @@ class TemporaryFolder {
   std::string path_;
 };
 
+/// The Python that the user names, the one of the project's own environment, or any.
+std::string python_program() {
+  if (const char* chosen = std::getenv("REGRAFT_PYTHON")) return chosen;
+  std::filesystem::path own = std::filesystem::path(shipped_python_folder()).parent_path();
+  own /= ".venv/bin/python";
+  std::error_code ignored;
+  return std::filesystem::exists(own, ignored) ? own.string() : "python3";
+}
+
 /// The Python process that runs onnxruntime.
 class Worker {
  public:
   static Result<std::shared_ptr<Worker>> start(int threads) {
-    const char* chosen = std::getenv("REGRAFT_PYTHON");
-    std::string python = chosen ? chosen : "python3";
+    std::string python = python_program();
     // -I: neither the current folder nor the environment says what is imported.
     auto process = Subprocess::start({python, "-I", shipped_python_folder() + "/regraft/serve.py"},
                                      {"ORT_DISABLE_TELEMETRY=1"});
@@ -117,7 +126,10 @@ Timings time_in_worker(Worker& worker, std::span<const io::Imported> models,
   ASSIGN_OR_RETURN(std::string path, folder.path());
   std::vector<std::string> files;
   for (const Graph* g : graphs) {
-    files.push_back(fmt::format("{}/model{}.onnx", path, files.size()));
+    auto before = std::find(graphs.begin(), graphs.end(), g) - graphs.begin();
+    bool again = static_cast<size_t>(before) < files.size();
+    files.push_back(fmt::format("{}/model{}.onnx", path, before));
+    if (again) continue;
     RETURN_IF_ERROR(io::save(models[std::min(files.size(), models.size()) - 1], *g, files.back()));
   }
   ASSIGN_OR_RETURN(json answer,
@@ -143,7 +155,7 @@ Result<std::pair<std::shared_ptr<Worker>, json>> start_worker(int threads, const
   return std::pair(std::move(worker), std::move(device));
 }
 
-Result<Measurer> start_onnxruntime(int threads, const Stop& stop) {
+Result<Measurer> start_onnxruntime(int threads, const Stop& stop, Timed timed) {
   auto started = start_worker(threads, stop);
   if (!started)
     return error("onnxruntime cannot be measured with: " + started.error().message +
@@ -153,8 +165,10 @@ Result<Measurer> start_onnxruntime(int threads, const Stop& stop) {
   Measurer m;
   m.key = {"onnxruntime", device.value("version", ""), cost::processor_name(), "", threads};
   m.block = device.value("block", int64_t{0});
-  ASSIGN_OR_RETURN(json extra, worker->ask({{"op", "overhead"}}, stop));
-  m.overhead = extra.value("microseconds", 0.0);
+  if (timed == Timed::Kernels) {
+    ASSIGN_OR_RETURN(json extra, worker->ask({{"op", "overhead"}}, stop));
+    m.overhead = extra.value("microseconds", 0.0);
+  }
   m.time_kernels = [worker](const Kernels& kernels, double seconds, const Stop& s) {
     return time_in_worker(*worker, kernels, seconds, s);
   };
@@ -174,7 +188,7 @@ Timings whole(Timings timings, const Stop& stop) {
 /// Of a kernel for which nothing has to run.
 constexpr Timing kNothing{0, 0, 1};
 
-Result<Measurer> start_cpu(int threads, const Stop&) {
+Result<Measurer> start_cpu(int threads, const Stop&, Timed) {
   Measurer m;
   m.key = {"cpu", cost::cpu::library_version(), cost::processor_name(), "", threads};
   m.block = cost::cpu::block_width();
@@ -205,7 +219,7 @@ Result<Measurer> start_cpu(int threads, const Stop&) {
   return m;
 }
 
-Result<Measurer> start_cuda(int, const Stop&) {
+Result<Measurer> start_cuda(int, const Stop&, Timed) {
   ASSIGN_OR_RETURN(auto device, cost::cuda::device());
   Measurer m;
   m.key = cost::cuda::profile_key(device);
@@ -241,13 +255,14 @@ Result<Measurer> start_cuda(int, const Stop&) {
 
 }  // namespace
 
-Result<Measurer> start_measurer(const std::string& runtime, int threads, const Stop& stop) {
+Result<Measurer> start_measurer(const std::string& runtime, int threads, const Stop& stop,
+                                Timed timed) {
 #define REGRAFT_RUNTIME(id, ...) {#id, start_##id},
   static const std::map<std::string_view, decltype(&start_cpu)> kStarts = {
 #include "cost/model/runtimes.def"
   };
 #undef REGRAFT_RUNTIME
-  return kStarts.at(runtime)(threads, stop);
+  return kStarts.at(runtime)(threads, stop, timed);
 }
 
 namespace {

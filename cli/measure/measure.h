@@ -34,9 +34,13 @@ struct Measurer {
       time_graphs;
 };
 
-/// One of cost::runtimes(); onnxruntime is a Python process, of $REGRAFT_PYTHON or python3. An
-/// Error when the runtime is not there. Nothing is loaded from the current folder.
-Result<Measurer> start_measurer(const std::string& runtime, int threads, const Stop& stop);
+/// What is to be timed: whole models alone, which is sooner ready, or kernels too.
+enum class Timed : uint8_t { Models, Kernels };
+/// One of cost::runtimes(); onnxruntime is a Python process, of $REGRAFT_PYTHON, the project's
+/// .venv or python3. An Error when the runtime is not there. Nothing is loaded from the current
+/// folder.
+Result<Measurer> start_measurer(const std::string& runtime, int threads, const Stop& stop,
+                                Timed timed = Timed::Kernels);
 
 /// How long measuring goes on, and whether it shows that it does.
 struct Patience {

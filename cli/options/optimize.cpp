@@ -29,22 +29,34 @@ void add_search(CLI::App& app, OptimizeFlags& f) {
       ->capture_default_str();
 }
 
+/// What the result is for.
+void add_target(CLI::App& app, OptimizeFlags& f) {
+  std::vector<std::string> targets = names_of_runtimes();
+  targets.emplace_back(kAnyRuntime);
+  app.add_option("--target", f.target,
+                 "runtime to optimise for: whose operators, fusions and times count; onnx: any")
+      ->check(CLI::IsMember(targets))
+      ->capture_default_str();
+  app.add_flag("--portable", f.portable,
+               "no operators but ONNX's own, also for onnxruntime, which has more");
+}
+
 /// Timing candidates in a runtime.
 void add_measuring(CLI::App& app, OptimizeFlags& f) {
   auto* measure =
       app.add_option("--measure", f.measure,
-                     "time candidates in this runtime; the original stays unless one is faster")
+                     "search with this runtime's own times, and time more candidates; default: "
+                     "what was found is timed in onnxruntime, where that is at hand")
           ->check(CLI::IsMember(names_of_runtimes()));
+  app.add_flag("--no-measure", f.no_measure, "choose by price alone")->excludes(measure);
   app.add_option("--candidates", f.candidates, "graphs to time beside the original")
       ->needs(measure)
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--measure-time", f.measure_seconds, "seconds for timing the candidates")
-      ->needs(measure)
-      ->check(kPositive)
-      ->capture_default_str();
+  app.add_option("--measure-time", f.measure_seconds,
+                 "seconds for timing the candidates; default: 10, with --measure 20")
+      ->check(kPositive);
   app.add_option("--measure-threads", f.measure_threads, "threads of the runtime")
-      ->needs(measure)
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
 }
@@ -80,6 +92,7 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--disable-rule", f.disabled, "names of rules to leave out");
   add_search(*app, f);
+  add_target(*app, f);
   app->add_option("--cost", f.cost,
                   "cost model: auto (a profile of this machine, if there is one), roofline, the "
                   "name of a runtime, or a profile file")

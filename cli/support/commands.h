@@ -44,21 +44,27 @@ struct VerifyFlags {
   std::string cache;            ///< file of verdicts that is used and kept up to date; empty: none
   bool find_conditions = true;  ///< for rules that do not hold as they stand
 };
+/// What a model is optimised for: the default, and any runtime that has ONNX's operators.
+inline constexpr const char* kOnnxruntime = "onnxruntime";
+inline constexpr const char* kAnyRuntime = "onnx";
 struct OptimizeFlags {
   Common common;
   std::string in, out;
   std::vector<std::string> shapes, dims;  ///< "NAME=1,3,224,224" and "NAME=8"
-  std::vector<std::string> rules;  ///< empty: the shipped ones
+  std::vector<std::string> rules;         ///< empty: the shipped ones
   std::vector<std::string> disabled;
   bool simplify = false;  ///< fewer calls at no higher cost; nothing else is searched for
   std::string search = "windows";
   std::string policy;  ///< file, for the search "policy"; empty: the shipped one
   std::string policy_mode = "scheduled";
-  std::string cost = "auto";  ///< as choose_cost reads it
+  std::string target = kOnnxruntime;  ///< a runtime, or kAnyRuntime
+  bool portable = false;              ///< operators of the ONNX standard alone
+  std::string cost = "auto";          ///< as choose_cost reads it
   std::string objective = "latency";
-  std::string measure;  ///< runtime to time candidates with; empty: none
+  std::string measure;      ///< runtime to time candidates with; empty: see no_measure
+  bool no_measure = false;  ///< chosen by price; else timed in onnxruntime where that is at hand
   int candidates = 4, measure_threads = 1;
-  double measure_seconds = 20;
+  double measure_seconds = 0;  ///< 0: 20 with `measure`, 10 without
   double alpha = 1.05, growth = 2;
   uint64_t budget = 300000;
   int check = 1;

@@ -55,9 +55,8 @@ cost::Machine machine_of(const std::vector<Profile>& all) {
   return {};
 }
 
-/// The kernels that the first runtime fuses, priced by the roofline of this machine.
-Profile unmeasured(const cost::Machine& machine) {
-  const cost::Runtime& runtime = cost::runtimes().front();
+/// The kernels that a runtime fuses, priced by the roofline of this machine.
+Profile unmeasured(const cost::Machine& machine, const cost::Runtime& runtime) {
   Profile p;
   p.key.runtime = runtime.name;
   p.block = runtime.block;
@@ -112,13 +111,14 @@ std::vector<std::string> profile_folders() {
 
 std::string user_profile() { return user_folder() + "/user.profile"; }
 
-Result<ChosenCost> choose_cost(const std::string& cost) {
+Result<ChosenCost> choose_cost(const std::string& cost, const cost::Runtime* target) {
   if (cost.ends_with(".profile")) return of_file(cost);
   ASSIGN_OR_RETURN(auto all, all_profiles());
-  if (const Profile* p = cost == "auto" ? best_of(all) : nullptr) return of_profile(*p);
-  if (cost == "auto") return of_profile(unmeasured(machine_of(all)));
-  if (cost == "roofline")
-    return ChosenCost{std::make_unique<cost::Roofline>(machine_of(all))};
+  if (cost == "auto") {
+    if (const Profile* p = target ? best_of(all, *target) : best_of(all)) return of_profile(*p);
+    return of_profile(unmeasured(machine_of(all), target ? *target : cost::runtimes().front()));
+  }
+  if (cost == "roofline") return ChosenCost{std::make_unique<cost::Roofline>(machine_of(all))};
   const cost::Runtime* runtime = cost::find_runtime(cost);
   if (const Profile* p = runtime ? best_of(all, *runtime) : nullptr) return of_profile(*p);
   return error("--cost " + cost + ": no profile of this runtime on " + cost::processor_name() +

@@ -20,11 +20,12 @@ struct ChosenCost {
   std::unique_ptr<cost::CostModel> model;
   const cost::Profiled* profiled = nullptr;  ///< nullptr: the plain roofline
 };
-/// `cost` is "auto" (the first runtime of which a profile of this processor is found, else the
-/// roofline), the name of a runtime (its profile of this processor; of any device, if it runs
-/// elsewhere), "roofline", or a profile file (its profile of this processor, else its first).
-/// An Error when a file cannot be read, or nothing is found for a runtime.
-Result<ChosenCost> choose_cost(const std::string& cost);
+/// `cost` is "auto" (a profile of `target`, a runtime, on this processor, else the kernels that it
+/// fuses priced by a roofline; without a target, of the first runtime that has a profile), the name
+/// of a runtime (its profile of this processor; of any device, if it runs elsewhere), "roofline",
+/// or a profile file (its profile of this processor, else its first). An Error when a file cannot
+/// be read, or nothing is found for a runtime.
+Result<ChosenCost> choose_cost(const std::string& cost, const cost::Runtime* target = nullptr);
 
 /// All profiles in the folders that are searched.
 Result<std::vector<cost::Profile>> all_profiles();

@@ -80,7 +80,7 @@ class Costs(unittest.TestCase):
         self.assertRegex(self.done("cost", "show", profile, "--kernels"), r"conv %0 %1")
         self.assertRegex(self.done("cost", "predict", model), r"of which 0 \(0\.0 us\) are estimated")
         self.assertIn("estimated", self.done("cost", "predict", self.tiny("tiny_bert"), "--kernels"))
-        report = self.optimized(model)
+        report = self.optimized(model, "--target", "cpu")
         self.assertRegex(report["cost_model"], "profile of cpu oneDNN")
         self.assertLess(report["after"]["cost"], report["before"]["cost"])
         self.assertIn("roofline:", self.optimized(model, "--cost", "roofline")["cost_model"])

@@ -111,7 +111,8 @@ class StaysFinite(Case):
 
     def test_real_numerics_are_what_the_name_says(self):
         """The rule is there, and harmful: over the reals it is right."""
-        m, report = self.optimized(attention(), "--numerics", "real", "--search", "greedy")
+        m, report = self.optimized(attention(), "--numerics", "real", "--search", "greedy",
+                                   "--cost", "roofline")
         self.assertNotIn("Softmax", [n.op_type for n in m.graph.node])
         self.assertFalse(np.isfinite(run(m, self.logits)[0]).all())
         small = np.random.default_rng(2).uniform(-1, 1, (ROWS, WIDTH)).astype(np.float32)
@@ -128,7 +129,8 @@ class StaysFinite(Case):
                 self.assertTrue(np.isfinite(run(m, x)[0]).all())
                 self.assertEqual(report["numerics"], "rounding")
                 self.assertGreater(report["unsafe_rules"], 50)
-        m, _ = self.optimized(small_divisors(), "--numerics", "real", "--search", "greedy")
+        m, _ = self.optimized(small_divisors(), "--numerics", "real", "--search", "greedy",
+                              "--cost", "roofline")
         self.assertFalse(np.isfinite(run(m, x)[0]).all())
 
     def test_exact_changes_no_bit(self):

@@ -63,8 +63,8 @@ struct RmsNorm {
         out[static_cast<size_t>(k)] = x.data[k] * by * factor_at(k);
     });
   }
-  // The second is onnxruntime's in the standard's domain, where ONNX's checker refuses it: it is read,
-  // and never made.
+  // The second is onnxruntime's in the standard's domain, where ONNX's checker refuses it: it is
+  // read, and never made.
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     if (n.outputs != 1 || n.integer("stash_type", 1) != 1) return std::nullopt;
     return OnnxImport{
