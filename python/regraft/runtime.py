@@ -55,20 +55,30 @@ def session(model: Any, threads: int = 1, provider: str = "cpu",
 
 
 class Inputs:
-    """Random inputs; graphs that ask for the same name, type and shape get the same array."""
+    """Random inputs; graphs that ask for the same name, type and shape get the same array. An open
+    size counts as `symbol`, and as 1 where it is the first of every input: the batch."""
 
     def __init__(self, symbol: int = SYMBOL) -> None:
         self.symbol = symbol
         self.arrays: Dict[Tuple[Any, ...], Any] = {}
 
     def of(self, opened: Any) -> Dict[str, Any]:
-        return {value.name: self.array(value) for value in opened.get_inputs()}
+        inputs = opened.get_inputs()
+        first = {value.shape[0] if value.shape else 0 for value in inputs}
+        batch = first.pop() if len(first) == 1 else 0
+        return {value.name: self.array(value, batch) for value in inputs}
 
-    def array(self, value: Any) -> Any:
+    def size(self, axis: int, size: Any, batch: Any) -> int:
+        if isinstance(size, int) and size >= 0:
+            return size
+        is_batch = size == batch and (axis == 0 or isinstance(size, str))
+        return 1 if is_batch else self.symbol
+
+    def array(self, value: Any, batch: Any = 0) -> Any:
         import numpy as np
         if value.type not in TYPES:
             raise Failure(f"input {value.name}: no random values of {value.type}")
-        shape = tuple(d if isinstance(d, int) and d >= 0 else self.symbol for d in value.shape)
+        shape = tuple(self.size(k, d, batch) for k, d in enumerate(value.shape))
         key = (value.name, value.type, shape)
         if key not in self.arrays:
             rng = np.random.default_rng([11, *value.name.encode()])
