@@ -10,9 +10,12 @@ from .statistic import half_width, summary
 
 Result = Dict[str, Any]
 LEAST_ROUNDS = 7
+FEWEST_ROUNDS = 3  # where it is late by so many seconds:
+LATE = 10.0
 MOST_ROUNDS = 2000
 TARGET = 0.002  # relative half-width of the interval of the median at which timing may end
 WARM_UP = 2
+SLOW = 0.5  # seconds of a run that needs no second one to warm up
 
 
 class Runner:
@@ -27,8 +30,11 @@ class Runner:
         try:
             self.session = open_session()
             self.feeds = inputs.of(self.session)
+            begin = time.perf_counter()
             for _ in range(WARM_UP):
                 self.session.run(None, self.feeds)
+                if time.perf_counter() - begin > SLOW:
+                    break
         except Exception as error:  # onnxruntime raises many kinds
             self.fail(error)
 
@@ -63,7 +69,9 @@ def rounds(runners: Sequence[Runner], seconds: float) -> None:
     check = LEAST_ROUNDS
     for done in range(MOST_ROUNDS):
         active = [r for r in runners if not r.error]
-        if not active or done >= LEAST_ROUNDS and time.perf_counter() > end:
+        late = time.perf_counter() - end
+        enough = late > 0 and done >= LEAST_ROUNDS or late > LATE and done >= FEWEST_ROUNDS
+        if enough or not active:
             return
         if done == check:  # looking at all samples takes time: each look when a fifth has come
             check += max(1, check // 5)
