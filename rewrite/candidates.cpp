@@ -73,7 +73,8 @@ class Collector {
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     const Stop searching(stop_, wanted_.reserve);
     SearchReport report = CleanUp().search(g_, rules, model, options, searching);
-    if (wanted_.cleaned && found_.empty()) RETURN_IF_ERROR(keep(report, Kind::Cleaned));
+    if (wanted_.cleaned && found_.empty() && !searching.must_end())
+      RETURN_IF_ERROR(keep(report, Kind::Cleaned));
     if (!searching.must_end()) {
       options.budget =
           std::max<uint64_t>(options.budget - std::min(options.budget, report.candidates), 1);
