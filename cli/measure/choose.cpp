@@ -13,6 +13,7 @@
 #include "cost/profile/calibrate.h"
 #include "ir/graph/fold.h"
 #include "rewrite/optimize.h"
+#include "rewrite/search/clean_up.h"
 
 namespace regraft::cli {
 namespace {
@@ -162,7 +163,7 @@ class Chooser {
 
   /// The least price, where it is surely less than the original's; else what the clean-up made.
   Result<Choice> by_price(std::vector<Candidate> candidates) {
-    constexpr double kTie = 1 + 1e-9;
+    constexpr double kTie = 1 + 2 * rewrite::kCleanUpTolerance;  // prices differ in what they see
     bool measured = !chosen_.profiled || !chosen_.profiled->profile().kernels.empty();
     double most = measured || flags_.cost != "auto" ? 1 : 1 - kDoubt;
     for (Candidate& c : candidates)

@@ -6,9 +6,10 @@ namespace regraft::rewrite {
 
 namespace {
 
-/// The match that removes most calls, then saves most; -1: none cleans up.
-int32_t best_of(const Engine& engine) {
-  double most = kRelativeRounding * engine.cost();
+/// The match that removes most calls, then saves most; -1: none cleans up, or the graph would cost
+/// more than `ceiling`.
+int32_t best_of(const Engine& engine, double ceiling) {
+  double most = ceiling - engine.cost();
   int32_t best = -1;
   for (int32_t number : engine.matches()) {
     const Match& m = engine.match(number);
@@ -29,7 +30,8 @@ SearchReport CleanUp::search(const Graph& g, const RuleIndex& rules, const cost:
   Reporter reporter("clean-up", engine.cost(), rules, options, stop, start);
   reporter.report.peak_queue = 1;
   StopReason reason = StopReason::Exhausted;
-  for (int32_t number = best_of(engine); number >= 0; number = best_of(engine)) {
+  double ceiling = (1 + kCleanUpTolerance) * engine.cost();
+  for (int32_t number = best_of(engine, ceiling); number >= 0; number = best_of(engine, ceiling)) {
     if (stop.must_end()) {
       reason = reporter.over().value_or(StopReason::Time);
       break;

@@ -4,6 +4,9 @@
 
 namespace regraft::rewrite {
 
+/// How much more than the original a graph with fewer calls may be priced at: less than prices say.
+inline constexpr double kCleanUpTolerance = 0.005;
+
 /// Applies rules that leave fewer calls and cost no more, as long as one does: of those the one
 /// that removes most. Moves that cancel, and calls that do nothing, vanish so.
 class CleanUp final : public Searcher {
