@@ -102,10 +102,9 @@ class Collector {
   Candidates take() && {
     std::stable_sort(found_.begin(), found_.end(),
                      [](auto& a, auto& b) { return a.price < b.price; });
-    size_t kept = std::min(found_.size(), wanted_.count);
-    for (size_t k = kept; k < found_.size(); ++k)
-      if (found_[k].cleaned) std::swap(found_[kept++], found_[k]);
-    found_.resize(kept);
+    size_t others = 0;  // but for the clean-up's, which is one more
+    std::erase_if(found_,
+                  [&](const Candidate& c) { return !c.cleaned && ++others > wanted_.count; });
     return {std::move(found_), std::move(searches_)};
   }
 
