@@ -193,6 +193,7 @@ Result<Imported> load(const std::string& path, const FixedSizes& sizes) {
       return located(path, status.error());
   auto imported = import_model(model);
   if (!imported) return located(path, imported.error());
+  if (sizes.shapes.empty() && sizes.dims.empty()) imported->file = path;
   return imported;
 }
 

@@ -31,6 +31,7 @@ struct Imported {
   bool as_initialisers = false;
   /// onnxruntime's own operators may be written, whatever the model imported.
   bool microsoft = false;
+  std::string file = {};  ///< that it was read from, whole; empty: made, or with sizes fixed
 };
 
 /// Sizes of inputs that the user fixes; all others stay as dynamic as the file has them.
@@ -72,6 +73,9 @@ class ModelOutput {
   /// Writes `optimised`, a graph that was made from `original.graph`. Nodes that no rewrite touched
   /// leave as they came in. An Error when a call has no form at the model's opset.
   Status write(const Imported& original, const Graph& optimised, const SaveOptions& options = {});
+  /// Writes the file that the model was read from, byte for byte. REQUIRES: can_copy(original). An
+  /// Error when it has another size by now.
+  Status copy(const Imported& original);
   /// Brings all to the disk.
   Status sync();
   /// sync(), then the data takes its place, and after it the model.
@@ -82,6 +86,8 @@ class ModelOutput {
   explicit ModelOutput(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+/// Is the model one file, which can be copied?
+bool can_copy(const Imported& original);
 /// Opens, writes and commits: a failure leaves what was there.
 Status save(const Imported& original, const Graph& optimised, const std::string& path,
             const SaveOptions& options = {});

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <set>
@@ -262,6 +263,31 @@ Status ModelOutput::write(const Imported& original, const Graph& optimised,
     return prefixed(moved.error());
   RETURN_IF_ERROR(s.data->finish());
   return write_model(*draft, s.file);
+}
+
+bool can_copy(const Imported& original) {
+  return !original.file.empty() && !original.model->external;
+}
+
+Status ModelOutput::copy(const Imported& original) {
+  State& s = *state_;
+  if (identity_of(original.file) != identity_of(s.file.path()))
+    for (std::string& file : data_files(original)) s.keep.insert(std::move(file));
+  std::ifstream from(original.file, std::ios::binary);
+  pb::FileOutputStream stream(s.file.descriptor(), 1 << 20);
+  pb::CodedOutputStream coded(&stream);
+  std::vector<char> block(1 << 20);
+  int64_t copied = 0;
+  while (from.read(block.data(), std::ssize(block)) || from.gcount() > 0) {
+    coded.WriteRaw(block.data(), static_cast<int>(from.gcount()));
+    copied += from.gcount();
+  }
+  coded.Trim();
+  if (copied != original.model->file_bytes)
+    return error(original.file + ": was changed while it was optimised");
+  if (!coded.HadError() && stream.Flush()) return {};
+  errno = stream.GetErrno();
+  return s.file.failed();
 }
 
 Status ModelOutput::sync() {

@@ -117,10 +117,11 @@ class Collector {
     if (!seen_.insert(identity).second) return {};  // a collision loses a candidate, no more
     ASSIGN_OR_RETURN(FoldReport folded, fold(report.best, wanted_.growth, stop_));
     report.best = Graph();
-    if (identity == original_ && folded.folded.empty()) return {};
+    bool unchanged = identity == original_ && folded.folded.empty();
+    if (unchanged && !(kind == Kind::Cleaned && wanted_.unchanged)) return {};
     double price = price_(folded.graph);
     found_.push_back({std::move(folded.graph), std::move(report), price, std::move(folded.folded),
-                      kind == Kind::Cleaned});
+                      kind == Kind::Cleaned, unchanged});
     return {};
   }
   void count(const SearchReport& r) {

@@ -11,6 +11,7 @@ struct Candidate {
   double price = 0;             ///< of the graph
   std::vector<int32_t> folded;  ///< which calls: see FoldReport
   bool cleaned = false;         ///< made by the clean-up alone
+  bool unchanged = false;       ///< the graph itself, which is a candidate where that was asked for
 };
 
 struct CandidateOptions {
@@ -19,6 +20,7 @@ struct CandidateOptions {
   int64_t growth = kFoldGrowth;  ///< bytes that made constants may add to a model
   double reserve = 0;            ///< seconds of the time that are for what follows a search
   bool cleaned = false;          ///< what the clean-up alone makes of the graph, too
+  bool unchanged = false;        ///< then also where that is the graph itself
 };
 
 struct Candidates {

@@ -249,10 +249,16 @@ Result<Outputs> open_outputs(const OptimizeFlags& flags) {
   return Outputs{std::move(model), std::move(certificate), std::move(report)};
 }
 
+/// Is the result the file that was read?
+bool is_copy(const Outcome& o) {
+  return o.choice.verbatim && changed_bodies(o) == 0 && io::can_copy(o.bodies.base);
+}
+
 /// All of it, or nothing: the model last, as what else there is speaks of it.
 Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& imported,
              const rewrite::RuleIndex& rules, const Outcome& o) {
-  RETURN_IF_ERROR(outputs.model.write(o.bodies.base, o.choice.graph));
+  RETURN_IF_ERROR(is_copy(o) ? outputs.model.copy(imported)
+                             : outputs.model.write(o.bodies.base, o.choice.graph));
   if (!flags.certificate.empty()) {
     ASSIGN_OR_RETURN(auto c, certify::make_certificate(
                                  imported, o.bodies.base, o.choice.graph, rules,
@@ -284,6 +290,7 @@ int64_t most_bytes(const OptimizeFlags& flags, const io::Summary& before) {
 
 /// Puts the original in the place of a result that may not be written.
 void discard(Outcome& o, const io::Imported& imported, std::string why) {
+  o.choice.verbatim = false;
   o.discarded = std::move(why);
   keep_original(o.choice, imported.graph);
   o.bodies.base = imported;
@@ -328,7 +335,7 @@ std::optional<int> check_result(const OptimizeFlags& flags, const io::Imported& 
 /// The result is no larger than allowed, or is the original.
 void fit_result(const OptimizeFlags& flags, const io::Imported& imported, Outcome& o) {
   int64_t most = most_bytes(flags, o.before);
-  o.after = io::summarise(o.bodies.base, o.choice.graph);
+  o.after = is_copy(o) ? o.before : io::summarise(o.bodies.base, o.choice.graph);
   bool same = o.choice.kept && o.choice.folded.empty() && changed_bodies(o) == 0;
   if (o.after.bytes <= most || same) return;
   discard(o, imported,

@@ -146,6 +146,7 @@ class Chooser {
     wanted.growth = growth_;
     if (pricing > 0) wanted.reserve = kPricings * pricing;
     wanted.count = measurer_ ? static_cast<size_t>(flags_.candidates) : 1;
+    wanted.unchanged = confirms() && !imported_.file.empty();  // the import alone changes files
     wanted.cleaned = flags_.cost == "auto" && flags_.objective == "latency" && !flags_.simplify;
     double calls = imported_.graph.node_count();
     bool measured = chosen_.profiled && !chosen_.profiled->profile().kernels.empty();
@@ -167,7 +168,8 @@ class Chooser {
     bool measured = !chosen_.profiled || !chosen_.profiled->profile().kernels.empty();
     double most = measured || flags_.cost != "auto" ? 1 : 1 - kDoubt;
     for (Candidate& c : candidates)
-      if (c.price < (flags_.simplify || c.cleaned ? kTie : most)) return made(std::move(c));
+      if (!c.unchanged && c.price < (flags_.simplify || c.cleaned ? kTie : most))
+        return made(std::move(c));
     ASSIGN_OR_RETURN(auto folded, regraft::fold(imported_.graph, growth_, stop_));
     if (folded.folded.empty()) return unchanged();
     auto choice = kept(std::move(folded.graph));
@@ -183,7 +185,8 @@ class Chooser {
     auto measurer = start_measurer(kOnnxruntime, flags_.measure_threads, stop_, Timed::Models);
     if (!measurer) return by_doubt(std::move(candidates), measurer.error().message);
     measurer_ = *std::move(measurer);
-    std::vector<const Graph*> graphs{&imported_.graph, &imported_.graph};
+    const Graph* file = imported_.file.empty() ? &imported_.graph : nullptr;
+    std::vector<const Graph*> graphs{file, file};
     for (const Candidate& c : candidates) graphs.push_back(&c.graph);
     auto timed = time_graphs(graphs);
     if (!timed) return by_doubt(std::move(candidates), timed.error().message);
@@ -202,8 +205,10 @@ class Chooser {
     std::vector<Valued> others;
     for (size_t k = 0; k < candidates.size(); ++k)
       if (k != taken) others.push_back({goal_->worth(candidates[k].graph), (*timed)[k + 2]});
-    auto choice = taken ? made(std::move(candidates[*taken])) : kept(imported_.graph);
+    bool changed = taken && !candidates[*taken].unchanged;
+    auto choice = changed ? made(std::move(candidates[*taken])) : kept(imported_.graph);
     if (!choice) return choice;
+    choice->verbatim = !taken;
     choice->others = std::move(others);
     choice->before.measured = original;
     choice->after.measured = taken ? (*timed)[*taken + 2] : original;

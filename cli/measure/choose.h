@@ -24,10 +24,11 @@ struct Choice {
   rewrite::SearchReport search;
   std::vector<int32_t> folded;  ///< then: see FoldReport
   Valued before, after;
-  std::vector<Valued> others;    ///< that were measured and not taken
-  bool kept = false;             ///< the original, because nothing was better
-  cost::GraphCost sums[2];       ///< of the cost model over all calls, before and after
-  std::string model;             ///< description of the cost model
+  std::vector<Valued> others;  ///< that were measured and not taken
+  bool verbatim = false;    ///< the file as it came, because what the import makes of it was slower
+  bool kept = false;        ///< the original, because nothing was better
+  cost::GraphCost sums[2];  ///< of the cost model over all calls, before and after
+  std::string model;        ///< description of the cost model
   std::string measured_with;     ///< runtime; empty: nothing was measured
   std::optional<double> spread;  ///< of the original against itself, as a part of its time
   std::string note;              ///< why what --measure promises could not be done; empty: it was

@@ -128,6 +128,10 @@ Timings time_in_worker(Worker& worker, std::span<const io::Imported> models,
   for (const Graph* g : graphs) {
     auto before = std::find(graphs.begin(), graphs.end(), g) - graphs.begin();
     bool again = static_cast<size_t>(before) < files.size();
+    if (g == nullptr) {
+      files.push_back(models[std::min(files.size(), models.size() - 1)].file);
+      continue;
+    }
     files.push_back(fmt::format("{}/model{}.onnx", path, before));
     if (again) continue;
     RETURN_IF_ERROR(io::save(models[std::min(files.size(), models.size()) - 1], *g, files.back()));

@@ -25,9 +25,9 @@ struct Measurer {
                                                   double seconds, const Stop& stop)>
       time_kernels;
   /// One timing for each graph, all in turn. Graph k was made from the graph of model k, or of the
-  /// last one if there are fewer. Noise may be that of the ratio to the first, whose own is then 0.
-  /// A graph that the runtime refuses has 0 runs; the first is an Error then. An Error when `stop`
-  /// came first.
+  /// last one if there are fewer; nullptr is the file that model k was read from. Noise may be that
+  /// of the ratio to the first, whose own is then 0. A graph that the runtime refuses has 0 runs;
+  /// the first is an Error then. An Error when `stop` came first.
   std::function<Result<std::vector<cost::Timing>>(std::span<const io::Imported> models,
                                                   const std::vector<const Graph*>& graphs,
                                                   double seconds, const Stop& stop)>

@@ -244,5 +244,41 @@ TEST_F(External, FailureLeavesNothingBehind) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path("out")), fs::directory_iterator()), 1);
 }
 
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(External, ACopyIsTheFileByteForByte) {
+  auto m = empty_model();
+  *m.mutable_graph()->add_input() = value("x", {"2"});
+  *m.mutable_graph()->add_output() = value("y", {"2"});
+  add_node(*m.mutable_graph(), "Identity", {"x"}, {"a"});
+  add_node(*m.mutable_graph(), "Relu", {"a"}, {"y"});
+  write_file(path("m.onnx"), m.SerializeAsString());
+  auto model = load(path("m.onnx"));
+  ASSERT_TRUE(model);
+  ASSERT_TRUE(can_copy(*model));
+  auto out = ModelOutput::open(path("out.onnx"));
+  ASSERT_TRUE(out);
+  ASSERT_TRUE(out->copy(*model));
+  ASSERT_TRUE(out->commit());
+  EXPECT_EQ(bytes_of(path("out.onnx")), m.SerializeAsString());
+  write_file(path("m.onnx"), m.SerializeAsString() + "x");
+  auto second = ModelOutput::open(path("second.onnx"));
+  ASSERT_TRUE(second);
+  EXPECT_FALSE(second->copy(*model));
+}
+
+TEST_F(External, WhatIsNotOneWholeFileIsNotCopied) {
+  write_file(path("weights"), std::string(128, ' ') + weight_bytes());
+  auto external = load_with("weights");
+  ASSERT_TRUE(external);
+  EXPECT_FALSE(can_copy(*external));
+  auto fixed = load(path("m.onnx"), {{{"x", {1, 64}}}, {}});
+  ASSERT_TRUE(fixed);
+  EXPECT_FALSE(can_copy(*fixed));
+}
+
 }  // namespace
 }  // namespace regraft::io::test
