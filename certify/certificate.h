@@ -16,9 +16,9 @@ struct BodyDerivation;
 
 /// What was done to a model, in this order.
 struct Derivation {
-  std::vector<rewrite::AppliedRule> steps = {};
-  std::vector<int32_t> folded = {};         ///< see FoldReport
-  std::vector<BodyDerivation> bodies = {};  ///< before all else, to these bodies of its nodes
+  std::vector<rewrite::AppliedRule> steps;
+  std::vector<int32_t> folded;         ///< see FoldReport
+  std::vector<BodyDerivation> bodies;  ///< before all else, to these bodies of its nodes
 };
 /// And to one of its bodies.
 struct BodyDerivation {

@@ -74,7 +74,7 @@ Case derived(const io::Imported& before, const std::vector<std::string>& lines,
   }
   EXPECT_EQ(steps.size(), names.size());
   auto folded = fold(engine.to_graph());
-  auto c = make_certificate(before, before, folded->graph, index, {steps, folded->folded});
+  auto c = make_certificate(before, before, folded->graph, index, {steps, folded->folded, {}});
   EXPECT_TRUE(c) << (c ? "" : c.error().message);
   return {before, *std::move(c), folded->graph};
 }
