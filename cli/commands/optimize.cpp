@@ -137,7 +137,7 @@ void print(const Outcome& o) {
     fmt::print("of the {} kernels that it runs, {} were not measured but estimated\n", w.kernels,
                w.estimated);
   print_measured(c);
-  if (!c.note.empty()) fmt::print("{}\n", c.note);
+  if (!c.note.empty()) fmt::print("{}\n", printable(c.note));
   if (o.check && o.discarded.empty()) fmt::print("check: {}\n", printable(describe(*o.check)));
 }
 

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/printable.h"
 #include "base/subprocess.h"
 #include "cli/measure/kernels.h"
 #include "cli/support/commands.h"
@@ -128,13 +129,14 @@ Timings time_in_worker(Worker& worker, std::span<const io::Imported> models,
   for (const Graph* g : graphs) {
     auto before = std::find(graphs.begin(), graphs.end(), g) - graphs.begin();
     bool again = static_cast<size_t>(before) < files.size();
-    if (g == nullptr) {
-      files.push_back(models[std::min(files.size(), models.size() - 1)].file);
+    const io::Imported& model = models[std::min(files.size(), models.size() - 1)];
+    if (g == nullptr && printable(model.file) == model.file) {  // a request is UTF-8
+      files.push_back(std::filesystem::absolute(model.file).string());
       continue;
     }
     files.push_back(fmt::format("{}/model{}.onnx", path, before));
     if (again) continue;
-    RETURN_IF_ERROR(io::save(models[std::min(files.size(), models.size()) - 1], *g, files.back()));
+    RETURN_IF_ERROR(io::save(model, g ? *g : model.graph, files.back()));
   }
   ASSIGN_OR_RETURN(json answer,
                    worker.ask({{"op", "models"}, {"files", files}, {"seconds", seconds}}, stop));
