@@ -34,9 +34,11 @@ struct Choice {
   std::string note;              ///< why what --measure promises could not be done; empty: it was
 };
 
-/// Searches, and chooses. With `--measure` kernels that are not in the profile are timed first, and
-/// the original and the best candidates last, in turn; the original stays unless a candidate is
-/// faster beyond the noise, twice. Made constants add at most `growth` bytes to the model.
+/// Searches, and chooses: by what onnxruntime takes for the file, the clean-up's graph and the best
+/// found, where it is the target and at hand; else by price. With `--measure` kernels that are not
+/// in the profile are timed first, and the original and the best candidates last, in turn; the
+/// original stays unless a candidate is faster beyond the noise, twice. Made constants add at most
+/// `growth` bytes to the model.
 Result<Choice> choose(const OptimizeFlags& flags, const io::Imported& imported,
                       const rewrite::RuleIndex& rules, const rewrite::SearchOptions& options,
                       int64_t growth, const Stop& stop);

@@ -1,5 +1,5 @@
 #pragma once
-// What never costs: fewer calls, at no higher price.
+// What leaves fewer calls, at a price that is no higher as far as prices can tell.
 #include "rewrite/search/searcher.h"
 
 namespace regraft::rewrite {
@@ -7,8 +7,9 @@ namespace regraft::rewrite {
 /// How much more than the original a graph with fewer calls may be priced at: less than prices say.
 inline constexpr double kCleanUpTolerance = 0.005;
 
-/// Applies rules that leave fewer calls and cost no more, as long as one does: of those the one
-/// that removes most. Moves that cancel, and calls that do nothing, vanish so.
+/// Applies rules that leave fewer calls, as long as one does and the graph costs at most the
+/// original's price and kCleanUpTolerance: of those the one that removes most. Moves that cancel,
+/// and calls that do nothing, vanish so.
 class CleanUp final : public Searcher {
  public:
   SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
