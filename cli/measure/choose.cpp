@@ -185,8 +185,7 @@ class Chooser {
     auto measurer = start_measurer(kOnnxruntime, flags_.measure_threads, stop_, Timed::Models);
     if (!measurer) return by_doubt(std::move(candidates), measurer.error().message);
     measurer_ = *std::move(measurer);
-    const Graph* file = imported_.file.empty() ? &imported_.graph : nullptr;
-    std::vector<const Graph*> graphs{file, file};
+    std::vector<const Graph*> graphs{baseline(), baseline()};
     for (const Candidate& c : candidates) graphs.push_back(&c.graph);
     auto timed = time_graphs(graphs);
     if (!timed) return by_doubt(std::move(candidates), timed.error().message);
@@ -208,7 +207,7 @@ class Chooser {
     bool changed = taken && !candidates[*taken].unchanged;
     auto choice = changed ? made(std::move(candidates[*taken])) : kept(imported_.graph);
     if (!choice) return choice;
-    choice->verbatim = !taken;
+    choice->verbatim = !taken && baseline() == nullptr;
     choice->others = std::move(others);
     choice->before.measured = original;
     choice->after.measured = taken ? (*timed)[*taken + 2] : original;
@@ -223,7 +222,7 @@ class Chooser {
   }
 
   Result<Choice> by_measurement(std::vector<Candidate> candidates) {
-    std::vector<const Graph*> graphs{&imported_.graph};
+    std::vector<const Graph*> graphs{baseline()};
     for (const Candidate& c : candidates) graphs.push_back(&c.graph);
     auto timed = time_graphs(graphs);
     if (!timed && stop_.must_end()) return by_prediction(std::move(candidates));
@@ -252,6 +251,7 @@ class Chooser {
     Timing after = taken ? timings[*taken + 1] : original;
     auto choice = taken ? made(std::move(candidates[*taken])) : kept(imported_.graph);
     if (!choice) return choice;
+    choice->verbatim = !taken && baseline() == nullptr;
     choice->others = std::move(others);
     choice->before.measured = original;
     choice->after.measured = after;
@@ -271,11 +271,15 @@ class Chooser {
   Result<bool> confirm(const Candidate& c, Timing& original, Timing& candidate) {
     if (flags_.objective == "memory") return true;
     if (flags_.objective == "latency" && !faster(candidate, original)) return false;
-    ASSIGN_OR_RETURN(auto again, time_graphs({&imported_.graph, &c.graph}));
+    ASSIGN_OR_RETURN(auto again, time_graphs({baseline(), &c.graph}));
     original = again[0];
     candidate = again[1];
     return flags_.objective == "latency" ? faster(candidate, original)
                                          : score(c, candidate, original) < 1;
+  }
+  /// What candidates are timed against: the file as it came, where that can run.
+  const Graph* baseline() const {
+    return measurer_->files && !imported_.file.empty() ? nullptr : &imported_.graph;
   }
   Result<std::vector<Timing>> time_graphs(const std::vector<const Graph*>& graphs) {
     return time_models(*measurer_, {&imported_, 1}, graphs,

@@ -169,6 +169,7 @@ Result<Measurer> start_onnxruntime(int threads, const Stop& stop, Timed timed) {
   auto worker = started->first;
   const json& device = started->second;
   Measurer m;
+  m.files = true;
   m.key = {"onnxruntime", device.value("version", ""), cost::processor_name(), "", threads};
   m.block = device.value("block", int64_t{0});
   if (timed == Timed::Kernels) {

@@ -17,6 +17,7 @@ namespace regraft::cli {
 /// A runtime that can be measured with. Not thread-safe.
 struct Measurer {
   cost::ProfileKey key;
+  bool files = false;   ///< runs a model's file as it is
   int64_t block = 0;    ///< channels in a block of its blocked layout
   double overhead = 0;  ///< microseconds for each kernel in a graph; 0: part of the kernels' times
   /// One timing for each kernel, in the order of the map; kernels that cannot be timed have 0 runs.
@@ -25,9 +26,9 @@ struct Measurer {
                                                   double seconds, const Stop& stop)>
       time_kernels;
   /// One timing for each graph, all in turn. Graph k was made from the graph of model k, or of the
-  /// last one if there are fewer; nullptr is the file that model k was read from. Noise may be that
-  /// of the ratio to the first, whose own is then 0. A graph that the runtime refuses has 0 runs;
-  /// the first is an Error then. An Error when `stop` came first.
+  /// last one if there are fewer; nullptr, where `files`, is the file that model k was read from.
+  /// Noise may be that of the ratio to the first, whose own is then 0. A graph that the runtime
+  /// refuses has 0 runs; the first is an Error then. An Error when `stop` came first.
   std::function<Result<std::vector<cost::Timing>>(std::span<const io::Imported> models,
                                                   const std::vector<const Graph*>& graphs,
                                                   double seconds, const Stop& stop)>
