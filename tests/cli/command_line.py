@@ -11,14 +11,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import venv  # noqa: E402
 
 venv.use()
+import untimed  # noqa: E402, F401
 sys.path.insert(0, str(venv.ROOT / "bench/models"))
 
 import onnx  # noqa: E402
 
 import build_models  # noqa: E402
-
-os.environ["REGRAFT_PROFILES"] = ""  # the same costs on every machine
-os.environ["REGRAFT_PYTHON"] = "/nowhere/python"  # and the same choice: nothing is timed
 
 DONE, FAILED, USAGE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 3, 130
 REGRAFT = ""

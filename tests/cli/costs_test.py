@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import venv  # noqa: E402
 
 venv.use()
+import untimed  # noqa: E402, F401
 sys.path.insert(0, str(venv.ROOT / "bench/models"))
 
 import onnx  # noqa: E402

@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import venv  # noqa: E402
 
 venv.use()
+import untimed  # noqa: E402, F401
 sys.path.insert(0, str(venv.ROOT / "bench/models"))
 
 import numpy as np  # noqa: E402
@@ -43,8 +44,7 @@ class Base(unittest.TestCase):
         self.model = self.folder / "model.onnx"
         onnx.save(build_models.MODELS["tiny_fire"](0), self.model)
         self.out = self.folder / "out.onnx"
-        self.environment = {**os.environ, "REGRAFT_PROFILES": "",
-                            "XDG_CACHE_HOME": str(self.folder / "cache")}
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
 
     def start(self, *arguments, **options):
         return subprocess.Popen([REGRAFT, *arguments], stdin=subprocess.DEVNULL,

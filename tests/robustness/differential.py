@@ -50,11 +50,10 @@ class Campaign:
         """The report, or the failure's text."""
         report = pathlib.Path(f"{target}.json")
         command = [self.args.regraft, "optimize", str(source), "-o", str(target), "--quiet",
-                   "--threads", "1", "--time", str(self.args.time), "--search", search, "--json", str(report)]
-        environment = {**os.environ, "REGRAFT_PYTHON": sys.executable}
+                   "--threads", "1", "--time", str(self.args.time), "--search", search, "--no-measure", "--json", str(report)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S,
-                                  env=environment, errors="replace", check=False)
+                                  errors="replace", check=False)
         except subprocess.TimeoutExpired:
             return f"no answer in {LIMIT_S} s"
         if done.returncode != 0:
