@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -10,6 +9,7 @@
 #include "io/attributes.h"
 #include "io/content.h"
 #include "io/proto.h"
+#include "io/shapes/assumptions.h"
 #include "io/shapes/size_values.h"
 #include "io/shapes/size_writer.h"
 #include "io/shapes/types.h"
@@ -380,8 +380,10 @@ bool Importer::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
     operands.push_back(model_.imprints[index].inputs[static_cast<size_t>(k)]);
   }
   bool fits_plainly = true;
+  std::vector<Poly> required;
   auto on_require = [&](const Formula& f) {
     fits_plainly = fits_plainly && f.kind != Formula::False && !asks_equality(f);
+    if (f.kind == Formula::NonNegative) required.push_back(f.poly);
   };
   std::vector<TensorType> operand_types;
   for (Value v : operands) operand_types.push_back(graph_.type(v));
@@ -393,6 +395,7 @@ bool Importer::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
   call.inputs = std::move(operands);
   call.types = std::move(*types);
   call.origin = static_cast<int32_t>(index);
+  assume_sizes(graph_.pool(), call, operand_types, required, model_.opset);
   model_.imprints[index].operands = import->operands;
   model_.imprints[index].results = std::move(results);
   size_t outputs = call.types.size();
@@ -440,6 +443,7 @@ Status Importer::add_opaque(size_t index, const OnnxNode& node) {
   const auto& proto = *model_.nodes[index];
   Node opaque;
   opaque.kind = NodeKind::Opaque;
+  drop_zero_inputs(graph_, model_, index);
   for (Value v : model_.imprints[index].inputs) opaque.inputs.push_back(v.node < 0 ? absent() : v);
   for (const auto& name : model_.imprints[index].captured)
     opaque.inputs.push_back(values_.at(name));

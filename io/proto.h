@@ -104,6 +104,9 @@ bool inline_decided(Model& model);
 /// The result of a Constant or a ConstantOfShape; nullptr: of another node, or not known.
 std::shared_ptr<const Constant> known_constant(const OnnxNode& node, const onnx::NodeProto& proto,
                                                const std::shared_ptr<const Model>& owner);
+/// Takes out those inputs of a node that are known to be 0 and that the operator takes for 0 where
+/// they are absent. REQUIRES: its imprint has the inputs, and the graph what they come from.
+void drop_zero_inputs(const Graph& graph, Model& model, size_t index);
 
 /// A model that is ready to be written but for the data of its new constants.
 /// The initialisers in `proto` are borrowed from the original model or from `made`.

@@ -91,10 +91,13 @@ MaybeElement quotient(const SizeContext& c, const Element& a, const Element& b) 
   return Element{c.pool.floordiv(a.value, b.value)};
 }
 
-MaybeElement remainder(const SizeContext& c, const Element& a, const Element& b) {
-  if (c.is_float()) return std::nullopt;
-  bool positive = lower_bound(a.value).value_or(-1) >= 0 && lower_bound(b.value).value_or(0) >= 1;
-  auto q = positive ? quotient(c, a, b) : std::nullopt;
+MaybeElement floored_remainder(const SizeContext& c, const Element& a, const Element& b) {
+  if (c.is_float() || lower_bound(b.value).value_or(0) < 1) return std::nullopt;
+  return Element{a.value - c.pool.floordiv(a.value, b.value) * b.value};
+}
+
+MaybeElement truncated_remainder(const SizeContext& c, const Element& a, const Element& b) {
+  auto q = c.is_float() ? std::nullopt : quotient(c, a, b);
   if (!q) return std::nullopt;
   return Element{a.value - q->value * b.value};
 }

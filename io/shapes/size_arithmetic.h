@@ -23,7 +23,9 @@ MaybeElement sum(const SizeContext& c, const Element& a, const Element& b);
 MaybeElement difference(const SizeContext& c, const Element& a, const Element& b);
 MaybeElement product(const SizeContext& c, const Element& a, const Element& b);
 MaybeElement quotient(const SizeContext& c, const Element& a, const Element& b);
-MaybeElement remainder(const SizeContext& c, const Element& a, const Element& b);
+/// Of integers only: with the sign of b, and with that of a.
+MaybeElement floored_remainder(const SizeContext& c, const Element& a, const Element& b);
+MaybeElement truncated_remainder(const SizeContext& c, const Element& a, const Element& b);
 MaybeElement minimum(const SizeContext& c, const Element& a, const Element& b);
 MaybeElement maximum(const SizeContext& c, const Element& a, const Element& b);
 MaybeElement floor(const SizeContext& c, const Element& a);

@@ -150,8 +150,9 @@ MaybeElement either(const SizeContext&, const Element& a, const Element& b) {
 MaybeElement one_of(const SizeContext&, const Element& a, const Element& b) {
   return truth(a.value.is_zero() != b.value.is_zero());
 }
-MaybeElement residue(const SizeContext& c, const Element& a, const Element& b) {
-  return remainder(c, a, b);
+Values modulo(const OnnxNode& n, SymbolPool& pool) {
+  return n.integer("fmod", 0) != 0 ? fold_inputs<truncated_remainder>(n, pool)
+                                   : fold_inputs<floored_remainder>(n, pool);
 }
 
 template <class F>
@@ -171,6 +172,19 @@ Values mapped(const OnnxNode& n, SymbolPool& pool, DType result, F&& f) {
 Values negated(const OnnxNode& n, SymbolPool& pool) {
   return mapped(n, pool, DType::Undefined, [](auto&, const Element& e) {
     return MaybeElement(Element{Poly(-1) * e.value, e.divisor});
+  });
+}
+Values absolutes(const OnnxNode& n, SymbolPool& pool) {
+  return mapped(n, pool, DType::Undefined, [](auto&, const Element& e) -> MaybeElement {
+    auto o = order(e, {});
+    if (!o) return std::nullopt;
+    return *o >= 0 ? e : Element{Poly(-1) * e.value, e.divisor};
+  });
+}
+Values signs(const OnnxNode& n, SymbolPool& pool) {
+  return mapped(n, pool, DType::Undefined, [](auto&, const Element& e) -> MaybeElement {
+    auto o = order(e, {});
+    return o ? MaybeElement(Element{Poly(*o)}) : std::nullopt;
   });
 }
 Values inverted(const OnnxNode& n, SymbolPool& pool) {
@@ -334,6 +348,35 @@ Values moved(const OnnxNode& node) {
   return {};
 }
 
+/// An attribute before opset 10, then an input; `missing` where there is neither.
+std::optional<int64_t> slice_number(const OnnxNode& n, size_t input, std::string_view attribute,
+                                    int64_t missing) {
+  if (const auto* list = n.ints(attribute))
+    return list->size() == 1 ? std::optional((*list)[0]) : std::nullopt;
+  if (input >= n.inputs.size() || !n.inputs[input].present) return missing;
+  SizeTensorPtr t = known(n, input);
+  bool one_number = t && t->elements.size() == 1 && is_numeric(*t);
+  return one_number ? std::optional(t->elements[0].value.constant()) : std::nullopt;
+}
+
+/// Of a vector: what is left may be empty, as the formula of the operator never is.
+Values slice_value(const OnnxNode& n, SymbolPool&) {
+  SizeTensorPtr x = known(n, 0);
+  if (!x || x->dims.size() != 1) return moved(n);
+  constexpr int64_t kNone = INT64_MIN;
+  auto start = slice_number(n, 1, "starts", kNone), end = slice_number(n, 2, "ends", kNone),
+       step = slice_number(n, 4, "steps", 1);
+  if (!start || !end || *start == kNone || *end == kNone || !step || *step == 0) return {};
+  int64_t count = x->dims[0], low = *step > 0 ? 0 : -1, high = *step > 0 ? count : count - 1;
+  auto place = [&](int64_t p) { return std::clamp(p < 0 ? p + count : p, low, high); };
+  *step = std::clamp(*step, -count - 1, count + 1);
+  std::vector<Element> kept;
+  for (int64_t k = place(*start), last = place(*end); *step > 0 ? k < last : k > last; k += *step)
+    kept.push_back(x->elements[static_cast<size_t>(k)]);
+  auto length = static_cast<int64_t>(kept.size());
+  return one(x->dtype, {length}, std::move(kept));
+}
+
 const std::unordered_map<std::string_view, ValueRule>& value_rules() {
   static const std::unordered_map<std::string_view, ValueRule> table = {
       {"Shape", shape_value},
@@ -343,10 +386,12 @@ const std::unordered_map<std::string_view, ValueRule>& value_rules() {
       {"Sub", fold_inputs<difference>},
       {"Mul", fold_inputs<product>},
       {"Div", fold_inputs<quotient>},
-      {"Mod", fold_inputs<residue>},
+      {"Mod", modulo},
       {"Min", fold_inputs<minimum>},
       {"Max", fold_inputs<maximum>},
       {"Neg", negated},
+      {"Abs", absolutes},
+      {"Sign", signs},
       {"Floor", floors},
       {"Ceil", ceils},
       {"Cast", cast_node},
@@ -361,6 +406,7 @@ const std::unordered_map<std::string_view, ValueRule>& value_rules() {
       {"Xor", compared<one_of>},
       {"Not", inverted},
       {"Where", where_value},
+      {"Slice", slice_value},
       {"Range", range_value},
       {"ReduceProd", reduced_all<product>},
       {"ReduceSum", reduced_all<sum>},

@@ -157,6 +157,44 @@ Var quotient_term(const Poly& n) {
 
 }  // namespace
 
+namespace {
+
+bool divides(const Poly::Term& d, const Poly::Term& n) {
+  return n.coefficient % d.coefficient == 0 &&
+         std::includes(n.monomial.begin(), n.monomial.end(), d.monomial.begin(), d.monomial.end(),
+                       SymbolLess{});
+}
+
+Poly ratio(const Poly::Term& n, const Poly::Term& d) {
+  Monomial left;
+  std::set_difference(n.monomial.begin(), n.monomial.end(), d.monomial.begin(), d.monomial.end(),
+                      std::back_inserter(left), SymbolLess{});
+  return Poly::product(std::move(left), n.coefficient / d.coefficient);
+}
+
+/// n / d, where that leaves no rest. REQUIRES: d is no number.
+std::optional<Poly> exact_quotient(Poly n, const Poly& d) {
+  constexpr int kMostTerms = 8;
+  auto leading = [](const Poly& p) {
+    return *std::ranges::max_element(p.terms(), [](const Poly::Term& a, const Poly::Term& b) {
+      return compare(a.monomial, b.monomial) < 0;
+    });
+  };
+  const Poly::Term by = leading(d);
+  Poly quotient;
+  for (int k = 0; k < kMostTerms && !n.is_zero(); ++k) {
+    if (n.is_constant()) return std::nullopt;
+    const Poly::Term first = leading(n);
+    if (!divides(by, first)) return std::nullopt;
+    Poly part = ratio(first, by);
+    quotient = quotient + part;
+    n = n - part * d;
+  }
+  return n.is_zero() ? std::optional(std::move(quotient)) : std::nullopt;
+}
+
+}  // namespace
+
 int64_t content(const Poly& p) {
   int64_t g = 0;
   for (const auto& [m, c] : p.terms()) g = std::gcd(g, c);
@@ -167,6 +205,21 @@ Poly divided(const Poly& p, int64_t g) {
   Poly r(floordiv(p.constant(), g));
   for (const auto& [m, c] : p.terms()) r = r + Poly::product(m, c / g);
   return r;
+}
+
+void SymbolPool::assume_non_negative(const Poly& p) {
+  if (p.terms().size() != 1 || p.terms()[0].monomial.size() != 1) return;
+  const auto& [monomial, c] = p.terms()[0];
+  if (c < 0) return;
+  Var v = monomial[0];
+  int64_t least = -regraft::floordiv(p.constant(), c);  // c v + constant >= 0
+  if (v->kind == SymbolKind::Quotient && v->denominator->is_constant())
+    return assume_non_negative(*v->numerator -
+                               Poly(checked_product(least, v->denominator->constant())));
+  if (v->kind != SymbolKind::Size) return;
+  std::lock_guard lock(mutex_);
+  Symbol& symbol = symbols_[v->id];
+  symbol.min = std::max(symbol.min, least);
 }
 
 Poly SymbolPool::floordiv(const Poly& n, const Poly& d) {
@@ -208,9 +261,12 @@ Poly SymbolPool::floordiv(const Poly& n, const Poly& d) {
       if (rest.is_constant()) return quotient;
     }
   } else {
-    if (same(n, d)) return Poly(1);
+    if (auto exact = exact_quotient(n, d)) return *std::move(exact);
     rest = n;
   }
+  if (d.is_constant() && of_sizes(rest) && !lower_bound(rest) && lower_bound(Poly(-1) * rest))
+    // floor(-n / d) = -floor((n + d - 1) / d): quotients are of what is positive
+    return quotient - floordiv(d - Poly(1) - rest, d);
   std::lock_guard lock(mutex_);
   auto [it, fresh] = quotients_.try_emplace({rest, d}, nullptr);
   if (fresh) it->second = add("q", SymbolKind::Quotient, 0, &rest, &d, 0);
@@ -326,15 +382,61 @@ bool solve_for(const Poly& p, Var v, Poly& solution) {
   return true;
 }
 
-std::optional<int64_t> lower_bound(const Poly& p) {
+namespace {
+
+std::optional<int64_t> termwise_bound(const Poly& p);
+
+int64_t least_value(Var v) {
+  int64_t least = std::max<int64_t>(0, v->min);
+  if (v->kind != SymbolKind::Quotient || !v->denominator->is_constant()) return least;
+  auto numerator = termwise_bound(*v->numerator);
+  return numerator ? std::max(least, floordiv(*numerator, v->denominator->constant())) : least;
+}
+
+/// From each symbol's least value; nullopt: a coefficient is below 0.
+std::optional<int64_t> termwise_bound(const Poly& p) {
   int64_t bound = p.constant();
   for (const auto& [monomial, coefficient] : p.terms()) {
     if (coefficient < 0) return std::nullopt;
     int64_t least = coefficient;
-    for (Var v : monomial) least = checked_product(least, std::max<int64_t>(0, v->min));
+    for (Var v : monomial) least = checked_product(least, least_value(v));
     bound = checked_sum(bound, least);
   }
   return bound;
+}
+
+bool has_quotient(const Poly::Term& term) {
+  return term.monomial.size() == 1 && term.monomial[0]->kind == SymbolKind::Quotient;
+}
+
+/// Of c q + rest with q = floor(n / d): (n - d + 1) / d <= q <= n / d. `left`: how many quotients
+/// may still be replaced.
+std::optional<int64_t> bound_by_quotients(const Poly& p, int left) {
+  auto best = termwise_bound(p);
+  if (best || left == 0) return best;
+  for (const Poly::Term& term : p.terms()) {
+    const auto& [m, c] = term;
+    if (!has_quotient(term) || !m[0]->denominator->is_constant()) continue;
+    int64_t d = m[0]->denominator->constant();
+    Poly rest = p - Poly::product(m, c);
+    Poly n = c > 0 ? *m[0]->numerator - Poly(d - 1) : *m[0]->numerator;
+    auto scaled = bound_by_quotients(Poly(d) * rest + Poly(c) * n, left - 1);
+    if (scaled) best = std::max(best.value_or(INT64_MIN), -floordiv(-*scaled, d));
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<int64_t> lower_bound(const Poly& p) {
+  constexpr int kMaxReplaced = 3;
+  auto bound = termwise_bound(p);
+  if (bound || !std::ranges::any_of(p.terms(), has_quotient)) return bound;
+  try {
+    return bound_by_quotients(p, kMaxReplaced);
+  } catch (const PolyOverflow&) {
+    return std::nullopt;
+  }
 }
 
 namespace {

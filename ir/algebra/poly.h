@@ -30,7 +30,7 @@ enum class SymbolKind : uint8_t {
   Lookup,    ///< table[numerator], an integer in 0 .. denominator-1
 };
 
-/// One immutable symbol; lives as long as its pool.
+/// One symbol; lives as long as its pool, which may raise its least value.
 struct Symbol {
   uint32_t id;
   SymbolKind kind;
@@ -39,6 +39,7 @@ struct Symbol {
   std::unique_ptr<const Poly> numerator, denominator;  ///< Quotient and Lookup only
   uint32_t table;                                      ///< Lookup only: which table of its pool
   SymbolPool* pool;
+  bool may_be_zero = true;  ///< a size of a model, when that runs; proofs are for `min` and more
 };
 using Var = const Symbol*;
 
@@ -141,6 +142,11 @@ class SymbolPool {
   Var fresh(std::string name, SymbolKind kind, int64_t min = 0);
   /// The Size symbol of that name: the same for the same name. `min` counts on first use.
   Var named(std::string_view name, int64_t min = 1);
+  /// From now on p counts as at least 0, where that gives one Size symbol a larger least value. Not
+  /// from several threads.
+  void assume_non_negative(const Poly& p);
+  /// From now on the size is not 0 when the model runs. Not from several threads.
+  void assume_not_zero(Var v) { symbols_[v->id].may_be_zero = false; }
   /// floor(n / d) for d >= 1, simplified where exact, else a hash-consed Quotient.
   /// REQUIRES: d is not a constant below 1.
   Poly floordiv(const Poly& n, const Poly& d);

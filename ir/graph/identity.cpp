@@ -86,7 +86,9 @@ class SymbolMap {
  private:
   bool same(Var a, Var b) {
     if (auto it = forward_.find(a); it != forward_.end()) return it->second == b;
-    if (backward_.count(b) || a->kind != b->kind || a->name != b->name || a->min != b->min)
+    // What a model says of its sizes' least values is more or less, but they are never 0.
+    if (backward_.count(b) || a->kind != b->kind || a->name != b->name ||
+        (a->min > 0) != (b->min > 0))
       return false;
     if (a->kind == SymbolKind::Lookup) return false;
     if (a->numerator &&

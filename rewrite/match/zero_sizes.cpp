@@ -157,6 +157,7 @@ bool holds_for_empty(const LiveGraph& g, const Place& place, const Fit& fit) {
   Symbols running;        // the left side runs when they are 0
   std::vector<Var> open;  // and it has elements then
   for (Var v : all) {
+    if (!v->may_be_zero) continue;
     Emptied at(g, place, fit, all, {v});
     if (!at.left_runs()) continue;
     if (!at.right_runs()) return false;

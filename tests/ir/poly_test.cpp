@@ -97,8 +97,65 @@ TEST(Poly, FloorDivisionSimplifies) {
   Poly n = Poly::symbol(w.symbols[0]), m = Poly::symbol(w.symbols[1]);
   EXPECT_TRUE(same(w.pool.floordiv(Poly(6) * n * m, Poly(2) * m), Poly(3) * n));
   EXPECT_TRUE(same(w.pool.floordiv(Poly(4) * n + Poly(7), Poly(4)), n + Poly(1)));
+  Poly rows = n * m - n, both = n + m;
+  EXPECT_TRUE(same(w.pool.floordiv(Poly(4) * rows, rows), Poly(4)));
+  EXPECT_TRUE(same(w.pool.floordiv(both * both - both, both), both - Poly(1)));
+  EXPECT_FALSE(same(w.pool.floordiv(both * both + Poly(1), both), both));
   EXPECT_TRUE(same(w.pool.floordiv(n, m), w.pool.floordiv(n, m)));
   EXPECT_FALSE(same(w.pool.floordiv(n, m), w.pool.floordiv(n + Poly(1), m)));
+}
+
+TEST(Poly, QuotientsAreOfWhatIsPositive) {
+  World w;
+  Poly n = Poly::symbol(w.symbols[0]);
+  Poly up = Poly(-1) * w.pool.floordiv(Poly(-1) * n, Poly(7));  // rounded up
+  EXPECT_TRUE(same(up, w.pool.floordiv(n + Poly(6), Poly(7))));
+  for (int64_t value = 0; value < 30; ++value)
+    EXPECT_EQ(evaluate(up, {{w.symbols[0], value}}), (value + 6) / 7);
+}
+
+TEST(Poly, LowerBoundsOfQuotients) {
+  World w;
+  Poly n = Poly::symbol(w.pool.named("n")), seven(7);  // at least 1
+  Poly rest = n - seven * w.pool.floordiv(n, seven);
+  EXPECT_EQ(lower_bound(rest), 0);
+  EXPECT_EQ(lower_bound(Poly(6) - rest), 0);
+  EXPECT_EQ(lower_bound(w.pool.floordiv(n + Poly(1), Poly(2))), 1);
+  EXPECT_EQ(lower_bound(n - w.pool.floordiv(n, Poly(2))), 1);
+  EXPECT_EQ(lower_bound(Poly(1) - n), std::nullopt);
+  EXPECT_EQ(lower_bound(w.pool.floordiv(n, seven) - n), std::nullopt);
+}
+
+TEST(Poly, AssumptionsRaiseLeastValues) {
+  SymbolPool pool;
+  Poly n = Poly::symbol(pool.named("n"));
+  Poly halves = pool.floordiv(n - Poly(3), Poly(2));
+  pool.assume_non_negative(Poly(2) * n - Poly(7));
+  EXPECT_EQ(lower_bound(n), 4);
+  pool.assume_non_negative(halves - Poly(2));  // n >= 7
+  EXPECT_EQ(lower_bound(n), 7);
+  EXPECT_EQ(lower_bound(halves), 2);
+  pool.assume_non_negative(n - Poly(5));
+  pool.assume_non_negative(Poly(20) - n);
+  EXPECT_EQ(lower_bound(n), 7);
+}
+
+TEST(Poly, LowerBoundsAreNeverAboveAValue) {
+  World w;
+  int found = 0;
+  for (int round = 0; round < 2000; ++round) {
+    Poly p(w.rng.between(-3, 3));
+    for (Var v : w.symbols) {
+      Poly inner = Poly::symbol(v) + Poly(w.rng.between(0, 4));
+      p = p + Poly(w.rng.between(-4, 4)) * w.pool.floordiv(inner, Poly(w.rng.between(1, 4))) +
+          Poly(w.rng.between(-2, 2)) * Poly::symbol(v);
+    }
+    auto bound = lower_bound(p);
+    found += bound ? 1 : 0;
+    for (int k = 0; bound && k < 20; ++k)
+      ASSERT_GE(evaluate(p, w.values(1, 12)), *bound) << to_string(p);
+  }
+  EXPECT_GT(found, 20);
 }
 
 TEST(Poly, SolvesForAUnitOccurrence) {

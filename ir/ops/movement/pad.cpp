@@ -45,22 +45,19 @@ struct Pad {
       value = *v;
     }
     if (!pads) return std::nullopt;
-    return OnnxImport{{{polys(*pads)}, {{value, nullptr}}}, {0}};
+    return OnnxImport{{{*pads}, {{value, nullptr}}}, {0}};
   }
   static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
                                     int opset) {
-    ASSIGN_OR_RETURN(auto pads, numbers("pads", at.ints[0]));
-    if (pads.empty()) return error("Pad of a scalar does not run");
     OnnxExport r;
     r.type = "Pad";
     r.attrs["mode"] = text_attr("constant");
     r.inputs = operand_inputs(1);
+    RETURN_IF_ERROR(write_pads(at.ints[0], opset, r));
     if (opset >= 11) {
-      r.inputs.push_back(int_input(pads));
       ASSIGN_OR_RETURN(auto value, real_input("value", at.reals[0].value, in[0].dtype));
       r.inputs.push_back(std::move(value));
     } else {
-      r.attrs["pads"] = ints_attr(pads);
       r.attrs["value"].floats = {at.reals[0].value};
     }
     return r;

@@ -67,22 +67,17 @@ struct PadInside {
     if (mode == kModes.end()) return std::nullopt;
     auto pads = onnx_pads(n);
     if (!pads) return std::nullopt;
-    return OnnxImport{{{polys(*pads), {Poly(mode - kModes.begin())}}, {}}, {0}};
+    return OnnxImport{{{*pads, {Poly(mode - kModes.begin())}}, {}}, {0}};
   }
   static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>&,
                                     int opset) {
-    ASSIGN_OR_RETURN(auto pads, numbers("pads", at.ints[0]));
-    if (pads.empty()) return error("Pad of a scalar does not run");
     int64_t mode = fixed(at.ints[1][0]);
     if (mode == kWrap && opset < 19) return error("Pad that wraps around needs opset 19");
     OnnxExport r;
     r.type = "Pad";
     r.attrs["mode"] = text_attr(std::string(kModes[static_cast<size_t>(mode)]));
     r.inputs = operand_inputs(1);
-    if (opset >= 11)
-      r.inputs.push_back(int_input(pads));
-    else
-      r.attrs["pads"] = ints_attr(pads);
+    RETURN_IF_ERROR(write_pads(at.ints[0], opset, r));
     return r;
   }
   static std::vector<Sample> samples() {
