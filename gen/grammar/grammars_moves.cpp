@@ -62,9 +62,13 @@ Grammar pair_grammar(const Move& move) {
   return t;
 }
 
+struct Function {
+  std::string_view op, attrs;
+};
+
 /// All moves of functions of single elements.
-Grammar function_moves_grammar() {
-  Grammar t{"moves", {}, {}, -1};
+Grammar function_moves_grammar(std::string_view name, std::span<const Function> functions) {
+  Grammar t{name, {}, {}, -1};
   std::vector<std::vector<int64_t>> shapes;
   for (const Move& move : moves()) {
     if (std::find(shapes.begin(), shapes.end(), move.shape) == shapes.end())
@@ -73,14 +77,41 @@ Grammar function_moves_grammar() {
   }
   for (size_t k = 0; k < shapes.size(); ++k) t.leaves.push_back({kNames[k], shapes[k]});
   t.instances.push_back({"pad", "pads=0,0,1,0,0,0,0,2", {"2344"}});
-  for (std::string_view rank : kRanks) {
-    for (std::string_view op : {"relu", "sigmoid", "tanh", "exp", "sqrt", "neg", "erf"})
-      t.instances.push_back({op, "", {rank}});
-    t.instances.push_back({"clip", "min=0 max=6", {rank}});
-    t.instances.push_back({"hard-sigmoid", "alpha=0.375 beta=0.625", {rank}});
-  }
+  for (std::string_view rank : kRanks)
+    for (const auto& [op, attrs] : functions) t.instances.push_back({op, attrs, {rank}});
   return t;
 }
+
+constexpr Function kFunctions[] = {{"relu", ""},
+                                   {"sigmoid", ""},
+                                   {"tanh", ""},
+                                   {"exp", ""},
+                                   {"sqrt", ""},
+                                   {"neg", ""},
+                                   {"erf", ""},
+                                   {"clip", "min=0 max=6"},
+                                   {"hard-sigmoid", "alpha=0.375 beta=0.625"}};
+constexpr Function kMoreFunctions[] = {{"abs", ""},
+                                       {"sign", ""},
+                                       {"floor", ""},
+                                       {"ceil", ""},
+                                       {"round", ""},
+                                       {"log", ""},
+                                       {"sin", ""},
+                                       {"cos", ""},
+                                       {"reciprocal", ""},
+                                       {"power", "exponent=2"},
+                                       {"power", "exponent=3"},
+                                       {"softplus", ""},
+                                       {"softsign", ""},
+                                       {"mish", ""},
+                                       {"hard-swish", ""},
+                                       {"gelu", ""},
+                                       {"gelu-tanh", ""},
+                                       {"swish", "alpha=1"},
+                                       {"leaky-relu", "alpha=0.25"},
+                                       {"elu", "alpha=1"},
+                                       {"selu", "alpha=1.5 gamma=1.25"}};
 
 /// Functions of single elements beside what puts tensors together and takes them apart.
 Grammar function_parts_grammar() {
@@ -129,10 +160,14 @@ Grammar vector_moves_grammar() {
 }  // namespace
 
 std::vector<Grammar> move_grammars() {
-  std::vector<Grammar> r = {function_moves_grammar(), function_parts_grammar(),
+  std::vector<Grammar> r = {function_moves_grammar("moves", kFunctions), function_parts_grammar(),
                             vector_moves_grammar(), reshape_grammar()};
   for (const Move& move : moves()) r.push_back(pair_grammar(move));
   return r;
+}
+
+std::vector<Grammar> function_move_grammars() {
+  return {function_moves_grammar("function moves", kMoreFunctions)};
 }
 
 }  // namespace regraft::gen

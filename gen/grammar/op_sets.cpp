@@ -61,6 +61,7 @@ std::span<const OpSet> op_sets() {
       {"extended", rarer_grammars()},
       {"elements", element_grammars()},
       {"layers", layer_grammars()},
+      {"moves", function_move_grammars()},
       {"basic", {matrix_grammar(), convolution_grammar()}},
       {"matrix", {matrix_grammar()}},
       {"taso", {taso_grammar()}},
