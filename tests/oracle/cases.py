@@ -125,8 +125,20 @@ case("Sign", first=9)(to_integers)
 
 @case("Pow")
 def power(rng, opset):
+    if flip(rng):
+        return general_power(rng, opset)
     exponent = float(rng.choice([2, 3, 0, 1, -1, -2, 0.5, 0.5]))
     return Case([data(rng, shape_of(rng), 0.5, 2.0), np.array(exponent)], {}, (1,))
+
+
+def general_power(rng, opset):
+    """Of any base where all exponents are whole, which may be integers."""
+    a, b = broadcastable(rng)
+    if flip(rng):
+        return Case([data(rng, a, 0.1, 3.0), data(rng, b)])
+    base, exponent = data(rng, a, 0.3, 2.0) * rng.choice([-1.0, 1.0], a), rng.integers(-4, 5, b)
+    whole = opset >= 12 and flip(rng)
+    return Case([base, np.array(exponent if whole else exponent.astype(np.float64))])
 
 
 def with_attributes(*names):
@@ -388,7 +400,10 @@ def layer_normalization(rng, opset):
     inner = shape[axis:]
     inputs = [data(rng, shape), data(rng, inner)] + ([data(rng, inner)] if flip(rng) else [])
     attributes = {} if axis == -1 and flip(rng) else {"axis": axis}
-    return Case(inputs, attributes | {"epsilon": float(rng.uniform(1e-5, 1e-2))})
+    made = Case(inputs, attributes | {"epsilon": float(rng.uniform(1e-5, 1e-2))})
+    if rng.random() < 0.3:  # the moments as well, which are of float32
+        made.outputs, made.inputs = 3, [x.astype(np.float32) for x in inputs]
+    return made
 
 
 @case("Transpose")
