@@ -67,10 +67,18 @@ def broadcastable(rng):
     return (full, weaken()) if flip(rng) else (weaken(), full)
 
 
+def whole_numbers(rng, made):
+    """The same with integers."""
+    kind = np.int64 if flip(rng) else np.int32
+    made.inputs = [np.array(np.round(4 * x), dtype=kind) for x in made.inputs]
+    return made
+
+
 @case("Add", "Sub", "Mul")
 def arithmetic(rng, opset):
     a, b = broadcastable(rng)
-    return Case([data(rng, a), data(rng, b)])
+    made = Case([data(rng, a), data(rng, b)])
+    return whole_numbers(rng, made) if rng.random() < 0.3 else made
 
 
 @case("Div")
@@ -89,10 +97,22 @@ def several(rng, opset):
                  for k in range(count)])
 
 
-case("Sum", "Mean", "Max", "Min")(several)
+case("Sum", "Mean")(several)
 
 
-@case("Neg", "Relu", "Sigmoid", "Tanh", "Exp", "Abs", "Sin", "Cos", "Softsign", "Identity")
+@case("Max", "Min")
+def extreme(rng, opset):
+    made = several(rng, opset)
+    return whole_numbers(rng, made) if opset >= 12 and rng.random() < 0.3 else made
+
+
+@case("Neg", "Abs")
+def sign_change(rng, opset):
+    made = unary(rng, opset)
+    return whole_numbers(rng, made) if rng.random() < 0.3 else made
+
+
+@case("Relu", "Sigmoid", "Tanh", "Exp", "Sin", "Cos", "Softsign", "Identity")
 def unary(rng, opset):
     return Case([data(rng, shape_of(rng, 0))])
 
@@ -244,8 +264,10 @@ def cast(rng, opset):
     to = rng.choice([np.float32, np.float64, np.float16, np.bool_])
     shape = shape_of(rng, 0)
     x = truths(rng, shape) if flip(rng) else np.array(data(rng, shape) * rng.integers(0, 2, shape))
-    if x.dtype == bool and flip(rng):
-        to = np.int64
+    if rng.random() < 0.3:
+        to, x = (np.int64 if flip(rng) else np.int32), np.array(4 * x if x.dtype != bool else x)
+    elif rng.random() < 0.2:
+        x = np.array(rng.integers(-9, 9, shape), dtype=np.int64 if flip(rng) else np.int32)
     return Case([x], {"to": int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(to)))}, result=to)
 
 

@@ -173,6 +173,15 @@ def one_hot(rng, opset):
                 typed_by=2)
 
 
+@case("Range", first=11)
+def range_(rng, opset):
+    """Of constants: a long one, since short ones become constants."""
+    kind, delta = np.int64 if flip(rng) else np.int32, int(rng.choice([-3, -1, 1, 2]))
+    start, count = int(rng.integers(-9, 9)), 2 ** 14 + int(rng.integers(2, 9))
+    numbers = [start, start + delta * (count - 1) + int(np.sign(delta)), delta]
+    return Case([np.array(n, dtype=kind) for n in numbers], {}, (0, 1, 2))
+
+
 @case("EyeLike", first=9)
 def eye_like(rng, opset):
     attributes = {"k": int(rng.integers(-2, 3))} if flip(rng) else {}
