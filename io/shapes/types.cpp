@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/shapes/type_rules.h"
+#include "ir/ops/number_types.h"
 
 namespace regraft::io {
 namespace {
@@ -62,7 +63,8 @@ bool is_readable(const OnnxNode& node, const OpDef& op) {
 
 std::optional<size_t> mixed_operand(const OnnxNode& node) try {
   for (const OpDef* op : ops_for_onnx(node.type)) {
-    bool alike = op->typed == &one_real_type || op->typed == &one_type;
+    bool alike =
+        op->typed == &one_real_type || op->typed == &one_number_type || op->typed == &one_type;
     if (!alike || !is_readable(node, *op)) continue;
     auto import = op->from_onnx(node);
     if (!import || import->operands.empty() || import->operands[0] != 0) continue;

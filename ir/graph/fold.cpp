@@ -1,6 +1,7 @@
 #include "ir/graph/fold.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -47,6 +48,16 @@ int64_t bytes_of(const std::vector<TensorType>& types) {
   int64_t bytes = 0;
   for (const TensorType& t : types) bytes = plus(bytes, bytes_of(t));
   return bytes;
+}
+
+/// Does the type have the numbers? Integers do not wrap around.
+bool has_numbers(DType type, const std::vector<double>& values) {
+  if (!is_integer(type)) return true;
+  bool is_signed = type == DType::I8 || type == DType::I16 || type == DType::I32;
+  double count = type == DType::Bool ? 2 : std::ldexp(1.0, static_cast<int>(8 * size_of(type)));
+  double least = is_signed ? -count / 2 : 0;
+  return std::ranges::all_of(
+      values, [&](double x) { return x >= least && x < least + count && x == std::floor(x); });
 }
 
 using Constants = std::vector<std::shared_ptr<const Constant>>;
@@ -336,16 +347,19 @@ class Folder {
     const std::vector<TensorType>& types = graph_.node(root).types;
     const bool whole = graph_.node(root).inputs.empty() || is_spared(p);
     Constants constants;
-    if ((large_ == Large::AtOnce || !p.late()) && (whole || !stop_.must_end())) {
+    bool late = p.late() && is_real(types[0].dtype);
+    if ((large_ == Large::AtOnce || !late) && (whole || !stop_.must_end())) {
       auto values = whole ? evaluated_whole(*p.cone) : p.cone->evaluate(stop_);
       if (!values && (whole || !stop_.must_end())) return values.error();
+      for (size_t k = 0; values && k < types.size(); ++k)
+        if (!has_numbers(types[k].dtype, (*values)[k].data)) return std::optional<Constants>();
       for (size_t k = 0; values && k < types.size(); ++k)
         constants.push_back(make_constant(types[k].dtype, (*values)[k].shape, (*values)[k].data));
       if (values && shared(root))  // what is made of it is rounded once
         unrounded_[root] = std::make_shared<const std::vector<Array<double>>>(*std::move(values));
       if (!constants.empty()) return std::optional(std::move(constants));
     }
-    if (p.grows()) return std::optional<Constants>();
+    if (p.grows() || !is_real(types[0].dtype)) return std::optional<Constants>();
     for (size_t k = 0; k < types.size(); ++k) constants.push_back(computed_late(p.cone, root, k));
     return std::optional(std::move(constants));
   }

@@ -203,11 +203,23 @@ Status validate(const Graph& g) {
   return live ? Status{} : Status{live.error()};
 }
 
+namespace {
+
+/// A call on values whose result depends on sizes that are not numbers.
+bool is_sized(const Node& n) {
+  if (n.kind != NodeKind::Call || n.inputs.empty()) return false;
+  return !std::ranges::all_of(n.attrs.ints, [](const auto& list) {
+    return std::ranges::all_of(list, [](const Poly& p) { return p.is_constant(); });
+  });
+}
+
+}  // namespace
+
 std::vector<char> constant_nodes(const Graph& g) {
   std::vector<char> constant(static_cast<size_t>(g.id_bound()), 0);
   for (int32_t id : full_order(g)) {
     const Node& n = g.node(id);
-    if (n.kind == NodeKind::Input || n.kind == NodeKind::Opaque) continue;
+    if (n.kind == NodeKind::Input || n.kind == NodeKind::Opaque || is_sized(n)) continue;
     constant[static_cast<size_t>(id)] = std::all_of(n.inputs.begin(), n.inputs.end(), [&](Value v) {
       return constant[static_cast<size_t>(v.node)];
     });

@@ -82,6 +82,7 @@ bool Planner::place_call(const Fit::Call& call, const std::vector<PatternRef>& o
     if (known)
       operands_.push_back(maker ? g_.operand_hash(maker->form, v.output) : g_.operand_hash(v));
   }
+  if (!operands.empty() && !call.facts->foldable) planned.constant = false;  // of open sizes
   uint64_t content = known ? g_.content_hash(call.form, operands_) : 0;
   // What a maker of constants costs, and what reads it, is the same whether it is there or not.
   bool matters = !operands.empty() || !call.facts->foldable;

@@ -95,6 +95,8 @@ bool add_right_side(const LiveGraph& g, const Place& place, Fit& fit) {
     if (!attrs) return false;
     std::vector<TypeId> operands;
     for (PatternRef r : rhs.nodes[j].inputs) operands.push_back(type(r));
+    bool counts = is_integer(dtype) && dtype != DType::Bool;
+    if (operands.empty() && counts) return false;  // the numbers need not be integers
     int rank = operands.empty() ? 0 : interner.rank(operands[0]);
     FormId id = interner.form(*form.op, *attrs, rank);
     const CallFacts* facts = interner.call(id, operands, dtype);

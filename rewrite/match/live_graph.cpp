@@ -61,8 +61,9 @@ void LiveGraph::load(const Graph& g, int32_t id) {
     s.op = s.origin->op;
   }
   if (s.kind == NodeKind::Constant) s.data = interner_->data(s.origin->constant);
+  bool sized = s.kind == NodeKind::Call && !s.inputs.empty() && !numeric(s.origin->attrs);
   s.constant =
-      s.kind != NodeKind::Input && s.kind != NodeKind::Opaque &&
+      s.kind != NodeKind::Input && s.kind != NodeKind::Opaque && !sized &&
       std::all_of(s.inputs.begin(), s.inputs.end(), [&](Value v) { return slot(v.node).constant; });
   if (s.kind == NodeKind::Call || s.kind == NodeKind::Opaque)
     s.cost = interner_->model().cost(*s.origin, cost::operand_types(g, *s.origin)).microseconds;

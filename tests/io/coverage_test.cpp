@@ -44,7 +44,7 @@ TEST(Coverage, TheFirstThingMissingIsTheReason) {
   }
   add_node(g, "Reshape", {"x", "n"}, {"form"});
   add_node(g, "Relu", {"form"}, {"far"});
-  add_node(g, "Mul", {"n", "n"}, {"numbers"});
+  add_node(g, "Div", {"n", "n"}, {"numbers"});
   add_node(g, "Add", {"a", "b"}, {"open"});
   add_node(g, "Relu", {"far"}, {"unread"});
   auto m = import(model);

@@ -173,6 +173,54 @@ TEST(Shapes, BranchesThatAreAlwaysTakenAreInlined) {
   EXPECT_EQ(proto.graph().node(0).output(0), "y");
 }
 
+/// Positions of a sequence: Range(0, seq, 1) -> Mul -> Add -> y, all integers.
+onnx::ModelProto positions() {
+  auto m = empty_model();
+  auto& g = *m.mutable_graph();
+  *g.add_input() = value("x", {"batch", "seq"});
+  *g.add_output() = value("y", {""}, onnx::TensorProto::INT64);
+  *g.add_output() = value("z", {"batch", "seq"});
+  for (const char* name : {"zero", "one"})
+    constant(g, name, {name == std::string("one") ? 1 : 0}, true);
+  constant(g, "two", {2});
+  add_node(g, "Shape", {"x"}, {"s"});
+  set_int(add_node(g, "Gather", {"s", "one"}, {"n"}), "axis", 0);
+  add_node(g, "Range", {"zero", "n", "one"}, {"r"});
+  add_node(g, "Mul", {"r", "two"}, {"m"});
+  add_node(g, "Add", {"m", "r"}, {"y"});
+  add_node(g, "Relu", {"x"}, {"z"});
+  return m;
+}
+
+TEST(Shapes, IntegersOfOpenLengthAreCalls) {
+  auto m = import(positions());
+  ASSERT_TRUE(m) << m.error().message;
+  EXPECT_EQ(shape_of(*m), "int64[seq]");
+  const Node& sum = m->graph.node(m->graph.outputs()[0].node);
+  ASSERT_EQ(sum.kind, NodeKind::Call);
+  const Node& range = m->graph.node(sum.inputs[1].node);
+  ASSERT_EQ(range.kind, NodeKind::Call);
+  EXPECT_EQ(range.op->name, "range");
+  EXPECT_EQ(to_string(range.attrs.ints[0][0]), "seq");
+}
+
+TEST(Shapes, ARangeIsWrittenAnew) {
+  auto m = import(positions());
+  ASSERT_TRUE(m) << m.error().message;
+  for (int32_t id = 0; id < m->graph.id_bound(); ++id) {
+    if (!m->graph.contains(id) || m->graph.node(id).kind != NodeKind::Call) continue;
+    Node n = m->graph.node(id);
+    n.origin = -1;
+    m->graph.replace_node(id, std::move(n));
+  }
+  auto proto = written(*m);
+  EXPECT_EQ(count(proto, "Range"), 1);
+  auto again = import(proto);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(shape_of(*again), "int64[seq]");
+  EXPECT_EQ(again->graph.node(again->graph.outputs()[0].node).kind, NodeKind::Call);
+}
+
 TEST(Shapes, WhatNobodyCanKnowStaysComputed) {
   auto m = empty_model();
   auto& g = *m.mutable_graph();

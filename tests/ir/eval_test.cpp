@@ -114,6 +114,17 @@ TEST_F(Folding, KeepsOnlyWhatIsNeeded) {
   EXPECT_EQ(f->node_count(), 3);
 }
 
+TEST_F(Folding, LeavesIntegersThatOverflow) {
+  auto number = [&](double n) { return g.add_constant(make_constant(DType::I32, {1}, {n}), "n"); };
+  Value most = number(INT32_MAX), one = number(1);
+  Value over = call("add", {most, one}), under = call("sub", {most, one});
+  g.set_outputs({over, under});
+  auto f = fold_constants(g);
+  ASSERT_TRUE(f) << f.error().message;
+  EXPECT_EQ(f->node(over.node).kind, NodeKind::Call);
+  EXPECT_EQ(data(*f, under), (std::vector<double>{INT32_MAX - 1}));
+}
+
 TEST_F(Folding, RoundsOnceAtTheEnd) {
   Value third = call("div", {c, d}), back = call("mul", {third, d});
   g.set_outputs({call("add", {x, back})});

@@ -286,9 +286,11 @@ TEST(Graph, KnowsWhatIsConstant) {
   Value c = g.add_constant(Constant::of_floats({3, 3}, std::vector<float>(9, 1)));
   int32_t made = call(g, "identity-matrix", {}, {{{Poly(3)}}, {}});
   int32_t inner = call(g, "matmul", {c, {made, 0}}), outer = call(g, "matmul", {x, {inner, 0}});
+  Poly n = Poly::symbol(g.pool().named("n"));
+  int32_t sized = call(g, "expand", {c}, {{{n, Poly(3), Poly(3)}}, {}});
   auto constant = constant_nodes(g);
   for (int32_t id : {c.node, made, inner}) EXPECT_TRUE(constant[static_cast<size_t>(id)]);
-  for (int32_t id : {x.node, outer}) EXPECT_FALSE(constant[static_cast<size_t>(id)]);
+  for (int32_t id : {x.node, outer, sized}) EXPECT_FALSE(constant[static_cast<size_t>(id)]);
 }
 
 TEST(InferCall, RefusesWhatDoesNotFit) {

@@ -89,8 +89,10 @@ TEST(OnnxForms, TransposedConvolutionsPadToAMultipleOfTheSize) {
   add_ints(n, "strides", {5, 1});  // would need pads below 0
   EXPECT_FALSE(read("conv-transpose", n));
   OnnxNode shaped = node("ConvTranspose", 11, {{1, 1, 4, 4}, {1, 1, 4, 4}});
-  add_ints(shaped, "output_shape", {8, 8});
-  EXPECT_FALSE(read("conv-transpose", shaped));
+  add_ints(shaped, "output_shape", {6, 7});
+  EXPECT_EQ(list(read("conv-transpose", shaped), 1), (List{1, 0, 0, 0}));
+  add_ints(shaped, "output_shape", {8, 9});  // more than there is
+  EXPECT_EQ(list(read("conv-transpose", shaped), 4), (List{1, 2}));
   for (int64_t more : {1, 2}) {
     Attrs<int64_t> at{{{2}, {0, 0}, {3}, {1}, {more}}, {}};
     EXPECT_EQ(write("conv-transpose", at, {{1, 1, 4}, {1, 1, 2}}, 11).has_value(), more < 2);

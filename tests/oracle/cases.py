@@ -67,10 +67,18 @@ def broadcastable(rng):
     return (full, weaken()) if flip(rng) else (weaken(), full)
 
 
+def whole_numbers(rng, made):
+    """The same with integers."""
+    kind = np.int64 if flip(rng) else np.int32
+    made.inputs = [np.array(np.round(4 * x), dtype=kind) for x in made.inputs]
+    return made
+
+
 @case("Add", "Sub", "Mul")
 def arithmetic(rng, opset):
     a, b = broadcastable(rng)
-    return Case([data(rng, a), data(rng, b)])
+    made = Case([data(rng, a), data(rng, b)])
+    return whole_numbers(rng, made) if rng.random() < 0.3 else made
 
 
 @case("Div")
@@ -89,10 +97,22 @@ def several(rng, opset):
                  for k in range(count)])
 
 
-case("Sum", "Mean", "Max", "Min")(several)
+case("Sum", "Mean")(several)
 
 
-@case("Neg", "Relu", "Sigmoid", "Tanh", "Exp", "Abs", "Sin", "Cos", "Softsign", "Identity")
+@case("Max", "Min")
+def extreme(rng, opset):
+    made = several(rng, opset)
+    return whole_numbers(rng, made) if opset >= 12 and rng.random() < 0.3 else made
+
+
+@case("Neg", "Abs")
+def sign_change(rng, opset):
+    made = unary(rng, opset)
+    return whole_numbers(rng, made) if rng.random() < 0.3 else made
+
+
+@case("Relu", "Sigmoid", "Tanh", "Exp", "Sin", "Cos", "Softsign", "Identity")
 def unary(rng, opset):
     return Case([data(rng, shape_of(rng, 0))])
 
@@ -125,8 +145,20 @@ case("Sign", first=9)(to_integers)
 
 @case("Pow")
 def power(rng, opset):
+    if flip(rng):
+        return general_power(rng, opset)
     exponent = float(rng.choice([2, 3, 0, 1, -1, -2, 0.5, 0.5]))
     return Case([data(rng, shape_of(rng), 0.5, 2.0), np.array(exponent)], {}, (1,))
+
+
+def general_power(rng, opset):
+    """Of any base where all exponents are whole, which may be integers."""
+    a, b = broadcastable(rng)
+    if flip(rng):
+        return Case([data(rng, a, 0.1, 3.0), data(rng, b)])
+    base, exponent = data(rng, a, 0.3, 2.0) * rng.choice([-1.0, 1.0], a), rng.integers(-4, 5, b)
+    whole = opset >= 12 and flip(rng)
+    return Case([base, np.array(exponent if whole else exponent.astype(np.float64))])
 
 
 def with_attributes(*names):
@@ -232,8 +264,10 @@ def cast(rng, opset):
     to = rng.choice([np.float32, np.float64, np.float16, np.bool_])
     shape = shape_of(rng, 0)
     x = truths(rng, shape) if flip(rng) else np.array(data(rng, shape) * rng.integers(0, 2, shape))
-    if x.dtype == bool and flip(rng):
-        to = np.int64
+    if rng.random() < 0.3:
+        to, x = (np.int64 if flip(rng) else np.int32), np.array(4 * x if x.dtype != bool else x)
+    elif rng.random() < 0.2:
+        x = np.array(rng.integers(-9, 9, shape), dtype=np.int64 if flip(rng) else np.int32)
     return Case([x], {"to": int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(to)))}, result=to)
 
 
@@ -388,7 +422,10 @@ def layer_normalization(rng, opset):
     inner = shape[axis:]
     inputs = [data(rng, shape), data(rng, inner)] + ([data(rng, inner)] if flip(rng) else [])
     attributes = {} if axis == -1 and flip(rng) else {"axis": axis}
-    return Case(inputs, attributes | {"epsilon": float(rng.uniform(1e-5, 1e-2))})
+    made = Case(inputs, attributes | {"epsilon": float(rng.uniform(1e-5, 1e-2))})
+    if rng.random() < 0.3:  # the moments as well, which are of float32
+        made.outputs, made.inputs = 3, [x.astype(np.float32) for x in inputs]
+    return made
 
 
 @case("Transpose")

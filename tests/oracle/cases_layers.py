@@ -8,6 +8,15 @@ case("ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp")(
 case("ReduceLogSum")(reduction(18, 0.5, 3.0))
 
 
+@case("ReduceProd")
+def product(rng, opset):
+    """With a zero now and then."""
+    made = reduction(18)(rng, opset)
+    x = made.inputs[0]
+    made.inputs[0] = np.where(rng.random(x.shape) < 0.02, 0.0, x)
+    return made
+
+
 @case("CumSum", first=11)
 def cumulative_sum(rng, opset):
     shape = shape_of(rng, 1, 4)
@@ -70,7 +79,8 @@ def lp_normalization(rng, opset):
     attributes = {"p": int(rng.integers(1, 3))} if flip(rng) else {}
     if flip(rng):
         attributes["axis"] = some_axis(rng, len(shape))
-    return Case([data(rng, shape, 0.5, 2.0) * rng.choice([-1.0, 1.0], shape)], attributes)
+    signs = rng.choice([-1.0, 1.0], shape) if flip(rng) else rng.choice([0.0, 0.0, 1.0], shape)
+    return Case([data(rng, shape, 0.5, 2.0) * signs], attributes)
 
 
 @case("LRN")
@@ -112,11 +122,27 @@ def conv_transpose(rng, opset):
               single(rng, [cin, cout, *attributes["kernel_shape"]])]
     if flip(rng):
         inputs.append(single(rng, [cout * group]))
+    if rng.random() < 0.3:
+        give_output_shape(rng, attributes, sizes)
     if flip(rng):
         del attributes["kernel_shape"]
     if group > 1:
         attributes["group"] = group
     return Case(inputs, attributes)
+
+
+def give_output_shape(rng, attributes, sizes):
+    """In the place of pads: a little less than what comes without any."""
+    count = len(sizes)
+    strides, dilations, more = (attributes.get(name, [fallback] * count) for name, fallback in
+                                (("strides", 1), ("dilations", 1), ("output_padding", 0)))
+    whole = [s * (n - 1) + p + d * (k - 1) + 1 for n, k, s, d, p in
+             zip(sizes, attributes["kernel_shape"], strides, dilations, more)]
+    attributes.pop("pads", None)
+    attributes.pop("auto_pad", None)
+    attributes["output_shape"] = [max(1, n - int(rng.integers(0, 3))) for n in whole]
+    if flip(rng):
+        attributes["auto_pad"] = str(rng.choice(["SAME_UPPER", "SAME_LOWER"]))
 
 
 EQUATIONS = ["ij,jk->ik", "bij,bjk->bik", "bij,bkj->bik", "ij->ji", "ij->", "ii->i", "i,j->ij",

@@ -1,5 +1,6 @@
 """Random uses of operators that move elements: see cases.py."""
 import numpy as np
+from onnx import helper
 
 from cases import Case, case, data, distinct_axes, flip, i64, shape_of, some_axis
 
@@ -128,6 +129,11 @@ def reverse_sequence(rng, opset):
 @case("Compress", first=9)
 def compress(rng, opset):
     shape = shape_of(rng, 1, 4)
+    if rng.random() < 0.3:  # of the whole tensor
+        count = int(np.prod(shape))
+        condition = rng.random(int(rng.integers(1, count + 1))) < 0.6
+        condition[int(rng.integers(len(condition)))] = True
+        return Case([data(rng, shape), condition], {}, (1,))
     axis = some_axis(rng, len(shape)) if opset >= 11 else int(rng.integers(len(shape)))
     condition = rng.random(int(rng.integers(1, shape[axis] + 1))) < 0.6
     condition[int(rng.integers(len(condition)))] = True
@@ -154,6 +160,36 @@ def gather_nd(rng, opset):
     columns = [rng.integers(-n, n, front) for n in shape[batch:batch + depth]]
     return Case([data(rng, shape), i64(np.stack(columns, axis=-1))],
                 {"batch_dims": batch} if batch else {}, perhaps_constant(rng))
+
+
+@case("OneHot", first=9)
+def one_hot(rng, opset):
+    shape, depth = shape_of(rng, 0, 3), int(rng.integers(1, 5))
+    low = -depth - 1 if opset >= 11 else 0
+    indices = rng.integers(low, depth + 1, shape)
+    attributes = {"axis": int(rng.integers(-len(shape) - 1, len(shape) + 1))} if flip(rng) else {}
+    on_off = data(rng, [2]).astype(np.float32)  # onnxruntime has no other real type
+    return Case([i64(indices), i64([depth] if flip(rng) else depth), on_off], attributes, (1,),
+                typed_by=2)
+
+
+@case("Range", first=11)
+def range_(rng, opset):
+    """Of constants: a long one, since short ones become constants."""
+    kind, delta = np.int64 if flip(rng) else np.int32, int(rng.choice([-3, -1, 1, 2]))
+    start, count = int(rng.integers(-9, 9)), 2 ** 14 + int(rng.integers(2, 9))
+    numbers = [start, start + delta * (count - 1) + int(np.sign(delta)), delta]
+    return Case([np.array(n, dtype=kind) for n in numbers], {}, (0, 1, 2))
+
+
+@case("EyeLike", first=9)
+def eye_like(rng, opset):
+    attributes = {"k": int(rng.integers(-2, 3))} if flip(rng) else {}
+    made = Case([data(rng, shape_of(rng, 2, 2))], attributes)
+    if flip(rng):
+        made.result = [np.float32, np.float64, np.int64][int(rng.integers(3))]
+        attributes["dtype"] = helper.np_dtype_to_tensor_dtype(np.dtype(made.result))
+    return made
 
 
 def scattering(rng, opset, attributes):

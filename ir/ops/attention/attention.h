@@ -280,6 +280,7 @@ struct Attention : AttentionForm<false> {
       return std::nullopt;
     for (size_t k = 4; k < n.inputs.size(); ++k)
       if (n.inputs[k].present) return std::nullopt;
+    if (n.inputs.size() > 3 && n.inputs[3].type.dtype == DType::Bool) return std::nullopt;
     auto type = static_cast<int64_t>(n.inputs[0].type.dtype);
     if (n.integer("softmax_precision", type) != type) return std::nullopt;
     OnnxImport r{{{{Poly(n.integer("q_num_heads", 0))},

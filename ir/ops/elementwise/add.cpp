@@ -7,6 +7,8 @@ struct Add : Broadcasting {
   static constexpr std::string_view name = "add";
   static constexpr std::string_view onnx[] = {"Add",
                                               "Sum"};  // Sum of two; other arities do not fit
+  static constexpr std::span<const TypeSupport> types = kNumbers;
+  static constexpr auto typed = &one_number_type;
   static constexpr bool commutative = true;
   static constexpr Arithmetic arithmetic = Arithmetic::Sum;
   static constexpr bool associative = true;

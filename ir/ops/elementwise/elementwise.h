@@ -1,6 +1,7 @@
 #pragma once
 // Shared bodies of operators that act on each element alone.
 #include "ir/ops/define.h"
+#include "ir/ops/number_types.h"
 
 namespace regraft::ops {
 

@@ -6,6 +6,8 @@ namespace regraft::ops {
 struct Mul : Broadcasting {
   static constexpr std::string_view name = "mul";
   static constexpr std::string_view onnx[] = {"Mul"};
+  static constexpr std::span<const TypeSupport> types = kNumbers;
+  static constexpr auto typed = &one_number_type;
   static constexpr Arithmetic arithmetic = Arithmetic::Product;
   static constexpr bool commutative = true;
   static constexpr bool associative = true;

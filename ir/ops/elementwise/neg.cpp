@@ -6,6 +6,8 @@ namespace regraft::ops {
 struct Neg : Elementwise<Fn::Relu> {
   static constexpr std::string_view name = "neg";
   static constexpr std::string_view onnx[] = {"Neg"};
+  static constexpr std::span<const TypeSupport> types = kNumbers;
+  static constexpr auto typed = &one_number_type;
   OP_ELEMENT { return alg.constant(-1) * alg.read(in[0], i); }
 };
 

@@ -3,10 +3,11 @@
 namespace regraft::ops {
 
 // out[b.., j.., r..] = x[b.., indices[b.., j.., 0], .., indices[b.., j.., K - 1], r..] for a
-// constant table of the shape `shape`, [b.., j.., K], with `batch_dims` axes b
+// constant table of the shape `shape`, [b.., j.., K], with `batch_dims` axes b. ONNX's Compress
+// without an axis keeps the elements of the whole tensor for which a condition holds.
 struct GatherNd {
   static constexpr std::string_view name = "gather-nd";
-  static constexpr std::string_view onnx[] = {"GatherND"};
+  static constexpr std::string_view onnx[] = {"GatherND", "Compress"};
   static constexpr Work work = Work::Movement;
   static constexpr auto typed = &one_type;
   static constexpr int arity = 1;
@@ -57,6 +58,7 @@ struct GatherNd {
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     if (!rank_of(n, 0) || n.inputs.size() != 2 || !n.inputs[1].constant) return std::nullopt;
+    if (n.type == "Compress") return kept(n);
     const Shape& x = *n.inputs[0].type.shape;
     auto shape = n.inputs[1].constant->dims();
     int64_t batch = n.integer("batch_dims", 0), count = n.inputs[1].constant->count();
@@ -88,6 +90,29 @@ struct GatherNd {
     return {{{{3, 4}}, {{{0}, {0, 1, 2, 3, 1, 1}, {3, 2}}, {}}},
             {{{3, 2, 2}}, {{{0}, {2, 0}, {2, 1}}, {}}},
             {{{2, 3, 2}}, {{{1}, {2, 0, 1, 1}, {2, 2, 1}}, {}}}};
+  }
+
+ private:
+  /// The positions, in order, of the elements that a condition keeps.
+  static std::optional<OnnxImport> kept(const OnnxNode& n) {
+    auto condition = n.constant_ints(1);
+    auto sizes = numeric(*n.inputs[0].type.shape);
+    if (n.has("axis") || !condition || !sizes || sizes->empty() ||
+        condition->size() > static_cast<size_t>(kMaxIndices))
+      return std::nullopt;
+    std::vector<int64_t> indices;
+    auto rank = static_cast<int64_t>(sizes->size()), count = int64_t{0};
+    for (size_t flat = 0; flat < condition->size(); ++flat) {
+      if ((*condition)[flat] == 0) continue;
+      std::vector<int64_t> place(sizes->size());
+      auto rest = static_cast<int64_t>(flat);
+      for (size_t d = sizes->size(); d-- > 0; rest /= (*sizes)[d]) place[d] = rest % (*sizes)[d];
+      if (rest != 0) return std::nullopt;  // a condition longer than the data
+      indices.insert(indices.end(), place.begin(), place.end());
+      ++count;
+    }
+    if (count == 0 || count * rank > kMaxIndices) return std::nullopt;
+    return OnnxImport{{{{Poly(0)}, polys(indices), {Poly(count), Poly(rank)}}, {}}, {0}};
   }
 };
 

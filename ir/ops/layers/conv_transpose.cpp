@@ -126,20 +126,21 @@ struct ConvTranspose {
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     auto rank = rank_of(n, 1);
-    if (!rank || rank_of(n, 0) != rank || *rank < 3 || n.has("output_shape")) return std::nullopt;
+    if (!rank || rank_of(n, 0) != rank || *rank < 3) return std::nullopt;
     const Shape& w = *n.inputs[1].type.shape;
     std::vector<int64_t> kernel;
     for (size_t d = 2; d < w.size(); ++d) {
       if (!w[d].is_constant()) return std::nullopt;
       kernel.push_back(w[d].constant());
     }
+    auto more = output_padding(n, kernel.size());
     auto window = onnx_transposed_window(n, kernel);
-    if (!window) return std::nullopt;
+    if (!window || !more || !reach(n, kernel, *window, *more)) return std::nullopt;
     OnnxImport r{{{window->strides,
                    window->pads,
                    window->dilations,
                    {Poly(n.integer("group", 1))},
-                   polys(*output_padding(n, kernel.size()))},
+                   polys(*more)},
                   {}},
                  {0, 1}};
     if (n.inputs.size() > 2 && n.inputs[2].present) r.operands.push_back(2);
@@ -169,14 +170,37 @@ struct ConvTranspose {
       if (p < 0 || p > INT32_MAX) return std::nullopt;
     return more.size() == axes ? std::optional(more) : std::nullopt;
   }
+  /// With output_shape, sets the pads, and where none is enough the output padding, that make the
+  /// output of that shape; false where that needs sizes that are not numbers, or an axis before
+  /// them.
+  static bool reach(const OnnxNode& n, const std::vector<int64_t>& kernel, OnnxWindow& window,
+                    std::vector<int64_t>& more) {
+    const auto* shape = n.ints("output_shape");
+    if (shape == nullptr || shape->empty()) return true;
+    if (shape->size() != kernel.size()) return false;
+    bool upper = n.text("auto_pad", "NOTSET") == "SAME_UPPER";
+    for (size_t d = 0; d < kernel.size(); ++d) {
+      const Poly& size = (*n.inputs[0].type.shape)[d + 2];
+      Poly whole = window.strides[d] * (size - Poly(1)) + Poly(more[d] + 1) +
+                   window.dilations[d] * Poly(kernel[d] - 1);
+      if (!whole.is_constant() || (*shape)[d] < 1 || (*shape)[d] > INT32_MAX) return false;
+      int64_t total = whole.constant() - (*shape)[d];
+      if (total < 0) more[d] -= total, total = 0;
+      int64_t begin = upper ? total / 2 : total - total / 2;
+      window.pads[d] = Poly(begin);
+      window.pads[d + kernel.size()] = Poly(total - begin);
+    }
+    return true;
+  }
   /// With auto_pad, the pads that make the output `stride` times as large as the input.
   static std::optional<OnnxWindow> onnx_transposed_window(const OnnxNode& n,
                                                           const std::vector<int64_t>& kernel) {
     auto more = output_padding(n, kernel.size());
     std::string mode = n.text("auto_pad", "NOTSET");
-    bool same_mode = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+    bool given = n.has("output_shape");
+    bool same_mode = !given && (mode == "SAME_UPPER" || mode == "SAME_LOWER");
     OnnxNode explicit_pads = n;
-    if (same_mode) explicit_pads.attrs.erase("auto_pad");
+    if (same_mode || given) explicit_pads.attrs.erase("auto_pad");
     auto window = onnx_window(explicit_pads, kernel, CeilMode::Ignore);
     if (!more || !window) return std::nullopt;
     for (size_t d = 0; d < kernel.size() && same_mode; ++d) {

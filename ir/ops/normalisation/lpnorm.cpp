@@ -2,8 +2,8 @@
 
 namespace regraft::ops {
 
-// out[i] = x[i] / size, where size is over k on the axis the sum of |x[k]| (p = 1) or the root of
-// the sum of x[k] * x[k] (p = 2)
+// out[i] = x[i] / size, or 0 where size is 0; size is over k on the axis the sum of |x[k]| (p = 1)
+// or the root of the sum of x[k] * x[k] (p = 2)
 struct LpNorm {
   static constexpr std::string_view name = "lp-norm";
   static constexpr std::string_view onnx[] = {"LpNormalization"};
@@ -30,7 +30,8 @@ struct LpNorm {
       return squares ? x * x : absolute(alg, x);
     });
     auto size = squares ? alg.apply(Fn::Sqrt, total) : total;
-    return alg.read(in[0], i) * alg.apply(Fn::Recip, size);
+    auto quotient = [&] { return alg.read(in[0], i) * alg.apply(Fn::Recip, size); };
+    return alg.choose(alg.apply(Fn::Step, size), quotient, [&] { return zero(alg); });
   }
   static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
                     std::span<double> out) {
@@ -45,7 +46,7 @@ struct LpNorm {
     }
     for (size_t k = 0; k < out.size(); ++k) {
       double size = sizes[static_cast<size_t>(groups.of[k])];
-      out[k] = in[0].data[k] / (squares ? std::sqrt(size) : size);
+      out[k] = size == 0 ? 0 : in[0].data[k] / (squares ? std::sqrt(size) : size);
     }
   }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {

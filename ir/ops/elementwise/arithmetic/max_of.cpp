@@ -6,8 +6,8 @@ namespace regraft::ops {
 struct MaxOf : Several {
   static constexpr std::string_view name = "max-of";
   static constexpr std::string_view onnx[] = {"Max"};
-  static constexpr TypeSupport types[] = {
-      {DType::F32, 8, 8}, {DType::F16, 8, 8}, {DType::F64, 8, 8}, {DType::BF16, 13, kNever}};
+  static constexpr std::span<const TypeSupport> types = kOrderedNumbers;
+  static constexpr auto typed = &one_number_type;
   OP_ELEMENT {
     return over_operands(alg, in, i,
                          [&](const auto& a, const auto& b) { return alg.larger(a, b); });

@@ -6,8 +6,8 @@ namespace regraft::ops {
 struct Min : Broadcasting {
   static constexpr std::string_view name = "min";
   static constexpr std::string_view onnx[] = {"Min"};
-  static constexpr TypeSupport types[] = {
-      {DType::F32, 8, 8}, {DType::F16, 8, 8}, {DType::F64, 8, 8}, {DType::BF16, 13, kNever}};
+  static constexpr std::span<const TypeSupport> types = kOrderedNumbers;
+  static constexpr auto typed = &one_number_type;
   static constexpr bool commutative = true;
   static constexpr bool associative = true;
   OP_ELEMENT {

@@ -2,8 +2,8 @@
 
 namespace regraft::ops {
 
-// out[i] = x[i] as a number of another type: rounded to a float of fewer bits, or whether it is not
-// 0
+// out[i] = x[i] as a number of another type: rounded to a float of fewer bits, cut to an integer,
+// or whether it is not 0
 struct Cast {
   static constexpr std::string_view name = "cast";
   static constexpr std::string_view onnx[] = {"Cast", "CastLike"};
@@ -14,10 +14,12 @@ struct Cast {
   static constexpr IntAttr ints[] = {{"to", Length::One, std::nullopt, true}};
   static constexpr int arity = 1;
   static DType target(int64_t to) { return static_cast<DType>(to); }
-  /// Numbers that the type does not have would be undefined.
+  /// Numbers that the type does not have are undefined, which small integer types invite.
   static bool is_possible(DType from, DType to) {
     bool known = is_real(from) || is_integer(from);
-    return known && (is_real(to) || to == DType::Bool || (is_integer(to) && from == DType::Bool));
+    bool wide = to == DType::I32 || to == DType::I64;
+    return known &&
+           (is_real(to) || to == DType::Bool || wide || (is_integer(to) && from == DType::Bool));
   }
   static Result<DType> typed(const OpDef&, const Attrs<Poly>& at, std::span<const DType> operands) {
     if (!at.ints[0][0].is_constant()) return error("cast: attribute to must be a number");
@@ -38,6 +40,9 @@ struct Cast {
         return alg.apply(Fn::Half, x);
       case DType::BF16:
         return alg.apply(Fn::Brain, x);
+      case DType::I32:
+      case DType::I64:
+        return alg.apply(Fn::Trunc, x);
       default:
         return x;
     }
@@ -61,11 +66,8 @@ struct Cast {
     return r;
   }
   static std::vector<Sample> samples() {
-    return {{{{2, 3}}, {{{1}}, {}}},
-            {{{4}}, {{{10}}, {}}},
-            {{{}}, {{{9}}, {}}},
-            {{{2}}, {{{11}}, {}}},
-            {{{2}}, {{{16}}, {}}}};
+    return {{{{2, 3}}, {{{1}}, {}}}, {{{4}}, {{{10}}, {}}}, {{{}}, {{{9}}, {}}},
+            {{{2}}, {{{11}}, {}}},   {{{2}}, {{{16}}, {}}}, {{{2, 2}}, {{{7}}, {}}}};
   }
 };
 
