@@ -121,6 +121,17 @@ void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code) {
 void add_cost_files(CLI::App& root, CostFlags& f, int& code) {
   auto* app = root.add_subcommand("cost", "look into profiles: what was measured on machines")
                   ->require_subcommand(1);
+  auto* list = app->add_subcommand(
+      "list", "the profiles that are at hand, and which one `optimize` would use by default");
+  list->add_option("--json", f.common.json, "write the list to this file (-: stdout)");
+  list->callback([&] { code = run_cost_list(f); });
+  auto* forget = app->add_subcommand("forget", "remove profiles that were measured here");
+  auto* names = forget->add_option("names", f.files, "as `cost list` has them");
+  forget->add_flag("--all", f.all, "all files of the user's cache")->excludes(names);
+  forget->callback([&f, &code] {
+    if (f.files.empty() && !f.all) throw CLI::RequiredError("names or --all");
+    code = run_cost_forget(f);
+  });
   auto* show = app->add_subcommand("show", "print what profile files hold");
   show->add_option("files", f.files, "profile files")->required();
   show->add_flag("--kernels", f.kernels, "each kernel with its time");

@@ -133,6 +133,8 @@ void print(const Outcome& o) {
              o.rules, s.expanded, s.candidates, rewrite::to_string(s.stop), o.seconds,
              human_bytes(static_cast<double>(peak_bytes())));
   fmt::print("cost model: {}\n", c.model);
+  fmt::print("profile: {}\n", printable(to_string(c.profile)));
+  for (const auto& line : c.passed_over) fmt::print("{}\n", printable(line));
   if (const cost::Worth& w = c.after.predicted; w.kernels > 0)
     fmt::print("of the {} kernels that it runs, {} were not measured but estimated\n", w.kernels,
                w.estimated);
@@ -178,6 +180,8 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                       {"numerics", flags.numerics},
                       {"unsafe_rules", o.unsafe_rules},
                       {"cost_model", o.choice.model},
+                      {"profile", to_json(o.choice.profile)},
+                      {"profiles_not_used", o.choice.passed_over},
                       {"fixed_shapes", flags.shapes},
                       {"fixed_dims", flags.dims},
                       {"dynamic", o.dynamic},

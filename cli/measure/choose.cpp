@@ -92,11 +92,9 @@ class Chooser {
   }
 
   Status load_profile() {
-    ASSIGN_OR_RETURN(auto all, all_profiles());
-    profile_.key = measurer_->key;
-    for (const cost::Profile& p : all)
-      if (p.key == profile_.key) profile_ = p;
+    ASSIGN_OR_RETURN(profile_, usable_profile(measurer_->key));
     profile_.block = measurer_->block;
+    kept_is_quiet_ = !profile_.kernels.empty();
     return {};
   }
 
@@ -110,8 +108,11 @@ class Chooser {
     ASSIGN_OR_RETURN(size_t added,
                      complete(profile_, wanted, *measurer_, {seconds, stop_, options_.verbosity}));
     // The objective refers to the model in use: a new one only where another search follows.
+    if (added > 0) {
+      profile_.origin = "measured now";
+      if (is_quiet(profile_) || !kept_is_quiet_) RETURN_IF_ERROR(keep(profile_));
+    }
     if (added > 0 || !chosen_.model) use(profile_);
-    if (added > 0) RETURN_IF_ERROR(keep(profile_));
     return added;
   }
   Result<size_t> time_kernels_of(const std::vector<Candidate>& candidates) {
@@ -333,6 +334,8 @@ class Chooser {
   }
   void describe_model(Choice& choice) const {
     choice.model = chosen_.model->description();
+    choice.profile = used_profile(chosen_);
+    choice.passed_over = chosen_.passed_over;
     choice.note = note_;
   }
 
@@ -345,6 +348,7 @@ class Chooser {
   cost::Roofline roofline_;
   ChosenCost chosen_;
   cost::Profile profile_;
+  bool kept_is_quiet_ = false;  // what other runs use of the same: no noisy timings are added to it
   std::optional<Measurer> measurer_;
   std::string note_;
   std::optional<cost::Objective> goal_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/support/commands.h"
+#include "cli/support/profiles.h"
 #include "cost/profile/objective.h"
 #include "cost/profile/timing.h"
 #include "io/model.h"
@@ -29,6 +30,8 @@ struct Choice {
   bool kept = false;        ///< the original, because nothing was better
   cost::GraphCost sums[2];  ///< of the cost model over all calls, before and after
   std::string model;        ///< description of the cost model
+  UsedProfile profile;      ///< what it knows
+  std::vector<std::string> passed_over;  ///< why other profiles were not used
   std::string measured_with;     ///< runtime; empty: nothing was measured
   std::optional<double> spread;  ///< of the original against itself, as a part of its time
   std::string note;              ///< why what --measure promises could not be done; empty: it was

@@ -300,7 +300,40 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// A sample of the profile's kernels, even over what they take: where the work is. Kernels of a few
+/// microseconds say more of the clock than of the machine.
+Kernels sample_of(const cost::Profile& profile) {
+  constexpr size_t kCount = 12;
+  constexpr double kLeast = 20;  // microseconds
+  std::vector<std::pair<double, std::string_view>> sorted;
+  for (const auto& [signature, t] : profile.kernels)
+    if (t.microseconds >= kLeast) sorted.emplace_back(t.microseconds, signature);
+  std::ranges::sort(sorted);
+  Kernels sample;
+  for (size_t k = 0; k < std::min(kCount, sorted.size()); ++k) {
+    std::string signature(sorted[k * sorted.size() / std::min(kCount, sorted.size())].second);
+    if (auto kernel = cost::parse_signature(signature)) sample.emplace(signature, *kernel);
+  }
+  return sample;
+}
+
 }  // namespace
+
+Status check_spread(cost::Profile& profile, const Measurer& measurer, double seconds,
+                    const Stop& stop) {
+  profile.spread.reset();
+  Kernels sample = sample_of(profile);
+  std::map<std::string, Timing, std::less<>> again;
+  if (!sample.empty() && !stop.must_end()) {
+    auto timings = measurer.time_kernels(sample, seconds, stop);
+    if (!timings && !stop.must_end()) return timings.error();
+    size_t k = 0;
+    for (const auto& [signature, kernel] : sample)
+      if (timings) again[signature] = (*timings)[k++];
+  }
+  set_spread(profile, again);
+  return {};
+}
 
 Result<size_t> complete(cost::Profile& profile, const Kernels& wanted, const Measurer& measurer,
                         const Patience& patience) {
@@ -308,6 +341,8 @@ Result<size_t> complete(cost::Profile& profile, const Kernels& wanted, const Mea
   for (const auto& k : wanted)
     if (!profile.kernels.count(k.first)) missing.push_back(k);
   if (missing.empty()) return size_t{0};
+  constexpr double kShareOfSpread = 0.15;  // of the time
+  const double seconds = (1 - kShareOfSpread) * patience.seconds;
   auto start = std::chrono::steady_clock::now();
   Ticking ticking("measure", patience);
   size_t added = 0;
@@ -315,7 +350,7 @@ Result<size_t> complete(cost::Profile& profile, const Kernels& wanted, const Mea
     size_t count = std::min(kGroup, missing.size() - done);
     auto first = missing.begin() + static_cast<std::ptrdiff_t>(done);
     Kernels group(first, first + static_cast<std::ptrdiff_t>(count));
-    double left = std::max(patience.seconds - seconds_since(start), 0.0);
+    double left = std::max(seconds - seconds_since(start), 0.0);
     double share = left * static_cast<double>(count) / static_cast<double>(missing.size() - done);
     auto timings = measurer.time_kernels(group, share, patience.stop);
     if (!timings && patience.stop.must_end()) break;
@@ -331,6 +366,8 @@ Result<size_t> complete(cost::Profile& profile, const Kernels& wanted, const Mea
   }
   profile.block = measurer.block;
   if (measurer.overhead > 0) profile.overhead = measurer.overhead;
+  RETURN_IF_ERROR(
+      check_spread(profile, measurer, kShareOfSpread * patience.seconds, patience.stop));
   cost::calibrate(profile);
   return added;
 }

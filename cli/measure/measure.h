@@ -51,10 +51,14 @@ struct Patience {
   /// Called when the profile has grown, so that it can be kept; may be empty.
   std::function<Status()> keep = {};
 };
-/// Times what the profile lacks of `wanted`, some kernels at a time, and adds it. How many were
-/// added: when it was stopped, those until then.
+/// Times what the profile lacks of `wanted`, some kernels at a time, and adds it; then, where that
+/// was something, calls check_spread. How many were added: when it was stopped, those until then.
 Result<size_t> complete(cost::Profile& profile, const std::map<std::string, cost::Kernel>& wanted,
                         const Measurer& measurer, const Patience& patience);
+/// Times a sample of the profile's kernels again, and sets its spread; where it was stopped, that
+/// is not known.
+Status check_spread(cost::Profile& profile, const Measurer& measurer, double seconds,
+                    const Stop& stop);
 /// Calls time_graphs of the measurer, and shows that time passes.
 Result<std::vector<cost::Timing>> time_models(const Measurer& measurer,
                                               std::span<const io::Imported> models,

@@ -113,6 +113,7 @@ struct CostFlags {
   std::string runtime;        ///< its name
   int64_t block = -1;         ///< channels in a block; below 0: the runtime's usual
   bool kernels = false;       ///< show each
+  bool all = false;           ///< of the user's profiles
   int count = 50;
   std::vector<std::string> rules;  ///< empty: the shipped ones
 };
@@ -166,6 +167,8 @@ int run_rules_import(const ImportFlags& flags);
 int run_rules_export(const ExportFlags& flags);
 int run_calibrate(const CostFlags& flags);
 int run_cost_show(const CostFlags& flags);
+int run_cost_list(const CostFlags& flags);
+int run_cost_forget(const CostFlags& flags);
 int run_cost_merge(const CostFlags& flags);
 int run_cost_add(const CostFlags& flags);
 int run_cost_kernels(const CostFlags& flags);

@@ -37,6 +37,8 @@ TEST(ProfileFile, ReadsBackAsItWasWritten) {
   p.machine.rates[0] = {100, 10};
   p.machine.launch_microseconds = 3;
   p.calibrated = true;
+  p.spread = 0.02;
+  p.measured = 1000000000;
   std::string file = scratch("profile");
   ASSERT_TRUE(bool(write_profiles(file, {p})));
   auto read = read_profiles(file);
@@ -51,6 +53,39 @@ TEST(ProfileFile, ReadsBackAsItWasWritten) {
   EXPECT_EQ(q.machine.launch_microseconds, 3);
   EXPECT_EQ(q.kernels.at("a").microseconds, 1.5);
   EXPECT_EQ(q.kernels.at("a").runs, 20);
+  EXPECT_EQ(q.spread, 0.02);
+  EXPECT_EQ(q.measured, 1000000000);
+  EXPECT_EQ(q.origin, file);
+}
+
+TEST(Profile, ItsSpreadIsTheMedianOfTwoTimings) {
+  Profile p = some_profile();
+  p.kernels = {{"a", {100, 0, 9}}, {"b", {100, 0, 9}}, {"c", {100, 0, 9}}, {"d", {0, 0, 9}}};
+  set_spread(p, {{"a", {104, 0, 9}}, {"b", {50, 0, 9}}, {"c", {102, 0, 9}}, {"d", {1, 0, 9}}});
+  EXPECT_NEAR(p.spread.value(), 0.04, 1e-12);
+  EXPECT_TRUE(is_quiet(p));
+  EXPECT_GT(p.measured, 0);
+  set_spread(p, {{"a", {90, 0, 9}}});
+  EXPECT_FALSE(is_quiet(p));
+  set_spread(p, {{"b", {100, 0, 0}}});
+  EXPECT_FALSE(p.spread.has_value());
+  EXPECT_FALSE(is_quiet(p));
+}
+
+TEST(Profile, TheLargerSpreadCountsWhereTwoAreMerged) {
+  Profile a = some_profile(), b = some_profile();
+  a.spread = 0.01;
+  a.kernels["x"] = {10, 0, 9};
+  Profile was = a;
+  merge(a, b);  // which has nothing
+  EXPECT_EQ(a.spread, 0.01);
+  b.spread = 0.03;
+  b.kernels["y"] = {10, 0, 9};
+  merge(a, b);
+  EXPECT_EQ(a.spread, 0.03);
+  b.spread.reset();
+  merge(was, b);
+  EXPECT_FALSE(was.spread.has_value());
 }
 
 TEST(ProfileFile, BadFilesAreNamed) {

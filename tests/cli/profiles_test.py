@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Which profiles are at hand, which one is used, and how they go.
+
+  python profiles_test.py REGRAFT [TestClass[.test]]
+"""
+import json
+import os
+import pathlib
+import sys
+
+import command_line
+from command_line import BAD_INPUT, DONE, USAGE, regraft
+
+sys.path.insert(0, str(command_line.venv.ROOT / "python"))
+from regraft import runtime  # noqa: E402
+
+MANY = 1000  # kernels: more than a shipped profile has
+
+
+def kernel(size):
+    text = f"float32[{size}]"
+    return f"%0 = input : {text} | %1 = relu %0 : {text} | outputs %1"
+
+
+class Profiles(command_line.CommandLine):
+    """Of a user's own cache; the shipped ones are there, too."""
+
+    def setUp(self):
+        super().setUp()
+        self.cache = os.path.join(self.keep.name, "cache")
+        self.file = os.path.join(self.cache, "regraft/user.profile")
+        self.env = {**os.environ, "XDG_CACHE_HOME": self.cache}
+        del self.env["REGRAFT_PROFILES"]
+
+    def done(self, *arguments):
+        run = regraft(*arguments, env=self.env)
+        self.assert_exit(run, DONE)
+        return run.stdout
+
+    def add(self, spread, version="1", to=None, **more):
+        results = os.path.join(self.keep.name, "results.json")
+        measured = {"runtime": "onnxruntime", "version": version, "device": runtime.processor(),
+                    "threads": 1, "block": 16, "measured": 1000000000, **more,
+                    "kernels": [{"signature": kernel(8 * n), "microseconds": 3 + n, "noise": 0.01,
+                                 "runs": 7} for n in range(1, MANY)]}
+        if spread is not None:
+            measured["spread"] = spread
+        pathlib.Path(results).write_text(json.dumps(measured))
+        self.done("cost", "add", results, "-o", to or self.file)
+
+    def listed(self):
+        report = os.path.join(self.keep.name, "list.json")
+        text = self.done("cost", "list", "--json", report)
+        return text, json.loads(pathlib.Path(report).read_text())
+
+    def users(self):
+        return {p["name"]: p for p in self.listed()[1]["profiles"] if not p["shipped"]}
+
+    def optimised(self, *flags):
+        report = os.path.join(self.keep.name, "report.json")
+        text = self.done("optimize", self.tiny("tiny_mobileone"), "-o", self.out, "--no-measure",
+                         "--budget", "100", "--json", report, *flags)
+        return text, json.loads(pathlib.Path(report).read_text())
+
+    def test_a_quiet_profile_is_listed_used_and_named(self):
+        self.add(0.012)
+        text, listed = self.listed()
+        mine = next(p for p in listed["profiles"] if not p["shipped"])
+        self.assertEqual(mine["name"], "user/onnxruntime-1/1")
+        self.assertEqual((mine["kernels"], mine["measured"], mine["spread"], mine["file"]),
+                         (MANY - 1, "2001-09-09", 0.012, self.file))
+        self.assertTrue(mine["default"])
+        self.assertEqual(listed["default"]["file"], self.file)
+        self.assertIn("user/onnxruntime-1/1: used by default", text)
+        text, report = self.optimised()
+        self.assertEqual(report["profile"]["file"], self.file)
+        self.assertEqual(report["profile"]["spread"], 0.012)
+        self.assertIn(f"profile: {self.file}", text)
+        self.assertEqual(report["profiles_not_used"], [])
+
+    def test_a_noisy_profile_is_not_used_and_a_line_says_so(self):
+        for spread, why in [(0.2, "20.0 %"), (None, "not known")]:
+            self.done("cost", "forget", "--all")
+            self.add(spread)
+            self.assertFalse(self.users()["user/onnxruntime-1/1"]["default"])
+            text, report = self.optimised()
+            self.assertRegex(text, f"user/onnxruntime-1/1 is not used: .*{why}")
+            self.assertEqual(len(report["profiles_not_used"]), 1)
+            self.assertNotEqual((report["profile"] or {}).get("file"), self.file)
+            _, report = self.optimised("--cost", self.file)
+            self.assertEqual(report["profile"]["file"], self.file)
+
+    def test_a_profile_of_another_processor_is_not_used(self):
+        self.add(0.01, device="Abacus 9")
+        mine = self.users()["user/onnxruntime-1/1@Abacus-9"]
+        self.assertFalse(mine["default"])
+        self.assertEqual(mine["why_unused"], "of another processor")
+
+    def test_profiles_are_forgotten(self):
+        self.add(0.01)
+        self.add(0.01, version="2")
+        self.add(0.01, to=os.path.join(self.cache, "regraft/other.profile"))
+        self.done("cost", "forget", "user/onnxruntime-1/1")
+        self.assertEqual(sorted(self.users()), ["other/onnxruntime-1/1", "user/onnxruntime-2/1"])
+        self.done("cost", "forget", "user/onnxruntime-2/1")
+        self.assertFalse(os.path.exists(self.file))
+        pathlib.Path(self.file).write_text("nonsense, not a profile")
+        self.done("cost", "forget", "--all")
+        self.assertEqual(self.users(), {})
+        self.assertEqual(os.listdir(os.path.dirname(self.file)), [])
+
+    def test_shipped_profiles_stay(self):
+        before = self.listed()[1]["profiles"]
+        for name in [p["name"] for p in before] + ["nothing"]:
+            run = regraft("cost", "forget", name, env=self.env)
+            self.assert_exit(run, BAD_INPUT)
+            self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+        self.assertTrue(before)
+        self.assertEqual(self.listed()[1]["profiles"], before)
+        self.assert_exit(regraft("cost", "forget", env=self.env), USAGE)
+
+
+if __name__ == "__main__":
+    command_line.main()
