@@ -16,6 +16,7 @@
 #include "base/resources.h"
 #include "certify/check.h"
 #include "cli/measure/bodies.h"
+#include "cli/measure/probe.h"
 #include "cli/support/commands.h"
 #include "cli/support/float_check.h"
 #include "cli/support/model_files.h"
@@ -366,6 +367,11 @@ bool allows_own_operators(const OptimizeFlags& flags, Opset opset) {
   return !flags.portable && (opset.microsoft || (flags.target == kOnnxruntime && !flags.simplify));
 }
 
+/// Are prices scaled to this processor where they have to be?
+bool probes(const OptimizeFlags& flags) {
+  return !flags.simplify && !flags.no_measure && flags.measure.empty() && flags.cost == "auto";
+}
+
 /// Optimises the bodies, then the main graph. An Error: the exit code.
 std::optional<int> search(const OptimizeFlags& flags, const io::Imported& imported,
                           const rewrite::RuleIndex& rules, Outcome& o, const Stop& stop) {
@@ -418,6 +424,10 @@ int run_optimize(const OptimizeFlags& flags) {
   o.before = io::summarise(*imported);
   o.dynamic = dynamic_sizes(imported->graph);
   Stop stop(flags.common.seconds, memory);
+  if (probes(flags))
+    if (auto probed = take_probe(cost::find_runtime(flags.target), stop, flags.common.verbosity);
+        !probed)
+      tell("warning: this processor was not probed: " + probed.error().message);
   if (auto ended = search(flags, *imported, *rules, o, stop)) return *ended;
   if (auto ended = check_result(flags, *imported, o, stop)) return *ended;
   fit_result(flags, *imported, o);

@@ -19,14 +19,14 @@ namespace {
 /// Does a default `optimize` read it?
 bool is_in_use(const KnownProfile& known, const UsedProfile& used) {
   const cost::Profile& p = known.profile;
-  return why_unused(known).empty() && !p.probe && to_string(p.key) == used.of;
+  return why_unused(known).empty() && !p.probe && to_string(p.key) == used.of && !used.scaled;
 }
 
 std::string use_of(const KnownProfile& known, const UsedProfile& used) {
   if (is_in_use(known, used)) return "used by default";
   std::string why = why_unused(known);
   if (!why.empty()) return "not used: " + why;
-  return known.profile.probe ? "scales other profiles" : "used where it is asked for";
+  return known.profile.probe ? "scales profiles of other processors" : "used where it is asked for";
 }
 
 nlohmann::json json_of(const KnownProfile& known, const UsedProfile& used) {

@@ -166,7 +166,8 @@ class Chooser {
   /// The least price, where it is surely less than the original's; else what the clean-up made.
   Result<Choice> by_price(std::vector<Candidate> candidates) {
     constexpr double kTie = 1 + 2 * rewrite::kCleanUpTolerance;  // prices differ in what they see
-    bool measured = !chosen_.profiled || !chosen_.profiled->profile().kernels.empty();
+    bool measured = !chosen_.profiled || (!chosen_.profiled->profile().kernels.empty() &&
+                                          !chosen_.profiled->profile().scaled);
     double most = measured || flags_.cost != "auto" ? 1 : 1 - kDoubt;
     for (Candidate& c : candidates)
       if (!c.unchanged && c.price < (flags_.simplify || c.cleaned ? kTie : most))

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/support/commands.h"
+#include "cost/profile/scale.h"
 
 namespace regraft::cli {
 namespace {
@@ -108,6 +109,36 @@ Profile unmeasured(const cost::Machine& machine, const cost::Runtime& runtime) {
   return p;
 }
 
+/// What a profile of another processor is scaled by.
+struct Scaling {
+  const Profile* profile = nullptr;    ///< of the runtime that is priced
+  const Profile* reference = nullptr;  ///< of the project's own kernels, taken there too
+  const Profile* probe = nullptr;      ///< of the same kernels, taken here; nullptr: there is none
+};
+
+/// The profile of another processor that knows most and can be scaled.
+Scaling scaling_of(const std::vector<KnownProfile>& known, const cost::Runtime& runtime) {
+  Scaling best;
+  const std::string here = cost::processor_name();
+  auto is_own = [](const Profile& p) { return cost::find_runtime(p.key.runtime)->evaluates; };
+  auto may_be_scaled = [&](const KnownProfile& k) {
+    return !k.profile.probe && !k.profile.kernels.empty() && k.profile.key.threads == 1 &&
+           k.profile.key.device != here && (k.origin != Origin::User || is_quiet(k.profile));
+  };
+  for (const KnownProfile& k : known) {
+    const Profile& p = k.profile;
+    bool fits = p.key.runtime == runtime.name && runtime.on_processor && may_be_scaled(k);
+    if (!fits || (best.profile && best.profile->kernels.size() >= p.kernels.size())) continue;
+    for (const KnownProfile& r : known)
+      if (is_own(r.profile) && may_be_scaled(r) && r.profile.key.device == p.key.device)
+        best.profile = &p, best.reference = &r.profile;
+  }
+  for (const KnownProfile& k : known)
+    if (best.profile && k.profile.probe && is_own(k.profile) && why_unused(k).empty())
+      best.probe = &k.profile;
+  return best;
+}
+
 ChosenCost of_profile(const Profile& p) {
   auto model = std::make_unique<cost::Profiled>(p);
   const auto* profiled = model.get();
@@ -121,16 +152,17 @@ Result<ChosenCost> of_file(const std::string& path) {
   return of_profile(profiles[0]);
 }
 
-Result<ChosenCost> of_profiles(const std::string& cost, const std::vector<Profile>& all,
-                               const cost::Runtime* target) {
-  if (cost == "auto") {
-    if (const Profile* p = target ? best_of(all, *target) : best_of(all)) return of_profile(*p);
-    return of_profile(unmeasured(machine_of(all), target ? *target : cost::runtimes().front()));
-  }
+Result<ChosenCost> of_profiles(const std::string& cost, const std::vector<KnownProfile>& known,
+                               const std::vector<Profile>& all, const cost::Runtime* target) {
+  const cost::Runtime* named = cost::find_runtime(cost);
   if (cost == "roofline")
     return ChosenCost{std::make_unique<cost::Roofline>(machine_of(all)), nullptr, {}};
-  const cost::Runtime* runtime = cost::find_runtime(cost);
-  if (const Profile* p = runtime ? best_of(all, *runtime) : nullptr) return of_profile(*p);
+  const cost::Runtime* asked = named ? named : target;
+  if (const Profile* p = asked ? best_of(all, *asked) : best_of(all)) return of_profile(*p);
+  const cost::Runtime& runtime = asked ? *asked : cost::runtimes().front();
+  Scaling s = scaling_of(known, runtime);
+  if (s.probe) return of_profile(cost::scaled(*s.profile, *s.reference, *s.probe));
+  if (!named) return of_profile(unmeasured(machine_of(all), runtime));
   return error("--cost " + cost + ": no profile of this runtime on " + cost::processor_name() +
                "; make one with `regraft calibrate`");
 }
@@ -147,7 +179,22 @@ Result<std::vector<KnownProfile>> known_profiles() {
     ASSIGN_OR_RETURN(auto found, profiles_of(folder, origin));
     std::ranges::move(found, std::back_inserter(all));
   }
+  if (!named) return all;
+  auto users = users_profiles();
+  if (!users) return all;
+  for (KnownProfile& k : *users)
+    if (k.profile.probe) all.push_back(std::move(k));
   return all;
+}
+
+Result<std::optional<Profile>> profile_to_probe(const cost::Runtime* target) {
+  ASSIGN_OR_RETURN(auto known, known_profiles());
+  std::vector<std::string> ignored;
+  auto all = usable(known, nullptr, ignored);
+  const cost::Runtime& runtime = target ? *target : cost::runtimes().front();
+  if (target ? best_of(all, runtime) : best_of(all)) return std::optional<Profile>();
+  Scaling s = scaling_of(known, runtime);
+  return s.reference && !s.probe ? std::optional(*s.reference) : std::nullopt;
 }
 
 Result<std::vector<KnownProfile>> users_profiles() {
@@ -162,7 +209,7 @@ std::string why_unused(const KnownProfile& known) {
   if (known.origin != Origin::User || cost::is_quiet(p)) return {};
   if (!p.spread) return "its spread is not known";
   return fmt::format("its spread is {}, more than {:.0f} %", spread_text(p.spread),
-                     100 * cost::kQuietSpread);
+                     100 * (p.probe ? cost::kQuietProbe : cost::kQuietSpread));
 }
 
 std::vector<std::string> profile_folders() {
@@ -193,7 +240,7 @@ Result<ChosenCost> choose_cost(const std::string& cost, const cost::Runtime* tar
   const cost::Runtime* named = cost::find_runtime(cost);
   std::vector<std::string> passed_over;
   auto all = usable(known, named ? named : target, passed_over);
-  ASSIGN_OR_RETURN(ChosenCost chosen, of_profiles(cost, all, target));
+  ASSIGN_OR_RETURN(ChosenCost chosen, of_profiles(cost, known, all, target));
   chosen.passed_over = std::move(passed_over);
   return chosen;
 }
@@ -201,7 +248,7 @@ Result<ChosenCost> choose_cost(const std::string& cost, const cost::Runtime* tar
 UsedProfile used_profile(const ChosenCost& cost) {
   if (!cost.profiled || cost.profiled->profile().kernels.empty()) return {};
   const Profile& p = cost.profiled->profile();
-  return {p.origin, to_string(p.key), p.kernels.size(), date_text(p), p.spread};
+  return {p.origin, to_string(p.key), p.kernels.size(), date_text(p), p.spread, p.scaled};
 }
 
 std::string to_string(const UsedProfile& used) {
@@ -216,6 +263,7 @@ nlohmann::json to_json(const UsedProfile& used) {
           {"of", used.of},
           {"kernels", used.kernels},
           {"measured", used.measured},
+          {"scaled", used.scaled},
           {"spread", used.spread ? nlohmann::json(*used.spread) : nlohmann::json()}};
 }
 

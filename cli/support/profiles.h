@@ -30,8 +30,13 @@ struct KnownProfile {
   std::string name;  ///< "user/onnxruntime-1.31.1/1": file, runtime, version, threads; "@device"
   std::string file;
 };
-/// All of the folders that are searched, by file. An Error names a file that cannot be read.
+/// All of the folders that are searched, by file, and the probes of the user's folder. An Error
+/// names a file that cannot be read.
 Result<std::vector<KnownProfile>> known_profiles();
+/// Its timings of a few kernels, taken here again, are what a profile of another processor is to be
+/// scaled by. None: there is a profile of `target` (nullptr: of the default) and this processor, or
+/// such a probe, or nothing to scale.
+Result<std::optional<cost::Profile>> profile_to_probe(const cost::Runtime* target);
 /// Those of the user's folder, wherever profiles are searched.
 Result<std::vector<KnownProfile>> users_profiles();
 /// Why no command takes the profile by itself: another processor, or timings that were not quiet.
@@ -44,11 +49,12 @@ struct ChosenCost {
   const cost::Profiled* profiled = nullptr;  ///< nullptr: the plain roofline
   std::vector<std::string> passed_over;      ///< profiles that were not quiet, and how, a line each
 };
-/// `cost` is "auto" (a profile of `target`, a runtime, on this processor, else the kernels that it
-/// fuses priced by a roofline; without a target, of the first runtime that has a profile), the name
-/// of a runtime (its profile of this processor; of any device, if it runs elsewhere), "roofline",
-/// or a profile file (its profile of this processor, else its first). An Error when a file cannot
-/// be read, or nothing is found for a runtime.
+/// `cost` is "auto" (a profile of `target`, a runtime, on this processor, else one of another
+/// processor scaled by a probe of this one, else the kernels that it fuses priced by a roofline;
+/// without a target, of the first runtime that has a profile), the name
+/// of a runtime (its profile of this processor, or one scaled to it; of any device, if it runs
+/// elsewhere), "roofline", or a profile file (its profile of this processor, else its first). An
+/// Error when a file cannot be read, or nothing is found for a runtime.
 Result<ChosenCost> choose_cost(const std::string& cost, const cost::Runtime* target = nullptr);
 /// What prices come from, for reports.
 struct UsedProfile {
@@ -56,6 +62,7 @@ struct UsedProfile {
   size_t kernels = 0;
   std::string measured;          ///< the day
   std::optional<double> spread;  ///< none: it was not measured
+  bool scaled = false;           ///< from another processor
 };
 UsedProfile used_profile(const ChosenCost& cost);
 /// "FILE: onnxruntime 1.31.1 on .., 12 kernels, of 2026-11-23, spread 1.2 %", or "none".

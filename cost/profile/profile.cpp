@@ -97,7 +97,9 @@ Result<Profile> from_wire(const wire::Profile& w) {
 
 }  // namespace
 
-bool is_quiet(const Profile& p) { return p.spread && *p.spread <= kQuietSpread; }
+bool is_quiet(const Profile& p) {
+  return p.spread && *p.spread <= (p.probe ? kQuietProbe : kQuietSpread);
+}
 
 void set_spread(Profile& p, const std::map<std::string, Timing, std::less<>>& again) {
   std::vector<double> apart;

@@ -38,11 +38,14 @@ struct Profile {
   std::optional<double> spread;
   int64_t measured = 0;  ///< seconds since 1970 of the last timing; 0: not known
   bool probe = false;    ///< a few kernels, to scale what another machine's profile has
+  bool scaled = false;   ///< another machine's, scaled to this one; not written
   std::string origin;    ///< the file it is of, and what was made of it; not written
 };
 
 /// What a spread may be for the machine to count as quiet.
 inline constexpr double kQuietSpread = 0.05;
+/// The same for a probe: kinds of kernels differ between processors by more.
+inline constexpr double kQuietProbe = 0.2;
 /// The profile's spread is known, and no more than that.
 bool is_quiet(const Profile& p);
 /// Sets `spread` from a second timing of kernels that the profile has, and the time of measuring to

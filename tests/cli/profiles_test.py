@@ -6,6 +6,7 @@
 import json
 import os
 import pathlib
+import re
 import sys
 
 import command_line
@@ -56,9 +57,10 @@ class Profiles(command_line.CommandLine):
     def users(self):
         return {p["name"]: p for p in self.listed()[1]["profiles"] if not p["shipped"]}
 
-    def optimised(self, *flags):
+    def optimised(self, *flags, measure=False):
+        flags += () if measure or "--no-measure" in flags else ("--no-measure",)
         report = os.path.join(self.keep.name, "report.json")
-        text = self.done("optimize", self.tiny("tiny_mobileone"), "-o", self.out, "--no-measure",
+        text = self.done("optimize", self.tiny("tiny_mobileone"), "-o", self.out,
                          "--budget", "100", "--json", report, *flags)
         return text, json.loads(pathlib.Path(report).read_text())
 
@@ -95,6 +97,50 @@ class Profiles(command_line.CommandLine):
         mine = self.users()["user/onnxruntime-1/1@Abacus-9"]
         self.assertFalse(mine["default"])
         self.assertEqual(mine["why_unused"], "of another processor")
+
+    def foreign(self):
+        """A folder with the shipped profile as if it were another processor's."""
+        folder = os.path.join(self.keep.name, "foreign")
+        shipped = next(p["file"] for p in self.listed()[1]["profiles"] if p["shipped"])
+        runtimes, device = {}, ""
+        for line in self.done("cost", "show", shipped, "--kernels").splitlines():
+            head = re.match(r"(\w+) (.*?) on (.*), 1 thread: ", line)
+            row = re.match(r" *([\d.]+) +[\d.]+ % +(\d+)  (%0.*)", line)
+            if head:
+                device = head[1]
+                runtimes[device] = []
+            elif row:
+                runtimes[device].append({"signature": row[3], "microseconds": float(row[1])})
+        for name, kernels in runtimes.items():
+            results = os.path.join(self.keep.name, "results.json")
+            pathlib.Path(results).write_text(json.dumps(
+                {"runtime": name, "version": "1", "device": "Abacus 9", "threads": 1, "block": 16,
+                 "kernels": kernels}))
+            self.done("cost", "add", results, "-o", os.path.join(folder, "foreign.profile"))
+        return folder
+
+    def test_a_probe_scales_another_processors_profile(self):
+        self.env["REGRAFT_PROFILES"] = self.foreign()
+        probe = os.path.join(self.cache, "regraft/probe.profile")
+        _, report = self.optimised("--no-measure")
+        self.assertIsNone(report["profile"])
+        self.assertFalse(os.path.exists(probe))
+        self.optimised(measure=True)
+        listed = {p["name"]: p for p in self.listed()[1]["profiles"]}
+        mine = [p for name, p in listed.items() if name.startswith("probe/cpu")]
+        self.assertEqual([p["file"] for p in mine], [probe])
+        self.assertGreater(mine[0]["kernels"], 9)
+        _, report = self.optimised("--no-measure")
+        if mine[0]["why_unused"]:  # the machine was busy
+            self.assertIsNone(report["profile"])
+            self.assertIn("20 %", mine[0]["why_unused"])
+        else:
+            self.assertTrue(report["profile"]["scaled"])
+            self.assertRegex(report["profile"]["file"], "foreign.profile scaled by .*probe.profile")
+        self.done("cost", "forget", mine[0]["name"])
+        self.assertFalse(os.path.exists(probe))
+        _, report = self.optimised("--no-measure")
+        self.assertIsNone(report["profile"])
 
     def test_profiles_are_forgotten(self):
         self.add(0.01)

@@ -7,6 +7,7 @@
 #include "cost/profile/calibrate.h"
 #include "cost/profile/objective.h"
 #include "cost/profile/profiled.h"
+#include "cost/profile/scale.h"
 #include "tests/cost/graphs.h"
 
 namespace regraft::cost {
@@ -180,6 +181,32 @@ Profile made_up(double gflops, double gbytes) {
   for (const auto& [signature, kernel] : probe_kernels(*find_runtime("onnxruntime")))
     p.kernels[signature] = {estimate(truth, kernel).microseconds, 0, 9};
   return p;
+}
+
+TEST(Scale, EachKindTakesItsOwnFactor) {
+  Profile there = made_up(100, 10);
+  there.key.runtime = "cpu";
+  Profile here = there, wanted = there;
+  here.key.device = "another processor";
+  here.kernels.clear();
+  auto factor = [](const std::string& signature) {
+    Kind kind = kind_of(*parse_signature(signature));
+    return kind == Kind::Product ? 3.0 : kind == Kind::Pooling ? 1000.0 : 2.0;
+  };
+  auto probes = scaling_kernels(there);
+  EXPECT_GE(probes.size(), 10U);
+  EXPECT_LE(probes.size(), 2 * static_cast<size_t>(Kind::kCount));
+  for (const auto& [signature, kernel] : probes)
+    here.kernels[signature] = {factor(signature) * there.kernels.at(signature).microseconds, 0, 9};
+  wanted.overhead = 1;
+  Profile result = scaled(wanted, there, here);
+  EXPECT_EQ(result.key.device, here.key.device);
+  EXPECT_TRUE(result.scaled);
+  EXPECT_DOUBLE_EQ(result.overhead, 2);
+  for (const auto& [signature, timing] : there.kernels) {
+    double expected = std::min(factor(signature), 8.0) * timing.microseconds;  // 4 times all
+    EXPECT_NEAR(result.kernels.at(signature).microseconds, expected, 1e-9 * expected) << signature;
+  }
 }
 
 TEST(Calibrate, FindsTheRatesOfAMachine) {
