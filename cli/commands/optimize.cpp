@@ -140,6 +140,10 @@ void print(const Outcome& o) {
     fmt::print("of the {} kernels that it runs, {} were not measured but estimated\n", w.kernels,
                w.estimated);
   print_measured(c);
+  if (c.elsewhere)
+    fmt::print("{} {} takes {:.2f} times as long for this model (noise {:.1f} %): --target {}\n",
+               c.elsewhere->runtime, c.elsewhere->version, c.elsewhere->ratio,
+               100 * c.elsewhere->noise, c.elsewhere->runtime);
   if (!c.note.empty()) fmt::print("{}\n", printable(c.note));
   if (o.check && o.discarded.empty()) fmt::print("check: {}\n", printable(describe(*o.check)));
 }
@@ -224,6 +228,9 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
       j["others"].push_back(
           {{"cost", v.predicted.microseconds}, {"measured", to_json(*v.measured)}});
   }
+  if (const auto& e = o.choice.elsewhere)
+    j["faster_runtime"] = {
+        {"runtime", e->runtime}, {"version", e->version}, {"ratio", e->ratio}, {"noise", e->noise}};
   if (o.check) j["check"] = json_of(*o.check);
   return j;
 }
@@ -362,9 +369,20 @@ rewrite::SearchOptions search_options(const OptimizeFlags& flags, Opset opset) {
   return options;
 }
 
-/// May the main graph have onnxruntime's own operators that it had not?
+/// May the main graph have operators of com.microsoft that it had not?
 bool allows_own_operators(const OptimizeFlags& flags, Opset opset) {
-  return !flags.portable && (opset.microsoft || (flags.target == kOnnxruntime && !flags.simplify));
+  const cost::Runtime* target = cost::find_runtime(flags.target);
+  if (flags.portable || (target && target->standard_only)) return false;
+  return opset.microsoft || (target && target->own_operators && !flags.simplify);
+}
+
+/// The target reads the model's operator set.
+Status require_readable(const OptimizeFlags& flags, Opset opset) {
+  const cost::Runtime* target = cost::find_runtime(flags.target);
+  if (!target || target->last_opset == 0) return {};
+  if (opset.version >= target->first_opset && opset.version <= target->last_opset) return {};
+  return error(fmt::format("{}: operator set {}; {} reads {} to {}", flags.in, opset.version,
+                           flags.target, target->first_opset, target->last_opset));
 }
 
 /// Are prices scaled to this processor where they have to be?
@@ -422,6 +440,7 @@ int run_optimize(const OptimizeFlags& flags) {
   o.rules = rules->rules().size();
   o.unsafe_rules = rules->unsafe();
   o.before = io::summarise(*imported);
+  if (auto s = require_readable(flags, o.before.opset); !s) return bad_input(s.error());
   o.dynamic = dynamic_sizes(imported->graph);
   Stop stop(flags.common.seconds, memory);
   if (probes(flags))

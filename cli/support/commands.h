@@ -146,6 +146,12 @@ struct BenchFlags {
   std::string cost = "roofline";
   std::string kept;  ///< file of runs, kept up to date; empty: none
 };
+struct RuntimesFlags {
+  Common common;
+  std::string model;
+  bool no_measure = false;  ///< optimised by price
+  double seconds = 20;      ///< of timing, all together
+};
 struct StatsFlags {
   Common common;
   std::string model;
@@ -179,6 +185,7 @@ int run_cost_variants(const CostFlags& flags);
 std::vector<std::string> agent_names();
 int run_train(const TrainFlags& flags);
 int run_bench_learn(const BenchFlags& flags);
+int run_bench_runtimes(const RuntimesFlags& flags);
 int run_stats(const StatsFlags& flags);
 int run_eval(const EvalFlags& flags);
 int run_roundtrip(const CheckFlags& flags);

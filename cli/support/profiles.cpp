@@ -191,6 +191,7 @@ Result<std::optional<Profile>> profile_to_probe(const cost::Runtime* target) {
   ASSIGN_OR_RETURN(auto known, known_profiles());
   std::vector<std::string> ignored;
   auto all = usable(known, nullptr, ignored);
+  target = cost::priced_as(target);
   const cost::Runtime& runtime = target ? *target : cost::runtimes().front();
   if (target ? best_of(all, runtime) : best_of(all)) return std::optional<Profile>();
   Scaling s = scaling_of(known, runtime);
@@ -236,6 +237,7 @@ std::string user_profile() { return user_folder() + "/user.profile"; }
 
 Result<ChosenCost> choose_cost(const std::string& cost, const cost::Runtime* target) {
   if (cost.ends_with(".profile")) return of_file(cost);
+  target = cost::priced_as(target);
   ASSIGN_OR_RETURN(auto known, known_profiles());
   const cost::Runtime* named = cost::find_runtime(cost);
   std::vector<std::string> passed_over;

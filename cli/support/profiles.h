@@ -49,12 +49,12 @@ struct ChosenCost {
   const cost::Profiled* profiled = nullptr;  ///< nullptr: the plain roofline
   std::vector<std::string> passed_over;      ///< profiles that were not quiet, and how, a line each
 };
-/// `cost` is "auto" (a profile of `target`, a runtime, on this processor, else one of another
-/// processor scaled by a probe of this one, else the kernels that it fuses priced by a roofline;
-/// without a target, of the first runtime that has a profile), the name
-/// of a runtime (its profile of this processor, or one scaled to it; of any device, if it runs
-/// elsewhere), "roofline", or a profile file (its profile of this processor, else its first). An
-/// Error when a file cannot be read, or nothing is found for a runtime.
+/// `cost` is "auto" (a profile of `target`, or of what it is priced as, on this processor, else one
+/// of another processor scaled by a probe of this one, else the kernels that it fuses priced by a
+/// roofline; without a target, of the first runtime that has a profile), the name of a runtime (its
+/// profile of this processor, or one scaled to it; of any device, if it runs elsewhere),
+/// "roofline", or a profile file (its profile of this processor, else its first). An Error when a
+/// file cannot be read, or nothing is found for a runtime.
 Result<ChosenCost> choose_cost(const std::string& cost, const cost::Runtime* target = nullptr);
 /// What prices come from, for reports.
 struct UsedProfile {
