@@ -6,7 +6,8 @@ worker's requests with the times that $FAKE_WORKER (JSON) has.
   times     NAME: microseconds of a model as it came
   made      NAME: how many times as long what regraft wrote takes; 1 unless said
   noise     of every timing; 0.001 unless said
-  log       a file for the requests, one a line
+  drift     how many times as long a kernel takes that was timed before; 1 unless said
+  log       a file for the requests, one a line; it may hold earlier ones
 """
 import json
 import os
@@ -25,6 +26,25 @@ def device(request):
     if name not in SAID["runtimes"]:
         return {"error": f"{name} is not installed for this Python"}
     return {"runtime": name, "version": SAID["runtimes"][name], "block": 16}
+
+
+TIMED = set()  # signatures
+
+
+def kernels(request):
+    results = []
+    for kernel in request["kernels"]:
+        drift = SAID.get("drift", 1) if kernel["signature"] in TIMED else 1
+        TIMED.add(kernel["signature"])
+        results.append({"microseconds": 100 * drift, "noise": 0.001, "runs": 9})
+    return {"results": results}
+
+
+def read_log():
+    if os.path.exists(SAID.get("log", "")):
+        with open(SAID["log"], encoding="utf-8") as log:
+            for request in map(json.loads, log):
+                TIMED.update(k["signature"] for k in request.get("kernels", ()))
 
 
 def models(request):
@@ -49,8 +69,10 @@ class Contest:
 
 
 ANSWERS = {"runtimes": lambda _: {"runtimes": SAID["runtimes"]}, "device": device,
-           "models": models, "open": Contest.open, "round": Contest.round}
+           "models": models, "kernels": kernels, "overhead": lambda _: {"microseconds": 0.2},
+           "open": Contest.open, "round": Contest.round}
 
+read_log()
 for line in sys.stdin:
     if "log" in SAID:
         with open(SAID["log"], "a", encoding="utf-8") as log:

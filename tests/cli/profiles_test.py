@@ -92,6 +92,28 @@ class Profiles(command_line.CommandLine):
             _, report = self.optimised("--cost", self.file)
             self.assertEqual(report["profile"]["file"], self.file)
 
+    def test_no_noisy_timings_are_added_to_a_quiet_profile(self):
+        def measured(model, drift):
+            self.env.update(command_line.fake_worker(
+                drift=drift, log=os.path.join(self.keep.name, "requests")))
+            report = os.path.join(self.keep.name, "report.json")
+            self.done("optimize", self.tiny(model), "-o", self.out, "--measure", "onnxruntime",
+                      "--budget", "100", "--json", report)
+            return json.loads(pathlib.Path(report).read_text())["profile"]
+
+        used = measured("tiny_mobileone", 1.5)
+        self.assertEqual(used["file"], "measured now")
+        self.assertAlmostEqual(used["spread"], 0.5)
+        noisy = self.users()["user/onnxruntime-1.0/1"]
+        self.assertRegex(noisy["why_unused"], "50.0 %, more than 5 %")
+        self.assertLess(measured("tiny_mobileone", 1.01)["spread"], 0.02)
+        quiet = self.users()["user/onnxruntime-1.0/1"]
+        self.assertEqual((quiet["why_unused"], quiet["kernels"]), ("", noisy["kernels"]))
+        measured("tiny_bert", 1.5)
+        self.assertEqual(self.users()["user/onnxruntime-1.0/1"], quiet)
+        measured("tiny_bert", 1.01)
+        self.assertGreater(self.users()["user/onnxruntime-1.0/1"]["kernels"], quiet["kernels"])
+
     def test_a_profile_of_another_processor_is_not_used(self):
         self.add(0.01, device="Abacus 9")
         mine = self.users()["user/onnxruntime-1/1@Abacus-9"]

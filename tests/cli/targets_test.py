@@ -134,10 +134,7 @@ class Runtimes(SmallModels):
 
     def fake(self, **said):
         self.log = os.path.join(self.keep.name, "requests")
-        said = {"runtimes": BOTH, "times": {"onnxruntime": 100, "openvino": 100}, **said}
-        return {"REGRAFT_PYTHON": os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                               "fake_worker.py"),
-                "FAKE_WORKER": json.dumps({"log": self.log, **said})}
+        return command_line.fake_worker(log=self.log, **{"runtimes": BOTH, **said})
 
     def requests(self, operation):
         with open(self.log, encoding="utf-8") as file:
