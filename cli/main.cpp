@@ -121,6 +121,17 @@ void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code) {
 void add_cost_files(CLI::App& root, CostFlags& f, int& code) {
   auto* app = root.add_subcommand("cost", "look into profiles: what was measured on machines")
                   ->require_subcommand(1);
+  auto* list = app->add_subcommand(
+      "list", "the profiles that are at hand, and which one `optimize` would use by default");
+  list->add_option("--json", f.common.json, "write the list to this file (-: stdout)");
+  list->callback([&] { code = run_cost_list(f); });
+  auto* forget = app->add_subcommand("forget", "remove profiles that were measured here");
+  auto* names = forget->add_option("names", f.files, "as `cost list` has them");
+  forget->add_flag("--all", f.all, "all files of the user's cache")->excludes(names);
+  forget->callback([&f, &code] {
+    if (f.files.empty() && !f.all) throw CLI::RequiredError("names or --all");
+    code = run_cost_forget(f);
+  });
   auto* show = app->add_subcommand("show", "print what profile files hold");
   show->add_option("files", f.files, "profile files")->required();
   show->add_flag("--kernels", f.kernels, "each kernel with its time");
@@ -141,7 +152,7 @@ void add_calibrate(CLI::App& root, CostFlags& f, int& code) {
   f.runtime = regraft::cost::runtimes().front().name;
   app->add_option("models", f.files, "ONNX models whose kernels to measure beside the usual ones");
   app->add_option("--runtime", f.runtime, "what to measure with; single: plain loops, no library")
-      ->check(CLI::IsMember(with(names_of_runtimes(), regraft::cost::kPlainLoops)))
+      ->check(CLI::IsMember(with(names_of_runtimes(has_kernels), regraft::cost::kPlainLoops)))
       ->capture_default_str();
   app->add_option("-o,--out", f.out, "profile file, made or added to; default: the user's");
   add_common(*app, f.common);
@@ -156,7 +167,7 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
       "kernels", "write what a runtime launches for models, each kernel as a model of its own");
   kernels->add_option("models", f.files, "ONNX models")->required();
   kernels->add_option("--runtime", f.runtime, "runtime")
-      ->check(CLI::IsMember(names_of_runtimes()))
+      ->check(CLI::IsMember(names_of_runtimes(has_kernels)))
       ->capture_default_str();
   kernels->add_option("--block", f.block, "channels in a block of its blocked layout; 0: none");
   kernels->add_option("--dir", f.dir, "folder for the models and kernels.json")->required();
@@ -174,7 +185,7 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   auto* time = app->add_subcommand("time", "how long models take in a runtime, all in turn");
   time->add_option("models", f.files, "ONNX models")->required();
   time->add_option("--runtime", f.runtime, "runtime")
-      ->check(CLI::IsMember(names_of_runtimes()))
+      ->check(CLI::IsMember(names_of_runtimes(can_run)))
       ->capture_default_str();
   add_common(*time, f.common);
   add_time(*time, f.common);
@@ -226,7 +237,8 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
 }
 
 void add_bench(CLI::App& root, BenchFlags& f, int& code) {
-  auto* bench = root.add_subcommand("bench", "compare ways of searching")->require_subcommand(1);
+  auto* bench =
+      root.add_subcommand("bench", "compare ways of searching, or runtimes")->require_subcommand(1);
   auto* app = bench->add_subcommand("learn", "policies against searches that learned nothing");
   app->add_option("--graphs", f.graphs, "ONNX models, or folders of them")->required();
   app->add_option("--policy", f.policies,
@@ -259,6 +271,20 @@ void add_bench(CLI::App& root, BenchFlags& f, int& code) {
   app->add_flag_callback(
       "-q,--quiet", [&f] { f.common.verbosity = regraft::Verbosity::Quiet; }, "print nothing");
   app->callback([&] { code = run_bench_learn(f); });
+}
+
+void add_bench_runtimes(CLI::App& root, RuntimesFlags& f, int& code) {
+  auto* app = root.get_subcommand("bench")->add_subcommand(
+      "runtimes",
+      "time a model in every runtime that is here, as it is and optimised for each, in turn");
+  app->add_option("model", f.model, "ONNX model")->required();
+  app->add_flag("--no-measure", f.no_measure, "optimise by price alone");
+  app->add_option("--measure-time", f.seconds, "seconds of timing, all together")
+      ->check(kPositive)
+      ->capture_default_str();
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_bench_runtimes(f); });
 }
 
 void add_stats(CLI::App& root, StatsFlags& f, int& code) {
@@ -312,6 +338,7 @@ int main(int argc, char** argv) {
   EvalFlags eval;
   TrainFlags train;
   BenchFlags bench;
+  RuntimesFlags bench_runtimes;
   CostFlags cost, calibrate;
   add_generate(app, generate, code);
   add_verify(app, verify, code);
@@ -326,6 +353,7 @@ int main(int argc, char** argv) {
   add_cost_models(app, cost, code);
   add_train(app, train, code);
   add_bench(app, bench, code);
+  add_bench_runtimes(app, bench_runtimes, code);
   add_stats(app, stats, code);
   add_eval(app, eval, code);
   try {

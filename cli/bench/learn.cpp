@@ -233,6 +233,7 @@ Status bench(const BenchFlags& flags) {
     fmt::print("{}\n", to_string(table_of(graphs, methods)));
   json report = to_json(graphs, methods);
   report.update({{"cost_model", setting.cost.model->description()},
+                 {"profile", to_json(used_profile(setting.cost))},
                  {"rules", setting.rules.rules().size()},
                  {"seed", flags.common.seed},
                  {"budgets", flags.budgets},

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -22,6 +25,8 @@ namespace {
 
 using cost::Profile;
 
+constexpr double kSpreadSeconds = 10;  // of timing a sample again, where nothing else is timed
+
 /// Writes what is known so far.
 using Keep = std::function<Status(const Profile&)>;
 
@@ -31,6 +36,10 @@ Profile of_plain_loops() {
   p.key = {std::string(cost::kPlainLoops), "", cost::processor_name(), "", 1};
   p.machine = cost::probe_machine();
   p.calibrated = true;
+  const cost::Machine again = cost::probe_machine();
+  p.spread = std::max(std::abs(again.peak_gflops / p.machine.peak_gflops - 1),
+                      std::abs(again.bandwidth_gbytes / p.machine.bandwidth_gbytes - 1));
+  p.measured = std::time(nullptr);
   return p;
 }
 
@@ -54,7 +63,7 @@ Result<Profile> of_runtime(const CostFlags& flags, const std::vector<Profile>& k
   Profile p;
   p.key = measurer.key;
   for (const Profile& k : known)
-    if (k.key == p.key) p = k;
+    if (k.key == p.key && (is_quiet(k) || !k.spread)) p = k;  // what was noisy is measured anew
   cost::Runtime runtime = *cost::find_runtime(flags.runtime);
   runtime.block = measurer.block;
   ASSIGN_OR_RETURN(auto wanted, wanted_kernels(flags, runtime));
@@ -63,6 +72,7 @@ Result<Profile> of_runtime(const CostFlags& flags, const std::vector<Profile>& k
   ASSIGN_OR_RETURN(size_t added,
                    complete(p, wanted, measurer,
                             {seconds, stop, flags.common.verbosity, [&] { return keep(p); }}));
+  if (added == 0 && !is_quiet(p)) RETURN_IF_ERROR(check_spread(p, measurer, kSpreadSeconds, stop));
   if (stop.must_end())
     tell(fmt::format("interrupted after {} of {} kernels; the same command goes on from there",
                      p.kernels.size() - before, wanted.size()));
@@ -77,6 +87,7 @@ namespace {
 
 Status write_report(OutputFile& out, const Profile& p) {
   nlohmann::json report = {{"profile", to_string(p.key)}, {"kernels", p.kernels.size()}};
+  report["spread"] = p.spread ? nlohmann::json(*p.spread) : nlohmann::json();
   if (!p.kernels.empty()) report["median_error"] = cost::median_error(p.machine, p);
   return out.write(to_text(report, 2));
 }
@@ -119,6 +130,9 @@ int run_calibrate(const CostFlags& flags) {
   if (!made->kernels.empty())
     fmt::print("{}: the roofline is off by a factor of {:.2f} in the median\n",
                to_string(made->key), cost::median_error(made->machine, *made));
+  fmt::print("two timings of the same are {} apart\n", spread_text(made->spread));
+  if (file == user_profile() && !is_quiet(*made))
+    fmt::print("the machine was not quiet: `optimize` will not use this profile by itself\n");
   return kDone;
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "cli/measure/kernels.h"
 #include "cli/support/commands.h"
 #include "cli/support/json_file.h"
@@ -58,6 +59,8 @@ Result<Profile> profile_of(const json& j) {
   if (!cost::find_runtime(p.key.runtime)) return error("unknown runtime '" + p.key.runtime + "'");
   p.block = whole_number<int64_t>(j.value("block", json(0)));
   p.overhead = j.value("overhead", 0.0);
+  if (j.contains("spread") && !j["spread"].is_null()) p.spread = j["spread"].get<double>();
+  p.measured = whole_number<int64_t>(j.value("measured", json(0)));
   for (const auto& k : j.at("kernels")) {
     if (k.contains("error")) continue;
     cost::Timing t{k.at("microseconds"), k.value("noise", 0.0),
@@ -76,8 +79,8 @@ int run_cost_show(const CostFlags& flags) {
     auto profiles = cost::read_profiles(file);
     if (!profiles) return bad_input(profiles.error());
     for (const Profile& p : *profiles) {
-      fmt::print("{}: {} kernels, {:.2f} us beside each", to_string(p.key), p.kernels.size(),
-                 p.overhead);
+      fmt::print("{}: {} kernels of {}, spread {}, {:.2f} us beside each", to_string(p.key),
+                 p.kernels.size(), date_text(p), spread_text(p.spread), p.overhead);
       if (p.calibrated)
         fmt::print(", roofline with {:.2f} us a call\n", p.machine.launch_microseconds);
       else
@@ -155,6 +158,8 @@ int run_cost_predict(const CostFlags& flags) {
   auto chosen = choose_cost(flags.cost);
   if (!chosen) return bad_input(chosen.error());
   if (!chosen->profiled) return bad_input(error(flags.cost + ": no profile fits this machine"));
+  fmt::print("profile: {}\n", printable(to_string(used_profile(*chosen))));
+  for (const auto& line : chosen->passed_over) tell(line);
   for (const auto& file : flags.files) {
     auto model = io::load(file);
     if (!model) return bad_input(model.error());

@@ -16,6 +16,7 @@
 #include "base/resources.h"
 #include "certify/check.h"
 #include "cli/measure/bodies.h"
+#include "cli/measure/probe.h"
 #include "cli/support/commands.h"
 #include "cli/support/float_check.h"
 #include "cli/support/model_files.h"
@@ -133,10 +134,16 @@ void print(const Outcome& o) {
              o.rules, s.expanded, s.candidates, rewrite::to_string(s.stop), o.seconds,
              human_bytes(static_cast<double>(peak_bytes())));
   fmt::print("cost model: {}\n", c.model);
+  fmt::print("profile: {}\n", printable(to_string(c.profile)));
+  for (const auto& line : c.passed_over) fmt::print("{}\n", printable(line));
   if (const cost::Worth& w = c.after.predicted; w.kernels > 0)
     fmt::print("of the {} kernels that it runs, {} were not measured but estimated\n", w.kernels,
                w.estimated);
   print_measured(c);
+  if (c.elsewhere)
+    fmt::print("{} {} takes {:.2f} times as long for this model (noise {:.1f} %): --target {}\n",
+               c.elsewhere->runtime, c.elsewhere->version, c.elsewhere->ratio,
+               100 * c.elsewhere->noise, c.elsewhere->runtime);
   if (!c.note.empty()) fmt::print("{}\n", printable(c.note));
   if (o.check && o.discarded.empty()) fmt::print("check: {}\n", printable(describe(*o.check)));
 }
@@ -178,6 +185,8 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                       {"numerics", flags.numerics},
                       {"unsafe_rules", o.unsafe_rules},
                       {"cost_model", o.choice.model},
+                      {"profile", to_json(o.choice.profile)},
+                      {"profiles_not_used", o.choice.passed_over},
                       {"fixed_shapes", flags.shapes},
                       {"fixed_dims", flags.dims},
                       {"dynamic", o.dynamic},
@@ -219,6 +228,9 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
       j["others"].push_back(
           {{"cost", v.predicted.microseconds}, {"measured", to_json(*v.measured)}});
   }
+  if (const auto& e = o.choice.elsewhere)
+    j["faster_runtime"] = {
+        {"runtime", e->runtime}, {"version", e->version}, {"ratio", e->ratio}, {"noise", e->noise}};
   if (o.check) j["check"] = json_of(*o.check);
   return j;
 }
@@ -357,9 +369,25 @@ rewrite::SearchOptions search_options(const OptimizeFlags& flags, Opset opset) {
   return options;
 }
 
-/// May the main graph have onnxruntime's own operators that it had not?
+/// May the main graph have operators of com.microsoft that it had not?
 bool allows_own_operators(const OptimizeFlags& flags, Opset opset) {
-  return !flags.portable && (opset.microsoft || (flags.target == kOnnxruntime && !flags.simplify));
+  const cost::Runtime* target = cost::find_runtime(flags.target);
+  if (flags.portable || (target && target->standard_only)) return false;
+  return opset.microsoft || (target && target->own_operators && !flags.simplify);
+}
+
+/// The target reads the model's operator set.
+Status require_readable(const OptimizeFlags& flags, Opset opset) {
+  const cost::Runtime* target = cost::find_runtime(flags.target);
+  if (!target || target->last_opset == 0) return {};
+  if (opset.version >= target->first_opset && opset.version <= target->last_opset) return {};
+  return error(fmt::format("{}: operator set {}; {} reads {} to {}", flags.in, opset.version,
+                           flags.target, target->first_opset, target->last_opset));
+}
+
+/// Are prices scaled to this processor where they have to be?
+bool probes(const OptimizeFlags& flags) {
+  return !flags.simplify && !flags.no_measure && flags.measure.empty() && flags.cost == "auto";
 }
 
 /// Optimises the bodies, then the main graph. An Error: the exit code.
@@ -412,8 +440,13 @@ int run_optimize(const OptimizeFlags& flags) {
   o.rules = rules->rules().size();
   o.unsafe_rules = rules->unsafe();
   o.before = io::summarise(*imported);
+  if (auto s = require_readable(flags, o.before.opset); !s) return bad_input(s.error());
   o.dynamic = dynamic_sizes(imported->graph);
   Stop stop(flags.common.seconds, memory);
+  if (probes(flags))
+    if (auto probed = take_probe(cost::find_runtime(flags.target), stop, flags.common.verbosity);
+        !probed)
+      tell("warning: this processor was not probed: " + probed.error().message);
   if (auto ended = search(flags, *imported, *rules, o, stop)) return *ended;
   if (auto ended = check_result(flags, *imported, o, stop)) return *ended;
   fit_result(flags, *imported, o);

@@ -66,7 +66,7 @@ Result<Setting> prepare(const TrainFlags& flags) {
 }
 
 template <class Agent>
-Status run(Agent& agent, const TrainFlags& flags, OutputFile& out) {
+Status run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& out) {
   rl::TrainOptions options;
   options.iterations = flags.iterations;
   options.state = state_file(flags);
@@ -81,6 +81,7 @@ Status run(Agent& agent, const TrainFlags& flags, OutputFile& out) {
   for (const auto& [name, value] : report.last)
     table.rows.push_back({name, fmt::format("{:.4g}", value)});
   fmt::print("{}", to_string(table));
+  fmt::print("profile: {}\n", printable(to_string(used_profile(s.cost))));
   fmt::print("{} iterations, {} of them before; wrote {}\n", report.iterations, report.before,
              flags.out);
   if (!report.ended)
@@ -104,7 +105,7 @@ template <class Agent, class Options>
 Status train_on(const TrainFlags& flags, const Setting& s, TrainOutputs& outputs) {
   ASSIGN_OR_RETURN(Options options, options_of<Options>(flags, s));
   Agent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  return run(agent, flags, outputs.policy);
+  return run(agent, flags, s, outputs.policy);
 }
 
 /// Percent that was saved, imagined and real, of each temperature.
@@ -143,11 +144,13 @@ Status train_world_model(const TrainFlags& flags, const Setting& s, TrainOutputs
   if (flags.episodes > 0) options.episodes = flags.episodes;
   if (flags.reward != "change") return error("--reward: a world model predicts 'change' only");
   rl::WorldModelAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  RETURN_IF_ERROR(run(agent, flags, outputs.policy));
+  RETURN_IF_ERROR(run(agent, flags, s, outputs.policy));
   if (flags.common.json.empty()) return {};
   if (agent.iterations() == 0)
     return error(flags.common.json + ": not written, as no iteration came to its end");
-  nlohmann::json j = {{"real_steps", agent.real_steps()}, {"dream_steps", agent.dream_steps()}};
+  nlohmann::json j = {{"real_steps", agent.real_steps()},
+                      {"dream_steps", agent.dream_steps()},
+                      {"profile", to_json(used_profile(s.cost))}};
   j["drift"] = to_json(agent.drift(8, options.dream.tau, flags.common.seed + 1));
   if (!flags.sweep.empty())
     j["sweep"] = to_json(agent.sweep(flags.sweep, flags.sweep_seeds, kSweepUpdates, Stop()));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 
@@ -30,6 +31,7 @@ constexpr double kPricings = 2;            // of a graph and of the original, th
 constexpr double kMeasureSeconds = 20, kConfirmSeconds = 10;
 constexpr double kLeastSpread = 0.005;  // of timings, however quiet the machine was
 constexpr double kDoubt = 0.02;         // of a price that nothing was measured for
+constexpr double kElsewhere = 0.2;      // of the time for confirming, for other runtimes
 constexpr double kProbeSeconds = 40, kRoundSeconds = 20;
 
 bool faster(const Timing& a, const Timing& b) {
@@ -45,9 +47,12 @@ class Chooser {
         rules_(rules),
         options_(options),
         growth_(growth),
-        stop_(stop) {}
+        stop_(stop),
+        target_(cost::find_runtime(flags.target)) {}
 
   Result<Choice> run() {
+    if (target_ && target_->described)
+      note_ = flags_.target + " was never run: what is optimised for it follows a description";
     if (!flags_.measure.empty()) {
       auto measurer = start_measurer(flags_.measure, flags_.measure_threads, stop_);
       if (!measurer && !stop_.must_end()) return measurer.error();
@@ -68,22 +73,24 @@ class Chooser {
  private:
   /// What the search found is timed before it takes the original's place.
   bool confirms() const {
-    return flags_.target == kOnnxruntime && flags_.measure.empty() && !flags_.no_measure &&
+    return target_ && target_->in_worker && flags_.measure.empty() && !flags_.no_measure &&
            !flags_.simplify && flags_.cost == "auto" && flags_.objective == "latency" &&
            !stop_.must_end();
   }
+  /// Of the confirmation some is left to see other runtimes.
+  double seconds_of_confirming() const { return (1 - kElsewhere) * seconds_of_timing(); }
   double seconds_of_timing() const {
     double fallback = flags_.measure.empty() ? kConfirmSeconds : kMeasureSeconds;
     return flags_.measure_seconds > 0 ? flags_.measure_seconds : fallback;
   }
 
   /// The search uses the costs of the runtime that is measured with, and adds to them.
-  bool learns() const { return measurer_ && flags_.cost == "auto"; }
+  bool learns() const { return measurer_ && measurer_->time_kernels && flags_.cost == "auto"; }
 
   /// The cost model; of a runtime at hand with the times of the model's own kernels.
   Status prepare() {
     if (!learns()) {
-      ASSIGN_OR_RETURN(chosen_, choose_cost(flags_.cost, cost::find_runtime(flags_.target)));
+      ASSIGN_OR_RETURN(chosen_, choose_cost(flags_.cost, target_));
       return {};
     }
     RETURN_IF_ERROR(load_profile());
@@ -92,11 +99,9 @@ class Chooser {
   }
 
   Status load_profile() {
-    ASSIGN_OR_RETURN(auto all, all_profiles());
-    profile_.key = measurer_->key;
-    for (const cost::Profile& p : all)
-      if (p.key == profile_.key) profile_ = p;
+    ASSIGN_OR_RETURN(profile_, usable_profile(measurer_->key));
     profile_.block = measurer_->block;
+    kept_is_quiet_ = !profile_.kernels.empty();
     return {};
   }
 
@@ -110,8 +115,11 @@ class Chooser {
     ASSIGN_OR_RETURN(size_t added,
                      complete(profile_, wanted, *measurer_, {seconds, stop_, options_.verbosity}));
     // The objective refers to the model in use: a new one only where another search follows.
+    if (added > 0) {
+      profile_.origin = "measured now";
+      if (is_quiet(profile_) || !kept_is_quiet_) RETURN_IF_ERROR(keep(profile_));
+    }
     if (added > 0 || !chosen_.model) use(profile_);
-    if (added > 0) RETURN_IF_ERROR(keep(profile_));
     return added;
   }
   Result<size_t> time_kernels_of(const std::vector<Candidate>& candidates) {
@@ -137,9 +145,11 @@ class Chooser {
     const double left = stop_.seconds_left();
     goal_.emplace(*cost::goal_named(flags_.objective), *chosen_.model, chosen_.profiled,
                   imported_.graph);
-    start_ = chosen_.profiled ? cost::with_fusions(imported_.graph, chosen_.profiled->runtime(),
-                                                   chosen_.profiled->profile().machine.symbol_value)
-                              : imported_.graph;
+    if (chosen_.profiled)
+      start_ = cost::with_fusions(imported_.graph, target_ ? *target_ : chosen_.profiled->runtime(),
+                                  chosen_.profiled->profile().machine.symbol_value);
+    else
+      start_ = imported_.graph;
     const double pricing = left - stop_.seconds_left();  // nothing, or no number, without a limit
     bool by_sums = !chosen_.profiled && flags_.objective == "latency";
     rewrite::CandidateOptions wanted;
@@ -165,7 +175,8 @@ class Chooser {
   /// The least price, where it is surely less than the original's; else what the clean-up made.
   Result<Choice> by_price(std::vector<Candidate> candidates) {
     constexpr double kTie = 1 + 2 * rewrite::kCleanUpTolerance;  // prices differ in what they see
-    bool measured = !chosen_.profiled || !chosen_.profiled->profile().kernels.empty();
+    bool measured = !chosen_.profiled || (!chosen_.profiled->profile().kernels.empty() &&
+                                          !chosen_.profiled->profile().scaled);
     double most = measured || flags_.cost != "auto" ? 1 : 1 - kDoubt;
     for (Candidate& c : candidates)
       if (!c.unchanged && c.price < (flags_.simplify || c.cleaned ? kTie : most))
@@ -182,12 +193,13 @@ class Chooser {
   /// not be slower.
   Result<Choice> by_confirmation(std::vector<Candidate> candidates) {
     if (candidates.empty()) return by_price(std::move(candidates));
-    auto measurer = start_measurer(kOnnxruntime, flags_.measure_threads, stop_, Timed::Models);
+    const auto began = std::chrono::steady_clock::now();
+    auto measurer = start_measurer(flags_.target, flags_.measure_threads, stop_, Timed::Models);
     if (!measurer) return by_doubt(std::move(candidates), measurer.error().message);
     measurer_ = *std::move(measurer);
     std::vector<const Graph*> graphs{baseline(), baseline()};
     for (const Candidate& c : candidates) graphs.push_back(&c.graph);
-    auto timed = time_graphs(graphs);
+    auto timed = time_graphs(graphs, seconds_of_confirming());
     if (!timed) return by_doubt(std::move(candidates), timed.error().message);
     const Timing &original = (*timed)[0], &again = (*timed)[1];
     double spread = std::max(
@@ -213,8 +225,45 @@ class Chooser {
     choice->after.measured = taken ? (*timed)[*taken + 2] : original;
     choice->measured_with = to_string(measurer_->key);
     choice->spread = spread;
+    std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began;
+    choice->elsewhere = look_elsewhere(*choice, seconds_of_timing() - spent.count());
     return choice;
   }
+  /// Is the model faster in another runtime that is installed? The result here, and there the
+  /// original and the result, where that may run. Only if the seconds that are left suffice.
+  std::optional<Elsewhere> look_elsewhere(const Choice& choice, double seconds) {
+    constexpr double kLeast = 1, kRuns = 20;  // seconds; of a model, warming up included
+    if (seconds < kLeast || kRuns * 1e-6 * choice.after.measured->microseconds > seconds ||
+        stop_.seconds_left() < seconds)
+      return std::nullopt;
+    auto installed = measurer_->installed(stop_);
+    if (!installed) return std::nullopt;
+    std::vector<std::string> runtimes{flags_.target};
+    const Graph* result = choice.kept ? baseline() : &choice.graph;
+    std::vector<const Graph*> graphs{result};
+    for (const auto& [name, version] : *installed) {
+      const cost::Runtime* other = cost::find_runtime(name);
+      if (!other || other == target_) continue;
+      for (const Graph* g : {baseline(), result}) {
+        if (graphs.back() == g && runtimes.back() == name) continue;
+        runtimes.push_back(name);
+        graphs.push_back(g);
+      }
+    }
+    if (graphs.size() == 1) return std::nullopt;
+    auto timed = measurer_->time_graphs_in(runtimes, {&imported_, 1}, graphs, seconds, stop_);
+    if (!timed) return std::nullopt;
+    std::optional<Elsewhere> best;
+    for (size_t k = 1; k < graphs.size(); ++k) {
+      const Timing& t = (*timed)[k];
+      double ratio = t.runs > 0 ? t.microseconds / (*timed)[0].microseconds : 1;
+      bool surely = ratio < 1 - std::max(*choice.spread, t.noise);
+      if (surely && (!best || ratio < best->ratio))
+        best = {runtimes[k], installed->at(runtimes[k]), ratio, t.noise};
+    }
+    return best;
+  }
+
   /// By price, with the reason why nothing was timed.
   Result<Choice> by_doubt(std::vector<Candidate> candidates, const std::string& why) {
     note_ = "chosen by price, not timed: " + why;
@@ -282,8 +331,10 @@ class Chooser {
     return measurer_->files && !imported_.file.empty() ? nullptr : &imported_.graph;
   }
   Result<std::vector<Timing>> time_graphs(const std::vector<const Graph*>& graphs) {
-    return time_models(*measurer_, {&imported_, 1}, graphs,
-                       {seconds_of_timing(), stop_, options_.verbosity});
+    return time_graphs(graphs, seconds_of_timing());
+  }
+  Result<std::vector<Timing>> time_graphs(const std::vector<const Graph*>& graphs, double seconds) {
+    return time_models(*measurer_, {&imported_, 1}, graphs, {seconds, stop_, options_.verbosity});
   }
   /// Stopped before anything was timed.
   Result<Choice> by_prediction(std::vector<Candidate> candidates) {
@@ -333,6 +384,8 @@ class Chooser {
   }
   void describe_model(Choice& choice) const {
     choice.model = chosen_.model->description();
+    choice.profile = used_profile(chosen_);
+    choice.passed_over = chosen_.passed_over;
     choice.note = note_;
   }
 
@@ -342,9 +395,11 @@ class Chooser {
   const rewrite::SearchOptions& options_;
   int64_t growth_;
   const Stop& stop_;
+  const cost::Runtime* target_;  // nullptr: any
   cost::Roofline roofline_;
   ChosenCost chosen_;
   cost::Profile profile_;
+  bool kept_is_quiet_ = false;  // what other runs use of the same: no noisy timings are added to it
   std::optional<Measurer> measurer_;
   std::string note_;
   std::optional<cost::Objective> goal_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/support/commands.h"
+#include "cli/support/profiles.h"
 #include "cost/profile/objective.h"
 #include "cost/profile/timing.h"
 #include "io/model.h"
@@ -18,6 +19,12 @@ struct Valued {
   std::optional<cost::Timing> measured;
 };
 
+/// Another runtime that is installed and faster, beyond the noise.
+struct Elsewhere {
+  std::string runtime, version;
+  double ratio = 1, noise = 0;  ///< of its time to that of the target
+};
+
 struct Choice {
   Graph graph;  ///< the result
   /// On the way to it; its `best` has moved. Where the original is kept: of all searches together.
@@ -29,16 +36,19 @@ struct Choice {
   bool kept = false;        ///< the original, because nothing was better
   cost::GraphCost sums[2];  ///< of the cost model over all calls, before and after
   std::string model;        ///< description of the cost model
-  std::string measured_with;     ///< runtime; empty: nothing was measured
-  std::optional<double> spread;  ///< of the original against itself, as a part of its time
-  std::string note;              ///< why what --measure promises could not be done; empty: it was
+  UsedProfile profile;      ///< what it knows
+  std::vector<std::string> passed_over;  ///< why other profiles were not used
+  std::string measured_with;             ///< runtime; empty: nothing was measured
+  std::optional<double> spread;          ///< of the original against itself, as a part of its time
+  std::optional<Elsewhere> elsewhere;
+  std::string note;  ///< why what --measure promises could not be done; empty: it was
 };
 
-/// Searches, and chooses: by what onnxruntime takes for the file, the clean-up's graph and the best
-/// found, where it is the target and at hand; else by price. With `--measure` kernels that are not
-/// in the profile are timed first, and the original and the best candidates last, in turn; the
-/// original stays unless a candidate is faster beyond the noise, twice. Made constants add at most
-/// `growth` bytes to the model.
+/// Searches, and chooses: by what the target takes for the file, the clean-up's graph and the best
+/// found, where a Python has it (Runtime::in_worker); else by price. With `--measure` kernels that
+/// are not in the profile are timed first, and the original and the best candidates last, in turn;
+/// the original stays unless a candidate is faster beyond the noise, twice. Made constants add at
+/// most `growth` bytes to the model.
 Result<Choice> choose(const OptimizeFlags& flags, const io::Imported& imported,
                       const rewrite::RuleIndex& rules, const rewrite::SearchOptions& options,
                       int64_t growth, const Stop& stop);

@@ -31,10 +31,15 @@ void add_search(CLI::App& app, OptimizeFlags& f) {
 
 /// What the result is for.
 void add_target(CLI::App& app, OptimizeFlags& f) {
-  std::vector<std::string> targets = names_of_runtimes();
+  std::vector<std::string> targets = names_of_runtimes(any_runtime);
+  std::string described;
+  for (const auto& name : targets)
+    if (cost::find_runtime(name)->described)
+      described += "; " + name + ": never run, a description";
   targets.emplace_back(kAnyRuntime);
-  app.add_option("--target", f.target,
-                 "runtime to optimise for: whose operators, fusions and times count; onnx: any")
+  app.add_option(
+         "--target", f.target,
+         "runtime to optimise for: whose operators, fusions and times count; onnx: any" + described)
       ->check(CLI::IsMember(targets))
       ->capture_default_str();
   app.add_flag("--portable", f.portable,
@@ -46,8 +51,8 @@ void add_measuring(CLI::App& app, OptimizeFlags& f) {
   auto* measure =
       app.add_option("--measure", f.measure,
                      "search with this runtime's own times, and time more candidates; default: "
-                     "what was found is timed in onnxruntime, where that is at hand")
-          ->check(CLI::IsMember(names_of_runtimes()));
+                     "what was found is timed in the target, where a Python has it")
+          ->check(CLI::IsMember(names_of_runtimes(can_run)));
   app.add_flag("--no-measure", f.no_measure, "choose by price alone")->excludes(measure);
   app.add_option("--candidates", f.candidates, "graphs to time beside the original")
       ->needs(measure)

@@ -47,9 +47,15 @@ inline void add_memory(CLI::App& app, Common& c, const std::string& what) {
 }
 inline const char* const kMemory = "GB that the process may hold; default: 3/4 of the machine's";
 
-inline std::vector<std::string> names_of_runtimes() {
+using IsRuntime = bool(const cost::Runtime& runtime);
+inline bool any_runtime(const cost::Runtime&) { return true; }
+inline bool can_run(const cost::Runtime& r) { return !r.described; }
+/// Its kernels are timed, so that there may be profiles of it.
+inline bool has_kernels(const cost::Runtime& r) { return r.times_kernels(); }
+inline std::vector<std::string> names_of_runtimes(IsRuntime* wanted) {
   std::vector<std::string> names;
-  for (const auto& r : cost::runtimes()) names.emplace_back(r.name);
+  for (const auto& r : cost::runtimes())
+    if (wanted(r)) names.emplace_back(r.name);
   return names;
 }
 inline std::vector<std::string> with(std::vector<std::string> names, std::string_view more) {
@@ -68,7 +74,7 @@ inline std::vector<std::string> places_to_check() {
 inline const CLI::Validator kCost(
     [](std::string& s) {
       bool known = s == "auto" || s == "roofline";
-      for (const auto& r : cost::runtimes()) known = known || s == r.name;
+      for (const auto& name : names_of_runtimes(has_kernels)) known = known || s == name;
       bool file = std::string_view(s).ends_with(".profile");
       return known || file ? std::string() : s + " is no cost model and no .profile file";
     },

@@ -113,6 +113,7 @@ struct CostFlags {
   std::string runtime;        ///< its name
   int64_t block = -1;         ///< channels in a block; below 0: the runtime's usual
   bool kernels = false;       ///< show each
+  bool all = false;           ///< of the user's profiles
   int count = 50;
   std::vector<std::string> rules;  ///< empty: the shipped ones
 };
@@ -145,6 +146,12 @@ struct BenchFlags {
   std::string cost = "roofline";
   std::string kept;  ///< file of runs, kept up to date; empty: none
 };
+struct RuntimesFlags {
+  Common common;
+  std::string model;
+  bool no_measure = false;  ///< optimised by price
+  double seconds = 20;      ///< of timing, all together
+};
 struct StatsFlags {
   Common common;
   std::string model;
@@ -166,6 +173,8 @@ int run_rules_import(const ImportFlags& flags);
 int run_rules_export(const ExportFlags& flags);
 int run_calibrate(const CostFlags& flags);
 int run_cost_show(const CostFlags& flags);
+int run_cost_list(const CostFlags& flags);
+int run_cost_forget(const CostFlags& flags);
 int run_cost_merge(const CostFlags& flags);
 int run_cost_add(const CostFlags& flags);
 int run_cost_kernels(const CostFlags& flags);
@@ -176,6 +185,7 @@ int run_cost_variants(const CostFlags& flags);
 std::vector<std::string> agent_names();
 int run_train(const TrainFlags& flags);
 int run_bench_learn(const BenchFlags& flags);
+int run_bench_runtimes(const RuntimesFlags& flags);
 int run_stats(const StatsFlags& flags);
 int run_eval(const EvalFlags& flags);
 int run_roundtrip(const CheckFlags& flags);

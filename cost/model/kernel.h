@@ -56,6 +56,23 @@ struct Runtime {
   bool on_processor = false;
   /// Its kernels can compute a graph on given inputs, in float32, wherever regraft runs.
   bool evaluates = false;
+  /// Whose kernels, with their timings, stand for its own, which are not timed; empty: it has its
+  /// own.
+  std::string_view priced_as = {};
+  /// Whose rows of fusions.def hold for it; empty: its own.
+  std::string_view fuses_as = {};
+  /// The Python worker (python/regraft) runs it; what is optimised for it is confirmed there.
+  bool in_worker = false;
+  /// It has operators beside ONNX's own (com.microsoft), which a result for it may hold.
+  bool own_operators = false;
+  /// A result for it gets no operators but ONNX's own, whatever the model has.
+  bool standard_only = false;
+  /// The versions of ONNX's operator set that it reads; 0: any.
+  int first_opset = 0, last_opset = 0;
+  /// Known from what is written of it: it was never run.
+  bool described = false;
+
+  bool times_kernels() const { return priced_as.empty() && !described; }
 };
 /// Those of runtimes.def, in their order.
 std::span<const Runtime> runtimes();
@@ -63,6 +80,8 @@ std::span<const Runtime> runtimes();
 inline constexpr std::string_view kPlainLoops = "single";
 /// One of runtimes(), or kPlainLoops; nullptr for other names.
 const Runtime* find_runtime(std::string_view name);
+/// Whose kernels and timings a graph is priced with; nullptr for nullptr.
+const Runtime* priced_as(const Runtime* runtime);
 
 /// The kernel as it is timed: runtimes fold what scales or shifts the channels of a convolution
 /// into its weights, and a bias costs them nothing, so every convolution has one and none of the

@@ -80,7 +80,8 @@ bool is_known_fusion(const Context& c, const std::vector<int32_t>& members) {
            });
   };
   return std::ranges::any_of(kFusions, [&](const KnownFusion& f) {
-    return f.runtime == c.runtime.name && f.operators == operators && has_number(f.number);
+    std::string_view whose = c.runtime.fuses_as.empty() ? c.runtime.name : c.runtime.fuses_as;
+    return f.runtime == whose && f.operators == operators && has_number(f.number);
   });
 }
 
@@ -439,9 +440,15 @@ const Runtime* find_runtime(std::string_view name) {
   return name == kPlainLoops ? &kSingle : nullptr;
 }
 
+const Runtime* priced_as(const Runtime* runtime) {
+  return runtime && !runtime->priced_as.empty() ? find_runtime(runtime->priced_as) : runtime;
+}
+
 Graph with_fusions(const Graph& g, const Runtime& runtime, int64_t symbol_value) {
   Graph sized = at_sizes(g, symbol_value), marked = g;
-  Context c(sized, runtime);
+  Runtime known = runtime;
+  known.chains = false;  // what any chain is fused into breaks with no rewrite
+  Context c(sized, known);
   std::vector<std::vector<int32_t>> groups;
   grouped(c, groups);
   int32_t number = 0;

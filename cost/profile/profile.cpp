@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -39,6 +40,9 @@ wire::Profile to_wire(const Profile& p) {
       rate.set_gbytes(p.machine.rates[k].gbytes);
     }
   }
+  if (p.spread) w.set_spread(*p.spread);
+  w.set_measured(p.measured);
+  w.set_probe(p.probe);
   for (const auto& [signature, timing] : p.kernels) {
     auto& kernel = *w.add_kernels();
     kernel.set_signature(signature);
@@ -60,7 +64,12 @@ Result<Profile> from_wire(const wire::Profile& w) {
   p.overhead = w.overhead_microseconds();
   if (!find_runtime(p.key.runtime))
     return error(fmt::format("unknown runtime '{}'", p.key.runtime));
-  if (p.key.threads < 0 || p.block < 0 || !is_amount(p.overhead))
+  if (w.has_spread()) p.spread = w.spread();
+  p.measured = w.measured();
+  p.probe = w.probe();
+  constexpr int64_t kLatest = 253402300799;  // the year 9999
+  if (p.key.threads < 0 || p.block < 0 || !is_amount(p.overhead) ||
+      !is_amount(p.spread.value_or(0)) || p.measured < 0 || p.measured > kLatest)
     return error("numbers that make no sense");
   p.calibrated = w.has_machine();
   if (p.calibrated) {
@@ -88,6 +97,24 @@ Result<Profile> from_wire(const wire::Profile& w) {
 
 }  // namespace
 
+bool is_quiet(const Profile& p) {
+  return p.spread && *p.spread <= (p.probe ? kQuietProbe : kQuietSpread);
+}
+
+void set_spread(Profile& p, const std::map<std::string, Timing, std::less<>>& again) {
+  std::vector<double> apart;
+  for (const auto& [signature, second] : again) {
+    auto first = p.kernels.find(signature);
+    bool timed = first != p.kernels.end() && first->second.runs > 0 && second.runs > 0;
+    if (!timed || first->second.microseconds <= 0 || second.microseconds <= 0) continue;
+    double ratio = second.microseconds / first->second.microseconds;
+    apart.push_back(std::max(ratio, 1 / ratio) - 1);
+  }
+  p.spread = apart.empty() ? std::nullopt : std::optional(median(std::move(apart)));
+  auto now = std::chrono::system_clock::now().time_since_epoch();
+  p.measured = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
 std::string to_string(const ProfileKey& key) {
   std::string s = key.runtime;
   if (!key.runtime_version.empty()) s += " " + key.runtime_version;
@@ -103,6 +130,15 @@ void merge(Profile& into, const Profile& from) {
     into.calibrated = true;
   }
   into.block = std::max(into.block, from.block);
+  if (into.kernels.empty())
+    into.spread = from.spread;
+  else if (!from.kernels.empty())
+    into.spread = into.spread && from.spread ? std::optional(std::max(*into.spread, *from.spread))
+                                             : std::nullopt;
+  into.measured = std::max(into.measured, from.measured);
+  into.probe = into.probe || from.probe;
+  if (!from.origin.empty() && into.origin != from.origin)
+    into.origin += (into.origin.empty() ? "" : " and ") + from.origin;
   if (into.overhead == 0) into.overhead = from.overhead;
   for (const auto& [signature, timing] : from.kernels) {
     auto [it, added] = into.kernels.emplace(signature, timing);
@@ -127,7 +163,9 @@ void replace(std::vector<Profile>& in, const Profile& profile) {
 
 Result<std::vector<Profile>> read_profiles(const std::string& path) {
   ASSIGN_OR_RETURN(std::string bytes, read_file(path, kMaxBytes));
-  return parse_profiles(bytes, path);
+  ASSIGN_OR_RETURN(auto profiles, parse_profiles(bytes, path));
+  for (Profile& p : profiles) p.origin = path;
+  return profiles;
 }
 
 Result<std::vector<Profile>> parse_profiles(std::string_view bytes, const std::string& name) {

@@ -2,6 +2,7 @@
 // What was measured on a machine, and the files that keep it. The only file of this room that
 // knows protobuf is profile.cpp.
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,9 +33,28 @@ struct Profile {
   double overhead = 0;      ///< microseconds for each kernel in a graph, beside its own time
   bool calibrated = false;  ///< `machine` was fitted to measurements
   std::map<std::string, Timing, std::less<>> kernels;  ///< by signature
+  /// How far two timings of one kernel are apart, as a part of them, in the median over a sample
+  /// (A/A). None: it was not measured.
+  std::optional<double> spread;
+  int64_t measured = 0;  ///< seconds since 1970 of the last timing; 0: not known
+  bool probe = false;    ///< a few kernels, to scale what another machine's profile has
+  bool scaled = false;   ///< another machine's, scaled to this one; not written
+  std::string origin;    ///< the file it is of, and what was made of it; not written
 };
 
-/// Of kernels that both have, the one with less noise stays. REQUIRES: equal keys.
+/// What a spread may be for the machine to count as quiet.
+inline constexpr double kQuietSpread = 0.05;
+/// The same for a probe: kinds of kernels differ between processors by more.
+inline constexpr double kQuietProbe = 0.2;
+/// The profile's spread is known, and no more than that.
+bool is_quiet(const Profile& p);
+/// Sets `spread` from a second timing of kernels that the profile has, and the time of measuring to
+/// now. Kernels without runs, or that take no time, do not count; the spread is none without
+/// others.
+void set_spread(Profile& p, const std::map<std::string, Timing, std::less<>>& again);
+
+/// Of kernels that both have, the one with less noise stays; the larger spread counts,
+/// none if one with kernels has none. REQUIRES: equal keys.
 void merge(Profile& into, const Profile& from);
 void merge(std::vector<Profile>& into, const std::vector<Profile>& from);
 

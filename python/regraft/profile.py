@@ -10,15 +10,17 @@ import argparse
 import hashlib
 import json
 import pathlib
+import statistics
 import sys
 import tempfile
 import time
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 from . import kernels, program, runtime, timing
 from .program import Failure
 
 SECONDS_EACH = 0.5  # at most, of timing a kernel
+SAMPLE, LEAST = 12, 20.0  # kernels timed twice, of so many microseconds
 
 
 def say(text: str) -> None:
@@ -49,6 +51,19 @@ def timed_kernels(args: argparse.Namespace, listed: List[Dict[str, str]]) -> Lis
     return good
 
 
+def spread(args: argparse.Namespace, good: List[Dict[str, Any]],
+           listed: List[Dict[str, str]]) -> Optional[float]:
+    """How far two timings of one kernel are apart, in the median over a sample; None of nothing."""
+    files = {kernel["signature"]: kernel for kernel in listed}
+    slow = sorted((k for k in good if k["microseconds"] >= LEAST), key=lambda k: k["microseconds"])
+    sample = slow[::len(slow) // SAMPLE + 1]
+    again = kernels.time_kernels([files[k["signature"]] for k in sample], args.threads,
+                                 max(2.0, SECONDS_EACH * len(sample)), args.provider)
+    ratios = [r["microseconds"] / k["microseconds"] for k, r in zip(sample, again)
+              if r.get("microseconds")]
+    return statistics.median(max(r, 1 / r) - 1 for r in ratios) if ratios else None
+
+
 def timed_models(args: argparse.Namespace) -> List[Dict[str, Any]]:
     found = []
     for model in args.models:
@@ -74,7 +89,9 @@ def profile(args: argparse.Namespace) -> int:
         listed = wanted(args, machine["block"], folder)
         say(f"{machine['device']}, {machine['runtime']} {machine['version']}, "
             f"{args.threads} thread(s): {len(listed)} kernels to time")
-        results = {**machine, "kernels": timed_kernels(args, listed) if listed else [],
+        timed = timed_kernels(args, listed) if listed else []
+        results = {**machine, "kernels": timed, "spread": spread(args, timed, listed),
+                   "measured": int(time.time()),
                    "overhead": kernels.overhead(args.threads, provider=args.provider),
                    "models": timed_models(args) if args.whole else []}
         path = pathlib.Path(folder) / "results.json"

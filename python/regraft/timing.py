@@ -4,7 +4,7 @@ import statistics
 import time
 from typing import Any, Callable, Dict, List, Sequence, Union
 
-from . import runtime
+from . import openvino_runtime, runtime
 from .program import Failure, one_line
 from .statistic import half_width, summary
 
@@ -93,16 +93,30 @@ def result(runner: Runner, first: Runner) -> Result:
     return found
 
 
-def time_models(files: Sequence[Union[str, bytes]], threads: int = 1, seconds: float = 10,
-                provider: str = "cpu", symbol: int = runtime.SYMBOL) -> List[Result]:
-    """Whole models, all in turn, with the same inputs, in about so many seconds, of which loading
-    them takes its part. One thread of a processor is timed by what it computes, not by the clock on
-    the wall: then waiting for others does not count."""
-    end = time.perf_counter() + seconds
-    runtime.provider_name(provider)
-    inputs = runtime.Inputs(symbol)
+def runner(file: Union[str, bytes], name: str, threads: int, provider: str,
+           inputs: runtime.Inputs) -> Runner:
+    """Of a model in the runtime of that name. One thread of a processor is timed by what it
+    computes, not by the clock on the wall: then waiting for others does not count."""
+    openers = {"onnxruntime": lambda: runtime.session(file, threads, provider),
+               "openvino": lambda: openvino_runtime.Session(file, threads)}
+    if name not in openers:
+        raise Failure(f"no runtime {name!r}; there are " + ", ".join(openers))
     clock = time.thread_time if threads == 1 and provider == "cpu" else time.perf_counter
-    runners = [Runner(lambda f=file: runtime.session(f, threads, provider), inputs, clock)
-               for file in files]
+    return Runner(openers[name], inputs, clock)
+
+
+def time_models(files: Sequence[Union[str, bytes]], threads: int = 1, seconds: float = 10,
+                provider: str = "cpu", symbol: int = runtime.SYMBOL,
+                runtimes: Sequence[str] = ()) -> List[Result]:
+    """Whole models, all in turn, with the same inputs, in about so many seconds, of which loading
+    them takes its part. Each in the runtime of its place, or all in onnxruntime."""
+    end = time.perf_counter() + seconds
+    if runtimes and len(runtimes) != len(files):
+        raise Failure("as many runtimes as files are needed")
+    if not runtimes:
+        runtime.provider_name(provider)
+    inputs = runtime.Inputs(symbol)
+    runners = [runner(file, name, threads, provider, inputs)
+               for file, name in zip(files, runtimes or ["onnxruntime"] * len(files))]
     rounds(runners, max(0.0, end - time.perf_counter()))
     return [result(runner, runners[0]) for runner in runners]

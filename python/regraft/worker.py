@@ -1,23 +1,65 @@
 """Serves timing to another program: one JSON object a line on stdin, one on stdout for each."""
+import importlib.metadata
+import importlib.util
 import json
 import os
 import sys
-from typing import IO, Any, Dict
+from typing import IO, Any, Dict, List, Optional
 
-from . import kernels, runtime, timing
+from . import kernels, openvino_runtime, runtime, timing
 from .program import Failure, one_line
 
 Request = Dict[str, Any]
 
 
 def device(request: Request) -> Request:
+    if request.get("runtime") == "openvino":
+        return openvino_runtime.device(runtime.processor(), int(request.get("threads", 1)))
     return runtime.device(request.get("provider", "cpu"), int(request.get("threads", 1)))
 
 
 def models(request: Request) -> Request:
     return {"results": timing.time_models(
         request["files"], int(request.get("threads", 1)), float(request.get("seconds", 10)),
-        request.get("provider", "cpu"), int(request.get("symbol", runtime.SYMBOL)))}
+        request.get("provider", "cpu"), int(request.get("symbol", runtime.SYMBOL)),
+        request.get("runtimes", ()))}
+
+
+def runtimes(_: Request) -> Request:
+    """Those that this Python has, without loading them."""
+    found = {}
+    for name in ("onnxruntime", "openvino"):
+        if importlib.util.find_spec(name) is not None:
+            try:
+                found[name] = importlib.metadata.version(name)
+            except importlib.metadata.PackageNotFoundError:
+                found[name] = ""
+    return {"runtimes": found}
+
+
+class Contest:
+    """Models that are ready, each in a runtime with its threads; a round runs each once."""
+    runners: List[timing.Runner] = []
+
+    @classmethod
+    def open(cls, request: Request) -> Request:
+        entries = request["models"]
+        inputs = runtime.Inputs(int(request.get("symbol", runtime.SYMBOL)))
+        cls.runners = [timing.runner(e["file"], e["runtime"], int(e["threads"]), "cpu", inputs)
+                       for e in entries]
+        return {"results": [{"error": r.error} if r.error else {} for r in cls.runners]}
+
+    @classmethod
+    def round(cls, request: Request) -> Request:
+        count = len(cls.runners)
+        taken: List[Optional[float]] = [None] * count
+        for k in timing.order(count, int(request["number"])) if count else ():
+            runner = cls.runners[k]
+            if not runner.error:
+                runner.run()
+            if not runner.error:
+                taken[k] = runner.samples[-1]
+        return {"microseconds": taken}
 
 
 def time_kernels(request: Request) -> Request:
@@ -32,7 +74,8 @@ def overhead(request: Request) -> Request:
                                              request.get("provider", "cpu"))}
 
 
-OPERATIONS = {"device": device, "models": models, "kernels": time_kernels, "overhead": overhead}
+OPERATIONS = {"device": device, "models": models, "kernels": time_kernels, "overhead": overhead,
+              "runtimes": runtimes, "open": Contest.open, "round": Contest.round}
 
 
 def answer(line: str) -> Request:

@@ -1,4 +1,5 @@
 """What tests of the program from outside share. Each ends with command_line.main()."""
+import json
 import os
 import pathlib
 import re
@@ -25,6 +26,14 @@ REGRAFT = ""
 def regraft(*arguments, env=None):
     return subprocess.run([REGRAFT, *map(str, arguments)], capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, timeout=300, env=env)
+
+
+def fake_worker(**said):
+    """The environment in which fake_worker.py is the Python that has runtimes."""
+    said = {"runtimes": {"onnxruntime": "1.0"}, "times": {"onnxruntime": 100, "openvino": 100},
+            **said}
+    return {"REGRAFT_PYTHON": str(pathlib.Path(__file__).resolve().parent / "fake_worker.py"),
+            "FAKE_WORKER": json.dumps(said)}
 
 
 class CommandLine(unittest.TestCase):

@@ -9,7 +9,7 @@ import os
 import sys
 
 import command_line
-from command_line import DONE, regraft
+from command_line import DONE, USAGE, regraft
 
 import numpy as np
 import onnx
@@ -28,7 +28,7 @@ def number(name, value):
     return numpy_helper.from_array(np.float32(value), name)
 
 
-class Targets(command_line.CommandLine):
+class SmallModels(command_line.CommandLine):
     def model(self, nodes, shape, constants=()):
         values = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)]
                   for name in ("x", "y")]
@@ -74,6 +74,8 @@ class Targets(command_line.CommandLine):
                          .run(None, {"x": x})[0] for p in (a, b))
         np.testing.assert_allclose(first, second, rtol=1e-4, atol=1e-5)
 
+
+class Targets(SmallModels):
     def test_the_default_is_confirmed_by_measuring(self):
         path = self.useless()
         out, report = self.optimised(path)
@@ -122,6 +124,124 @@ class Targets(command_line.CommandLine):
             json.dump(said, file)
         run = regraft("check", path, out, "--certificate", certificate)
         self.assertNotEqual(run.returncode, DONE)
+
+
+BOTH = {"onnxruntime": "1.0", "openvino": "9.9"}
+
+
+class Runtimes(SmallModels):
+    """With a worker that says what it is told to: nothing is timed."""
+
+    def fake(self, **said):
+        self.log = os.path.join(self.keep.name, "requests")
+        return command_line.fake_worker(log=self.log, **{"runtimes": BOTH, **said})
+
+    def requests(self, operation):
+        with open(self.log, encoding="utf-8") as file:
+            asked = [json.loads(line) for line in file]
+        return [a for a in asked if a["op"] == operation]
+
+    def test_openvino_confirms_what_is_for_openvino(self):
+        path = self.tanh_gelu()
+        env = self.fake(made={"openvino": 0.5})
+        out, report = self.optimised(path, "--target", "openvino", env=env)
+        self.assertIn("openvino 9.9", report["measured_with"])
+        self.assertEqual(report["target"], "openvino")
+        self.assertEqual(set(self.requests("models")[0]["runtimes"]), {"openvino"})
+        first, again = self.requests("models")[0]["files"][:2]
+        self.assertEqual((first, again), (path, path))
+        self.assertEqual(report["after"]["measured"]["microseconds"], 50)
+        self.assertFalse([k for k in self.kinds(out) if ":" in k])
+        self.assertEqual([o.domain for o in onnx.load(out).opset_import], [""])
+        self.assertNotIn("faster_runtime", report)
+        self.assert_same(path, out)
+
+    def test_what_is_slower_there_is_not_taken(self):
+        path = self.useless()
+        env = self.fake(made={"openvino": 1.5})
+        out, report = self.optimised(path, "--target", "openvino", env=env)
+        self.assertTrue(report["kept"])
+        with open(path, "rb") as before, open(out, "rb") as after:
+            self.assertEqual(before.read(), after.read())
+
+    def test_without_openvino_the_price_decides(self):
+        env = self.fake(runtimes={"onnxruntime": "1.0"})
+        _, report = self.optimised(self.useless(), "--target", "openvino", env=env)
+        self.assertRegex(report["note"], "not timed: openvino cannot be measured")
+        self.assertNotIn("measured_with", report)
+
+    def test_openvino_can_be_measured_with(self):
+        env = self.fake(made={"openvino": 0.5})
+        _, report = self.optimised(self.useless(), "--target", "openvino", "--measure", "openvino",
+                                   env=env)
+        self.assertIn("openvino 9.9", report["measured_with"])
+        self.assertEqual(self.requests("kernels"), [])
+        for arguments in (["calibrate", "--runtime", "openvino"], ["cost", "kernels", "x", "--dir",
+                                                                   "y", "--runtime", "openvino"]):
+            self.assert_exit(regraft(*arguments), USAGE)
+
+    def test_a_faster_runtime_is_named(self):
+        path = self.useless()
+        env = self.fake(times={"onnxruntime": 100, "openvino": 60})
+        _, report = self.optimised(path, env=env)
+        faster = report["faster_runtime"]
+        self.assertEqual((faster["runtime"], faster["version"]), ("openvino", "9.9"))
+        self.assertAlmostEqual(faster["ratio"], 0.6)
+        run = regraft("optimize", path, "-o", self.out, env={**os.environ, **env})
+        self.assertIn("openvino 9.9 takes 0.60 times as long", run.stdout)
+        for said in ({"times": {"onnxruntime": 100, "openvino": 99.9}},
+                     {"times": {"onnxruntime": 100, "openvino": 60}, "noise": 0.5},
+                     {"runtimes": {"onnxruntime": "1.0"}}):
+            _, report = self.optimised(path, env=self.fake(**said))
+            self.assertNotIn("faster_runtime", report, said)
+        _, report = self.optimised(path, "--no-measure", env=env)
+        self.assertNotIn("faster_runtime", report)
+
+    def test_a_description_is_never_run(self):
+        path = self.tanh_gelu()
+        out, report = self.optimised(path, "--target", "tensorrt", env=self.fake())
+        self.assertRegex(report["note"], "never run")
+        self.assertNotIn("measured_with", report)
+        self.assertFalse([k for k in self.kinds(out) if ":" in k])
+        self.assertIn("cuda", report["cost_model"])
+        self.assertFalse(os.path.exists(self.log))
+        self.assertRegex(regraft("optimize", "--help").stdout, "tensorrt: never run")
+        self.assert_exit(regraft("optimize", path, "-o", self.out, "--measure", "tensorrt"), USAGE)
+        old = onnx.load(self.useless())
+        old.opset_import[0].version = 8
+        onnx.save(old, path)
+        os.remove(os.path.join(self.out_folder, "out.onnx"))
+        os.remove(os.path.join(self.out_folder, "report.json"))
+        run = regraft("optimize", path, "-o", self.out, "--target", "tensorrt")
+        self.assert_refused(run, "model.onnx: operator set 8; tensorrt reads 9 to 25")
+
+    def raced(self, env):
+        report = os.path.join(self.out_folder, "report.json")
+        run = regraft("bench", "runtimes", self.useless(), "--threads", "2", "--measure-time", "0.1",
+                      "--json", report, env={**os.environ, **env})
+        self.assert_exit(run, DONE)
+        with open(report, encoding="utf-8") as file:
+            rows = json.load(file)["results"]
+        return run.stdout, {(r["runtime"], r["threads"], r["model"]): r for r in rows}
+
+    def test_runtimes_race(self):
+        env = self.fake(times={"onnxruntime": 100, "openvino": 80}, made={"openvino": 0.5})
+        text, rows = self.raced(env)
+        self.assertEqual(set(rows), {(r, n, m) for r in ("onnxruntime", "openvino", "cpu")
+                                     for n in (1, 2) for m in ("original", "optimised")})
+        self.assertEqual(rows["openvino", 1, "optimised"]["microseconds"], 40)
+        self.assertAlmostEqual(rows["openvino", 2, "optimised"]["ratio"], 0.2)
+        self.assertAlmostEqual(rows["openvino", 1, "original"]["ratio"], 0.8)
+        for row in rows.values():
+            self.assertGreaterEqual(row["runs"], 7)
+            self.assertGreater(row["microseconds"], 0)
+        self.assertRegex(text, r"openvino 9.9 +1 +optimised +0.040 +0.0 % +0.400")
+        opened = self.requests("open")[0]["models"]
+        self.assertEqual(len(opened), 8)
+
+    def test_without_python_the_own_executor_is_timed(self):
+        _, rows = self.raced(NO_PYTHON)
+        self.assertEqual({r for r, _, _ in rows}, {"cpu"})
 
 
 def onnx_shape(path):

@@ -7,6 +7,7 @@
 #include "cost/profile/calibrate.h"
 #include "cost/profile/objective.h"
 #include "cost/profile/profiled.h"
+#include "cost/profile/scale.h"
 #include "tests/cost/graphs.h"
 
 namespace regraft::cost {
@@ -37,6 +38,8 @@ TEST(ProfileFile, ReadsBackAsItWasWritten) {
   p.machine.rates[0] = {100, 10};
   p.machine.launch_microseconds = 3;
   p.calibrated = true;
+  p.spread = 0.02;
+  p.measured = 1000000000;
   std::string file = scratch("profile");
   ASSERT_TRUE(bool(write_profiles(file, {p})));
   auto read = read_profiles(file);
@@ -51,6 +54,39 @@ TEST(ProfileFile, ReadsBackAsItWasWritten) {
   EXPECT_EQ(q.machine.launch_microseconds, 3);
   EXPECT_EQ(q.kernels.at("a").microseconds, 1.5);
   EXPECT_EQ(q.kernels.at("a").runs, 20);
+  EXPECT_EQ(q.spread, 0.02);
+  EXPECT_EQ(q.measured, 1000000000);
+  EXPECT_EQ(q.origin, file);
+}
+
+TEST(Profile, ItsSpreadIsTheMedianOfTwoTimings) {
+  Profile p = some_profile();
+  p.kernels = {{"a", {100, 0, 9}}, {"b", {100, 0, 9}}, {"c", {100, 0, 9}}, {"d", {0, 0, 9}}};
+  set_spread(p, {{"a", {104, 0, 9}}, {"b", {50, 0, 9}}, {"c", {102, 0, 9}}, {"d", {1, 0, 9}}});
+  EXPECT_NEAR(p.spread.value(), 0.04, 1e-12);
+  EXPECT_TRUE(is_quiet(p));
+  EXPECT_GT(p.measured, 0);
+  set_spread(p, {{"a", {90, 0, 9}}});
+  EXPECT_FALSE(is_quiet(p));
+  set_spread(p, {{"b", {100, 0, 0}}});
+  EXPECT_FALSE(p.spread.has_value());
+  EXPECT_FALSE(is_quiet(p));
+}
+
+TEST(Profile, TheLargerSpreadCountsWhereTwoAreMerged) {
+  Profile a = some_profile(), b = some_profile();
+  a.spread = 0.01;
+  a.kernels["x"] = {10, 0, 9};
+  Profile was = a;
+  merge(a, b);  // which has nothing
+  EXPECT_EQ(a.spread, 0.01);
+  b.spread = 0.03;
+  b.kernels["y"] = {10, 0, 9};
+  merge(a, b);
+  EXPECT_EQ(a.spread, 0.03);
+  b.spread.reset();
+  merge(was, b);
+  EXPECT_FALSE(was.spread.has_value());
 }
 
 TEST(ProfileFile, BadFilesAreNamed) {
@@ -145,6 +181,32 @@ Profile made_up(double gflops, double gbytes) {
   for (const auto& [signature, kernel] : probe_kernels(*find_runtime("onnxruntime")))
     p.kernels[signature] = {estimate(truth, kernel).microseconds, 0, 9};
   return p;
+}
+
+TEST(Scale, EachKindTakesItsOwnFactor) {
+  Profile there = made_up(100, 10);
+  there.key.runtime = "cpu";
+  Profile here = there, wanted = there;
+  here.key.device = "another processor";
+  here.kernels.clear();
+  auto factor = [](const std::string& signature) {
+    Kind kind = kind_of(*parse_signature(signature));
+    return kind == Kind::Product ? 3.0 : kind == Kind::Pooling ? 1000.0 : 2.0;
+  };
+  auto probes = scaling_kernels(there);
+  EXPECT_GE(probes.size(), 10U);
+  EXPECT_LE(probes.size(), 2 * static_cast<size_t>(Kind::kCount));
+  for (const auto& [signature, kernel] : probes)
+    here.kernels[signature] = {factor(signature) * there.kernels.at(signature).microseconds, 0, 9};
+  wanted.overhead = 1;
+  Profile result = scaled(wanted, there, here);
+  EXPECT_EQ(result.key.device, here.key.device);
+  EXPECT_TRUE(result.scaled);
+  EXPECT_DOUBLE_EQ(result.overhead, 2);
+  for (const auto& [signature, timing] : there.kernels) {
+    double expected = std::min(factor(signature), 8.0) * timing.microseconds;  // 4 times all
+    EXPECT_NEAR(result.kernels.at(signature).microseconds, expected, 1e-9 * expected) << signature;
+  }
 }
 
 TEST(Calibrate, FindsTheRatesOfAMachine) {

@@ -55,6 +55,8 @@ std::vector<fuzz::Seed> fuzz::seeds() {
   p.set_device("a processor");
   p.set_threads(1);
   p.set_block(16);
+  p.set_spread(0.01);
+  p.set_measured(1000000000);
   p.mutable_machine()->set_peak_gflops(10);
   auto& rate = *p.mutable_machine()->add_rates();
   rate.set_kind("matmul");

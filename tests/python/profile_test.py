@@ -3,6 +3,7 @@
 
   python profile_test.py [TestClass[.test]]
 """
+import importlib.util
 import json
 import os
 import pathlib
@@ -22,7 +23,7 @@ import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from regraft import kernels, runtime, small_models, statistic, timing, worker  # noqa: E402
+from regraft import kernels, openvino_runtime, runtime, small_models, statistic, timing, worker  # noqa: E402
 
 
 def environment(**more):
@@ -102,6 +103,54 @@ class Import(unittest.TestCase):
         run = python("-c", hide)
         self.assertEqual(run.returncode, 3)
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+
+
+@unittest.skipUnless(importlib.util.find_spec("openvino"), "no openvino")
+class OpenVino(Files):
+    def test_it_computes_what_onnxruntime_does(self):
+        path = self.save("conv.onnx", conv(16, 8))
+        ours, theirs = openvino_runtime.Session(path, 1), runtime.session(path)
+        for session in (ours, theirs):
+            self.assertEqual([(i.name, i.type, i.shape) for i in session.get_inputs()],
+                             [("x", "tensor(float)", [1, 16, 8, 8])])
+        feeds = runtime.Inputs().of(ours)
+        np.testing.assert_allclose(ours.run(None, feeds)[0], theirs.run(None, feeds)[0], rtol=1e-4)
+
+    def test_it_is_timed_beside_onnxruntime(self):
+        path = self.save("conv.onnx", conv(16, 8))
+        answers = self.answers({"op": "device", "runtime": "openvino"},
+                               {"op": "models", "files": [path, path, self.bad()], "seconds": 0.2,
+                                "runtimes": ["onnxruntime", "openvino", "openvino"]})
+        self.assertEqual(answers[0]["runtime"], "openvino")
+        first, second, bad = answers[1]["results"]
+        self.assertEqual(first["runs"], second["runs"])
+        self.assertIn("error", bad)
+
+
+class Runtimes(Files):
+    def test_those_that_are_here_are_named(self):
+        answer = self.answers({"op": "runtimes"})[0]["runtimes"]
+        self.assertIn("onnxruntime", answer)
+        self.assertEqual("openvino" in answer, importlib.util.find_spec("openvino") is not None)
+
+    def test_a_round_runs_each_model_once(self):
+        path = self.save("conv.onnx", conv(16, 8))
+        models = [{"file": f, "runtime": "onnxruntime", "threads": 1} for f in (path, self.bad())]
+        opened, taken, again = self.answers({"op": "open", "models": models},
+                                            {"op": "round", "number": 0},
+                                            {"op": "round", "number": 1})
+        self.assertEqual([sorted(r) for r in opened["results"]], [[], ["error"]])
+        for answer in (taken, again):
+            self.assertGreater(answer["microseconds"][0], 0)
+            self.assertIsNone(answer["microseconds"][1])
+
+    def test_unknown_runtimes_are_refused(self):
+        path = self.save("conv.onnx", conv(16, 8))
+        for request in ({"op": "models", "files": [path], "runtimes": ["abacus"]},
+                        {"op": "models", "files": [path], "runtimes": []},
+                        {"op": "models", "files": [path], "runtimes": ["onnxruntime"] * 2}):
+            answer = self.answers({**request, "seconds": 0.1})[0]
+            self.assertEqual("error" in answer, bool(request["runtimes"]))
 
 
 class Statistic(unittest.TestCase):

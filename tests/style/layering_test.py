@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     "rl": LOWER | {"rewrite", "cost", "substitutions"},
 }
 ROOMS = [*MAY_INCLUDE, "cli", "python"]
-PYTHON_MAY_IMPORT = {"regraft", "numpy", "onnx", "onnxruntime"}
+PYTHON_MAY_IMPORT = {"regraft", "numpy", "onnx", "onnxruntime", "openvino"}
 # Start of an included header -> files (path prefixes) that may include it.
 THIRD_PARTY = {
     "z3": ["verify/"],
