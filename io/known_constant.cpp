@@ -1,6 +1,4 @@
 // Nodes whose results are in the file, or follow from their attributes and a shape.
-#include <cmath>
-
 #include "io/proto.h"
 #include "io/tensors.h"
 
@@ -56,24 +54,6 @@ std::shared_ptr<const Constant> filled(const onnx::NodeProto& node,
                                     static_cast<int64_t>(element->size()));
 }
 
-/// A constant to the power of one number; nullptr: of another type, large, or not finite.
-std::shared_ptr<const Constant> power_of(const OnnxNode& node) {
-  constexpr int64_t kMaxElements = 1 << 16;
-  const auto &base = node.inputs[0].constant, &exponent = node.inputs[1].constant;
-  bool real = base && exponent && base->dtype() == DType::F32 && exponent->dtype() == DType::F32;
-  if (!real || exponent->count() != 1 || exponent->dims().size() > base->dims().size() ||
-      base->count() > kMaxElements)
-    return nullptr;
-  auto values = base->reals();
-  auto to = exponent->reals();
-  if (!values || !to) return nullptr;
-  for (double& x : *values) {
-    x = std::pow(x, to->front());
-    if (!std::isfinite(x)) return nullptr;
-  }
-  return make_constant(base->dtype(), base->dims(), *values);
-}
-
 }  // namespace
 
 std::shared_ptr<const Constant> known_constant(const OnnxNode& node, const onnx::NodeProto& proto,
@@ -85,7 +65,6 @@ std::shared_ptr<const Constant> known_constant(const OnnxNode& node, const onnx:
   if (node.type == "ConstantOfShape" && node.inputs.size() == 1) {
     if (auto dims = node.constant_ints(0)) return filled(proto, *dims, owner);
   }
-  if (node.type == "Pow" && node.inputs.size() == 2) return power_of(node);
   return nullptr;
 }
 
