@@ -60,7 +60,7 @@ class Stats(command_line.CommandLine):
         path = self.model(
             [helper.make_node("Strange", ["x"], ["s"], domain="own"),
              helper.make_node("Relu", ["s"], ["y"]),
-             helper.make_node("Add", ["k", "k"], ["n"]),
+             helper.make_node("Div", ["k", "k"], ["n"]),
              helper.make_node("Det", ["x"], ["d"])],
             [("x", TensorProto.FLOAT, ["N", 4, 4]), ("k", TensorProto.INT64, [2])],
             [("y", TensorProto.FLOAT, None), ("n", TensorProto.INT64, [2]),
@@ -68,7 +68,7 @@ class Stats(command_line.CommandLine):
         report, text = self.stats(path)
         self.assertEqual(report["reasons"],
                          {"unknown operator": {"own:Strange": 1, "Det": 1},
-                          "element type unknown": {"Relu": 1}, "not real-valued": {"Add": 1}})
+                          "element type unknown": {"Relu": 1}, "not real-valued": {"Div": 1}})
         self.assertEqual((report["nodes"], report["understood"]), (4, 0))
         self.assertEqual(report["dynamic"], ["N"])
         self.assertEqual(report["inputs"][0], {"name": "x", "type": "float32", "dims": ["N", 4, 4]})

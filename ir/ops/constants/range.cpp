@@ -13,8 +13,7 @@ struct Range {
   static constexpr IntAttr ints[] = {{"length", Length::One, std::nullopt},
                                      {"start", Length::One, 0, false, IntKind::Offset},
                                      {"delta", Length::One, 1, true, IntKind::Offset}};
-  static constexpr TypeSupport types[] = {
-      {DType::F32, 11, 11}, {DType::F64, 11, 11}, {DType::I64, 11, 11}, {DType::I32, 11, 11}};
+  static constexpr TypeSupport types[] = {{DType::I64, 11, 11}, {DType::I32, 11, 11}};
   static constexpr auto typed = &one_number_type;
   OP_SHAPES {
     if (!in[0].empty()) return error("range: the operand has axes");
