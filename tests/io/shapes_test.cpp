@@ -221,6 +221,91 @@ TEST(Shapes, ARangeIsWrittenAnew) {
   EXPECT_EQ(again->graph.node(again->graph.outputs()[0].node).kind, NodeKind::Call);
 }
 
+/// The rows of x[n, 8], padded to a multiple of 7: Reshape(Pad(x), [-1, 7, 8]). The target's end is
+/// joined to an empty slice of it.
+onnx::ModelProto rows_in_windows() {
+  auto m = empty_model();
+  auto& g = *m.mutable_graph();
+  *g.add_input() = value("x", {"n", "8"});
+  *g.add_output() = value("y", {"", "", ""});
+  constant(g, "zero", {0});
+  constant(g, "one", {1});
+  constant(g, "seven", {7});
+  constant(g, "begins", {0, 0});
+  constant(g, "window", {7, 8});
+  constant(g, "minus", {-1});
+  constant(g, "far", {INT64_MAX});
+  constant(g, "two", {2});
+  add_node(g, "Shape", {"x"}, {"s"});
+  set_int(add_node(g, "Gather", {"s", "zero"}, {"n"}), "axis", 0);
+  add_node(g, "Mod", {"n", "seven"}, {"over"});
+  add_node(g, "Sub", {"seven", "over"}, {"left"});
+  add_node(g, "Mod", {"left", "seven"}, {"more"});
+  set_int(add_node(g, "Concat", {"begins", "more", "zero"}, {"pads"}), "axis", 0);
+  add_node(g, "Pad", {"x", "pads"}, {"p"});
+  add_node(g, "Slice", {"s", "two", "far", "zero", "one"}, {"none"});
+  set_int(add_node(g, "Concat", {"minus", "window", "none"}, {"target"}), "axis", 0);
+  add_node(g, "Reshape", {"p", "target"}, {"y"});
+  return m;
+}
+
+TEST(Shapes, RoundingUpToAMultipleIsKnown) {
+  auto m = import(rows_in_windows());
+  ASSERT_TRUE(m) << m.error().message;
+  EXPECT_EQ(shape_of(*m), "float32[floor(n+6/7),7,8]");
+  EXPECT_EQ(m->graph.node(m->graph.outputs()[0].node).kind, NodeKind::Call);
+}
+
+TEST(Shapes, AWindowNeedsItsRows) {
+  auto m = empty_model();
+  auto& g = *m.mutable_graph();
+  *g.add_input() = value("x", {"1", "3", "n", "8"});
+  *g.add_output() = value("y", {"", "", "", ""});
+  *g.add_initializer() = floats("w", {2, 3, 5, 1}, std::vector<float>(30, 1));
+  constant(g, "start", {3});
+  constant(g, "axis", {2});
+  constant(g, "far", {INT64_MAX});
+  add_node(g, "Conv", {"x", "w"}, {"c"});
+  add_node(g, "Slice", {"x", "start", "far", "axis"}, {"y"});  // of at least 5 rows
+  *g.add_output() = value("c", {"", "", "", ""});
+  auto imported = import(m);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(shape_of(*imported), "float32[1,3,n-3,8]");
+  Var n = imported->graph.pool().named("n");
+  EXPECT_EQ(n->min, 5);
+  EXPECT_FALSE(n->may_be_zero);
+}
+
+/// h = RNN of x[4,b,3] with an initial state: `value` in the shape [1, b, 2].
+onnx::ModelProto recurrent(float initial) {
+  auto m = empty_model();
+  auto& g = *m.mutable_graph();
+  *g.add_input() = value("x", {"4", "b", "3"});
+  *g.add_input() = value("w", {"1", "2", "3"});
+  *g.add_input() = value("r", {"1", "2", "2"});
+  *g.add_output() = value("h", {"", "", "", ""});
+  constant(g, "one", {1});
+  constant(g, "two", {2});
+  add_node(g, "Shape", {"x"}, {"s"});
+  set_int(add_node(g, "Gather", {"s", "one"}, {"b"}), "axis", 0);
+  set_int(add_node(g, "Concat", {"one", "b", "two"}, {"shape"}), "axis", 0);
+  auto& a = *add_node(g, "ConstantOfShape", {"shape"}, {"state"}).add_attribute();
+  a.set_name("value");
+  a.set_type(onnx::AttributeProto::TENSOR);
+  a.mutable_t()->set_data_type(onnx::TensorProto::FLOAT);
+  a.mutable_t()->add_dims(1);
+  a.mutable_t()->add_float_data(initial);
+  set_int(add_node(g, "RNN", {"x", "w", "r", "", "", "state"}, {"h"}), "hidden_size", 2);
+  return m;
+}
+
+TEST(Shapes, AStateOfZerosIsNone) {
+  auto zeros = import(recurrent(0)), ones = import(recurrent(1));
+  ASSERT_TRUE(zeros && ones);
+  EXPECT_EQ(count(written(*zeros), "ConstantOfShape"), 0);
+  EXPECT_EQ(count(written(*ones), "ConstantOfShape"), 1);
+}
+
 TEST(Shapes, WhatNobodyCanKnowStaysComputed) {
   auto m = empty_model();
   auto& g = *m.mutable_graph();
