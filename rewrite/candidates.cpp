@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "ir/graph/fold.h"
 #include "rewrite/search/clean_up.h"
+#include "rewrite/search/replay.h"
 #include "rewrite/search/reporter.h"
 
 namespace regraft::rewrite {
@@ -14,6 +15,7 @@ namespace regraft::rewrite {
 namespace {
 
 constexpr double kShare = 0.25;  // of the budgets, for a search without one rule
+constexpr int kMostBlamed = 4;   // rules that one clean-up is done without
 
 /// Equal for graphs that do the same with the same constants, which are not read: graphs that were
 /// made from one graph share them.
@@ -55,6 +57,13 @@ void add_counts(SearchReport& total, const SearchReport& next) {
   total.stop = next.stop;
 }
 
+Result<RuleIndex> without(const RuleIndex& rules, const std::string& name) {
+  std::vector<Rule> rest;
+  for (const CompiledRule& r : rules.rules())
+    if (r.rule.name != name) rest.push_back(r.rule);
+  return RuleIndex::build(std::move(rest), Scope::Proved, rules.least());
+}
+
 class Collector {
  public:
   Collector(const Graph& g, const Searcher& searcher, const GraphPrice& price,
@@ -72,7 +81,7 @@ class Collector {
     SearchOptions options = options_;
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     const Stop searching(stop_, wanted_.reserve);
-    SearchReport report = CleanUp().search(g_, rules, model, options, searching);
+    ASSIGN_OR_RETURN(SearchReport report, cleaned(rules, model, options, searching));
     if (wanted_.cleaned && found_.empty() && !searching.must_end())
       RETURN_IF_ERROR(keep(report, Kind::Cleaned));
     if (!searching.must_end()) {
@@ -110,6 +119,37 @@ class Collector {
 
  private:
   enum class Kind : uint8_t { Found, Cleaned };
+
+  /// The clean-up. Where its result costs more after all, it begins anew without the rule that the
+  /// price rose with.
+  Result<SearchReport> cleaned(const RuleIndex& rules, const cost::CostModel& model,
+                               const SearchOptions& options, const Stop& stop) const {
+    SearchReport report = CleanUp().search(g_, rules, model, options, stop);
+    if (report.steps.empty()) return report;
+    const double most = (1 + 2 * kCleanUpTolerance) * price_(g_);
+    std::optional<RuleIndex> fewer;
+    for (int k = 0; k < kMostBlamed && !stop.must_end() && price_(report.best) > most; ++k) {
+      const RuleIndex& used = fewer ? *fewer : rules;
+      ASSIGN_OR_RETURN(std::string blamed, first_dear(used, model, options, report, most, stop));
+      ASSIGN_OR_RETURN(RuleIndex rest, without(used, blamed));
+      fewer.emplace(std::move(rest));
+      report = CleanUp().search(g_, *fewer, model, options, stop);
+    }
+    return report;
+  }
+  /// The rule of the first step after which the graph costs more than `most`, found by halving.
+  Result<std::string> first_dear(const RuleIndex& rules, const cost::CostModel& model,
+                                 const SearchOptions& options, const SearchReport& report,
+                                 double most, const Stop& stop) const {
+    size_t fits = 0, dear = report.steps.size();
+    while (dear - fits > 1 && !stop.must_end()) {
+      size_t middle = fits + (dear - fits) / 2;
+      ASSIGN_OR_RETURN(Graph then, replay(g_, rules, std::span(report.steps).first(middle), model,
+                                          {options.opset, &stop}));
+      (price_(then) > most ? dear : fits) = middle;
+    }
+    return report.steps[dear - 1].rule;
+  }
 
   /// Another candidate, unless it is known or the original.
   Status keep(SearchReport report, Kind kind) {
@@ -153,13 +193,6 @@ class Collector {
   uint64_t original_;
   std::set<uint64_t> seen_;  // before folding
 };
-
-Result<RuleIndex> without(const RuleIndex& rules, const std::string& name) {
-  std::vector<Rule> rest;
-  for (const CompiledRule& r : rules.rules())
-    if (r.rule.name != name) rest.push_back(r.rule);
-  return RuleIndex::build(std::move(rest), Scope::Proved, rules.least());
-}
 
 }  // namespace
 
