@@ -242,8 +242,7 @@ json json_of(const std::vector<Entry>& entries) {
 Status time_all(Contest& contest, double seconds, const Stop& stop) {
   auto start = std::chrono::steady_clock::now();
   for (int k = 0; k < kMostRounds && !stop.must_end(); ++k) {
-    std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    if (k >= kLeastRounds && spent.count() > seconds) break;
+    if (k >= kLeastRounds && seconds_since(start) > seconds) break;
     if (auto done = contest.round(k, stop); !done) return stop.must_end() ? Status() : done;
   }
   return {};

@@ -63,7 +63,7 @@ Result<Profile> of_runtime(const CostFlags& flags, const std::vector<Profile>& k
   Profile p;
   p.key = measurer.key;
   for (const Profile& k : known)
-    if (k.key == p.key && (is_quiet(k) || !k.spread)) p = k;  // what was noisy is measured anew
+    if (k.key == p.key) p = k;
   cost::Runtime runtime = *cost::find_runtime(flags.runtime);
   runtime.block = measurer.block;
   ASSIGN_OR_RETURN(auto wanted, wanted_kernels(flags, runtime));
@@ -132,7 +132,9 @@ int run_calibrate(const CostFlags& flags) {
                to_string(made->key), cost::median_error(made->machine, *made));
   fmt::print("two timings of the same are {} apart\n", spread_text(made->spread));
   if (file == user_profile() && !is_quiet(*made))
-    fmt::print("the machine was not quiet: `optimize` will not use this profile by itself\n");
+    fmt::print(
+        "the machine was not quiet: `optimize` will not use this profile by itself; another time, "
+        "`regraft cost forget` it and calibrate again\n");
   return kDone;
 }
 

@@ -77,8 +77,10 @@ class Chooser {
            !flags_.simplify && flags_.cost == "auto" && flags_.objective == "latency" &&
            !stop_.must_end();
   }
-  /// Of the confirmation some is left to see other runtimes.
-  double seconds_of_confirming() const { return (1 - kElsewhere) * seconds_of_timing(); }
+  /// Of the time for it that is left; some is kept to see other runtimes.
+  double seconds_of_confirming(double spent) const {
+    return std::max((1 - kElsewhere) * seconds_of_timing() - spent, seconds_of_timing() / 2);
+  }
   double seconds_of_timing() const {
     double fallback = flags_.measure.empty() ? kConfirmSeconds : kMeasureSeconds;
     return flags_.measure_seconds > 0 ? flags_.measure_seconds : fallback;
@@ -199,7 +201,7 @@ class Chooser {
     measurer_ = *std::move(measurer);
     std::vector<const Graph*> graphs{baseline(), baseline()};
     for (const Candidate& c : candidates) graphs.push_back(&c.graph);
-    auto timed = time_graphs(graphs, seconds_of_confirming());
+    auto timed = time_graphs(graphs, seconds_of_confirming(seconds_since(began)));
     if (!timed) return by_doubt(std::move(candidates), timed.error().message);
     const Timing &original = (*timed)[0], &again = (*timed)[1];
     double spread = std::max(
@@ -225,8 +227,7 @@ class Chooser {
     choice->after.measured = taken ? (*timed)[*taken + 2] : original;
     choice->measured_with = to_string(measurer_->key);
     choice->spread = spread;
-    std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began;
-    choice->elsewhere = look_elsewhere(*choice, seconds_of_timing() - spent.count());
+    choice->elsewhere = look_elsewhere(*choice, seconds_of_timing() - seconds_since(began));
     return choice;
   }
   /// Is the model faster in another runtime that is installed? The result here, and there the

@@ -143,10 +143,6 @@ class Ticking {
   std::jthread thread_;
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// A sample of the profile's kernels, even over what they take: where the work is. Kernels of a few
 /// microseconds say more of the clock than of the machine.
 Kernels sample_of(const cost::Profile& profile) {
@@ -165,6 +161,10 @@ Kernels sample_of(const cost::Profile& profile) {
 }
 
 }  // namespace
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 Status check_spread(cost::Profile& profile, const Measurer& measurer, double seconds,
                     const Stop& stop) {

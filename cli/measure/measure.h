@@ -1,5 +1,6 @@
 #pragma once
 // Timing kernels and models in a runtime that is at hand.
+#include <chrono>
 #include <functional>
 #include <map>
 #include <span>
@@ -50,6 +51,8 @@ enum class Timed : uint8_t { Models, Kernels };
 /// or python3. An Error when the runtime is not there. Nothing is loaded from the current folder.
 Result<Measurer> start_measurer(const std::string& runtime, int threads, const Stop& stop,
                                 Timed timed = Timed::Kernels);
+
+double seconds_since(std::chrono::steady_clock::time_point start);
 
 /// How long measuring goes on, and whether it shows that it does.
 struct Patience {

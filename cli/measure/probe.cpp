@@ -13,13 +13,14 @@ constexpr double kSecondsOfProbe = 1.5;  // of timing; building the kernels come
 }  // namespace
 
 Status take_probe(const cost::Runtime* target, const Stop& stop, Verbosity verbosity) {
-  ASSIGN_OR_RETURN(auto reference, profile_to_probe(target));
-  if (!reference) return {};
-  ASSIGN_OR_RETURN(Measurer measurer, start_measurer(reference->key.runtime, 1, stop));
+  auto needed = profile_to_probe(target);
+  if (!needed || !*needed) return {};  // what cannot be read is told by choose_cost
+  const cost::Profile& reference = **needed;
+  ASSIGN_OR_RETURN(Measurer measurer, start_measurer(reference.key.runtime, 1, stop));
   cost::Profile probe;
   probe.key = measurer.key;
   probe.probe = true;
-  ASSIGN_OR_RETURN(size_t added, complete(probe, cost::scaling_kernels(*reference), measurer,
+  ASSIGN_OR_RETURN(size_t added, complete(probe, cost::scaling_kernels(reference), measurer,
                                           {kSecondsOfProbe, stop, verbosity}));
   if (added == 0 || stop.must_end()) return {};
   RETURN_IF_ERROR(make_folder(user_folder()));
