@@ -297,8 +297,8 @@ bool Importer::add_size_values(size_t index, const OnnxNode& node) {
 /// A node that has no place in the file: it is written anew, if something reads it.
 void Importer::add_sizes(size_t index, int output, const SizeTensorPtr& sizes) {
   const std::string& name = model_.nodes[index]->output(output);
-  if (name.empty()) return;
   Node leaf;
+  if (name.empty()) return;
   if (is_numeric(*sizes)) {
     leaf = constant_node(constant_of(*sizes));
   } else {
@@ -362,8 +362,7 @@ bool fits(const OnnxNode& node, const std::vector<int>& operands) {
   return !operands.empty();
 }
 
-/// Is it left open whether two sizes are equal? Then the model may rely on broadcasting of a size
-/// that is 1 at run time, which formulas do not express.
+/// Is an equality of sizes left open? A model may broadcast there, which formulas do not express.
 bool asks_equality(const Formula& f) {
   if (f.kind == Formula::Zero) return true;
   return std::any_of(f.parts.begin(), f.parts.end(), asks_equality);
@@ -380,10 +379,10 @@ bool Importer::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
     operands.push_back(model_.imprints[index].inputs[static_cast<size_t>(k)]);
   }
   bool fits_plainly = true;
-  std::vector<Poly> required;
+  std::vector<Formula> required;
   auto on_require = [&](const Formula& f) {
     fits_plainly = fits_plainly && f.kind != Formula::False && !asks_equality(f);
-    if (f.kind == Formula::NonNegative) required.push_back(f.poly);
+    required.push_back(f);
   };
   std::vector<TensorType> operand_types;
   for (Value v : operands) operand_types.push_back(graph_.type(v));
@@ -485,8 +484,7 @@ Status Importer::add_outputs() {
   std::vector<Value> outputs;
   for (const auto& v : model_.shell.graph().output()) {
     auto value = values_.find(v.name());
-    if (value == values_.end())
-      return error(fmt::format("nothing makes the graph output '{}'", v.name()));
+    if (value == values_.end()) return error("nothing makes the graph output '" + v.name() + "'");
     outputs.push_back(value->second);
     name_output(value->second, v.name());
   }

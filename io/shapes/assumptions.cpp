@@ -30,8 +30,9 @@ bool runs(const Node& call, const std::vector<TensorType>& operands, const Subst
 }  // namespace
 
 void assume_sizes(SymbolPool& pool, const Node& call, const std::vector<TensorType>& operands,
-                  const std::vector<Poly>& required, Opset opset) {
-  for (const Poly& p : required) pool.assume_non_negative(p);
+                  const std::vector<Formula>& required, Opset opset) {
+  for (const Formula& f : required)
+    if (f.kind == Formula::NonNegative) pool.assume_non_negative(f.poly);
   if (call.op->work != Work::Convolution && call.op->work != Work::Pooling) return;
   std::vector<Var> sizes;
   for (const TensorType& t : operands)

@@ -6,8 +6,8 @@ namespace regraft::io {
 
 /// The model runs only at sizes at which this call does: its conditions raise least values of the
 /// pool's symbols, and a size at whose 0 a convolution or pooling does not run is never 0.
-/// `required`: what must be at least 0 for the call.
+/// `required`: the conditions.
 void assume_sizes(SymbolPool& pool, const Node& call, const std::vector<TensorType>& operands,
-                  const std::vector<Poly>& required, Opset opset);
+                  const std::vector<Formula>& required, Opset opset);
 
 }  // namespace regraft::io

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/uninterrupted.h"
+#include "ir/graph/cone.h"
 #include "ir/graph/eval.h"
 
 namespace regraft {
@@ -50,89 +51,18 @@ int64_t bytes_of(const std::vector<TensorType>& types) {
   return bytes;
 }
 
-/// Does the type have the numbers? Integers do not wrap around.
+/// Does the type have the numbers? Integers do not wrap around, and doubles have them.
 bool has_numbers(DType type, const std::vector<double>& values) {
   if (!is_integer(type)) return true;
   bool is_signed = type == DType::I8 || type == DType::I16 || type == DType::I32;
   double count = type == DType::Bool ? 2 : std::ldexp(1.0, static_cast<int>(8 * size_of(type)));
-  double least = is_signed ? -count / 2 : 0;
+  double least = is_signed ? -count / 2 : 0, below = least + count;
+  if (type == DType::I64) {
+    least = -static_cast<double>(kLargestInteger);
+    below = 1 - least;
+  }
   return std::ranges::all_of(
-      values, [&](double x) { return x >= least && x < least + count && x == std::floor(x); });
-}
-
-using Constants = std::vector<std::shared_ptr<const Constant>>;
-/// The outputs of a call as they were computed, before they are rounded to their types.
-using Unrounded = std::shared_ptr<const std::vector<Array<double>>>;
-
-/// A call on constants with all that it is made of.
-class Cone {
- public:
-  /// A node whose outputs are known: a constant, or a call that was folded.
-  void add_leaf(int32_t id, Constants values) { add(id, {nullptr, std::move(values), {}, {}}); }
-  void add_leaf(int32_t id, Unrounded values) { add(id, {nullptr, {}, std::move(values), {}}); }
-  /// A call whose operands were added.
-  void add_call(int32_t id, NodePtr node) {
-    std::vector<Value> operands;
-    for (Value v : node->inputs) operands.push_back({places_.at(v.node), v.output});
-    add(id, {std::move(node), {}, {}, std::move(operands)});
-  }
-  bool contains(int32_t id) const { return places_.count(id) > 0; }
-  /// Nothing more is added.
-  void close() { places_.clear(); }
-
-  /// The outputs of what was added last. An Error when a constant cannot be read, or `stop` ended
-  /// it.
-  Result<std::vector<Array<double>>> evaluate(const Stop& stop) const {
-    std::vector<int64_t> uses(steps_.size(), 0);
-    for (const Step& step : steps_)
-      for (Value v : step.operands) ++uses[static_cast<size_t>(v.node)];
-    std::vector<std::vector<Array<double>>> values(steps_.size());
-    for (size_t k = 0; k < steps_.size(); ++k) {
-      if (stop.must_end()) return error(stop.reason());
-      ASSIGN_OR_RETURN(values[k], steps_[k].node ? call(steps_[k], values, stop) : read(steps_[k]));
-      for (Value v : steps_[k].operands)
-        if (--uses[static_cast<size_t>(v.node)] == 0) values[static_cast<size_t>(v.node)] = {};
-    }
-    return std::move(values.back());
-  }
-
- private:
-  using Values = std::vector<std::vector<Array<double>>>;
-  struct Step {
-    NodePtr node;  // null: a leaf
-    Constants leaf;
-    Unrounded unrounded;          // a leaf as well
-    std::vector<Value> operands;  // node: place among the steps
-  };
-  void add(int32_t id, Step step) {
-    places_[id] = static_cast<int32_t>(steps_.size());
-    steps_.push_back(std::move(step));
-  }
-  static Result<std::vector<Array<double>>> read(const Step& step) {
-    if (step.unrounded) return *step.unrounded;
-    std::vector<Array<double>> outputs;
-    for (const auto& c : step.leaf) {
-      ASSIGN_OR_RETURN(std::vector<double> data, c->reals());
-      outputs.push_back({c->dims(), std::move(data)});
-    }
-    return outputs;
-  }
-  static Result<std::vector<Array<double>>> call(const Step& step, const Values& values,
-                                                 const Stop& stop) {
-    std::vector<const Array<double>*> operands;
-    for (Value v : step.operands)
-      operands.push_back(&values[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]);
-    return evaluate_reals(*step.node->op, operands, *numeric(step.node->attrs), stop);
-  }
-
-  std::vector<Step> steps_;
-  std::unordered_map<int32_t, int32_t> places_;
-};
-
-/// What must be there for the model to be written, whatever was to stop.
-Result<std::vector<Array<double>>> evaluated_whole(const Cone& cone) {
-  const Uninterrupted whole;
-  return cone.evaluate(Stop());
+      values, [&](double x) { return x >= least && x < below && x == std::floor(x); });
 }
 
 /// When values of large constants that replace others are computed.
@@ -198,11 +128,21 @@ class Folder {
   bool is_possible(int32_t id) const {
     const Node& n = graph_.node(id);
     bool known = std::ranges::all_of(n.types, [](auto& t) { return count_of(t) >= 0; });
-    bool exact = std::ranges::all_of(n.types, [](auto& t) { return fits_double(t.dtype); });
-    if (n.kind == NodeKind::Constant) return known && exact;
+    bool exact = std::ranges::all_of(
+        n.types, [](auto& t) { return fits_double(t.dtype) || t.dtype == DType::I64; });
+    if (n.kind == NodeKind::Constant) return known && exact && is_readable(*n.constant);
     return known && exact && is_constant_call(id) && numeric(n.attrs) &&
            std::ranges::all_of(n.inputs,
                                [&](Value v) { return possible_[static_cast<size_t>(v.node)]; });
+  }
+
+  /// Integers of 64 bits are few, and such as doubles have.
+  static bool is_readable(const Constant& c) {
+    if (c.dtype() != DType::I64) return true;
+    if (c.count() > kEager) return false;
+    auto values = c.integers();
+    return values &&
+           std::ranges::all_of(*values, [](int64_t x) { return std::abs(x) <= kLargestInteger; });
   }
 
   void note_uses(const std::vector<int32_t>& order) {
@@ -255,14 +195,20 @@ class Folder {
     for (const TensorType& t : graph_.node(id).types)
       for (size_t k = 0; k < sizeof(double); ++k) p.working = plus(p.working, count_of(t));
     if (!leaf)
-      p.cone->add_call(id, graph_.node_ptr(id));
+      p.cone->add_call(id, graph_.node_ptr(id), decides(id));
     else if (auto it = unrounded_.find(id); it != unrounded_.end())
-      p.cone->add_leaf(id, it->second);
+      p.cone->add_leaf(id, it->second, is_real(graph_.node(id).types[0].dtype));
     else
       p.cone->add_leaf(id, is_folded(id) ? folded_[static_cast<size_t>(id)]
                                          : Constants{graph_.node(id).constant});
   }
 
+  bool decides(int32_t id) const {
+    const Node& n = graph_.node(id);
+    auto is_float = [](const TensorType& t) { return is_real(t.dtype); };
+    return !std::ranges::all_of(n.types, is_float) &&
+           std::ranges::any_of(n.inputs, [&](Value v) { return is_float(graph_.type(v)); });
+  }
   bool is_folded(int32_t id) const { return !folded_[static_cast<size_t>(id)].empty(); }
 
   /// What the file has of a node's outputs.
@@ -306,7 +252,7 @@ class Folder {
       stack.pop_back();
       if (is_folded(id) || std::exchange(tried_[static_cast<size_t>(id)], 1)) continue;
       ASSIGN_OR_RETURN(bool done, fold_one(id));
-      if (done) continue;
+      if (done || std::exchange(undecided_, false)) continue;
       result_.calls_left += wanted_[static_cast<size_t>(id)];
       for (Value v : graph_.node(id).inputs) {
         if (!is_constant_call(v.node)) continue;
@@ -325,6 +271,8 @@ class Folder {
     Plan p = plan(root);
     bool room = maker || !p.grows() || p.made - p.freed <= growth_;
     if (!room || p.working > stop_.memory_left() / 2) return false;
+    ASSIGN_OR_RETURN(bool decided, is_decided(p));
+    if (!decided) return false;
     ASSIGN_OR_RETURN(auto constants, constants_of(root, p));
     if (!constants) return false;
     result_.calls_folded += wanted_[static_cast<size_t>(root)];
@@ -340,6 +288,14 @@ class Folder {
     if (!stop_.must_end() || p.working > std::min(kSmall, spare_)) return false;
     spare_ -= p.working;
     return true;
+  }
+
+  /// What a runtime's rounding would decide stays for it to compute, with all that it is made of.
+  Result<bool> is_decided(const Plan& p) {
+    auto decided = p.cone->is_decided(stop_);
+    if (!decided && !stop_.must_end()) return decided.error();
+    undecided_ = !decided || !*decided;
+    return !undecided_;
   }
 
   /// The outputs; nothing when there is no time for them and they make the model larger.
@@ -424,6 +380,7 @@ class Folder {
   int64_t growth_;  // what is left of it
   Large large_;
   int64_t spare_ = kSpare;  // what is left of it
+  bool undecided_ = false;  // the last that was tried
   const Stop& stop_;
   std::vector<char> constant_, possible_, tried_, wanted_;
   std::vector<Constants> folded_;           // by id

@@ -46,6 +46,40 @@ TEST(Fold, RoundsOnce) {
   EXPECT_NE(value(more), static_cast<float>(static_cast<double>(static_cast<float>(exact)) * d));
 }
 
+/// a / b * b as an integer, gathered from x.
+Graph cut_to_integer(float a, float b) {
+  constexpr int64_t kInt64 = 7;
+  Graph g;
+  Value x = g.add_input({DType::I64, Shape{Poly(1)}});
+  Value product = call(g, "mul", {call(g, "div", {number(g, a), number(g, b)}), number(g, b)});
+  g.set_outputs({call(g, "add", {x, call(g, "cast", {product}, {{kInt64}})})});
+  return g;
+}
+
+// 1 / 3 * 3 may be a little less than 1, of which the integer is 0.
+TEST(Fold, WhatRoundingDecidesIsLeftWithAllThatItIsMadeOf) {
+  Graph decided = cut_to_integer(1, 4), open = cut_to_integer(1, 3);
+  auto folded = fold(decided), left = fold(open);
+  ASSERT_TRUE(folded && left);
+  EXPECT_EQ(folded->graph.node_count(), 3);
+  EXPECT_EQ(left->graph.node_count(), open.node_count());
+  EXPECT_TRUE(left->folded.empty());
+}
+
+TEST(Fold, IntegersThatDoublesLackAreLeft) {
+  for (int64_t large : {int64_t{1} << 40, (int64_t{1} << 53) + 1, int64_t{1} << 52}) {
+    Graph g;
+    Value x = g.add_input({DType::I64, Shape{Poly(1)}});
+    Value c = g.add_constant(Constant::of_ints({1}, {large})),
+          two = g.add_constant(Constant::of_ints({1}, {2})),
+          four = call(g, "mul", {two, call(g, "add", {two, c})});
+    g.set_outputs({call(g, "add", {x, four})});
+    auto r = fold(g);
+    ASSERT_TRUE(r.has_value());
+    EXPECT_EQ(r->folded.empty(), large > int64_t{1} << 50) << large;
+  }
+}
+
 TEST(Fold, LeavesWhatWouldGrow) {
   Graph g;
   Value x = input(g, {8, 8});
