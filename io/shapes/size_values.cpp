@@ -350,7 +350,7 @@ Values moved(const OnnxNode& node) {
 
 /// An attribute before opset 10, then an input; `missing` where there is neither.
 std::optional<int64_t> slice_number(const OnnxNode& n, size_t input, std::string_view attribute,
-                                    int64_t missing) {
+                                    std::optional<int64_t> missing) {
   if (const auto* list = n.ints(attribute))
     return list->size() == 1 ? std::optional((*list)[0]) : std::nullopt;
   if (input >= n.inputs.size() || !n.inputs[input].present) return missing;
@@ -363,10 +363,9 @@ std::optional<int64_t> slice_number(const OnnxNode& n, size_t input, std::string
 Values slice_value(const OnnxNode& n, SymbolPool&) {
   SizeTensorPtr x = known(n, 0);
   if (!x || x->dims.size() != 1) return moved(n);
-  constexpr int64_t kNone = INT64_MIN;
-  auto start = slice_number(n, 1, "starts", kNone), end = slice_number(n, 2, "ends", kNone),
-       step = slice_number(n, 4, "steps", 1);
-  if (!start || !end || *start == kNone || *end == kNone || !step || *step == 0) return {};
+  auto start = slice_number(n, 1, "starts", std::nullopt),
+       end = slice_number(n, 2, "ends", std::nullopt), step = slice_number(n, 4, "steps", 1);
+  if (!start || !end || !step || *step == 0) return {};
   int64_t count = x->dims[0], low = *step > 0 ? 0 : -1, high = *step > 0 ? count : count - 1;
   auto place = [&](int64_t p) { return std::clamp(p < 0 ? p + count : p, low, high); };
   *step = std::clamp(*step, -count - 1, count + 1);

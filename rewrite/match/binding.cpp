@@ -25,16 +25,10 @@ std::optional<Poly> translate_symbol(Var v, const Substitution& s, SymbolPool& t
   return target.floordiv(*n, *d);
 }
 
-/// The least value that a polynomial without negative coefficients can take.
-bool non_negative_for_all(const Poly& p) {
-  int64_t least = p.constant();
-  for (const auto& [monomial, coefficient] : p.terms()) {
-    int64_t product = coefficient;
-    for (Var v : monomial)
-      if (v->min < 0 || __builtin_mul_overflow(product, v->min, &product)) return false;
-    if (coefficient < 0 || __builtin_add_overflow(least, product, &least)) return false;
-  }
-  return least >= 0;
+bool non_negative_for_all(const Poly& p) try {
+  return lower_bound(p).value_or(-1) >= 0;
+} catch (const PolyOverflow&) {
+  return false;
 }
 
 }  // namespace
