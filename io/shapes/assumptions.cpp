@@ -31,9 +31,9 @@ bool runs(const Node& call, const std::vector<TensorType>& operands, const Subst
 
 void assume_sizes(SymbolPool& pool, const Node& call, const std::vector<TensorType>& operands,
                   const std::vector<Formula>& required, Opset opset) {
+  if (call.op->work != Work::Convolution) return;
   for (const Formula& f : required)
     if (f.kind == Formula::NonNegative) pool.assume_non_negative(f.poly);
-  if (call.op->work != Work::Convolution && call.op->work != Work::Pooling) return;
   std::vector<Var> sizes;
   for (const TensorType& t : operands)
     for (const Poly& p : *t.shape) collect(p, sizes);

@@ -4,9 +4,10 @@
 
 namespace regraft::io {
 
-/// The model runs only at sizes at which this call does: its conditions raise least values of the
-/// pool's symbols, and a size at whose 0 a convolution or pooling does not run is never 0.
-/// `required`: the conditions.
+/// Runtimes refuse a convolution whose window is larger than its data. So the model runs only at
+/// sizes at which its convolutions do: their conditions, `required`, raise least values of the
+/// pool's symbols, and a size at whose 0 one does not run is never 0. Other calls say nothing: what
+/// they cut off may be empty.
 void assume_sizes(SymbolPool& pool, const Node& call, const std::vector<TensorType>& operands,
                   const std::vector<Formula>& required, Opset opset);
 

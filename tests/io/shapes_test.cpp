@@ -277,6 +277,21 @@ TEST(Shapes, AWindowNeedsItsRows) {
   EXPECT_FALSE(n->may_be_zero);
 }
 
+TEST(Shapes, WhatASliceLeavesMayBeEmpty) {
+  auto m = empty_model();
+  auto& g = *m.mutable_graph();
+  *g.add_input() = value("x", {"n", "8"});
+  *g.add_output() = value("y", {"", ""});
+  constant(g, "start", {0});
+  constant(g, "end", {-3});
+  add_node(g, "Slice", {"x", "start", "end"}, {"y"});
+  auto imported = import(m);
+  ASSERT_TRUE(imported) << imported.error().message;
+  Var n = imported->graph.pool().named("n");
+  EXPECT_EQ(n->min, 1);
+  EXPECT_TRUE(n->may_be_zero);
+}
+
 /// h = RNN of x[4,b,3] with an initial state: `value` in the shape [1, b, 2].
 onnx::ModelProto recurrent(float initial) {
   auto m = empty_model();
