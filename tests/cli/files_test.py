@@ -338,6 +338,7 @@ class Signals(Base):
 
     def test_measurement(self):
         report = self.folder / "report.json"
+        self.environment["REGRAFT_PYTHON"] = sys.executable
         self.interrupted("optimize", self.slow(), "-o", self.out, "--measure", "onnxruntime",
                          "--measure-time", "60", "--budget", "1000", "--cost", "roofline", "--json",
                          report, after=6)
