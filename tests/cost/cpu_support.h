@@ -67,10 +67,13 @@ inline void expect_near(const std::vector<Array<float>>& got,
   for (size_t k = 0; k < got.size(); ++k) {
     ASSERT_EQ(got[k].shape, want[k].shape) << what;
     double scale = 1;
-    for (double x : want[k].data) scale = std::max(scale, std::fabs(x));
-    for (size_t i = 0; i < want[k].data.size(); ++i)
-      ASSERT_NEAR(got[k].data[i], want[k].data[i], tolerance * scale)
+    for (double x : want[k].data) scale = std::max(scale, std::fabs(x));  // a NaN is none
+    for (size_t i = 0; i < want[k].data.size(); ++i) {
+      const bool no_number = std::isnan(want[k].data[i]) && std::isnan(got[k].data[i]);
+      ASSERT_NEAR(no_number ? 0 : got[k].data[i], no_number ? 0 : want[k].data[i],
+                  tolerance * scale)
           << what << ": output " << k << ", element " << i;
+    }
   }
 }
 
