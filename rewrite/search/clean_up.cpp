@@ -100,7 +100,10 @@ class Descent {
     reporter_.look(1);
     engine_.apply(number);
   }
-  void keep() { reporter_.offer(engine_.cost(), rule_, engine_.depth()); }
+  void keep() {
+    reporter_.offer(engine_.cost(), rule_, engine_.depth());
+    ceiling_ = std::min(ceiling_, (1 + kCleanUpTolerance) * engine_.cost());
+  }
 
   bool is_seed(int32_t number) const {
     if (!applies(number)) return false;
@@ -146,8 +149,8 @@ class Descent {
   Engine& engine_;
   Reporter& reporter_;
   const Stop& stop_;
-  const double ceiling_;
-  int32_t rule_ = -1;  // the last that was applied
+  double ceiling_;                    // of the cheapest graph so far
+  int32_t rule_ = -1;                 // the last that was applied
   std::vector<char> sinks_, copies_;  // by rule
 };
 

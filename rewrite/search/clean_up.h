@@ -4,14 +4,15 @@
 
 namespace regraft::rewrite {
 
-/// How much more than the original a graph with fewer calls may be priced at: less than prices say.
+/// How much more than before a graph with fewer calls may be priced at: less than prices say.
 inline constexpr double kCleanUpTolerance = 0.005;
 
-/// Applies rules that leave fewer calls, as long as one does and the graph costs at most the
-/// original's price and kCleanUpTolerance: of those the one that removes most. Moves that cancel,
-/// and calls that do nothing, vanish so. Where none does, it tries detours: a move that removes
-/// nothing, followed by what it made possible; and reshapes and transpositions that sink through
-/// calls of elements until they cancel. A detour that does not end with fewer calls is taken back.
+/// Applies rules that leave fewer calls, as long as one does and the graph costs at most what the
+/// cheapest so far does, and kCleanUpTolerance: of those the one that removes most. Moves that
+/// cancel, and calls that do nothing, vanish so. Where none does, it tries detours: a move that
+/// removes nothing, followed by what it made possible; and reshapes and transpositions that sink
+/// through calls of elements until they cancel. A detour that does not end with fewer calls is taken
+/// back.
 class CleanUp final : public Searcher {
  public:
   SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
