@@ -11,7 +11,7 @@ inline constexpr double kCleanUpTolerance = 0.005;
 /// cheapest so far does, and kCleanUpTolerance: of those the one that removes most. Moves that
 /// cancel, and calls that do nothing, vanish so. Where none does, it tries detours: a move that
 /// removes nothing, followed by what it made possible; and reshapes and transpositions that sink
-/// through calls of elements until they cancel. A detour that ends with as many calls is taken back.
+/// through calls of elements until they cancel. A detour that saves no call is taken back.
 class CleanUp final : public Searcher {
  public:
   SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
