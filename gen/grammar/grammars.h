@@ -5,15 +5,15 @@
 
 namespace regraft::gen {
 
-Grammar matrix_grammar();                 ///< plain matrices
-Grammar convolution_grammar();            ///< images of one size under windows that keep it
-Grammar taso_grammar();                   ///< the inputs and operators of the TASO generator
-std::vector<Grammar> matrix_grammars();   ///< matrices, sequences, layouts, numbers
-std::vector<Grammar> image_grammars();    ///< convolutions and what stands beside them
-std::vector<Grammar> move_grammars();     ///< reshapes, transposes, slices of what acts on elements
+Grammar matrix_grammar();                ///< plain matrices
+Grammar convolution_grammar();           ///< images of one size under windows that keep it
+Grammar taso_grammar();                  ///< the inputs and operators of the TASO generator
+std::vector<Grammar> matrix_grammars();  ///< matrices, sequences, layouts, numbers
+std::vector<Grammar> image_grammars();   ///< convolutions and what stands beside them
+std::vector<Grammar> move_grammars();    ///< reshapes, transposes, slices of what acts on elements
 std::vector<Grammar> function_move_grammars();  ///< the same of activations and roundings
-std::vector<Grammar> rarer_grammars();    ///< functions, reductions, shuffles of more calls
-std::vector<Grammar> element_grammars();  ///< activations, roundings, comparisons
-std::vector<Grammar> layer_grammars();    ///< reductions of rows and images, what repeats elements
+std::vector<Grammar> rarer_grammars();          ///< functions, reductions, shuffles of more calls
+std::vector<Grammar> element_grammars();        ///< activations, roundings, comparisons
+std::vector<Grammar> layer_grammars();  ///< reductions of rows and images, what repeats elements
 
 }  // namespace regraft::gen

@@ -49,7 +49,7 @@ class Cone {
     Constants leaf;
     Unrounded unrounded;          // a leaf as well
     std::vector<Value> operands;  // node: place among the steps
-    bool floats = false;  // numbers that a runtime rounds
+    bool floats = false;          // numbers that a runtime rounds
   };
   void add(int32_t id, Step step);
   static void round_to_float(std::vector<double>& numbers, Rounding way);

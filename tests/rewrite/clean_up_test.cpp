@@ -53,8 +53,7 @@ TEST(CleanUp, BringsNoCopies) {
   Graph g;
   Value x = input(g, {8, 8}), w = weight(g, {8, 8}, 1), v = weight(g, {8, 8}, 2),
         u = weight(g, {8, 8}, 3);
-  g.set_outputs(
-      {call(g, "matmul", {x, w}), call(g, "matmul", {x, v}), call(g, "matmul", {x, u})});
+  g.set_outputs({call(g, "matmul", {x, w}), call(g, "matmul", {x, v}), call(g, "matmul", {x, u})});
   EXPECT_TRUE(clean(g, {kMerge}).steps.empty());
 }
 
