@@ -207,10 +207,7 @@ namespace {
 
 /// A call on values whose result depends on sizes that are not numbers.
 bool is_sized(const Node& n) {
-  if (n.kind != NodeKind::Call || n.inputs.empty()) return false;
-  return !std::ranges::all_of(n.attrs.ints, [](const auto& list) {
-    return std::ranges::all_of(list, [](const Poly& p) { return p.is_constant(); });
-  });
+  return n.kind == NodeKind::Call && !n.inputs.empty() && !numeric(n.attrs);
 }
 
 }  // namespace

@@ -37,6 +37,14 @@ bool brings_copies(const Rule& rule) {
   });
 }
 
+/// Does it make constants that were not there? A detour has no use for neutral elements.
+bool makes_constants(const Rule& rule) {
+  auto makers = [](const Pattern& side) {
+    return std::ranges::count_if(side.nodes, [](const PatternNode& n) { return n.inputs.empty(); });
+  };
+  return makers(rule.rhs) > makers(rule.lhs);
+}
+
 /// Descends by the number of calls; detours lead over more of them.
 class Descent {
  public:
@@ -48,6 +56,7 @@ class Descent {
     for (const CompiledRule& rule : rules.rules()) {
       sinks_.push_back(sinks_movement(rule.rule));
       copies_.push_back(brings_copies(rule.rule));
+      seeds_.push_back(!copies_.back() && !makes_constants(rule.rule));
     }
   }
 
@@ -109,7 +118,7 @@ class Descent {
     if (!applies(number)) return false;
     const Match& m = engine_.match(number);
     bool sinks = sinks_[static_cast<size_t>(m.rule)] != 0;
-    if (copies_[static_cast<size_t>(m.rule)]) return false;
+    if (!seeds_[static_cast<size_t>(m.rule)]) return false;
     return m.growth == 0 || (sinks && m.growth > 0 && m.growth <= kMostGrowth);
   }
 
@@ -149,9 +158,9 @@ class Descent {
   Engine& engine_;
   Reporter& reporter_;
   const Stop& stop_;
-  double ceiling_;                    // of the cheapest graph so far
-  int32_t rule_ = -1;                 // the last that was applied
-  std::vector<char> sinks_, copies_;  // by rule
+  double ceiling_;                            // of the cheapest graph so far
+  int32_t rule_ = -1;                         // the last that was applied
+  std::vector<char> sinks_, copies_, seeds_;  // by rule
 };
 
 }  // namespace
