@@ -65,7 +65,7 @@ class Collector {
         options_(options),
         wanted_(wanted),
         stop_(stop),
-        original_(identity_of(g)) {}
+        original_(identity_of(wanted.original ? *wanted.original : g)) {}
 
   /// With `share` of the budgets.
   Status add(const RuleIndex& rules, const cost::CostModel& model, double share) {
@@ -113,6 +113,12 @@ class Collector {
 
   /// Another candidate, unless it is known or the original.
   Status keep(SearchReport report, Kind kind) {
+    if (wanted_.before) {
+      SearchReport whole = *wanted_.before;
+      add_counts(whole, report);
+      append(whole, std::move(report), wanted_.before->seconds);
+      report = std::move(whole);
+    }
     uint64_t identity = identity_of(report.best);
     if (!seen_.insert(identity).second) return {};  // a collision loses a candidate, no more
     ASSIGN_OR_RETURN(FoldReport folded, fold(report.best, wanted_.growth, stop_));

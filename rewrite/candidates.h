@@ -21,6 +21,9 @@ struct CandidateOptions {
   double reserve = 0;            ///< seconds of the time that are for what follows a search
   bool cleaned = false;          ///< what the clean-up alone makes of the graph, too
   bool unchanged = false;        ///< then also where that is the graph itself
+  /// What led to the graph that the searches start from, and the graph before it; null: nothing.
+  const SearchReport* before = nullptr;
+  const Graph* original = nullptr;
 };
 
 struct Candidates {

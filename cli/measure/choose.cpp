@@ -14,6 +14,7 @@
 #include "ir/graph/fold.h"
 #include "rewrite/optimize.h"
 #include "rewrite/search/clean_up.h"
+#include "rewrite/selection.h"
 
 namespace regraft::cli {
 namespace {
@@ -132,14 +133,24 @@ class Chooser {
     return cost::write_profiles(file, known);
   }
 
+  bool selects() const {
+    return rules_.selection() && chosen_.profiled && !flags_.simplify &&
+           flags_.objective == "latency" && !stop_.must_end();
+  }
+
   Result<rewrite::Candidates> search() {
     ASSIGN_OR_RETURN(auto searcher, searcher_of(flags_, rules_));
     const double left = stop_.seconds_left();
     goal_.emplace(*cost::goal_named(flags_.objective), *chosen_.model, chosen_.profiled,
                   imported_.graph);
-    start_ = chosen_.profiled ? cost::with_fusions(imported_.graph, chosen_.profiled->runtime(),
+    auto price = [&](const Graph& g) { return goal_->price(g); };
+    if (selects())
+      selected_ = rewrite::select_operators(imported_.graph, *rules_.selection(),
+                                            goal_->search_model(), price, options_, stop_);
+    const Graph& from = selected_.steps.empty() ? imported_.graph : selected_.best;
+    start_ = chosen_.profiled ? cost::with_fusions(from, chosen_.profiled->runtime(),
                                                    chosen_.profiled->profile().machine.symbol_value)
-                              : imported_.graph;
+                              : from;
     const double pricing = left - stop_.seconds_left();  // nothing, or no number, without a limit
     bool by_sums = !chosen_.profiled && flags_.objective == "latency";
     rewrite::CandidateOptions wanted;
@@ -148,6 +159,8 @@ class Chooser {
     wanted.count = measurer_ ? static_cast<size_t>(flags_.candidates) : 1;
     wanted.unchanged = confirms() && !imported_.file.empty();  // the import alone changes files
     wanted.cleaned = flags_.cost == "auto" && flags_.objective == "latency" && !flags_.simplify;
+    wanted.original = &imported_.graph;
+    if (!selected_.steps.empty()) wanted.before = &selected_;
     double calls = imported_.graph.node_count();
     bool measured = chosen_.profiled && !chosen_.profiled->profile().kernels.empty();
     double share = measured ? 1 : kUnmeasuredShare;
@@ -157,9 +170,8 @@ class Chooser {
             : static_cast<uint64_t>(share * std::min(kMostEvaluations, kPolishNodes / calls));
     std::vector<const cost::CostModel*> models{&goal_->search_model()};
     if (measured && calls < kLarge) models.push_back(&roofline_);
-    return rewrite::find_candidates(
-        start_, rules_, models, *searcher, [&](const Graph& g) { return goal_->price(g); },
-        options_, wanted, stop_);
+    return rewrite::find_candidates(start_, rules_, models, *searcher, price, options_, wanted,
+                                    stop_);
   }
 
   /// The least price, where it is surely less than the original's; else what the clean-up made.
@@ -348,7 +360,8 @@ class Chooser {
   std::optional<Measurer> measurer_;
   std::string note_;
   std::optional<cost::Objective> goal_;
-  Graph start_;                     // the imported graph, with what the runtime fuses marked
+  rewrite::SearchReport selected_;  // what instruction selection made of the imported graph
+  Graph start_;  // that or the imported graph, with what the runtime fuses marked
   rewrite::SearchReport searches_;  // of the last round, all together
 };
 
