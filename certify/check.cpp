@@ -72,8 +72,9 @@ Result<Certificate> make_certificate(const io::Imported& input, const io::Import
   ASSIGN_OR_RETURN(c.input, digest_of(input));
   ASSIGN_OR_RETURN(c.output, digest_as_written(base, result));
   std::set<std::string> used = used_rules(c.done);
-  for (const auto& compiled : index.rules())
-    if (used.count(compiled.rule.name)) c.rules.push_back(compiled.rule);
+  for (const rewrite::RuleIndex* part : {&index, index.selection()})
+    for (size_t k = 0; part && k < part->rules().size(); ++k)
+      if (const Rule& rule = part->rules()[k].rule; used.count(rule.name)) c.rules.push_back(rule);
   return c;
 }
 

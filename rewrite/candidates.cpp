@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kShare = 0.25;  // of the budgets, for a search without one rule
 constexpr int kMostBlamed = 4;   // rules that one clean-up is done without
+constexpr int kLarge = 5000;     // nodes of a graph that one clean-up must do for
 
 /// Equal for graphs that do the same with the same constants, which are not read: graphs that were
 /// made from one graph share them.
@@ -66,24 +67,31 @@ Result<RuleIndex> without(const RuleIndex& rules, const std::string& name) {
 
 class Collector {
  public:
-  Collector(const Graph& g, const Searcher& searcher, const GraphPrice& price,
+  Collector(const Graph& model, const Searcher& searcher, const GraphPrice& price,
             const SearchOptions& options, const CandidateOptions& wanted, const Stop& stop)
-      : g_(g),
-        searcher_(searcher),
+      : searcher_(searcher),
         price_(price),
         options_(options),
         wanted_(wanted),
         stop_(stop),
-        original_(identity_of(g)) {}
+        original_(identity_of(model)) {}
+
+  /// What the clean-up alone makes.
+  Status add_cleaned(const Start& start, const RuleIndex& rules, const cost::CostModel& model) {
+    const Stop searching(stop_, wanted_.reserve);
+    ASSIGN_OR_RETURN(SearchReport report, cleaned(*start.graph, rules, model, options_, searching));
+    return searching.must_end() ? Status() : keep(start, std::move(report), Kind::Cleaned);
+  }
 
   /// With `share` of the budgets.
-  Status add(const RuleIndex& rules, const cost::CostModel& model, double share) {
+  Status add(const Start& start, const RuleIndex& rules, const cost::CostModel& model,
+             double share) {
     SearchOptions options = options_;
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     const Stop searching(stop_, wanted_.reserve);
-    ASSIGN_OR_RETURN(SearchReport report, cleaned(rules, model, options, searching));
-    if (wanted_.cleaned && found_.empty() && !searching.must_end())
-      RETURN_IF_ERROR(keep(report, Kind::Cleaned));
+    ASSIGN_OR_RETURN(SearchReport report, cleaned(*start.graph, rules, model, options, searching));
+    if (wanted_.cleaned && !start.before && found_.empty() && !searching.must_end())
+      RETURN_IF_ERROR(keep(start, report, Kind::Cleaned));
     if (!searching.must_end()) {
       options.budget =
           std::max<uint64_t>(options.budget - std::min(options.budget, report.candidates), 1);
@@ -94,7 +102,7 @@ class Collector {
     if (!searching.must_end())
       polish(report, rules, model, price_, options, searching, portion(wanted_.evaluations, share));
     count(report);
-    return keep(std::move(report), Kind::Found);
+    return keep(start, std::move(report), Kind::Found);
   }
 
   /// The rules on the way to the best graph, the most used first.
@@ -121,38 +129,73 @@ class Collector {
   enum class Kind : uint8_t { Found, Cleaned };
 
   /// The clean-up. Where its result costs more after all, it begins anew without the rule that the
-  /// price rose with.
-  Result<SearchReport> cleaned(const RuleIndex& rules, const cost::CostModel& model,
+  /// price rose with. What was done before the price rose is the result where it has fewer nodes.
+  Result<SearchReport> cleaned(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                                const SearchOptions& options, const Stop& stop) const {
-    SearchReport report = CleanUp().search(g_, rules, model, options, stop);
-    if (report.steps.empty()) return report;
-    const double most = (1 + 2 * kCleanUpTolerance) * price_(g_);
+    const double most = (1 + 2 * kCleanUpTolerance) * price_(g);
+    const int reruns = g.node_count() < kLarge ? kMostBlamed : 0;
+    SearchReport report = CleanUp().search(g, rules, model, options, stop);
+    SearchReport best = cut(report, model, {0, g});
     std::optional<RuleIndex> fewer;
-    for (int k = 0; k < kMostBlamed && !stop.must_end() && price_(report.best) > most; ++k) {
+    for (int k = 0; price_(report.best) > most; ++k) {
       const RuleIndex& used = fewer ? *fewer : rules;
-      ASSIGN_OR_RETURN(std::string blamed, first_dear(used, model, options, report, most, stop));
+      ASSIGN_OR_RETURN(Prefix fits, longest_prefix(g, used, model, options, report, most, stop));
+      const std::string blamed = report.steps[fits.steps].rule;
+      const bool last = k == reruns || stop.must_end();
+      if (fits.graph.node_count() < best.best.node_count())
+        best = cut(report, model, std::move(fits));
+      if (last) return best;
       ASSIGN_OR_RETURN(RuleIndex rest, without(used, blamed));
       fewer.emplace(std::move(rest));
-      report = CleanUp().search(g_, *fewer, model, options, stop);
+      report = CleanUp().search(g, *fewer, model, options, stop);
     }
-    return report;
+    return best.best.node_count() < report.best.node_count() ? best : report;
   }
-  /// The rule of the first step after which the graph costs more than `most`, found by halving.
-  Result<std::string> first_dear(const RuleIndex& rules, const cost::CostModel& model,
-                                 const SearchOptions& options, const SearchReport& report,
-                                 double most, const Stop& stop) const {
-    size_t fits = 0, dear = report.steps.size();
-    while (dear - fits > 1 && !stop.must_end()) {
-      size_t middle = fits + (dear - fits) / 2;
-      ASSIGN_OR_RETURN(Graph then, replay(g_, rules, std::span(report.steps).first(middle), model,
+
+  struct Prefix {
+    size_t steps = 0;
+    Graph graph;  ///< after these steps
+  };
+
+  /// Steps after which the graph costs at most `most`, while one more costs more; by halving.
+  /// REQUIRES: all steps together cost more.
+  Result<Prefix> longest_prefix(const Graph& g, const RuleIndex& rules,
+                                const cost::CostModel& model, const SearchOptions& options,
+                                const SearchReport& report, double most, const Stop& stop) const {
+    Prefix fits{0, g};
+    size_t dear = report.steps.size();
+    while (dear - fits.steps > 1 && !stop.must_end()) {
+      size_t middle = fits.steps + (dear - fits.steps) / 2;
+      ASSIGN_OR_RETURN(Graph then, replay(g, rules, std::span(report.steps).first(middle), model,
                                           {options.opset, &stop}));
-      (price_(then) > most ? dear : fits) = middle;
+      if (price_(then) > most)
+        dear = middle;
+      else
+        fits = {middle, std::move(then)};
     }
-    return report.steps[dear - 1].rule;
+    return fits;
+  }
+
+  static SearchReport cut(const SearchReport& report, const cost::CostModel& model, Prefix fits) {
+    SearchReport result;
+    add_counts(result, report);
+    result.cost_before = report.cost_before;
+    result.cost_after = cost::graph_cost(model, fits.graph).total.microseconds;
+    result.steps.assign(report.steps.begin(),
+                        report.steps.begin() + static_cast<ptrdiff_t>(fits.steps));
+    for (const AppliedRule& step : result.steps) ++result.applied[step.rule];
+    result.best = std::move(fits.graph);
+    return result;
   }
 
   /// Another candidate, unless it is known or the original.
-  Status keep(SearchReport report, Kind kind) {
+  Status keep(const Start& start, SearchReport report, Kind kind) {
+    if (start.before) {
+      SearchReport whole = *start.before;
+      add_counts(whole, report);
+      append(whole, std::move(report), start.before->seconds);
+      report = std::move(whole);
+    }
     uint64_t identity = identity_of(report.best);
     if (!seen_.insert(identity).second) return {};  // a collision loses a candidate, no more
     ASSIGN_OR_RETURN(FoldReport folded, fold(report.best, wanted_.growth, stop_));
@@ -182,7 +225,6 @@ class Collector {
                              [](auto& a, auto& b) { return a.price < b.price; });
   }
 
-  const Graph& g_;
   const Searcher& searcher_;
   const GraphPrice& price_;
   const SearchOptions& options_;
@@ -196,18 +238,21 @@ class Collector {
 
 }  // namespace
 
-Result<Candidates> find_candidates(const Graph& g, const RuleIndex& rules,
+Result<Candidates> find_candidates(std::span<const Start> starts, const RuleIndex& rules,
                                    const std::vector<const cost::CostModel*>& models,
                                    const Searcher& searcher, const GraphPrice& price,
                                    const SearchOptions& options, const CandidateOptions& wanted,
                                    const Stop& stop) {
-  Collector all(g, searcher, price, options, wanted, stop);
-  for (const cost::CostModel* model : models) RETURN_IF_ERROR(all.add(rules, *model, 1));
+  const Start &first = starts.front(), &last = starts.back();
+  Collector all(*first.graph, searcher, price, options, wanted, stop);
+  if (wanted.cleaned && last.before) RETURN_IF_ERROR(all.add_cleaned(first, rules, *models[0]));
+  for (const cost::CostModel* model : models)
+    RETURN_IF_ERROR(all.add(model == models[0] ? last : first, rules, *model, 1));
   size_t tries = wanted.count > 1 ? wanted.count : 0;
   for (const std::string& name : all.used_rules()) {
     if (tries-- == 0 || stop.must_end()) break;
     ASSIGN_OR_RETURN(RuleIndex fewer, without(rules, name));
-    RETURN_IF_ERROR(all.add(fewer, *models[0], kShare));
+    RETURN_IF_ERROR(all.add(last, fewer, *models[0], kShare));
   }
   return std::move(all).take();
 }

@@ -23,6 +23,12 @@ struct CandidateOptions {
   bool unchanged = false;        ///< then also where that is the graph itself
 };
 
+/// A graph that searches start from.
+struct Start {
+  const Graph* graph;                    ///< not null
+  const SearchReport* before = nullptr;  ///< what led to it from the model; null: it is the model
+};
+
 struct Candidates {
   std::vector<Candidate> best;  ///< one more than asked for where the clean-up's is not among them
   /// Of all searches together: the counts and seconds are sums, the queue's peak is the largest,
@@ -30,12 +36,13 @@ struct Candidates {
   SearchReport searches;
 };
 
-/// The best graphs found, by price, no two of them equal, none equal to g. The searcher runs with
-/// each of the models, and then, if more are asked for, with the first one without one of the rules
-/// that made the best graph, each in turn: a rule that the model likes and the machine does not
-/// is so left out of some candidate. An Error when a constant cannot be read. REQUIRES: g is
-/// acyclic; there is a model.
-Result<Candidates> find_candidates(const Graph& g, const RuleIndex& rules,
+/// The best graphs found, by price, no two of them equal, none equal to the model, which is the
+/// first start. The clean-up's own candidate begins there. The searcher runs from the last start
+/// with the first cost model, from the first one with the others. Then, if more are asked for, it
+/// runs from the last start without one of the rules that made the best graph, each in turn: a rule
+/// that the cost model likes and the machine does not is so left out of some candidate. An Error
+/// when a constant cannot be read. REQUIRES: graphs are acyclic; there is a start and a cost model.
+Result<Candidates> find_candidates(std::span<const Start> starts, const RuleIndex& rules,
                                    const std::vector<const cost::CostModel*>& models,
                                    const Searcher& searcher, const GraphPrice& price,
                                    const SearchOptions& options, const CandidateOptions& wanted,

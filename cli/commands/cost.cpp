@@ -103,6 +103,8 @@ int run_cost_merge(const CostFlags& flags) {
     if (!profiles) return bad_input(profiles.error());
     merge(all, *profiles);
   }
+  for (Profile& p : all)  // rates are those of all timings
+    if (p.calibrated) cost::calibrate(p);
   if (auto s = cost::write_profiles(flags.out, all); !s) return bad_input(s.error());
   return kDone;
 }

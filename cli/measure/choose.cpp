@@ -15,6 +15,7 @@
 #include "ir/graph/fold.h"
 #include "rewrite/optimize.h"
 #include "rewrite/search/clean_up.h"
+#include "rewrite/selection.h"
 
 namespace regraft::cli {
 namespace {
@@ -142,17 +143,26 @@ class Chooser {
     return cost::write_profiles(file, known);
   }
 
+  bool selects() const {
+    return rules_.selection() && chosen_.profiled && !flags_.simplify &&
+           flags_.objective == "latency" && !stop_.must_end();
+  }
+
   Result<rewrite::Candidates> search() {
     ASSIGN_OR_RETURN(auto searcher, searcher_of(flags_, rules_));
     const double left = stop_.seconds_left();
     goal_.emplace(*cost::goal_named(flags_.objective), *chosen_.model, chosen_.profiled,
                   imported_.graph);
-    if (chosen_.profiled)
-      start_ = cost::with_fusions(imported_.graph, target_ ? *target_ : chosen_.profiled->runtime(),
-                                  chosen_.profiled->profile().machine.symbol_value);
-    else
-      start_ = imported_.graph;
+    auto price = [&](const Graph& g) { return goal_->price(g); };
+    const Graph start = with_fusions(imported_.graph);
     const double pricing = left - stop_.seconds_left();  // nothing, or no number, without a limit
+    rewrite::SearchReport selected;
+    if (selects())
+      selected = rewrite::select_operators(imported_.graph, *rules_.selection(),
+                                           goal_->search_model(), price, options_, stop_);
+    const Graph after = selected.steps.empty() ? Graph() : with_fusions(selected.best);
+    std::vector<rewrite::Start> starts{{&start}};
+    if (!selected.steps.empty()) starts.push_back({&after, &selected});
     bool by_sums = !chosen_.profiled && flags_.objective == "latency";
     rewrite::CandidateOptions wanted;
     wanted.growth = growth_;
@@ -169,9 +179,15 @@ class Chooser {
             : static_cast<uint64_t>(share * std::min(kMostEvaluations, kPolishNodes / calls));
     std::vector<const cost::CostModel*> models{&goal_->search_model()};
     if (measured && calls < kLarge) models.push_back(&roofline_);
-    return rewrite::find_candidates(
-        start_, rules_, models, *searcher, [&](const Graph& g) { return goal_->price(g); },
-        options_, wanted, stop_);
+    return rewrite::find_candidates(starts, rules_, models, *searcher, price, options_, wanted,
+                                    stop_);
+  }
+
+  /// With what the runtime fuses marked.
+  Graph with_fusions(const Graph& g) const {
+    if (!chosen_.profiled) return g;
+    return cost::with_fusions(g, target_ ? *target_ : chosen_.profiled->runtime(),
+                              chosen_.profiled->profile().machine.symbol_value);
   }
 
   /// The least price, where it is surely less than the original's; else what the clean-up made.
@@ -404,7 +420,6 @@ class Chooser {
   std::optional<Measurer> measurer_;
   std::string note_;
   std::optional<cost::Objective> goal_;
-  Graph start_;                     // the imported graph, with what the runtime fuses marked
   rewrite::SearchReport searches_;  // of the last round, all together
 };
 

@@ -10,6 +10,8 @@
 namespace regraft::cli {
 namespace {
 
+constexpr std::string_view kSelection = "selection";  ///< the origin of rules that select operators
+
 std::vector<std::string> shipped_files() {
   std::vector<std::string> files;
   std::error_code ignored;
@@ -60,9 +62,18 @@ Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
     }
   }
   RETURN_IF_ERROR(check_known(disabled, names));
-  return rewrite::RuleIndex::build(std::move(rules),
-                                   set.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes,
-                                   set.numerics);
+  auto scope = set.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes;
+  auto selecting = std::stable_partition(
+      rules.begin(), rules.end(), [](const Rule& rule) { return rule.origin != kSelection; });
+  std::vector<Rule> selection(std::make_move_iterator(selecting),
+                              std::make_move_iterator(rules.end()));
+  rules.erase(selecting, rules.end());
+  ASSIGN_OR_RETURN(auto index, rewrite::RuleIndex::build(std::move(rules), scope, set.numerics));
+  if (selection.empty()) return index;
+  ASSIGN_OR_RETURN(auto chosen,
+                   rewrite::RuleIndex::build(std::move(selection), scope, set.numerics));
+  index.set_selection(std::move(chosen));
+  return index;
 }
 
 }  // namespace regraft::cli

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::array<std::string_view, static_cast<size_t>(Kind::kCount)> kNames = {
     "dense-conv", "pointwise-conv", "depthwise-conv", "grouped-conv", "blocked-grouped-conv",
-    "product",    "pooling",        "elementwise",    "reduction",    "movement",
-    "reorder"};
+    "product",    "pooling",        "elementwise",    "reduction",    "normalisation",
+    "movement",   "reorder"};
 
 /// Which of the convolutions, by groups and kernel size.
 Kind kind_of_conv(const OpDef& op, const Attrs<Poly>& at, std::span<const TensorType> operands) {
@@ -43,7 +43,7 @@ Kind kind_of(const OpDef& op, const Attrs<Poly>& at, std::span<const TensorType>
     case Work::Pooling:
       return Kind::Pooling;
     case Work::Reduction:
-      return Kind::Reduction;
+      return op.real_attr("epsilon") >= 0 ? Kind::Normalisation : Kind::Reduction;
     case Work::Movement:
       return Kind::Movement;
   }

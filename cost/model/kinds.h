@@ -18,9 +18,10 @@ enum class Kind : uint8_t {
   Product,             ///< of matrices
   Pooling,             ///< windows without weights
   Elementwise,
-  Reduction,  ///< softmax and normalisations included
-  Movement,   ///< no arithmetic
-  Reorder,    ///< between layouts
+  Reduction,      ///< softmax included
+  Normalisation,  ///< what divides by a deviation
+  Movement,       ///< no arithmetic
+  Reorder,        ///< between layouts
   kCount,
 };
 std::string_view to_string(Kind kind);

@@ -114,7 +114,8 @@ class EMatcher {
   bool value(size_t s, EValue v) {
     if (!client_.enter(s, v)) return true;
     values_[s] = v;
-    auto operands = g_.operands(g_.node_of(v));
+    std::span<const EValue> operands;  // none where the client takes a call for a maker
+    if (!pattern_.steps[s].operands.empty()) operands = g_.operands(g_.node_of(v));
     bool more = operand(s, operands, 0, false);
     bool commutes = pattern_.steps[s].node->op->commutative && operands.size() >= 2;
     if (more && commutes && !g_.equal(operands[0], operands[1]))

@@ -16,6 +16,8 @@ ModelEGraph::ModelEGraph(const Graph& g, Interner& interner) : nodes_(g, interne
   for (int32_t id = 0; id < nodes_.id_bound(); ++id)
     if (nodes_.alive(id) && nodes_.slot(id).kind == NodeKind::Call)
       graph_.connect(id, numbers(nodes_.slot(id).inputs));
+  for (int32_t id = 0; id < nodes_.id_bound(); ++id)
+    if (nodes_.alive(id)) unite_equal_data(id);
   rebuild();
 }
 
@@ -49,7 +51,18 @@ int32_t ModelEGraph::add(const Fit::Call& call, std::span<const Value> operands)
   nodes_.commit();
   constant_.insert(constant_.end(), types.size(), all);
   ++alive_;
-  return graph_.add(symbol(call.form, types[0], types.size()), numbers(operands));
+  int32_t id = graph_.add(symbol(call.form, types[0], types.size()), numbers(operands));
+  unite_equal_data(id);
+  return id;
+}
+
+/// What is known to have the same data is one class: else there is no end to numbers that are made
+/// of numbers.
+void ModelEGraph::unite_equal_data(int32_t id) {
+  int32_t data = nodes_.slot(id).data;
+  if (data < 0) return;
+  auto [it, fresh] = by_data_.emplace(data, id);
+  if (!fresh) unite(Value{id, 0}, Value{it->second, 0});
 }
 
 bool ModelEGraph::unite(EValue a, EValue b) {

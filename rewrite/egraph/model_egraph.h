@@ -46,12 +46,14 @@ class ModelEGraph {
   std::vector<EValue> numbers(std::span<const Value> values) const;
   bool unite(EValue a, EValue b);
   void find_constants(EValue v);
+  void unite_equal_data(int32_t id);
 
   LiveGraph nodes_;
   EGraph graph_;
-  std::vector<char> constant_;  // by oldest value
-  std::vector<EValue> united_;  // classes that may have become constant
-  int32_t alive_ = 0;           // nodes, duplicates among them
+  std::vector<char> constant_;                    // by oldest value
+  std::vector<EValue> united_;                    // classes that may have become constant
+  std::unordered_map<int32_t, int32_t> by_data_;  // data -> the first node that has it
+  int32_t alive_ = 0;                             // nodes, duplicates among them
 };
 
 }  // namespace regraft::rewrite

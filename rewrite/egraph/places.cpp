@@ -36,11 +36,13 @@ class LeftSide {
     --tries_;
     const EPattern::Step& s = pattern_.steps[step];
     int32_t id = g_.classes().node_of(v);
-    bool data = s.operands.empty() && g_.nodes().slot(id).kind == NodeKind::Constant;
+    const LiveGraph::Slot& slot = g_.nodes().slot(id);
+    bool made = slot.kind == NodeKind::Call && slot.inputs.empty();
+    bool data = s.operands.empty() && slot.data >= 0 && !made;
     if (!data && !matcher_.is_call(step, v)) return false;
     int32_t& node = nodes_[static_cast<size_t>(s.ref.node)];
-    bool fits =
-        node >= 0 ? node == id : std::find(nodes_.begin(), nodes_.end(), id) == nodes_.end();
+    bool taken = !s.operands.empty() && std::find(nodes_.begin(), nodes_.end(), id) != nodes_.end();
+    bool fits = node >= 0 ? node == id : !taken;
     if (!fits) return false;
     ++steps_[static_cast<size_t>(s.ref.node)];
     node = id;

@@ -293,9 +293,9 @@ class Runner {
   void enter_maker(int32_t k, const Step& s) {
     Value v = reg(s.reg);
     const LiveGraph::Slot& slot = g_.slot(v.node);
-    bool call =
-        slot.kind == NodeKind::Call && slot.op == s.op && slot.inputs.empty() && !entered(v.node);
-    if (v.output != s.output || (slot.kind != NodeKind::Constant && !call)) return;
+    bool made = slot.kind == NodeKind::Call && slot.inputs.empty();
+    bool fits = made ? slot.op == s.op : slot.data >= 0;  // one constant may be several
+    if (v.output != s.output || !fits) return;
     nodes_[static_cast<size_t>(count_++)] = v.node;
     follow(k);
     --count_;

@@ -54,6 +54,12 @@ bool equal_data(const Form& maker, const Constant& constant) {
   return data && made && (*made)[0].shape == constant.dims() && *data == (*made)[0].data;
 }
 
+/// The pattern makes a constant, and what lies there is known by its data, not made likewise.
+bool by_data(const PatternNode& pattern, const LiveGraph::Slot& s) {
+  bool made = s.kind == NodeKind::Call && s.inputs.empty();
+  return pattern.inputs.empty() && s.data >= 0 && !made;
+}
+
 /// Symbols stand for integers >= their minimum; a binding outside is outside the proof.
 bool in_range(const Binding& b) {
   return std::all_of(b.sizes.begin(), b.sizes.end(), [](const auto& bound) {
@@ -152,11 +158,12 @@ std::optional<std::vector<Array<Residue>>> fingerprint(Field& field, const Graph
 const Fit* Fitter::fit(const LiveGraph& g, const Place& place) {
   key_.assign(1, place.rule);
   for (Value v : place.variables) key_.push_back(g.type(v));
-  for (int32_t id : place.nodes) {
-    const LiveGraph::Slot& s = g.slot(id);
-    key_.push_back(s.kind == NodeKind::Constant ? ~s.data : s.form);
+  const Pattern& lhs = rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs;
+  for (size_t j = 0; j < place.nodes.size(); ++j) {
+    const LiveGraph::Slot& s = g.slot(place.nodes[j]);
+    key_.push_back(by_data(lhs.nodes[j], s) ? ~s.data : s.form);
   }
-  for (PatternRef out : rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs.outputs)
+  for (PatternRef out : lhs.outputs)
     key_.push_back(g.type({place.nodes[static_cast<size_t>(out.node)], out.output}));
   auto it = known_.find(key_);
   if (it != known_.end()) return it->second.get();
@@ -171,8 +178,8 @@ const Fit* Fitter::fit(const LiveGraph& g, const Place& place) {
 
 /// Is the data what the maker makes under the binding? A real that nothing has bound is its first
 /// number.
-bool Fitter::makes(const Node& maker, const LiveGraph::Slot& data, Binding& b) {
-  const Constant& constant = *data.origin->constant;
+bool Fitter::makes(const Node& maker, int32_t data, Binding& b) {
+  const Constant& constant = interner_.constant(data);
   int64_t count = constant.count();
   if (count < 1 || count > kMaxCompared || !is_real(constant.dtype())) return false;
   for (const Real& r : maker.attrs.reals) {
@@ -183,7 +190,7 @@ bool Fitter::makes(const Node& maker, const LiveGraph::Slot& data, Binding& b) {
   }
   auto attrs = translate(maker.attrs, b, interner_.pool());
   if (!attrs) return false;
-  std::pair key{interner_.form(*maker.op, *attrs, 0), data.data};
+  std::pair key{interner_.form(*maker.op, *attrs, 0), data};
   auto known = made_.find(key);
   if (known != made_.end()) return known->second;
   const CallFacts* facts = interner_.call(key.first, {}, constant.dtype());
@@ -201,9 +208,10 @@ std::optional<Binding> Fitter::bind(const LiveGraph& g, const RuleInstance& inst
       return std::nullopt;
   Later later;
   auto form = [&](size_t j) -> const Node& { return instance.lhs.node(instance.lhs_ids[j]); };
+  const Pattern& lhs = rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs;
   for (size_t j = 0; j < place.nodes.size(); ++j) {
     const LiveGraph::Slot& slot = g.slot(place.nodes[j]);
-    if (slot.kind == NodeKind::Constant) continue;
+    if (by_data(lhs.nodes[j], slot)) continue;
     int rank = slot.inputs.empty() ? 0 : interner.rank(g.type(slot.inputs[0]));
     if (!bind_attrs(form(j), interner.form(slot.form).attrs, rank, b, later)) return std::nullopt;
   }
@@ -213,7 +221,7 @@ std::optional<Binding> Fitter::bind(const LiveGraph& g, const RuleInstance& inst
   }
   for (size_t j = 0; j < place.nodes.size(); ++j) {
     const LiveGraph::Slot& slot = g.slot(place.nodes[j]);
-    if (slot.kind == NodeKind::Constant && !makes(form(j), slot, b)) return std::nullopt;
+    if (by_data(lhs.nodes[j], slot) && !makes(form(j), slot.data, b)) return std::nullopt;
   }
   if (!in_range(b)) return std::nullopt;
   for (const Formula& f : instance.requires_lhs) {

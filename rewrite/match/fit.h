@@ -31,7 +31,7 @@ class Fitter {
  private:
   std::unique_ptr<Fit> make(const LiveGraph& g, const Place& place);
   std::optional<Binding> bind(const LiveGraph& g, const RuleInstance& instance, const Place& place);
-  bool makes(const Node& maker, const LiveGraph::Slot& data, Binding& b);
+  bool makes(const Node& maker, int32_t data, Binding& b);
 
   const RuleIndex& rules_;
   Interner& interner_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "ir/graph/eval.h"
 #include "rewrite/match/binding.h"
 
 namespace regraft::rewrite {
@@ -95,6 +96,37 @@ int32_t Interner::data(const std::shared_ptr<const Constant>& c) {
   data_ids_.emplace(h, id);
   data_.push_back(c);
   return id;
+}
+
+int32_t Interner::computed(FormId id, std::span<const int32_t> operands, TypeId type) {
+  key_.assign({id, type});
+  key_.insert(key_.end(), operands.begin(), operands.end());
+  if (auto it = computed_.find(key_); it != computed_.end()) return it->second;
+  auto key = key_;
+  auto made = compute(form(id), operands, this->type(type));
+  return computed_[std::move(key)] = made ? data(made) : -1;
+}
+
+std::shared_ptr<const Constant> Interner::compute(const Form& form,
+                                                  std::span<const int32_t> operands,
+                                                  const TensorType& type) const {
+  constexpr int64_t kFew = 16, kFewMade = 1 << 12;  // elements of a result; of one without operands
+  auto dims = type.shape ? numeric(*type.shape) : std::nullopt;
+  auto attrs = numeric(form.attrs);
+  int64_t count = 1, most = operands.empty() ? kFewMade : kFew;
+  if (!dims || !attrs || !is_real(type.dtype)) return nullptr;
+  for (int64_t d : *dims)
+    if (d < 1 || d > most || (count *= d) > most) return nullptr;
+  std::vector<Array<double>> values;
+  std::vector<const Array<double>*> inputs;
+  for (int32_t k : operands) {
+    auto reals = constant(k).reals();
+    if (!reals || constant(k).count() > kFewMade) return nullptr;
+    values.push_back({constant(k).dims(), *std::move(reals)});
+  }
+  for (const Array<double>& v : values) inputs.push_back(&v);
+  auto made = evaluate_reals(*form.op, inputs, *attrs);
+  return made ? make_constant(type.dtype, (*made)[0].shape, (*made)[0].data) : nullptr;
 }
 
 uint64_t Interner::data_hash(int32_t number) const {

@@ -65,6 +65,10 @@ class Interner {
   /// A number for the data of a constant. Equal data has one number where it is small; large data
   /// is only itself, so that nothing needs to be read.
   int32_t data(const std::shared_ptr<const Constant>& c);
+  const Constant& constant(int32_t number) const { return *data_[static_cast<size_t>(number)]; }
+  /// The data that a call makes of data, rounded to its type; -1: it has more than a few elements,
+  /// or cannot be computed.
+  int32_t computed(FormId form, std::span<const int32_t> operands, TypeId type);
   /// A hash of the data with that number; of small data the same in every interner.
   uint64_t data_hash(int32_t number) const;
   /// nullptr when there is no such call. Without operands its element type is `dtype`.
@@ -73,6 +77,8 @@ class Interner {
  private:
   std::optional<CallFacts> facts(const Form& form, std::span<const TypeId> operands, DType dtype);
   bool writable(const Form& form, const std::vector<TensorType>& operands) const;
+  std::shared_ptr<const Constant> compute(const Form& form, std::span<const int32_t> operands,
+                                          const TensorType& type) const;
 
   std::shared_ptr<SymbolPool> pool_;
   const cost::CostModel& model_;
@@ -84,6 +90,7 @@ class Interner {
   std::vector<std::shared_ptr<const Constant>> data_;
   std::unordered_multimap<uint64_t, int32_t> data_ids_;
   std::unordered_map<std::vector<int32_t>, std::optional<CallFacts>, IdsHash> calls_;
+  std::unordered_map<std::vector<int32_t>, int32_t, IdsHash> computed_;
   std::vector<int32_t> key_;
 };
 

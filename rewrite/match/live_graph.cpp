@@ -65,12 +65,25 @@ void LiveGraph::load(const Graph& g, int32_t id) {
   s.constant =
       s.kind != NodeKind::Input && s.kind != NodeKind::Opaque && !sized &&
       std::all_of(s.inputs.begin(), s.inputs.end(), [&](Value v) { return slot(v.node).constant; });
+  if (s.kind == NodeKind::Call) s.data = data_of(s);
   if (s.kind == NodeKind::Call || s.kind == NodeKind::Opaque)
     s.cost = interner_->model().cost(*s.origin, cost::operand_types(g, *s.origin)).microseconds;
   s.alive = true;
   add_links(id);
   count(id, 1);
   mark_dirty(id);
+}
+
+/// Of a call; -1: it is not known.
+int32_t LiveGraph::data_of(const Slot& s) const {
+  if (!s.constant || s.types.size() != 1) return -1;
+  std::vector<int32_t> operands;
+  for (Value v : s.inputs) {
+    const Slot& from = slot(v.node);
+    if (from.data < 0 || from.types.size() != 1) return -1;
+    operands.push_back(from.data);
+  }
+  return interner_->computed(s.form, operands, s.types[0]);
 }
 
 int32_t LiveGraph::new_slot() {
@@ -189,6 +202,7 @@ int32_t LiveGraph::add_call(FormId form, std::span<const Value> inputs,
   s.op = interner_->form(form).op;
   s.inputs.assign(inputs.begin(), inputs.end());
   s.types = types;
+  s.data = data_of(s);
   s.uses = 0;
   s.cost = cost;
   s.position = 0;

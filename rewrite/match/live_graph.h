@@ -35,7 +35,7 @@ class LiveGraph {
     bool constant = false;  ///< depends on constants only
     FormId form = -1;       ///< of a call
     const OpDef* op = nullptr;
-    int32_t data = -1;  ///< of a constant
+    int32_t data = -1;  ///< of a constant; of a call on constants that makes few elements of them
     std::vector<Value> inputs;
     std::vector<TypeId> types;
     int32_t uses = 0;      ///< graph outputs included
@@ -151,6 +151,7 @@ class LiveGraph {
   Slot& at(int32_t id) { return slots_[static_cast<size_t>(id)]; }
   void load(const Graph& g, int32_t id);
   int32_t new_slot();
+  int32_t data_of(const Slot& s) const;
   void add_links(int32_t id);
   int32_t bucket(uint64_t content) const {
     return static_cast<int32_t>(content & (bucket_count_ - 1));

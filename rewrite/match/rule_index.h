@@ -69,12 +69,18 @@ class RuleIndex {
   bool admits(const Rule& directed, DType type) const;
   /// Finds all their left sides.
   const DiscriminationTree& tree() const { return *tree_; }
+  /// Rules of instruction selection (selection.h), which searches do not apply; may be none.
+  const RuleIndex* selection() const { return selection_.get(); }
+  void set_selection(RuleIndex rules) {
+    selection_ = std::make_shared<const RuleIndex>(std::move(rules));
+  }
 
  private:
   Numerics least_ = usual_numerics();
   size_t unsafe_ = 0;
   std::deque<CompiledRule> rules_;
   std::shared_ptr<const DiscriminationTree> tree_;
+  std::shared_ptr<const RuleIndex> selection_;
 };
 
 }  // namespace regraft::rewrite

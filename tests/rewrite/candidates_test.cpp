@@ -51,6 +51,8 @@ SearchOptions plenty() {
   return o;
 }
 
+std::array<Start, 1> only(const Graph& g) { return {{{&g}}}; }
+
 TEST(Polish, TakesWhatOnlyTheWholeGraphShows) {
   Graph g = two_products();
   RuleIndex rules = index_of({kMerge, kSwap});
@@ -88,7 +90,7 @@ TEST(Candidates, AreDistinctSortedAndDifferFromTheModel) {
   CandidateOptions wanted;
   wanted.count = 4;
   auto found =
-      find_candidates(g, rules, {&model}, Greedy(), price_of_order, plenty(), wanted, Stop());
+      find_candidates(only(g), rules, {&model}, Greedy(), price_of_order, plenty(), wanted, Stop());
   ASSERT_TRUE(found.has_value());
   ASSERT_GE(found->best.size(), 2U);  // with both rules, and without one
   std::set<uint64_t> seen{structural_hash(g)};
@@ -102,12 +104,37 @@ TEST(Candidates, AreDistinctSortedAndDifferFromTheModel) {
   EXPECT_EQ(found->best[0].search.applied.size(), 2U);
 }
 
+/// The clean-up keeps what it did before the price rose.
+TEST(Candidates, TheCleanUpStopsWhereThePriceRises) {
+  const char* const twice = "twice  (relu (relu ?a)) => (relu ?a)  for a:nn  proved:all-sizes";
+  Graph g;
+  Value v = input(g, {8, 8});
+  for (int k = 0; k < 6; ++k) v = call(g, "relu", {v});
+  g.set_outputs({v});
+  auto price = [](const Graph& h) { return calls_of(h, "relu") < 4 ? 100.0 : 10.0; };
+  RuleIndex rules = index_of({twice});
+  cost::Roofline model;
+  CandidateOptions wanted;
+  wanted.cleaned = true;
+  auto found = find_candidates(only(g), rules, {&model}, Greedy(), price, plenty(), wanted, Stop());
+  ASSERT_TRUE(found.has_value());
+  ASSERT_FALSE(found->best.empty());
+  const Candidate& best = found->best[0];
+  EXPECT_EQ(calls_of(best.graph, "relu"), 4);
+  EXPECT_EQ(best.search.steps.size(), 2U);
+  EXPECT_EQ(best.search.applied.at("twice"), 2);
+  auto again = replay(g, rules, best.search.steps, model, {});
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_TRUE(structurally_equal(*again, best.graph));
+}
+
 TEST(Candidates, ThereMayBeNone) {
   Graph g;
   g.set_outputs({call(g, "relu", {input(g, {3})})});
   RuleIndex rules = index_of({kMerge});
   cost::Roofline model;
-  auto found = find_candidates(g, rules, {&model}, Greedy(), price_of_order, plenty(), {}, Stop());
+  auto found =
+      find_candidates(only(g), rules, {&model}, Greedy(), price_of_order, plenty(), {}, Stop());
   ASSERT_TRUE(found.has_value());
   EXPECT_TRUE(found->best.empty());
 }
@@ -118,8 +145,9 @@ TEST(Candidates, AllSearchesAreCounted) {
   RuleIndex rules = index_of({kSwap});
   cost::Roofline model;
   auto dear = [&](const Graph& h) { return structural_hash(h) == structural_hash(g) ? 1.0 : 2.0; };
-  auto one = find_candidates(g, rules, {&model}, Greedy(), dear, plenty(), {}, Stop());
-  auto two = find_candidates(g, rules, {&model, &model}, Greedy(), dear, plenty(), {}, Stop());
+  auto one = find_candidates(only(g), rules, {&model}, Greedy(), dear, plenty(), {}, Stop());
+  auto two =
+      find_candidates(only(g), rules, {&model, &model}, Greedy(), dear, plenty(), {}, Stop());
   ASSERT_TRUE(one && two);
   SearchReport alone = Greedy().search(g, rules, model, plenty(), Stop());
   EXPECT_GT(alone.candidates, 0u);

@@ -92,10 +92,10 @@ TEST_F(EGraphs, AValueMayBeMadeOfItself) {
   EXPECT_FALSE(target.has(y.node));
 }
 
-/// A program over square matrices, no two calls equal.
+/// A program over square matrices, no two calls equal; of constants too large to be computed.
 Graph random_graph(Rng& rng) {
   Graph g;
-  std::vector<Value> values{input(g, {3, 3}), input(g, {3, 3}), weight(g, {3, 3})};
+  std::vector<Value> values{input(g, {5, 5}), input(g, {5, 5}), weight(g, {5, 5})};
   std::set<std::string> seen;
   while (values.size() < 10) {
     const char* ops[] = {"matmul", "add", "relu", "transpose"};

@@ -127,8 +127,11 @@ Sign sign_of_kind(const Atom& a, const Context& context) {
       bool always_positive = implies(image(f, sign::kUnknown), sign::kPositive);
       return image(f, always_positive ? sign::kUnknown : sign_of(*a.argument, context));
     }
+    case Atom::Opaque: {  // a number that no rational of ours is, or a variable
+      double x = a.reals[0].value;
+      return a.reals[0].symbol ? sign::kUnknown : Sign{x<0, x == 0, x> 0};
+    }
     case Atom::Read:
-    case Atom::Opaque:
       break;
   }
   return sign::kUnknown;
