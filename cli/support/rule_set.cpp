@@ -10,7 +10,7 @@
 namespace regraft::cli {
 namespace {
 
-constexpr std::string_view kSelection = "selection";  ///< the origin of rules that select operators
+constexpr std::string_view kSelection = "selection";  ///< the name of their file, without .rules
 
 std::vector<std::string> shipped_files() {
   std::vector<std::string> files;
@@ -44,30 +44,26 @@ Numerics numerics_wanted(const std::string& word) {
 
 Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
   std::set<std::string> disabled(set.disabled.begin(), set.disabled.end()), names;
-  std::vector<Rule> rules;
+  std::vector<Rule> rules, selection;
   auto files = rule_files(set.files);
   if (files.empty())
     return error(shipped_rules_folder() + ": no rule files; give some with --rules");
   for (const auto& path : files) {
     auto admit = set.bounded ? substitutions::Admit::Bounded : substitutions::Admit::AllSizes;
     ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, admit));
+    auto& into = std::filesystem::path(path).stem() == kSelection ? selection : rules;
     for (Rule& rule : file.rules) {
       if (!names.insert(rule.name).second || disabled.count(rule.name)) continue;
       if (disabled.empty()) {
-        rules.push_back(std::move(rule));
+        into.push_back(std::move(rule));
         continue;
       }
       for (Rule& directed : directions(std::move(rule)))
-        if (!disabled.count(directed.name)) rules.push_back(std::move(directed));
+        if (!disabled.count(directed.name)) into.push_back(std::move(directed));
     }
   }
   RETURN_IF_ERROR(check_known(disabled, names));
   auto scope = set.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes;
-  auto selecting = std::stable_partition(
-      rules.begin(), rules.end(), [](const Rule& rule) { return rule.origin != kSelection; });
-  std::vector<Rule> selection(std::make_move_iterator(selecting),
-                              std::make_move_iterator(rules.end()));
-  rules.erase(selecting, rules.end());
   ASSIGN_OR_RETURN(auto index, rewrite::RuleIndex::build(std::move(rules), scope, set.numerics));
   if (selection.empty()) return index;
   ASSIGN_OR_RETURN(auto chosen,
