@@ -47,7 +47,52 @@ bool fix_named(onnx::ValueInfoProto& value, const std::string& name, int64_t siz
   return found;
 }
 
+constexpr int64_t kBatch = 1, kImage = 224, kSignal = 4096, kOther = 64;
+constexpr size_t kImageAxes = 4;
+
+/// The size that is the first of every input; nullptr: there is none.
+Var batch_of(const std::vector<Shape>& inputs) {
+  Var batch = nullptr;
+  for (const Shape& shape : inputs) {
+    Var first = shape.empty() ? nullptr : symbol_of(shape[0]);
+    if (!first || (batch && first != batch)) return nullptr;
+    batch = first;
+  }
+  return batch;
+}
+
+/// Of an axis that is not the batch. The last axis of real numbers is a signal's.
+int64_t guess(const TensorType& type, size_t axis) {
+  const size_t rank = type.shape->size();
+  if (rank >= kImageAxes) return kImage;
+  return is_real(type.dtype) && axis > 0 && axis + 1 == rank ? kSignal : kOther;
+}
+
 }  // namespace
+
+Status set_typical_sizes(Graph& graph, const std::map<std::string, int64_t>& named) {
+  std::vector<Shape> inputs;
+  for (Value v : graph.inputs()) inputs.push_back(graph.type(v).shape.value_or(Shape{}));
+  Var batch = batch_of(inputs);
+  std::map<Var, int64_t, SymbolLess> typical;
+  for (Value input : graph.inputs()) {
+    const TensorType& type = graph.type(input);
+    for (size_t axis = 0; type.shape && axis < type.shape->size(); ++axis)
+      if (Var v = symbol_of((*type.shape)[axis])) {
+        int64_t size = v == batch ? kBatch : guess(type, axis);
+        auto [it, fresh] = typical.emplace(v, size);
+        it->second = std::min(it->second, size);
+      }
+  }
+  for (const auto& [name, size] : named) {
+    auto at = std::ranges::find_if(typical, [&, &n = name](auto& t) { return t.first->name == n; });
+    if (at == typical.end())
+      return error(fmt::format("--typical: no input has an open dimension named '{}'", name));
+    at->second = size;
+  }
+  for (const auto& [v, size] : typical) graph.pool().set_typical(v, size);
+  return {};
+}
 
 Status fix_sizes(onnx::GraphProto& graph, const FixedSizes& sizes) {
   std::map<std::string, int64_t> dims = sizes.dims;

@@ -4,15 +4,15 @@
 #include "io/proto.h"
 
 namespace regraft::io {
-namespace {
 
-/// The name of a size that is a symbol alone.
-const std::string* symbol_of(const Poly& p) {
+Var symbol_of(const Poly& p) {
   auto terms = p.terms();
   bool alone = p.constant() == 0 && terms.size() == 1 && terms[0].coefficient == 1 &&
                terms[0].monomial.size() == 1;
-  return alone ? &terms[0].monomial[0]->name : nullptr;
+  return alone ? terms[0].monomial[0] : nullptr;
 }
+
+namespace {
 
 /// An Error when a size can only be said by a formula.
 Status declare(onnx::ValueInfoProto& info, const std::string& name, const TensorType& type) {
@@ -26,8 +26,8 @@ Status declare(onnx::ValueInfoProto& info, const std::string& name, const Tensor
     auto& dim = *tensor.mutable_shape()->add_dim();
     if (d.is_constant())
       dim.set_dim_value(d.constant());
-    else if (const std::string* symbol = symbol_of(d))
-      dim.set_dim_param(*symbol);
+    else if (Var symbol = symbol_of(d))
+      dim.set_dim_param(symbol->name);
     else
       all_said = error(fmt::format("'{}': its size {} is no number or symbol", name, to_string(d)));
   }

@@ -179,6 +179,7 @@ Result<Imported> import_model(const std::shared_ptr<Model>& model) {
     ASSIGN_OR_RETURN(graph, import_graph(model));
   }
   note_names(*model);
+  RETURN_IF_ERROR(set_typical_sizes(graph, {}));
   return Imported{model, std::move(graph)};
 }
 
@@ -193,6 +194,8 @@ Result<Imported> load(const std::string& path, const FixedSizes& sizes) {
       return located(path, status.error());
   auto imported = import_model(model);
   if (!imported) return located(path, imported.error());
+  if (auto status = set_typical_sizes(imported->graph, sizes.typical); !status)
+    return located(path, status.error());
   if (sizes.shapes.empty() && sizes.dims.empty()) imported->file = path;
   return imported;
 }

@@ -34,10 +34,16 @@ struct Imported {
   std::string file = {};  ///< that it was read from, whole; empty: made, or with sizes fixed
 };
 
-/// Sizes of inputs that the user fixes; all others stay as dynamic as the file has them.
+/// Sizes of inputs that the user knows; all that are not fixed stay as dynamic as the file has
+/// them.
 struct FixedSizes {
   std::map<std::string, std::vector<int64_t>> shapes;  ///< by input: a size for each axis
   std::map<std::string, int64_t> dims;                 ///< by name of a dimension
+  /// What an open dimension counts as where the model is priced or timed (Symbol::typical), by
+  /// name. Others count as 1 where they are the first of all inputs, the batch; as 224 in inputs of
+  /// at least four axes, images; as 4096 where they are the last of real numbers, a signal; as 64
+  /// elsewhere. Of several guesses for one the least counts.
+  std::map<std::string, int64_t> typical;
 };
 
 /// Parses, validates and imports a file. External data is read lazily, from the model's own folder

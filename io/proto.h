@@ -87,6 +87,11 @@ Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit);
 /// Gives the inputs' axes the sizes asked for, and every axis in the model that has the same name.
 /// An Error names an input or a dimension that the model has not, a rank or a size that differs.
 Status fix_sizes(onnx::GraphProto& graph, const FixedSizes& sizes);
+/// The symbol that p is; nullptr: it is something else.
+Var symbol_of(const Poly& p);
+/// Sets the typical sizes of the inputs' symbols: see FixedSizes. An Error names one that no input
+/// has.
+Status set_typical_sizes(Graph& graph, const std::map<std::string, int64_t>& named);
 /// The model and its graph, from what is in the shell. Initialisers that are already apart stay.
 Result<Imported> import_model(const std::shared_ptr<Model>& model);
 /// Nodes with each after those it reads; in file order where that is one. An Error: a cycle.

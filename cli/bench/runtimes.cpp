@@ -31,34 +31,12 @@ struct Entry {
   std::vector<double> samples;  ///< microseconds, one of each round
 };
 
-/// The name of the size that is the first of every input: the batch, which the worker takes as 1.
-std::string batch_of(const Graph& g) {
-  std::string name;
-  for (size_t k = 0; k < g.inputs().size(); ++k) {
-    const auto& shape = g.type(g.inputs()[k]).shape;
-    if (!shape || shape->empty() || (*shape)[0].is_constant()) return {};
-    std::string first = to_string((*shape)[0]);
-    if (k > 0 && first != name) return {};
-    name = first;
-  }
-  return name;
-}
-
-/// The model with the sizes that the worker runs it at.
-Result<Graph> sized_graph(const std::string& file) {
-  ASSIGN_OR_RETURN(auto imported, io::load(file));
-  std::string batch = batch_of(imported.graph);
-  if (batch.empty()) return std::move(imported.graph);
-  io::FixedSizes sizes;
-  sizes.dims[batch] = 1;
-  ASSIGN_OR_RETURN(auto fixed, io::load(file, sizes));
-  return std::move(fixed.graph);
-}
-
 /// All entries, ready to run in turn.
 class Contest {
  public:
-  explicit Contest(std::vector<Entry>& entries) : entries_(entries) {}
+  /// `shapes`: see input_shapes.
+  Contest(std::vector<Entry>& entries, json shapes)
+      : entries_(entries), shapes_(std::move(shapes)) {}
 
   /// What cannot run says so in its entry.
   Status open(Worker* worker, const Stop& stop) {
@@ -75,7 +53,8 @@ class Contest {
       there_.push_back(k);
     }
     if (there_.empty()) return {};
-    ASSIGN_OR_RETURN(json answer, worker_->ask({{"op", "open"}, {"models", models}}, stop));
+    ASSIGN_OR_RETURN(json answer,
+                     worker_->ask({{"op", "open"}, {"models", models}, {"shapes", shapes_}}, stop));
     const json& results = answer.at("results");
     if (results.size() != there_.size()) return error("the worker's answer lacks results");
     for (size_t n = 0; n < there_.size(); ++n)
@@ -93,15 +72,14 @@ class Contest {
  private:
   void open_here(size_t k) {
     Entry& e = entries_[k];
-    auto graph = sized_graph(e.file);
-    if (!graph) {
-      e.failed = graph.error().message;
+    auto imported = io::load(e.file);
+    if (!imported) {
+      e.failed = imported.error().message;
       return;
     }
     cost::cpu::ExecutorOptions options;
     options.compile.threads = e.threads;
-    options.symbol_value = cost::Machine().symbol_value;
-    auto executor = cost::cpu::Executor::compile(*graph, options);
+    auto executor = cost::cpu::Executor::compile(imported->graph, options);
     if (executor)
       here_.emplace_back(k, *std::move(executor));
     else
@@ -124,6 +102,7 @@ class Contest {
   }
 
   std::vector<Entry>& entries_;
+  json shapes_;
   Worker* worker_ = nullptr;
   std::vector<size_t> there_;
   std::vector<std::pair<size_t, cost::cpu::Executor>> here_;
@@ -259,7 +238,8 @@ Status bench(const RuntimesFlags& flags) {
   auto worker = Worker::start(1);
   if (!worker) tell("no Python: " + worker.error().message);
   auto entries = entries_of(flags, path, worker ? worker->get() : nullptr, stop);
-  Contest contest(entries);
+  ASSIGN_OR_RETURN(auto original, io::load(flags.model));
+  Contest contest(entries, input_shapes(original.graph));
   RETURN_IF_ERROR(contest.open(worker ? worker->get() : nullptr, stop));
   RETURN_IF_ERROR(time_all(contest, flags.seconds, stop));
   for (const Entry& e : entries)

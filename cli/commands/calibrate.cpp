@@ -48,7 +48,7 @@ Result<std::map<std::string, cost::Kernel>> wanted_kernels(const CostFlags& flag
   auto wanted = cost::probe_kernels(runtime);
   for (const auto& file : flags.files) {
     ASSIGN_OR_RETURN(auto model, io::load(file));
-    auto plan = cost::plan_kernels(model.graph, runtime, cost::Machine().symbol_value);
+    auto plan = cost::plan_kernels(model.graph, runtime);
     for (auto& [signature, kernel] : cost::missing_kernels(plan, Profile()))
       wanted.emplace(signature, std::move(kernel));
   }

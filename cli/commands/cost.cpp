@@ -139,7 +139,7 @@ int run_cost_kernels(const CostFlags& flags) {
   for (const auto& file : flags.files) {
     auto model = io::load(file);
     if (!model) return bad_input(model.error());
-    auto plan = cost::plan_kernels(model->graph, runtime, cost::Machine().symbol_value);
+    auto plan = cost::plan_kernels(model->graph, runtime);
     for (auto& call : plan.calls)
       wanted.emplace(call.signature, cost::normalised(std::move(call.kernel)));
   }

@@ -38,9 +38,9 @@ struct Outcome {
   OptimisedBodies bodies;  ///< with the model that the choice was made for
   Choice choice;
   std::optional<rewrite::CheckReport> check;
-  std::string discarded;               ///< why a graph that was found is not the result
-  size_t rules = 0, unsafe_rules = 0;  ///< directions used, and left out for their numerics
-  std::vector<std::string> dynamic;    ///< sizes of the inputs that are no numbers
+  std::string discarded;                   ///< why a graph that was found is not the result
+  size_t rules = 0, unsafe_rules = 0;      ///< directions used, and left out for their numerics
+  std::map<std::string, int64_t> dynamic;  ///< see dynamic_sizes
   double seconds = 0;
 };
 
@@ -120,8 +120,7 @@ void print(const Outcome& o) {
   const Choice& c = o.choice;
   const auto& s = c.search;
   fmt::print("{}", table_of(o));
-  if (!o.dynamic.empty())
-    fmt::print("dynamic sizes: {}\n", printable(fmt::format("{}", fmt::join(o.dynamic, ", "))));
+  if (!o.dynamic.empty()) fmt::print("sizes left open: {}\n", dynamic_text(o.dynamic));
   for (const auto& [rule, n] : s.applied) fmt::print("applied {}x {}\n", n, printable(rule));
   print_bodies(o);
   if (c.kept)
@@ -187,8 +186,8 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                       {"cost_model", o.choice.model},
                       {"profile", to_json(o.choice.profile)},
                       {"profiles_not_used", o.choice.passed_over},
-                      {"fixed_shapes", flags.shapes},
-                      {"fixed_dims", flags.dims},
+                      {"fixed_shapes", flags.sizes.shapes},
+                      {"fixed_dims", flags.sizes.dims},
                       {"dynamic", o.dynamic},
                       {"before", side(o.before, o.choice.sums[0], o.choice.before)},
                       {"after", side(o.after, o.choice.sums[1], o.choice.after)},
@@ -429,7 +428,7 @@ int run_optimize(const OptimizeFlags& flags) {
   auto rules =
       load_rules({flags.rules, flags.disabled, flags.bounded, numerics_wanted(flags.numerics)});
   if (!rules) return bad_input(rules.error());
-  auto sizes = fixed_sizes(flags.shapes, flags.dims);
+  auto sizes = fixed_sizes(flags.sizes);
   if (!sizes) return bad_input(sizes.error());
   auto imported = io::load(flags.in, *sizes);
   if (!imported) return bad_input(imported.error());

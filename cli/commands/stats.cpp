@@ -27,8 +27,8 @@ struct ModelStats {
   std::map<std::string, ByType> reasons;                         ///< then by operator
   int64_t parameters = 0;
   double operations = 0, multiply_adds = 0, activations = 0;
-  int64_t unknown_values = 0;  ///< outputs of nodes whose shapes are not known
-  std::set<std::string> dynamic;
+  int64_t unknown_values = 0;              ///< outputs of nodes whose shapes are not known
+  std::map<std::string, int64_t> dynamic;  ///< what each counts as
 };
 
 void add_nodes(ModelStats& s, const io::Imported& model) {
@@ -70,7 +70,7 @@ void add_work(ModelStats& s, const Graph& g) {
     for (const TensorType& t : node.types) {
       double count = 1;
       for (const Poly& d : t.shape.value_or(Shape{}))
-        count *= static_cast<double>(cost::typical(d, machine.symbol_value));
+        count *= static_cast<double>(cost::typical(d));
       if (t.shape)
         s.activations += count;
       else
@@ -84,8 +84,7 @@ ModelStats stats_of(const io::Imported& model) {
   s.summary = io::summarise(model, model.graph);
   add_nodes(s, model);
   add_work(s, model.graph);
-  auto dynamic = dynamic_sizes(model.graph);
-  s.dynamic.insert(dynamic.begin(), dynamic.end());
+  s.dynamic.merge(dynamic_sizes(model.graph));
   return s;
 }
 
@@ -149,10 +148,7 @@ void print(const ModelStats& s) {
              s.unknown_values ? fmt::format(", {} of unknown shape", s.unknown_values) : "");
   if (s.unused + s.inner > 0)
     fmt::print("{} nodes that nothing needs, {} nodes in sub-graphs\n", s.unused, s.inner);
-  std::string open;
-  for (const auto& name : s.dynamic) open += (open.empty() ? "" : ", ") + printable(name);
-  if (!open.empty())
-    fmt::print("sizes left open: {}; each counts as {}\n", open, cost::Machine().symbol_value);
+  if (!s.dynamic.empty()) fmt::print("sizes left open: {}\n", dynamic_text(s.dynamic));
 }
 
 }  // namespace

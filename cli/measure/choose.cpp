@@ -186,8 +186,7 @@ class Chooser {
   /// With what the runtime fuses marked.
   Graph with_fusions(const Graph& g) const {
     if (!chosen_.profiled) return g;
-    return cost::with_fusions(g, target_ ? *target_ : chosen_.profiled->runtime(),
-                              chosen_.profiled->profile().machine.symbol_value);
+    return cost::with_fusions(g, target_ ? *target_ : chosen_.profiled->runtime());
   }
 
   /// The least price, where it is surely less than the original's; else what the clean-up made.

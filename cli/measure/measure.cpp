@@ -50,7 +50,6 @@ Result<Measurer> start_cpu(int threads, const Stop&, Timed) {
                             double seconds, const Stop& stop) {
     cost::cpu::ExecutorOptions executor;
     executor.compile.threads = threads;
-    executor.symbol_value = cost::Machine().symbol_value;
     cost::cpu::TimeOptions options;
     options.compile = executor.compile;
     options.seconds = seconds;
@@ -94,8 +93,7 @@ Result<Measurer> start_cuda(int, const Stop&, Timed) {
                      double seconds, const Stop& stop) -> Timings {
     std::vector<cost::cuda::Executor> executors;
     for (const Graph* g : graphs) {
-      ASSIGN_OR_RETURN(auto executor,
-                       cost::cuda::Executor::compile(*g, {cost::Machine().symbol_value, false}));
+      ASSIGN_OR_RETURN(auto executor, cost::cuda::Executor::compile(*g, {false}));
       executors.push_back(std::move(executor));
     }
     cost::cuda::TimingOptions options;

@@ -75,6 +75,21 @@ Result<std::vector<std::string>> write_models(const std::string& path,
   return files;
 }
 
+}  // namespace
+
+json input_shapes(const Graph& g) {
+  json shapes = json::object();
+  for (Value v : g.inputs()) {
+    const Node& input = g.node(v.node);
+    if (!input.types[0].shape) continue;
+    json& shape = shapes[input.names.empty() ? "" : input.names[0]] = json::array();
+    for (const Poly& d : *input.types[0].shape) shape.push_back(cost::typical(d));
+  }
+  return shapes;
+}
+
+namespace {
+
 Result<std::vector<Timing>> time_models_in(Worker& worker, const std::vector<std::string>& runtimes,
                                            std::span<const io::Imported> models,
                                            const std::vector<const Graph*>& graphs, double seconds,
@@ -82,7 +97,11 @@ Result<std::vector<Timing>> time_models_in(Worker& worker, const std::vector<std
   TemporaryFolder folder;
   ASSIGN_OR_RETURN(std::string path, folder.path());
   ASSIGN_OR_RETURN(auto files, write_models(path, models, graphs));
-  json request = {{"op", "models"}, {"files", files}, {"runtimes", runtimes}, {"seconds", seconds}};
+  json request = {{"op", "models"},
+                  {"files", files},
+                  {"runtimes", runtimes},
+                  {"shapes", input_shapes(models[0].graph)},
+                  {"seconds", seconds}};
   ASSIGN_OR_RETURN(json answer, worker.ask(std::move(request), stop));
   ASSIGN_OR_RETURN(auto timings, timings_of(answer, graphs.size()));
   const json& first = answer["results"][0];

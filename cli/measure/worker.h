@@ -42,6 +42,9 @@ class Worker {
   int threads_;
 };
 
+/// The shapes of the graph's inputs by name, open sizes as is typical, as requests have them.
+nlohmann::json input_shapes(const Graph& g);
+
 /// A runtime of the worker. REQUIRES: Runtime::in_worker.
 Result<Measurer> start_in_worker(const std::string& runtime, int threads, const Stop& stop,
                                  Timed timed);

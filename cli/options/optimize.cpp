@@ -68,8 +68,12 @@ void add_measuring(CLI::App& app, OptimizeFlags& f) {
 
 /// The options of what writes a checked model.
 void add_checking(CLI::App& app, OptimizeFlags& f) {
-  app.add_option("--shape", f.shapes, "NAME=1,3,224,224: fix the shape of an input");
-  app.add_option("--dim", f.dims, "NAME=8: fix a named dimension of the inputs");
+  app.add_option("--shape", f.sizes.shapes, "NAME=1,3,224,224: fix the shape of an input");
+  app.add_option("--dim", f.sizes.dims, "NAME=8: fix a named dimension of the inputs");
+  app.add_option("--typical", f.sizes.typical,
+                 "NAME=8: size at which to price and time an open dimension; default: 1 for the "
+                 "batch, 224 in inputs of four axes or more, 4096 as the last axis of real "
+                 "numbers, else 64");
   app.add_flag_callback(
       "--keep-dynamic", [] {}, "keep all other dimensions dynamic (the default)");
   app.add_option("--check", f.check, "compare both models on so many random inputs before writing")

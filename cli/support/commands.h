@@ -47,11 +47,16 @@ struct VerifyFlags {
 /// What a model is optimised for: the default, and any runtime that has ONNX's operators.
 inline constexpr const char* kOnnxruntime = "onnxruntime";
 inline constexpr const char* kAnyRuntime = "onnx";
+/// What the user says of a model's sizes.
+struct SizeFlags {
+  std::vector<std::string> shapes;         ///< "NAME=1,3,224,224", of inputs
+  std::vector<std::string> dims, typical;  ///< "NAME=8", of named dimensions
+};
 struct OptimizeFlags {
   Common common;
   std::string in, out;
-  std::vector<std::string> shapes, dims;  ///< "NAME=1,3,224,224" and "NAME=8"
-  std::vector<std::string> rules;         ///< empty: the shipped ones
+  SizeFlags sizes;
+  std::vector<std::string> rules;  ///< empty: the shipped ones
   std::vector<std::string> disabled;
   bool simplify = false;  ///< fewer calls at no higher cost; nothing else is searched for
   std::string search = "windows";

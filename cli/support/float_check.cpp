@@ -25,14 +25,13 @@ constexpr int kSamples = 8;
 
 Result<Executor> executor_of(const Graph& g) {
   cost::cpu::ExecutorOptions options;
-  options.symbol_value = cost::Machine().symbol_value;
   options.compile.tune = false;
   options.compile.winograd = false;
   return Executor::compile(g, options);
 }
 
 Result<Tensors> random_inputs(const Graph& g, rewrite::Regime regime, uint64_t seed) {
-  Graph sized = cost::at_sizes(g, cost::Machine().symbol_value);
+  Graph sized = cost::at_sizes(g);
   Tensors inputs;
   for (Value v : sized.inputs()) {
     const TensorType& t = sized.type(v);

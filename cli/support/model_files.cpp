@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <map>
 #include <optional>
 
 #include "base/files/output_file.h"
+#include "base/printable.h"
+#include "cli/support/commands.h"
+#include "cost/model/roofline.h"
 
 namespace regraft::cli {
 
@@ -76,31 +78,41 @@ Result<std::pair<std::string, std::vector<int64_t>>> sizes_of(const std::string&
 
 }  // namespace
 
-Result<io::FixedSizes> fixed_sizes(const std::vector<std::string>& shapes,
-                                   const std::vector<std::string>& dims) {
+Result<io::FixedSizes> fixed_sizes(const SizeFlags& flags) {
   io::FixedSizes fixed;
-  for (const std::string& text : shapes) {
+  for (const std::string& text : flags.shapes) {
     auto sizes = sizes_of(text);
     if (!sizes) return error("--shape: " + sizes.error().message);
     fixed.shapes[sizes->first] = sizes->second;
   }
-  for (const std::string& text : dims) {
-    auto sizes = sizes_of(text);
-    if (!sizes || sizes->second.size() != 1) return error("--dim: '" + text + "' is not NAME=SIZE");
-    fixed.dims[sizes->first] = sizes->second[0];
-  }
+  auto named = [](const char* flag, const auto& texts, auto& into) -> Status {
+    for (const std::string& text : texts) {
+      auto sizes = sizes_of(text);
+      if (!sizes || sizes->second.size() != 1)
+        return error(std::string(flag) + ": '" + text + "' is not NAME=SIZE");
+      into[sizes->first] = sizes->second[0];
+    }
+    return {};
+  };
+  RETURN_IF_ERROR(named("--dim", flags.dims, fixed.dims));
+  RETURN_IF_ERROR(named("--typical", flags.typical, fixed.typical));
   return fixed;
 }
 
-std::vector<std::string> dynamic_sizes(const Graph& g) {
-  std::vector<std::string> names;
+std::map<std::string, int64_t> dynamic_sizes(const Graph& g) {
+  std::map<std::string, int64_t> sizes;
   for (Value v : g.inputs())
-    for (const Poly& d : g.type(v).shape.value_or(Shape{})) {
-      std::string name = to_string(d);
-      bool known = std::find(names.begin(), names.end(), name) != names.end();
-      if (!d.is_constant() && !known) names.push_back(name);
-    }
-  return names;
+    for (const Poly& d : g.type(v).shape.value_or(Shape{}))
+      if (!d.is_constant()) sizes.emplace(to_string(d), cost::typical(d));
+  return sizes;
+}
+
+std::string dynamic_text(const std::map<std::string, int64_t>& sizes) {
+  std::string text;
+  for (const auto& [name, size] : sizes)
+    text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", printable(name),
+                        text.empty() ? "counts as " : "", size);
+  return text;
 }
 
 }  // namespace regraft::cli

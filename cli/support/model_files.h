@@ -1,5 +1,6 @@
 #pragma once
 // The files that a command is given.
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,14 @@ namespace regraft::cli {
 /// ONNX files, and those in folders, by name. An Error for a folder without any.
 Result<std::vector<std::string>> model_files(const std::vector<std::string>& paths);
 
-/// "NAME=1,3,224,224" and "NAME=8" as sizes. An Error names the text that is neither.
-Result<io::FixedSizes> fixed_sizes(const std::vector<std::string>& shapes,
-                                   const std::vector<std::string>& dims);
+struct SizeFlags;
+/// An Error names the text that is no size.
+Result<io::FixedSizes> fixed_sizes(const SizeFlags& flags);
 
-/// Sizes of the inputs that are no numbers, each once, in order of first use.
-std::vector<std::string> dynamic_sizes(const Graph& g);
+/// Sizes of the inputs that are no numbers, each once, with what they count as.
+std::map<std::string, int64_t> dynamic_sizes(const Graph& g);
+/// "batch (counts as 1), length (64)", printable.
+std::string dynamic_text(const std::map<std::string, int64_t>& sizes);
 
 /// A file of a command: what it is there, and its path (empty: there is none).
 struct NamedFile {

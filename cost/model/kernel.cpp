@@ -52,10 +52,10 @@ std::vector<Layout> layouts_of(const std::vector<char>& marks) {
   return layouts;
 }
 
-TensorType at_sizes(const TensorType& t, int64_t symbol_value) {
+TensorType at_sizes(const TensorType& t) {
   if (!t.shape) return t;
   TensorType r{t.dtype, Shape()};
-  for (const Poly& d : *t.shape) r.shape->push_back(Poly(typical(d, symbol_value)));
+  for (const Poly& d : *t.shape) r.shape->push_back(Poly(typical(d)));
   return r;
 }
 
@@ -129,14 +129,14 @@ Result<Kernel> parse_signature(std::string_view text) {
   return k;
 }
 
-Graph at_sizes(const Graph& g, int64_t symbol_value) {
+Graph at_sizes(const Graph& g) {
   Graph sized = g;
   for (int32_t id = 0; id < g.id_bound(); ++id) {
     if (!g.contains(id) || has_numbers_only(g.node(id))) continue;
     Node node = g.node(id);
-    for (TensorType& t : node.types) t = at_sizes(t, symbol_value);
+    for (TensorType& t : node.types) t = at_sizes(t);
     for (auto& list : node.attrs.ints)
-      for (Poly& p : list) p = p.is_constant() ? p : Poly(typical(p, symbol_value));
+      for (Poly& p : list) p = p.is_constant() ? p : Poly(typical(p));
     sized.replace_node(id, std::move(node));
   }
   return sized;

@@ -103,16 +103,16 @@ struct KernelPlan {
   std::vector<int32_t> opaque;  ///< nodes that no kernel runs
 };
 
-/// Groups the graph's calls; those that depend on constants alone are not run. Symbolic sizes count
-/// as `symbol_value`. REQUIRES: g is acyclic.
-KernelPlan plan_kernels(const Graph& g, const Runtime& runtime, int64_t symbol_value);
+/// Groups the graph's calls; those that depend on constants alone are not run. Symbolic sizes are
+/// those that are typical (Symbol::typical). REQUIRES: g is acyclic.
+KernelPlan plan_kernels(const Graph& g, const Runtime& runtime);
 
 /// The graph with a mark on the calls that the runtime computes together without an anchor (an
 /// erf-GELU, a layer normalisation written out): Node::together. Nodes keep their ids.
-Graph with_fusions(const Graph& g, const Runtime& runtime, int64_t symbol_value);
+Graph with_fusions(const Graph& g, const Runtime& runtime);
 
-/// The graph with a number for each symbolic size. Nodes keep their ids.
-Graph at_sizes(const Graph& g, int64_t symbol_value);
+/// The graph with its typical number for each symbolic size. Nodes keep their ids.
+Graph at_sizes(const Graph& g);
 
 /// The kernel's graph with constants in place of its weights: one for each input, empty where that
 /// is no weight.

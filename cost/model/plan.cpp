@@ -444,8 +444,8 @@ const Runtime* priced_as(const Runtime* runtime) {
   return runtime && !runtime->priced_as.empty() ? find_runtime(runtime->priced_as) : runtime;
 }
 
-Graph with_fusions(const Graph& g, const Runtime& runtime, int64_t symbol_value) {
-  Graph sized = at_sizes(g, symbol_value), marked = g;
+Graph with_fusions(const Graph& g, const Runtime& runtime) {
+  Graph sized = at_sizes(g), marked = g;
   Runtime known = runtime;
   known.chains = false;  // what any chain is fused into breaks with no rewrite
   Context c(sized, known);
@@ -465,8 +465,8 @@ Graph with_fusions(const Graph& g, const Runtime& runtime, int64_t symbol_value)
   return marked;
 }
 
-KernelPlan plan_kernels(const Graph& g, const Runtime& runtime, int64_t symbol_value) {
-  Graph sized = at_sizes(g, symbol_value);
+KernelPlan plan_kernels(const Graph& g, const Runtime& runtime) {
+  Graph sized = at_sizes(g);
   Context c(sized, runtime);
   std::vector<std::vector<int32_t>> groups;
   auto taken = grouped(c, groups);

@@ -13,14 +13,14 @@ namespace regraft::cost {
 
 namespace {
 
-void collect(const Poly& p, int64_t value, Valuation& values) {
+void collect(const Poly& p, Valuation& values) {
   for (const auto& [monomial, coefficient] : p.terms())
     for (Var v : monomial) {
       if (v->numerator) {
-        collect(*v->numerator, value, values);
-        collect(*v->denominator, value, values);
+        collect(*v->numerator, values);
+        collect(*v->denominator, values);
       } else {
-        values.emplace(v, std::max(value, v->min));
+        values.emplace(v, std::max(v->typical, v->min));
       }
     }
 }
@@ -32,9 +32,9 @@ uint64_t hash_of(const TensorType& t) {
   return h;
 }
 
-std::vector<int64_t> typical(const Shape& shape, int64_t value) {
+std::vector<int64_t> typical(const Shape& shape) {
   std::vector<int64_t> dims;
-  for (const Poly& d : shape) dims.push_back(cost::typical(d, value));
+  for (const Poly& d : shape) dims.push_back(cost::typical(d));
   return dims;
 }
 
@@ -45,31 +45,30 @@ double count(const std::vector<int64_t>& dims) {
 }
 
 /// 0 when the shape is unknown.
-double bytes_of(const TensorType& t, int64_t value) {
-  return t.shape ? count(typical(*t.shape, value)) * static_cast<double>(size_of(t.dtype)) : 0;
+double bytes_of(const TensorType& t) {
+  return t.shape ? count(typical(*t.shape)) * static_cast<double>(size_of(t.dtype)) : 0;
 }
 
-double flops_of(const Node& node, std::span<const TensorType> operands, int64_t value) {
+double flops_of(const Node& node, std::span<const TensorType> operands) {
   std::vector<std::vector<int64_t>> shapes;
   for (const auto& t : operands) {
     if (!t.shape) return 0;
-    shapes.push_back(typical(*t.shape, value));
+    shapes.push_back(typical(*t.shape));
   }
   Valuation values;
   for (const auto& list : node.attrs.ints)
-    for (const Poly& p : list) collect(p, value, values);
+    for (const Poly& p : list) collect(p, values);
   return operation_count(*node.op, shapes, evaluate(node.attrs, values));
 }
 
 /// A formula without arithmetic copies: it reads no more than it writes. A foreign node may look
 /// into a table: of each operand it reads a few times what it writes at most.
-double traffic(const Node& node, std::span<const TensorType> operands, double flops,
-               int64_t value) {
+double traffic(const Node& node, std::span<const TensorType> operands, double flops) {
   double read = 0, written = 0;
   constexpr double kLookup = 4;
-  for (const auto& t : node.types) written += bytes_of(t, value);
+  for (const auto& t : node.types) written += bytes_of(t);
   for (const auto& t : operands) {
-    double bytes = bytes_of(t, value);
+    double bytes = bytes_of(t);
     bool foreign = node.kind == NodeKind::Opaque && written > 0;
     read += foreign ? std::min(bytes, kLookup * written) : bytes;
   }
@@ -86,10 +85,10 @@ Cost estimate(const Machine& m, const Node& node, std::span<const TensorType> op
   Cost c;
   Kind kind = Kind::Movement;
   if (node.kind == NodeKind::Call) {
-    c.flops = flops_of(node, operands, m.symbol_value);
+    c.flops = flops_of(node, operands);
     kind = kind_of(*node.op, node.attrs, operands);
   }
-  c.bytes = traffic(node, operands, c.flops, m.symbol_value);
+  c.bytes = traffic(node, operands, c.flops);
   c.microseconds = microseconds(m, kind, c.flops, c.bytes);
   return c;
 }
@@ -121,12 +120,12 @@ Cost estimate(const Machine& m, const Kernel& kernel) {
   const Graph& g = kernel.graph;
   Cost c;
   double written = 0;
-  for (Value v : g.outputs()) written += bytes_of(g.type(v), m.symbol_value);
-  for (Value v : g.inputs()) c.bytes += bytes_of(g.type(v), m.symbol_value);
+  for (Value v : g.outputs()) written += bytes_of(g.type(v));
+  for (Value v : g.inputs()) c.bytes += bytes_of(g.type(v));
   for (int32_t id = 0; id < g.id_bound(); ++id) {
     const Node& node = g.node(id);
     if (node.kind != NodeKind::Call || node.inputs.empty()) continue;
-    c.flops += flops_of(node, operand_types(g, node), m.symbol_value);
+    c.flops += flops_of(node, operand_types(g, node));
   }
   if (c.flops == 0) c.bytes = std::min(c.bytes, written);
   c.bytes += written;
@@ -143,10 +142,10 @@ uint64_t call_hash(const Node& node, std::span<const TensorType> operands) {
   return h;
 }
 
-int64_t typical(const Poly& size, int64_t symbol_value) {
+int64_t typical(const Poly& size) {
   if (size.is_constant()) return std::max<int64_t>(size.constant(), 0);
   Valuation values;
-  collect(size, symbol_value, values);
+  collect(size, values);
   return std::max<int64_t>(evaluate(size, values), 0);
 }
 
@@ -174,10 +173,10 @@ Cost Roofline::cost(const Node& node, std::span<const TensorType> operands) cons
 std::string Roofline::description() const {
   return fmt::format(
       "roofline: {} GFLOP/s peak, reached to {}% at {} and {}% at {} operations a byte, {} GB/s, "
-      "{} us a call, unknown sizes count as {}",
+      "{} us a call",
       machine_.peak_gflops, machine_.low_efficiency * 100, machine_.low_intensity,
       machine_.high_efficiency * 100, machine_.high_intensity, machine_.bandwidth_gbytes,
-      machine_.launch_microseconds, machine_.symbol_value);
+      machine_.launch_microseconds);
 }
 
 }  // namespace regraft::cost

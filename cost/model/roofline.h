@@ -24,7 +24,6 @@ struct Machine {
   double high_efficiency = 0.7;  ///< from high_intensity on: large contractions
   double low_intensity = 2;
   double high_intensity = 16;
-  int64_t symbol_value = 8;  ///< stands for every size that is not a number
   /// By Kind. Where one is not 0, it stands in place of the general figures above.
   std::array<Rate, static_cast<size_t>(Kind::kCount)> rates{};
 };
@@ -54,7 +53,7 @@ double microseconds(const Machine& machine, Kind kind, double flops, double byte
 
 /// Equal for nodes that do the same to operands of the same types.
 uint64_t call_hash(const Node& node, std::span<const TensorType> operands);
-/// Value of a size whose symbols all stand for `symbol_value`; at least 0.
-int64_t typical(const Poly& size, int64_t symbol_value);
+/// Value of a size whose symbols are as large as is typical (Symbol::typical); at least 0.
+int64_t typical(const Poly& size);
 
 }  // namespace regraft::cost

@@ -229,7 +229,7 @@ std::map<std::string, Kernel> probe_kernels(const Runtime& runtime) {
   std::map<std::string, Kernel> kernels;
   for (const auto& graphs : {convolutions(), products(), light_calls()})
     for (const Graph& g : graphs)
-      for (auto& c : plan_kernels(g, runtime, Machine().symbol_value).calls)
+      for (auto& c : plan_kernels(g, runtime).calls)
         kernels.emplace(c.signature, normalised(std::move(c.kernel)));
   return kernels;
 }

@@ -12,12 +12,12 @@ namespace {
 constexpr double kDoubt = 0.1;      // of an estimate, as a part of it
 constexpr double kTieBreak = 1e-3;  // of latency where memory is what counts
 
-double bytes_of(std::span<const TensorType> types, int64_t symbol_value) {
+double bytes_of(std::span<const TensorType> types) {
   double bytes = 0;
   for (const TensorType& t : types) {
     if (!t.shape) continue;
     double n = static_cast<double>(size_of(t.dtype));
-    for (const Poly& d : *t.shape) n *= static_cast<double>(typical(d, symbol_value));
+    for (const Poly& d : *t.shape) n *= static_cast<double>(typical(d));
     bytes += n;
   }
   return bytes;
@@ -31,7 +31,7 @@ class Weighted final : public CostModel {
   Cost cost(const Node& node, std::span<const TensorType> operands) const override {
     Cost c = model_.cost(node, operands);
     bool makes = node.kind == NodeKind::Call && !node.op->view;
-    double made = makes ? bytes_of(node.types, Machine().symbol_value) : 0;
+    double made = makes ? bytes_of(node.types) : 0;
     c.microseconds = per_microsecond_ * c.microseconds + per_byte_ * made;
     return c;
   }
@@ -47,7 +47,7 @@ class Weighted final : public CostModel {
 /// What is planned when no profile says what the runtime is.
 KernelPlan plan_of(const Graph& g, const Profiled* profiled) {
   if (profiled) return profiled->plan(g);
-  return plan_kernels(g, runtimes().front(), Machine().symbol_value);
+  return plan_kernels(g, runtimes().front());
 }
 
 double made_bytes(const Graph& g) {
@@ -86,7 +86,7 @@ Objective::Objective(Goal goal, const CostModel& model, const Profiled* profiled
 }
 
 Worth Objective::worth(const Graph& g) const {
-  Graph sized = at_sizes(g, Machine().symbol_value);
+  Graph sized = at_sizes(g);
   KernelPlan plan = plan_of(sized, profiled_);
   Worth w;
   if (profiled_) {

@@ -115,9 +115,7 @@ std::string Profiled::description() const {
                      profile_.calibrated ? "fitted to them" : "that is not calibrated");
 }
 
-KernelPlan Profiled::plan(const Graph& g) const {
-  return plan_kernels(g, runtime_, profile_.machine.symbol_value);
-}
+KernelPlan Profiled::plan(const Graph& g) const { return plan_kernels(g, runtime_); }
 
 Prediction Profiled::predict(const Graph& g, const KernelPlan& plan) const {
   Prediction p;

@@ -40,6 +40,7 @@ struct Symbol {
   uint32_t table;                                      ///< Lookup only: which table of its pool
   SymbolPool* pool;
   bool may_be_zero = true;  ///< a size of a model, when that runs; proofs are for `min` and more
+  int64_t typical = 8;      ///< what a size counts as where a model is priced or timed
 };
 using Var = const Symbol*;
 
@@ -147,6 +148,8 @@ class SymbolPool {
   void assume_non_negative(const Poly& p);
   /// From now on the size is not 0 when the model runs. Not from several threads.
   void assume_not_zero(Var v) { symbols_[v->id].may_be_zero = false; }
+  /// Not from several threads.
+  void set_typical(Var v, int64_t size) { symbols_[v->id].typical = size; }
   /// floor(n / d) for d >= 1, simplified where exact, else a hash-consed Quotient.
   /// REQUIRES: d is not a constant below 1.
   Poly floordiv(const Poly& n, const Poly& d);

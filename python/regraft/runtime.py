@@ -5,12 +5,11 @@ import platform
 import subprocess
 import tempfile
 import types
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .program import Failure
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
-SYMBOL = 8  # what a symbolic size counts as, as in the cost models
 TYPES = {"tensor(float)": "float32", "tensor(double)": "float64", "tensor(float16)": "float16",
          "tensor(int64)": "int64", "tensor(int32)": "int32", "tensor(bool)": "bool",
          "tensor(int8)": "int8", "tensor(uint8)": "uint8"}
@@ -55,30 +54,26 @@ def session(model: Any, threads: int = 1, provider: str = "cpu",
 
 
 class Inputs:
-    """Random inputs; graphs that ask for the same name, type and shape get the same array. An open
-    size counts as `symbol`, and as 1 where it is the first of every input: the batch."""
+    """Random inputs of the given shapes, by input; graphs that ask for the same name, type and
+    shape get the same array. A size that nobody gave and that the model leaves open is 1."""
 
-    def __init__(self, symbol: int = SYMBOL) -> None:
-        self.symbol = symbol
+    def __init__(self, shapes: Optional[Mapping[str, Sequence[int]]] = None) -> None:
+        self.shapes = shapes or {}
         self.arrays: Dict[Tuple[Any, ...], Any] = {}
 
     def of(self, opened: Any) -> Dict[str, Any]:
-        inputs = opened.get_inputs()
-        first = {value.shape[0] if value.shape else 0 for value in inputs}
-        batch = first.pop() if len(first) == 1 else 0
-        return {value.name: self.array(value, batch) for value in inputs}
+        return {value.name: self.array(value) for value in opened.get_inputs()}
 
-    def size(self, axis: int, size: Any, batch: Any) -> int:
-        if isinstance(size, int) and size >= 0:
-            return size
-        is_batch = size == batch and (axis == 0 or isinstance(size, str))
-        return 1 if is_batch else self.symbol
+    def shape(self, value: Any) -> Tuple[int, ...]:
+        if len(self.shapes.get(value.name, ())) == len(value.shape):
+            return tuple(int(d) for d in self.shapes.get(value.name, ()))
+        return tuple(d if isinstance(d, int) and d >= 0 else 1 for d in value.shape)
 
-    def array(self, value: Any, batch: Any = 0) -> Any:
+    def array(self, value: Any) -> Any:
         import numpy as np
         if value.type not in TYPES:
             raise Failure(f"input {value.name}: no random values of {value.type}")
-        shape = tuple(self.size(k, d, batch) for k, d in enumerate(value.shape))
+        shape = self.shape(value)
         key = (value.name, value.type, shape)
         if key not in self.arrays:
             rng = np.random.default_rng([11, *value.name.encode()])

@@ -2,7 +2,7 @@
 whatever else the machine does falls on all of them alike."""
 import statistics
 import time
-from typing import Any, Callable, Dict, List, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import openvino_runtime, runtime
 from .program import Failure, one_line
@@ -106,7 +106,8 @@ def runner(file: Union[str, bytes], name: str, threads: int, provider: str,
 
 
 def time_models(files: Sequence[Union[str, bytes]], threads: int = 1, seconds: float = 10,
-                provider: str = "cpu", symbol: int = runtime.SYMBOL,
+                provider: str = "cpu",
+                shapes: Optional[Mapping[str, Sequence[int]]] = None,
                 runtimes: Sequence[str] = ()) -> List[Result]:
     """Whole models, all in turn, with the same inputs, in about so many seconds, of which loading
     them takes its part. Each in the runtime of its place, or all in onnxruntime."""
@@ -115,7 +116,7 @@ def time_models(files: Sequence[Union[str, bytes]], threads: int = 1, seconds: f
         raise Failure("as many runtimes as files are needed")
     if not runtimes:
         runtime.provider_name(provider)
-    inputs = runtime.Inputs(symbol)
+    inputs = runtime.Inputs(shapes)
     runners = [runner(file, name, threads, provider, inputs)
                for file, name in zip(files, runtimes or ["onnxruntime"] * len(files))]
     rounds(runners, max(0.0, end - time.perf_counter()))

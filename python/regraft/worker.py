@@ -21,8 +21,7 @@ def device(request: Request) -> Request:
 def models(request: Request) -> Request:
     return {"results": timing.time_models(
         request["files"], int(request.get("threads", 1)), float(request.get("seconds", 10)),
-        request.get("provider", "cpu"), int(request.get("symbol", runtime.SYMBOL)),
-        request.get("runtimes", ()))}
+        request.get("provider", "cpu"), request.get("shapes"), request.get("runtimes", ()))}
 
 
 def runtimes(_: Request) -> Request:
@@ -44,7 +43,7 @@ class Contest:
     @classmethod
     def open(cls, request: Request) -> Request:
         entries = request["models"]
-        inputs = runtime.Inputs(int(request.get("symbol", runtime.SYMBOL)))
+        inputs = runtime.Inputs(request.get("shapes"))
         cls.runners = [timing.runner(e["file"], e["runtime"], int(e["threads"]), "cpu", inputs)
                        for e in entries]
         return {"results": [{"error": r.error} if r.error else {} for r in cls.runners]}

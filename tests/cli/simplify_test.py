@@ -38,8 +38,8 @@ def heads_of(x, y, constants):
 
 class Simplify(command_line.CommandLine):
     def model(self, nodes, inputs, outputs, constants=()):
-        values = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
-                   for name, dims in places] for places in (inputs, outputs)]
+        values = [[helper.make_tensor_value_info(name, kind[0] if kind else TensorProto.FLOAT, dims)
+                   for name, dims, *kind in places] for places in (inputs, outputs)]
         graph = helper.make_graph(nodes, "g", *values, constants)
         path = os.path.join(self.folder, "model.onnx")
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
@@ -69,7 +69,7 @@ class Simplify(command_line.CommandLine):
                           [("y", ["batch", "seq", 3, 4])], constants)
         out, report = self.simplified(path)
         self.assertEqual(self.kinds(out), ["Reshape"])
-        self.assertEqual(report["dynamic"], ["batch", "seq"])
+        self.assertEqual(list(report["dynamic"]), ["batch", "seq"])
         self.assertEqual(report["before"]["operators"]["Shape"], 1)
         self.assertNotIn("Shape", report["after"]["operators"])
         self.assert_same(path, out, [(2, 5, 12), (1, 1, 12)])
@@ -112,13 +112,25 @@ class Simplify(command_line.CommandLine):
         path = self.model(heads_of("x", "y", constants), [("x", ["batch", "seq", 12])],
                           [("y", ["batch", "seq", 3, 4])], constants)
         out, report = self.simplified(path, "--dim", "seq=5")
-        self.assertEqual(report["dynamic"], ["batch"])
+        self.assertEqual(list(report["dynamic"]), ["batch"])
         self.assertEqual(report["fixed_dims"], ["seq=5"])
         dims = onnx.load(out).graph.input[0].type.tensor_type.shape.dim
         self.assertEqual((dims[0].dim_param, dims[1].dim_value), ("batch", 5))
         out, report = self.simplified(path, "--shape", "x=2,5,12")
-        self.assertEqual(report["dynamic"], [])
+        self.assertEqual(list(report["dynamic"]), [])
         self.assert_same(path, out, [(2, 5, 12)])
+
+    def test_open_sizes_count_as_what_is_typical(self):
+        inputs = [("ids", ["b", "n"], TensorProto.INT64), ("image", ["b", 3, "h", "w"]),
+                  ("sound", ["b", "samples"]), ("cache", ["b", 2, "n", 8])]
+        nodes = [node("Identity", [name], [name + "_out"]) for name, *_ in inputs]
+        path = self.model(nodes, inputs, [(name + "_out", *rest) for name, *rest in inputs])
+        _, report = self.simplified(path)
+        self.assertEqual(report["dynamic"],
+                         {"b": 1, "n": 64, "h": 224, "w": 224, "samples": 4096})
+        _, report = self.simplified(path, "--typical", "n=128", "--typical", "b=2")
+        self.assertEqual(report["dynamic"],
+                         {"b": 2, "n": 128, "h": 224, "w": 224, "samples": 4096})
 
     def test_sizes_that_do_not_fit_are_refused(self):
         path = self.model([node("Relu", ["x"], ["y"])], [("x", ["n", 3])], [("y", ["n", 3])])
@@ -126,7 +138,8 @@ class Simplify(command_line.CommandLine):
         for flag, value, words in (("--dim", "m=2", "'m'"), ("--dim", "n", "NAME=SIZE"),
                                    ("--dim", "n=0", "NAME=SIZE"), ("--shape", "x=2", "2 axes"),
                                    ("--shape", "x=2,4", "axis 1"), ("--shape", "z=2,3", "'z'"),
-                                   ("--shape", "x=", "NAME=SIZE")):
+                                   ("--shape", "x=", "NAME=SIZE"), ("--typical", "m=2", "'m'"),
+                                   ("--typical", "n=x", "NAME=SIZE")):
             run = regraft("simplify", path, "-o", out, flag, value)
             self.assert_exit(run, BAD_INPUT)
             self.assertIn(words, run.stderr)

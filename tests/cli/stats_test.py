@@ -53,7 +53,7 @@ class Stats(command_line.CommandLine):
         self.assertEqual(report["bytes"], os.path.getsize(path))
         self.assertAlmostEqual(report["multiply_adds"], 5 * 4 * 3, delta=5 * 3)
         self.assertEqual(report["activations"], 30)
-        self.assertEqual(report["dynamic"], [])
+        self.assertEqual(list(report["dynamic"]), [])
         self.assertIn("100.0 % understood", text)
 
     def test_each_carried_node_has_its_reason(self):
@@ -70,7 +70,7 @@ class Stats(command_line.CommandLine):
                          {"unknown operator": {"own:Strange": 1, "Det": 1},
                           "element type unknown": {"Relu": 1}, "not real-valued": {"Div": 1}})
         self.assertEqual((report["nodes"], report["understood"]), (4, 0))
-        self.assertEqual(report["dynamic"], ["N"])
+        self.assertEqual(list(report["dynamic"]), ["N"])
         self.assertEqual(report["inputs"][0], {"name": "x", "type": "float32", "dims": ["N", 4, 4]})
         self.assertRegex(text, r"own:Strange +1 +0 +unknown operator 1")
 

@@ -70,14 +70,14 @@ TEST(Roofline, HalfPrecisionMovesHalfTheBytes) {
             2 * cost_of(Roofline(), g, simple(g, "relu", {h})).bytes);
 }
 
-TEST(Roofline, SymbolsCountAsTheStatedSize) {
+TEST(Roofline, SymbolsCountAsTheirTypicalSize) {
   Graph g;
-  Value a = input(g, {Poly::symbol(g.pool().named("n")), 32}), b = input(g, {8, 32});
+  Var n = g.pool().named("n");
+  Value a = input(g, {Poly::symbol(n), 32}), b = input(g, {8, 32});
   Cost symbolic = cost_of(Roofline(), g, simple(g, "relu", {a}));
   EXPECT_EQ(symbolic.bytes, cost_of(Roofline(), g, simple(g, "relu", {b})).bytes);
-  Machine larger;
-  larger.symbol_value = 80;
-  EXPECT_EQ(cost_of(Roofline(larger), g, simple(g, "relu", {a})).bytes, 10 * symbolic.bytes);
+  g.pool().set_typical(n, 80);
+  EXPECT_EQ(cost_of(Roofline(), g, simple(g, "relu", {a})).bytes, 10 * symbolic.bytes);
 }
 
 TEST(Roofline, DescribesItsParameters) {

@@ -21,7 +21,7 @@ const std::string kFire =
     "outputs %8\n";
 
 KernelPlan plan(const Graph& g, std::string_view runtime) {
-  return plan_kernels(g, *find_runtime(runtime), 8);
+  return plan_kernels(g, *find_runtime(runtime));
 }
 
 /// The operators of each kernel: "conv relu", "reorder".
@@ -87,7 +87,7 @@ TEST(Plan, AnErfGeluIsOneKernelWithItsHalfOnly) {
 }
 
 TEST(Plan, CallsThatAreFusedAreMarked) {
-  Graph marked = with_fusions(gelu(0.5), *find_runtime("onnxruntime"), 8);
+  Graph marked = with_fusions(gelu(0.5), *find_runtime("onnxruntime"));
   int together = 0;
   for (int32_t id : full_order(marked)) {
     const Node& n = marked.node(id);
@@ -95,7 +95,7 @@ TEST(Plan, CallsThatAreFusedAreMarked) {
     together += n.together >= 0 && n.together_count == 5;
   }
   EXPECT_EQ(together, 5);
-  Graph other = with_fusions(gelu(0.25), *find_runtime("onnxruntime"), 8);
+  Graph other = with_fusions(gelu(0.25), *find_runtime("onnxruntime"));
   for (int32_t id : full_order(other)) EXPECT_LT(other.node(id).together, 0);
 }
 
@@ -180,7 +180,7 @@ TEST(Standalone, HasWeightsAndWrapsWhatLiesBlocked) {
 
 TEST(AtSizes, SymbolsBecomeNumbers) {
   Graph g = graph_of("%0 = input : float32[N,4]\n%1 = relu %0 : float32[N,4]\noutputs %1\n");
-  EXPECT_EQ(numeric(at_sizes(g, 8).shape({1, 0})), (std::vector<int64_t>{8, 4}));
+  EXPECT_EQ(numeric(at_sizes(g).shape({1, 0})), (std::vector<int64_t>{8, 4}));
 }
 
 int64_t peak(const Graph& g) { return schedule(plan(g, "single"), g).peak_bytes; }

@@ -267,22 +267,21 @@ class Worker(Files):
             result = self.answers({"op": "models", "files": [path], "seconds": 0.1})[0]
             self.assertGreater(result["results"][0]["microseconds"], 0)
 
-    def test_the_batch_counts_as_one(self):
-        def shapes(*inputs):
+    def test_open_sizes_are_those_of_the_request(self):
+        def shapes(given, *inputs):
             infos = [helper.make_tensor_value_info(f"x{k}", TensorProto.FLOAT, shape)
                      for k, shape in enumerate(inputs)]
             y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
             graph = helper.make_graph([helper.make_node("Identity", ["x0"], ["y"])], "g", infos, [y])
             model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
                                       ir_version=8)
-            made = runtime.Inputs(8).of(runtime.session(model.SerializeToString()))
+            made = runtime.Inputs(given).of(runtime.session(model.SerializeToString()))
             return [list(made[f"x{k}"].shape) for k in range(len(inputs))]
 
-        self.assertEqual(shapes(["n", 3], ["n", "m"]), [[1, 3], [1, 8]])
-        self.assertEqual(shapes(["n", "m", "n"]), [[1, 8, 1]])
-        self.assertEqual(shapes([None, None]), [[1, 8]])
-        self.assertEqual(shapes(["n", 3], [2, "m"]), [[8, 3], [2, 8]])
-        self.assertEqual(shapes([2, 3]), [[2, 3]])
+        self.assertEqual(shapes({"x0": [2, 3], "x1": [2, 7]}, ["n", 3], ["n", "m"]),
+                         [[2, 3], [2, 7]])
+        self.assertEqual(shapes({"x0": [4, 5]}, [None, None], ["n", 3]), [[4, 5], [1, 3]])
+        self.assertEqual(shapes(None, [2, 3], ["n"]), [[2, 3], [1]])
 
     def test_equal_inputs_are_shared(self):
         inputs = runtime.Inputs()

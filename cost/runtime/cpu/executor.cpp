@@ -253,10 +253,10 @@ Executor::~Executor() = default;
 Result<Executor> Executor::compile(const Graph& graph, const ExecutorOptions& options) {
   auto s = std::make_unique<State>();
   s->options = options;
-  auto folded = fold_constants(at_sizes(graph, options.symbol_value));
+  auto folded = fold_constants(at_sizes(graph));
   if (!folded) return folded.error();
   s->graph = *std::move(folded);
-  s->plan = plan_kernels(s->graph, runtime(), options.symbol_value);
+  s->plan = plan_kernels(s->graph, runtime());
   RETURN_IF_ERROR(s->check_opaque());
   RETURN_IF_ERROR(s->compile_all());
   s->plan_buffers();

@@ -11,7 +11,6 @@ namespace regraft::cost::cpu {
 
 struct ExecutorOptions {
   CompileOptions compile;
-  int64_t symbol_value = 8;  ///< of sizes that are not numbers
   /// Opaque nodes do not run: what they make is random (zeros where it is not float32). For timing
   /// the rest of a graph; otherwise a graph that has one is an Error that names it.
   bool skip_opaque = false;

@@ -54,7 +54,6 @@ Result<Probe> probe(const TimingOptions& options = {});
 class Executor {
  public:
   struct Options {
-    int64_t symbol_value = 8;  ///< stands for every size that is not a number
     bool tf32 = false;
   };
   /// Finds the fastest algorithms, which takes seconds to minutes. An Error names what cannot run:

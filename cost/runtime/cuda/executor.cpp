@@ -104,8 +104,8 @@ class Compiler {
  public:
   explicit Compiler(State& s) : s_(s), scratch_(*s.session) {}
 
-  Status run(int64_t symbol_value) {
-    KernelPlan plan = plan_kernels(s_.graph, *find_runtime("cuda"), symbol_value);
+  Status run() {
+    KernelPlan plan = plan_kernels(s_.graph, *find_runtime("cuda"));
     if (!plan.opaque.empty()) return error(opaque_node(plan.opaque[0]));
     for (Value v : s_.graph.inputs()) keep(v);
     for (const KernelCall& call : plan.calls) RETURN_IF_ERROR(add(call));
@@ -213,8 +213,8 @@ Result<Executor> Executor::compile(const Graph& g, const Options& options) {
   Executor e;
   e.state_ = std::make_shared<State>();
   ASSIGN_OR_RETURN(e.state_->session, Session::open(options.tf32));
-  ASSIGN_OR_RETURN(e.state_->graph, fold_constants(at_sizes(g, options.symbol_value)));
-  RETURN_IF_ERROR(Compiler<State>(*e.state_).run(options.symbol_value));
+  ASSIGN_OR_RETURN(e.state_->graph, fold_constants(at_sizes(g)));
+  RETURN_IF_ERROR(Compiler<State>(*e.state_).run());
   return e;
 }
 
