@@ -143,11 +143,14 @@ uint64_t call_hash(const Node& node, std::span<const TensorType> operands) {
   return h;
 }
 
-int64_t typical(const Poly& size, int64_t symbol_value) {
-  if (size.is_constant()) return std::max<int64_t>(size.constant(), 0);
+int64_t value_at(const Poly& p, int64_t symbol_value) {
+  if (p.is_constant()) return p.constant();
   Valuation values;
-  collect(size, symbol_value, values);
-  return std::max<int64_t>(evaluate(size, values), 0);
+  collect(p, symbol_value, values);
+  return evaluate(p, values);
+}
+int64_t typical(const Poly& size, int64_t symbol_value) {
+  return std::max<int64_t>(value_at(size, symbol_value), 0);
 }
 
 struct Roofline::Memo {

@@ -56,5 +56,7 @@ double microseconds(const Machine& machine, Kind kind, double flops, double byte
 uint64_t call_hash(const Node& node, std::span<const TensorType> operands);
 /// Value of a size whose symbols all stand for `symbol_value`; at least 0.
 int64_t typical(const Poly& size, int64_t symbol_value);
+/// The same of a number that may be negative.
+int64_t value_at(const Poly& p, int64_t symbol_value);
 
 }  // namespace regraft::cost
