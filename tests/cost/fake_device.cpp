@@ -59,6 +59,11 @@ static long long clock64() { static long long t; return t += 1000000; }
 #define INFINITE __builtin_huge_val()
 #define LOWEST (-INFINITE)
 inline index floor_div(index a, index b) { return a / b - (a % b < 0); }
+inline index place_of(real x, index n) {
+  if (!(x >= -n && x < n)) return -1;
+  index p = (index)x;
+  return (real)p != x ? -1 : p < 0 ? p + n : p;
+}
 inline real real_exp(real x) { return __builtin_exp(x); }
 inline real real_log(real x) { return __builtin_log(x); }
 inline real real_tanh(real x) { return __builtin_tanh(x); }

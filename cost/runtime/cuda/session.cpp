@@ -112,6 +112,11 @@ Status Session::copy(void* to, const void* from, size_t bytes) const {
   return {};
 }
 
+Status Session::clear(void* to, size_t bytes) const {
+  if (bytes > 0) CUDA_CALL(cudaMemsetAsync, to, 0, bytes, stream.get());
+  return {};
+}
+
 Status Session::finish() const {
   CUDA_CALL(cudaStreamSynchronize, stream.get());
   return {};

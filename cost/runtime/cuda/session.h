@@ -46,7 +46,8 @@ struct Session {
   /// Enqueues a copy between host and device. The host's bytes may go as soon as it returns; bytes
   /// that come are there after finish().
   Status copy(void* to, const void* from, size_t bytes) const;
-  Status finish() const;  ///< waits for all that was enqueued
+  Status clear(void* to, size_t bytes) const;  ///< enqueues zeros
+  Status finish() const;                       ///< waits for all that was enqueued
 
  private:
   std::map<std::string, Function> functions_;  // by name, which is a hash of the text
