@@ -95,6 +95,16 @@ TEST_F(FakeDevice, ScalesByWeightsAreComputedOnce) {
   }
 }
 
+TEST_F(FakeDevice, SessionsShareWhatWasCompiled) {
+  Graph g = parsed("%0 = input : float32[3,5]\n%1 = sin %0\n%2 = exp %1\noutputs %2\n");
+  ASSERT_TRUE(Executor::compile(g, {}));
+  int once = fake_counts().compilations;
+  auto again = Executor::compile(g, {});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(fake_counts().compilations, once);
+  expect_right(g, *again, 1);
+}
+
 TEST_F(FakeDevice, BuffersAreReused) {
   std::string text = "%0 = input : float32[64,64]\n";
   for (int k = 1; k <= 12; ++k)

@@ -42,7 +42,7 @@ struct Session {
   Handle<cublasLtHandle_t> blas;
 
   static Result<std::shared_ptr<Session>> open(bool tf32);
-  Result<Function> function(const Source& source);  ///< compiled at most once
+  Result<Function> function(const Source& source);  ///< compiled at most once in a process
   /// Enqueues a copy between host and device. The host's bytes may go as soon as it returns; bytes
   /// that come are there after finish().
   Status copy(void* to, const void* from, size_t bytes) const;
