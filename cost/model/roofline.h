@@ -29,6 +29,10 @@ struct Machine {
   std::array<Rate, static_cast<size_t>(Kind::kCount)> rates{};
 };
 
+/// A graphics card of a server, by its data sheet: NVIDIA's A100 with 40 GB, in float32. What
+/// stands for a device that nothing was measured on.
+inline constexpr Machine kGraphicsCard{.peak_gflops = 19500, .bandwidth_gbytes = 1555};
+
 /// Operations are counted on the operator's own formula, so a new operator needs no entry here.
 /// Remembers what it computed; thread-safe.
 class Roofline final : public CostModel {
