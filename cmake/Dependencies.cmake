@@ -23,9 +23,10 @@ set_target_properties(regraft_dnnl PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY}
 find_package(benchmark QUIET)  # bench/ is built when it is there
 
 # CUDA: headers only; the libraries are loaded at run time. Used when they are there, never required.
+# 12.8 is the first runtime that loads code without the driver's interface.
 set(REGRAFT_HAVE_CUDA OFF)
 if(REGRAFT_CUDA)
-  find_package(CUDAToolkit QUIET)
+  find_package(CUDAToolkit 12.8 QUIET)
   find_path(REGRAFT_CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   find_path(REGRAFT_CUBLASLT_INCLUDE cublasLt.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   find_path(REGRAFT_NVRTC_INCLUDE nvrtc.h HINTS ${CUDAToolkit_INCLUDE_DIRS})

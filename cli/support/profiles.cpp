@@ -162,7 +162,9 @@ Result<ChosenCost> of_profiles(const std::string& cost, const std::vector<KnownP
   const cost::Runtime& runtime = asked ? *asked : cost::runtimes().front();
   Scaling s = scaling_of(known, runtime);
   if (s.probe) return of_profile(cost::scaled(*s.profile, *s.reference, *s.probe));
-  if (!named) return of_profile(unmeasured(machine_of(all), runtime));
+  if (!named)
+    return of_profile(
+        unmeasured(runtime.on_processor ? machine_of(all) : cost::kGraphicsCard, runtime));
   return error("--cost " + cost + ": no profile of this runtime on " + cost::processor_name() +
                "; make one with `regraft calibrate`");
 }

@@ -51,10 +51,10 @@ struct ChosenCost {
 };
 /// `cost` is "auto" (a profile of `target`, or of what it is priced as, on this processor, else one
 /// of another processor scaled by a probe of this one, else the kernels that it fuses priced by a
-/// roofline; without a target, of the first runtime that has a profile), the name of a runtime (its
-/// profile of this processor, or one scaled to it; of any device, if it runs elsewhere),
-/// "roofline", or a profile file (its profile of this processor, else its first). An Error when a
-/// file cannot be read, or nothing is found for a runtime.
+/// roofline of this processor or of a graphics card; without a target, of the first runtime that
+/// has a profile), the name of a runtime (its profile of this processor, or one scaled to it; of
+/// any device, if it runs elsewhere), "roofline", or a profile file (its profile of this processor,
+/// else its first). An Error when a file cannot be read, or nothing is found for a runtime.
 Result<ChosenCost> choose_cost(const std::string& cost, const cost::Runtime* target = nullptr);
 /// What prices come from, for reports.
 struct UsedProfile {

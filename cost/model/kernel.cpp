@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "cost/model/roofline.h"
+#include "ir/graph/fold.h"
 #include "ir/rule/text.h"
 
 namespace regraft::cost {
@@ -140,6 +141,18 @@ Graph at_sizes(const Graph& g) {
     sized.replace_node(id, std::move(node));
   }
   return sized;
+}
+
+Result<Graph> runnable(const Graph& g) {
+  Graph known = at_sizes(g);
+  for (int32_t id = 0; id < g.id_bound(); ++id) {
+    if (!g.contains(id) || g.node(id).kind != NodeKind::Opaque || !g.node(id).sizes) continue;
+    SizeTensor t = *g.node(id).sizes;
+    for (SizeElement& e : t.elements) e.value = Poly(value_at(e.value));
+    replace_uses(known, {id, 0}, known.add_constant(constant_of(t)));
+  }
+  remove_dead(known);
+  return fold_constants(known);
 }
 
 Graph with_data(const Kernel& kernel, const std::vector<std::shared_ptr<const Constant>>& data) {

@@ -113,6 +113,8 @@ Graph with_fusions(const Graph& g, const Runtime& runtime);
 
 /// The graph with its typical number for each symbolic size. Nodes keep their ids.
 Graph at_sizes(const Graph& g);
+/// The same with a constant for all that follows from sizes and constants: what a runtime runs.
+Result<Graph> runnable(const Graph& g);
 
 /// The kernel's graph with constants in place of its weights: one for each input, empty where that
 /// is no weight.

@@ -142,12 +142,13 @@ uint64_t call_hash(const Node& node, std::span<const TensorType> operands) {
   return h;
 }
 
-int64_t typical(const Poly& size) {
-  if (size.is_constant()) return std::max<int64_t>(size.constant(), 0);
+int64_t value_at(const Poly& p) {
+  if (p.is_constant()) return p.constant();
   Valuation values;
-  collect(size, values);
-  return std::max<int64_t>(evaluate(size, values), 0);
+  collect(p, values);
+  return evaluate(p, values);
 }
+int64_t typical(const Poly& size) { return std::max<int64_t>(value_at(size), 0); }
 
 struct Roofline::Memo {
   std::mutex mutex;

@@ -28,6 +28,10 @@ struct Machine {
   std::array<Rate, static_cast<size_t>(Kind::kCount)> rates{};
 };
 
+/// A graphics card of a server, by its data sheet: NVIDIA's A100 with 40 GB, in float32. What
+/// stands for a device that nothing was measured on.
+inline constexpr Machine kGraphicsCard{.peak_gflops = 19500, .bandwidth_gbytes = 1555};
+
 /// Operations are counted on the operator's own formula, so a new operator needs no entry here.
 /// Remembers what it computed; thread-safe.
 class Roofline final : public CostModel {
@@ -55,5 +59,7 @@ double microseconds(const Machine& machine, Kind kind, double flops, double byte
 uint64_t call_hash(const Node& node, std::span<const TensorType> operands);
 /// Value of a size whose symbols are as large as is typical (Symbol::typical); at least 0.
 int64_t typical(const Poly& size);
+/// The same of a number that may be negative.
+int64_t value_at(const Poly& p);
 
 }  // namespace regraft::cost

@@ -106,10 +106,10 @@ struct CodeTensor {
 };
 
 /// Writes statements in C. The text uses: `index` and `real`, the types of positions and numbers;
-/// `LOWEST` and `INFINITE` of type real; floor_div; real_exp, real_log, real_tanh, real_sqrt,
-/// real_erf, real_sin, real_cos, real_floor, real_trunc, real_round (half to even), real_half,
-/// real_brain and real_single (rounded to such a float); block_sum and block_max, reductions over
-/// the threads of a block; THREAD and THREADS.
+/// `LOWEST` and `INFINITE` of type real; floor_div; place_of(x, n), the position in 0 .. n-1 that x
+/// or x + n is, else -1; real_exp, _log, _tanh, _sqrt, _erf, _sin, _cos, _floor, _trunc, _round
+/// (half to even), _half, _brain and _single (rounded to such a float); block_sum and block_max,
+/// reductions over the threads of a block; THREAD and THREADS.
 ///
 /// Statements at the outermost level that depend on no axis of `element_axes` go into rows(), the
 /// others into elements(). Loops in rows() are shared by the threads of a block.

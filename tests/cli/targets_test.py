@@ -204,6 +204,7 @@ class Runtimes(SmallModels):
         self.assertNotIn("measured_with", report)
         self.assertFalse([k for k in self.kinds(out) if ":" in k])
         self.assertIn("cuda", report["cost_model"])
+        self.assertIn("19500 GFLOP/s", report["cost_model"])  # of a card, not of this processor
         self.assertFalse(os.path.exists(self.log))
         self.assertRegex(regraft("optimize", "--help").stdout, "tensorrt: never run")
         self.assert_exit(regraft("optimize", path, "-o", self.out, "--measure", "tensorrt"), USAGE)

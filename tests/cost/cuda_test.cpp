@@ -108,7 +108,7 @@ std::shared_ptr<const Constant> random_input(const TensorType& t, Rng& rng) {
   int64_t count = 1;
   for (int64_t d : dims) count *= d;
   std::vector<double> values(static_cast<size_t>(count));
-  for (double& x : values) x = rng.unit() + 0.1;
+  for (double& x : values) x = random_element(t.dtype, rng);
   return make_constant(t.dtype, dims, values);
 }
 

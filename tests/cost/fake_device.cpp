@@ -59,6 +59,11 @@ static long long clock64() { static long long t; return t += 1000000; }
 #define INFINITE __builtin_huge_val()
 #define LOWEST (-INFINITE)
 inline index floor_div(index a, index b) { return a / b - (a % b < 0); }
+inline index place_of(real x, index n) {
+  if (!(x >= -n && x < n)) return -1;
+  index p = (index)x;
+  return (real)p != x ? -1 : p < 0 ? p + n : p;
+}
 inline real real_exp(real x) { return __builtin_exp(x); }
 inline real real_log(real x) { return __builtin_log(x); }
 inline real real_tanh(real x) { return __builtin_tanh(x); }
@@ -105,18 +110,23 @@ std::string host_text(std::string text) {
          "{\nblock_ = block, part_ = part;\n" + call + ");\n}\n";
 }
 
+struct Folder {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("regraft_fake_" + std::to_string(getpid()));
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
 /// The machine code is the path of a library of the host.
 nvrtcResult compile_text(nvrtcProgram program, int, const char* const*) {
-  static int number = 0;
+  static const Folder folder;
   std::string& text = at<Program>(program).text;
-  auto stem = std::filesystem::temp_directory_path() /
-              ("regraft_fake_" + std::to_string(getpid()) + "_" + std::to_string(number++));
+  auto stem = folder.path / std::to_string(machine().counts.compilations++);
   std::string source = stem.string() + ".cpp", library = stem.string() + ".so";
   std::ofstream(source) << host_text(text);
   std::string command = std::string(REGRAFT_CXX) + " -std=c++17 -O0 -w -shared -fPIC -o " +
                         library + " " + source + " -lm";
   bool compiled = std::system(command.c_str()) == 0;
-  std::filesystem::remove(source);
   text = library;
   return compiled ? NVRTC_SUCCESS : NVRTC_ERROR_COMPILATION;
 }
@@ -127,7 +137,6 @@ cudaError_t load_library(cudaLibrary_t* library, const void* code, cudaJitOption
   const char* path = static_cast<const char*>(code);
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   EXPECT_NE(handle, nullptr) << dlerror();
-  std::filesystem::remove(path);
   *library = make<cudaLibrary_t>(new Library{handle});
   return cudaSuccess;
 }

@@ -13,6 +13,7 @@ struct FakeCounts {
   int graph_launches = 0;    ///< of CUDA graphs
   int eager_launches = 0;    ///< of kernels and library calls outside a graph
   int last_convolution = 0;  ///< the algorithm that ran last
+  int compilations = 0;      ///< of generated kernels
   double milliseconds = 0;   ///< of the fake's clock
 };
 FakeCounts fake_counts();

@@ -28,8 +28,9 @@ Inputs random_inputs(const Graph& g, uint64_t seed) {
     int64_t count = 1;
     for (int64_t d : dims) count *= d;
     std::vector<double> values(static_cast<size_t>(count));
-    for (double& x : values) x = rng.unit() - 0.4;
-    inputs.push_back(make_constant(DType::F32, dims, values));
+    DType type = g.type(v).dtype;
+    for (double& x : values) x = is_integer(type) ? random_element(type, rng) : rng.unit() - 0.4;
+    inputs.push_back(make_constant(type, dims, values));
   }
   return inputs;
 }
@@ -94,6 +95,16 @@ TEST_F(FakeDevice, ScalesByWeightsAreComputedOnce) {
   }
 }
 
+TEST_F(FakeDevice, SessionsShareWhatWasCompiled) {
+  Graph g = parsed("%0 = input : float32[3,5]\n%1 = sin %0\n%2 = exp %1\noutputs %2\n");
+  ASSERT_TRUE(Executor::compile(g, {}));
+  int once = fake_counts().compilations;
+  auto again = Executor::compile(g, {});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(fake_counts().compilations, once);
+  expect_right(g, *again, 1);
+}
+
 TEST_F(FakeDevice, BuffersAreReused) {
   std::string text = "%0 = input : float32[64,64]\n";
   for (int k = 1; k <= 12; ++k)
@@ -114,6 +125,39 @@ TEST_F(FakeDevice, BranchesLiveUntilTheyMeet) {
   auto e = Executor::compile(g, {});
   ASSERT_TRUE(e) << e.error().message;
   expect_right(g, *e, 4);
+}
+
+const char* kEmbedding =
+    "%0 = input : int64[2,6]\n%1 = input : float32[9,8]\n%2 = input : bool[2,6,1]\n"
+    "%3 = input : float32[8,8]\n%4 = gather-at %1 %0 axis=0\n%5 = matmul %4 %3\n"
+    "%6 = where %2 %5 %4\noutputs %6\n";
+
+TEST_F(FakeDevice, IntegersArePositionsAndMasks) {
+  Graph g = with_constants(parsed(kEmbedding), {1, 3});
+  auto e = Executor::compile(g, {});
+  ASSERT_TRUE(e) << e.error().message;
+  expect_right(g, *e, 1);
+  expect_right(g, *e, 2);
+}
+
+TEST_F(FakeDevice, PositionsAreInRangeWhileKernelsAreTimed) {
+  auto session = Session::open(false);
+  ASSERT_TRUE(session);
+  Scratch scratch(**session);
+  Kernel k;
+  k.graph = parsed(kEmbedding);
+  auto c = tune(**session, scratch, k);
+  ASSERT_TRUE(c) << c.error().message;
+  std::vector<Placement> placements;
+  ASSERT_TRUE(lay_out(**session, scratch, {*c, *c}, placements));
+  ASSERT_TRUE(enqueue(*c, placements[0], scratch.data()));
+  ASSERT_TRUE(enqueue(*c, placements[1], scratch.data()));
+  for (size_t input : {0, 2}) {
+    Value v = c->program->graph.inputs()[input];
+    const std::byte* at = scratch.data() + placements[0].offsets.at(v);
+    for (size_t b = 0; b < bytes_of(c->program->graph.type(v)); ++b)
+      EXPECT_EQ(at[b], std::byte{0}) << "input " << input;
+  }
 }
 
 TEST_F(FakeDevice, TheFastestAlgorithmIsTaken) {

@@ -63,6 +63,11 @@ inline constexpr const char* kLibrary = R"(
 #undef THREADS
 #define THREADS kTeam
 [[maybe_unused]] static index floor_div(index a, index b) { return a / b - (a % b < 0); }
+[[maybe_unused]] static index place_of(real x, index n) {
+  if (!(x >= -n && x < n)) return -1;
+  index p = (index)x;
+  return (real)p != x ? -1 : p < 0 ? p + n : p;
+}
 [[maybe_unused]] static real real_exp(real x) { return std::exp(x); }
 [[maybe_unused]] static real real_log(real x) { return std::log(x); }
 [[maybe_unused]] static real real_tanh(real x) { return std::tanh(x); }
@@ -92,7 +97,7 @@ inline constexpr const char* kLibrary = R"(
 }
 )";
 
-/// Elements as a tensor of the type lies in memory: float or double.
+/// Elements as a tensor of the type lies in memory: those of runs_on_host.
 struct HostTensor {
   DType type = DType::F32;
   std::vector<std::byte> bytes;
@@ -101,6 +106,9 @@ struct HostTensor {
   template <class F>
   auto visit(F&& f) {
     if (type == DType::F64) return f(reinterpret_cast<double*>(bytes.data()));
+    if (type == DType::I64) return f(reinterpret_cast<int64_t*>(bytes.data()));
+    if (type == DType::I32) return f(reinterpret_cast<int32_t*>(bytes.data()));
+    if (type == DType::Bool) return f(reinterpret_cast<uint8_t*>(bytes.data()));
     return f(reinterpret_cast<float*>(bytes.data()));
   }
   void set(size_t k, double x) {

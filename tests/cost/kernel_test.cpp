@@ -183,6 +183,30 @@ TEST(AtSizes, SymbolsBecomeNumbers) {
   EXPECT_EQ(numeric(at_sizes(g).shape({1, 0})), (std::vector<int64_t>{8, 4}));
 }
 
+/// What the importer carries where a model computes with its sizes.
+Value computed_size(Graph& g, const Poly& p) {
+  Node n;
+  n.kind = NodeKind::Opaque;
+  n.types = {{DType::I64, Shape{Poly(2)}}};
+  n.sizes = std::make_shared<const SizeTensor>(SizeTensor{DType::I64, {2}, {{p}, {Poly(-1)}}});
+  return {g.add_node(std::move(n)), 0};
+}
+
+TEST(Runnable, WhatFollowsFromSizesIsAConstant) {
+  Graph g = graph_of("%0 = input : float32[N,4]\n%1 = relu %0 : float32[N,4]\noutputs %1\n");
+  Value size = computed_size(g, g.shape({0, 0})[0] - Poly(10));
+  Value moved{*g.add_call(*find_op("cast"), {size}, {{{Poly(1)}}, {}}), 0};
+  g.set_outputs({{1, 0}, size, moved});
+  auto r = runnable(g);
+  ASSERT_TRUE(r) << r.error().message;
+  EXPECT_EQ(numeric(r->shape(r->outputs()[0])), (std::vector<int64_t>{8, 4}));
+  for (size_t k : {1, 2}) {
+    const Node& n = r->node(r->outputs()[k].node);
+    ASSERT_EQ(n.kind, NodeKind::Constant) << k;
+    EXPECT_EQ(*n.constant->reals(), (std::vector<double>{-2, -1}));
+  }
+}
+
 int64_t peak(const Graph& g) { return schedule(plan(g, "single"), g).peak_bytes; }
 
 TEST(Memory, AChainHoldsTwoTensors) {

@@ -18,7 +18,7 @@ Tensors random_inputs(const Graph& g) {
   Rng rng(7);
   for (Value v : g.inputs()) {
     HostTensor& t = tensors.emplace(v, host_tensor(g.type(v))).first->second;
-    for (size_t e = 0; e < t.count(); ++e) t.set(e, rng.unit() + 0.1);
+    for (size_t e = 0; e < t.count(); ++e) t.set(e, random_element(t.type, rng));
   }
   return tensors;
 }

@@ -2,9 +2,11 @@
 // Graphs whose generated kernels are tested, on the host and with the device compiler.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
+#include "base/rng.h"
 #include "cost/runtime/cuda/source.h"
 #include "ir/rule/text.h"
 
@@ -19,8 +21,10 @@ struct Case {
 inline Graph graph_of(const OpDef& op, const Sample& s, DType type) {
   Graph g;
   std::vector<Value> operands;
-  for (const auto& dims : s.shapes)
-    operands.push_back(g.add_input({type, Shape(dims.begin(), dims.end())}));
+  for (const auto& dims : s.shapes) {
+    bool truth = (op.truths >> operands.size() & 1) != 0;
+    operands.push_back(g.add_input({truth ? DType::Bool : type, Shape(dims.begin(), dims.end())}));
+  }
   auto id = g.add_call(op, operands, symbolic(s.attrs));
   EXPECT_TRUE(id) << op.name;
   std::vector<Value> outputs;
@@ -28,6 +32,18 @@ inline Graph graph_of(const OpDef& op, const Sample& s, DType type) {
     outputs.push_back({*id, static_cast<int32_t>(k)});
   g.set_outputs(outputs);
   return g;
+}
+
+/// An element of an operand: positive, or an integer that a table of a few rows may be read at.
+inline double random_element(DType type, Rng& rng) {
+  if (type == DType::Bool) return rng.unit() < 0.5 ? 0 : 1;
+  return is_integer(type) ? std::floor(4 * rng.unit()) - 2 : rng.unit() + 0.1;
+}
+
+/// The element types that the host runs.
+inline bool runs_on_host(DType t) {
+  return t == DType::F32 || t == DType::F64 || t == DType::I64 || t == DType::I32 ||
+         t == DType::Bool;
 }
 
 inline Graph parsed(std::string_view text) {
@@ -45,7 +61,7 @@ inline std::vector<Case> source_cases() {
     size_t k = 0;
     for (const Sample& s : op->samples()) {
       Graph g = graph_of(*op, s, DType::F32);
-      if (g.type(g.outputs()[0]).dtype != DType::F32) continue;  // what the host runs
+      if (!runs_on_host(g.type(g.outputs()[0]).dtype)) continue;
       cases.push_back({std::string(op->name) + std::to_string(k++), std::move(g)});
     }
   }
@@ -92,6 +108,22 @@ inline std::vector<Case> source_cases() {
   add("pool-shifted",
       "%0 = input : float32[1,2,9,8]\n%1 = maxpool %0 kernel=3,2 strides=2,2 pads=1,0,0,1\n"
       "%2 = neg %1\noutputs %2\n");
+  add("embedding",
+      "%0 = input : float32[5,6]\n%1 = input : int64[2,3]\n%2 = input : float32[6]\n"
+      "%3 = gather-at %0 %1 axis=0\n%4 = add %3 %2\noutputs %4\n");
+  add("positions-of-positions",
+      "%0 = input : int64[2,7]\n%1 = input : int32[4]\n%2 = gather-at %0 %1 axis=1\n"
+      "%3 = input : float32[3,2,2]\n%4 = gather-at %3 %2 axis=2\noutputs %4 %2\n");
+  add("masked",
+      "%0 = input : int64[2,1,5]\n%1 = input : int64[1,5,1]\n%2 = input : bool[2,1,1]\n"
+      "%3 = less-or-equal %0 %1\n%4 = logical-and %3 %2\n%5 = input : float32[2,5,5]\n"
+      "%6 = full shape=1 value=-1000\n%7 = where %4 %5 %6\noutputs %7 %4\n");
+  add("large-integers",
+      "%0 = input : int64[6]\n%1 = full shape=1 value=16777217\n%2 = cast %1 to=7\n"
+      "%3 = add %0 %2\noutputs %3\n");
+  add("integers-moved",
+      "%0 = input : int64[2,3]\n%1 = input : int64[2,1]\n%2 = concat %0 %1 axis=1\n"
+      "%3 = transpose %2 perm=1,0\n%4 = cast %3 to=1\noutputs %3 %4\n");
   add("doubles", "%0 = input : float64[3,12]\n%1 = softmax %0 axis=-1\noutputs %1\n");
   add("conv-uneven",
       "%0 = input : float32[1,4,7,6]\n%1 = input : float32[6,2,3,2]\n"

@@ -10,7 +10,6 @@
 #include "cost/runtime/cpu/arena.h"
 #include "cost/runtime/cpu/program.h"
 #include "cost/runtime/cpu/stopwatch.h"
-#include "ir/graph/fold.h"
 
 namespace regraft::cost::cpu {
 
@@ -253,9 +252,7 @@ Executor::~Executor() = default;
 Result<Executor> Executor::compile(const Graph& graph, const ExecutorOptions& options) {
   auto s = std::make_unique<State>();
   s->options = options;
-  auto folded = fold_constants(at_sizes(graph));
-  if (!folded) return folded.error();
-  s->graph = *std::move(folded);
+  ASSIGN_OR_RETURN(s->graph, runnable(graph));
   s->plan = plan_kernels(s->graph, runtime());
   RETURN_IF_ERROR(s->check_opaque());
   RETURN_IF_ERROR(s->compile_all());

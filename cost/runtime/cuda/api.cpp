@@ -34,7 +34,9 @@ Status load() {
   ASSIGN_OR_RETURN(void* compiler, open(versioned("libnvrtc", kCuda)));
   ASSIGN_OR_RETURN(void* dnn, open(versioned("libcudnn", CUDNN_MAJOR)));
   ASSIGN_OR_RETURN(void* blas, open(versioned("libcublasLt", CUBLAS_VER_MAJOR)));
-#define REGRAFT_FIND(f) RETURN_IF_ERROR(find(library, #f, g_api.f));
+// Headers of CUDA 12 give some functions a name with a version by a macro: that name is looked up.
+#define REGRAFT_NAME(f) #f
+#define REGRAFT_FIND(f) RETURN_IF_ERROR(find(library, REGRAFT_NAME(f), g_api.f));
   void* library = runtime;
   REGRAFT_CUDART(REGRAFT_FIND)
   library = compiler;
@@ -44,6 +46,7 @@ Status load() {
   library = blas;
   REGRAFT_CUBLASLT(REGRAFT_FIND)
 #undef REGRAFT_FIND
+#undef REGRAFT_NAME
   return {};
 }
 

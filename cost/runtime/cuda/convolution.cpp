@@ -68,7 +68,7 @@ Result<std::shared_ptr<const Description>> describe(const Session& session, cons
   if (!c.bias) {
     size_t bytes = static_cast<size_t>(c.y[1]) * size_of(c.type);
     ASSIGN_OR_RETURN(d->zeros, allocate(bytes));
-    CUDA_CALL(cudaMemsetAsync, d->zeros.get(), 0, bytes, session.stream.get());
+    RETURN_IF_ERROR(session.clear(d->zeros.get(), bytes));
     RETURN_IF_ERROR(session.finish());
   }
   return std::shared_ptr<const Description>(d);

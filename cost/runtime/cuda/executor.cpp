@@ -3,7 +3,6 @@
 
 #include "cost/runtime/cuda/tune.h"
 #include "ir/graph/eval.h"
-#include "ir/graph/fold.h"
 
 namespace regraft::cost::cuda {
 
@@ -190,6 +189,9 @@ class Compiler {
     s_.bytes = s_.workspace + most;
     RETURN_IF_ERROR(scratch_.release());
     ASSIGN_OR_RETURN(s_.memory, allocate(s_.bytes));
+    for (Value v : s_.graph.inputs())  // positions and masks that are right when nothing is given
+      if (is_integer(s_.graph.type(v).dtype))
+        RETURN_IF_ERROR(s_.session->clear(s_.address(s_.numbers[v]), bytes_of(s_.graph.type(v))));
     for (const auto& [v, number] : s_.numbers) {
       const Node& node = s_.graph.node(v.node);
       if (node.kind != NodeKind::Constant) continue;
@@ -213,7 +215,7 @@ Result<Executor> Executor::compile(const Graph& g, const Options& options) {
   Executor e;
   e.state_ = std::make_shared<State>();
   ASSIGN_OR_RETURN(e.state_->session, Session::open(options.tf32));
-  ASSIGN_OR_RETURN(e.state_->graph, fold_constants(at_sizes(g)));
+  ASSIGN_OR_RETURN(e.state_->graph, runnable(g));
   RETURN_IF_ERROR(Compiler<State>(*e.state_).run());
   return e;
 }

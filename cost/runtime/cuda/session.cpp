@@ -97,8 +97,12 @@ Result<std::shared_ptr<Session>> Session::open(bool tf32) {
 
 Result<Function> Session::function(const Source& source) {
   if (auto it = functions_.find(source.name); it != functions_.end()) return it->second;
-  ASSIGN_OR_RETURN(std::string code,
-                   compile(device_text(source), properties.major * 10 + properties.minor));
+  static std::map<std::pair<std::string, int>, std::string> compiled;  // by any session
+  const int capability = properties.major * 10 + properties.minor;
+  std::string& code = compiled[{source.name, capability}];
+  if (code.empty()) {
+    ASSIGN_OR_RETURN(code, compile(device_text(source), capability));
+  }
   cudaLibrary_t library = nullptr;
   CUDA_CALL(cudaLibraryLoadData, &library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
   Function f;
@@ -109,6 +113,11 @@ Result<Function> Session::function(const Source& source) {
 
 Status Session::copy(void* to, const void* from, size_t bytes) const {
   CUDA_CALL(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, stream.get());
+  return {};
+}
+
+Status Session::clear(void* to, size_t bytes) const {
+  if (bytes > 0) CUDA_CALL(cudaMemsetAsync, to, 0, bytes, stream.get());
   return {};
 }
 

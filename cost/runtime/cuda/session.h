@@ -42,11 +42,12 @@ struct Session {
   Handle<cublasLtHandle_t> blas;
 
   static Result<std::shared_ptr<Session>> open(bool tf32);
-  Result<Function> function(const Source& source);  ///< compiled at most once
+  Result<Function> function(const Source& source);  ///< compiled at most once in a process
   /// Enqueues a copy between host and device. The host's bytes may go as soon as it returns; bytes
   /// that come are there after finish().
   Status copy(void* to, const void* from, size_t bytes) const;
-  Status finish() const;  ///< waits for all that was enqueued
+  Status clear(void* to, size_t bytes) const;  ///< enqueues zeros
+  Status finish() const;                       ///< waits for all that was enqueued
 
  private:
   std::map<std::string, Function> functions_;  // by name, which is a hash of the text

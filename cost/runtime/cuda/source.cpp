@@ -25,6 +25,11 @@ __device__ inline double as_real(double) { return __longlong_as_double(0x7ff0000
 #define INFINITE as_real(real())
 #define LOWEST (-INFINITE)
 __device__ inline index floor_div(index a, index b) { return a / b - (a % b < 0); }
+__device__ inline index place_of(real x, index n) {
+  if (!(x >= -n && x < n)) return -1;
+  index p = (index)x;
+  return (real)p != x ? -1 : p < 0 ? p + n : p;
+}
 __device__ inline float real_exp(float x) { return expf(x); }
 __device__ inline double real_exp(double x) { return exp(x); }
 __device__ inline float real_log(float x) { return logf(x); }
@@ -92,6 +97,11 @@ constexpr ElementType kTypes[] = {
     {DType::F64, "double", nullptr, nullptr},
     {DType::F16, "unsigned short", "from_f16", "to_f16"},
     {DType::BF16, "unsigned short", "from_bf16", "to_bf16"},
+    {DType::I64, "long long", nullptr, nullptr},
+    {DType::I32, "int", nullptr, nullptr},
+    {DType::I8, "signed char", nullptr, nullptr},
+    {DType::U8, "unsigned char", nullptr, nullptr},
+    {DType::Bool, "unsigned char", nullptr, nullptr},
 };
 
 const ElementType* find_type(DType t) {
@@ -296,12 +306,13 @@ int round_threads(int64_t wanted) {
   return threads;
 }
 
-/// The types of positions and numbers: the widest that occur.
+/// The types of positions and numbers: the widest that occur. A float does not hold all integers.
 std::string type_lines(const Frame& f, const std::set<Value>& values) {
   bool wide = false, twice = false;
   for (Value v : values) {
     wide = wide || count_of(dims_of(f.g, v)) > kNarrow;
-    twice = twice || f.g.type(v).dtype == DType::F64;
+    DType type = f.g.type(v).dtype;
+    twice = twice || type == DType::F64 || type == DType::I64 || type == DType::I32;
   }
   std::string real = twice ? "double" : "float";
   return std::string("typedef ") + (wide ? "long long" : "int") + " index;\ntypedef " + real +

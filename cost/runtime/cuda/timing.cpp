@@ -43,12 +43,7 @@ Result<std::vector<std::vector<double>>> measure(Session& session, Scratch& scra
                                                  const std::vector<Chosen>& chosen,
                                                  const TimingOptions& options) {
   std::vector<Placement> placements;
-  size_t bytes = 0;
-  for (const Chosen& c : chosen) {
-    placements.push_back(place(c));
-    bytes = std::max(bytes, placements.back().bytes);
-  }
-  RETURN_IF_ERROR(scratch.reserve(bytes));
+  RETURN_IF_ERROR(lay_out(session, scratch, chosen, placements));
   std::vector<Stopwatch::Enqueue> work;
   for (size_t k = 0; k < chosen.size(); ++k)
     work.push_back([&, k] { return enqueue(chosen[k], placements[k], scratch.data()); });

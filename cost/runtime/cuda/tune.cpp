@@ -81,6 +81,24 @@ Placement place(const Chosen& c) {
   return p;
 }
 
+Status lay_out(Session& session, Scratch& scratch, const std::vector<Chosen>& all,
+               std::vector<Placement>& placements) {
+  size_t shared = 0, zeros = 0;
+  for (const Chosen& c : all) shared = std::max(shared, placements.emplace_back(place(c)).bytes);
+  for (size_t k = 0; k < all.size(); ++k) {
+    const Graph& g = all[k].program->graph;
+    size_t own = 0;
+    for (Value v : g.inputs()) {
+      if (!is_integer(g.type(v).dtype)) continue;
+      placements[k].offsets[v] = shared + own;
+      own += aligned(bytes_of(g.type(v)));
+    }
+    zeros = std::max(zeros, own);
+  }
+  RETURN_IF_ERROR(scratch.reserve(shared + zeros));
+  return session.clear(scratch.data() + shared, zeros);
+}
+
 namespace {
 
 std::vector<void*> operands(const Step& s, const Placement& p, std::byte* memory) {
@@ -200,8 +218,9 @@ Result<Chosen> tune(Session& session, Scratch& scratch, const Kernel& kernel) {
     Chosen everything{c.program, c.once, {}};  // for the largest workspace
     for (const auto& list : c.launches)
       everything.launches.insert(everything.launches.end(), list.begin(), list.end());
-    Placement p = place(everything);
-    RETURN_IF_ERROR(scratch.reserve(p.bytes));
+    std::vector<Placement> placements;
+    RETURN_IF_ERROR(lay_out(session, scratch, {everything}, placements));
+    const Placement& p = placements[0];
     Chosen chosen{c.program, c.once, {}};
     double total = 0;
     for (size_t k = 0; k < c.launches.size(); ++k) {

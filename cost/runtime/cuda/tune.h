@@ -38,6 +38,10 @@ struct Placement {
   size_t workspace = 0, bytes = 0;
 };
 Placement place(const Chosen& c);
+/// Room in the scratch for one of these at a time, with arbitrary numbers as operands. Integers and
+/// booleans, which may be positions and masks, are zeros that nothing else uses.
+Status lay_out(Session& session, Scratch& scratch, const std::vector<Chosen>& all,
+               std::vector<Placement>& placements);
 size_t aligned(size_t bytes);          ///< to 256
 size_t bytes_of(const TensorType& t);  ///< REQUIRES: sizes are numbers
 

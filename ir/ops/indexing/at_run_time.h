@@ -15,10 +15,24 @@ S equal(A& alg, const S& a, const S& b) {
   return at_most(a, b) * at_most(b, a);
 }
 
+/// element_at in C, where a number may become a position.
+template <class F>
+CodeScalar looked_up(Code& code, const CodeScalar& index, int64_t size, F&& value) {
+  if (size == 0) return code.constant(0);
+  std::string place = "place_of(" + code.name_of(index) + ", " + std::to_string(size) + ")";
+  return code.select(
+      CodeBool{place + " >= 0", std::nullopt, index.on},
+      [&] {
+        return value(CodeIndex(CodeIndex::Variable{place, 0, size - 1, index.on}));
+      },
+      [&] { return code.constant(0); });
+}
+
 /// value(p) for the p in 0 .. size-1 that is `index`, or `index` + size; 0 when there is none.
 template <Algebra A, class F, class I = typename A::Index>
 typename A::Scalar element_at(A& alg, const typename A::Scalar& index, const I& size, F&& value) {
   if constexpr (std::is_same_v<A, Counting>) return value(I(0));  // machines look it up
+  if constexpr (std::is_same_v<A, Code>) return looked_up(alg, index, fixed(size), value);
   return alg.sum(size, [&](const I& p) {
     auto here = equal(alg, index, alg.to_scalar(p)) + equal(alg, index, alg.to_scalar(p - size));
     return here * value(p);
