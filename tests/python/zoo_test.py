@@ -135,21 +135,28 @@ class Check(unittest.TestCase):
 
 class Bound(unittest.TestCase):
     def test_products_and_the_rest(self):
-        found = zoo_bound.bound({"FusedConv": 60.0, "MatMulNBits": 20.0, "Transpose": 15.0,
-                                 "Add": 5.0})
+        found = zoo_bound.bound([("FusedConv", 60.0), ("MatMulNBits", 20.0), ("Transpose", 6.0),
+                                 ("Add", 5.0), ("Transpose", 6.0)], 100.0)
         self.assertAlmostEqual(found["heavy"], 0.8)
         self.assertAlmostEqual(found["bound"], 1.25)
         self.assertEqual(list(found["rest"]), ["Transpose", "Add"])
 
     def test_no_products(self):
-        self.assertIsNone(zoo_bound.bound({"Add": 5.0})["bound"])
+        self.assertIsNone(zoo_bound.bound([("Add", 5.0)], 6.0)["bound"])
+
+    def test_what_the_profiler_costs_is_taken_off(self):
+        found = zoo_bound.bound([("Conv", 12.0), ("Add", 6.0), ("Mul", 1.0), ("Sub", 1.0)], 12.0)
+        self.assertAlmostEqual(found["heavy"], 10 / 12)  # two of each
+        self.assertAlmostEqual(found["rest"]["Add"], 4 / 12)
+        self.assertNotIn("Mul", found["rest"])
 
     def test_of_a_model(self):
         with tempfile.TemporaryDirectory() as folder:
             path = write(pathlib.Path(folder, "m.onnx"), [("MatMul", ["x", "x"], "p"),
                                                           ("Exp", ["p"], "y")], (128, 128))
-            times = zoo_bound.profiled({**ENTRY, "dynamic": {}}, path, path)
-        self.assertEqual(set(times), {"MatMul", "Exp"})
+            times, total = zoo_bound.profiled({**ENTRY, "dynamic": {}}, path, path)
+        self.assertEqual({operator for operator, _ in times}, {"MatMul", "Exp"})
+        self.assertGreater(total, 0)
 
 
 class Peers(unittest.TestCase):
