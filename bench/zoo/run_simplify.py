@@ -12,23 +12,18 @@ already is left alone unless --again is given. With --tools the figures of the o
 import argparse
 import importlib.metadata
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import prose  # noqa: E402
+from zoo_tools import (HERE, ROOT, TOLERANCE, agreement, agrees, checked, made_by,  # noqa: E402
+                       sound, table)
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 PEERS = ["onnxsim", "onnxslim"]
 TOOLS = ["regraft", *PEERS]
-TOLERANCE = 1e-4  # of an output's largest magnitude
-PATIENCE = 600    # seconds for one program on one model
 
 
 def command(tool, source, target, args):
@@ -37,49 +32,11 @@ def command(tool, source, target, args):
     return [str(pathlib.Path(sys.executable).parent / tool), source, target]
 
 
-def run(line):
-    """Exit status, seconds, bytes at the peak, and the last line on stderr. This process stays
-    small: the system counts its memory as the child's until the child's program starts."""
-    with tempfile.TemporaryFile("w+", errors="replace") as told:
-        begin = time.perf_counter()
-        process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=told,
-                                   stdin=subprocess.DEVNULL,
-                                   env={**os.environ, "ORT_DISABLE_TELEMETRY": "1"})
-        timer = threading.Timer(PATIENCE, process.kill)
-        timer.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        timer.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
-        told.seek(0)
-        lines = [text for text in told.read().splitlines() if text.strip()]
-        return {"exit": process.returncode, "seconds": time.perf_counter() - begin,
-                "memory": usage.ru_maxrss * 1024, "told": lines[-1][:160] if lines else ""}
-
-
-def checked(entry, original, made):
-    """Facts of the original, and of each file made of it."""
-    line = [sys.executable, HERE / "zoo_check.py", json.dumps(entry), original, *made]
-    try:
-        done = subprocess.run(list(map(str, line)), capture_output=True, text=True,
-                              timeout=PATIENCE, check=False)
-    except subprocess.TimeoutExpired:
-        return [{"error": "the comparison did not end"}] * (1 + len(made))
-    if done.returncode:
-        return [{"error": f"the comparison ended with {done.returncode}"}] * (1 + len(made))
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def result_of(tool, entry, source, args):
     """Facts of what a program makes of a model, and what its run took."""
     with tempfile.TemporaryDirectory() as folder:
         target = str(pathlib.Path(folder, tool + ".onnx"))
-        try:
-            result = run(command(tool, source, target, args))
-        except OSError as problem:
-            return {"error": str(problem)[:160]}
-        if result["exit"] != 0 or not os.path.exists(target):
-            return {**result, "error": f"exit {result['exit']}: {result['told']}"}
-        return {**result, **checked(entry, source, [target])[1]}
+        return made_by(command(tool, source, target, args), entry, source, target)
 
 
 def measured(entry, before, args):
@@ -92,18 +49,6 @@ def measured(entry, before, args):
     return found
 
 
-def agrees(result):
-    """None: it could not be compared."""
-    if "differences" not in result:
-        return None
-    return all(d <= TOLERANCE for d in result["differences"])
-
-
-def sound(result):
-    """It was made, and is not known to be wrong."""
-    return "nodes" in result and "error" not in result and agrees(result) is not False
-
-
 def best_peer(case):
     """The least nodes of a peer whose result is sound; None without one."""
     return min((case[p]["nodes"] for p in PEERS if sound(case[p])), default=None)
@@ -113,11 +58,6 @@ def at_most(case):
     """Has regraft's result at most as many nodes as the better peer's?"""
     best = best_peer(case)
     return sound(case["regraft"]) and (best is None or case["regraft"]["nodes"] <= best)
-
-
-def table(head, rows):
-    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
-            *("| " + " | ".join(str(c) for c in row) + " |" for row in rows), ""]
 
 
 def nodes_of(result):
@@ -135,12 +75,6 @@ def kept_sizes(case, tool):
 
 def number(result, key, scale, form="{:.1f}"):
     return form.format(result[key] / scale) if key in result else "-"
-
-
-def agreement(result):
-    if "differences" in result:
-        return f"{max(result['differences']):.0e}"
-    return "-"
 
 
 def node_rows(cases):

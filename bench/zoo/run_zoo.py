@@ -1,142 +1,161 @@
 #!/usr/bin/env python3
-"""What `regraft optimize` with its defaults makes of the exports of the zoo: does it compute the
-same, and is it faster? Keeps the figures in bench/zoo/zoo.json and writes bench/zoo/zoo.md.
+"""What `regraft optimize` with its defaults and other optimisers make of the exports of the zoo: do
+they compute the same, are they faster, and what bounds them? Keeps the figures in
+bench/zoo/zoo.json and writes bench/zoo/zoo.md.
 
-  python bench/zoo/run_zoo.py --zoo DIR [--only NAME ...] [--again] [--seconds S]
+  python bench/zoo/run_zoo.py --zoo DIR [--only NAME ...] [--again] [--cache DIR]
+  python bench/zoo/run_zoo.py --zoo DIR [--only NAME ...] --cache DIR --peers-only
   python bench/zoo/run_zoo.py --table
 
 DIR is what models/export_zoo.py wrote; needs the Python of bench/requirements.txt. A model that
-zoo.json has already is left alone unless --again is given. Each model, its result and the model
-again are timed in turn for S seconds.
+zoo.json has already is left alone unless --again is given. With --cache the peers' results are kept
+in a folder, and made only where they are missing; --peers-only does that and nothing else. Times
+are worth something only while the machine does nothing else.
 """
 import argparse
 import json
 import os
 import pathlib
-import statistics
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import prose  # noqa: E402
-import run_simplify
-from run_simplify import HERE, ROOT, agreement, agrees, table
+import peers  # noqa: E402
+import zoo_peers  # noqa: E402
+import zoo_report  # noqa: E402
+from zoo_report import AGAIN, ORIGINAL, PLAIN, SETTINGS, THERE, TUNED  # noqa: E402
+from zoo_tools import HERE, ROOT, answer, made_by, sound  # noqa: E402
 
-MODELS = ["original", "optimised", "again"]
-
-
-def optimised(args, entry, source, target, report):
-    line = [args.regraft, "optimize", source, "-o", target, "--json", report, "--quiet"]
-    result = run_simplify.run(line)
-    if result["exit"] != 0 or not os.path.exists(target):
-        return {**result, "error": f"exit {result['exit']}: {result['told']}"}
-    with open(report, encoding="utf-8") as file:
-        told = json.load(file)
-    counts = {side: sum(told[side]["operators"].values()) for side in ("before", "after")}
-    return {**result, **run_simplify.checked(entry, source, [target])[1], "kept": told["kept"],
-            "predicted": told["after"]["cost"] / max(told["before"]["cost"], 1e-9),
-            "operators": counts}
+FORMAT = 2       # of zoo.json
+PATIENCE = 1200  # seconds of timing one model at one setting
 
 
-def times(args, entry, source, target):
-    line = [sys.executable, HERE / "zoo_time.py", json.dumps(entry), args.seconds, source, target,
-            source]
-    done = subprocess.run(list(map(str, line)), capture_output=True, text=True, check=False,
-                          timeout=run_simplify.PATIENCE)
-    if done.returncode:
-        return {"error": (done.stderr.splitlines() or ["no answer"])[-1][:160]}
-    runs = json.loads(done.stdout.splitlines()[-1])
-    return dict(zip(MODELS, (statistics.median(r) for r in runs)))
+def rounded(value):
+    """The same with numbers of 4 digits."""
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def measured(args, entry):
-    source = str(pathlib.Path(args.zoo, entry["file"]))
-    with tempfile.TemporaryDirectory() as folder:
-        target, report = (str(pathlib.Path(folder, n)) for n in ("out.onnx", "report.json"))
-        found = {"entry": entry, "regraft": optimised(args, entry, source, target, report)}
-        if "error" not in found["regraft"]:
-            found["times"] = times(args, entry, source, target)
-    return found
+def optimised(args, entry, source, target, *options):
+    """What regraft took, facts of its result, and what its report says."""
+    report = target.with_suffix(".json")
+    line = [args.regraft, "optimize", source, "-o", target, "--json", report, "--quiet", *options]
+    result = made_by(line, entry, source, target, "--hostile")
+    if result.get("exit") != 0 or not report.exists():
+        return result
+    told = json.loads(report.read_text(encoding="utf-8"))
+    cost = {side: told[side]["cost"] for side in ("before", "after")}
+    return {**result, "kept": told["kept"],
+            "predicted": cost["after"] / max(cost["before"], 1e-9)}
 
 
-def ratio(case, model="optimised"):
-    """How many times as fast as the original; None: not timed."""
-    t = case.get("times", {})
-    return t["original"] / t[model] if model in t else None
+def job(entry, setting, files, args):
+    """What zoo_time.py does at one setting; None: the model has no such setting."""
+    threads, batch, passes = SETTINGS[setting]
+    if batch is not None and "batch" not in entry["dynamic"]:
+        return None
+    models = [[name, "openvino" if name in THERE else "onnxruntime", str(path),
+               THERE[0] if name in THERE else ORIGINAL] for name, path in files.items()]
+    seconds = args.seconds if setting == next(iter(SETTINGS)) else args.seconds_more
+    return {"entry": entry, "batch": batch, "threads": threads, "passes": passes,
+            "seconds": seconds / passes, "models": models}
 
 
-def means(cases):
-    """Rows: which models, how many, geometric mean, least, most; of the original again."""
-    groups = {"all": cases.values(),
-              "evaluation form": [c for c in cases.values() if c["entry"]["form"] == "eval"],
-              "training form": [c for c in cases.values() if c["entry"]["form"] != "eval"],
-              "changed by a rule": [c for c in cases.values() if not c["regraft"].get("kept", 1)]}
-    for name, group in groups.items():
-        for model in MODELS[1:]:
-            known = [r for r in (ratio(c, model) for c in group) if r]
-            if not known:
-                continue
-            label = name if model == "optimised" else f"{name}: the original again"
-            yield [label, len(known), f"{statistics.geometric_mean(known):.3f}",
-                   f"{min(known):.2f}", f"{max(known):.2f}"]
+def measured(args, entry, folder, cache):
+    source = pathlib.Path(args.zoo, entry["file"])
+    plain, tuned = folder / "plain.onnx", folder / "tuned.onnx"
+    results = {"regraft": optimised(args, entry, source, plain),
+               TUNED: optimised(args, entry, source, tuned, "--target", "openvino")}
+    files = {ORIGINAL: source, "regraft": plain}
+    for peer in zoo_peers.PEERS:
+        results[peer], files[peer] = zoo_peers.made(peer, entry, source, cache)
+    files.update({AGAIN: source, THERE[0]: source, TUNED: tuned, PLAIN: plain})
+    results[PLAIN] = results["regraft"]
+    files = {name: path for name, path in files.items() if sound(results.get(name, {"nodes": 0}))}
+    del results[PLAIN]
+    jobs = {setting: job(entry, setting, files, args) for setting in SETTINGS}
+    times = {setting: answer("zoo_time.py", json.dumps(todo), patience=PATIENCE)
+             for setting, todo in jobs.items() if todo}
+    best = files.get("regraft", source)
+    return rounded({"entry": entry, "results": results, "times": times,
+                    "bound": answer("zoo_bound.py", json.dumps(entry), best, source)})
 
 
-def rows(cases):
-    for name, case in cases.items():
-        r = case["regraft"]
-        if "error" in r:
-            yield [name, "failed: " + r["error"], *[""] * 7]
-            continue
-        shown = [f"{x:.2f}" if x else "-" for x in (ratio(case), ratio(case, "again"))]
-        yield [name, r["operators"]["before"], r["operators"]["after"], f"{r['predicted']:.3f}",
-               *shown, agreement(r), f"{r['seconds']:.1f}", f"{r['memory'] / 1e6:.0f}"]
+def store(path, kept):
+    """A line for each model."""
+    head = json.dumps({key: value for key, value in kept.items() if key != "models"}, indent=1)
+    models = ",\n".join(f"  {json.dumps(name)}: {json.dumps(case)}"
+                        for name, case in kept["models"].items())
+    new = path.with_suffix(".new")
+    new.write_text(f'{head[:-2]},\n "models": {{\n{models}\n }}\n}}\n', encoding="utf-8")
+    new.replace(path)
 
 
-def document(kept):
-    cases = kept["models"]
-    same = sum(agrees(c["regraft"]) is True for c in cases.values())
-    wrong = sum(agrees(c["regraft"]) is False for c in cases.values())
-    head = ["model", "nodes", "after", "predicted", "faster", "original again", "difference",
-            "seconds", "MB"]
-    return prose.wrapped("\n".join([
-        "# Optimising real exports", "",
-        f"Of {len(cases)} models {same} agree with the original at two settings of their open "
-        f"sizes, {wrong} do not.", "",
-        "Written by `python bench/zoo/run_zoo.py` over the files of `models/export_zoo.py`; the "
-        "figures are in `zoo.json`. `regraft optimize MODEL -o OUT`, nothing else. Then the model, "
-        "the result and the model again run in turn in onnxruntime "
-        f"{kept['onnxruntime']} with all its optimisations, one thread; medians of CPU time. "
-        "*Faster* is the original's time by the result's. *Predicted* is the result's price by "
-        "the original's.", "",
-        *table(["models", "number", "geometric mean", "least", "most"], means(cases)),
-        *table(head, rows(cases))]))
+def loaded(path):
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return kept if kept.get("format") == FORMAT else {"format": FORMAT, "models": {}}
+
+
+def about(args):
+    """What the document says of the programs and the times."""
+    names = [*zoo_peers.PEERS, "onnxruntime", "openvino"]
+    return {"versions": {name: peers.version(name) for name in names},
+            "seconds": [args.seconds, args.seconds_more]}
+
+
+def measure_all(args, kept, cache):
+    entries = json.loads(pathlib.Path(args.zoo, "zoo.json").read_text(encoding="utf-8"))
+    asked = [e for e in entries if not args.only or e["name"] in args.only]
+    missing = set(args.only) - {e["name"] for e in asked}
+    if missing:
+        sys.exit(f"{args.zoo}/zoo.json has no {', '.join(sorted(missing))}")
+    for entry in asked:
+        name = entry["name"]
+        if args.peers_only:
+            source = pathlib.Path(args.zoo, entry["file"])
+            found = {p: zoo_peers.made(p, entry, source, cache)[0] for p in zoo_peers.PEERS}
+            print(name, *(f"{p}: {zoo_report.told(r)};" for p, r in found.items()), flush=True)
+        elif args.again or name not in kept["models"]:
+            with tempfile.TemporaryDirectory() as folder:
+                kept["models"][name] = measured(args, entry, pathlib.Path(folder), cache)
+            store(args.keep, kept)
+            print(zoo_report.line(name, kept["models"][name]), flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--zoo")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--zoo", metavar="DIR")
     parser.add_argument("--regraft", default=str(ROOT / "build/release/regraft"))
-    parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--again", action="store_true")
-    parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--only", nargs="*", default=[], metavar="NAME")
+    parser.add_argument("--again", action="store_true", help="also what zoo.json has already")
+    parser.add_argument("--cache", metavar="DIR", type=pathlib.Path, help="of the peers' results")
+    parser.add_argument("--peers-only", action="store_true", help="fill the cache")
+    parser.add_argument("--seconds", type=float, default=6, help="one thread, batch 1: %(default)s")
+    parser.add_argument("--seconds-more", type=float, default=2,
+                        help="each other setting: %(default)s")
+    parser.add_argument("--table", action="store_true", help="only write the document")
+    parser.add_argument("--keep", type=pathlib.Path, default=HERE / "zoo.json")
+    parser.add_argument("--out", type=pathlib.Path, default=HERE / "zoo.md")
     args = parser.parse_args()
-    store = HERE / "zoo.json"
-    kept = json.loads(store.read_text()) if store.exists() else {"models": {}}
+    if not args.table and not args.zoo or args.peers_only and not args.cache:
+        parser.error("--zoo is needed, and --cache for --peers-only")
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    kept = loaded(args.keep)
     if not args.table:
-        import onnxruntime
-        kept["onnxruntime"] = onnxruntime.__version__
-        entries = json.loads(pathlib.Path(args.zoo, "zoo.json").read_text())
-        for entry in entries:
-            name = entry["name"]
-            if (args.only and name not in args.only) or (name in kept["models"] and not args.again):
-                continue
-            kept["models"][name] = measured(args, entry)
-            case = kept["models"][name]
-            print(name, case["regraft"].get("error", f"{ratio(case) or 0:.3f}"), flush=True)
-            store.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
-    (HERE / "zoo.md").write_text(document(kept))
+        with tempfile.TemporaryDirectory() as folder:
+            cache = args.cache or pathlib.Path(folder)
+            cache.mkdir(parents=True, exist_ok=True)
+            if not args.peers_only:
+                kept.update(about(args))
+            measure_all(args, kept, cache)
+    if not args.peers_only:
+        if not kept["models"]:
+            sys.exit(f"{args.keep}: no figures of this format")
+        args.out.write_text(zoo_report.document(kept), encoding="utf-8")
 
 
 if __name__ == "__main__":

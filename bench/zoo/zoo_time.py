@@ -1,48 +1,89 @@
-"""Times models that compute the same, in turn, in onnxruntime with all its optimisations; runs
-apart, because a runtime keeps what it allocated.
+"""Times models that compute the same, in turn; runs apart, because a runtime keeps what it
+allocated.
 
-  python bench/zoo/zoo_time.py ENTRY SECONDS MODEL [MODEL ...]
+  python bench/zoo/zoo_time.py JOB
 
-ENTRY is the models' record in zoo.json, as JSON. Prints a JSON list: CPU seconds of each model's
-runs, one thread, in rounds that start with another model each. The open sizes have their first
-setting.
+JOB is JSON: "entry", the models' record in zoo.json; "batch", null or the size of an open batch;
+"threads"; "passes", and the "seconds" of each; "models": [name, runtime, file, name of the model
+that it is compared with]. The other open sizes have their first setting. Each pass is a process
+with sessions of its own, which every other pass opens in the opposite order. Prints the number of
+rounds, the figures of zoo_figures.py, and the processor.
 """
+import concurrent.futures
 import json
+import multiprocessing
+import os
+import pathlib
 import sys
 import time
 
-import onnx
-import onnxruntime
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 
-import zoo_check
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
 
+import zoo_check  # noqa: E402
+import zoo_figures  # noqa: E402
+from regraft import runtime, timing  # noqa: E402
 
-def session(path):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-
-
-def once(running, values):
-    start = time.process_time()
-    running.run(None, values)
-    return time.process_time() - start
+LEAST_ROUNDS, MOST_ROUNDS = 5, 2000
+FEWEST_ROUNDS, LATE = 3, 8.0  # where it is late by so many seconds
 
 
-def timed(entry, seconds, paths):
-    values = zoo_check.feed(onnx.load(paths[0], load_external_data=False), entry, 0)
-    sessions = [session(path) for path in paths]
-    for running in sessions:
-        once(running, values)
-    runs, begin, first = [[] for _ in paths], time.perf_counter(), 0
-    while len(runs[0]) < 7 or time.perf_counter() - begin < seconds:
-        for k in range(len(paths)):
-            at = (first + k) % len(paths)
-            runs[at].append(once(sessions[at], values))
-        first += 1
-    return runs
+class Given:
+    """The same inputs for every session."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def of(self, _):
+        return self.values
+
+
+def one_round(runners, draw):
+    """Each once, in a random order: nobody always runs after the same other, which leaves the
+    caches as it likes. What runs first has one that is not timed before it."""
+    order = [runners[k] for k in draw.permutation(len(runners))]
+    if order:
+        order[-1].run()
+        del order[-1].samples[-1:]
+    for runner in order:
+        runner.run()
+
+
+def rounds(runners, seconds):
+    """Those of one runtime run together, as another runtime leaves more behind."""
+    draw, end = np.random.default_rng(0), time.perf_counter() + seconds
+    for done in range(MOST_ROUNDS):
+        late = time.perf_counter() - end
+        if late > 0 and done >= LEAST_ROUNDS or late > LATE and done >= FEWEST_ROUNDS:
+            return
+        for group in runners:
+            one_round([r for r in group if not r.error], draw)
+
+
+def one_pass(job, backwards):
+    """{name: microseconds, or the error}."""
+    models = job["models"][::-1] if backwards else job["models"]
+    original = onnx.load(job["models"][0][2], load_external_data=False)
+    inputs = Given(zoo_check.feed(original, job["entry"], 0, job["batch"]))
+    runners = [timing.runner(path, runtime, job["threads"], "cpu", inputs)
+               for _, runtime, path, _ in models]
+    kinds = sorted({model[1] for model in models})
+    rounds([[r for r, m in zip(runners, models) if m[1] == kind] for kind in kinds],
+           job["seconds"])
+    return {model[0]: runner.error or runner.samples for model, runner in zip(models, runners)}
+
+
+def timed(job):
+    spawn = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, spawn, max_tasks_per_child=1) as pool:
+        passes = [pool.submit(one_pass, job, k % 2 == 1).result() for k in range(job["passes"])]
+    found = zoo_figures.figures(passes, {name: of for name, _, _, of in job["models"]})
+    return {"rounds": sum(len(p[job["models"][0][0]]) for p in passes), "models": found,
+            "device": runtime.device()["device"]}
 
 
 if __name__ == "__main__":
-    print(json.dumps(timed(json.loads(sys.argv[1]), float(sys.argv[2]), sys.argv[3:])))
+    print(json.dumps(timed(json.loads(sys.argv[1]))))
