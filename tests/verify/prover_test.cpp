@@ -72,6 +72,14 @@ TEST(Prover, SmallBudgetIsUnknownNeverWrong) {
   EXPECT_EQ(SymbolicProver(limits).prove(good).kind, VerdictKind::Unknown);
 }
 
+/// Of 16 factors that look alike not every order is tried.
+TEST(Prover, ManyFactorsTakeNoTime) {
+  auto powers = instance_of(
+      "r (matmul (power ?x exponent=15) ?x) => (matmul (power ?x exponent=14) (mul ?x ?x))",
+      {"nn"});
+  EXPECT_EQ(SymbolicProver().prove(powers).kind, VerdictKind::Unknown);
+}
+
 TEST(Prover, StoppedProofIsUnknown) {
   Stop stop;
   stop.request();

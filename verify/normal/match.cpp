@@ -47,6 +47,7 @@ class Bijections {
 
 std::optional<Conjunction> Bijections::find_from(const Pairing& pairing) {
   size_t k = pairing.size();
+  if (left_ <= 0) return std::nullopt;
   if (k == p_.atoms.size()) {
     bool nested = std::any_of(p_.atoms.begin(), p_.atoms.end(), [](auto& a) { return a.argument; });
     for (int hint = 0; hint < (nested ? 3 : 1); ++hint) {
