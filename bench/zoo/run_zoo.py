@@ -48,8 +48,14 @@ def optimised(args, entry, source, target, *options):
         return result
     told = json.loads(report.read_text(encoding="utf-8"))
     cost = {side: told[side]["cost"] for side in ("before", "after")}
-    return {**result, "kept": told["kept"],
+    return {**result, "kept": told["kept"], "sizes": told["dynamic"],
             "predicted": cost["after"] / max(cost["before"], 1e-9)}
+
+
+def at_sizes(entry, sizes):
+    """The entry with these sizes for its open dimensions: what regraft takes for typical."""
+    dynamic = {name: [sizes.get(name, known[0])] * 2 for name, known in entry["dynamic"].items()}
+    return {**entry, "dynamic": dynamic}
 
 
 def job(entry, setting, files, args):
@@ -76,12 +82,13 @@ def measured(args, entry, folder, cache):
     results[PLAIN] = results["regraft"]
     files = {name: path for name, path in files.items() if sound(results.get(name, {"nodes": 0}))}
     del results[PLAIN]
-    jobs = {setting: job(entry, setting, files, args) for setting in SETTINGS}
+    timed = at_sizes(entry, results["regraft"].get("sizes", {}))
+    jobs = {setting: job(timed, setting, files, args) for setting in SETTINGS}
     times = {setting: answer("zoo_time.py", json.dumps(todo), patience=PATIENCE)
              for setting, todo in jobs.items() if todo}
     best = files.get("regraft", source)
     return rounded({"entry": entry, "results": results, "times": times,
-                    "bound": answer("zoo_bound.py", json.dumps(entry), best, source)})
+                    "bound": answer("zoo_bound.py", json.dumps(timed), best, source)})
 
 
 def store(path, kept):

@@ -2,7 +2,7 @@
 
   python bench/zoo/zoo_bound.py ENTRY MODEL ORIGINAL
 
-ENTRY is the model's record in zoo.json, as JSON. One thread, the open sizes at their first setting.
+ENTRY is the model's record in zoo.json, as JSON. One thread, the open sizes at the first of their two.
 Prints as JSON: "heavy", the share of a run's time that the kernels of PRODUCTS take by
 onnxruntime's own profiler; "bound", the speed-up if all else took none, null without such kernels;
 "rest", the largest of the other kernels with their shares. Runs with the profiler and without take

@@ -222,7 +222,8 @@ def how(kept, cases):
         f"open sizes; or with fractional inputs times {', '.join(f'{m:g}' for m in MAGNITUDES)} "
         f"by more than that and than {SLACK} times what changing the inputs by {NUDGE:g} does, or "
         "is not finite where the original's is. A wrong result is not timed.", "",
-        "At each setting all that is sound runs in turn, each round in a random order, each "
+        "Open sizes but for the batch are timed at what regraft counts them as. At each setting all "
+        "that is sound runs in turn, each round in a random order, each "
         "runtime's after one run that is not timed, with all of "
         f"the runtime's own optimisations. {SETTINGS[MAIN][2]} passes of together {first:g} s at "
         f"{MAIN}, {SETTINGS[BATCH][2]} of {more:g} s at the others, at least 3 rounds each, with "
@@ -259,8 +260,8 @@ def document(kept):
         "## Models", "",
         "*Heavy kernels*: of the time of regraft's result, what convolutions, matrix products, "
         f"attention and recurrent layers take, by onnxruntime's profiler at {MAIN}, less what the "
-        "profiler costs. *Bound*: the further speed-up if all else took no time. No fusion of the rest gives more; rewrites "
-        "that make fewer or smaller products may. " + bound_line(cases),
+        "profiler costs. *Bound*: the further speed-up if all else took no time. No fusion of the rest gives more; "
+        "rewrites that make fewer or smaller products may. " + bound_line(cases),
         "", *table(head, time_rows(cases)),
         "## Results", "",
         "Of regraft's result: nodes (those of sub-graphs, too), price by the original's, largest "

@@ -5,7 +5,7 @@ allocated.
 
 JOB is JSON: "entry", the models' record in zoo.json; "batch", null or the size of an open batch;
 "threads"; "passes", and the "seconds" of each; "models": [name, runtime, file, name of the model
-that it is compared with]. The other open sizes have their first setting. Each pass is a process
+that it is compared with]. The other open sizes have the first of their two. Each pass is a process
 with sessions of its own, which every other pass opens in the opposite order. Prints the number of
 rounds, the figures of zoo_figures.py, and the processor.
 """
