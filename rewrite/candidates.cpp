@@ -132,9 +132,10 @@ class Collector {
   /// price rose with. What was done before the price rose is the result where it has fewer nodes.
   Result<SearchReport> cleaned(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                                const SearchOptions& options, const Stop& stop) const {
+    SearchReport report = CleanUp().search(g, rules, model, options, stop);
+    if (report.steps.empty()) return report;
     const double most = (1 + 2 * kCleanUpTolerance) * price_(g);
     const int reruns = g.node_count() < kLarge ? kMostBlamed : 0;
-    SearchReport report = CleanUp().search(g, rules, model, options, stop);
     SearchReport best = cut(report, model, {0, g});
     std::optional<RuleIndex> fewer;
     for (int k = 0; price_(report.best) > most; ++k) {

@@ -28,6 +28,7 @@ constexpr double kPolishNodes = 2e6;       // calls priced while polishing a gra
 constexpr double kMostEvaluations = 2000;  // graphs priced while polishing one
 constexpr double kUnmeasuredShare = 0.1;   // of them, where no kernel was measured
 constexpr double kLarge = 5000;            // nodes of a model that is searched once only
+constexpr int32_t kMostSelected = 30000;   // nodes of a graph whose operators are selected
 constexpr double kPricings = 2;            // of a graph and of the original, that follow a search
 constexpr double kMeasureSeconds = 20, kConfirmSeconds = 10;
 constexpr double kLeastSpread = 0.005;  // of timings, however quiet the machine was
@@ -145,7 +146,8 @@ class Chooser {
 
   bool selects() const {
     return rules_.selection() && chosen_.profiled && !flags_.simplify &&
-           flags_.objective == "latency" && !stop_.must_end();
+           flags_.objective == "latency" && imported_.graph.node_count() < kMostSelected &&
+           !stop_.must_end();
   }
 
   Result<rewrite::Candidates> search() {
