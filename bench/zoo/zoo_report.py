@@ -226,11 +226,12 @@ def how(kept, cases):
         "that is sound runs in turn, each round in a random order, each "
         "runtime's after one run that is not timed, with all of "
         f"the runtime's own optimisations. {SETTINGS[MAIN][2]} passes of together {first:g} s at "
-        f"{MAIN}, {SETTINGS[BATCH][2]} of {more:g} s at the others, at least 3 rounds each, with "
-        "new sessions, opened in opposite orders. One thread is timed by CPU time. A figure is the "
-        "original's time by the result's: medians over rounds, their geometric mean over passes. "
-        "Intervals are of 95 %, a bootstrap over passes and rounds. *Original again* is the same "
-        "file a second time. "
+        f"{MAIN}, {SETTINGS[BATCH][2]} of {more:g} s at the others and for models that are slow to "
+        "load, at least 3 rounds each, with new sessions, opened in opposite orders; one more, "
+        "opened last, is not timed. One thread is timed by CPU time. A figure is the original's "
+        "time by the result's: medians over rounds, their geometric mean over passes. Intervals "
+        "are of 95 %, a bootstrap over passes and rounds. *Original again* is the same file a "
+        "second time. "
         f"*Below*: the interval lies below {LEAST}; *maybe below*: its lower end does."]
 
 
@@ -260,8 +261,8 @@ def document(kept):
         "## Models", "",
         "*Heavy kernels*: of the time of regraft's result, what convolutions, matrix products, "
         f"attention and recurrent layers take, by onnxruntime's profiler at {MAIN}, less what the "
-        "profiler costs. *Bound*: the further speed-up if all else took no time. No fusion of the rest gives more; "
-        "rewrites that make fewer or smaller products may. " + bound_line(cases),
+        "profiler costs. *Bound*: the further speed-up if all else took no time. No fusion of the "
+        "rest gives more; rewrites that make fewer or smaller products may. " + bound_line(cases),
         "", *table(head, time_rows(cases)),
         "## Results", "",
         "Of regraft's result: nodes (those of sub-graphs, too), price by the original's, largest "

@@ -18,8 +18,9 @@ PATIENCE = 600    # seconds for one program on one model
 
 
 def run(line, patience=PATIENCE):
-    """Exit status, seconds, bytes at the peak, and the last line on stderr. This process stays
-    small: the system counts its memory as the child's until the child's program starts."""
+    """Exit status, seconds, bytes at the peak, and the last line on stderr; of what did not end
+    also "late", the seconds that it computed. This process stays small: the system counts its
+    memory as the child's until the child's program starts."""
     with tempfile.TemporaryFile("w+", errors="replace") as told:
         begin = time.perf_counter()
         process = subprocess.Popen(list(map(str, line)), stdout=subprocess.DEVNULL, stderr=told,
@@ -36,8 +37,10 @@ def run(line, patience=PATIENCE):
         lines = [text for text in told.read().splitlines() if text.strip()]
         result = {"exit": process.returncode, "seconds": time.perf_counter() - begin,
                   "memory": usage.ru_maxrss * 1024, "told": lines[-1][:160] if lines else ""}
-        return {**result, "late": True, "told": f"no end after {patience} s"} if late.is_set() \
-            else result
+        if late.is_set():
+            result.update(told=f"no end after {patience} s",
+                          late=usage.ru_utime + usage.ru_stime)
+        return result
 
 
 def answer(script, *arguments, patience=PATIENCE):
@@ -66,7 +69,7 @@ def made_by(line, entry, source, target, *options, patience=PATIENCE):
         result = run(line, patience)
     except OSError as problem:
         return {"error": str(problem)[:160]}
-    if result.get("late"):
+    if "late" in result:
         return {**result, "error": result["told"]}
     if result["exit"] != 0 or not os.path.exists(target):
         return {**result, "error": f"exit {result['exit']}: {result['told']}"}

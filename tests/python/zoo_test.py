@@ -127,8 +127,9 @@ class Check(unittest.TestCase):
         self.assertLess(found["hostile"]["10000"][0], 1e-3)
 
     def test_rounding_that_the_original_enlarges_is_allowed(self):
-        found = self.compared([("Sin", ["x"], "y")], [("Add", ["x", "x"], "t"),
-                                                      ("Sub", ["t", "x"], "s"), ("Sin", ["s"], "y")])
+        found = self.compared([("Sin", ["x"], "y")],
+                              [("Add", ["x", "x"], "t"), ("Sub", ["t", "x"], "s"),
+                               ("Sin", ["s"], "y")])
         self.assertGreater(found["hostile"]["1e+12"][1], 0.1)
         self.assertIs(zoo_tools.agrees(found), True)
 
@@ -166,15 +167,22 @@ class Peers(unittest.TestCase):
         self.assertEqual(peers.attempts(known, "distilbert"), [("bert", 1), ("bert", 0)])
         self.assertEqual(peers.attempts(known, "resnet"), [("bert", 1), ("bert", 0)])
 
-    def test_a_program_that_does_not_end_is_told_and_not_kept(self):
-        patience, zoo_peers.PATIENCE = zoo_peers.PATIENCE, 0.01
-        self.addCleanup(setattr, zoo_peers, "PATIENCE", patience)
+    def test_a_program_that_does_not_end_is_told(self):
+        found = zoo_tools.made_by(["sleep", "60"], ENTRY, "", "", patience=0.1)
+        self.assertEqual(found["error"], "no end after 0.1 s")
+        self.assertLess(found["late"], 0.1)  # it computed nothing
+
+    def test_a_result_is_kept_unless_the_time_ended_for_want_of_a_processor(self):
+        answers = iter([{"error": "no end", "late": 1.0}, {"error": "no end", "late": 59.0}])
+        made_by = zoo_tools.made_by
+        self.addCleanup(setattr, zoo_tools, "made_by", made_by)
+        zoo_tools.made_by = lambda *_, **__: next(answers)
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             source = write(folder / "m.onnx", [("Exp", ["x"], "y")])
-            found, _ = zoo_peers.made("onnxslim", ENTRY, source, folder)
-            self.assertIn("no end after", found["error"])
-            self.assertEqual([p.name for p in folder.glob("*.json")], [])
+            seconds = [zoo_peers.made("onnxslim", ENTRY, source, folder)[0]["late"]
+                       for _ in range(3)]
+        self.assertEqual(seconds, [1.0, 59.0, 59.0])
 
 
 def result(**more):
