@@ -222,8 +222,9 @@ def how(kept, cases):
         f"open sizes; or with fractional inputs times {', '.join(f'{m:g}' for m in MAGNITUDES)} "
         f"by more than that and than {SLACK} times what changing the inputs by {NUDGE:g} does, or "
         "is not finite where the original's is. A wrong result is not timed.", "",
-        "Open sizes but for the batch are timed at what regraft counts them as. At each setting all "
-        "that is sound runs in turn, each round in a random order, each "
+        "Open sizes but for the batch are timed at what regraft counts them as, or, where the "
+        "original does not run there, at the first of the two settings. At each setting all that is "
+        "sound runs in turn, each round in a random order, each "
         "runtime's after one run that is not timed, with all of "
         f"the runtime's own optimisations. {SETTINGS[MAIN][2]} passes of together {first:g} s at "
         f"{MAIN}, {SETTINGS[BATCH][2]} of {more:g} s at the others and for models that are slow to "
