@@ -50,11 +50,13 @@ bool fix_named(onnx::ValueInfoProto& value, const std::string& name, int64_t siz
 constexpr int64_t kBatch = 1, kImage = 224, kSignal = 4096, kOther = 64;
 constexpr size_t kImageAxes = 4;
 
-/// The size that is the first of every input; nullptr: there is none.
+/// The size that is the first of every input but of scalars and those of which there is one;
+/// nullptr: there is none.
 Var batch_of(const std::vector<Shape>& inputs) {
   Var batch = nullptr;
   for (const Shape& shape : inputs) {
-    Var first = shape.empty() ? nullptr : symbol_of(shape[0]);
+    if (shape.empty() || same(shape[0], Poly(1))) continue;
+    Var first = symbol_of(shape[0]);
     if (!first || (batch && first != batch)) return nullptr;
     batch = first;
   }

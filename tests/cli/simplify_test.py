@@ -122,7 +122,8 @@ class Simplify(command_line.CommandLine):
 
     def test_open_sizes_count_as_what_is_typical(self):
         inputs = [("ids", ["b", "n"], TensorProto.INT64), ("image", ["b", 3, "h", "w"]),
-                  ("sound", ["b", "samples"]), ("cache", ["b", 2, "n", 8])]
+                  ("sound", ["b", "samples"]), ("cache", ["b", 2, "n", 8]),
+                  ("step", []), ("place", [1, "n"], TensorProto.INT64)]
         nodes = [node("Identity", [name], [name + "_out"]) for name, *_ in inputs]
         path = self.model(nodes, inputs, [(name + "_out", *rest) for name, *rest in inputs])
         _, report = self.simplified(path)
