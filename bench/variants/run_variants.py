@@ -27,7 +27,8 @@ import onnxruntime
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+import prose  # noqa: E402
 from blocks import BLOCKS  # noqa: E402
 from moves import variant  # noqa: E402
 from terms import model_of  # noqa: E402
@@ -155,7 +156,7 @@ def table(args, results):
         lines += ["", "Misses:", "", "| variant | before | why |", "|---|---|---|"]
         for v in misses:
             lines.append(f"| {v['variant']} | {listed(v.get('before', {}))} | {v['why']} |")
-    return "\n".join(lines) + "\n", hits, count
+    return prose.wrapped("\n".join(lines)) + "\n", hits, count
 
 
 def main():

@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -31,11 +32,13 @@ PATIENCE = 1200  # seconds of timing one model at one setting
 
 
 def rounded(value):
-    """The same with numbers of 4 digits."""
+    """The same with numbers of 4 digits, and without the folders of models in what programs say."""
     if isinstance(value, dict):
         return {key: rounded(item) for key, item in value.items()}
     if isinstance(value, list):
         return [rounded(item) for item in value]
+    if isinstance(value, str):
+        return re.sub(r"/\S*/(?=[^/\s]+\.onnx\b)", "", value)
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
