@@ -70,12 +70,26 @@ void parallel_for(size_t n, int threads, const std::function<void(size_t)>& body
 }
 #endif
 
-Stop::Stop(double seconds, int64_t memory) : memory_(std::max<int64_t>(memory, 0)) {
+namespace {
+
+/// So many seconds from now; the clock's last point where there is no limit.
+std::chrono::steady_clock::time_point after(double seconds) {
+  using Clock = std::chrono::steady_clock;
   constexpr double kForever = 1e9;  // seconds; more does not fit into the clock
-  if (seconds > 0 && seconds < kForever)
-    deadline_ = Clock::now() +
-                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  if (!(seconds > 0 && seconds < kForever)) return Clock::time_point::max();
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
+
+}  // namespace
+
+Stop::Stop(double seconds, int64_t memory)
+    : deadline_(after(seconds)), memory_(std::max<int64_t>(memory, 0)) {}
+
+Stop::Stop(const Stop& outer, Clock::time_point latest)
+    : outer_(&outer), deadline_(std::min(outer.deadline_, latest)), memory_(outer.memory_) {}
+
+Stop Stop::within(const Stop& outer, double seconds) { return {outer, after(seconds)}; }
 
 Stop::Stop(const Stop& outer, double reserve)
     : outer_(&outer), deadline_(outer.deadline_), memory_(outer.memory_) {

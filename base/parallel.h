@@ -24,6 +24,8 @@ class Stop {
   explicit Stop(double seconds, int64_t memory = 0);
   /// Stops when `outer` does, and `reserve` seconds before its time is up. `outer` outlives this.
   Stop(const Stop& outer, double reserve);
+  /// Stops when `outer` does, and `seconds` from now at the latest; 0 or less: no such limit.
+  static Stop within(const Stop& outer, double seconds);
   bool requested() const;
   bool out_of_time() const;
   /// Looked at a few times a second.
@@ -44,6 +46,7 @@ class Stop {
 
  private:
   using Clock = std::chrono::steady_clock;
+  Stop(const Stop& outer, Clock::time_point latest);
   std::atomic<bool> requested_{false};
   const Stop* outer_ = nullptr;
   Clock::time_point deadline_ = Clock::time_point::max();

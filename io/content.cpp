@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "io/opaque_form.h"
 #include "io/tensors.h"
 #include "ir/graph/content.h"
 
@@ -106,11 +107,15 @@ Result<Contents::Content> Contents::of(const onnx::NodeProto& node) {
   for (auto& name : *plain.mutable_input()) name = name.empty() ? "" : "x";
   for (auto& name : *plain.mutable_output()) name = name.empty() ? "" : "y";
   for (auto& a : *plain.mutable_attribute()) a.clear_doc_string();
+  clear_metadata(plain);
+  if (pure) clear_optional_outputs(plain), plain.clear_input();  // operands say which there are
+  add_defaults(plain, model_->opset);
   std::sort(plain.mutable_attribute()->pointer_begin(), plain.mutable_attribute()->pointer_end(),
             [](const auto* a, const auto* b) { return a->name() < b->name(); });
   RETURN_IF_ERROR(visit_tensors(plain, "a tensor", digesting(model_)));
   Sha256 sha;
-  add(sha.text("node").number(static_cast<uint64_t>(model_->opset)), plain);
+  int64_t version = pure ? meaning_version(node, model_->opset) : int64_t{model_->opset};
+  add(sha.text("node").number(static_cast<uint64_t>(version)), plain);
   if (!pure) {
     ASSIGN_OR_RETURN(Digest around, surroundings());
     sha.digest(around);

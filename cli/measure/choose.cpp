@@ -30,6 +30,8 @@ constexpr double kUnmeasuredShare = 0.1;   // of them, where no kernel was measu
 constexpr double kLarge = 5000;            // nodes of a model that is searched once only
 constexpr int32_t kMostSelected = 30000;   // nodes of a graph whose operators are selected
 constexpr double kPricings = 2;            // of a graph and of the original, that follow a search
+constexpr double kSearchSeconds = 10, kFewSearchSeconds = 3;
+constexpr int32_t kFewNodes = 300;  // of a graph that is searched for kFewSearchSeconds
 constexpr double kMeasureSeconds = 20, kConfirmSeconds = 10;
 constexpr double kLeastSpread = 0.005;  // of timings, however quiet the machine was
 constexpr double kDoubt = 0.02;         // of a price that nothing was measured for
@@ -150,18 +152,28 @@ class Chooser {
            !stop_.must_end();
   }
 
+  /// Of one search; 0: no limit. By itself only where the result is timed, and so is not the same
+  /// each time anyway.
+  double seconds_of_searching() const {
+    if (flags_.search_seconds) return *flags_.search_seconds;
+    if (!confirms() || flags_.common.seconds > 0) return 0;
+    return imported_.graph.node_count() < kFewNodes ? kFewSearchSeconds : kSearchSeconds;
+  }
+
   Result<rewrite::Candidates> search() {
     ASSIGN_OR_RETURN(auto searcher, searcher_of(flags_, rules_));
-    const double left = stop_.seconds_left();
+    const Stop searching = Stop::within(stop_, seconds_of_searching());
+    const double left = searching.seconds_left();
     goal_.emplace(*cost::goal_named(flags_.objective), *chosen_.model, chosen_.profiled,
                   imported_.graph);
     auto price = [&](const Graph& g) { return goal_->price(g); };
     const Graph start = with_fusions(imported_.graph);
-    const double pricing = left - stop_.seconds_left();  // nothing, or no number, without a limit
+    const double pricing =
+        left - searching.seconds_left();  // nothing, or no number, without a limit
     rewrite::SearchReport selected;
     if (selects())
       selected = rewrite::select_operators(imported_.graph, *rules_.selection(),
-                                           goal_->search_model(), price, options_, stop_);
+                                           goal_->search_model(), price, options_, searching);
     const Graph after = selected.steps.empty() ? Graph() : with_fusions(selected.best);
     std::vector<rewrite::Start> starts{{&start}};
     if (!selected.steps.empty()) starts.push_back({&after, &selected});
@@ -182,7 +194,7 @@ class Chooser {
     std::vector<const cost::CostModel*> models{&goal_->search_model()};
     if (measured && calls < kLarge) models.push_back(&roofline_);
     return rewrite::find_candidates(starts, rules_, models, *searcher, price, options_, wanted,
-                                    stop_);
+                                    searching);
   }
 
   /// With what the runtime fuses marked.

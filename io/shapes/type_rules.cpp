@@ -206,6 +206,22 @@ Types nonzero(const OnnxNode& n, SymbolPool& pool) {
   return {{DType::I64, Shape{Poly(rank), unknown(pool)}}};
 }
 
+/// LSTM, GRU and RNN: all hidden states, the last one, and the last cell (LSTM).
+Types recurrent(const OnnxNode& n, SymbolPool&) {
+  DType dtype = input(n, 0).dtype;
+  bool known = has_shape(n, 0) && has_shape(n, 2) && input(n, 0).shape->size() == 3 &&
+               input(n, 2).shape->size() == 3;
+  if (!known) return {{dtype, std::nullopt}, {dtype, std::nullopt}, {dtype, std::nullopt}};
+  const Shape x = *input(n, 0).shape, r = *input(n, 2).shape;
+  if (n.integer("layout", 0) != 0)
+    return {{dtype, Shape{x[0], x[1], r[0], r[2]}},
+            {dtype, Shape{x[0], r[0], r[2]}},
+            {dtype, Shape{x[0], r[0], r[2]}}};
+  return {{dtype, Shape{x[0], r[0], x[1], r[2]}},
+          {dtype, Shape{r[0], x[1], r[2]}},
+          {dtype, Shape{r[0], x[1], r[2]}}};
+}
+
 Types range(const OnnxNode& n, SymbolPool& pool) {
   auto start = n.sizes(0), limit = n.sizes(1), delta = n.sizes(2);
   bool by_one = delta && delta->size() == 1 && is_one((*delta)[0]);
@@ -323,6 +339,9 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
                                                            {"Gather", gather},
                                                            {"TopK", top_k},
                                                            {"NonZero", nonzero},
+                                                           {"LSTM", recurrent},
+                                                           {"GRU", recurrent},
+                                                           {"RNN", recurrent},
                                                            {"Range", range},
                                                            {"ArgMax", arg_reduce},
                                                            {"ArgMin", arg_reduce},

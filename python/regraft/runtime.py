@@ -36,14 +36,17 @@ def provider_name(short: str) -> str:
 
 
 def session(model: Any, threads: int = 1, provider: str = "cpu",
-            trace: Optional[str] = None) -> Any:
+            trace: Optional[str] = None, optimise: bool = True) -> Any:
     """`model` is a path or the bytes of one. With `trace`, the start of a file's name, the session
-    records how long each node takes until its end_profiling()."""
+    records how long each node takes until its end_profiling(). It runs the nodes as they are unless
+    `optimise`."""
     runtime = load()
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 4
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    levels = runtime.GraphOptimizationLevel
+    options.graph_optimization_level = (levels.ORT_ENABLE_ALL if optimise
+                                        else levels.ORT_DISABLE_ALL)
     if threads != 1:  # idle workers of one session would take the cores from the next
         options.add_session_config_entry("session.force_spinning_stop", "1")
     if trace is not None:

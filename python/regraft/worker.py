@@ -6,7 +6,7 @@ import os
 import sys
 from typing import IO, Any, Dict, List, Optional
 
-from . import kernels, openvino_runtime, runtime, timing
+from . import kernels, openvino_runtime, outputs, runtime, timing
 from .program import Failure, one_line
 
 Request = Dict[str, Any]
@@ -73,8 +73,14 @@ def overhead(request: Request) -> Request:
                                              request.get("provider", "cpu"))}
 
 
+def run_model(request: Request) -> Request:
+    return outputs.outputs(request["file"], request["feeds"], request["names"], request["folder"],
+                           int(request.get("threads", 1)))
+
+
 OPERATIONS = {"device": device, "models": models, "kernels": time_kernels, "overhead": overhead,
-              "runtimes": runtimes, "open": Contest.open, "round": Contest.round}
+              "runtimes": runtimes, "open": Contest.open, "round": Contest.round,
+              "outputs": run_model}
 
 
 def answer(line: str) -> Request:

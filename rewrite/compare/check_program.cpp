@@ -28,11 +28,11 @@ std::vector<double> levels_of(const Joint& joint) {
 }
 
 void ask(JointProgram& p, const std::vector<double>& levels, size_t when, Value a, Value b,
-         std::string place) {
+         std::string place, int32_t output = -1) {
   if (a == b) return;
   p.due[when].push_back(p.questions.size());
-  p.questions.push_back(
-      {a, b, std::move(place), type_of(p, a), std::max(levels[number(a)], levels[number(b)])});
+  p.questions.push_back({a, b, std::move(place), type_of(p, a),
+                         std::max(levels[number(a)], levels[number(b)]), output, when});
 }
 
 void ask_all(JointProgram& p) {
@@ -41,7 +41,7 @@ void ask_all(JointProgram& p) {
   p.due.resize(nodes.size() + 1);
   for (size_t k = 0; k < p.joint.outputs[0].size(); ++k)
     ask(p, levels, nodes.size(), p.joint.outputs[0][k], p.joint.outputs[1][k],
-        "output " + std::to_string(k));
+        "output " + std::to_string(k), static_cast<int32_t>(k));
   for (size_t n = 0; n < nodes.size(); ++n)
     for (size_t k = 0; k < nodes[n].partner.size(); ++k)
       ask(p, levels, n, nodes[n].inputs[k], nodes[n].partner[k],
@@ -138,12 +138,15 @@ class Estimate {
     return bytes;
   }
 
+  /// With the operands' shapes as the node's own graph has them: those of opaque nodes that stand
+  /// for each other may differ.
   double operations(const JointNode& n) const {
     std::vector<std::vector<int64_t>> shapes;
-    for (Value v : n.inputs) {
-      auto shape = shape_of(v);
+    for (Value v : n.node->inputs) {
+      const auto& shape = n.graph->type(v).shape;
       if (!shape) return 0;
-      shapes.push_back(*std::move(shape));
+      auto& numbers = shapes.emplace_back();
+      for (const Poly& d : *shape) numbers.push_back(evaluate(d, sizes_.values[p_.graph_of(n)]));
     }
     return operation_count(*n.node->op, shapes,
                            evaluate(n.node->attrs, sizes_.values[p_.graph_of(n)]));

@@ -14,7 +14,9 @@ struct Question {
   Value first, second;
   std::string place;
   DType type;
-  double level;  ///< what each element may lose for each unit of its magnitude, see below
+  double level;    ///< what each element may lose for each unit of its magnitude, see below
+  int32_t output;  ///< of the graphs; -1: an operand of an opaque node of both
+  size_t when;     ///< the joint number of that node; of an output the number of nodes
 };
 
 /// Relative error of an element that double precision explains.

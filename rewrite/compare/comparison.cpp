@@ -43,19 +43,33 @@ void Comparison::compare(size_t index, double x, double y, const Format& format,
     calm_ratio_ = std::max(calm_ratio_, d / least);
 }
 
-void Comparison::sample_first(const Array<double>& x) {
-  for (Suspect& s : suspects_) s.spread = std::max(s.spread, distance(x.data[s.index], s.first));
+void Comparison::sample_first(const Array<double>& x, double times) {
+  for (Suspect& s : suspects_)
+    s.spread = std::max(s.spread, distance(x.data[s.index], s.first) / times);
 }
 
-void Comparison::sample_second(const Array<double>& y) {
+void Comparison::sample_second(const Array<double>& y, double times) {
   for (Suspect& s : suspects_)
-    if (std::isfinite(s.second)) s.spread = std::max(s.spread, distance(y.data[s.index], s.second));
+    if (std::isfinite(s.second))
+      s.spread = std::max(s.spread, distance(y.data[s.index], s.second) / times);
 }
+
+double Comparison::Suspect::allowed() const { return least + kTolerance * spread; }
 
 double Comparison::Suspect::ratio() const {
-  double d = distance(first, second), allowed = least + kTolerance * spread;
-  if (std::isinf(allowed)) return 0;
-  return allowed > 0 ? d / allowed : kInfinity;
+  if (std::isinf(allowed())) return 0;
+  return allowed() > 0 ? distance(first, second) / allowed() : kInfinity;
+}
+
+std::optional<Comparison::Place> Comparison::first_above(double limit) const {
+  for (const Suspect& s : suspects_)
+    if (s.ratio() > limit) return Place{s.index, s.first, s.second, s.allowed()};
+  return std::nullopt;
+}
+
+int64_t Comparison::count_above(double limit) const {
+  return std::count_if(suspects_.begin(), suspects_.end(),
+                       [&](const Suspect& s) { return s.ratio() > limit; });
 }
 
 double Comparison::ratio() const {

@@ -1,6 +1,7 @@
 #pragma once
 // Whether two tensors differ by more than what their elements can lose to rounding.
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ir/graph/eval.h"
@@ -22,11 +23,20 @@ class Comparison {
   /// `level`: see JointProgram. Not used where `type` is not real: these must be equal.
   Comparison(const Array<double>& first, const Array<double>& second, DType type, double level);
 
-  /// The tensor under a disturbance.
-  void sample_first(const Array<double>& x);
-  void sample_second(const Array<double>& y);
+  /// The tensor under a disturbance that is `times` as large as rounding.
+  void sample_first(const Array<double>& x, double times = 1);
+  void sample_second(const Array<double>& y, double times = 1);
 
   bool agrees() const { return !other_shape_ && ratio() <= 1; }
+  bool other_shape() const { return other_shape_; }
+  struct Place {
+    size_t index;  ///< row-major
+    double first, second;
+    double allowed;  ///< the difference that counts as rounding
+  };
+  /// The first element that differs by more than `limit` times what it may; none where shapes do.
+  std::optional<Place> first_above(double limit) const;
+  int64_t count_above(double limit) const;  ///< elements
   /// The largest difference, for each element as a part of what it may be. Above 1: they differ.
   double ratio() const;
   double max_absolute() const { return max_absolute_; }
@@ -40,6 +50,7 @@ class Comparison {
   struct Suspect {
     size_t index;
     double first, second, least, spread;
+    double allowed() const;
     double ratio() const;
   };
   void compare(size_t index, double x, double y, const Format& format, double level);

@@ -20,6 +20,13 @@ Format format_of(DType type) {
   }
 }
 
+bool holds(const Format& format, double value) {
+  if (!std::isfinite(value)) return true;
+  int exponent = 0;
+  double digits = std::frexp(value, &exponent) / format.roundoff;
+  return digits == std::floor(digits);
+}
+
 int64_t keep_in(const Format& format, Range range, std::span<double> values) {
   if (range == Range::Unbounded) return 0;
   double least = range == Range::Bounded ? format.smallest / 2 : 0;

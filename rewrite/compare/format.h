@@ -17,6 +17,9 @@ struct Format {
 };
 Format format_of(DType type);
 
+/// The format has this very number, were it not for its bounds. REQUIRES: of a real type.
+bool holds(const Format& format, double value);
+
 /// Which bounds of a format hold.
 enum class Range : uint8_t { Unbounded, NoOverflow, Bounded };
 

@@ -16,6 +16,25 @@ constexpr int32_t kNone = -1;
 
 std::string first_name(const Node& n) { return n.names.empty() ? std::string{} : n.names[0]; }
 
+/// Nothing in the types excludes that they are one: no rank, and no dimension known in both,
+/// differs.
+bool may_be_one(const TensorType& x, const TensorType& y) {
+  if (x.dtype != y.dtype) return false;
+  if (!x.shape || !y.shape) return true;
+  if (x.shape->size() != y.shape->size()) return false;
+  for (size_t d = 0; d < x.shape->size(); ++d) {
+    const Poly &p = (*x.shape)[d], &q = (*y.shape)[d];
+    if (p.is_constant() && q.is_constant() && !same(p, q)) return false;
+  }
+  return true;
+}
+
+bool may_be_one(const Node& x, const Node& y) {
+  return x.inputs.size() == y.inputs.size() &&
+         std::equal(x.types.begin(), x.types.end(), y.types.begin(), y.types.end(),
+                    [](const TensorType& s, const TensorType& t) { return may_be_one(s, t); });
+}
+
 /// By id in a: the opaque node of b that stands for the same node of the model, or kNone.
 std::vector<int32_t> pair_opaque(const Graph& a, const Graph& b) {
   std::map<std::string, int32_t> by_name;
@@ -35,8 +54,7 @@ std::vector<int32_t> pair_opaque(const Graph& a, const Graph& b) {
       found = it->second;
     if (found == kNone) continue;
     const Node& other = b.node(found);
-    bool alike = same_opaque(n, other) && other.inputs.size() == n.inputs.size();
-    if (alike) partner[static_cast<size_t>(id)] = found;
+    if (same_opaque(n, other) && may_be_one(n, other)) partner[static_cast<size_t>(id)] = found;
   }
   return partner;
 }
@@ -60,6 +78,7 @@ class Joiner {
       place(s, order);
       nodes += order.size();
     }
+    part_from_dead();
     size_t numbered = 0;
     while (!ready_.empty()) {
       auto [s, place] = *ready_.begin();
@@ -75,6 +94,16 @@ class Joiner {
   }
 
  private:
+  /// A node that no output needs has no number, and stands for none.
+  void part_from_dead() {
+    for (size_t s = 0; s < 2; ++s)
+      for (size_t id = 0; id < partners_[s].size(); ++id) {
+        int32_t& p = partners_[s][id];
+        if (p == kNone || place_[s][id] == kNone || place_[1 - s][static_cast<size_t>(p)] == kNone)
+          p = kNone;
+      }
+  }
+
   /// Each node waits for its operands, an opaque one with a partner for the partner's too.
   void place(size_t s, std::vector<int32_t>& order) {
     const Graph& g = *graphs_[s];

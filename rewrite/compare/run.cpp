@@ -17,6 +17,9 @@ bool may_be_rounded(double v) {
          v * 1024 != std::floor(v * 1024);
 }
 
+/// No multiple of 1/1024, which constants that are no results of rounding mostly are.
+bool may_be_result(double v) { return v * 1024 != std::floor(v * 1024); }
+
 class JointRun {
  public:
   JointRun(const JointProgram& program, const SizeAssignment& sizes, const RunOptions& options,
@@ -88,6 +91,11 @@ class JointRun {
     const JointNode& n = p_.joint.nodes[index];
     if (n.node->kind == NodeKind::Opaque && !(n.in[0] && n.in[1])) return;
     uint64_t key = n.input >= 0 ? static_cast<uint64_t>(n.input) : index + (uint64_t{1} << 32);
+    if (n.input >= 0 && options_.inputs) {
+      values_[index].emplace_back((*options_.inputs)[static_cast<size_t>(n.input)]);
+      result_.ran[index] = 1;
+      return;
+    }
     for (size_t k = 0; k < n.node->types.size(); ++k) {
       const TensorType& type = n.node->types[k];
       auto& output = values_[index].emplace_back();
@@ -95,7 +103,7 @@ class JointRun {
       std::vector<int64_t> shape;
       for (const Poly& d : *type.shape) shape.push_back(evaluate(d, sizes(n)));
       if (std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < 0; }))
-        return fail(n, "a size is negative");
+        return fail_at(index, "a size is negative");
       output = random_tensor(type.dtype, std::move(shape), options_.regime,
                              Rng(combine(combine(options_.seed, key), k)));
       // Most opaque results that models take roots of or subtract from 1 are not negative.
@@ -120,7 +128,7 @@ class JointRun {
       else if (stop_.must_end())
         end(stop_.reason());
       else
-        fail(n, results.error().message);
+        fail_at(index, results.error().message);
     }
     for (Value v : n.inputs) release(v);
     return {};
@@ -140,17 +148,22 @@ class JointRun {
 
   void keep(size_t index, std::vector<Tensor> results) {
     const JointNode& n = p_.joint.nodes[index];
-    Range range = !options_.wide ? Range::Bounded : n.in[0] ? Range::Unbounded : Range::NoOverflow;
+    Range range = options_.unbounded ? Range::Unbounded
+                  : !options_.wide   ? Range::Bounded
+                  : n.in[0]          ? Range::Unbounded
+                                     : Range::NoOverflow;
     for (size_t k = 0; k < results.size(); ++k) {
       DType type = n.node->types[k].dtype;
       disturb_value(index, k, type, results[k]);
       result_.out_of_range += keep_in(format_of(type), range, results[k].data);
+      if (options_.seen) options_.seen(index, k, results[k]);
       values_[index].push_back(std::move(results[k]));
     }
     result_.ran[index] = 1;
   }
 
-  void fail(const JointNode& n, const std::string& why) {
+  void fail_at(size_t index, const std::string& why) {
+    const JointNode& n = p_.joint.nodes[index];
     std::string reason =
         name_of(n, n.node->op ? std::string(n.node->op->name) : "a node") + ": " + why;
     if (n.in[0]) {
@@ -158,6 +171,7 @@ class JointRun {
       result_.reason = std::move(reason);
     } else if (result_.second_failed.empty()) {
       result_.second_failed = std::move(reason);
+      result_.second_failed_at = index;
     }
   }
 
@@ -166,8 +180,20 @@ class JointRun {
     const JointNode& n = p_.joint.nodes[index];
     bool rounded = n.node->kind == NodeKind::Constant && n.in[0] != n.in[1];
     Format f = format_of(type);
+    if (options_.rounding > 0) return round_value(index, output, f, rounded, x);
     disturb(x.data, rounded ? std::max(f.roundoff, kEvaluationLevel) : kEvaluationLevel,
             rounded ? f.smallest / 2 : 0, Rng(combine(combine(*options_.noise, index), output)));
+  }
+
+  /// Shared constants and drawn values are what they are.
+  void round_value(size_t index, size_t output, const Format& f, bool folded, Tensor& x) const {
+    const JointNode& n = p_.joint.nodes[index];
+    if (n.node->kind != NodeKind::Call && !folded) return;
+    const double level = std::max(f.roundoff, kEvaluationLevel);
+    Rng rng(combine(combine(*options_.noise, index), output));
+    for (double& v : x.data)
+      if (folded || level == kEvaluationLevel ? may_be_result(v) : !holds(f, v))
+        disturb(std::span(&v, 1), options_.rounding * level, 0, Rng(rng.next()));
   }
 
   /// The value, or nullptr when it could not be run.

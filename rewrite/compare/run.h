@@ -20,6 +20,15 @@ struct RunOptions {
   /// overflow. Otherwise a result that is too large for its type is infinite, and one that rounds
   /// to zero is zero: a model that overflows does so here.
   bool wide = false;
+  /// Neither graph is bound by its formats: what holds over the reals.
+  bool unbounded = false;
+  /// Above 0: `noise` is so many times as large as rounding to a value's own type, and only where
+  /// that type cannot hold the value: what evaluation in that type may lose.
+  double rounding = 0;
+  /// By graph input, in place of drawn ones; their shapes fit the sizes. It outlives the run.
+  const std::vector<Array<double>>* inputs = nullptr;
+  /// Called with each value that a call makes, once it is complete; may change its elements.
+  std::function<void(size_t node, size_t output, Array<double>&)> seen = {};
   Progress* progress = nullptr;  ///< counts nodes; may be missing
 };
 
@@ -28,10 +37,11 @@ struct RunOptions {
 enum class RunEnd : uint8_t { Done, Stopped, Infeasible };
 struct RunResult {
   RunEnd end = RunEnd::Done;
-  std::string reason;         ///< why it is not Done
-  std::string second_failed;  ///< why the second cannot where the first can; empty: it can
-  int64_t out_of_range = 0;   ///< elements that left their type's range
-  std::vector<char> ran;      ///< by joint number: evaluated
+  std::string reason;           ///< why it is not Done
+  std::string second_failed;    ///< why the second cannot where the first can; empty: it can
+  size_t second_failed_at = 0;  ///< the joint number of the node that cannot
+  int64_t out_of_range = 0;     ///< elements that left their type's range
+  std::vector<char> ran;        ///< by joint number: evaluated
 };
 
 /// Called once for each question, with nullptr for a side that was not evaluated.

@@ -68,6 +68,19 @@ class Chooser {
       for (Var v : symbols) least_[v->name] = std::max(least_[v->name], v->min);
   }
 
+  std::optional<SizeAssignment> of(const std::map<std::string, int64_t>& by_name) const {
+    SizeAssignment s;
+    for (const auto& [name, least] : least_) {
+      auto it = by_name.find(name);
+      if (it == by_name.end() || it->second < least) return std::nullopt;
+      s.by_name.insert(*it);
+      s.zero = s.zero || it->second == 0;
+    }
+    give(s);
+    if (!feasible(s, s.zero ? 0 : 1)) return std::nullopt;
+    return s;
+  }
+
   std::vector<SizeAssignment> run() const {
     if (least_.empty()) return {SizeAssignment{}};
     std::vector<SizeAssignment> chosen;
@@ -90,9 +103,13 @@ class Chooser {
       s.by_name[name] = s.zero ? next : std::max(least, next);
       next += setting.distinct;
     }
+    give(s);
+    return s;
+  }
+
+  void give(SizeAssignment& s) const {
     for (size_t k = 0; k < 2; ++k)
       for (Var v : symbols_[k]) s.values[k][v] = s.by_name.at(v->name);
-    return s;
   }
 
   void add_if_feasible(SizeAssignment s, int64_t least, std::vector<SizeAssignment>& chosen) const {
@@ -123,6 +140,11 @@ class Chooser {
 
 std::vector<SizeAssignment> sizes_to_try(const Graph& a, const Graph& b) {
   return Chooser(a, b).run();
+}
+
+std::optional<SizeAssignment> assign_sizes(const Graph& a, const Graph& b,
+                                           const std::map<std::string, int64_t>& by_name) {
+  return Chooser(a, b).of(by_name);
 }
 
 }  // namespace regraft::rewrite

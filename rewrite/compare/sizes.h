@@ -2,6 +2,7 @@
 // Numbers for the size symbols of two graphs.
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,10 @@ struct SizeAssignment {
 /// are 0 also what makes one of them 0 that is not always 0, as long as there is anything else. One
 /// entry without numbers when neither graph has symbols.
 std::vector<SizeAssignment> sizes_to_try(const Graph& a, const Graph& b);
+
+/// These sizes, of all symbols of both graphs; nothing where one is less than it may be, or where
+/// they make what sizes_to_try leaves out.
+std::optional<SizeAssignment> assign_sizes(const Graph& a, const Graph& b,
+                                           const std::map<std::string, int64_t>& by_name);
 
 }  // namespace regraft::rewrite

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include <bit>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -117,6 +118,19 @@ TEST(Parallel, RunsEachIndexOnce) {
         for (size_t i = 0; i < n; ++i) ASSERT_EQ(hits[i], 1) << i;
       }
   EXPECT_GE(default_threads(), 1);
+}
+
+TEST(Stop, WithinAnotherEndsWithTheEarlier) {
+  Stop hour(3600), never(0);
+  EXPECT_TRUE(std::isinf(Stop::within(never, 0).seconds_left()));
+  EXPECT_LE(Stop::within(never, 10).seconds_left(), 10);
+  EXPECT_LE(Stop::within(hour, 10).seconds_left(), 10);
+  EXPECT_LE(Stop::within(hour, 7200).seconds_left(), 3600);
+  EXPECT_GT(Stop::within(hour, 0).seconds_left(), 3000);
+  const Stop inner = Stop::within(never, 10);
+  EXPECT_FALSE(inner.must_end());
+  never.request();
+  EXPECT_TRUE(inner.requested());
 }
 
 TEST(Stop, IsRequestedOrOutOfTime) {
