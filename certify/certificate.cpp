@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "base/files/input_file.h"
 #include "base/nesting.h"
-#include "substitutions/rule_db.h"
+#include "certify/json_parts.h"
 
 namespace regraft::certify {
 namespace {
@@ -18,65 +16,9 @@ using nlohmann::json;
 
 constexpr int kVersion = 3;
 constexpr size_t kMaxBytes = size_t{1} << 30;
-constexpr std::string_view kMagic = "regraft_certificate", kSelf = "sha256";
+constexpr std::string_view kMagic = "regraft_certificate";
 constexpr std::array<std::string_view, 10> kFields = {
     kMagic, "input", "output", "opset", "microsoft", "rules", "steps", "folded", "bodies", kSelf};
-
-/// Of all fields but itself.
-std::string digest_of_fields(json j) {
-  j.erase(std::string(kSelf));
-  std::string text = j.dump(-1, ' ', false, json::error_handler_t::replace);
-  return hex(Sha256().bytes(std::as_bytes(std::span(text))).finish());
-}
-
-/// The rules as lines of a rule file, which has them sorted.
-std::vector<std::string> lines_of(const std::vector<Rule>& rules) {
-  substitutions::RuleFile file;
-  file.rules = rules;
-  std::istringstream text(substitutions::to_text(file));
-  std::vector<std::string> lines;
-  std::string line;
-  std::getline(text, line);  // the header
-  while (std::getline(text, line)) lines.push_back(line);
-  return lines;
-}
-
-Result<int64_t> integer(const json& j, int64_t low, int64_t high) {
-  bool fits = j.is_number_integer() &&
-              !(j.is_number_unsigned() && j.get<uint64_t>() > static_cast<uint64_t>(high)) &&
-              j.get<int64_t>() >= low && j.get<int64_t>() <= high;
-  if (!fits) return error("a number is missing or out of range");
-  return j.get<int64_t>();
-}
-
-Result<int32_t> id(const json& j) {
-  ASSIGN_OR_RETURN(int64_t n, integer(j, 0, std::numeric_limits<int32_t>::max()));
-  return static_cast<int32_t>(n);
-}
-
-Result<Digest> digest(const json& j) {
-  auto d = j.is_string() ? digest_from_hex(j.get<std::string>()) : std::nullopt;
-  if (!d) return error("a digest is not 64 hexadecimal digits");
-  return *d;
-}
-
-Result<rewrite::AppliedRule> step(const json& j) {
-  bool fits = j.is_object() && j.size() == 3 && j.contains("rule") && j["rule"].is_string() &&
-              j.contains("nodes") && j["nodes"].is_array() && j.contains("variables") &&
-              j["variables"].is_array();
-  if (!fits) return error("a step does not consist of rule, nodes and variables");
-  rewrite::AppliedRule s{j["rule"].get<std::string>(), {}, {}};
-  for (const json& n : j["nodes"]) {
-    ASSIGN_OR_RETURN(s.nodes.emplace_back(), id(n));
-  }
-  for (const json& v : j["variables"]) {
-    if (!v.is_array() || v.size() != 2) return error("a variable is not a node and an output");
-    ASSIGN_OR_RETURN(int32_t node, id(v[0]));
-    ASSIGN_OR_RETURN(int32_t output, id(v[1]));
-    s.variables.push_back({node, output});
-  }
-  return s;
-}
 
 Result<Derivation> derivation(const json& j);
 
@@ -86,7 +28,7 @@ Result<BodyDerivation> body(const json& j) {
               j.contains("bodies");
   if (!fits) return error("a body does not consist of its place and what was done to it");
   BodyDerivation b;
-  ASSIGN_OR_RETURN(b.place.node, id(j["node"]));
+  ASSIGN_OR_RETURN(b.place.node, id_of(j["node"]));
   b.place.attribute = j["attribute"].get<std::string>();
   ASSIGN_OR_RETURN(b.done, derivation(j));
   return b;
@@ -95,14 +37,10 @@ Result<BodyDerivation> body(const json& j) {
 /// REQUIRES: the fields are there. Texts that are nested too deep are no JSON here.
 Result<Derivation> derivation(const json& j) {
   Derivation d;
-  if (!j["steps"].is_array()) return error("the steps are not a list");
-  for (const json& s : j["steps"]) {
-    ASSIGN_OR_RETURN(auto applied, step(s));
-    d.steps.push_back(std::move(applied));
-  }
+  ASSIGN_OR_RETURN(d.steps, steps_of(j["steps"]));
   if (!j["folded"].is_array()) return error("the folded nodes are not a list");
   for (const json& n : j["folded"]) {
-    ASSIGN_OR_RETURN(d.folded.emplace_back(), id(n));
+    ASSIGN_OR_RETURN(d.folded.emplace_back(), id_of(n));
   }
   if (!j["bodies"].is_array()) return error("the bodies are not a list");
   for (const json& b : j["bodies"]) {
@@ -110,20 +48,6 @@ Result<Derivation> derivation(const json& j) {
     d.bodies.push_back(std::move(made));
   }
   return d;
-}
-
-Result<std::vector<Rule>> rules(const json& lines) {
-  if (!lines.is_array()) return error("the rules are not a list");
-  std::string text = substitutions::to_text({});
-  for (const json& line : lines) {
-    if (!line.is_string() || line.get<std::string>().find('\n') != std::string::npos)
-      return error("a rule is not one line of text");
-    text += line.get<std::string>() + "\n";
-  }
-  ASSIGN_OR_RETURN(auto file,
-                   substitutions::parse_rules(text, "rules", substitutions::Admit::Bounded));
-  if (file.rules.size() != lines.size()) return error("a rule is not proved, or is no rule");
-  return std::move(file.rules);
 }
 
 /// Every step has its rule, and every rule a step.
@@ -158,12 +82,12 @@ Status check_form(const json& j) {
 Result<Certificate> from_json(const json& j) {
   RETURN_IF_ERROR(check_form(j));
   Certificate c;
-  ASSIGN_OR_RETURN(c.input, digest(j["input"]));
-  ASSIGN_OR_RETURN(c.output, digest(j["output"]));
-  ASSIGN_OR_RETURN(c.opset.version, id(j["opset"]));
+  ASSIGN_OR_RETURN(c.input, digest_of(j["input"]));
+  ASSIGN_OR_RETURN(c.output, digest_of(j["output"]));
+  ASSIGN_OR_RETURN(c.opset.version, id_of(j["opset"]));
   if (!j["microsoft"].is_boolean()) return error("which operators are allowed is not said");
   c.opset.microsoft = j["microsoft"].get<bool>();
-  ASSIGN_OR_RETURN(c.rules, rules(j["rules"]));
+  ASSIGN_OR_RETURN(c.rules, rules_of(j["rules"]));
   ASSIGN_OR_RETURN(c.done, derivation(j));
   RETURN_IF_ERROR(check_use(c));
   return c;
@@ -171,18 +95,13 @@ Result<Certificate> from_json(const json& j) {
 
 /// The fields of a derivation.
 json to_json(const Derivation& d) {
-  json steps = json::array(), bodies = json::array();
-  for (const auto& s : d.steps) {
-    json variables = json::array();
-    for (Value v : s.variables) variables.push_back({v.node, v.output});
-    steps.push_back({{"rule", s.rule}, {"nodes", s.nodes}, {"variables", variables}});
-  }
+  json bodies = json::array();
   for (const BodyDerivation& b : d.bodies) {
     bodies.push_back(to_json(b.done));
     bodies.back()["node"] = b.place.node;
     bodies.back()["attribute"] = b.place.attribute;
   }
-  return {{"steps", steps}, {"folded", d.folded}, {"bodies", bodies}};
+  return {{"steps", steps_json(d.steps)}, {"folded", d.folded}, {"bodies", bodies}};
 }
 
 }  // namespace

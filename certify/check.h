@@ -13,9 +13,9 @@ Result<Certificate> make_certificate(const io::Imported& input, const io::Import
                                      const Graph& result, const rewrite::RuleIndex& index,
                                      Derivation derivation);
 
-/// The rules as the verifier proves them now, whatever the certificate says of them. An Error names
-/// a rule that is not proved in the directions, for the shapes and under the conditions it says.
-Result<std::vector<Rule>> prove_rules(const Certificate& certificate, uint64_t seed, int threads);
+/// The rules as the verifier proves them now, whatever their lines say. An Error names a rule that
+/// is not proved in the directions, for the shapes and under the conditions it says.
+Result<std::vector<Rule>> prove_rules(const std::vector<Rule>& claims, uint64_t seed, int threads);
 
 /// The models that a certificate is held against, and their digests (digest_of in io/model.h).
 struct Models {

@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "cli/options/optimize.h"
 #include "cli/options/shared.h"
+#include "cli/options/validate.h"
 #include "io/model.h"
 #include "rl/environment/environment.h"
 
@@ -60,6 +61,11 @@ void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
                       "replay this certificate of optimize: it must lead from a to b")
           ->needs(b)
           ->excludes(rule);
+  app->add_option("--validation", f.validation,
+                  "prove once more what this certificate of validate says of a and b")
+      ->needs(b)
+      ->excludes(rule)
+      ->excludes(certificate);
   app->add_flag("--prove", f.prove, "prove the certificate's rules anew")->needs(certificate);
   app->add_option("--runs", f.runs, "random inputs to try")
       ->check(CLI::Range(1, 1000000))
@@ -98,6 +104,20 @@ void add_rules_export(CLI::App& root, ExportFlags& f, int& code) {
   app->add_option("--taso", f.in, "rule file to write as TASO's protobuf")->required();
   app->add_option("-o,--out", f.out, "graph_subst.pb")->required();
   app->callback([&] { code = run_rules_export(f); });
+}
+
+void add_rules_atlas(CLI::App& root, AtlasFlags& f, int& code) {
+  auto* app = root.get_subcommand("rules")->add_subcommand(
+      "atlas", "write a site of the rules: a page for each, with drawings, proof and prices");
+  app->add_option("-o,--out", f.out, "folder for the site; made where it is not there")->required();
+  app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
+  app->add_option("--court", f.court, "file of bench/court: which tools apply which rule");
+  app->add_flag_callback(
+      "-q,--quiet", [&f] { f.common.verbosity = regraft::Verbosity::Quiet; }, "print nothing");
+  app->add_option("--threads", f.common.threads, "threads; 0: all cores")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app->callback([&] { code = run_rules_atlas(f); });
 }
 
 void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code) {
@@ -330,10 +350,12 @@ int main(int argc, char** argv) {
   VerifyFlags verify;
   OptimizeFlags optimize, simplify;
   CheckFlags check, round;
+  ValidateFlags validate;
   RulesFlags rules;
   DeriveFlags derive;
   ImportFlags import;
   ExportFlags rules_export;
+  AtlasFlags rules_atlas;
   StatsFlags stats;
   EvalFlags eval;
   TrainFlags train;
@@ -345,9 +367,11 @@ int main(int argc, char** argv) {
   add_optimize(app, optimize, code);
   add_simplify(app, simplify, code);
   add_check(app, check, round, code);
+  add_validate(app, validate, code);
   add_rules(app, rules, code);
   add_rules_work(app, derive, import, code);
   add_rules_export(app, rules_export, code);
+  add_rules_atlas(app, rules_atlas, code);
   add_calibrate(app, calibrate, code);
   add_cost_files(app, cost, code);
   add_cost_models(app, cost, code);

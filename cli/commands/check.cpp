@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/printable.h"
 #include "certify/check.h"
+#include "certify/validation.h"
 #include "cli/support/commands.h"
 #include "cli/support/compare_models.h"
 #include "cli/support/evidence.h"
@@ -73,7 +74,7 @@ int check_by_certificate(const CheckFlags& flags) {
   if (!output) return bad_input(error(flags.b + ": " + output.error().message));
   Result<std::vector<Rule>> rules(certificate->rules);
   if (flags.prove)
-    rules = certify::prove_rules(*certificate, flags.common.seed, thread_count(flags.common));
+    rules = certify::prove_rules(certificate->rules, flags.common.seed, thread_count(flags.common));
   Status status = rules ? certify::check_certificate(*certificate, *rules, {*a, *input, *output})
                         : Status(rules.error());
   if (!status) {
@@ -84,12 +85,36 @@ int check_by_certificate(const CheckFlags& flags) {
   return kDone;
 }
 
+int check_validation(const CheckFlags& flags, const Stop& stop) {
+  auto certificate = certify::read_proof(flags.validation);
+  if (!certificate) return bad_input(certificate.error());
+  io::FixedSizes sizes;
+  sizes.dims = certificate->sizes;
+  auto a = io::load(flags.a, sizes), b = io::load(flags.b);
+  if (!sizes.dims.empty())
+    if (auto fixed = io::load(flags.b, sizes)) b = std::move(fixed);
+  if (!a) return bad_input(a.error());
+  if (!b) return bad_input(b.error());
+  auto proved = certify::check_proof(*certificate, *a, *b, flags.common.seed,
+                                     thread_count(flags.common), stop);
+  if (!proved) {
+    tell(flags.validation + ": " + proved.error().message);
+    return kFailed;
+  }
+  for (const auto& o : proved->outputs)
+    fmt::print("{:<24} {}\n", certify::to_string(o.verdict), printable(o.a));
+  fmt::print("{} windows proved anew, {} rules proved anew\n", proved->sweep.windows.size(),
+             certificate->rules.size());
+  return kDone;
+}
+
 }  // namespace
 
 int run_check(const CheckFlags& flags) {
   Stop stop(flags.common.seconds, memory_limit(flags.common));
   if (!flags.rule.empty()) return check_rule(flags);
   if (!flags.certificate.empty()) return check_by_certificate(flags);
+  if (!flags.validation.empty()) return check_validation(flags, stop);
   auto a = io::load(flags.a);
   if (!a) return bad_input(a.error());
   auto b = io::load(flags.b);

@@ -17,6 +17,7 @@
 #include "certify/check.h"
 #include "cli/measure/bodies.h"
 #include "cli/measure/probe.h"
+#include "cli/pages/optimize_page.h"
 #include "cli/support/commands.h"
 #include "cli/support/float_check.h"
 #include "cli/support/model_files.h"
@@ -240,7 +241,8 @@ Status require_distinct_files(const OptimizeFlags& flags, const io::Imported& im
   inputs.push_back({"the policy", flags.policy});
   if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
   std::vector<NamedFile> texts = {{"the certificate", flags.certificate},
-                                  {"the report", flags.common.json}};
+                                  {"the report", flags.common.json},
+                                  {"the page", flags.html}};
   std::vector<NamedFile> all = texts;
   all.push_back({"the optimised model", flags.out});
   RETURN_IF_ERROR(require_distinct(inputs, all));
@@ -250,14 +252,15 @@ Status require_distinct_files(const OptimizeFlags& flags, const io::Imported& im
 /// All that is written, opened before the work begins.
 struct Outputs {
   io::ModelOutput model;
-  OutputFile certificate, report;
+  OutputFile certificate, report, page;
 };
 
 Result<Outputs> open_outputs(const OptimizeFlags& flags) {
   ASSIGN_OR_RETURN(auto model, io::ModelOutput::open(flags.out));
   ASSIGN_OR_RETURN(auto certificate, OutputFile::open(flags.certificate));
   ASSIGN_OR_RETURN(auto report, OutputFile::open(flags.common.json));
-  return Outputs{std::move(model), std::move(certificate), std::move(report)};
+  ASSIGN_OR_RETURN(auto page, OutputFile::open(flags.html));
+  return Outputs{std::move(model), std::move(certificate), std::move(report), std::move(page)};
 }
 
 /// Is the result the file that was read?
@@ -276,9 +279,11 @@ Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& i
                                  {o.choice.search.steps, o.choice.folded, o.bodies.derivations}));
     RETURN_IF_ERROR(outputs.certificate.write(to_text(c)));
   }
-  RETURN_IF_ERROR(outputs.report.write(to_text(to_json(flags, o), 2)));
+  nlohmann::json report = to_json(flags, o);
+  RETURN_IF_ERROR(outputs.report.write(to_text(report, 2)));
+  if (!flags.html.empty()) RETURN_IF_ERROR(outputs.page.write(optimize_page(report, rules)));
   RETURN_IF_ERROR(outputs.model.sync());
-  RETURN_IF_ERROR(commit_all({&outputs.certificate, &outputs.report}));
+  RETURN_IF_ERROR(commit_all({&outputs.certificate, &outputs.report, &outputs.page}));
   return outputs.model.commit();
 }
 

@@ -24,6 +24,10 @@ void add_search(CLI::App& app, OptimizeFlags& f) {
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str();
   app.add_option("--budget", f.budget, "candidate graphs to evaluate")->capture_default_str();
+  app.add_option("--search-time", f.search_seconds,
+                 "seconds of searching, 0: no limit; default: 10, below 300 nodes 3, where the "
+                 "result is timed and no --time given, else no limit")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--growth", f.growth, "calls a graph may have, times those of the model")
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str();
@@ -85,6 +89,8 @@ void add_checking(CLI::App& app, OptimizeFlags& f) {
       ->capture_default_str();
   app.add_option("--certificate", f.certificate,
                  "record the rules applied, with their text and place, for `regraft check`");
+  app.add_option("--html", f.html,
+                 "write a page to this file: sizes, times, and the rules applied, drawn");
   app.add_option("--max-size", f.max_size,
                  "bytes that the output may have (units: kB, MiB, ..); default: the input's and "
                  "64 MiB")

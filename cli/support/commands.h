@@ -1,6 +1,7 @@
 #pragma once
 // The subcommands: what main.cpp reads from the command line, and one function for each.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,8 @@ struct OptimizeFlags {
   std::string measure;      ///< runtime to time candidates with; empty: see no_measure
   bool no_measure = false;  ///< chosen by price; else timed in onnxruntime where that is at hand
   int candidates = 4, measure_threads = 1;
-  double measure_seconds = 0;  ///< 0: 20 with `measure`, 10 without
+  std::optional<double> search_seconds;  ///< 0: no limit; missing: as many as the model's size asks
+  double measure_seconds = 0;            ///< 0: 20 with `measure`, 10 without
   double alpha = 1.05, growth = 2;
   uint64_t budget = 300000;
   int check = 1;
@@ -78,6 +80,7 @@ struct OptimizeFlags {
   uint64_t max_size = 0;              ///< bytes of the output; 0: the input's and a fixed growth
   std::string numerics = "rounding";  ///< as numerics_wanted reads it
   std::string certificate;            ///< file to record the rules applied in; empty: none
+  std::string html;                   ///< file for a page of what was done; empty: none
 };
 struct CheckFlags {
   Common common;
@@ -87,6 +90,7 @@ struct CheckFlags {
   std::string rule;         ///< a is a report of verify: evaluate this rule's counterexample
   std::string certificate;  ///< b must be what this makes of a; empty: compare numbers
   bool prove = false;       ///< the certificate's rules anew
+  std::string validation;   ///< certificate of validate: prove it once more; empty: none
 };
 struct RulesFlags {
   Common common;
@@ -99,6 +103,12 @@ struct DeriveFlags {
 };
 struct ExportFlags {
   std::string in, out;
+};
+struct AtlasFlags {
+  Common common;
+  std::vector<std::string> rules;  ///< empty: the shipped ones
+  std::string court;               ///< file of what tools apply; empty: none
+  std::string out;                 ///< folder
 };
 struct ImportFlags {
   Common common;
@@ -176,6 +186,7 @@ int run_rules_stats(const RulesFlags& flags);
 int run_rules_derive(const DeriveFlags& flags);
 int run_rules_import(const ImportFlags& flags);
 int run_rules_export(const ExportFlags& flags);
+int run_rules_atlas(const AtlasFlags& flags);
 int run_calibrate(const CostFlags& flags);
 int run_cost_show(const CostFlags& flags);
 int run_cost_list(const CostFlags& flags);

@@ -292,11 +292,21 @@ const std::vector<Poly>& SymbolPool::entries(uint32_t table) {
   return *entries_.at(table);
 }
 
+/// By how much each entry is more than the one before it; nullopt: not always the same.
+static std::optional<Poly> common_step(const std::vector<Poly>& entries) {
+  if (entries.size() < 2) return std::nullopt;
+  Poly step = entries[1] - entries[0];
+  for (size_t k = 2; k < entries.size(); ++k)
+    if (!same(entries[k] - entries[k - 1], step)) return std::nullopt;
+  return step;
+}
+
 Poly SymbolPool::lookup(uint32_t table, const Poly& i, const Poly& bound) {
   std::lock_guard lock(mutex_);
   const std::vector<Poly>& entries = *entries_.at(table);
   if (i.is_constant() && i.constant() >= 0 && i.constant() < static_cast<int64_t>(entries.size()))
     return entries[static_cast<size_t>(i.constant())];
+  if (auto step = common_step(entries)) return entries[0] + *step * i;
   auto [it, fresh] = lookups_.try_emplace({table, {i, bound}}, nullptr);
   if (fresh) it->second = add("t", SymbolKind::Lookup, 0, &i, &bound, table);
   return Poly::symbol(it->second);

@@ -101,7 +101,7 @@ class Outputs(Base):
                 pass
         except PermissionError:
             device = pathlib.Path("/dev/null")
-        for arguments in (("--json", device), ("--certificate", device)):
+        for arguments in (("--json", device), ("--certificate", device), ("--html", device)):
             self.assert_done(self.optimize(*arguments))
         self.assert_done(self.optimize(out=device))
         self.assertTrue(stat.S_ISCHR(os.stat(device).st_mode))
@@ -134,7 +134,8 @@ class Outputs(Base):
         before = self.files()
         nowhere = self.folder / "none" / "x"
         for more in (("--json", nowhere), ("--certificate", nowhere), ("--json", self.folder),
-                     ("--json", "/dev/full"), ("--certificate", "/dev/full")):
+                     ("--json", "/dev/full"), ("--certificate", "/dev/full"),
+                     ("--html", nowhere), ("--html", "/dev/full")):
             self.assert_refused(self.optimize(*more), str(more[1]).encode())
             self.assertEqual(self.files(), before)
         for name in ("none/x", "."):
@@ -176,7 +177,7 @@ class Outputs(Base):
 
     def test_nothing_temporary_stays(self):
         self.assert_done(self.optimize("--json", self.folder / "r", "--certificate",
-                                       self.folder / "c"))
+                                       self.folder / "c", "--html", self.folder / "h"))
         left = [name for name in self.files() if "tmp" in name or name.startswith(".")]
         self.assertEqual(left, [])
 
@@ -217,6 +218,7 @@ class Identity(Base):
         for path in (external, weights, rules, profile, policy, self.out):
             self.assert_all_refused(path, lambda name: (*usual, "--json", name))
             self.assert_all_refused(path, lambda name: (*usual, "--certificate", name))
+            self.assert_all_refused(path, lambda name: (*usual, "--html", name))
         self.assert_all_refused(self.folder / "x",
                                 lambda name: (*usual, "--json", self.folder / "x",
                                               "--certificate", name))

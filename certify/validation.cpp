@@ -1,0 +1,339 @@
+#include "certify/validation.h"
+
+#include <algorithm>
+#include <set>
+
+#include "certify/check.h"
+#include "cost/model/roofline.h"
+#include "io/bodies/pairs.h"
+#include "io/defaults.h"
+#include "io/interface.h"
+#include "rewrite/compare/sizes.h"
+#include "rewrite/search/clean_up.h"
+#include "rewrite/search/replay.h"
+#include "verify/model/origins.h"
+
+namespace regraft::certify {
+namespace {
+
+/// For each name of `of` the place of its partner in `among`: by name, then by position.
+std::vector<int> partners(const std::vector<io::Port>& of, const std::vector<io::Port>& among) {
+  std::vector<int> found(of.size(), -1);
+  std::set<size_t> taken;
+  for (size_t k = 0; k < of.size(); ++k)
+    for (size_t j = 0; j < among.size() && found[k] < 0; ++j)
+      if (!of[k].name.empty() && of[k].name == among[j].name && taken.insert(j).second)
+        found[k] = static_cast<int>(j);
+  for (size_t k = 0; k < of.size(); ++k)
+    if (found[k] < 0 && k < among.size() && taken.insert(k).second) found[k] = static_cast<int>(k);
+  return found;
+}
+
+std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
+
+bool may_be_equal(const TensorType& a, const TensorType& b) {
+  if (a.dtype != b.dtype) return false;
+  if (!a.shape || !b.shape) return true;
+  if (a.shape->size() != b.shape->size()) return false;
+  for (size_t d = 0; d < a.shape->size(); ++d) {
+    const Poly &p = (*a.shape)[d], &q = (*b.shape)[d];
+    if (p.is_constant() && q.is_constant() && !same(p, q)) return false;
+  }
+  return true;
+}
+
+/// The pair's values on random numbers, at the first sizes at which the outputs have some.
+Result<std::vector<std::vector<verify::Fingerprint>>> prints_of(const verify::Pair& pair,
+                                                                const Graph& a, const Stop& stop) {
+  constexpr size_t kTries = 6;
+  std::vector<std::vector<verify::Fingerprint>> best;
+  size_t most = 0;
+  auto all = rewrite::sizes_to_try(a, a);
+  for (size_t k = 0; k < std::min(kTries, all.size()); ++k) {
+    if (all[k].zero || (k > 0 && stop.must_end())) break;
+    ASSIGN_OR_RETURN(auto prints, verify::fingerprints(pair.graph, all[k].values[0], 1 + k,
+                                                       verify::Evaluated::All, stop));
+    size_t known = 0;
+    for (Value v : pair.graph.outputs()) {
+      const auto& of = prints[static_cast<size_t>(v.node)];
+      known += static_cast<size_t>(v.output) < of.size() && of[static_cast<size_t>(v.output)].known;
+    }
+    if (best.empty() || known > most) best = std::move(prints), most = known;
+    if (most == pair.graph.outputs().size()) break;
+  }
+  return best;
+}
+
+bool complete(const verify::SweepReport& r) {
+  return std::ranges::find(r.outputs, verify::SweepReport::Unproved) == r.outputs.end();
+}
+
+std::vector<rewrite::AppliedRule> clean_up(const Graph& g, const rewrite::RuleIndex& rules,
+                                           const Stop& stop) {
+  rewrite::SearchOptions options;
+  options.budget = 300000;
+  return rewrite::CleanUp().search(g, rules, cost::Roofline(), options, stop).steps;
+}
+
+/// What both making and checking a proof do.
+class Validator {
+ public:
+  Validator(const io::Imported& a, const io::Imported& b, const ValidationOptions& options,
+            const Stop& stop)
+      : a_(a), b_(b), options_(options), stop_(stop), first_(a.graph), second_(b.graph) {
+    out_.pairing = pair_interfaces(a, b);
+    out_.interface = out_.pairing.differences;
+  }
+
+  Result<Validation> make() {
+    RETURN_IF_ERROR(make_bodies());
+    RETURN_IF_ERROR(attempt(first_, second_));
+    out_.given = out_.pair;
+    bool hopeless = std::ranges::count(out_.suspect, 1) > 0;
+    if (options_.thorough && options_.rules && !hopeless && !complete(out_.sweep))
+      RETURN_IF_ERROR(prepare());
+    out_.proof.merges = out_.sweep.merges;
+    conclude();
+    return std::move(out_);
+  }
+
+  Result<Validation> check(const ModelProof& proof) {
+    RETURN_IF_ERROR(check_bodies(proof));
+    ASSIGN_OR_RETURN(Graph a, prepared(first_, proof.a));
+    ASSIGN_OR_RETURN(Graph b, prepared(second_, proof.b));
+    RETURN_IF_ERROR(join(a, b));
+    ASSIGN_OR_RETURN(out_.sweep,
+                     verify::check_merges(out_.pair, proof.merges, options_.sweep, stop_));
+    conclude();
+    return std::move(out_);
+  }
+
+ private:
+  /// Nodes whose bodies differ are one node where the bodies compute the same.
+  Status make_bodies() {
+    auto pairs = io::differing_bodies(a_, b_);
+    for (size_t k = 0; k < pairs.size(); ++k) {
+      BodyProofs proofs{k, {}};
+      bool equal = true, rounded = false;
+      for (const io::BodyPair& body : pairs[k].bodies) {
+        auto inner = validate(body.first, body.second, options_, stop_);
+        equal = inner && inner->verdict() >= Equivalence::UpToConstants;
+        if (!equal) break;
+        rounded = rounded || inner->verdict() == Equivalence::UpToConstants;
+        out_.bodies += 1 + inner->bodies;
+        proofs.proofs.push_back(std::move(inner->proof));
+      }
+      if (!equal) continue;
+      rounded_ = rounded_ || rounded;
+      io::equate(a_, b_, pairs[k], first_, second_);
+      out_.proof.bodies.push_back(std::move(proofs));
+    }
+    return {};
+  }
+  Status check_bodies(const ModelProof& proof) {
+    auto pairs = io::differing_bodies(a_, b_);
+    for (const BodyProofs& b : proof.bodies) {
+      if (b.pair >= pairs.size() || pairs[b.pair].bodies.size() != b.proofs.size())
+        return error("the certificate is about bodies that are not there");
+      for (size_t k = 0; k < b.proofs.size(); ++k) {
+        const io::BodyPair& body = pairs[b.pair].bodies[k];
+        ASSIGN_OR_RETURN(auto inner,
+                         Validator(body.first, body.second, options_, stop_).check(b.proofs[k]));
+        if (inner.verdict() < Equivalence::UpToConstants)
+          return error("a body is not proved: " + body.where);
+        rounded_ = rounded_ || inner.verdict() == Equivalence::UpToConstants;
+        out_.bodies += 1 + inner.bodies;
+      }
+      io::equate(a_, b_, pairs[b.pair], first_, second_);
+    }
+    return {};
+  }
+
+  Status join(const Graph& a, const Graph& b) {
+    ASSIGN_OR_RETURN(out_.pair, verify::join(a, b, out_.pairing.matching));
+    if (out_.pair.a != out_.pair.b) RETURN_IF_ERROR(verify::find_origins(out_.pair));
+    return {};
+  }
+
+  /// Names first, which tools mostly keep, then what evaluation says.
+  Status attempt(const Graph& a, const Graph& b) {
+    RETURN_IF_ERROR(join(a, b));
+    ASSIGN_OR_RETURN(auto prints, verify::fingerprints(out_.pair.graph, {}, 1,
+                                                       verify::Evaluated::Constants, stop_));
+    RETURN_IF_ERROR(sweep(prints));
+    if (complete(out_.sweep) || !options_.thorough || stop_.must_end()) return {};
+    ASSIGN_OR_RETURN(prints, prints_of(out_.pair, a, stop_));
+    note_suspects(prints);
+    return sweep(prints);
+  }
+  Status sweep(const std::vector<std::vector<verify::Fingerprint>>& prints) {
+    ASSIGN_OR_RETURN(out_.sweep, verify::sweep(out_.pair, prints, std::move(out_.sweep.windows),
+                                               options_.sweep, stop_));
+    return {};
+  }
+  void note_suspects(const std::vector<std::vector<verify::Fingerprint>>& prints) {
+    constexpr double kFar = 1e-3;  // far beyond what rounding of constants adds up to, mostly
+    auto print = [&](Value v) -> const verify::Fingerprint& {
+      return prints[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)];
+    };
+    out_.suspect.assign(out_.pair.a.size(), 0);
+    for (size_t k = 0; k < out_.pair.a.size(); ++k) {
+      const auto &x = print(out_.pair.a[k]), &y = print(out_.pair.b[k]);
+      out_.suspect[k] = x.known && y.known && !close(x, y, kFar);
+    }
+  }
+
+  /// Again with the first model, then with both, as proved rules tidy them up.
+  Status prepare() {
+    ModelProof& p = out_.proof;
+    p.a = clean_up(first_, *options_.rules, stop_);
+    ASSIGN_OR_RETURN(Graph a, prepared(first_, p.a));
+    if (!p.a.empty()) RETURN_IF_ERROR(attempt(a, second_));
+    if (complete(out_.sweep) || stop_.must_end()) return {};
+    p.b = clean_up(second_, *options_.rules, stop_);
+    if (p.b.empty()) return {};
+    ASSIGN_OR_RETURN(Graph b, prepared(second_, p.b));
+    return attempt(a, b);
+  }
+  Result<Graph> prepared(const Graph& g, const std::vector<rewrite::AppliedRule>& steps) const {
+    if (steps.empty()) return g;
+    return rewrite::replay(g, *options_.rules, steps, cost::Roofline(), {});
+  }
+
+  void conclude() {
+    io::Interface a = io::interface_of(a_), b = io::interface_of(b_);
+    const Pairing& pairing = out_.pairing;
+    size_t place = 0;
+    for (size_t k = 0; k < a.outputs.size(); ++k) {
+      int partner = pairing.matching.outputs[k];
+      ValidatedOutput& o = out_.outputs.emplace_back();
+      o.a = a.outputs[k].name;
+      if (partner >= 0) {
+        o.b = b.outputs[static_cast<size_t>(partner)].name;
+        o.verdict = verdict_of(out_.sweep.outputs[place++]);
+      }
+      if (std::ranges::count(pairing.wrong_outputs, k) > 0) {
+        o.verdict = Equivalence::Refuted;
+        o.reason = "another interface";
+      } else if (o.verdict == Equivalence::Unknown) {
+        o.reason = out_.sweep.open.empty() ? "no window was found" : out_.sweep.open.front().reason;
+      }
+    }
+  }
+  Equivalence verdict_of(verify::SweepReport::Output o) const {
+    switch (o) {
+      case verify::SweepReport::Unproved:
+        return Equivalence::Unknown;
+      case verify::SweepReport::Rounded:
+        return Equivalence::UpToConstants;
+      case verify::SweepReport::Structure:
+      case verify::SweepReport::Windows:
+        break;
+    }
+    return rounded_ ? Equivalence::UpToConstants : Equivalence::Proved;
+  }
+
+  const io::Imported &a_, &b_;
+  const ValidationOptions& options_;
+  const Stop& stop_;
+  Graph first_, second_;
+  bool rounded_ = false;  // some bodies differ by rounding
+  Validation out_;
+};
+
+}  // namespace
+
+Pairing pair_interfaces(const io::Imported& a, const io::Imported& b) {
+  io::Interface x = io::interface_of(a), y = io::interface_of(b);
+  Pairing p;
+  p.matching.inputs = partners(y.inputs, x.inputs);
+  p.matching.outputs = partners(x.outputs, y.outputs);
+  auto differ = [&](const std::string& what, const io::Port& one, const io::Port& other) {
+    p.differences.push_back(what + " " + in_quotes(one.name) + ": " + to_string(one.type) +
+                            " in the first model, " + to_string(other.type) + " in the second");
+  };
+  for (size_t k = 0; k < y.inputs.size(); ++k) {
+    int of_a = p.matching.inputs[k];
+    if (of_a < 0) {
+      p.differences.push_back("input " + in_quotes(y.inputs[k].name) +
+                              " is in the second model only");
+      continue;
+    }
+    const io::Port& one = x.inputs[static_cast<size_t>(of_a)];
+    if (may_be_equal(one.type, y.inputs[k].type)) continue;
+    differ("input", one, y.inputs[k]);
+    p.matching.inputs[k] = -1;
+  }
+  for (size_t k = 0; k < x.inputs.size(); ++k)
+    if (std::ranges::count(p.matching.inputs, static_cast<int>(k)) == 0)
+      p.differences.push_back("input " + in_quotes(x.inputs[k].name) +
+                              " is in the first model only");
+  for (size_t k = 0; k < x.outputs.size(); ++k) {
+    int of_b = p.matching.outputs[k];
+    if (of_b < 0)
+      p.differences.push_back("output " + in_quotes(x.outputs[k].name) +
+                              " is in the first model only");
+    else if (const io::Port& other = y.outputs[static_cast<size_t>(of_b)];
+             !may_be_equal(x.outputs[k].type, other.type))
+      differ("output", x.outputs[k], other);
+    else
+      continue;
+    p.wrong_outputs.push_back(k);
+    p.matching.outputs[k] = -1;
+  }
+  if (std::string name = io::differing_default(a, b); !name.empty())
+    p.differences.push_back("input " + in_quotes(name) + " has another default");
+  return p;
+}
+
+Equivalence Validation::verdict() const {
+  Equivalence worst = Equivalence::Proved;
+  for (const ValidatedOutput& o : outputs) worst = std::min(worst, o.verdict);
+  return worst;
+}
+
+Result<Validation> validate(const io::Imported& a, const io::Imported& b,
+                            const ValidationOptions& options, const Stop& stop) {
+  return Validator(a, b, options, stop).make();
+}
+
+Result<ProofCertificate> make_proof(const io::Imported& a, const io::Imported& b,
+                                    const Validation& validation, const ValidationOptions& options,
+                                    std::map<std::string, int64_t> sizes) {
+  ProofCertificate c;
+  ASSIGN_OR_RETURN(c.a, digest_of(a));
+  ASSIGN_OR_RETURN(c.b, digest_of(b));
+  c.sizes = std::move(sizes);
+  c.constants = options.sweep.constants;
+  c.proof = validation.proof;
+  std::set<std::string> used = used_rules(c.proof);
+  if (options.rules)
+    for (const auto& compiled : options.rules->rules())
+      if (used.count(compiled.rule.name) > 0) c.rules.push_back(compiled.rule);
+  for (const ValidatedOutput& o : validation.outputs) c.outputs.push_back(o.verdict);
+  return c;
+}
+
+Result<Validation> check_proof(const ProofCertificate& c, const io::Imported& a,
+                               const io::Imported& b, uint64_t seed, int threads,
+                               const Stop& stop) {
+  ASSIGN_OR_RETURN(Digest first, digest_of(a));
+  ASSIGN_OR_RETURN(Digest second, digest_of(b));
+  if (first != c.a) return error("the certificate is about another first model");
+  if (second != c.b) return error("the certificate is about another second model");
+  ASSIGN_OR_RETURN(auto rules, prove_rules(c.rules, seed, threads));
+  ASSIGN_OR_RETURN(auto index, rewrite::RuleIndex::build(std::move(rules), rewrite::Scope::AllSizes,
+                                                         Numerics::Unknown));
+  ValidationOptions options;
+  options.rules = &index;
+  options.sweep.threads = threads;
+  options.sweep.constants = c.constants;
+  ASSIGN_OR_RETURN(Validation v, Validator(a, b, options, stop).check(c.proof));
+  if (v.outputs.size() != c.outputs.size()) return error("the certificate is about other outputs");
+  for (size_t k = 0; k < v.outputs.size(); ++k)
+    if (v.outputs[k].verdict < c.outputs[k])
+      return error("output '" + v.outputs[k].a + "' is not " + to_string(c.outputs[k]));
+  return v;
+}
+
+}  // namespace regraft::certify

@@ -1,0 +1,155 @@
+// Proves that two models compute the same, or finds where they do not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "base/files/output_file.h"
+#include "base/parallel.h"
+#include "cli/options/validate.h"
+#include "cli/support/model_files.h"
+#include "cli/support/report.h"
+#include "cli/support/rule_set.h"
+#include "cli/validation/validation_report.h"
+#include "io/interface.h"
+
+namespace regraft::cli {
+namespace {
+
+using certify::Equivalence;
+
+constexpr int kUndecided = 5;
+constexpr double kSampleSeconds = 10, kReduceSeconds = 4, kLocateSeconds = 8;
+
+/// "batch=2" as a size; the word "symbolic" is none.
+Result<io::FixedSizes> sizes_of(const ValidateFlags& flags) {
+  SizeFlags sizes;
+  for (const std::string& s : flags.sizes)
+    if (s != "symbolic") sizes.dims.push_back(s);
+  return fixed_sizes(sizes);
+}
+
+/// Both models, with the sizes fixed that the second one fixes.
+Status load_both(const ValidateFlags& flags, io::FixedSizes& sizes, ValidationReport& report) {
+  ASSIGN_OR_RETURN(report.a, io::load(flags.a, sizes));
+  ASSIGN_OR_RETURN(report.b, io::load(flags.b));
+  auto pairing = certify::pair_interfaces(report.a, report.b);
+  for (const verify::FixedSize& f :
+       verify::sizes_fixed(report.a.graph, report.b.graph, pairing.matching))
+    if (sizes.dims.emplace(f.name, f.size).second)
+      report.fixed.push_back(fmt::format("{}={}", f.name, f.size));
+  if (!sizes.dims.empty()) {
+    // The second model may have the same open sizes.
+    ASSIGN_OR_RETURN(report.a, io::load(flags.a, sizes));
+    if (auto b = io::load(flags.b, sizes)) report.b = *std::move(b);
+  }
+  return {};
+}
+
+ReplayModel replay_model(const std::string& file, const io::Imported& model,
+                         const std::vector<int>& inputs, const std::vector<int>& outputs) {
+  io::Interface names = io::interface_of(model);
+  ReplayModel r{file, {}, {}};
+  for (int k : inputs) r.inputs.push_back(k < 0 ? "" : names.inputs[static_cast<size_t>(k)].name);
+  for (int k : outputs) r.outputs.push_back(names.outputs[static_cast<size_t>(k)].name);
+  return r;
+}
+
+/// Looks for a counterexample of the outputs that were not proved.
+Status look_for_counterexample(const ValidateFlags& flags, ValidationReport& report,
+                               const Stop& stop) {
+  certify::Validation& v = report.validation;
+  const verify::Matching& m = v.pairing.matching;
+  size_t of_a = report.a.graph.inputs().size();
+  std::vector<int> inputs_a, inputs_b(of_a, -1), outputs_a, outputs_b;
+  for (size_t k = 0; k < of_a; ++k) inputs_a.push_back(static_cast<int>(k));
+  for (size_t k = 0; k < m.inputs.size(); ++k)
+    if (m.inputs[k] >= 0) inputs_b[static_cast<size_t>(m.inputs[k])] = static_cast<int>(k);
+  for (size_t k = 0; k < m.outputs.size(); ++k)
+    if (m.outputs[k] >= 0) {
+      outputs_a.push_back(static_cast<int>(k));
+      outputs_b.push_back(m.outputs[k]);
+    }
+  RefuteOptions options;
+  options.search.seed = flags.common.seed;
+  options.search.sample_seconds = kSampleSeconds;
+  options.search.reduce_seconds = kReduceSeconds;
+  options.search.locate_seconds = kLocateSeconds;
+  auto found = refute(replay_model(flags.a, report.a, inputs_a, outputs_a), first_of(v.given),
+                      replay_model(flags.b, report.b, inputs_b, outputs_b), second_of(v.given),
+                      options, stop);
+  if (!found) return found.error();
+  report.refutation = *std::move(found);
+  if (!report.refutation->refuted()) return {};
+  const Refutation& r = *report.refutation;
+  size_t output = r.replay && r.replay->differs ? r.replay->output : r.counterexample->output;
+  size_t of_pair = 0;
+  for (size_t k = 0; k < v.outputs.size(); ++k) {
+    if (m.outputs[k] < 0 || of_pair++ != output) continue;
+    if (v.outputs[k].verdict >= Equivalence::UpToConstants) continue;  // a proof stands
+    v.outputs[k].verdict = Equivalence::Refuted;
+    v.outputs[k].reason = "differs at the counterexample";
+  }
+  return {};
+}
+
+int exit_code(Equivalence e) {
+  if (Stop::was_interrupted()) return kInterrupted;
+  return e == Equivalence::Refuted ? kFailed : e == Equivalence::Unknown ? kUndecided : kDone;
+}
+
+/// The files that the command writes.
+struct Outputs {
+  OutputFile json, certificate;
+};
+Result<Outputs> open_outputs(const ValidateFlags& flags, const ValidationReport& report) {
+  std::vector<NamedFile> inputs = named("a model", {flags.a, flags.b});
+  for (const auto* model : {&report.a, &report.b})
+    for (auto& file : named("a model's data", io::data_files(*model))) inputs.push_back(file);
+  RETURN_IF_ERROR(require_distinct(
+      inputs, {{"the report", flags.common.json}, {"the certificate", flags.certificate}}));
+  Outputs files;
+  ASSIGN_OR_RETURN(files.json, OutputFile::open(flags.common.json));
+  ASSIGN_OR_RETURN(files.certificate, OutputFile::open(flags.certificate));
+  return files;
+}
+
+}  // namespace
+
+int run_validate(const ValidateFlags& flags) {
+  auto start = std::chrono::steady_clock::now();
+  Stop stop(flags.common.seconds, memory_limit(flags.common));
+  auto sizes = sizes_of(flags);
+  if (!sizes) return bad_input(sizes.error());
+  ValidationReport report;
+  if (auto s = load_both(flags, *sizes, report); !s) return bad_input(s.error());
+  auto files = open_outputs(flags, report);
+  if (!files) return bad_input(files.error());
+  auto rules = load_rules({flags.rules, {}, false, Numerics::Unknown});
+  if (!rules) return bad_input(rules.error());
+  certify::ValidationOptions options;
+  options.rules = &*rules;
+  options.sweep.threads = flags.common.threads;
+  options.sweep.constants = flags.constants == "auto";
+  auto validation = certify::validate(report.a, report.b, options, stop);
+  if (!validation) return bad_input(error(flags.b + ": " + validation.error().message));
+  report.validation = *std::move(validation);
+  if (report.validation.verdict() == Equivalence::Unknown && !stop.requested()) {
+    if (auto s = look_for_counterexample(flags, report, stop); !s)
+      return bad_input(error(flags.b + ": " + s.error().message));
+  }
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (flags.common.verbosity != Verbosity::Quiet) fmt::print("{}", text_of(report));
+  Status written = files->json.write(to_text(json_of(report), 2));
+  if (written && !flags.certificate.empty()) {
+    auto proof = certify::make_proof(report.a, report.b, report.validation, options, sizes->dims);
+    written = proof ? files->certificate.write(certify::to_text(*proof)) : Status(proof.error());
+  }
+  if (written) written = files->certificate.commit();
+  if (written) written = files->json.commit();
+  if (!written) return bad_input(written.error());
+  return exit_code(report.validation.verdict());
+}
+
+}  // namespace regraft::cli

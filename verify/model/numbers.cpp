@@ -1,0 +1,91 @@
+#include "verify/model/numbers.h"
+
+#include <cmath>
+#include <vector>
+
+#include "base/check.h"
+#include "ir/algebra/scan.h"
+#include "verify/model/roundoff.h"
+
+namespace regraft::verify {
+namespace {
+
+using E = NumberExpression;
+
+constexpr double kFewRoundings = 4;
+
+std::vector<NumberExpression> of_one(double x) {
+  std::string t = text::print(x);
+  return {{E::Itself, x, 0, x, t},
+          {E::Negated, x, 0, -x, "-" + t},
+          {E::Reciprocal, x, 0, 1 / x, "1 / " + t},
+          {E::Root, x, 0, std::sqrt(x), "sqrt(" + t + ")"},
+          {E::ReciprocalRoot, x, 0, 1 / std::sqrt(x), "1 / sqrt(" + t + ")"},
+          {E::Square, x, 0, x * x, t + " * " + t}};
+}
+
+std::vector<NumberExpression> of_two(double x, double y) {
+  std::string s = text::print(x), t = text::print(y);
+  return {{E::Product, x, y, x * y, s + " * " + t},
+          {E::Quotient, x, y, x / y, s + " / " + t},
+          {E::Sum, x, y, x + y, s + " + " + t},
+          {E::Difference, x, y, x - y, s + " - " + t},
+          {E::ProductWithRoot, x, y, x * std::sqrt(y), s + " * sqrt(" + t + ")"},
+          {E::QuotientWithRoot, x, y, x / std::sqrt(y), s + " / sqrt(" + t + ")"}};
+}
+
+}  // namespace
+
+std::optional<NumberExpression> explain(double number, const std::set<double>& known, DType type) {
+  constexpr size_t kMost = 24;
+  if (number == 0 || !std::isfinite(number) || known.size() > kMost) return std::nullopt;
+  double allowed = kFewRoundings * roundoff(type) * std::abs(number);
+  auto fits = [&](const NumberExpression& e) { return std::abs(e.value - number) <= allowed; };
+  for (double x : known)
+    for (NumberExpression& e : of_one(x))
+      if (fits(e)) return std::move(e);
+  for (double x : known)
+    for (double y : known)
+      for (NumberExpression& e : of_two(x, y))
+        if (fits(e)) return std::move(e);
+  return std::nullopt;
+}
+
+Value build(Graph& g, const NumberExpression& e, const std::function<Value(double)>& make) {
+  auto call = [&](const char* op, std::vector<Value> operands) {
+    auto id = g.add_call(*find_op(op), std::move(operands), {});
+    CHECK(id);
+    return Value{*id, 0};
+  };
+  auto root = [&](Value v) { return call("sqrt", {v}); };
+  Value x = make(e.x);
+  switch (e.form) {
+    case E::Itself:
+      return x;
+    case E::Negated:
+      return call("neg", {x});
+    case E::Reciprocal:
+      return call("div", {make(1), x});
+    case E::Root:
+      return root(x);
+    case E::ReciprocalRoot:
+      return call("div", {make(1), root(x)});
+    case E::Square:
+      return call("mul", {x, x});
+    case E::Product:
+      return call("mul", {x, make(e.y)});
+    case E::Quotient:
+      return call("div", {x, make(e.y)});
+    case E::Sum:
+      return call("add", {x, make(e.y)});
+    case E::Difference:
+      return call("sub", {x, make(e.y)});
+    case E::ProductWithRoot:
+      return call("mul", {x, root(make(e.y))});
+    case E::QuotientWithRoot:
+      return call("div", {x, root(make(e.y))});
+  }
+  return x;
+}
+
+}  // namespace regraft::verify

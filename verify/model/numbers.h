@@ -1,0 +1,40 @@
+#pragma once
+// A number that an optimiser computed, as an expression over the numbers that it had.
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "ir/graph/graph.h"
+
+namespace regraft::verify {
+
+/// An expression over one number x, or over two.
+struct NumberExpression {
+  enum Form : uint8_t {
+    Itself,
+    Negated,
+    Reciprocal,
+    Root,
+    ReciprocalRoot,
+    Square,
+    Product,
+    Quotient,
+    Sum,
+    Difference,
+    ProductWithRoot,   ///< x sqrt(y)
+    QuotientWithRoot,  ///< x / sqrt(y)
+  } form = Itself;
+  double x = 0, y = 0;
+  double value = 0;  ///< of the expression, in double precision
+  std::string text;  ///< "1 / 1.41421354"
+};
+
+/// The plainest expression over `known` whose value is `number` but for a few roundings to `type`;
+/// nullopt: there is none.
+std::optional<NumberExpression> explain(double number, const std::set<double>& known, DType type);
+
+/// The expression as calls in a graph; `make` adds a constant of one number.
+Value build(Graph& g, const NumberExpression& e, const std::function<Value(double)>& make);
+
+}  // namespace regraft::verify

@@ -1,0 +1,459 @@
+#include "verify/model/sweep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <set>
+
+#include "verify/model/congruence.h"
+#include "verify/model/roundoff.h"
+#include "verify/prove/prover.h"
+#include "verify/refute/refute.h"
+#include "verify/refute/sampling.h"
+
+namespace regraft::verify {
+namespace {
+
+constexpr size_t kCandidates = 4;   // values of the first model that one of the second may equal
+constexpr int kMostPasses = 60;     // over the second model
+constexpr int64_t kSampled = 4096;  // elements of a window that is tried on numbers, too
+
+/// A way in which a merge may be shown.
+struct Way {
+  Value a;
+  Reach reach = Reach::Shared;
+  Numbers numbers = Numbers::AsTheyAre;
+};
+
+/// Numbers first where the window is small: a proof of what a sample refutes is a mistake.
+Verdict judge_window(const RuleInstance& instance, uint64_t effort, const Stop& stop) {
+  std::vector<Valuation> sizes = sample_sizes(instance, 1, 3);
+  std::erase_if(sizes, [&](const Valuation& v) {
+    int64_t n = total_elements(instance, v);
+    return n < 0 || n > kSampled;
+  });
+  if (!sizes.empty()) {
+    NumericCheck numbers = check_numbers(instance, sizes, 1, Counterexamples::Any);
+    if (numbers.counterexample) return {VerdictKind::Refuted, "differs on a sample"};
+  }
+  return SymbolicProver(limits_for(effort), &stop).prove(instance);
+}
+
+class Sweeper {
+ public:
+  Sweeper(const Pair& pair, const SweepOptions& options, const Stop& stop)
+      : pair_(pair),
+        g_(pair.graph),
+        options_(options),
+        stop_(stop),
+        constant_(constant_nodes(g_)),
+        number_(numbers_of(g_)),
+        operands_(static_cast<size_t>(g_.id_bound())),
+        base_(g_) {}
+
+  Status start() {
+    ASSIGN_OR_RETURN(order_, topological_order(g_));
+    shared_at_start_.assign(static_cast<size_t>(g_.id_bound()), 0);
+    for (int32_t id : order_) {
+      if (id < pair_.first_b) {
+        operands_[static_cast<size_t>(id)] = g_.node(id).inputs;
+        base_.add(id, g_.node(id).inputs);
+        continue;
+      }
+      for (Value v : g_.node(id).inputs) shared_at_start_[static_cast<size_t>(v.node)] = 1;
+    }
+    for (Value v : pair_.b) shared_at_start_[static_cast<size_t>(v.node)] = 1;
+    return {};
+  }
+
+  /// Every way that close fingerprints suggest.
+  Status guess(const std::vector<std::vector<Fingerprint>>& prints);
+  void know(std::map<std::string, Judged> judged) {
+    judged_ = std::move(judged);
+    for (auto& [key, j] : judged_) j.count = 0;
+  }
+  /// Those of the merges, and no others.
+  Status take(const std::vector<Merge>& merges);
+  void run();
+  SweepReport report();
+
+ private:
+  struct Task {
+    std::vector<Window> windows;  // ways to show one merge
+  };
+  bool is_b(Value v) const { return pair_.is_b(v); }
+  Value named(Value v) const {
+    auto it = names_.find(v);
+    return it == names_.end() ? v : it->second;
+  }
+  bool is_shared(Value v) const { return !is_b(v) && (shared_[static_cast<size_t>(v.node)] != 0); }
+  Status constant_merges(const std::vector<std::vector<Fingerprint>>& prints,
+                         const std::vector<std::pair<double, Value>>& of_a);
+  void pass();
+  void visit(int32_t id);
+  void merge(Value b);
+  void name(Value b, Value a) {
+    names_[b] = a;
+    shared_[static_cast<size_t>(a.node)] = 1;
+  }
+  std::optional<Window> window(Value b, const Way& way) const;
+  std::set<Value> frontier_of(const std::vector<int32_t>& calls) const;
+  void prove(std::vector<Task>& tasks);
+
+  const Pair& pair_;
+  const Graph& g_;
+  const SweepOptions& options_;
+  const Stop& stop_;
+  const std::vector<char> constant_;
+  const std::vector<std::optional<double>> number_;
+  Operands operands_;
+  Congruence base_;  // the first model
+  std::vector<int32_t> order_;
+  std::vector<char> shared_at_start_;  // by node
+  std::map<Value, std::vector<Way>> ways_;
+  std::map<Value, Merge> constants_;
+  std::map<std::string, Judged> judged_;
+  bool final_ = false;  // no more windows are judged
+
+  // Of one pass.
+  std::optional<Congruence> known_;
+  std::map<Value, Value> names_;  // of values of the second model
+  std::vector<char> shared_;
+  std::vector<Merge> merges_;
+  std::vector<Open> open_;
+  std::vector<Task> tasks_;
+  std::set<std::string> planned_;  // keys in tasks_
+};
+
+Status Sweeper::guess(const std::vector<std::vector<Fingerprint>>& prints) {
+  std::vector<std::pair<double, Value>> calls, constants;
+  auto print = [&](Value v) -> const Fingerprint& {
+    static const Fingerprint none;
+    const auto& all = prints[static_cast<size_t>(v.node)];
+    return static_cast<size_t>(v.output) < all.size() ? all[static_cast<size_t>(v.output)] : none;
+  };
+  for (int32_t id : order_) {
+    if (id >= pair_.first_b) continue;
+    for (int32_t k = 0; k < static_cast<int32_t>(g_.node(id).types.size()); ++k)
+      if (Value v{id, k}; print(v).known)
+        (constant_[static_cast<size_t>(id)] ? constants : calls).emplace_back(print(v).sum, v);
+  }
+  std::ranges::sort(calls);
+  std::ranges::sort(constants);
+  if (options_.constants) RETURN_IF_ERROR(constant_merges(prints, constants));
+  auto suggest = [&](Value b, Value a) {
+    for (int r = 0; r < kReaches; ++r)
+      for (Numbers n : {Numbers::AsTheyAre, Numbers::Explained})
+        if (n == Numbers::AsTheyAre || options_.constants)
+          ways_[b].push_back({a, static_cast<Reach>(r), n});
+  };
+  std::map<std::string, Value> by_name;
+  for (int32_t id : order_)
+    if (id < pair_.first_b)
+      for (size_t k = 0; k < g_.node(id).names.size(); ++k)
+        by_name.emplace(g_.node(id).names[k], Value{id, static_cast<int32_t>(k)});
+  for (int32_t id : order_) {
+    const Node& n = g_.node(id);
+    if (id < pair_.first_b || constant_[static_cast<size_t>(id)] || n.kind != NodeKind::Call)
+      continue;
+    for (int32_t k = 0; k < static_cast<int32_t>(n.types.size()); ++k) {
+      Value b{id, k};
+      std::vector<std::pair<int, Value>> found;
+      double u = roundoff(g_.type(b).dtype);
+      double near = 2 * 64 * u * std::max(print(b).magnitude, 1e-300) + 1e-12;
+      auto it = std::ranges::lower_bound(calls, std::pair(print(b).sum - near, Value{}));
+      for (; print(b).known && it != calls.end() && it->first <= print(b).sum + near; ++it)
+        if (close(print(it->second), print(b), u)) {
+          bool alike = g_.node(it->second.node).op == n.op;
+          found.emplace_back(alike ? 0 : 1, it->second);
+        }
+      for (size_t o = 0; o < pair_.b.size(); ++o)
+        if (pair_.b[o] == b && (!print(b).known || !print(pair_.a[o]).known))
+          found.emplace_back(-1, pair_.a[o]);
+      if (!print(b).known && static_cast<size_t>(k) < n.names.size())
+        if (auto same = by_name.find(n.names[static_cast<size_t>(k)]); same != by_name.end())
+          if (!print(same->second).known) found.emplace_back(0, same->second);
+      std::ranges::sort(found);
+      if (found.size() > kCandidates) found.resize(kCandidates);
+      for (auto& [order, a] : found) suggest(b, a);
+    }
+  }
+  return {};
+}
+
+/// Constants of the second model that are expressions over the first one's, but for rounding.
+Status Sweeper::constant_merges(const std::vector<std::vector<Fingerprint>>& prints,
+                                const std::vector<std::pair<double, Value>>& of_a) {
+  for (int32_t id : order_) {
+    if (id < pair_.first_b || !constant_[static_cast<size_t>(id)]) continue;
+    for (int32_t k = 0; k < static_cast<int32_t>(g_.node(id).types.size()); ++k) {
+      Value b{id, k};
+      if (static_cast<size_t>(k) >= prints[static_cast<size_t>(id)].size()) continue;
+      const Fingerprint& p = prints[static_cast<size_t>(id)][static_cast<size_t>(k)];
+      if (!p.known) continue;
+      double u = roundoff(g_.type(b).dtype), near = 2 * 64 * u * p.magnitude + 1e-12;
+      auto it = std::ranges::lower_bound(of_a, std::pair(p.sum - near, Value{}));
+      for (; it != of_a.end() && it->first <= p.sum + near; ++it) {
+        Value a = it->second;
+        bool alike =
+            g_.type(a).dtype == g_.type(b).dtype &&
+            close(prints[static_cast<size_t>(a.node)][static_cast<size_t>(a.output)], p, u);
+        if (!alike) continue;
+        ASSIGN_OR_RETURN(auto d, deviation(g_, a, b, stop_));
+        if (!d || !d->explained()) continue;
+        Merge m;
+        m.kind = Merge::Constant;
+        m.a = a;
+        m.b = b;
+        m.deviation = *d;
+        constants_.emplace(b, m);
+        break;
+      }
+    }
+  }
+  return {};
+}
+
+Status Sweeper::take(const std::vector<Merge>& merges) {
+  for (const Merge& m : merges) {
+    auto exists = [&](Value v, bool b) {
+      return v.node >= 0 && v.node < g_.id_bound() && g_.contains(v.node) && is_b(v) == b &&
+             v.output >= 0 && static_cast<size_t>(v.output) < g_.node(v.node).types.size();
+    };
+    if (!exists(m.a, false) || !exists(m.b, true))
+      return error("a merge of values that are not there");
+    if (m.kind == Merge::Proof) {
+      ways_[m.b].push_back({m.a, m.reach, m.numbers});
+      continue;
+    }
+    bool both =
+        constant_[static_cast<size_t>(m.a.node)] && constant_[static_cast<size_t>(m.b.node)];
+    if (!both || g_.type(m.a).dtype != g_.type(m.b).dtype)
+      return error("a merge of constants that are none");
+    ASSIGN_OR_RETURN(auto d, deviation(g_, m.a, m.b, stop_));
+    if (!d || !d->explained()) return error("a constant that rounding does not explain");
+    Merge again = m;
+    again.deviation = *d;
+    constants_.emplace(m.b, again);
+  }
+  return {};
+}
+
+/// What the calls read from elsewhere and is no constant.
+std::set<Value> Sweeper::frontier_of(const std::vector<int32_t>& calls) const {
+  std::set<int32_t> inside(calls.begin(), calls.end());
+  std::set<Value> frontier;
+  for (int32_t id : calls)
+    for (Value v : operands_[static_cast<size_t>(id)])
+      if (inside.count(v.node) == 0 && g_.node(v.node).kind != NodeKind::Constant)
+        frontier.insert(v);
+  return frontier;
+}
+
+std::optional<Window> Sweeper::window(Value b, const Way& way) const {
+  const Cut cut{g_, operands_, number_};
+  std::set<Value> expanded;
+  auto ends = [&](Value v) { return !is_b(v) && expanded.count(v) == 0; };
+  auto right = cone(cut, b, ends, options_.most_calls);
+  int further = way.reach == Reach::Wider ? 1 : way.reach == Reach::Widest ? 3 : 0;
+  for (int k = 0; right && k < further; ++k) {
+    for (Value v : frontier_of(*right)) expanded.insert(v);
+    right = cone(cut, b, ends, options_.most_calls);
+  }
+  if (!right) return std::nullopt;
+  std::set<Value> inputs = frontier_of(*right);
+  auto left = cone(
+      cut, way.a,
+      [&](Value v) {
+        return v != way.a && (inputs.count(v) > 0 || (way.reach == Reach::Shared && is_shared(v)));
+      },
+      options_.most_calls);
+  if (!left) return std::nullopt;
+  return make_window(cut, way.a, b, *std::move(left), *std::move(right), way.numbers);
+}
+
+/// Looks for a way to show that b is one of the first model's values. What is not judged yet
+/// becomes a task, and counts as shown in this pass.
+void Sweeper::merge(Value b) {
+  auto ways = ways_.find(b);
+  if (ways == ways_.end()) return;
+  Task task;
+  std::set<std::string> tried;
+  std::optional<Open> open;
+  for (const Way& way : ways->second) {
+    auto w = window(b, way);
+    if (!w || (way.numbers == Numbers::Explained && w->explained.empty())) continue;
+    if (!tried.insert(w->key).second) continue;
+    auto known = judged_.find(w->key);
+    if (known == judged_.end() && final_) continue;
+    if (known == judged_.end()) {
+      if (task.windows.empty()) name(b, way.a);
+      task.windows.push_back(*std::move(w));
+      continue;
+    }
+    if (!task.windows.empty()) continue;  // others are tried first
+    if (known->second.verdict.kind == VerdictKind::ProvedAllSizes) {
+      name(b, way.a);
+      Merge m;
+      m.b = b;
+      m.a = way.a;
+      m.reach = way.reach;
+      m.numbers = way.numbers;
+      m.key = w->key;
+      m.text = w->text;
+      known->second.window.left = w->left;  // earlier sweeps were of other graphs
+      known->second.window.right = w->right;
+      merges_.push_back(std::move(m));
+      return;
+    }
+    if (!open) open = {b, way.a, w->left, w->right, w->text, known->second.verdict.detail};
+  }
+  if (task.windows.empty()) {
+    if (open) open_.push_back(*std::move(open));
+    return;
+  }
+  bool planned =
+      std::ranges::all_of(task.windows, [&](const Window& w) { return planned_.count(w.key) > 0; });
+  for (const Window& w : task.windows) planned_.insert(w.key);
+  if (!planned) tasks_.push_back(std::move(task));
+}
+
+void Sweeper::visit(int32_t id) {
+  const Node& n = g_.node(id);
+  auto& operands = operands_[static_cast<size_t>(id)] = n.inputs;
+  for (Value& v : operands) v = named(v);
+  for (int32_t k = 0; k < static_cast<int32_t>(n.types.size()); ++k)
+    if (auto it = constants_.find({id, k}); it != constants_.end()) {
+      name({id, k}, it->second.a);
+      merges_.push_back(it->second);
+    }
+  bool impure = n.kind == NodeKind::Opaque && !n.pure && !n.sizes;
+  if (int32_t same = impure ? -1 : known_->find(n, operands); same >= 0) {
+    size_t outputs = std::min(n.types.size(), g_.node(same).types.size());
+    for (int32_t k = 0; k < static_cast<int32_t>(outputs); ++k)
+      if (names_.count({id, k}) == 0) {
+        Value twin = named({same, k});
+        if (is_b(twin))
+          names_[{id, k}] = twin;
+        else
+          name({id, k}, twin);
+      }
+    return;
+  }
+  known_->add(id, operands);
+  if (n.kind != NodeKind::Call || constant_[static_cast<size_t>(id)]) return;
+  for (int32_t k = 0; k < static_cast<int32_t>(n.types.size()); ++k) merge({id, k});
+}
+
+void Sweeper::pass() {
+  known_.emplace(base_);
+  names_.clear();
+  merges_.clear();
+  open_.clear();
+  tasks_.clear();
+  planned_.clear();
+  shared_ = shared_at_start_;
+  for (int32_t id : order_)
+    if (id >= pair_.first_b) visit(id);
+}
+
+/// The windows of a task one after the other until one is proved; tasks side by side.
+void Sweeper::prove(std::vector<Task>& tasks) {
+  std::mutex mutex;
+  parallel_for(tasks.size(), options_.threads, [&](size_t t) {
+    for (Window& w : tasks[t].windows) {
+      {
+        std::lock_guard lock(mutex);
+        if (auto it = judged_.find(w.key); it != judged_.end()) {
+          if (it->second.verdict.kind == VerdictKind::ProvedAllSizes) return;
+          continue;
+        }
+      }
+      Verdict v = stop_.must_end() ? Verdict{VerdictKind::Unknown, stop_.reason()}
+                                   : judge_window(w.instance, options_.effort, stop_);
+      bool proved = v.kind == VerdictKind::ProvedAllSizes;
+      std::string key = w.key;
+      std::lock_guard lock(mutex);
+      judged_.emplace(std::move(key), Judged{std::move(w), std::move(v), 0});
+      if (proved) return;
+    }
+  });
+}
+
+void Sweeper::run() {
+  for (int k = 0; k < kMostPasses; ++k) {
+    pass();
+    if (tasks_.empty()) return;
+    prove(tasks_);
+  }
+  final_ = true;  // what is not shown by now stays open
+  pass();
+}
+
+SweepReport Sweeper::report() {
+  SweepReport r;
+  // A value rests on rounding where something that it is computed from does.
+  std::vector<char> by_proof(static_cast<size_t>(g_.id_bound()), 0), rounded = by_proof;
+  std::map<Value, const Merge*> merged;
+  for (const Merge& m : merges_) merged[m.b] = &m;
+  for (int32_t id : order_) {
+    if (id < pair_.first_b) continue;
+    auto k = static_cast<size_t>(id);
+    for (Value v : g_.node(id).inputs) {
+      by_proof[k] |= by_proof[static_cast<size_t>(v.node)];
+      rounded[k] |= rounded[static_cast<size_t>(v.node)];
+    }
+    for (int32_t o = 0; o < static_cast<int32_t>(g_.node(id).types.size()); ++o) {
+      auto it = merged.find({id, o});
+      if (it == merged.end()) continue;
+      const Merge& m = *it->second;
+      by_proof[k] = 1;
+      if (m.kind == Merge::Constant ? m.deviation.deviation > 0
+                                    : !judged_.at(m.key).window.explained.empty())
+        rounded[k] = 1;
+    }
+  }
+  for (size_t k = 0; k < pair_.a.size(); ++k) {
+    auto node = static_cast<size_t>(pair_.b[k].node);
+    bool equal = named(pair_.b[k]) == pair_.a[k];
+    r.outputs.push_back(!equal           ? SweepReport::Unproved
+                        : rounded[node]  ? SweepReport::Rounded
+                        : by_proof[node] ? SweepReport::Windows
+                                         : SweepReport::Structure);
+  }
+  for (int32_t id : order_) {
+    if (id < pair_.first_b || names_.count({id, 0}) > 0) continue;
+    const auto& operands = operands_[static_cast<size_t>(id)];
+    if (std::ranges::none_of(operands, [&](Value v) { return is_b(v); })) r.apart.push_back(id);
+  }
+  for (const Merge& m : merges_)
+    if (m.kind == Merge::Proof) ++judged_.at(m.key).count;
+  r.merges = std::move(merges_);
+  r.windows = std::move(judged_);
+  r.open = std::move(open_);
+  return r;
+}
+
+}  // namespace
+
+Result<SweepReport> sweep(const Pair& pair, const std::vector<std::vector<Fingerprint>>& prints,
+                          std::map<std::string, Judged> judged, const SweepOptions& options,
+                          const Stop& stop) {
+  Sweeper sweeper(pair, options, stop);
+  sweeper.know(std::move(judged));
+  RETURN_IF_ERROR(sweeper.start());
+  RETURN_IF_ERROR(sweeper.guess(prints));
+  sweeper.run();
+  return sweeper.report();
+}
+
+Result<SweepReport> check_merges(const Pair& pair, const std::vector<Merge>& merges,
+                                 const SweepOptions& options, const Stop& stop) {
+  Sweeper sweeper(pair, options, stop);
+  RETURN_IF_ERROR(sweeper.start());
+  RETURN_IF_ERROR(sweeper.take(merges));
+  sweeper.run();
+  return sweeper.report();
+}
+
+}  // namespace regraft::verify
