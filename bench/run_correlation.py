@@ -4,12 +4,14 @@ compute the same, and writes bench/correlation.md and bench/correlation/*.svg fr
 bench/correlation.json keeps.
 
   python bench/run_correlation.py [--only NAME ...] [--runtime onnxruntime|cpu] [--again]
+  python bench/run_correlation.py --zoo DIR --only NAME ...
   python bench/run_correlation.py --table
 
 Needs bench/requirements.txt. The graphs are what random walks by the shipped rules meet (`regraft
 cost variants`). The kernels they consist of are measured first, where the profile lacks them; then
 whole graphs, each beside the original model, twice in different orders. What is in correlation.json
-already is left alone unless --again is given.
+already is left alone unless --again is given. With --zoo the models are exports of models/export_zoo.py,
+and nothing is measured for the prediction: it is that of the shipped profile.
 """
 import argparse
 import json
@@ -39,6 +41,7 @@ PASSES = 2
 CALIBRATION = 300  # seconds, at most
 GROUP = 6  # graphs that are open at the same time
 WANTED = 0.95
+SHIPPED = "exports, by the shipped profile"
 PREDICTION = re.compile(r": ([0-9.]+) us predicted, (\d+) kernels, of which (\d+) \(([0-9.]+) us\)")
 
 
@@ -107,7 +110,7 @@ def measure(args, original, entries):
 def in_onnxruntime(args, original, files):
     """Ratios of the graphs, each in turn with the original, which stays open (None: onnxruntime
     does not load the graph), and the original's microseconds."""
-    inputs = runtime.Inputs()
+    inputs = runtime.Inputs(args.shapes)
     first = opened(original, inputs)
     if first.error:
         sys.exit(f"{original}: {first.error}")
@@ -144,13 +147,26 @@ def by_regraft(args, original, files):
     return ratios, levels
 
 
+def shapes_of(args, model, folder):
+    """Of the inputs, open sizes as regraft prices them."""
+    report = folder / "stats.json"
+    regraft(args, "stats", model, "--json", report, "--quiet")
+    told = json.loads(report.read_text())
+    return {i["name"]: [told["dynamic"].get(d, d) for d in i["dims"]] for i in told["inputs"]}
+
+
 def run_model(args, name):
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         original = folder / f"{name}.onnx"
-        onnx.save(build_models.MODELS[name](0), original)
+        if args.zoo:
+            original = args.zoo / f"{name}.onnx"
+        else:
+            onnx.save(build_models.MODELS[name](0), original)
+        args.shapes = shapes_of(args, original, folder)
         entries = variants(args, original, folder / "variants")
-        measure_kernels(args, [str(original), *(e["file"] for e in entries)])
+        if not args.zoo:
+            measure_kernels(args, [str(original), *(e["file"] for e in entries)])
         predict(args, entries)
         entries = measure(args, str(original), entries)
     for entry in entries:
@@ -225,11 +241,17 @@ def table(data):
         f"prediction that is not from measured kernels. Below {WANTED} is bold.", ""]
     for where, models in data.items():
         lines += [f"## {where}", "", *HEAD]
-        for name in sorted(models, key=MODELS.index):
+        for name in sorted(models, key=place_of):
             lines += rows(name, models[name])
-        lines += ["", *(f"![{n}](correlation/{file_name(where, n)})"
-                        for n in sorted(models, key=MODELS.index)), ""]
+        if SHIPPED not in where:
+            lines += ["", *(f"![{n}](correlation/{file_name(where, n)})"
+                            for n in sorted(models, key=place_of))]
+        lines.append("")
     return "\n".join(lines)
+
+
+def place_of(name):
+    return MODELS.index(name) if name in MODELS else len(MODELS), name
 
 
 def file_name(where, name):
@@ -240,7 +262,7 @@ def write(data, args):
     folder = args.out.with_suffix("")
     folder.mkdir(exist_ok=True)
     for where, models in data.items():
-        for name, entries in models.items():
+        for name, entries in models.items() if SHIPPED not in where else ():
             plot(name, entries, folder / file_name(where, name))
     args.out.write_text(table(data))
 
@@ -249,7 +271,7 @@ def place(args):
     """What a section of the table is about."""
     library = f"onnxruntime {runtime.load().__version__}" if args.runtime == "onnxruntime" \
         else args.runtime
-    return f"{library}, one thread, {runtime.processor()}"
+    return f"{library}, one thread, {runtime.processor()}" + (f", {SHIPPED}" if args.zoo else "")
 
 
 def arguments():
@@ -258,6 +280,7 @@ def arguments():
     parser.add_argument("--only", nargs="*", default=[], help="parts of names")
     parser.add_argument("--again", action="store_true", help="also what is kept already")
     parser.add_argument("--table", action="store_true", help="write the table and time nothing")
+    parser.add_argument("--zoo", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--count", type=int, default=60, help="graphs for each model")
     parser.add_argument("--seconds", type=float, default=3, help="of timing for each graph, twice")
     parser.add_argument("--seed", type=int, default=7)
@@ -276,7 +299,9 @@ def main():
     if args.table:
         return write(data, args)
     models = data.setdefault(place(args), {})
-    for name in MODELS:
+    if args.zoo:
+        args.profile = next((ROOT / "cost/profiles").glob("*.profile"))
+    for name in args.only if args.zoo else MODELS:
         if args.only and not any(part in name for part in args.only):
             continue
         if name in models and not args.again:

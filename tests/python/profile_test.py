@@ -210,6 +210,79 @@ class Order(unittest.TestCase):
         self.assertGreater(len({tuple(turn) for turn in turns}), 3)
 
 
+class Outputs(Files):
+    """Models run on given inputs, none of their nodes optimised."""
+    def tensor(self, name, value):
+        path = self.folder / f"{name}.in"
+        value.tofile(path)
+        return {"name": name, "dtype": value.dtype.name, "shape": list(value.shape),
+                "file": str(path)}
+
+    def run_model(self, file, feeds, names):
+        out = self.folder / "out"
+        out.mkdir(exist_ok=True)
+        return self.answers({"op": "outputs", "file": file, "names": names, "folder": str(out),
+                             "feeds": [[self.tensor(*t) for t in feed] for feed in feeds]})[0]
+
+    def value(self, tensor):
+        return np.fromfile(tensor["file"], tensor["dtype"]).reshape(tensor["shape"])
+
+    def test_computes_each_feed(self):
+        file = self.save("conv.onnx", one_node("Add", [2, 3], [np.ones((2, 3), np.float32)]))
+        first, second = np.zeros((2, 3), np.float32), np.full((2, 3), 2, np.float32)
+        told = self.run_model(file, [[("x", first)]], ["y"])
+        self.assertRegex(told["runtime"], r"^onnxruntime \d")
+        np.testing.assert_array_equal(self.value(told["results"][0]["outputs"][0]), first + 1)
+        told = self.run_model(file, [[("x", second)]], ["y"])
+        np.testing.assert_array_equal(self.value(told["results"][0]["outputs"][0]), second + 1)
+
+    def test_two_models_that_differ(self):
+        x = np.array([[-1, 2]], np.float32)
+        for kind, expected in (("Relu", [[0, 2]]), ("Identity", [[-1, 2]])):
+            file = self.save(f"{kind}.onnx", one_node(kind, [1, 2]))
+            result, = self.run_model(file, [[("x", x)]], ["y"])["results"]
+            self.assertEqual(self.value(result["outputs"][0]).tolist(), expected)
+
+    def test_other_types(self):
+        for dtype, kind in ((np.int64, TensorProto.INT64), (np.bool_, TensorProto.BOOL),
+                            (np.float16, TensorProto.FLOAT16)):
+            x, y = (helper.make_tensor_value_info(n, kind, ["batch", 2]) for n in "xy")
+            graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [x], [y])
+            file = self.save("m.onnx", helper.make_model(
+                graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+            given = np.array([[0, 1], [1, 1], [1, 0]], dtype)
+            found, = self.run_model(file, [[("x", given)]], ["y"])["results"][0]["outputs"]
+            self.assertEqual(found["dtype"], np.dtype(dtype).name)
+            np.testing.assert_array_equal(self.value(found), given)
+
+    def test_says_whose_fault_it_is(self):
+        x = [[("x", np.zeros((2, 3), np.float32))]]
+        wrong = self.save("wrong.onnx", one_node("Add", [2, 3], [np.ones((5, 7), np.float32)]))
+        lacks = one_node("Relu", [2, 3])
+        lacks.graph.node[0].domain = "nowhere"
+        lacks.opset_import.append(helper.make_opsetid("nowhere", 1))
+        told = [self.run_model(f, x, ["y"])["results"][0]
+                for f in (wrong, self.save("lacks.onnx", lacks), self.bad())]
+        for result in told:
+            self.assertEqual(len(result["error"].splitlines()), 1, result)
+        self.assertEqual([r["unsupported"] for r in told], [False, True, False], told)
+        other = self.save("relu.onnx", one_node("Relu", [2, 3]))
+        missing = self.run_model(other, [[]], ["y"])["results"][0]
+        self.assertIn("x", missing["error"])
+
+    def test_runs_the_nodes_as_they_are(self):
+        # Cast to half and back is dropped by optimisations that trade exactness; not here.
+        value = lambda n: helper.make_tensor_value_info(n, TensorProto.FLOAT, [1])
+        nodes = [helper.make_node("Cast", ["x"], ["h"], to=TensorProto.FLOAT16),
+                 helper.make_node("Cast", ["h"], ["y"], to=TensorProto.FLOAT)]
+        graph = helper.make_graph(nodes, "g", [value("x")], [value("y")])
+        file = self.save("m.onnx", helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+        x = np.array([1.0001], np.float32)
+        found, = self.run_model(file, [[("x", x)]], ["y"])["results"][0]["outputs"]
+        self.assertEqual(self.value(found)[0], np.float32(np.float16(1.0001)))
+
+
 class Worker(Files):
     def test_device(self):
         found, = self.answers({"op": "device"})
