@@ -51,6 +51,35 @@ std::optional<NumberExpression> explain(double number, const std::set<double>& k
   return std::nullopt;
 }
 
+std::optional<NumberExpression> solved_for_x(const NumberExpression& e, double number) {
+  auto of = [&](E::Form form) -> std::optional<E> { return E{form, number, e.y, 0, {}}; };
+  switch (e.form) {
+    case E::Itself:
+    case E::ReciprocalRoot:
+      return std::nullopt;
+    case E::Negated:
+    case E::Reciprocal:
+      return of(e.form);
+    case E::Root:
+      return of(E::Square);
+    case E::Square:
+      return e.x > 0 ? of(E::Root) : std::nullopt;
+    case E::Product:
+      return of(E::Quotient);
+    case E::Quotient:
+      return of(E::Product);
+    case E::Sum:
+      return of(E::Difference);
+    case E::Difference:
+      return of(E::Sum);
+    case E::ProductWithRoot:
+      return of(E::QuotientWithRoot);
+    case E::QuotientWithRoot:
+      return of(E::ProductWithRoot);
+  }
+  return std::nullopt;
+}
+
 Value build(Graph& g, const NumberExpression& e, const std::function<Value(double)>& make) {
   auto call = [&](const char* op, std::vector<Value> operands) {
     auto id = g.add_call(*find_op(op), std::move(operands), {});

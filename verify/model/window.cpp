@@ -40,6 +40,7 @@ class Maker {
       if (!add_input(v)) return std::nullopt;
     RuleInstance& r = w_.instance;
     note_numbers();
+    if (numbers_ == Numbers::Explained) explain_attributes();
     bool done =
         add_side(r.lhs, w_.left, a, false, [&](const Formula& f) { add(r.requires_lhs, f); }) &&
         add_side(r.rhs, w_.right, b, true, [&](const Formula& f) { r.requires_rhs.push_back(f); });
@@ -87,6 +88,20 @@ class Maker {
     }
   }
 
+  /// Attributes cannot be expressions in a proof. So a number of the left side becomes one over the
+  /// attribute that an optimiser computed of it.
+  void explain_attributes() {
+    for (int32_t id : w_.right)
+      for (const Real& r : cut_.graph.node(id).attrs.reals) {
+        if (r.symbol || known_.count(r.value) > 0 || kept_.count(r.value) > 0) continue;
+        auto found = explain(r.value, known_, DType::F32);
+        auto of_attribute = found ? solved_for_x(*found, r.value) : std::nullopt;
+        if (!of_attribute || !over_attributes_.emplace(found->x, *of_attribute).second) continue;
+        kept_.insert(r.value);
+        w_.explained.push_back({r.value, found->value, found->text});
+      }
+  }
+
   static Value full(Graph& g, const std::vector<Poly>& shape, double number, DType type) {
     auto id = g.add_call(full_op(), {}, Attrs<Poly>{{shape}, {{number, nullptr}}});
     CHECK(id);
@@ -102,6 +117,8 @@ class Maker {
     double x = *cut_.number[static_cast<size_t>(v.node)];
     std::vector<Poly> shape(c.dims().begin(), c.dims().end());
     auto make = [&](double y) { return full(g, shape, y, c.dtype()); };
+    if (auto it = over_attributes_.find(x); it != over_attributes_.end())
+      return build(g, it->second, make);
     if (!right || numbers_ == Numbers::AsTheyAre || !is_real(c.dtype()) || known_.count(x))
       return make(x);
     auto found = explain(x, known_, c.dtype());
@@ -115,6 +132,7 @@ class Maker {
     Attrs<Poly> at = n.attrs;
     for (Real& r : at.reals) {
       if (numbers_ == Numbers::AsTheyAre || r.symbol || known_.count(r.value)) continue;
+      if (kept_.count(r.value) > 0) continue;
       auto found = explain(r.value, known_, DType::F32);
       if (!found || found->text == text::print(1.0)) continue;
       w_.explained.push_back({r.value, found->value, found->text});
@@ -214,6 +232,8 @@ class Maker {
   Window w_;
   std::map<Value, size_t> places_;  // of the frontier
   std::set<double> known_;
+  std::set<double> kept_;                               // attributes of the right side
+  std::map<double, NumberExpression> over_attributes_;  // numbers of the left side
 };
 
 }  // namespace

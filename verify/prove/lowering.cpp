@@ -5,6 +5,25 @@
 #include "verify/arithmetic/budget.h"
 
 namespace regraft::verify {
+namespace {
+
+constexpr size_t kMostProducts = 4000;  // of one element
+
+/// Factors of a sum, those of arguments included; counts no further than `most`.
+int64_t factors_of(const Sum& sum, int64_t most) {
+  int64_t n = 0;
+  for (const Product& p : sum.products) {
+    ++n;
+    for (const Atom& a : p.atoms) {
+      ++n;
+      if (n > most) return n;
+      if (a.argument) n += factors_of(*a.argument, most - n);
+    }
+  }
+  return n;
+}
+
+}  // namespace
 
 bool Lowering::supported() const {
   for (int32_t id = 0; id < graph_.id_bound(); ++id) {
@@ -37,7 +56,9 @@ Sum Lowering::element(Value v, std::span<const Poly> position) {
   if (++depth_ > 100) throw OutOfBudget{"graph too deep"};
   Sum s = n.op->symbolic_semantics.element(algebra_, operands, n.attrs, position, v.output);
   --depth_;
-  if (s.products.size() > 4000) throw OutOfBudget{"formula too large"};
+  if (s.products.size() > kMostProducts) throw OutOfBudget{"formula too large"};
+  left_ -= factors_of(s, left_);
+  if (left_ < 0) throw OutOfBudget{"formula too large"};
   return s;
 }
 

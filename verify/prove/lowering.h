@@ -13,7 +13,7 @@ class Lowering {
  public:
   /// Requirements that the formulas state on the way go to `algebra.on_require`.
   Lowering(const Graph& graph, Symbolic& algebra) : graph_(graph), algebra_(algebra) {}
-  /// The element of a value at a position.
+  /// The element of a value at a position. Throws OutOfBudget when the formula is too large.
   Sum element(Value v, std::span<const Poly> position);
   /// False when a node is neither an input nor a call of known shape.
   bool supported() const;
@@ -23,6 +23,7 @@ class Lowering {
   const Graph& graph_;
   Symbolic& algebra_;
   int depth_ = 0;
+  int64_t left_ = 50'000;  ///< factors of elements, with their arguments, that may be made yet
 };
 
 }  // namespace regraft::verify
