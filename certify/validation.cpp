@@ -89,9 +89,8 @@ class Validator {
     RETURN_IF_ERROR(make_bodies());
     RETURN_IF_ERROR(attempt(first_, second_));
     out_.given = out_.pair;
-    bool hopeless = std::ranges::count(out_.suspect, 1) > 0;
-    if (options_.thorough && options_.rules && !hopeless && !complete(out_.sweep))
-      RETURN_IF_ERROR(prepare());
+    bool prepare_too = options_.thorough && options_.rules && !any_suspect();
+    if (prepare_too && !complete(out_.sweep)) RETURN_IF_ERROR(prepare());
     out_.proof.merges = out_.sweep.merges;
     conclude();
     return std::move(out_);
@@ -164,7 +163,15 @@ class Validator {
     if (complete(out_.sweep) || !options_.thorough || stop_.must_end()) return {};
     ASSIGN_OR_RETURN(prints, prints_of(out_.pair, a, stop_));
     note_suspects(prints);
-    return sweep(prints);
+    out_.postponed = !options_.try_suspects && only_suspects_left();
+    return out_.postponed ? Status() : sweep(prints);
+  }
+  bool any_suspect() const { return std::ranges::count(out_.suspect, 1) > 0; }
+  bool only_suspects_left() const {
+    for (size_t k = 0; k < out_.suspect.size(); ++k)
+      if (out_.sweep.outputs[k] == verify::SweepReport::Unproved && out_.suspect[k] == 0)
+        return false;
+    return any_suspect();
   }
   Status sweep(const std::vector<std::vector<verify::Fingerprint>>& prints) {
     ASSIGN_OR_RETURN(out_.sweep, verify::sweep(out_.pair, prints, std::move(out_.sweep.windows),
@@ -216,9 +223,15 @@ class Validator {
         o.verdict = Equivalence::Refuted;
         o.reason = "another interface";
       } else if (o.verdict == Equivalence::Unknown) {
-        o.reason = out_.sweep.open.empty() ? "no window was found" : out_.sweep.open.front().reason;
+        o.reason = reason_of_unknown();
       }
     }
+  }
+  std::string reason_of_unknown() const {
+    if (out_.postponed) return "its values are far apart on random inputs";
+    if (!out_.sweep.open.empty()) return "a window was not proved";
+    if (!out_.sweep.apart.empty()) return "a node of the second model equals none of the first";
+    return "no window was found";
   }
   Equivalence verdict_of(verify::SweepReport::Output o) const {
     switch (o) {

@@ -31,6 +31,9 @@ struct ValidationOptions {
   /// More than names is needed where they do not suffice: values are evaluated, the models are
   /// tidied up.
   bool thorough = true;
+  /// Outputs are tried even if their values are far apart on random inputs. Otherwise the models are
+  /// not swept by values where all outputs that are left are such: look for a counterexample first.
+  bool try_suspects = true;
 };
 
 struct Validation {
@@ -45,6 +48,8 @@ struct Validation {
   verify::Pair pair;   ///< as it was swept last
   verify::SweepReport sweep;
   Equivalence verdict() const;
+  /// Were outputs left out for being suspect?
+  bool postponed = false;
 };
 
 /// Proves what it can. An Error: a constant cannot be read, or a graph has a cycle.

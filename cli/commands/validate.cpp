@@ -94,6 +94,20 @@ Status look_for_counterexample(const ValidateFlags& flags, ValidationReport& rep
   return {};
 }
 
+/// Proves or refutes. What looks wrong on random inputs is refuted before proofs are tried.
+Status judge(const ValidateFlags& flags, certify::ValidationOptions options,
+             ValidationReport& report, const Stop& stop) {
+  options.try_suspects = false;
+  ASSIGN_OR_RETURN(report.validation, certify::validate(report.a, report.b, options, stop));
+  certify::Validation& v = report.validation;
+  if (v.verdict() != Equivalence::Unknown || stop.requested()) return {};
+  RETURN_IF_ERROR(look_for_counterexample(flags, report, stop));
+  if (v.verdict() != Equivalence::Unknown || !v.postponed || stop.must_end()) return {};
+  options.try_suspects = true;
+  ASSIGN_OR_RETURN(v, certify::validate(report.a, report.b, options, stop));
+  return {};
+}
+
 int exit_code(Equivalence e) {
   if (Stop::was_interrupted()) return kInterrupted;
   return e == Equivalence::Refuted ? kFailed : e == Equivalence::Unknown ? kUndecided : kDone;
@@ -132,13 +146,8 @@ int run_validate(const ValidateFlags& flags) {
   options.rules = &*rules;
   options.sweep.threads = flags.common.threads;
   options.sweep.constants = flags.constants == "auto";
-  auto validation = certify::validate(report.a, report.b, options, stop);
-  if (!validation) return bad_input(error(flags.b + ": " + validation.error().message));
-  report.validation = *std::move(validation);
-  if (report.validation.verdict() == Equivalence::Unknown && !stop.requested()) {
-    if (auto s = look_for_counterexample(flags, report, stop); !s)
-      return bad_input(error(flags.b + ": " + s.error().message));
-  }
+  if (auto s = judge(flags, options, report, stop); !s)
+    return bad_input(error(flags.b + ": " + s.error().message));
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.common.verbosity != Verbosity::Quiet) fmt::print("{}", text_of(report));
   Status written = files->json.write(to_text(json_of(report), 2));

@@ -44,6 +44,14 @@ Result<json> write_feed(const ReplayModel& model, const std::vector<DType>& type
   return feed;
 }
 
+/// A message with the file's name in place of its path.
+std::string without_folder(std::string message, const std::string& file) {
+  std::string folder = std::filesystem::absolute(file).parent_path().string() + "/";
+  for (size_t at; (at = message.find(folder)) != std::string::npos;)
+    message.erase(at, folder.size());
+  return message;
+}
+
 Result<std::vector<std::byte>> bytes_of(const std::string& file, size_t expected) {
   std::ifstream in(file, std::ios::binary);
   std::vector<std::byte> bytes(expected);
@@ -248,6 +256,7 @@ Result<std::vector<ModelRun>> Replayer::run(const ReplayModel& model,
   std::vector<ModelRun> runs;
   for (const json& told : results) {
     ASSIGN_OR_RETURN(ModelRun run, read_run(told));
+    run.error = without_folder(std::move(run.error), model.file);
     if (run.error.empty() && run.outputs.size() != model.outputs.size())
       return error("the runtime's answer lacks outputs");
     runs.push_back(std::move(run));

@@ -137,12 +137,16 @@ json counterexample_json(const ValidationReport& report) {
   bool replayed = r.replay && r.replay->differs;
   size_t output = replayed ? r.replay->output : c.output;
   j["output"] = output < pair.a.size() ? value_name(g, pair.a[output]) : "";
-  j["position"] = replayed ? r.replay->position : c.position;
-  j["a"] = replayed ? r.replay->first : c.first;
-  j["b"] = replayed ? r.replay->second : c.second;
-  j["shapes"] = {{"a", c.first_shape}, {"b", c.second_shape}};
-  if (!c.failure.empty()) j["failure"] = c.failure;
-  j["allowed"] = c.allowed;
+  std::string failure = replayed ? r.replay->runs[1].error : c.failure;
+  if (failure.empty()) {
+    j["position"] = replayed ? r.replay->position : c.position;
+    j["a"] = replayed ? r.replay->first : c.first;
+    j["b"] = replayed ? r.replay->second : c.second;
+    j["shapes"] = {{"a", c.first_shape}, {"b", c.second_shape}};
+    j["allowed"] = c.allowed;
+  } else {
+    j["failure"] = failure;
+  }
   j["replayed"] = replayed ? json(r.replay->runtime) : json();
   if (r.replay && !replayed) j["not_replayed"] = r.replay->why_not;
   j["starts"] = {{"a", names_of(g, c.start.a)}, {"b", names_of(g, c.start.b)}};
@@ -256,10 +260,11 @@ std::string text_of(const ValidationReport& report) {
   for (const verify::Merge& m : v.sweep.merges)
     if (m.kind == verify::Merge::Constant && m.deviation.deviation > 0)
       ++constants, worst = std::max(worst, m.deviation.deviation);
-  s += fmt::format("{} windows proved as {} rules", merges, kinds);
+  s += fmt::format("{} window{} proved as {} rule{}", merges, merges == 1 ? "" : "s", kinds,
+                   kinds == 1 ? "" : "s");
   if (constants > 0)
-    s += fmt::format("; {} constants are rounded, by {:.1e} of their largest element at most",
-                     constants, worst);
+    s += fmt::format("; {} {} rounded, by {:.1e} of the largest element at most", constants,
+                     constants == 1 ? "constant is" : "constants are", worst);
   s += "\n";
   if (report.refutation && report.refutation->counterexample && v.verdict() == Equivalence::Refuted)
     return s + counterexample_text(report);

@@ -14,6 +14,7 @@ namespace {
 /// turn, and twice, with other numbers.
 constexpr Probe kProbes[] = {
     {Probe::Drawn, Regime::Unit},     {Probe::Drawn, Regime::Mixed},
+    {Probe::Indices, Regime::Unit},   {Probe::Indices, Regime::Mixed},
     {Probe::Tiny, Regime::Unit},      {Probe::Drawn, Regime::Magnitudes},
     {Probe::Drawn, Regime::Integers}, {Probe::Drawn, Regime::Logits},
     {Probe::Drawn, Regime::Positive}, {Probe::Drawn, Regime::Offset},
@@ -25,7 +26,7 @@ constexpr Probe kProbes[] = {
 constexpr size_t kElsewhere = 2;
 constexpr size_t kMain = 2;
 /// After so many runs at which the first graph could not be evaluated, sizes are passed over.
-constexpr int kTries = 3;
+constexpr int kTries = 4;
 
 /// Those that inputs have; others follow from them, or from what opaque nodes make.
 std::map<std::string, int64_t> sizes_of_inputs(const Graph& g, const SizeAssignment& sizes) {

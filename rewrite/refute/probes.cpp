@@ -15,11 +15,26 @@ void fill_tiny(Array<double>& x, Rng rng) {
   }
 }
 
+bool is_signed(DType t) {
+  return t == DType::I8 || t == DType::I16 || t == DType::I32 || t == DType::I64;
+}
+
+/// Whole numbers that are indices of nearly any axis: 0 and 1, or from its end.
+void fill_indices(Array<double>& x, bool from_end, Rng rng) {
+  for (double& v : x.data) {
+    v = rng.unit() < 0.5 ? 0 : 1;
+    if (from_end) v = -1 - v;
+  }
+}
+
 Array<double> input_of(DType type, std::vector<int64_t> shape, const Probe& probe, Rng rng) {
   Array<double> x = random_tensor(type, std::move(shape), probe.regime, rng);
   if (probe.kind == Probe::Zeros) std::fill(x.data.begin(), x.data.end(), 0);
   if (probe.kind == Probe::Ones) std::fill(x.data.begin(), x.data.end(), 1);
   if (probe.kind == Probe::Tiny && is_real(type)) fill_tiny(x, rng);
+  if (probe.kind == Probe::Indices && is_integer(type)) fill_indices(x, false, rng);
+  bool negative = probe.kind == Probe::Drawn && probe.regime == Regime::Negative;
+  if (negative && is_signed(type)) fill_indices(x, true, rng);
   round_to(type, x.data);
   return x;
 }
@@ -34,6 +49,8 @@ std::string to_string(const Probe& probe) {
       return "one";
     case Probe::Tiny:
       return "tiny";
+    case Probe::Indices:
+      return "indices 0 and 1";
     default:
       return std::string(to_string(probe.regime));
   }

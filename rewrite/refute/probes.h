@@ -14,8 +14,9 @@ struct Probe {
   enum Kind : uint8_t {
     Zeros,
     Ones,
-    Tiny,   ///< each row (last axis) uniform, of a magnitude from 1e-8 to 1e-1
-    Drawn,  ///< as `regime` says
+    Indices,  ///< reals as `regime` says, integers 0 and 1, which are indices of most axes
+    Tiny,     ///< each row (last axis) uniform, of a magnitude from 1e-8 to 1e-1
+    Drawn,    ///< as `regime` says; signed integers are -1 and -2 where that is Negative
   };
   Kind kind = Drawn;
   Regime regime = Regime::Unit;
