@@ -76,6 +76,7 @@ const std::map<std::string_view, std::vector<int64_t>>& meanings() {
       {"RNN", {7}},
       {"Range", {11}},
       {"Reshape", {5}},
+      {"Resize", {10, 11, 13, 18}},
       {"ReverseSequence", {10}},
       {"RoiAlign", {10, 16}},
       {"Round", {11}},

@@ -7,8 +7,10 @@
 namespace regraft::verify {
 namespace {
 
-/// Operands that may be exchanged, in one order, without those at the end that are absent.
+/// Operands that may be exchanged, in one order, without those at the end that are absent. What
+/// computes with sizes has known elements, however it gets them.
 void tidy(const Graph& g, const Node& n, std::vector<Value>& operands) {
+  if (n.sizes) operands.clear();
   while (n.kind == NodeKind::Opaque && !operands.empty() &&
          g.node(operands.back().node).kind == NodeKind::Absent)
     operands.pop_back();
@@ -24,6 +26,8 @@ uint64_t outline(const Node& n, const std::vector<Value>& operands) {
   }
   if (n.kind == NodeKind::Call) h = combine(combine(h, hash_text(n.op->name)), hash(n.attrs));
   if (n.kind == NodeKind::Opaque && !n.sizes) h = combine(h, short_hash(n.content));
+  if (n.sizes)
+    for (const SizeElement& e : n.sizes->elements) h = combine(h, hash(e.value));
   for (Value v : operands)
     h = combine(combine(h, static_cast<uint64_t>(v.node)), static_cast<uint64_t>(v.output));
   return h;

@@ -49,16 +49,28 @@ class Expression {
     }
     auto attrs = numeric(n.attrs);
     if (!attrs) return {};
+    std::vector<Tensor> rounded;  // a sum rounds as if its terms were
+    if (noise_ && sums(*n.op)) {
+      rounded.reserve(operands.size());
+      for (size_t k = 0; k < operands.size(); ++k) {
+        rounded.push_back(*operands[k]);
+        disturb(rounded.back(), n.types[0].dtype, combine(static_cast<uint64_t>(id), k + 1));
+        operands[k] = &rounded.back();
+      }
+    }
     auto results = evaluate_reals(*n.op, operands, *attrs, stop_);
     if (!results) return {};
-    for (size_t k = 0; k < results->size(); ++k) disturb((*results)[k], n.types[k].dtype, id);
+    for (size_t k = 0; k < results->size(); ++k) disturb((*results)[k], n.types[k].dtype, static_cast<uint64_t>(id));
     values_[id] = *std::move(results);
     return {};
   }
-  void disturb(Tensor& t, DType type, int32_t id) const {
+  static bool sums(const OpDef& op) {
+    return op.work == Work::Product || op.work == Work::Convolution || op.work == Work::Reduction;
+  }
+  void disturb(Tensor& t, DType type, uint64_t place) const {
     if (!noise_ || !is_real(type)) return;
     double u = 2 * roundoff(type);
-    Rng rng(combine(*noise_, static_cast<uint64_t>(id)));
+    Rng rng(combine(*noise_, place));
     for (double& x : t.data) x *= 1 + u * (2 * rng.unit() - 1);
   }
 

@@ -146,15 +146,41 @@ class Evaluation {
     for (Tensor& t : *results) values(id).emplace_back(std::move(t));
   }
 
+  /// What a pure opaque node makes follows from its content and its operands.
+  uint64_t seed_of(int32_t id) const {
+    const Node& n = g_.node(id);
+    const auto own = combine(seed_, static_cast<uint64_t>(id));
+    if (n.kind != NodeKind::Opaque || !n.pure || n.constant) return own;
+    uint64_t h = combine(seed_, short_hash(n.content));
+    for (Value v : n.inputs) {
+      if (g_.node(v.node).kind == NodeKind::Absent) continue;
+      const auto& prints = prints_[static_cast<size_t>(v.node)];
+      const auto k = static_cast<size_t>(v.output);
+      if (k < prints.size() && prints[k].known)
+        h = combine(h, outline(prints[k]));
+      else
+        h = combine(combine(h, static_cast<uint64_t>(v.node)), k);
+    }
+    return h;
+  }
+  /// So coarse that rounding of constants hardly shows.
+  static uint64_t outline(const Fingerprint& f) {
+    constexpr double kSteps = 64;
+    if (f.magnitude == 0) return 0;
+    auto number = [](double x) { return static_cast<uint64_t>(std::llround(kSteps * x)); };
+    return combine(number(f.sum / f.magnitude), number(std::log2(f.magnitude)));
+  }
+
   void draw(int32_t id) {
     const Node& n = g_.node(id);
+    const uint64_t seed = seed_of(id);
     for (size_t k = 0; k < n.types.size(); ++k) {
       auto& value = values(id).emplace_back();
       auto shape = shape_of(n.types[k]);
       if (!shape) continue;
       int64_t count = 1;
       for (int64_t d : *shape) count *= d;
-      Rng rng(combine(combine(seed_, static_cast<uint64_t>(id)), k));
+      Rng rng(combine(seed, k));
       value.emplace(Tensor{*shape, std::vector<double>(static_cast<size_t>(count))});
       bool truth = n.types[k].dtype == DType::Bool;
       for (double& x : value->data)

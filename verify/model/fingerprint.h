@@ -28,9 +28,10 @@ Valuation with_all_sizes(const Graph& g, Valuation sizes);
 enum class Evaluated : uint8_t { All, Constants };
 
 /// By node, by output. Inputs and results of opaque nodes are random numbers in [-1, 1) and
-/// integers from 0 to 3; unknown is what an opaque node makes of unknown shape, what is evaluated
-/// outside of its domain, and what depends on it. Needs the memory of the values alive at once.
-/// Where `stop` ends it, what was not reached is unknown. An Error: a constant cannot be read.
+/// integers from 0 to 3, those of pure nodes of equal content the same for operands that look
+/// equal; unknown is what an opaque node makes of unknown shape, what is evaluated outside of its
+/// domain, and what depends on it. Needs the memory of the values alive at once. Where `stop` ends
+/// it, what was not reached is unknown. An Error: a constant cannot be read.
 Result<std::vector<std::vector<Fingerprint>>> fingerprints(const Graph& g, const Valuation& sizes,
                                                            uint64_t seed, Evaluated which,
                                                            const Stop& stop);

@@ -34,8 +34,8 @@ struct NumberExpression {
 /// nullopt: there is none.
 std::optional<NumberExpression> explain(double number, const std::set<double>& known, DType type);
 
-/// x as an expression over the number that `e` gives and y: 1 / 0.707 of 0.707 = 1 / 1.414. nullopt:
-/// there is no such form, or e is x.
+/// x as an expression over the number that `e` gives and y: 1 / 0.707 of 0.707 = 1 / 1.414.
+/// nullopt: there is no such form, or e is x.
 std::optional<NumberExpression> solved_for_x(const NumberExpression& e, double number);
 
 /// The expression as calls in a graph; `make` adds a constant of one number.

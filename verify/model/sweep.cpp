@@ -87,12 +87,27 @@ class Sweeper {
     return it == names_.end() ? v : it->second;
   }
   bool is_shared(Value v) const { return !is_b(v) && (shared_[static_cast<size_t>(v.node)] != 0); }
+  void suggest(Value b, Value a) {
+    for (int r = 0; r < kReaches; ++r)
+      for (Numbers n : {Numbers::AsTheyAre, Numbers::Explained})
+        if (n == Numbers::AsTheyAre || options_.constants)
+          ways_[b].push_back({a, static_cast<Reach>(r), n});
+  }
   Status constant_merges(const std::vector<std::vector<Fingerprint>>& prints,
                          const std::vector<std::pair<double, Value>>& of_a);
   void pass();
   void visit(int32_t id);
-  void merge(Value b);
+  void merge(Value b, const Value* only = nullptr);
+  void merge_output(size_t k);
+  bool equal_outputs(size_t k) const {
+    Value b = named(pair_.b[k]);
+    return b == pair_.a[k] || joined_.count({b, pair_.a[k]}) > 0;
+  }
   void name(Value b, Value a) {
+    if (!is_b(b)) {
+      joined_.emplace(b, a);
+      return;
+    }
     names_[b] = a;
     shared_[static_cast<size_t>(a.node)] = 1;
   }
@@ -113,11 +128,13 @@ class Sweeper {
   std::map<Value, std::vector<Way>> ways_;
   std::map<Value, Merge> constants_;
   std::map<std::string, Judged> judged_;
-  bool final_ = false;  // no more windows are judged
+  bool final_ = false;     // no more windows are judged
+  bool guessing_ = false;  // which values are equal
 
   // Of one pass.
   std::optional<Congruence> known_;
-  std::map<Value, Value> names_;  // of values of the second model
+  std::map<Value, Value> names_;              // of values of the second model
+  std::set<std::pair<Value, Value>> joined_;  // of the first model
   std::vector<char> shared_;
   std::vector<Merge> merges_;
   std::vector<Open> open_;
@@ -126,6 +143,7 @@ class Sweeper {
 };
 
 Status Sweeper::guess(const std::vector<std::vector<Fingerprint>>& prints) {
+  guessing_ = true;
   std::vector<std::pair<double, Value>> calls, constants;
   auto print = [&](Value v) -> const Fingerprint& {
     static const Fingerprint none;
@@ -141,12 +159,6 @@ Status Sweeper::guess(const std::vector<std::vector<Fingerprint>>& prints) {
   std::ranges::sort(calls);
   std::ranges::sort(constants);
   if (options_.constants) RETURN_IF_ERROR(constant_merges(prints, constants));
-  auto suggest = [&](Value b, Value a) {
-    for (int r = 0; r < kReaches; ++r)
-      for (Numbers n : {Numbers::AsTheyAre, Numbers::Explained})
-        if (n == Numbers::AsTheyAre || options_.constants)
-          ways_[b].push_back({a, static_cast<Reach>(r), n});
-  };
   std::map<std::string, Value> by_name;
   for (int32_t id : order_)
     if (id < pair_.first_b)
@@ -220,7 +232,8 @@ Status Sweeper::take(const std::vector<Merge>& merges) {
       return v.node >= 0 && v.node < g_.id_bound() && g_.contains(v.node) && is_b(v) == b &&
              v.output >= 0 && static_cast<size_t>(v.output) < g_.node(v.node).types.size();
     };
-    if (!exists(m.a, false) || !exists(m.b, true))
+    bool of_a = m.kind == Merge::Proof && exists(m.b, false);  // an output of the second is that
+    if (!exists(m.a, false) || !(of_a || exists(m.b, true)))
       return error("a merge of values that are not there");
     if (m.kind == Merge::Proof) {
       ways_[m.b].push_back({m.a, m.reach, m.numbers});
@@ -254,6 +267,7 @@ std::optional<Window> Sweeper::window(Value b, const Way& way) const {
   const Cut cut{g_, operands_, number_};
   std::set<Value> expanded;
   auto ends = [&](Value v) { return !is_b(v) && expanded.count(v) == 0; };
+  if (!is_b(b) && way.reach > Reach::Frontier) expanded.insert(b);
   auto right = cone(cut, b, ends, options_.most_calls);
   int further = way.reach == Reach::Wider ? 1 : way.reach == Reach::Widest ? 3 : 0;
   for (int k = 0; right && k < further; ++k) {
@@ -262,6 +276,7 @@ std::optional<Window> Sweeper::window(Value b, const Way& way) const {
   }
   if (!right) return std::nullopt;
   std::set<Value> inputs = frontier_of(*right);
+  if (right->empty()) inputs.insert(b);
   auto left = cone(
       cut, way.a,
       [&](Value v) {
@@ -274,13 +289,14 @@ std::optional<Window> Sweeper::window(Value b, const Way& way) const {
 
 /// Looks for a way to show that b is one of the first model's values. What is not judged yet
 /// becomes a task, and counts as shown in this pass.
-void Sweeper::merge(Value b) {
+void Sweeper::merge(Value b, const Value* only) {
   auto ways = ways_.find(b);
   if (ways == ways_.end()) return;
   Task task;
   std::set<std::string> tried;
   std::optional<Open> open;
   for (const Way& way : ways->second) {
+    if (only != nullptr && way.a != *only) continue;
     auto w = window(b, way);
     if (!w || (way.numbers == Numbers::Explained && w->explained.empty())) continue;
     if (!tried.insert(w->key).second) continue;
@@ -318,6 +334,17 @@ void Sweeper::merge(Value b) {
   if (!planned) tasks_.push_back(std::move(task));
 }
 
+/// An output of the second model may be a value of the first that is not the output there.
+void Sweeper::merge_output(size_t k) {
+  Value a = pair_.a[k], b = named(pair_.b[k]);
+  if (is_b(b) || b == a || joined_.count({b, a}) > 0) return;
+  auto known = ways_.find(b);
+  bool suggested = known != ways_.end() &&
+                   std::ranges::any_of(known->second, [&](const Way& w) { return w.a == a; });
+  if (guessing_ && !suggested) suggest(b, a);
+  merge(b, &a);
+}
+
 void Sweeper::visit(int32_t id) {
   const Node& n = g_.node(id);
   auto& operands = operands_[static_cast<size_t>(id)] = n.inputs;
@@ -348,6 +375,7 @@ void Sweeper::visit(int32_t id) {
 void Sweeper::pass() {
   known_.emplace(base_);
   names_.clear();
+  joined_.clear();
   merges_.clear();
   open_.clear();
   tasks_.clear();
@@ -355,6 +383,7 @@ void Sweeper::pass() {
   shared_ = shared_at_start_;
   for (int32_t id : order_)
     if (id >= pair_.first_b) visit(id);
+  for (size_t k = 0; k < pair_.a.size(); ++k) merge_output(k);
 }
 
 /// The windows of a task one after the other until one is proved; tasks side by side.
@@ -395,7 +424,12 @@ SweepReport Sweeper::report() {
   // A value rests on rounding where something that it is computed from does.
   std::vector<char> by_proof(static_cast<size_t>(g_.id_bound()), 0), rounded = by_proof;
   std::map<Value, const Merge*> merged;
-  for (const Merge& m : merges_) merged[m.b] = &m;
+  for (const Merge& m : merges_)
+    if (is_b(m.b)) merged[m.b] = &m;
+  auto rounds = [&](const Merge& m) {
+    return m.kind == Merge::Constant ? m.deviation.deviation > 0
+                                     : !judged_.at(m.key).window.explained.empty();
+  };
   for (int32_t id : order_) {
     if (id < pair_.first_b) continue;
     auto k = static_cast<size_t>(id);
@@ -406,20 +440,20 @@ SweepReport Sweeper::report() {
     for (int32_t o = 0; o < static_cast<int32_t>(g_.node(id).types.size()); ++o) {
       auto it = merged.find({id, o});
       if (it == merged.end()) continue;
-      const Merge& m = *it->second;
       by_proof[k] = 1;
-      if (m.kind == Merge::Constant ? m.deviation.deviation > 0
-                                    : !judged_.at(m.key).window.explained.empty())
-        rounded[k] = 1;
+      if (rounds(*it->second)) rounded[k] = 1;
     }
   }
   for (size_t k = 0; k < pair_.a.size(); ++k) {
     auto node = static_cast<size_t>(pair_.b[k].node);
-    bool equal = named(pair_.b[k]) == pair_.a[k];
-    r.outputs.push_back(!equal           ? SweepReport::Unproved
-                        : rounded[node]  ? SweepReport::Rounded
-                        : by_proof[node] ? SweepReport::Windows
-                                         : SweepReport::Structure);
+    bool equal = equal_outputs(k), proof = by_proof[node] != 0, rounding = rounded[node] != 0;
+    for (const Merge& m : merges_)
+      if (!is_b(m.b) && m.a == pair_.a[k] && m.b == named(pair_.b[k]))
+        proof = true, rounding = rounding || rounds(m);
+    r.outputs.push_back(!equal     ? SweepReport::Unproved
+                        : rounding ? SweepReport::Rounded
+                        : proof    ? SweepReport::Windows
+                                   : SweepReport::Structure);
   }
   for (int32_t id : order_) {
     if (id < pair_.first_b || names_.count({id, 0}) > 0) continue;
