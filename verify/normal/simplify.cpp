@@ -76,33 +76,25 @@ void tidy_reciprocals(Product& p) {
   p.atoms = std::move(atoms);
 }
 
-/// The numbers that no rational of ours is as one between 1 and 2, where doubles have their product
-/// exactly; the power of two and the sign go to the coefficient.
-void join_numbers(Product& p) {
+/// Numbers that no rational of ours is as ones between 1 and 2: the power of two and the sign go to
+/// the coefficient.
+void tidy_numbers(Product& p) {
   constexpr int kMostExponent = 30;
-  double product = 1;
-  bool exact = true, any = false;
-  for (const auto& a : p.atoms) {
+  for (Atom& a : p.atoms) {
     if (a.kind != Atom::Opaque || a.reals[0].symbol) continue;
-    double next = product * a.reals[0].value;
-    exact = exact && std::isnormal(next) && std::fma(product, a.reals[0].value, -next) == 0;
-    product = next;
-    any = true;
+    double& number = a.reals[0].value;
+    int exponent = 0;
+    double mantissa = 2 * std::frexp(number, &exponent);
+    if (!std::isnormal(number) || std::abs(--exponent) > kMostExponent) continue;
+    int64_t power = int64_t{1} << std::abs(exponent);
+    p.coefficient =
+        p.coefficient * (exponent < 0 ? Rational::make(1, power) : Rational::make(power, 1));
+    if (mantissa < 0) p.coefficient = p.coefficient * Rational::make(-1, 1);
+    number = std::abs(mantissa);
   }
-  int exponent = 0;
-  double mantissa = 2 * std::frexp(product, &exponent);
-  if (!any || !exact || std::abs(--exponent) > kMostExponent) return;
-  int64_t power = int64_t{1} << std::abs(exponent);
-  p.coefficient =
-      p.coefficient * (exponent < 0 ? Rational::make(1, power) : Rational::make(power, 1));
-  if (mantissa < 0) p.coefficient = p.coefficient * Rational::make(-1, 1);
-  std::erase_if(p.atoms,
-                [](const Atom& a) { return a.kind == Atom::Opaque && !a.reals[0].symbol; });
-  if (std::abs(mantissa) == 1) return;
-  Atom number;
-  number.kind = Atom::Opaque;
-  number.reals = {{std::abs(mantissa), nullptr}};
-  p.atoms.push_back(std::move(number));
+  std::erase_if(p.atoms, [](const Atom& a) {
+    return a.kind == Atom::Opaque && !a.reals[0].symbol && a.reals[0].value == 1;
+  });
 }
 
 /// A product with the integer e = c + c1*m1 + ... as a factor, as a sum over the terms of e.
@@ -256,7 +248,7 @@ Sum simplify(Product p, const Context& around) {
   pin_positions(p, context);
   if (Var q = small_quotient(p, context)) return simplify(without_quotient(std::move(p), q), outer);
   tidy_reciprocals(p);
-  join_numbers(p);
+  tidy_numbers(p);
   if (auto s = expand_number(p)) return normal_form(*s, outer);
   if (cancel(p, context) || split_loop(p, context) || count_loop(p, outer))
     return simplify(std::move(p), outer);
