@@ -60,7 +60,8 @@ class Expression {
     }
     auto results = evaluate_reals(*n.op, operands, *attrs, stop_);
     if (!results) return {};
-    for (size_t k = 0; k < results->size(); ++k) disturb((*results)[k], n.types[k].dtype, static_cast<uint64_t>(id));
+    for (size_t k = 0; k < results->size(); ++k)
+      disturb((*results)[k], n.types[k].dtype, static_cast<uint64_t>(id));
     values_[id] = *std::move(results);
     return {};
   }

@@ -7,16 +7,12 @@
 
 #include "verify/model/congruence.h"
 #include "verify/model/roundoff.h"
-#include "verify/prove/prover.h"
-#include "verify/refute/refute.h"
-#include "verify/refute/sampling.h"
 
 namespace regraft::verify {
 namespace {
 
-constexpr size_t kCandidates = 4;   // values of the first model that one of the second may equal
-constexpr int kMostPasses = 60;     // over the second model
-constexpr int64_t kSampled = 4096;  // elements of a window that is tried on numbers, too
+constexpr size_t kCandidates = 4;  // values of the first model that one of the second may equal
+constexpr int kMostPasses = 60;    // over the second model
 
 /// A way in which a merge may be shown.
 struct Way {
@@ -24,20 +20,6 @@ struct Way {
   Reach reach = Reach::Shared;
   Numbers numbers = Numbers::AsTheyAre;
 };
-
-/// Numbers first where the window is small: a proof of what a sample refutes is a mistake.
-Verdict judge_window(const RuleInstance& instance, uint64_t effort, const Stop& stop) {
-  std::vector<Valuation> sizes = sample_sizes(instance, 1, 3);
-  std::erase_if(sizes, [&](const Valuation& v) {
-    int64_t n = total_elements(instance, v);
-    return n < 0 || n > kSampled;
-  });
-  if (!sizes.empty()) {
-    NumericCheck numbers = check_numbers(instance, sizes, 1, Counterexamples::Any);
-    if (numbers.counterexample) return {VerdictKind::Refuted, "differs on a sample"};
-  }
-  return SymbolicProver(limits_for(effort), &stop).prove(instance);
-}
 
 class Sweeper {
  public:
@@ -58,10 +40,13 @@ class Sweeper {
       if (id < pair_.first_b) {
         operands_[static_cast<size_t>(id)] = g_.node(id).inputs;
         base_.add(id, g_.node(id).inputs);
+        if (is_impure(g_.node(id))) impure_.emplace(g_.node(id).content, id);
         continue;
       }
       for (Value v : g_.node(id).inputs) shared_at_start_[static_cast<size_t>(v.node)] = 1;
     }
+    for (int32_t id : pair_.from_b)
+      if (id >= 0 && id < pair_.first_b && is_impure(g_.node(id))) taken_at_start_.insert(id);
     for (Value v : pair_.b) shared_at_start_[static_cast<size_t>(v.node)] = 1;
     return {};
   }
@@ -99,6 +84,8 @@ class Sweeper {
   void visit(int32_t id);
   void merge(Value b, const Value* only = nullptr);
   void merge_output(size_t k);
+  static bool is_impure(const Node& n) { return n.kind == NodeKind::Opaque && !n.pure && !n.sizes; }
+  int32_t take_impure(const Node& n, const std::vector<Value>& operands);
   bool equal_outputs(size_t k) const {
     Value b = named(pair_.b[k]);
     return b == pair_.a[k] || joined_.count({b, pair_.a[k]}) > 0;
@@ -124,7 +111,9 @@ class Sweeper {
   Operands operands_;
   Congruence base_;  // the first model
   std::vector<int32_t> order_;
-  std::vector<char> shared_at_start_;  // by node
+  std::vector<char> shared_at_start_;      // by node
+  std::multimap<Digest, int32_t> impure_;  // nodes of the first model
+  std::set<int32_t> taken_at_start_;       // of these: the second model has them as they are
   std::map<Value, std::vector<Way>> ways_;
   std::map<Value, Merge> constants_;
   std::map<std::string, Judged> judged_;
@@ -135,6 +124,7 @@ class Sweeper {
   std::optional<Congruence> known_;
   std::map<Value, Value> names_;              // of values of the second model
   std::set<std::pair<Value, Value>> joined_;  // of the first model
+  std::set<int32_t> taken_;
   std::vector<char> shared_;
   std::vector<Merge> merges_;
   std::vector<Open> open_;
@@ -345,6 +335,18 @@ void Sweeper::merge_output(size_t k) {
   merge(b, &a);
 }
 
+/// A node of the first model that stands for no other one of the second yet.
+int32_t Sweeper::take_impure(const Node& n, const std::vector<Value>& operands) {
+  auto [begin, end] = impure_.equal_range(n.content);
+  for (auto it = begin; it != end; ++it) {
+    const Node& other = g_.node(it->second);
+    bool fits = same_opaque(other, n) && n.types.size() <= other.types.size() &&
+                operands_[static_cast<size_t>(it->second)] == operands;
+    if (fits && taken_.insert(it->second).second) return it->second;
+  }
+  return -1;
+}
+
 void Sweeper::visit(int32_t id) {
   const Node& n = g_.node(id);
   auto& operands = operands_[static_cast<size_t>(id)] = n.inputs;
@@ -354,8 +356,8 @@ void Sweeper::visit(int32_t id) {
       name({id, k}, it->second.a);
       merges_.push_back(it->second);
     }
-  bool impure = n.kind == NodeKind::Opaque && !n.pure && !n.sizes;
-  if (int32_t same = impure ? -1 : known_->find(n, operands); same >= 0) {
+  if (int32_t same = is_impure(n) ? take_impure(n, operands) : known_->find(n, operands);
+      same >= 0) {
     size_t outputs = std::min(n.types.size(), g_.node(same).types.size());
     for (int32_t k = 0; k < static_cast<int32_t>(outputs); ++k)
       if (names_.count({id, k}) == 0) {
@@ -376,6 +378,7 @@ void Sweeper::pass() {
   known_.emplace(base_);
   names_.clear();
   joined_.clear();
+  taken_ = taken_at_start_;
   merges_.clear();
   open_.clear();
   tasks_.clear();
@@ -399,7 +402,7 @@ void Sweeper::prove(std::vector<Task>& tasks) {
         }
       }
       Verdict v = stop_.must_end() ? Verdict{VerdictKind::Unknown, stop_.reason()}
-                                   : judge_window(w.instance, options_.effort, stop_);
+                                   : judge(w, options_.effort, stop_);
       bool proved = v.kind == VerdictKind::ProvedAllSizes;
       std::string key = w.key;
       std::lock_guard lock(mutex);

@@ -9,11 +9,14 @@
 #include "ir/rule/text.h"
 #include "verify/arithmetic/walk.h"
 #include "verify/model/numbers.h"
+#include "verify/refute/refute.h"
+#include "verify/refute/sampling.h"
 
 namespace regraft::verify {
 namespace {
 
 constexpr int64_t kSmallConstant = 1 << 12;  ///< elements that are looked at
+constexpr int64_t kSampled = 4096;           ///< elements of a window that is tried on numbers, too
 const OpDef& full_op() {
   static const OpDef* const op = find_op("full");
   return *op;
@@ -278,6 +281,20 @@ std::optional<Window> make_window(const Cut& cut, Value a, Value b, std::vector<
   } catch (const PolyOverflow&) {
     return std::nullopt;
   }
+}
+
+Verdict judge(const Window& window, uint64_t effort, const Stop& stop) {
+  const RuleInstance& instance = window.instance;
+  std::vector<Valuation> sizes = sample_sizes(instance, 1, 3);
+  std::erase_if(sizes, [&](const Valuation& v) {
+    int64_t n = total_elements(instance, v);
+    return n < 0 || n > kSampled;
+  });
+  if (!sizes.empty()) {
+    NumericCheck numbers = check_numbers(instance, sizes, 1, Counterexamples::Any);
+    if (numbers.counterexample) return {VerdictKind::Refuted, "differs on a sample"};
+  }
+  return SymbolicProver(limits_for(effort), &stop).prove(instance);
 }
 
 }  // namespace regraft::verify

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/rule/rule.h"
+#include "verify/prove/prover.h"
 
 namespace regraft::verify {
 
@@ -56,5 +57,9 @@ enum class Numbers : uint8_t { AsTheyAre, Explained };
 /// not known, or the right side reads a constant that the left one does not.
 std::optional<Window> make_window(const Cut& cut, Value a, Value b, std::vector<int32_t> left,
                                   std::vector<int32_t> right, Numbers numbers);
+
+/// Proved for all sizes, or not. Numbers are tried first where the window is small: a proof of what
+/// a sample refutes would be a mistake.
+Verdict judge(const Window& window, uint64_t effort, const Stop& stop);
 
 }  // namespace regraft::verify
