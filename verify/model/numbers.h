@@ -30,8 +30,8 @@ struct NumberExpression {
   std::string text;  ///< "1 / 1.41421354"
 };
 
-/// The plainest expression over `known` whose value is `number` but for a few roundings to `type`;
-/// nullopt: there is none.
+/// The plainest expression over `known` whose value is `number` but for a few roundings to `type`,
+/// or for none where the expression is exact in it; nullopt: there is none.
 std::optional<NumberExpression> explain(double number, const std::set<double>& known, DType type);
 
 /// The expression as calls in a graph; `make` adds a constant of one number.
