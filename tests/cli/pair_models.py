@@ -153,8 +153,8 @@ def right_pairs():
         "squeeze of opset 11 and 13": (
             one("Squeeze", ports=(("x", [2, 1, 4]),), opset=11, axes=[1]),
             one("Squeeze", ("x", "a"), {"a": ints(1)}, (("x", [2, 1, 4]),), opset=13)),
-        "clip of opset 6 and 11": (
-            one("Clip", opset=6, min=0.0, max=6.0),
+        "clip of opset 10 and 11": (
+            one("Clip", opset=10, min=0.0, max=6.0),
             one("Clip", ("x", "l", "h"), {"l": np.float32(0), "h": np.float32(6)}, opset=11)),
         "branches": (branches(["Relu", "Relu"], ["Neg"]), branches(["Relu"], ["Neg"])),
         "loop": (loop(["Relu", "Relu"]), loop(["Relu"])),
@@ -172,7 +172,7 @@ def right_pairs():
                                   node("Add", ["r", "x"], ["h"]), node("Relu", ["h"], ["y"])])),
         "quantised": (quantised(2), quantised(1)),
         "nothing": (model([], outputs=[X]), model([], outputs=[X])),
-        "no elements": (chain("Relu", "Relu", ports=(("x", [0, 4]),), out=("y", [0, 4])),
+        "no elements": (chain("Identity", "Relu", ports=(("x", [0, 4]),), out=("y", [0, 4])),
                         chain("Relu", ports=(("x", [0, 4]),), out=("y", [0, 4]))),
         "shape that is computed": (
             model([node("Shape", ["x"], ["s"]), node("Reshape", ["x", "s"], ["h"]),
@@ -189,10 +189,10 @@ def quantised(times, zero=0, scale=0.1):
         last = f"r{k}"
     nodes += [node("QuantizeLinear", [last, "s", "z"], ["q"]),
               node("DequantizeLinear", ["q", "s", "z"], ["y"])]
-    return model(nodes, data={"s": np.float32(scale), "z": np.uint8(zero)})
+    return model(nodes, data={"s": np.float32(scale), "z": np.uint8(zero)}, opset=19)
 
 
-def deep(whole, layers=30):
+def deep(whole, layers=150):
     """Layers of which each is an obligation of its own: in one model the product is taken apart."""
     nodes, last, data = [], "x", {}
     for k in range(layers):

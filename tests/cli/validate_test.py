@@ -417,7 +417,7 @@ class BadInput(Validation):
             said = regraft("validate", self.a, self.b, option, path)
             self.assert_exit(said, BAD_INPUT)
             self.assertEqual(len(said.stderr.strip().splitlines()), 1, said.stderr)
-        self.refused("", self.a, self.b, "--rules", self.a)
+        self.refused("a.onnx", self.a, self.b, "--rules", self.a)
         same = regraft("validate", self.a, self.b, "--json", self.json, "--certificate", self.json)
         self.assert_refused(same, "report.json")
         self.assertEqual(pathlib.Path(self.a).read_bytes(), before)
@@ -437,7 +437,7 @@ class Interruption(Validation):
         run = subprocess.Popen([command_line.program(), "validate", self.a, self.b, "--json", self.json,
                                 "--certificate", self.certificate, "--memory", "4", "--threads", "1"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(0.6)
+        time.sleep(0.5)
         self.assertIsNone(run.poll(), "the pair is decided too fast for this test")
         run.send_signal(signal.SIGINT)
         started = time.monotonic()

@@ -13,7 +13,7 @@ from command_line import CommandLine, FAILED, regraft  # looks for onnx
 
 import numpy as np
 import onnx
-import onnx.reference
+import onnxruntime
 
 import pair_models as pairs
 from pair_models import BOOL, FLOAT, INT32, INT64, chain, floats, ints, model, node, one
@@ -206,10 +206,12 @@ def tensors_of(counterexample):
 
 
 def run(path, inputs):
-    """All outputs by name, in ONNX's reference."""
-    session = onnx.reference.ReferenceEvaluator(str(path))
-    given = {n: x for n, x in inputs.items() if n in session.input_names}
-    return dict(zip(session.output_names, session.run(None, given)))
+    """All outputs by name, in onnxruntime without its optimisations."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    given = {i.name: inputs[i.name] for i in session.get_inputs() if i.name in inputs}
+    return dict(zip([o.name for o in session.get_outputs()], session.run(None, given)))
 
 
 class Wrong(CommandLine):
@@ -239,12 +241,12 @@ class Wrong(CommandLine):
         self.assertLessEqual(len(missed), 0.1 * total, missed)
 
     def test_counterexamples_can_be_repeated(self):
-        """In ONNX's reference, with nothing but the report."""
+        """With nothing but the report."""
         repeated = 0
         for name, (a, b) in wrong_pairs().items():
             with self.subTest(name):
                 paths, said, report = self.validate(name, a, b)
-                if said.returncode != FAILED or not report["counterexample"]:
+                if said.returncode != FAILED or not report["counterexample"] or name in UNRUN:
                     continue
                 c = report["counterexample"]
                 inputs = tensors_of(c)
