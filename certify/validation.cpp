@@ -24,8 +24,12 @@ std::vector<int> partners(const std::vector<io::Port>& of, const std::vector<io:
     for (size_t j = 0; j < among.size() && found[k] < 0; ++j)
       if (!of[k].name.empty() && of[k].name == among[j].name && taken.insert(j).second)
         found[k] = static_cast<int>(j);
-  for (size_t k = 0; k < of.size(); ++k)
-    if (found[k] < 0 && k < among.size() && taken.insert(k).second) found[k] = static_cast<int>(k);
+  size_t next = 0;
+  for (int& partner : found) {
+    if (partner >= 0) continue;
+    while (taken.count(next) > 0) ++next;
+    if (next < among.size()) partner = static_cast<int>(next++);
+  }
   return found;
 }
 
@@ -40,6 +44,48 @@ bool may_be_equal(const TensorType& a, const TensorType& b) {
     if (p.is_constant() && q.is_constant() && !same(p, q)) return false;
   }
   return true;
+}
+
+/// Inputs that both models have. Of one that is gone it is said that it is gone.
+void compare_defaults(const io::Imported& a, const io::Imported& b, Pairing& p) {
+  io::Interface x = io::interface_of(a), y = io::interface_of(b);
+  auto left = io::defaults(a), right = io::defaults(b);
+  for (size_t k = 0; k < y.inputs.size(); ++k) {
+    if (p.matching.inputs[k] < 0) continue;
+    auto of_a = static_cast<size_t>(p.matching.inputs[k]);
+    auto one = left.find(x.inputs[of_a].name), other = right.find(y.inputs[k].name);
+    bool has = one != left.end(), has_other = other != right.end();
+    if (has == has_other && (!has || same(*one->second, *other->second))) continue;
+    p.differences.push_back("input " + in_quotes(x.inputs[of_a].name) + " has another default");
+    p.other_defaults.push_back(of_a);
+  }
+}
+
+/// What the value is computed from, itself included.
+std::set<int32_t> cone(const Graph& g, Value v) {
+  std::set<int32_t> seen;
+  std::vector<int32_t> next = {v.node};
+  while (!next.empty()) {
+    int32_t id = next.back();
+    next.pop_back();
+    if (!seen.insert(id).second) continue;
+    for (Value o : g.node(id).inputs) next.push_back(o.node);
+  }
+  return seen;
+}
+
+/// The carried nodes among these.
+std::set<int32_t> carried(const Graph& g, Value v) {
+  std::set<int32_t> all = cone(g, v);
+  std::erase_if(all, [&](int32_t id) { return g.node(id).kind != NodeKind::Opaque; });
+  return all;
+}
+
+/// Whether the value depends on one of these inputs.
+bool reads(const Graph& g, Value v, const std::vector<size_t>& inputs) {
+  if (inputs.empty()) return false;
+  std::set<int32_t> all = cone(g, v);
+  return std::ranges::any_of(inputs, [&](size_t k) { return all.count(g.inputs()[k].node) > 0; });
 }
 
 /// The pair's values on random numbers, at the first sizes at which the outputs have some.
@@ -185,6 +231,9 @@ class Validator {
     };
     out_.suspect.assign(out_.pair.a.size(), 0);
     for (size_t k = 0; k < out_.pair.a.size(); ++k) {
+      // What differing carried nodes make was drawn for each of them: it says nothing.
+      if (carried(out_.pair.graph, out_.pair.a[k]) != carried(out_.pair.graph, out_.pair.b[k]))
+        continue;
       const auto &x = print(out_.pair.a[k]), &y = print(out_.pair.b[k]);
       out_.suspect[k] = x.known && y.known && !close(x, y, kFar);
     }
@@ -222,6 +271,9 @@ class Validator {
       if (std::ranges::count(pairing.wrong_outputs, k) > 0) {
         o.verdict = Equivalence::Refuted;
         o.reason = "another interface";
+      } else if (reads(a_.graph, a_.graph.outputs()[k], pairing.other_defaults)) {
+        o.verdict = Equivalence::Refuted;
+        o.reason = "another default of an input";
       } else if (o.verdict == Equivalence::Unknown) {
         o.reason = reason_of_unknown();
       }
@@ -294,8 +346,7 @@ Pairing pair_interfaces(const io::Imported& a, const io::Imported& b) {
     p.wrong_outputs.push_back(k);
     p.matching.outputs[k] = -1;
   }
-  if (std::string name = io::differing_default(a, b); !name.empty())
-    p.differences.push_back("input " + in_quotes(name) + " has another default");
+  compare_defaults(a, b, p);
   return p;
 }
 

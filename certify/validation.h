@@ -22,6 +22,7 @@ struct Pairing {
   verify::Matching matching;
   std::vector<std::string> differences;  ///< "output 'y': float32 in the first model, ..."
   std::vector<size_t> wrong_outputs;     ///< of the first model, without a partner of their type
+  std::vector<size_t> other_defaults;  ///< inputs of the first model that default to something else
 };
 Pairing pair_interfaces(const io::Imported& a, const io::Imported& b);
 

@@ -142,7 +142,11 @@ json counterexample_json(const ValidationReport& report) {
     j["position"] = replayed ? r.replay->position : c.position;
     j["a"] = replayed ? r.replay->first : c.first;
     j["b"] = replayed ? r.replay->second : c.second;
-    j["shapes"] = {{"a", c.first_shape}, {"b", c.second_shape}};
+    std::vector<int64_t> shapes[2] = {c.first_shape, c.second_shape};
+    for (size_t k = 0; k < 2 && replayed; ++k)
+      if (const auto& made = r.replay->runs[k].outputs; output < made.size() && made[output])
+        shapes[k] = made[output]->shape;
+    j["shapes"] = {{"a", shapes[0]}, {"b", shapes[1]}};
     j["allowed"] = c.allowed;
   } else {
     j["failure"] = failure;

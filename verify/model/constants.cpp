@@ -16,6 +16,10 @@ constexpr uint64_t kRuns = 6, kRunsOfLarge = 3;
 constexpr size_t kLarge = 1 << 18;
 constexpr double kSpreads = 8, kOwnRoundings = 4;
 
+bool exact_as_doubles(const std::vector<double>& integers) {
+  return std::ranges::all_of(integers, [](double x) { return std::abs(x) < 0x1p53; });
+}
+
 /// The value of a constant expression; with a seed each number is disturbed as by rounding.
 class Expression {
  public:
@@ -89,6 +93,7 @@ Result<std::optional<Deviation>> deviation(const Graph& g, Value a, Value b, con
   ASSIGN_OR_RETURN(auto y, Expression(g, std::nullopt, stop).value(b));
   if (!x || !y || x->shape != y->shape) return none;
   DType type = g.type(a).dtype;
+  if (is_integer(type) && !(exact_as_doubles(x->data) && exact_as_doubles(y->data))) return none;
   size_t n = x->data.size();
   std::vector<double> spread(n, 0);
   bool computed = g.node(a.node).kind == NodeKind::Call || g.node(b.node).kind == NodeKind::Call;
@@ -108,6 +113,7 @@ Result<std::optional<Deviation>> deviation(const Graph& g, Value a, Value b, con
   for (size_t k = 0; k < n; ++k) {
     double p = x->data[k], q = y->data[k];
     if (p == q || (std::isnan(p) && std::isnan(q))) continue;
+    if (!std::isfinite(p) || !std::isfinite(q)) return std::optional(Deviation{HUGE_VAL, HUGE_VAL});
     double d = std::abs(p - q);
     double allowed =
         computed && is_real(type)

@@ -17,8 +17,9 @@ struct Deviation {
 /// The constant value `b` against `a`, which calls compute from constants. What rounding explains
 /// of an element is eight times the largest change that it shows when each number on the way is
 /// disturbed by up to two roundings to its type, in several runs, and four roundings of its own; of
-/// an `a` that is no call, nothing. nullopt: they have other shapes, or cannot be evaluated. An
-/// Error: a constant cannot be read.
+/// an `a` that is no call, and of an element that is not finite, nothing. nullopt: they have other
+/// shapes, cannot be evaluated, or are integers too large for a double. An Error: a constant cannot
+/// be read.
 Result<std::optional<Deviation>> deviation(const Graph& g, Value a, Value b, const Stop& stop);
 
 }  // namespace regraft::verify

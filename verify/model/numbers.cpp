@@ -12,7 +12,24 @@ namespace {
 
 using E = NumberExpression;
 
-constexpr double kFewRoundings = 4;
+constexpr double kFewRoundings = 4, kLessThanOne = 0.99;
+
+/// How many binary digits numbers of the type have.
+int digits(DType type) { return 1 - std::ilogb(2 * roundoff(type)); }
+
+bool has_form(double number, DType type) {
+  int exponent = 0;
+  double mantissa = std::ldexp(std::frexp(number, &exponent), digits(type));
+  return mantissa == std::trunc(mantissa);
+}
+
+/// No rounding takes place: none is to be allowed for. Of doubles this cannot be told.
+bool is_exact(const E& e, DType type) {
+  if (e.form == E::Itself || e.form == E::Negated) return true;
+  if (type == DType::F64 || !has_form(e.value, type)) return false;
+  if (e.form == E::ReciprocalRoot) return has_form(std::sqrt(e.x), type);
+  return e.form < E::ProductWithRoot || has_form(std::sqrt(e.y), type);
+}
 
 std::vector<NumberExpression> of_one(double x) {
   std::string t = text::print(x);
@@ -39,8 +56,11 @@ std::vector<NumberExpression> of_two(double x, double y) {
 std::optional<NumberExpression> explain(double number, const std::set<double>& known, DType type) {
   constexpr size_t kMost = 24;
   if (number == 0 || !std::isfinite(number) || known.size() > kMost) return std::nullopt;
-  double allowed = kFewRoundings * roundoff(type) * std::abs(number);
-  auto fits = [&](const NumberExpression& e) { return std::abs(e.value - number) <= allowed; };
+  double rounding = roundoff(type) * std::abs(number);
+  auto fits = [&](const NumberExpression& e) {
+    double most = is_exact(e, type) ? kLessThanOne : kFewRoundings;
+    return std::abs(e.value - number) <= most * rounding;
+  };
   for (double x : known)
     for (NumberExpression& e : of_one(x))
       if (fits(e)) return std::move(e);

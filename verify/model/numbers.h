@@ -30,8 +30,8 @@ struct NumberExpression {
   std::string text;  ///< "1 / 1.41421354"
 };
 
-/// The plainest expression over `known` whose value is `number` but for a few roundings to `type`;
-/// nullopt: there is none.
+/// The plainest expression over `known` whose value is `number` but for a few roundings to `type`,
+/// or for none where the expression is exact in it; nullopt: there is none.
 std::optional<NumberExpression> explain(double number, const std::set<double>& known, DType type);
 
 /// x as an expression over the number that `e` gives and y: 1 / 0.707 of 0.707 = 1 / 1.414.

@@ -1,6 +1,7 @@
 #include "verify/model/pair.h"
 
 #include <map>
+#include <set>
 
 #include "ir/rule/pattern.h"
 #include "verify/model/congruence.h"
@@ -27,14 +28,19 @@ void for_matched_sizes(const Graph& a, const Graph& b, const Matching& matching,
   }
 }
 
+using Symbols = std::set<Var, SymbolLess>;
+
 class Joiner {
  public:
-  Joiner(const Graph& a, const Graph& b, const Matching& matching)
-      : a_(a), b_(b), matching_(matching), known_(out_.graph) {
+  Joiner(const Graph& a, const Graph& b, const Matching& matching, Symbols ambiguous)
+      : a_(a), b_(b), matching_(matching), known_(out_.graph), ambiguous_(std::move(ambiguous)) {
     out_.graph = a;
     out_.first_b = a.id_bound();
     out_.from_b.assign(static_cast<size_t>(b.id_bound()), -1);
   }
+
+  /// Symbols that stand for several sizes of the first model: then the pair is not right yet.
+  const Symbols& ambiguous() const { return ambiguous_; }
 
   Result<Pair> run() {
     ASSIGN_OR_RETURN(auto of_a, topological_order(a_));
@@ -44,9 +50,8 @@ class Joiner {
       known_.add(id, a_.node(id).inputs);
       if (is_impure(a_.node(id))) impure_.emplace(a_.node(id).content, id);
     }
-    for_matched_sizes(a_, b_, matching_, [&](const Poly& x, const Poly& y) {
-      if (Var s = symbol_of(y)) symbols_.emplace(s, x);
-    });
+    for_matched_sizes(a_, b_, matching_,
+                      [&](const Poly& x, const Poly& y) { note_symbol(symbol_of(y), x); });
     try {
       for (size_t k = 0; k < b_.inputs().size(); ++k) add_input(k);
       for (int32_t id : of_b)
@@ -68,6 +73,13 @@ class Joiner {
  private:
   static bool is_impure(const Node& n) { return n.kind == NodeKind::Opaque && !n.pure && !n.sizes; }
   Value mapped(Value v) const { return {out_.from_b[static_cast<size_t>(v.node)], v.output}; }
+
+  /// A symbol that stands for several sizes of the first model stands for none of them: what the
+  /// second model computes from it may be any.
+  void note_symbol(Var s, const Poly& of_a) {
+    if (s && ambiguous_.count(s) == 0 && !same(symbols_.emplace(s, of_a).first->second, of_a))
+      ambiguous_.insert(s);
+  }
 
   /// Symbols that no input gives are the second model's own.
   Poly moved_symbol(Var v) {
@@ -172,7 +184,7 @@ class Joiner {
     for (size_t k = 0; k < std::min(a.size(), b.size()); ++k) {
       if (!a[k].shape || !b[k].shape || a[k].shape->size() != b[k].shape->size()) continue;
       for (size_t d = 0; d < a[k].shape->size(); ++d)
-        if (Var s = symbol_of((*b[k].shape)[d])) symbols_.emplace(s, (*a[k].shape)[d]);
+        note_symbol(symbol_of((*b[k].shape)[d]), (*a[k].shape)[d]);
     }
   }
 
@@ -180,6 +192,7 @@ class Joiner {
   const Matching& matching_;
   Pair out_;
   Congruence known_;
+  Symbols ambiguous_;  // of the second model
   std::vector<size_t> needed_;
   Substitution symbols_;                   // of the second model
   std::multimap<Digest, int32_t> impure_;  // nodes of the first model that were not taken
@@ -197,7 +210,13 @@ std::vector<FixedSize> sizes_fixed(const Graph& a, const Graph& b, const Matchin
 }
 
 Result<Pair> join(const Graph& a, const Graph& b, const Matching& matching) {
-  return Joiner(a, b, matching).run();
+  Symbols ambiguous;
+  for (;;) {
+    Joiner joiner(a, b, matching, ambiguous);
+    auto pair = joiner.run();
+    if (!pair || joiner.ambiguous().size() == ambiguous.size()) return pair;
+    ambiguous = joiner.ambiguous();
+  }
 }
 
 }  // namespace regraft::verify

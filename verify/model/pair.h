@@ -30,8 +30,9 @@ struct FixedSize {
 /// Sizes that are a symbol in the first model and a number in the second one's matching input.
 std::vector<FixedSize> sizes_fixed(const Graph& a, const Graph& b, const Matching& matching);
 
-/// Sizes of the second model's inputs are those of the first one's. A node of the second model is
-/// one of the first where both compute the same of the same operands: calls with equal attributes
+/// Sizes of the second model's inputs are those of the first one's, and a symbol of it that stands
+/// for several of the first one's sizes is a size of its own. A node of the second model is one of
+/// the first where both compute the same of the same operands: calls with equal attributes
 /// (operands of a commutative operator in either order), constants with equal bytes, opaque nodes
 /// of equal content; of those that are not pure the k-th is the k-th. An Error: a cycle, or sizes
 /// that are too large to be computed with. REQUIRES: matched inputs have the same rank.

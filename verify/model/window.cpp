@@ -249,7 +249,10 @@ std::vector<std::optional<double>> numbers_of(const Graph& g) {
     bool readable = is_real(c.dtype()) || is_integer(c.dtype());
     if (!readable || c.count() < 1 || c.count() > kSmallConstant) continue;
     auto data = c.reals();
-    if (!data || !std::isfinite(data->front())) continue;
+    bool exact =
+        data && std::isfinite(data->front()) &&
+        (is_real(c.dtype()) || std::abs(data->front()) < 0x1p53);  // larger ones are rounded
+    if (!exact) continue;
     if (std::ranges::all_of(*data, [&](double x) { return x == data->front(); }))
       numbers[static_cast<size_t>(id)] = data->front();
   }

@@ -1,0 +1,461 @@
+#!/usr/bin/env python3
+"""`regraft validate` from outside: verdicts, interfaces, sizes, certificates, bad input.
+
+  python validate_test.py REGRAFT [TestClass[.test]]
+"""
+import hashlib
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import command_line
+from command_line import BAD_INPUT, CommandLine, DONE, FAILED, INTERRUPTED, regraft  # looks for onnx
+
+import numpy as np
+import onnx
+import onnx.version_converter
+
+import pair_models as pairs
+from pair_models import HALF, OPEN_X, OPEN_Y, X, Y, chain, floats, model, node, one
+
+UNDECIDED = 5
+QUICK = ("--time", "60", "--memory", "4")
+
+
+class Validation(CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.a, self.b = (os.path.join(self.folder, f"{side}.onnx") for side in "ab")
+        self.json = os.path.join(self.out_folder, "report.json")
+        self.certificate = os.path.join(self.out_folder, "proof.json")
+
+    def save(self, a, b):
+        onnx.save(a, self.a)
+        onnx.save(b, self.b)
+
+    def validate(self, a, b, *more, env=None):
+        """The exit code, and the report."""
+        self.save(a, b)
+        self.said = regraft("validate", self.a, self.b, "--json", self.json, *QUICK, *more, env=env)
+        self.assertEqual(self.said.stderr, "")
+        return self.said.returncode, json.loads(pathlib.Path(self.json).read_text())
+
+    def assert_verdict(self, verdict, a, b, *more, env=None):
+        code, report = self.validate(a, b, *more, env=env)
+        self.assertEqual(report["verdict"], verdict, f"{self.said.stdout}{report['unknown']}")
+        self.assertEqual(code, {"proved": DONE, "proved-up-to-constants": DONE, "refuted": FAILED,
+                                "unknown": UNDECIDED}[verdict])
+        return report
+
+
+class Verdicts(Validation):
+    def test_right_pairs_are_proved(self):
+        for name, (a, b) in pairs.right_pairs().items():
+            with self.subTest(name):
+                rounded = name in ("batch norm",)
+                report = self.assert_verdict("proved-up-to-constants" if rounded else "proved", a, b)
+                self.assertIsNone(report["counterexample"])
+
+    def test_and_the_other_way_round(self):
+        """Equal is equal in both directions, but for what only the first model leaves undefined."""
+        for name, (b, a) in pairs.right_pairs().items():
+            if name == "division that cancels":
+                continue
+            with self.subTest(name):
+                self.assertNotEqual(self.validate(a, b)[1]["verdict"], "refuted", self.said.stdout)
+
+    def test_refuted(self):
+        report = self.assert_verdict("refuted", chain("Relu", "Neg"), chain("Neg", "Relu"))
+        self.assertEqual(report["outputs"][0]["reason"], "differs at the counterexample")
+        c = report["counterexample"]
+        self.assertEqual(c["output"], "y")
+        self.assertEqual(list(c["inputs"]), ["x"])
+        self.assertNotEqual(c["a"], c["b"])
+        self.assertIn("counterexample", self.said.stdout)
+        self.assertIn("first model at", self.said.stdout)
+
+    def test_replayed_where_onnxruntime_is_at_hand(self):
+        env = {**os.environ, "REGRAFT_PYTHON": sys.executable}
+        report = self.assert_verdict("refuted", pairs.branches(["Relu"], ["Neg"]),
+                                     pairs.branches(["Relu"], ["Identity"]), env=env)
+        self.assertIn("onnxruntime", report["counterexample"]["replayed"])
+        env["REGRAFT_PYTHON"] = "/bin/false"
+        report = self.assert_verdict("refuted", one("Relu"), one("Sigmoid"), env=env)
+        self.assertIsNone(report["counterexample"]["replayed"])
+
+    def test_unknown(self):
+        """Nobody knows the operator, and what it reads may differ."""
+        def odd(op):
+            return model([node(op, ["x"], ["h"]), node("Odd", ["h"], ["y"], domain="odd")],
+                         domains=[("odd", 1)])
+        report = self.assert_verdict("unknown", odd("Relu"), odd("Sigmoid"))
+        self.assertIn("y", [o["a"] for o in report["outputs"]])
+
+    def test_each_output_has_its_own_verdict(self):
+        def two(op):
+            return model([node("Relu", ["x"], ["y"]), node(op, ["x"], ["z"])], outputs=[Y, ("z", [2, 4])])
+        report = self.assert_verdict("refuted", two("Neg"), two("Exp"))
+        self.assertEqual([o["verdict"] for o in report["outputs"]], ["proved", "refuted"])
+
+    def test_constants_exact(self):
+        a, b = pairs.normalised(None), pairs.normalised(pairs.folded)
+        report = self.assert_verdict("proved-up-to-constants", a, b)
+        self.assertTrue(report["constants"])
+        for c in report["constants"]:
+            self.assertLess(c["deviation"], 1e-5)
+            self.assertLessEqual(c["deviation"], c["bound"])
+        code, report = self.validate(a, b, "--tolerance-constants", "exact")
+        self.assertNotIn(report["verdict"], ("proved", "proved-up-to-constants"))
+        self.assertNotEqual(code, DONE)
+        self.assert_verdict("proved", a, a, "--tolerance-constants", "exact")
+
+    def test_converted_opsets(self):
+        for to in (13, 15, 18, 21):
+            with self.subTest(to):
+                a = chain(("Clip", ["l", "h"]), "Relu", ports=(OPEN_X,), out=OPEN_Y, opset=11,
+                          data={"l": np.float32(-1), "h": np.float32(6)})
+                self.assert_verdict("proved", a, onnx.version_converter.convert_version(a, to))
+
+    def test_the_report_names_no_folder(self):
+        for a, b in ((one("Relu"), one("Sigmoid")), (pairs.normalised(None), pairs.normalised(pairs.folded)),
+                     (one("Relu"), model([node("Relu", ["x"], ["y"], domain="odd")], domains=[("odd", 1)]))):
+            self.validate(a, b, env={**os.environ, "REGRAFT_PYTHON": sys.executable})
+            text = pathlib.Path(self.json).read_text()
+            for folder in (self.folder, self.keep.name, os.path.dirname(command_line.program())):
+                self.assertNotIn(folder, text)
+
+    def test_quiet_says_nothing(self):
+        self.save(one("Relu"), one("Relu"))
+        said = regraft("validate", self.a, self.b, "-q")
+        self.assertEqual((said.returncode, said.stdout, said.stderr), (DONE, "", ""))
+
+
+class Interfaces(Validation):
+    def test_names_and_order(self):
+        def difference(first, second, out, swapped):
+            ports = [(first, [2, 4]), (second, [2, 4])]
+            nodes = [node("Sub", [first, second], [out]), node("Relu", [first], ["r" + out])]
+            outs = [(out, [2, 4]), ("r" + out, [2, 4])]
+            return model(nodes, ports[::-1] if swapped else ports, outs[::-1] if swapped else outs)
+        a = difference("p", "q", "y", False)
+        self.assert_verdict("proved", a, difference("p", "q", "y", True))   # by name
+        self.assert_verdict("proved", a, difference("s", "t", "z", False))  # by position
+        self.assert_verdict("refuted", a, difference("s", "t", "z", True))
+        self.assert_verdict("refuted", a, difference("q", "p", "y", False))
+
+    def test_what_is_left_is_taken_by_position(self):
+        def two(first, second, swapped):
+            outs = [(first, [2, 4]), (second, [2, 4])]
+            return model([node("Relu", ["x"], [first]), node("Neg", ["x"], [second])],
+                         outputs=outs[::-1] if swapped else outs)
+        self.assert_verdict("proved", two("a", "b", False), two("c", "b", True))
+
+    def test_another_domain_of_the_same_operators(self):
+        b = model([node("Relu", ["x"], ["y"], domain="ai.onnx")])
+        self.assert_verdict("proved", one("Relu"), b)
+
+    def test_an_input_is_gone(self):
+        a = model([node("Relu", ["x"], ["y"])], [X, ("u", [3])])
+        report = self.assert_verdict("proved", a, one("Relu"))
+        self.assertEqual(report["interface"], ["input 'u' is in the first model only"])
+        self.assertIn("interface", self.said.stdout)
+        report = self.assert_verdict("proved", one("Relu"), a)
+        self.assertEqual(report["interface"], ["input 'u' is in the second model only"])
+        a = model([node("Add", ["x", "u"], ["y"])], [X, ("u", [4])])
+        code, report = self.validate(a, one("Relu"))
+        self.assertIn(code, (FAILED, UNDECIDED))
+
+    def test_an_output_is_gone(self):
+        a = model([node("Relu", ["x"], ["y"]), node("Neg", ["x"], ["z"])], outputs=[Y, ("z", [2, 4])])
+        report = self.assert_verdict("refuted", a, one("Relu"))
+        self.assertEqual([o["verdict"] for o in report["outputs"]], ["proved", "refuted"])
+        self.assertIn("output 'z' is in the first model only", report["interface"])
+
+    def test_another_type(self):
+        half = (("x", [2, 4], HALF),)
+        b = one("Relu", ports=half, out=("y", [2, 4], HALF))
+        report = self.assert_verdict("refuted", one("Relu"), b)
+        self.assertIn("output 'y': float32[2,4] in the first model, float16[2,4] in the second",
+                      report["interface"])
+
+    def test_another_shape(self):
+        b = one("Relu", ports=(("x", [2, 5]),), out=("y", [2, 5]))
+        report = self.assert_verdict("refuted", one("Relu"), b)
+        self.assertEqual(len(report["interface"]), 3)
+
+    def test_another_default(self):
+        def scaled(k):
+            data = {} if k is None else {"w": np.full(4, k, np.float32)}
+            return model([node("Mul", ["x", "w"], ["y"]), node("Relu", ["x"], ["z"])], [X, ("w", [4])],
+                         [Y, ("z", [2, 4])], data)
+        self.assert_verdict("proved", scaled(2), scaled(2))
+        for other in (3, None):
+            report = self.assert_verdict("refuted", scaled(2), scaled(other))
+            self.assertIn("input 'w' has another default", report["interface"])
+            self.assertEqual([o["verdict"] for o in report["outputs"]], ["refuted", "proved"])
+
+
+class Sizes(Validation):
+    def pair(self):
+        """Equal only where there is one row."""
+        a = one("ReduceSum", ports=(OPEN_X,), out=("y", [1, 4]), opset=11, axes=[0])
+        return a, one("Identity", ports=(OPEN_X,), out=("y", None), opset=11)
+
+    def test_open_sizes_are_all_sizes(self):
+        report = self.assert_verdict("refuted", *self.pair())
+        self.assertGreater(report["counterexample"]["sizes"]["N"], 1)
+        self.assert_verdict("refuted", *self.pair(), "--sizes", "symbolic")
+
+    def test_one_size(self):
+        self.assert_verdict("proved", *self.pair(), "--sizes", "N=1")
+        self.assert_verdict("refuted", *self.pair(), "--sizes", "N=2")
+
+    def test_the_second_model_fixes_sizes(self):
+        a, _ = self.pair()
+        b = one("Identity", ports=(("x", [1, 4]),), out=("y", [1, 4]), opset=11)
+        report = self.assert_verdict("proved", a, b)
+        self.assertEqual(report["fixed"], ["N=1"])
+        self.assertIn("N=1, as the second model has it", self.said.stdout)
+
+    def test_many_open_sizes(self):
+        def attention(shared):
+            nodes = [node("Transpose", ["k"], ["t"], perm=[0, 2, 1]), node("MatMul", ["q", "t"], ["s"])]
+            nodes += [node("Div", ["s", "eight"], ["d"])] if not shared else \
+                [node("Mul", ["s", "eighth"], ["d"])]
+            nodes += [node("Softmax", ["d"], ["p"], axis=-1), node("MatMul", ["p", "v"], ["y"])]
+            ports = [("q", ["B", "L", 8]), ("k", ["B", "S", 8]), ("v", ["B", "S", 8])]
+            return model(nodes, ports, [("y", ["B", "L", 8])],
+                         {"eight": np.float32(8)} if not shared else {"eighth": np.float32(0.125)})
+        self.assertEqual(self.validate(attention(False), attention(True))[0], DONE)
+
+    def test_bad_sizes(self):
+        self.save(*self.pair())
+        for said in ("N", "N=x", "N=-1", "=2"):
+            run = regraft("validate", self.a, self.b, "--sizes", said, "--json", self.json)
+            self.assertIn(run.returncode, (2, BAD_INPUT), said)
+            self.assertEqual(os.listdir(self.out_folder), [])
+
+
+def refitted(j):
+    """With a digest that fits, as an enemy would have it."""
+    j.pop("sha256", None)
+    text = json.dumps(j, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    j["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    return json.dumps(j)
+
+
+class Certificates(Validation):
+    def make(self, a, b, *more):
+        self.validate(a, b, "--certificate", self.certificate, *more)
+        return json.loads(pathlib.Path(self.certificate).read_text())
+
+    def check(self, text=None, a=None, b=None):
+        path = self.certificate
+        if text is not None:
+            path = os.path.join(self.folder, "changed.json")
+            pathlib.Path(path).write_text(text)
+        return regraft("check", a or self.a, b or self.b, "--validation", path, *QUICK)
+
+    def test_right_pairs(self):
+        for name, (a, b) in pairs.right_pairs().items():
+            with self.subTest(name):
+                made = self.make(a, b)
+                said = self.check()
+                self.assert_exit(said, DONE)
+                for claim in made["outputs"]:
+                    self.assertIn(claim, said.stdout)
+
+    def test_the_digest_is_the_files(self):
+        made = self.make(*pairs.right_pairs()["loop"])
+        digest = made["sha256"]
+        self.assertEqual(json.loads(refitted(made))["sha256"], digest)
+        made["constants"] = not made["constants"]
+        said = self.check(json.dumps(made))
+        self.assert_exit(said, BAD_INPUT)
+        self.assertIn("digest", said.stderr)
+
+    def test_other_models(self):
+        self.make(*pairs.right_pairs()["loop"])
+        other = os.path.join(self.folder, "other.onnx")
+        onnx.save(pairs.loop(["Neg"]), other)
+        self.assert_exit(self.check(b=other), FAILED)
+        self.assert_exit(self.check(a=other), FAILED)
+        self.assert_exit(self.check(a=self.b, b=self.a), FAILED)
+
+    def test_claims_are_not_believed(self):
+        """A certificate of a wrong pair, whatever it says."""
+        a, b = chain("Relu", "Neg", "Exp"), chain("Neg", "Relu", "Exp")
+        made = self.make(a, b)
+        self.assert_exit(self.check(), DONE)  # it claims nothing
+        made["outputs"] = ["proved"]
+        for merges in ([], [{"a": [k, 0], "b": [j, 0], "reach": r, "explained": e, "rule": ""}
+                            for k in range(6) for j in range(3, 9) for r in (0, 3) for e in (False, True)]):
+            for kind in ("proof", "constant"):
+                made["proof"]["merges"] = [
+                    {"a": m["a"], "b": m["b"], "deviation": 0} if kind == "constant" else m for m in merges]
+                self.assert_exit(self.check(refitted(made)), FAILED)
+
+    def test_missing_merges_prove_less(self):
+        a = chain("Relu", "Neg", "Neg", "Exp", "Neg", "Neg", "Relu")
+        made = self.make(a, chain("Relu", "Exp", "Relu"))
+        self.assertEqual(made["outputs"], ["proved"])
+        made["proof"] = {"a": [], "b": [], "merges": [], "bodies": []}
+        self.assert_exit(self.check(refitted(made)), FAILED)
+        made["outputs"] = ["unknown"]
+        said = self.check(refitted(made))
+        self.assert_exit(said, DONE)
+        self.assertIn("unknown", said.stdout)
+
+    def test_sizes_of_the_certificate_count(self):
+        a = one("ReduceSum", ports=(OPEN_X,), out=("y", [1, 4]), opset=11, axes=[0])
+        b = one("Identity", ports=(OPEN_X,), out=("y", None), opset=11)
+        made = self.make(a, b, "--sizes", "N=1")
+        self.assertEqual(made["sizes"], {"N": 1})
+        self.assert_exit(self.check(), DONE)
+        for sizes in ({}, {"N": 2}, {"M": 1}):
+            made["sizes"] = sizes
+            self.assertIn(self.check(refitted(made)).returncode, (FAILED, BAD_INPUT))
+
+    def test_bodies_that_are_not_there(self):
+        made = self.make(*pairs.right_pairs()["branches"])
+        good = made["proof"]["bodies"]
+        self.assertEqual(len(good), 1)
+        for bodies in ([], [{**good[0], "pair": 1}], [{**good[0], "proofs": good[0]["proofs"][:1]}],
+                       [{**good[0], "proofs": []}]):
+            made["proof"]["bodies"] = bodies
+            self.assert_exit(self.check(refitted(made)), FAILED)
+
+    def test_rounded_constants_are_not_exact(self):
+        made = self.make(pairs.normalised(None), pairs.normalised(pairs.folded))
+        self.assertEqual(made["outputs"], ["proved-up-to-constants"])
+        self.assert_exit(self.check(), DONE)
+        made["outputs"] = ["proved"]
+        self.assert_exit(self.check(refitted(made)), FAILED)
+
+    def test_random_edits(self):
+        """None is a crash, and none proves a wrong pair."""
+        rng = random.Random(7)
+        right = self.make(*pairs.right_pairs()["branches"])
+        wrong = pathlib.Path(self.folder) / "wrong.onnx"
+        onnx.save(pairs.branches(["Relu"], ["Identity"]), wrong)
+        claims = self.make(pairs.right_pairs()["branches"][0], onnx.load(wrong))
+        for digest, b in ((right["second"], self.b), (claims["second"], wrong)):
+            onnx.save(pairs.right_pairs()["branches"][1], self.b)
+            for _ in range(40):
+                j = json.loads(json.dumps(right))
+                edit(j, rng)
+                j["second"] = digest
+                j["outputs"] = ["proved"]
+                said = self.check(refitted(j), b=b)
+                self.assertIn(said.returncode, (DONE, FAILED, BAD_INPUT), said.stderr)
+                self.assertLessEqual(len(said.stderr.strip().splitlines()), 1)
+                if b == wrong:
+                    self.assertNotEqual(said.returncode, DONE)
+
+    def test_texts_that_are_no_certificate(self):
+        self.make(one("Relu"), one("Relu"))
+        good = pathlib.Path(self.certificate).read_text()
+        for text in ("", "{}", "[]", "null", good[:200], "[" * 100000, '{"regraft_validation": 2}',
+                     '{"regraft_certificate": 3}'):
+            said = self.check(text)
+            self.assert_exit(said, BAD_INPUT)
+            self.assertEqual(len(said.stderr.strip().splitlines()), 1)
+
+
+def edit(j, rng):
+    """Changes a value somewhere in the proof."""
+    places = []
+
+    def walk(x):
+        for k in (range(len(x)) if isinstance(x, list) else list(x) if isinstance(x, dict) else ()):
+            places.append((x, k))
+            walk(x[k])
+    walk(j["proof"])
+    for _ in range(rng.randint(1, 3)):
+        where, key = rng.choice(places)
+        try:
+            old = where[key]
+        except (IndexError, KeyError):
+            continue
+        other = rng.choice(places)[0]
+        if isinstance(old, bool):
+            where[key] = not old
+        elif isinstance(old, int):
+            where[key] = rng.choice([old + 1, old - 1, 0, 2 ** 31 - 1, 2 ** 40, -1])
+        elif isinstance(old, list) and rng.random() < 0.7:
+            where[key] = old + old if rng.random() < 0.5 else old[1:]
+        else:
+            where[key] = rng.choice([None, 0, "", [], {}, json.loads(json.dumps(other))])
+
+
+class BadInput(Validation):
+    def refused(self, place, *arguments):
+        self.assert_refused(regraft("validate", *arguments, "--json", self.json, "--certificate",
+                                    self.certificate), place)
+
+    def test_models(self):
+        self.save(one("Relu"), one("Relu"))
+        garbage, empty = (os.path.join(self.folder, n) for n in ("garbage.onnx", "empty.onnx"))
+        pathlib.Path(garbage).write_bytes(b"\x07" * 300)
+        pathlib.Path(empty).write_bytes(b"")
+        for path in (os.path.join(self.folder, "missing.onnx"), garbage, empty, self.folder):
+            name = os.path.basename(path)
+            self.refused(name, path, self.b)
+            self.refused(name, self.a, path)
+
+    def test_outputs(self):
+        self.save(one("Relu"), one("Relu"))
+        before = pathlib.Path(self.a).read_bytes()
+        for option, path in (("--json", self.a), ("--certificate", self.b), ("--json", self.folder),
+                             ("--json", os.path.join(self.folder, "no", "report.json")),
+                             ("--certificate", "/proc/proof.json")):
+            said = regraft("validate", self.a, self.b, option, path)
+            self.assert_exit(said, BAD_INPUT)
+            self.assertEqual(len(said.stderr.strip().splitlines()), 1, said.stderr)
+        self.refused("a.onnx", self.a, self.b, "--rules", self.a)
+        same = regraft("validate", self.a, self.b, "--json", self.json, "--certificate", self.json)
+        self.assert_refused(same, "report.json")
+        self.assertEqual(pathlib.Path(self.a).read_bytes(), before)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.onnx", "b.onnx"])
+
+    def test_usage(self):
+        self.save(one("Relu"), one("Relu"))
+        for arguments in ((), (self.a,), (self.a, self.b, "--tolerance-constants", "some"),
+                          (self.a, self.b, "--no-such")):
+            self.assert_exit(regraft("validate", *arguments), 2)
+
+
+class Interruption(Validation):
+    def test_ends_with_whole_files(self):
+        """A pair that takes seconds: what was written is whole, or is not there."""
+        self.save(pairs.deep(True), pairs.deep(False))
+        run = subprocess.Popen([command_line.program(), "validate", self.a, self.b, "--json", self.json,
+                                "--certificate", self.certificate, "--memory", "4", "--threads", "1"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.5)
+        self.assertIsNone(run.poll(), "the pair is decided too fast for this test")
+        run.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        _, stderr = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, INTERRUPTED, stderr)
+        self.assertLess(time.monotonic() - started, 60)
+        self.assertEqual([f for f in os.listdir(self.out_folder) if f not in ("report.json", "proof.json")], [])
+        for path in (self.json, self.certificate):
+            if os.path.exists(path):
+                json.loads(pathlib.Path(path).read_text())
+
+    def test_ends_in_time(self):
+        self.save(pairs.deep(True), pairs.deep(False))
+        started = time.monotonic()
+        said = regraft("validate", self.a, self.b, "--json", self.json, "--time", "1", "--memory", "4")
+        self.assertIn(said.returncode, (UNDECIDED, DONE))
+        self.assertLess(time.monotonic() - started, 60)
+
+
+if __name__ == "__main__":
+    command_line.main()
