@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
@@ -11,6 +12,7 @@
 #include "cli/support/model_files.h"
 #include "cli/support/report.h"
 #include "cli/support/rule_set.h"
+#include "cli/validation/validation_page.h"
 #include "cli/validation/validation_report.h"
 #include "io/interface.h"
 
@@ -125,6 +127,8 @@ int run_validate(const ValidateFlags& flags) {
   auto sizes = sizes_of(flags);
   if (!sizes) return bad_input(sizes.error());
   ValidationReport report;
+  report.file_a = std::filesystem::path(flags.a).filename().string();
+  report.file_b = std::filesystem::path(flags.b).filename().string();
   if (auto s = load_both(flags, *sizes, report); !s) return bad_input(s.error());
   auto files = open_outputs(flags, report);
   if (!files) return bad_input(files.error());
@@ -147,6 +151,7 @@ int run_validate(const ValidateFlags& flags) {
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.common.verbosity != Verbosity::Quiet) fmt::print("{}", text_of(report));
   Status written = files->json.write(to_text(json_of(report), 2));
+  if (written && !flags.html.empty()) written = files->page.write(validation_page(report));
   if (written && !flags.certificate.empty()) {
     auto proof = certify::make_proof(report.a, report.b, report.validation, options, sizes->dims);
     written = proof ? files->certificate.write(certify::to_text(*proof)) : Status(proof.error());

@@ -167,6 +167,12 @@ std::string place_text(const std::vector<int64_t>& position) {
   return fmt::format("[{}]", fmt::join(position, ","));
 }
 
+std::string one_line_of(const json& j) {
+  std::string s = to_text(j, -1);
+  s.erase(s.find_last_not_of('\n') + 1);
+  return s;
+}
+
 std::string joined(const json& names) {
   std::string s;
   for (const auto& n : names) s += (s.empty() ? "" : ", ") + n.get<std::string>();
@@ -183,13 +189,13 @@ std::string counterexample_text(const ValidationReport& report) {
     s += fmt::format("  the second model fails: {}\n", printable(j["failure"].get<std::string>()));
   else if (j["position"].empty() && j["shapes"]["a"] != j["shapes"]["b"])
     s += fmt::format("  {} has shape {} in the first model, {} in the second\n",
-                     printable(j["output"].get<std::string>()), to_text(j["shapes"]["a"], -1),
-                     to_text(j["shapes"]["b"], -1));
+                     printable(j["output"].get<std::string>()), one_line_of(j["shapes"]["a"]),
+                     one_line_of(j["shapes"]["b"]));
   else
     s += fmt::format("  {}{} is {} in the first model, {} in the second\n",
                      printable(j["output"].get<std::string>()),
-                     place_text(j["position"].get<std::vector<int64_t>>()), to_text(j["a"], -1),
-                     to_text(j["b"], -1));
+                     place_text(j["position"].get<std::vector<int64_t>>()), one_line_of(j["a"]),
+                     one_line_of(j["b"]));
   s += j["replayed"].is_null()
            ? std::string("  not replayed in a runtime\n")
            : fmt::format("  replayed in {}, not optimised\n", j["replayed"].get<std::string>());

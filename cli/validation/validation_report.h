@@ -13,6 +13,7 @@ namespace regraft::cli {
 
 /// Two models and all that was found of them.
 struct ValidationReport {
+  std::string file_a, file_b;  ///< names of the files, without folders
   io::Imported a, b;
   std::vector<std::string> fixed;  ///< sizes that the second model fixes, "batch=1"
   certify::Validation validation;
