@@ -105,6 +105,7 @@ class PartDrawer {
                   {},
                   false};
     if (number.empty()) box.details.push_back(type_of(v));
+    if (!constant && names_.shared && names_.shared(v)) box.details.emplace_back("in both models");
     d_.nodes.push_back(std::move(box));
     return it->second;
   }

@@ -13,6 +13,8 @@ namespace regraft::cli {
 struct GraphNames {
   std::function<std::string(Value)> value;     ///< what a value is called
   std::function<std::string(int32_t)> opaque;  ///< the type of a node that is only carried
+  /// A value that the drawn side reads and the other side has as well; nullptr: it is not said.
+  std::function<bool(Value)> shared = nullptr;
 };
 
 inline constexpr size_t kMostDrawn = 40;  ///< nodes of a part

@@ -36,13 +36,13 @@ std::vector<std::string> attributes_of(const Rule& rule, const PatternNode& n) {
   return all;
 }
 
-/// What makes one number in the shape of a scalar.
+/// What makes one number, a scalar. Empty: it is something else.
 std::string number_of(const PatternNode& n) {
-  bool one = n.inputs.empty() && n.op->reals.size() == 1 && n.real_vars.empty() &&
-             n.list_vars.empty() && n.attrs.reals.size() == 1 && !n.attrs.reals[0].symbol;
-  auto given = [](const std::vector<Poly>& list) { return !list.empty(); };
-  if (!one || std::ranges::any_of(n.attrs.ints, given)) return {};
-  return fmt::format("{:.9g}", n.attrs.reals[0].value);
+  bool one = n.inputs.empty() && n.op->reals.size() == 1 && real_variable(n, 0).empty();
+  for (size_t k = 0; k < n.attrs.ints.size(); ++k)
+    one = one && n.attrs.ints[k].empty() && list_variable(n, k).empty();
+  bool known = one && n.attrs.reals.size() == 1 && !n.attrs.reals[0].symbol;
+  return known ? fmt::format("{:.9g}", n.attrs.reals[0].value) : std::string();
 }
 
 class Formulas {

@@ -127,6 +127,11 @@ std::string difference_text(const ValidationReport& report) {
                      position_text(x.position), number(x.first), number(x.second));
 }
 
+GraphNames shared_with_first(const verify::Pair& pair, GraphNames names) {
+  names.shared = [&pair](Value v) { return !pair.is_b(v); };
+  return names;
+}
+
 std::string counterexample_section(const ValidationReport& report, const GraphNames& names) {
   Shown x = shown(report);
   const Graph& g = report.validation.given.graph;
@@ -154,7 +159,9 @@ std::string counterexample_section(const ValidationReport& report, const GraphNa
             "of this part in place of its own, the second model agrees."
           : "Here the second model's values first equal none of the first model's.";
   return s + "</p><div class=\"pair\">" + part_figure(g, start.a, names, "First model", "start-a") +
-         part_figure(g, start.b, names, "Second model", "start-b") + "</div>";
+         part_figure(g, start.b, shared_with_first(report.validation.given, names), "Second model",
+                     "start-b") +
+         "</div>";
 }
 
 }  // namespace regraft::cli

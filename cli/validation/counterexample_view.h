@@ -7,6 +7,10 @@
 
 namespace regraft::cli {
 
+/// Names for a part of the second model: what it shares with the first one is said to be shared.
+/// The pair outlives them.
+GraphNames shared_with_first(const verify::Pair& pair, GraphNames names);
+
 /// HTML of the section. REQUIRES: there is a counterexample.
 std::string counterexample_section(const ValidationReport& report, const GraphNames& names);
 /// "'y'[0,1] is 1 in the first model and 2 in the second": in words, plain text.

@@ -194,7 +194,8 @@ class OpenView {
     s += "<p>" + badge("not decided", "plain") +
          escape_html("Reason: " + (o.reason.empty() ? "none was given" : o.reason)) + "</p>" +
          "<div class=\"pair\">" + part_figure(g, o.left, names_, "First model", id + "-a") +
-         part_figure(g, o.right, names_, "Second model", id + "-b") + "</div>";
+         part_figure(g, o.right, shared_with_first(v_.pair, names_), "Second model", id + "-b") +
+         "</div>";
     return s + "<details><summary>As a rule</summary><pre>" + escape_html(o.text) +
            "</pre></details></section>";
   }
