@@ -249,6 +249,8 @@ class ProofView {
       if (w.count > 0) windows_.emplace_back(&key, &w);
     std::ranges::stable_sort(windows_, std::greater<>(),
                              [](const auto& w) { return w.second->count; });
+    for (size_t k = 0; k < std::min(windows_.size(), kListed); ++k)
+      alike_[formula(windows_[k].second->window)].push_back(k);
   }
 
   std::string section() const {
@@ -263,16 +265,20 @@ class ProofView {
     rows[0].push_back("Rule");
     std::string sections;
     size_t drawn = 0;
-    for (size_t k = 0; k < std::min(windows_.size(), kListed); ++k) {
-      bool draw = draws_ && k < kDrawnWindows && sections.size() < kMostDrawings;
-      if (draw) sections += drawing(k), ++drawn;
-      rows.push_back(row(k, draw));
+    std::vector<size_t> shown_by(std::min(windows_.size(), kListed), SIZE_MAX);
+    for (size_t k = 0; k < shown_by.size(); ++k) {
+      const auto& alike = alike_.at(formula(windows_[k].second->window));
+      bool draw =
+          draws_ && alike.front() == k && drawn < kDrawnWindows && sections.size() < kMostDrawings;
+      if (draw) sections += drawing(k, alike), ++drawn, shown_by[k] = k;
+      shown_by[k] = shown_by[alike.front()];
+      rows.push_back(row(k, shown_by[k]));
     }
     s += html_table(rows, "Windows that are alike are proved once") +
          left_out(windows_.size(), kListed, "windows");
-    if (draws_ && drawn < windows_.size())
-      s += paragraph(fmt::format("The {} that serve most merges are drawn, {} are not.", drawn,
-                                 windows_.size() - drawn));
+    if (draws_ && drawn < alike_.size())
+      s += paragraph(fmt::format("Of their {} forms, the {} that serve most merges are drawn.",
+                                 alike_.size(), drawn));
     return s + sections;
   }
 
@@ -295,11 +301,12 @@ class ProofView {
   const NumericVerdict* numerics(size_t k) const {
     return report_.numerics ? &report_.numerics->at(*windows_[k].first) : nullptr;
   }
-  std::vector<std::string> row(size_t k, bool drawn) const {
+  /// `shown_by`: the window whose drawing shows it; SIZE_MAX: none.
+  std::vector<std::string> row(size_t k, size_t shown_by) const {
     const verify::Judged& w = *windows_[k].second;
     std::string name = fmt::format("{}", k + 1);
     std::vector<std::string> cells = {
-        drawn ? link_to(fmt::format("#window-{}", k + 1), name) : name,
+        shown_by != SIZE_MAX ? link_to(fmt::format("#window-{}", shown_by + 1), name) : name,
         right(fmt::format("{}", w.count)), verdict_badge(w.verdict)};
     if (const NumericVerdict* n = numerics(k)) cells.push_back(numerics_badge(n->kind));
     cells.push_back("<span class=\"f\">" + escape_html(cut(formula(w.window), kLongestRule)) +
@@ -311,7 +318,8 @@ class ProofView {
     return side_formula(rule, rule.lhs, Marking::Plain) + " ⇒ " +
            side_formula(rule, rule.rhs, Marking::Plain);
   }
-  std::string drawing(size_t k) const {
+  /// A window, and those that differ from it in sizes alone.
+  std::string drawing(size_t k, const std::vector<size_t>& alike) const {
     const verify::Judged& w = *windows_[k].second;
     Rule rule = shown_rule(w.window.instance);
     std::string id = fmt::format("window-{}", k + 1);
@@ -329,7 +337,13 @@ class ProofView {
     if (n && !n->witness.empty())
       s += "<details><summary>In floating point: a witness</summary><pre>" +
            escape_html(n->witness) + "</pre></details>";
-    return s + places(w) + "<p><a href=\"#proof\">All windows</a></p></section>";
+    s += places(w);
+    std::string others;
+    for (size_t other : alike)
+      if (other != k) others += fmt::format("{}{}", others.empty() ? "" : ", ", other + 1);
+    if (!others.empty())
+      s += paragraph("Windows of the same form, at other sizes: " + others + ".");
+    return s + "<p><a href=\"#proof\">All windows</a></p></section>";
   }
   /// The nodes of one of the windows that it stands for.
   std::string places(const verify::Judged& w) const {
@@ -350,6 +364,7 @@ class ProofView {
   const Validation& v_;
   bool draws_;
   std::vector<std::pair<const std::string*, const verify::Judged*>> windows_;
+  std::map<std::string, std::vector<size_t>> alike_;  ///< of those listed, by formula
 };
 
 std::string constants_section(const Validation& v) {

@@ -239,7 +239,7 @@ class Contents(Validate):
         self.assertGreater(report["nodes"]["a"], 1000)
         self.assertGreater(len(report["windows"]), 200)
         shown = text_of(tree.find(".//main"))
-        self.assertRegex(shown, r"The \d+ that serve most merges are drawn, \d+ are not")
+        self.assertRegex(shown, r"Of their \d+ forms, the \d+ that serve most merges are drawn")
         self.assertRegex(shown, r"\d+ further windows are left out")
         self.assertLess(len(self.drawn(tree)), 100)
 
@@ -276,6 +276,37 @@ class Numerics(Validate):
         self.assertTrue(judged, report["windows"])
         self.assertIn(judged[0]["witness"], text_of(tree.find(".//main")))
         self.assertIn("unsafe", self.said)
+
+    def test_large_sizes_that_are_fixed(self):
+        """They are judged at small ones where the window holds at these."""
+        shape, heads = [16, 640, 1024], [16, 640, 16, 64]
+        to = np.int64(heads)
+
+        def model(name, nodes, out):
+            graph = helper.make_graph(
+                nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+                [helper.make_tensor_value_info("y", TensorProto.FLOAT, out)],
+                [numpy_helper.from_array(to, "to"), numpy_helper.from_array(np.float32(0.5), "half"),
+                 numpy_helper.from_array(np.float32(1 / 1024), "part")])
+            model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+            path = os.path.join(self.folder, name)
+            onnx.save(model, path)
+            return path
+
+        a = model("a.onnx", [node("Reshape", "x to", "r"), node("Mul", "r half", "h"),
+                             node("Relu", "h", "y")], heads)
+        b = model("b.onnx", [node("Relu", "x", "p"), node("Mul", "p half", "h"),
+                             node("Reshape", "h to", "y")], heads)
+        _, report = self.validate(a, b, DONE, "--numerics")
+        self.assertEqual([w["numerics"] for w in report["windows"]], ["rounding"])
+
+        a = model("mean.onnx", [node("Abs", "x", "u"), node("ReduceMean", "u", "y", axes=[2])],
+                  [16, 640, 1])
+        b = model("sum.onnx", [node("ReduceL1", "x", "s", axes=[2]), node("Mul", "s part", "y")],
+                  [16, 640, 1])
+        tree, report = self.validate(a, b, DONE, "--numerics")
+        self.assertEqual({w["numerics"] for w in report["windows"]}, {"unknown"}, report["windows"])
+        self.assertIn("numerics: unknown", text_of(tree.find(".//main")))
 
     def test_not_unless_asked_for(self):
         _, report = self.validate(*self.distributed(), DONE)

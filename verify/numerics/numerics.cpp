@@ -14,6 +14,7 @@
 #include "verify/numerics/float_range.h"
 #include "verify/numerics/points.h"
 #include "verify/numerics/settings.h"
+#include "verify/numerics/small_sizes.h"
 
 namespace regraft::verify {
 namespace {
@@ -354,7 +355,10 @@ NumericsReport judge_numerics(const Rule& rule, uint64_t seed) {
 NumericsReport judge_numerics(const RuleInstance& instance, uint64_t seed) {
   double start = thread_seconds();
   NumericsReport report;
-  judge(settings_of(instance, seed), Directions::Forward, seed, report);
+  Settings settings = settings_of(instance, seed);
+  if (settings.all.empty())
+    if (auto small = with_small_sizes(instance, seed)) settings = settings_of(*small, seed);
+  judge(settings, Directions::Forward, seed, report);
   report.backward = {};
   report.milliseconds = 1e3 * (thread_seconds() - start);
   return report;
