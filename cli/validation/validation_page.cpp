@@ -171,11 +171,14 @@ class OpenView {
     if (all.empty() && v_.sweep.apart.empty())
       return s + paragraph("No part of the models was found that could be compared by itself.");
     if (!all.empty())
-      s += paragraph(fmt::format(
-          "{} of the second model {} close to the first model's on random inputs, yet no window "
-          "around {} was proved. The smallest ones:",
-          count_of(all.size(), "value"), all.size() == 1 ? "is" : "are",
-          all.size() == 1 ? "it" : "them"));
+      s += paragraph(fmt::format("{} of the second model {} close to the first model's on random "
+                                 "inputs, yet no window "
+                                 "around {} was proved. The smallest ones:",
+                                 count_of(all.size(), "value"), all.size() == 1 ? "is" : "are",
+                                 all.size() == 1 ? "it" : "them")) +
+           "<p class=\"soft\">A window's inputs are taken as any values: that it differs on a "
+           "sample "
+           "says that it is false of some of these, not that the models differ.</p>";
     size_t drawn = 0;
     for (; drawn < std::min(all.size(), kDrawnOpen) && s.size() < kMostDrawings; ++drawn)
       s += window(*all[drawn], drawn + 1);
