@@ -18,10 +18,16 @@ constexpr int64_t kFirsts[] = {5, 3,
 /// What replaces each large number.
 using Replaced = std::map<int64_t, int64_t>;
 
+/// The number that a size is, or is a multiple of; 0: it is a sum.
+int64_t factor_of(const Poly& p) {
+  if (p.is_constant()) return p.constant();
+  return p.constant() == 0 && p.terms().size() == 1 ? p.terms()[0].coefficient : 0;
+}
+
 std::set<int64_t> large_numbers(const RuleInstance& instance) {
   std::set<int64_t> numbers;
   auto note = [&](const Poly& p) {
-    if (p.is_constant() && p.constant() > kSmall) numbers.insert(p.constant());
+    if (int64_t n = factor_of(p); n > kSmall) numbers.insert(n);
   };
   for (Value in : instance.lhs.inputs())
     for (const Poly& p : instance.lhs.shape(in)) note(p);
@@ -55,9 +61,9 @@ Replaced replacements(const std::set<int64_t>& numbers, int64_t first) {
 }
 
 Poly replaced(const Poly& p, const Replaced& by) {
-  if (!p.is_constant()) return p;
-  auto it = by.find(p.constant());
-  return it == by.end() ? p : Poly(it->second);
+  auto it = by.find(factor_of(p));
+  if (it == by.end()) return p;
+  return p.is_constant() ? Poly(it->second) : Poly::product(p.terms()[0].monomial, it->second);
 }
 
 /// Both sides built anew.
