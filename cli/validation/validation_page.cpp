@@ -9,9 +9,9 @@
 
 #include "cli/pages/graph_view.h"
 #include "cli/pages/page.h"
-#include "cli/pages/rule_view.h"
 #include "cli/pages/text.h"
 #include "cli/validation/counterexample_view.h"
+#include "cli/validation/proof_view.h"
 #include "io/coverage/coverage.h"
 
 namespace regraft::cli {
@@ -19,27 +19,9 @@ namespace {
 
 using certify::Equivalence;
 using certify::Validation;
-using Rows = std::vector<std::vector<std::string>>;
 
-constexpr size_t kOutputs = 200, kDifferences = 100, kListed = 200;  // rows of a table
-constexpr size_t kDrawnWindows = 24, kDrawnOpen = 6, kApart = 30;
-constexpr size_t kMostDrawings = 1'000'000;  // bytes of a section with drawings
-constexpr size_t kLongestRule = 240;         // letters, in a table
-
-std::string heading(const char* id, const std::string& text) {
-  return fmt::format(R"(<h2 id="{}">{}</h2>)", id, escape_html(text));
-}
-std::string paragraph(const std::string& text) { return "<p>" + escape_html(text) + "</p>"; }
-std::string code(const std::string& text) { return "<code>" + escape_html(text) + "</code>"; }
-std::string right(const std::string& cell) { return "<span class=\"n\">" + cell + "</span>"; }
-std::string count_of(size_t n, const std::string& what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-std::string left_out(size_t all, size_t shown, const std::string& what) {
-  if (all <= shown) return {};
-  return paragraph(
-      fmt::format("{} further {} are left out here; the JSON report has more.", all - shown, what));
-}
+constexpr size_t kOutputs = 200, kDifferences = 100;  // rows of a table
+constexpr size_t kDrawnOpen = 6, kApart = 30;
 
 std::string equivalence_badge(Equivalence e) {
   static const char* const kKinds[] = {"bad", "plain", "fair", "good"};
@@ -243,133 +225,6 @@ class OpenView {
   const GraphNames& names_;
 };
 
-/// Windows that were proved.
-class ProofView {
- public:
-  explicit ProofView(const ValidationReport& report)
-      : report_(report), v_(report.validation), draws_(v_.verdict() >= Equivalence::UpToConstants) {
-    for (const auto& [key, w] : v_.sweep.windows)
-      if (w.count > 0) windows_.emplace_back(&key, &w);
-    std::ranges::stable_sort(windows_, std::greater<>(),
-                             [](const auto& w) { return w.second->count; });
-    for (size_t k = 0; k < std::min(windows_.size(), kListed); ++k)
-      alike_[formula(windows_[k].second->window)].push_back(k);
-  }
-
-  std::string section() const {
-    int64_t merges = 0, structural = 0;
-    for (const auto& w : windows_) merges += w.second->count;
-    structural = std::ranges::count(v_.sweep.outputs, verify::SweepReport::Structure);
-    std::string s = heading("proof", draws_ ? "How it was proved" : "What was proved");
-    s += paragraph(sentence(static_cast<size_t>(merges), static_cast<size_t>(structural)));
-    if (windows_.empty()) return s;
-    Rows rows = {{"Window", "Merges", "Verdict"}};
-    if (report_.numerics) rows[0].push_back("In floating point");
-    rows[0].push_back("Rule");
-    std::string sections;
-    size_t drawn = 0;
-    std::vector<size_t> shown_by(std::min(windows_.size(), kListed), SIZE_MAX);
-    for (size_t k = 0; k < shown_by.size(); ++k) {
-      const auto& alike = alike_.at(formula(windows_[k].second->window));
-      bool draw =
-          draws_ && alike.front() == k && drawn < kDrawnWindows && sections.size() < kMostDrawings;
-      if (draw) sections += drawing(k, alike), ++drawn, shown_by[k] = k;
-      shown_by[k] = shown_by[alike.front()];
-      rows.push_back(row(k, shown_by[k]));
-    }
-    s += html_table(rows, "Windows that are alike are proved once") +
-         left_out(windows_.size(), kListed, "windows");
-    if (draws_ && drawn < alike_.size())
-      s += paragraph(fmt::format("Of their {} forms, the {} that serve most merges are drawn.",
-                                 alike_.size(), drawn));
-    return s + sections;
-  }
-
- private:
-  std::string sentence(size_t merges, size_t structural) const {
-    std::string s;
-    if (structural > 0)
-      s += fmt::format(
-          "{} {} equal by structure alone: the same operators with the same "
-          "attributes over the same values and constants. ",
-          count_of(structural, "output"), structural == 1 ? "is" : "are");
-    if (merges == 0)
-      return s + (structural > 0 ? "No window had to be proved." : "No window was proved.");
-    return s + fmt::format(
-                   "{} of the second model {} shown to equal values of the first by windows, "
-                   "which are {} up to names; everything else is equal calls of equal values.",
-                   count_of(merges, "value"), merges == 1 ? "was" : "were",
-                   count_of(windows_.size(), "distinct rule"));
-  }
-  const NumericVerdict* numerics(size_t k) const {
-    return report_.numerics ? &report_.numerics->at(*windows_[k].first) : nullptr;
-  }
-  /// `shown_by`: the window whose drawing shows it; SIZE_MAX: none.
-  std::vector<std::string> row(size_t k, size_t shown_by) const {
-    const verify::Judged& w = *windows_[k].second;
-    std::string name = fmt::format("{}", k + 1);
-    std::vector<std::string> cells = {
-        shown_by != SIZE_MAX ? link_to(fmt::format("#window-{}", shown_by + 1), name) : name,
-        right(fmt::format("{}", w.count)), verdict_badge(w.verdict)};
-    if (const NumericVerdict* n = numerics(k)) cells.push_back(numerics_badge(n->kind));
-    cells.push_back("<span class=\"f\">" + escape_html(cut(formula(w.window), kLongestRule)) +
-                    "</span>");
-    return cells;
-  }
-  static std::string formula(const verify::Window& w) {
-    Rule rule = shown_rule(w.instance);
-    return side_formula(rule, rule.lhs, Marking::Plain) + " ⇒ " +
-           side_formula(rule, rule.rhs, Marking::Plain);
-  }
-  /// A window, and those that differ from it in sizes alone.
-  std::string drawing(size_t k, const std::vector<size_t>& alike) const {
-    const verify::Judged& w = *windows_[k].second;
-    Rule rule = shown_rule(w.window.instance);
-    std::string id = fmt::format("window-{}", k + 1);
-    std::string s =
-        fmt::format(R"(<section aria-labelledby="{0}"><h3 id="{0}">Window {1}</h3><p>)", id, k + 1);
-    s += verdict_badge(w.verdict);
-    const NumericVerdict* n = numerics(k);
-    if (n) s += numerics_badge(n->kind);
-    s += badge(fmt::format("serves {}", count_of(static_cast<size_t>(w.count), "merge")), "plain");
-    s += "</p>" + formula_box(rule) + draw_rule(rule, fmt::format("w{}", k + 1));
-    s += "<p class=\"soft\">Inputs of the window:</p><ul class=\"chips f\">";
-    for (const std::string& input : inputs_of(w.window.instance))
-      s += "<li>" + escape_html(input) + "</li>";
-    s += "</ul>";
-    if (n && !n->witness.empty())
-      s += "<details><summary>In floating point: a witness</summary><pre>" +
-           escape_html(n->witness) + "</pre></details>";
-    s += places(w);
-    std::string others;
-    for (size_t other : alike)
-      if (other != k) others += fmt::format("{}{}", others.empty() ? "" : ", ", other + 1);
-    if (!others.empty())
-      s += paragraph("Windows of the same form, at other sizes: " + others + ".");
-    return s + "<p><a href=\"#proof\">All windows</a></p></section>";
-  }
-  /// The nodes of one of the windows that it stands for.
-  std::string places(const verify::Judged& w) const {
-    const Graph& g = v_.pair.graph;
-    auto list = [&](const std::vector<int32_t>& ids) {
-      std::string s;
-      for (int32_t id : ids)
-        if (g.contains(id)) s += (s.empty() ? "" : ", ") + value_name(g, {id, 0});
-      return escape_html(s.empty() ? "nothing" : s);
-    };
-    return "<details><summary>Where it occurs, for instance</summary><dl><dt>First model</dt><dd "
-           "class=\"f\">" +
-           list(w.window.left) + "</dd><dt>Second model</dt><dd class=\"f\">" +
-           list(w.window.right) + "</dd></dl></details>";
-  }
-
-  const ValidationReport& report_;
-  const Validation& v_;
-  bool draws_;
-  std::vector<std::pair<const std::string*, const verify::Judged*>> windows_;
-  std::map<std::string, std::vector<size_t>> alike_;  ///< of those listed, by formula
-};
-
 std::string constants_section(const Validation& v) {
   const Graph& g = v.pair.graph;
   struct Row {
@@ -454,7 +309,7 @@ std::string validation_page(const ValidationReport& report) {
     page.body += counterexample_section(report, names_in(v.given, types));
   if (v.verdict() == Equivalence::Unknown)
     page.body += OpenView(v, names_in(v.pair, types)).section();
-  page.body += ProofView(report).section() + constants_section(v) + compared(report) + reading();
+  page.body += proof_section(report) + constants_section(v) + compared(report) + reading();
   return to_html(page);
 }
 

@@ -239,8 +239,8 @@ class Contents(Validate):
         self.assertGreater(report["nodes"]["a"], 1000)
         self.assertGreater(len(report["windows"]), 200)
         shown = text_of(tree.find(".//main"))
-        self.assertRegex(shown, r"Of their \d+ forms, the \d+ that serve most merges are drawn")
-        self.assertRegex(shown, r"\d+ further windows are left out")
+        self.assertRegex(shown, r"Of \d+ rules, the \d+ that serve most merges are drawn")
+        self.assertRegex(shown, r"\d+ further rules are left out")
         self.assertLess(len(self.drawn(tree)), 100)
 
     def test_one_file_is_not_two(self):
