@@ -238,6 +238,7 @@ class Contents(Validate):
         tree, report = self.validate(chain("long.onnx", two), chain("short.onnx", one), DONE)
         self.assertGreater(report["nodes"]["a"], 1000)
         self.assertGreater(len(report["windows"]), 200)
+        print(f"page of a large model: {os.path.getsize(self.page) / 1e3:.0f} kB, {report['seconds']:.1f} s")
         shown = text_of(tree.find(".//main"))
         self.assertRegex(shown, r"Of \d+ rules, the \d+ that serve most merges are drawn")
         self.assertRegex(shown, r"\d+ further rules are left out")
