@@ -307,7 +307,9 @@ std::string validation_page(const ValidationReport& report) {
               interface_section(v);
   if (has_counterexample(report))
     page.body += counterexample_section(report, names_in(v.given, types));
-  if (v.verdict() == Equivalence::Unknown)
+  bool open = std::ranges::any_of(v.outputs,
+                                  [](const auto& o) { return o.verdict == Equivalence::Unknown; });
+  if (open && !has_counterexample(report))
     page.body += OpenView(v, names_in(v.pair, types)).section();
   page.body += proof_section(report) + constants_section(v) + compared(report) + reading();
   return to_html(page);
