@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
@@ -11,6 +12,7 @@
 #include "cli/support/model_files.h"
 #include "cli/support/report.h"
 #include "cli/support/rule_set.h"
+#include "cli/validation/validation_page.h"
 #include "cli/validation/validation_report.h"
 #include "io/interface.h"
 
@@ -115,17 +117,19 @@ int exit_code(Equivalence e) {
 
 /// The files that the command writes.
 struct Outputs {
-  OutputFile json, certificate;
+  OutputFile json, certificate, page;
 };
 Result<Outputs> open_outputs(const ValidateFlags& flags, const ValidationReport& report) {
   std::vector<NamedFile> inputs = named("a model", {flags.a, flags.b});
   for (const auto* model : {&report.a, &report.b})
     for (auto& file : named("a model's data", io::data_files(*model))) inputs.push_back(file);
-  RETURN_IF_ERROR(require_distinct(
-      inputs, {{"the report", flags.common.json}, {"the certificate", flags.certificate}}));
+  RETURN_IF_ERROR(require_distinct(inputs, {{"the report", flags.common.json},
+                                            {"the certificate", flags.certificate},
+                                            {"the page", flags.html}}));
   Outputs files;
   ASSIGN_OR_RETURN(files.json, OutputFile::open(flags.common.json));
   ASSIGN_OR_RETURN(files.certificate, OutputFile::open(flags.certificate));
+  ASSIGN_OR_RETURN(files.page, OutputFile::open(flags.html));
   return files;
 }
 
@@ -137,6 +141,8 @@ int run_validate(const ValidateFlags& flags) {
   auto sizes = sizes_of(flags);
   if (!sizes) return bad_input(sizes.error());
   ValidationReport report;
+  report.file_a = std::filesystem::path(flags.a).filename().string();
+  report.file_b = std::filesystem::path(flags.b).filename().string();
   if (auto s = load_both(flags, *sizes, report); !s) return bad_input(s.error());
   auto files = open_outputs(flags, report);
   if (!files) return bad_input(files.error());
@@ -148,15 +154,18 @@ int run_validate(const ValidateFlags& flags) {
   options.sweep.constants = flags.constants == "auto";
   if (auto s = judge(flags, options, report, stop); !s)
     return bad_input(error(flags.b + ": " + s.error().message));
+  if (flags.numerics)
+    report.numerics =
+        numerics_of_windows(report.validation.sweep, flags.common.seed, flags.common.threads, stop);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.common.verbosity != Verbosity::Quiet) fmt::print("{}", text_of(report));
   Status written = files->json.write(to_text(json_of(report), 2));
+  if (written && !flags.html.empty()) written = files->page.write(validation_page(report));
   if (written && !flags.certificate.empty()) {
     auto proof = certify::make_proof(report.a, report.b, report.validation, options, sizes->dims);
     written = proof ? files->certificate.write(certify::to_text(*proof)) : Status(proof.error());
   }
-  if (written) written = files->certificate.commit();
-  if (written) written = files->json.commit();
+  if (written) written = commit_all({&files->certificate, &files->json, &files->page});
   if (!written) return bad_input(written.error());
   return exit_code(report.validation.verdict());
 }

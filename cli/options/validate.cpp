@@ -19,6 +19,13 @@ void add_validate(CLI::App& root, ValidateFlags& f, int& code) {
   app->add_option("--rules", f.rules, "rule files to tidy up both models with; default: shipped");
   app->add_option("--certificate", f.certificate,
                   "file to write the proof to, for `check --validation`");
+  app->add_option(
+      "--html", f.html,
+      "file to write a page to: the verdicts, and the proof or the counterexample, drawn");
+  app->add_flag("--numerics", f.numerics,
+                "say also what each kind of window that was proved does in float32 and float16, as "
+                "`verify` says it of rules: at small sizes, also in place of large ones that are "
+                "fixed; unknown where the window does not hold at any that are tried");
   add_common(*app, f.common);
   add_time(*app, f.common);
   add_memory(*app, f.common, kMemory);

@@ -36,9 +36,10 @@ std::string link_to(const std::string& address, const std::string& text) {
   return fmt::format(R"(<a href="{}">{}</a>)", escape_html(address), escape_html(text));
 }
 
-std::string figure(const std::string& content, const std::string& caption) {
+std::string figure(const std::string& content, const std::string& caption,
+                   const std::string& below) {
   return "<figure><div class=\"wide\">" + content + "</div><figcaption>" + escape_html(caption) +
-         "</figcaption></figure>";
+         below + "</figcaption></figure>";
 }
 
 std::string html_table(const std::vector<std::vector<std::string>>& rows,
@@ -76,6 +77,7 @@ font-size:.9rem}
 nav li+li::before{content:"/";color:var(--soft);margin-right:.5rem}
 h1{font-size:1.6rem;line-height:1.25;margin:1rem 0 .75rem;overflow-wrap:anywhere}
 h2{font-size:1.15rem;margin:2.25rem 0 .6rem;padding-top:.6rem;border-top:1px solid var(--rule)}
+h3{font-size:1.02rem;margin:1.6rem 0 .4rem;overflow-wrap:anywhere}
 p,ul,dl{margin:.5rem 0;max-width:48rem}
 a{color:var(--link)}
 a:focus-visible,input:focus-visible,select:focus-visible,summary:focus-visible,
@@ -104,6 +106,7 @@ flex-direction:column}
 figure .wide{flex:1;display:flex;align-items:safe center;justify-content:safe center;padding:.8rem}
 figcaption{border-top:1px solid var(--rule);background:var(--back);padding:.35rem .8rem;
 font-size:.88rem;color:var(--soft);border-radius:0 0 6px 6px}
+figcaption ol{margin:.3rem 0;padding-left:2rem}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;font-size:.92rem;margin:.5rem 0}
 caption{text-align:left;color:var(--soft);padding-bottom:.3rem}

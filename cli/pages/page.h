@@ -26,8 +26,9 @@ std::string style_sheet();
 std::string badge(const std::string& text, const std::string& kind);
 /// <a href="address">text</a> of plain texts.
 std::string link_to(const std::string& address, const std::string& text);
-/// <figure> with a drawing (SVG text) or other HTML, and a caption of plain text.
-std::string figure(const std::string& content, const std::string& caption);
+/// <figure> with a drawing (SVG text) or other HTML, a caption of plain text, and HTML below that.
+std::string figure(const std::string& content, const std::string& caption,
+                   const std::string& below = {});
 /// A table of HTML cells; rows[0] is the header, with plain texts.
 std::string html_table(const std::vector<std::vector<std::string>>& rows,
                        const std::string& caption);

@@ -36,6 +36,15 @@ std::vector<std::string> attributes_of(const Rule& rule, const PatternNode& n) {
   return all;
 }
 
+/// What makes one number, a scalar. Empty: it is something else.
+std::string number_of(const PatternNode& n) {
+  bool one = n.inputs.empty() && n.op->reals.size() == 1 && real_variable(n, 0).empty();
+  for (size_t k = 0; k < n.attrs.ints.size(); ++k)
+    one = one && n.attrs.ints[k].empty() && list_variable(n, k).empty();
+  bool known = one && n.attrs.reals.size() == 1 && !n.attrs.reals[0].symbol;
+  return known ? fmt::format("{:.9g}", n.attrs.reals[0].value) : std::string();
+}
+
 class Formulas {
  public:
   Formulas(const Rule& rule, const Pattern& side, Marking marking)
@@ -45,7 +54,8 @@ class Formulas {
   std::string value(PatternRef r, int tight) const {
     if (is_variable(r)) return shown("", rule_.variables[static_cast<size_t>(variable_of(r))]);
     const PatternNode& n = side_.nodes[static_cast<size_t>(r.node)];
-    std::string s = infix(n, tight);
+    std::string s = number_of(n);
+    if (s.empty()) s = infix(n, tight);
     if (s.empty()) s = call(n);
     return r.output == 0 ? s : fmt::format("{}#{}", s, r.output);
   }
@@ -127,9 +137,14 @@ Drawing draw_side(const Rule& rule, const Pattern& side, const std::string& titl
   auto label_of = [](PatternRef r) {
     return !is_variable(r) && r.output > 0 ? fmt::format("#{}", r.output) : std::string();
   };
-  for (const PatternNode& n : side.nodes)
-    d.nodes.push_back({n.inputs.empty() ? DrawnNode::Constant : DrawnNode::Operator,
-                       std::string(n.op->name), attributes_of(rule, n), false});
+  for (const PatternNode& n : side.nodes) {
+    std::string number = number_of(n);
+    if (!number.empty())
+      d.nodes.push_back({DrawnNode::Constant, number, {}, false});
+    else
+      d.nodes.push_back({n.inputs.empty() ? DrawnNode::Constant : DrawnNode::Operator,
+                         std::string(n.op->name), attributes_of(rule, n), false});
+  }
   for (size_t k = 0; k < side.nodes.size(); ++k)
     for (PatternRef r : side.nodes[k].inputs) {
       size_t from = place_of(r);
@@ -146,7 +161,7 @@ Drawing draw_side(const Rule& rule, const Pattern& side, const std::string& titl
 
 std::string draw_rule(const Rule& rule, const std::string& id) {
   auto side = [&](const Pattern& p, const char* name, const char* letter) {
-    size_t n = size(p);
+    auto n = std::ranges::count_if(p.nodes, [](const auto& x) { return number_of(x).empty(); });
     std::string caption = fmt::format("{}: {} operator{}", name, n, n == 1 ? "" : "s");
     return figure(to_svg(draw_side(rule, p, caption), id + letter), caption);
   };

@@ -7,6 +7,7 @@
 
 #include "base/printable.h"
 #include "cli/support/report.h"
+#include "verify/numerics/numerics.h"
 
 namespace regraft::cli {
 namespace {
@@ -26,7 +27,8 @@ json names_of(const Graph& g, const std::vector<int32_t>& ids) {
   return names;
 }
 
-json windows_json(const Validation& v) {
+json windows_json(const ValidationReport& report) {
+  const Validation& v = report.validation;
   json list = json::array();
   for (const auto& [key, w] : v.sweep.windows) {
     if (w.count == 0) continue;
@@ -34,6 +36,11 @@ json windows_json(const Validation& v) {
     j["rule"] = w.window.text;
     j["verdict"] = to_string(w.verdict.kind);
     j["count"] = w.count;
+    if (report.numerics) {
+      const NumericVerdict& n = report.numerics->at(key);
+      j["numerics"] = to_string(n.kind);
+      if (!n.witness.empty()) j["witness"] = n.witness;
+    }
     j["a"] = names_of(v.pair.graph, w.window.left);
     j["b"] = names_of(v.pair.graph, w.window.right);
     list.push_back(std::move(j));
@@ -63,15 +70,6 @@ json constants_json(const Validation& v) {
     }
   }
   return list;
-}
-
-/// The smallest windows that were not decided, first.
-std::vector<const verify::Open*> open_windows(const Validation& v) {
-  std::vector<const verify::Open*> open;
-  for (const verify::Open& o : v.sweep.open) open.push_back(&o);
-  std::ranges::stable_sort(open, {},
-                           [](const verify::Open* o) { return o->left.size() + o->right.size(); });
-  return open;
 }
 
 json open_json(const Validation& v) {
@@ -157,8 +155,30 @@ json counterexample_json(const ValidationReport& report) {
   return j;
 }
 
+/// "in floating point: 2 unknown, 1 rounding, 3 exact", and the first witness against.
+std::string numerics_text(const ValidationReport& report) {
+  if (!report.numerics || report.numerics->empty()) return {};
+  std::map<Numerics, int> counts;
+  std::string witness, list;
+  for (const auto& [key, n] : *report.numerics) {
+    ++counts[n.kind];
+    if (witness.empty() && n.kind == Numerics::Unsafe)
+      witness = report.validation.sweep.windows.at(key).window.text + ": " + n.witness;
+  }
+  for (const auto& [kind, count] : counts)
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, to_string(kind));
+  if (!witness.empty()) list += "\n  unsafe: " + printable(witness);
+  return fmt::format("in floating point: {}\n", list);
+}
+
 std::string place_text(const std::vector<int64_t>& position) {
   return fmt::format("[{}]", fmt::join(position, ","));
+}
+
+std::string one_line_of(const json& j) {
+  std::string s = to_text(j, -1);
+  s.erase(s.find_last_not_of('\n') + 1);
+  return s;
 }
 
 std::string joined(const json& names) {
@@ -177,13 +197,13 @@ std::string counterexample_text(const ValidationReport& report) {
     s += fmt::format("  the second model fails: {}\n", printable(j["failure"].get<std::string>()));
   else if (j["position"].empty() && j["shapes"]["a"] != j["shapes"]["b"])
     s += fmt::format("  {} has shape {} in the first model, {} in the second\n",
-                     printable(j["output"].get<std::string>()), to_text(j["shapes"]["a"], -1),
-                     to_text(j["shapes"]["b"], -1));
+                     printable(j["output"].get<std::string>()), one_line_of(j["shapes"]["a"]),
+                     one_line_of(j["shapes"]["b"]));
   else
     s += fmt::format("  {}{} is {} in the first model, {} in the second\n",
                      printable(j["output"].get<std::string>()),
-                     place_text(j["position"].get<std::vector<int64_t>>()), to_text(j["a"], -1),
-                     to_text(j["b"], -1));
+                     place_text(j["position"].get<std::vector<int64_t>>()), one_line_of(j["a"]),
+                     one_line_of(j["b"]));
   s += j["replayed"].is_null()
            ? std::string("  not replayed in a runtime\n")
            : fmt::format("  replayed in {}, not optimised\n", j["replayed"].get<std::string>());
@@ -214,6 +234,30 @@ Graph second_of(const verify::Pair& pair) {
   return g;
 }
 
+std::vector<const verify::Open*> open_windows(const Validation& v) {
+  std::vector<const verify::Open*> open;
+  for (const verify::Open& o : v.sweep.open) open.push_back(&o);
+  std::ranges::stable_sort(open, {},
+                           [](const verify::Open* o) { return o->left.size() + o->right.size(); });
+  return open;
+}
+
+std::map<std::string, NumericVerdict> numerics_of_windows(const verify::SweepReport& sweep,
+                                                          uint64_t seed, int threads,
+                                                          const Stop& stop) {
+  std::vector<std::pair<const std::string*, const verify::Judged*>> used;
+  for (const auto& [key, w] : sweep.windows)
+    if (w.count > 0) used.emplace_back(&key, &w);
+  std::vector<NumericVerdict> found(used.size());
+  parallel_for(used.size(), threads, [&](size_t k) {
+    if (!stop.must_end())
+      found[k] = verify::judge_numerics(used[k].second->window.instance, seed).forward;
+  });
+  std::map<std::string, NumericVerdict> all;
+  for (size_t k = 0; k < used.size(); ++k) all.emplace(*used[k].first, std::move(found[k]));
+  return all;
+}
+
 json json_of(const ValidationReport& report) {
   const Validation& v = report.validation;
   json j;
@@ -231,7 +275,7 @@ json json_of(const ValidationReport& report) {
   }
   j["nodes"] = {{"a", report.a.graph.node_count()}, {"b", report.b.graph.node_count()}};
   j["structural"] = std::ranges::count(v.sweep.outputs, verify::SweepReport::Structure);
-  j["windows"] = windows_json(v);
+  j["windows"] = windows_json(report);
   j["constants"] = constants_json(v);
   j["unknown"] = open_json(v);
   j["apart"] = json::array();
@@ -269,7 +313,7 @@ std::string text_of(const ValidationReport& report) {
   if (constants > 0)
     s += fmt::format("; {} {} rounded, by {:.1e} of the largest element at most", constants,
                      constants == 1 ? "constant is" : "constants are", worst);
-  s += "\n";
+  s += "\n" + numerics_text(report);
   if (report.refutation && report.refutation->counterexample && v.verdict() == Equivalence::Refuted)
     return s + counterexample_text(report);
   if (v.verdict() != Equivalence::Unknown) return s;

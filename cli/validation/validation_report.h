@@ -1,5 +1,6 @@
 #pragma once
 // What `validate` found, for people and for machines.
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -12,10 +13,13 @@ namespace regraft::cli {
 
 /// Two models and all that was found of them.
 struct ValidationReport {
+  std::string file_a, file_b;  ///< names of the files, without folders
   io::Imported a, b;
   std::vector<std::string> fixed;  ///< sizes that the second model fixes, "batch=1"
   certify::Validation validation;
   std::optional<Refutation> refutation;  ///< where something was neither proved nor excluded
+  /// Of proved windows by their keys, where it was asked for.
+  std::optional<std::map<std::string, NumericVerdict>> numerics;
   double seconds = 0;
 };
 
@@ -25,6 +29,14 @@ std::string value_name(const Graph& g, Value v);
 /// The pair's graphs by themselves, over the same inputs.
 Graph first_of(const verify::Pair& pair);
 Graph second_of(const verify::Pair& pair);
+
+/// What each proved window that a merge rests on does in floating point. Windows that were not
+/// reached before `stop` are unknown.
+std::map<std::string, NumericVerdict> numerics_of_windows(const verify::SweepReport& sweep,
+                                                          uint64_t seed, int threads,
+                                                          const Stop& stop);
+/// The windows that were not decided, the smallest first.
+std::vector<const verify::Open*> open_windows(const certify::Validation& v);
 
 nlohmann::json json_of(const ValidationReport& report);
 /// A line for each output, then the counterexample or the smallest window that is open.

@@ -14,6 +14,7 @@
 #include "verify/numerics/float_range.h"
 #include "verify/numerics/points.h"
 #include "verify/numerics/settings.h"
+#include "verify/numerics/small_sizes.h"
 
 namespace regraft::verify {
 namespace {
@@ -309,8 +310,10 @@ NumericVerdict verdict(std::string single, std::string half) {
   return {Numerics::Rounding, {}};
 }
 
-void judge(const Rule& rule, uint64_t seed, NumericsReport& report) {
-  Settings settings = settings_of(rule, seed);
+enum class Directions : uint8_t { Forward, Both };
+
+void judge(const Settings& settings, Directions directions, uint64_t seed, NumericsReport& report) {
+  bool both = directions == Directions::Both;
   if (settings.all.empty()) return;
   if (is_exact(settings)) {
     report.forward.kind = report.backward.kind = Numerics::Exact;
@@ -318,10 +321,10 @@ void judge(const Rule& rule, uint64_t seed, NumericsReport& report) {
     return;
   }
   std::vector<Looked> looked = looked_at(settings);
-  auto single = FormatJudge(looked, Format::F32, seed, report).run(rule.both);
+  auto single = FormatJudge(looked, Format::F32, seed, report).run(both);
   FormatJudge::Harm half;
-  bool none_safe = !single.forward.empty() && (!rule.both || !single.backward.empty());
-  if (!none_safe) half = FormatJudge(looked, Format::F16, combine(seed, 16), report).run(rule.both);
+  bool none_safe = !single.forward.empty() && (!both || !single.backward.empty());
+  if (!none_safe) half = FormatJudge(looked, Format::F16, combine(seed, 16), report).run(both);
   report.forward = verdict(std::move(single.forward), std::move(half.forward));
   report.backward = verdict(std::move(single.backward), std::move(half.backward));
   report.forward_range_proved = single.forward_proved && half.forward_proved;
@@ -343,8 +346,20 @@ NumericsReport judge_numerics(const Rule& rule, uint64_t seed) {
   }
   double start = thread_seconds();
   NumericsReport report;
-  judge(rule, seed, report);
+  judge(settings_of(rule, seed), rule.both ? Directions::Both : Directions::Forward, seed, report);
   if (!rule.both) report.backward = {};
+  report.milliseconds = 1e3 * (thread_seconds() - start);
+  return report;
+}
+
+NumericsReport judge_numerics(const RuleInstance& instance, uint64_t seed) {
+  double start = thread_seconds();
+  NumericsReport report;
+  Settings settings = settings_of(instance, seed);
+  if (settings.all.empty())
+    if (auto small = with_small_sizes(instance, seed)) settings = settings_of(*small, seed);
+  judge(settings, Directions::Forward, seed, report);
+  report.backward = {};
   report.milliseconds = 1e3 * (thread_seconds() - start);
   return report;
 }

@@ -27,5 +27,8 @@ struct NumericsReport {
 /// Deterministic for a given rule and seed; a rule named "..~" has the verdict of its reverse's
 /// other direction.
 NumericsReport judge_numerics(const Rule& rule, uint64_t seed);
+/// The same of one instance, from left to right. Where sizes that are numbers in it are too large
+/// for each step to be looked at, it is judged with small ones in their place (small_sizes.h).
+NumericsReport judge_numerics(const RuleInstance& instance, uint64_t seed);
 
 }  // namespace regraft::verify

@@ -41,20 +41,23 @@ RealValues hostile_values(const RuleInstance& instance, Rng& rng) {
 
 class Collector {
  public:
-  Collector(const Rule& rule, uint64_t seed) : rule_(rule), seed_(seed), rng_(seed) {}
+  explicit Collector(uint64_t seed) : seed_(seed), rng_(seed) {}
 
-  Settings run() {
-    size_t n = rule_.domain.size(), wanted = std::min(n, kSignatures);
+  Settings run(const Rule& rule) {
+    size_t n = rule.domain.size(), wanted = std::min(n, kSignatures);
     for (size_t k = 0; k < wanted; ++k)
-      add_signature(rule_.domain[wanted == 1 ? 0 : k * (n - 1) / (wanted - 1)]);
+      if (auto made = instantiate(rule, rule.domain[wanted == 1 ? 0 : k * (n - 1) / (wanted - 1)]))
+        add_instance(*std::move(made));
+    return std::move(out_);
+  }
+  Settings run(const RuleInstance& instance) {
+    add_instance(instance);
     return std::move(out_);
   }
 
  private:
-  void add_signature(const Signature& signature) {
-    auto made = instantiate(rule_, signature);
-    if (!made) return;
-    const RuleInstance& instance = out_.instances.emplace_back(*std::move(made));
+  void add_instance(RuleInstance made) {
+    const RuleInstance& instance = out_.instances.emplace_back(std::move(made));
     bool first = out_.instances.size() == 1;
     std::vector<Valuation> sizes, sampled = sample_sizes(instance, seed_, kSizesTried);
     // Not the smallest first: many axes of size 1 hide what the rule does.
@@ -98,20 +101,25 @@ class Collector {
       out_.all.push_back(std::move(found[k].second));
   }
 
-  const Rule& rule_;
   uint64_t seed_;
   Rng rng_;
   Settings out_;
 };
 
-}  // namespace
-
-Settings settings_of(const Rule& rule, uint64_t seed) {
+template <class What>
+Settings collected(const What& what, uint64_t seed) {
   try {
-    return Collector(rule, seed).run();
+    return Collector(seed).run(what);
   } catch (const PolyOverflow&) {  // of a size
     return {};
   }
+}
+
+}  // namespace
+
+Settings settings_of(const Rule& rule, uint64_t seed) { return collected(rule, seed); }
+Settings settings_of(const RuleInstance& instance, uint64_t seed) {
+  return collected(instance, seed);
 }
 
 std::string describe(const Setting& setting) {

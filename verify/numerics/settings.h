@@ -22,6 +22,7 @@ struct Settings {
   std::vector<Setting> all;
 };
 Settings settings_of(const Rule& rule, uint64_t seed);
+Settings settings_of(const RuleInstance& instance, uint64_t seed);
 
 /// "a=[2,3] b=[3] e=1e-05".
 std::string describe(const Setting& setting);
