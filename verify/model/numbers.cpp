@@ -71,6 +71,25 @@ std::optional<NumberExpression> explain(double number, const std::set<double>& k
   return std::nullopt;
 }
 
+std::optional<Rational> fraction_near(double number, const std::set<int64_t>& extents, DType type) {
+  constexpr int64_t kSmall = 64;
+  const double size = std::abs(number), allowed = kFewRoundings * roundoff(type) * size;
+  if (!std::isfinite(number) || size == 0 || size > kSmall) return std::nullopt;
+  auto fits = [&](int64_t p, int64_t q) {
+    bool dyadic = (q & (q - 1)) == 0;
+    return !dyadic && std::abs(static_cast<double>(p) / static_cast<double>(q) - size) <= allowed;
+  };
+  auto signed_fraction = [&](int64_t p, int64_t q) {
+    return Rational::make(number < 0 ? -p : p, q);
+  };
+  for (int64_t q = 3; q <= kSmall; ++q)
+    if (int64_t p = std::llround(size * static_cast<double>(q)); p <= kSmall && fits(p, q))
+      return signed_fraction(p, q);
+  for (int64_t q : extents)
+    if (fits(1, q)) return signed_fraction(1, q);
+  return std::nullopt;
+}
+
 std::optional<NumberExpression> solved_for_x(const NumberExpression& e, double number) {
   auto of = [&](E::Form form) -> std::optional<E> { return E{form, number, e.y, 0, {}}; };
   switch (e.form) {

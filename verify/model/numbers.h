@@ -34,6 +34,10 @@ struct NumberExpression {
 /// or for none where the expression is exact in it; nullopt: there is none.
 std::optional<NumberExpression> explain(double number, const std::set<double>& known, DType type);
 
+/// The fraction of small numbers, or 1 over one of `extents`, that `number` is but for a few
+/// roundings to `type`, where no number of `type` is that fraction.
+std::optional<Rational> fraction_near(double number, const std::set<int64_t>& extents, DType type);
+
 /// x as an expression over the number that `e` gives and y: 1 / 0.707 of 0.707 = 1 / 1.414.
 /// nullopt: there is no such form, or e is x.
 std::optional<NumberExpression> solved_for_x(const NumberExpression& e, double number);

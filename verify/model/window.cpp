@@ -1,5 +1,7 @@
 #include "verify/model/window.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -49,6 +51,8 @@ class Maker {
         add_side(r.rhs, w_.right, b, true, [&](const Formula& f) { r.requires_rhs.push_back(f); });
     if (!done) return std::nullopt;
     w_.key = to_string(r.lhs) + "=>\n" + to_string(r.rhs) + symbols_of(r);
+    for (const auto& [number, f] : w_.fractions)
+      w_.key += fmt::format(" {}={}/{}", number, f.n, f.d);
     w_.text = text_of(r.lhs) + " => " + text_of(r.rhs);
     return std::move(w_);
   }
@@ -88,6 +92,9 @@ class Maker {
         if (is_number(v)) known_.insert(*cut_.number[static_cast<size_t>(v.node)]);
       for (const Real& r : cut_.graph.node(id).attrs.reals)
         if (!r.symbol) known_.insert(r.value);
+      for (Value v : cut_.operands[static_cast<size_t>(id)])
+        for (const Poly& p : cut_.graph.type(v).shape.value_or(Shape{}))
+          if (p.is_constant()) extents_.insert(p.constant());
     }
   }
 
@@ -97,12 +104,22 @@ class Maker {
     for (int32_t id : w_.right)
       for (const Real& r : cut_.graph.node(id).attrs.reals) {
         if (r.symbol || known_.count(r.value) > 0 || kept_.count(r.value) > 0) continue;
+        if (auto f = fraction_near(r.value, extents_, DType::F32)) {
+          explain_as(r.value, *f);
+          w_.fractions.emplace(value_of(*f), *f);
+          continue;
+        }
         auto found = explain(r.value, known_, DType::F32);
         auto of_attribute = found ? solved_for_x(*found, r.value) : std::nullopt;
         if (!of_attribute || !over_attributes_.emplace(found->x, *of_attribute).second) continue;
         kept_.insert(r.value);
         w_.explained.push_back({r.value, found->value, found->text});
       }
+  }
+
+  static double value_of(Rational f) { return static_cast<double>(f.n) / static_cast<double>(f.d); }
+  void explain_as(double number, Rational f) {
+    w_.explained.push_back({number, value_of(f), fmt::format("{} / {}", f.n, f.d)});
   }
 
   static Value full(Graph& g, const std::vector<Poly>& shape, double number, DType type) {
@@ -125,6 +142,12 @@ class Maker {
     if (!right || numbers_ == Numbers::AsTheyAre || !is_real(c.dtype()) || known_.count(x))
       return make(x);
     auto found = explain(x, known_, c.dtype());
+    if (auto f = found ? std::nullopt : fraction_near(x, extents_, c.dtype())) {
+      explain_as(x, *f);
+      NumberExpression quotient{
+          NumberExpression::Quotient, static_cast<double>(f->n), static_cast<double>(f->d), 0, {}};
+      return build(g, quotient, make);
+    }
     if (!found) return make(x);
     w_.explained.push_back({x, found->value, found->text});
     return build(g, *found, make);
@@ -136,6 +159,10 @@ class Maker {
     for (Real& r : at.reals) {
       if (numbers_ == Numbers::AsTheyAre || r.symbol || known_.count(r.value)) continue;
       if (kept_.count(r.value) > 0) continue;
+      if (auto f = fraction_near(r.value, extents_, DType::F32)) {
+        r.value = value_of(*f);
+        continue;
+      }
       auto found = explain(r.value, known_, DType::F32);
       if (!found || found->text == text::print(1.0)) continue;
       w_.explained.push_back({r.value, found->value, found->text});
@@ -235,6 +262,7 @@ class Maker {
   Window w_;
   std::map<Value, size_t> places_;  // of the frontier
   std::set<double> known_;
+  std::set<int64_t> extents_;                           // of the left side's operands
   std::set<double> kept_;                               // attributes of the right side
   std::map<double, NumberExpression> over_attributes_;  // numbers of the left side
 };
@@ -297,7 +325,7 @@ Verdict judge(const Window& window, uint64_t effort, const Stop& stop) {
     NumericCheck numbers = check_numbers(instance, sizes, 1, Counterexamples::Any);
     if (numbers.counterexample) return {VerdictKind::Refuted, "differs on a sample"};
   }
-  return SymbolicProver(limits_for(effort), &stop).prove(instance);
+  return SymbolicProver(limits_for(effort), &stop, window.fractions).prove(instance);
 }
 
 }  // namespace regraft::verify

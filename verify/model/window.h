@@ -33,6 +33,7 @@ struct Window {
   std::vector<Value> frontier;       ///< the inputs: values that both models have
   std::vector<int32_t> left, right;  ///< calls of each side, operands first
   RuleInstance instance;
+  Fractions fractions;                     ///< that attributes of the right side stand for
   std::string key;                         ///< equal for windows that are alike
   std::string text;                        ///< "(relu (add x0 x1)) => (add-relu x0 x1)"
   std::vector<ExplainedNumber> explained;  ///< numbers of the right side that were replaced

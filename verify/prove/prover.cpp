@@ -64,12 +64,32 @@ std::vector<SolvedDomain> cases(const Conjunction& domain) {
 
 Verdict unknown(std::string reason) { return {VerdictKind::Unknown, std::move(reason)}; }
 
+/// Numbers that stand for fractions become them.
+Sum with_fractions(Sum sum, const Fractions& fractions) {
+  for (Product& p : sum.products)
+    for (auto a = p.atoms.begin(); a != p.atoms.end();) {
+      if (a->argument) a->argument = std::make_shared<Sum>(with_fractions(*a->argument, fractions));
+      bool number = a->kind == Atom::Opaque && !a->reals[0].symbol;
+      auto found = number ? fractions.find(a->reals[0].value) : fractions.end();
+      if (found == fractions.end()) {
+        ++a;
+        continue;
+      }
+      p.coefficient = p.coefficient * found->second;
+      a = p.atoms.erase(a);
+    }
+  return sum;
+}
+
 /// The proof of one instance where its sizes are solved in one way.
 class Case {
  public:
-  Case(const RuleInstance& instance, const SolvedDomain& solved, ArithmeticSolver& solver,
-       Budget& budget)
-      : instance_(instance), sizes_(solved.sizes), context_(solver, budget, solved.domain) {}
+  Case(const RuleInstance& instance, const SolvedDomain& solved, const Fractions& fractions,
+       ArithmeticSolver& solver, Budget& budget)
+      : instance_(instance),
+        sizes_(solved.sizes),
+        fractions_(fractions),
+        context_(solver, budget, solved.domain) {}
   Verdict run() const;
 
  private:
@@ -80,12 +100,15 @@ class Case {
     bool unsure = false;  ///< what a choice leaves out is not defined everywhere
   };
   Lowered lower(const Graph& g, Value v, std::span<const Poly> position) const;
+  /// With sizes and numbers as they are known.
+  Sum known(const Sum& s) const { return with_fractions(substitute(s, sizes_), fractions_); }
   Verdict prove_output(size_t k) const;
   /// Follows from what the left side requires; equal sizes are one symbol there.
   bool implied(const Formula& f) const { return context_.implies(substitute(f, sizes_)); }
 
   const RuleInstance& instance_;
   const Substitution& sizes_;
+  const Fractions& fractions_;
   const Context context_;  ///< what the left side requires
 };
 
@@ -99,7 +122,7 @@ Case::Lowered Case::lower(const Graph& g, Value v, std::span<const Poly> positio
   algebra.on_apply = [&](Fn f, const Sum& x) {
     if (facts(f).domain == Domain::Everywhere) return;
     Scope scope = algebra.scope();
-    Sum argument = substitute(x, sizes_);
+    Sum argument = known(x);
     if (algebra.choosing() && !implies(sign_of(argument, context_), domain_sign(f)))
       r.unsure = true;
     r.side.partial.push_back(
@@ -110,9 +133,9 @@ Case::Lowered Case::lower(const Graph& g, Value v, std::span<const Poly> positio
     Sum s = sum_of(m);
     s.products[0].bound = scope.bound;
     s.products[0].guard = scope.guard;
-    r.side.maxima.push_back(substitute(s, sizes_).products.at(0));
+    r.side.maxima.push_back(known(s).products.at(0));
   };
-  r.side.value = substitute(Lowering(g, algebra).element(v, position), sizes_);
+  r.side.value = known(Lowering(g, algebra).element(v, position));
   return r;
 }
 
@@ -146,7 +169,8 @@ Verdict Case::prove_output(size_t k) const {
   return prove_equal(one.side, other.side, context_.only(std::move(domain)));
 }
 
-Verdict prove_all_sizes(const RuleInstance& instance, ArithmeticSolver& solver, Budget& budget) {
+Verdict prove_all_sizes(const RuleInstance& instance, const Fractions& fractions,
+                        ArithmeticSolver& solver, Budget& budget) {
   const Graph &left = instance.lhs, &right = instance.rhs;
   Symbolic algebra(left.pool());
   if (!Lowering(left, algebra).supported() || !Lowering(right, algebra).supported())
@@ -154,7 +178,7 @@ Verdict prove_all_sizes(const RuleInstance& instance, ArithmeticSolver& solver, 
   if (left.outputs().size() != right.outputs().size()) return unknown("number of outputs");
   if (solver.refuted(instance.requires_lhs)) return unknown("empty domain");
   for (const SolvedDomain& sizes : cases(instance.requires_lhs))
-    if (Verdict v = Case(instance, sizes, solver, budget).run();
+    if (Verdict v = Case(instance, sizes, fractions, solver, budget).run();
         v.kind != VerdictKind::ProvedAllSizes)
       return v;
   return {VerdictKind::ProvedAllSizes, {}};
@@ -181,7 +205,7 @@ Verdict SymbolicProver::prove(const RuleInstance& instance) {
   ArithmeticSolver solver(budget);
   Verdict v;
   try {
-    v = prove_all_sizes(instance, solver, budget);
+    v = prove_all_sizes(instance, fractions_, solver, budget);
   } catch (const PolyOverflow&) {
     v = unknown("integers too large");
   } catch (const OutOfBudget& e) {

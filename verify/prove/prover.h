@@ -1,5 +1,8 @@
 #pragma once
 // The seam between a rule at one signature and whatever proves it.
+#include <map>
+
+#include "ir/algebra/concrete.h"
 #include "ir/rule/rule.h"
 #include "verify/arithmetic/solver.h"
 
@@ -12,12 +15,16 @@ struct Prover {
   virtual Verdict prove(const RuleInstance& instance) = 0;
 };
 
+/// Numbers in attributes that stand for fractions: 1/6 is no double.
+using Fractions = std::map<double, Rational>;
+
 /// Proofs for all sizes: both sides as sums of guarded products over symbolic indices. Any limit,
 /// overflow or open question is Unknown with the reason. Deterministic. Not thread-safe.
 class SymbolicProver final : public Prover {
  public:
-  explicit SymbolicProver(const Limits& limits = {}, const Stop* stop = nullptr)
-      : limits_(limits), stop_(stop) {}
+  explicit SymbolicProver(const Limits& limits = {}, const Stop* stop = nullptr,
+                          Fractions fractions = {})
+      : limits_(limits), stop_(stop), fractions_(std::move(fractions)) {}
   Verdict prove(const RuleInstance& instance) override;
   /// Of all proofs so far.
   const OracleStats& stats() const { return stats_; }
@@ -25,6 +32,7 @@ class SymbolicProver final : public Prover {
  private:
   Limits limits_;
   const Stop* stop_;
+  Fractions fractions_;
   OracleStats stats_;
 };
 
