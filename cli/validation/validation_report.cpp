@@ -136,7 +136,8 @@ json counterexample_json(const ValidationReport& report) {
   j["chosen"] = c.inputs_are;
   bool replayed = r.replay && r.replay->differs;
   size_t output = replayed ? r.replay->output : c.output;
-  j["output"] = output < pair.a.size() ? value_name(g, pair.a[output]) : "";
+  const std::vector<size_t>& of_pair = report.compared;
+  j["output"] = output < of_pair.size() ? value_name(g, pair.a[of_pair[output]]) : "";
   j["position"] = replayed ? r.replay->position : c.position;
   j["a"] = replayed ? r.replay->first : c.first;
   j["b"] = replayed ? r.replay->second : c.second;
