@@ -19,6 +19,14 @@ bool is_random(const onnx::NodeProto& node) {
   return std::find(kRandom.begin(), kRandom.end(), node.op_type()) != kRandom.end();
 }
 
+/// The same of what its bodies consist of.
+bool has_random(const onnx::NodeProto& node) {
+  auto of_node = [](const onnx::NodeProto& inner) { return has_random(inner); };
+  return is_random(node) || std::ranges::any_of(bodies(node), [&](const onnx::GraphProto* body) {
+           return std::ranges::any_of(body->node(), of_node);
+         });
+}
+
 /// Any tensor's data: what it means where that is known.
 std::shared_ptr<const Constant> data_of(const onnx::TensorProto& t,
                                         const std::shared_ptr<const Model>& owner) {
@@ -70,6 +78,24 @@ std::shared_ptr<const Constant> carried_data(const onnx::TensorProto& t,
     return {};
   };
   return std::make_shared<Constant>(type, std::move(dims), read);
+}
+
+std::vector<char> random_nodes(const Imported& imported) {
+  const Model& model = *imported.model;
+  std::vector<char> random(static_cast<size_t>(imported.graph.id_bound()), 0);
+  bool in_functions = std::ranges::any_of(model.shell.functions(), [](const auto& function) {
+    return std::ranges::any_of(function.node(), has_random);
+  });
+  Contents contents(imported.model);
+  for (int32_t id = 0; id < imported.graph.id_bound(); ++id) {
+    if (!imported.graph.contains(id)) continue;
+    int32_t origin = imported.graph.node(id).origin;
+    if (origin < 0 || !model.is_node(origin)) continue;
+    const onnx::NodeProto& node = *model.nodes[static_cast<size_t>(origin)];
+    bool draws = has_random(node) || (in_functions && contents.calls_function(node));
+    random[static_cast<size_t>(id)] = draws;
+  }
+  return random;
 }
 
 Contents::Contents(std::shared_ptr<const Model> model) : model_(std::move(model)) {}

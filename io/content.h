@@ -23,9 +23,9 @@ class Contents {
   /// An Error: a tensor in the node cannot be read.
   Result<Content> of(const onnx::NodeProto& node);
   Result<Digest> of(const onnx::SparseTensorProto& tensor) const;
+  bool calls_function(const onnx::NodeProto& node) const;
 
  private:
-  bool calls_function(const onnx::NodeProto& node) const;
   Result<Digest> surroundings();
 
   std::shared_ptr<const Model> model_;

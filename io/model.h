@@ -54,6 +54,10 @@ Result<Imported> load(const std::string& path, const FixedSizes& sizes = {});
 Result<Imported> parse(std::string_view bytes, const std::string& name,
                        const std::string& folder = {});
 
+/// By node of the graph: whether it, a body of it or a local function that it may call draws random
+/// numbers.
+std::vector<char> random_nodes(const Imported& model);
+
 /// protobuf says nothing on stderr from now on: Errors say it all.
 void silence_parser();
 

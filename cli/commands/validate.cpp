@@ -58,6 +58,40 @@ ReplayModel replay_model(const std::string& file, const io::Imported& model,
   return r;
 }
 
+/// By node of the joint graph: it draws random numbers in one of the models.
+std::vector<char> random_nodes_of(const ValidationReport& report) {
+  const verify::Pair& pair = report.validation.given;
+  std::vector<char> random = io::random_nodes(report.a), of_b = io::random_nodes(report.b);
+  random.resize(static_cast<size_t>(pair.graph.id_bound()), 0);
+  for (size_t k = 0; k < of_b.size(); ++k)
+    if (of_b[k] != 0 && pair.from_b[k] >= 0) random[static_cast<size_t>(pair.from_b[k])] = 1;
+  return random;
+}
+
+/// The pairs of outputs that runs can tell apart: those that draw no random numbers.
+std::vector<size_t> told_apart_by_runs(const ValidationReport& report) {
+  const verify::Pair& pair = report.validation.given;
+  std::vector<char> random = random_nodes_of(report);
+  auto order = topological_order(pair.graph);
+  if (!order) return {};
+  for (int32_t id : *order)
+    for (Value v : pair.graph.node(id).inputs)
+      random[static_cast<size_t>(id)] |= random[static_cast<size_t>(v.node)];
+  std::vector<size_t> kept;
+  for (size_t k = 0; k < pair.a.size(); ++k)
+    if (random[static_cast<size_t>(pair.a[k].node)] == 0 &&
+        random[static_cast<size_t>(pair.b[k].node)] == 0)
+      kept.push_back(k);
+  return kept;
+}
+
+template <class T>
+std::vector<T> at(const std::vector<T>& all, const std::vector<size_t>& places) {
+  std::vector<T> some;
+  for (size_t k : places) some.push_back(all[k]);
+  return some;
+}
+
 /// Looks for a counterexample of the outputs that were not proved.
 Status look_for_counterexample(const ValidateFlags& flags, ValidationReport& report,
                                const Stop& stop) {
@@ -73,20 +107,28 @@ Status look_for_counterexample(const ValidateFlags& flags, ValidationReport& rep
       outputs_a.push_back(static_cast<int>(k));
       outputs_b.push_back(m.outputs[k]);
     }
+  report.compared = told_apart_by_runs(report);
+  const std::vector<size_t>& kept = report.compared;
+  if (kept.empty()) return {};
+  verify::Pair pair = v.given;
+  pair.a = at(pair.a, kept);
+  pair.b = at(pair.b, kept);
   RefuteOptions options;
   options.search.seed = flags.common.seed;
   options.search.sample_seconds = kSampleSeconds;
   options.search.reduce_seconds = kReduceSeconds;
   options.search.locate_seconds = kLocateSeconds;
-  auto found = refute(replay_model(flags.a, report.a, inputs_a, outputs_a), first_of(v.given),
-                      replay_model(flags.b, report.b, inputs_b, outputs_b), second_of(v.given),
-                      options, stop);
+  auto found =
+      refute(replay_model(flags.a, report.a, inputs_a, at(outputs_a, kept)), first_of(pair),
+             replay_model(flags.b, report.b, inputs_b, at(outputs_b, kept)), second_of(pair),
+             options, stop);
   if (!found) return found.error();
   report.refutation = *std::move(found);
   if (!report.refutation->refuted()) return {};
   const Refutation& r = *report.refutation;
-  size_t output = r.replay && r.replay->differs ? r.replay->output : r.counterexample->output;
-  size_t of_pair = 0;
+  size_t place = r.replay && r.replay->differs ? r.replay->output : r.counterexample->output;
+  if (place >= kept.size()) return {};
+  size_t output = kept[place], of_pair = 0;
   for (size_t k = 0; k < v.outputs.size(); ++k) {
     if (m.outputs[k] < 0 || of_pair++ != output) continue;
     if (v.outputs[k].verdict >= Equivalence::UpToConstants) continue;  // a proof stands

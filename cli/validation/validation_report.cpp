@@ -134,7 +134,8 @@ json counterexample_json(const ValidationReport& report) {
   j["chosen"] = c.inputs_are;
   bool replayed = r.replay && r.replay->differs;
   size_t output = replayed ? r.replay->output : c.output;
-  j["output"] = output < pair.a.size() ? value_name(g, pair.a[output]) : "";
+  const std::vector<size_t>& of_pair = report.compared;
+  j["output"] = output < of_pair.size() ? value_name(g, pair.a[of_pair[output]]) : "";
   std::string failure = replayed ? r.replay->runs[1].error : c.failure;
   if (failure.empty()) {
     j["position"] = replayed ? r.replay->position : c.position;

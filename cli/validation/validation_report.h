@@ -17,6 +17,7 @@ struct ValidationReport {
   io::Imported a, b;
   std::vector<std::string> fixed;  ///< sizes that the second model fixes, "batch=1"
   certify::Validation validation;
+  std::vector<size_t> compared;  ///< the pairs of outputs that the search for one compared
   std::optional<Refutation> refutation;  ///< where something was neither proved nor excluded
   /// Of proved windows by their keys, where it was asked for.
   std::optional<std::map<std::string, NumericVerdict>> numerics;

@@ -27,8 +27,8 @@ onnx::ValueInfoProto value(const std::string& name) {
   return v;
 }
 
-/// y = last(x + c) twice, or once; the constant may be a little off.
-io::Imported model(const char* last, int times, float off) {
+/// y = last(x + c) where the sum is negated so often; the constant may be a little off.
+io::Imported model(const char* last, int negated, float off) {
   onnx::ModelProto m;
   m.set_ir_version(8);
   m.add_opset_import()->set_version(13);
@@ -48,8 +48,13 @@ io::Imported model(const char* last, int times, float off) {
     n.add_output(output);
   };
   node("Add", {"x", "c"}, "s");
-  if (times == 2) node(last, {"s"}, "t");
-  node(last, {times == 2 ? "t" : "s"}, "y");
+  std::string made = "s";
+  for (int k = 0; k < negated; ++k) {
+    std::string next = "n" + std::to_string(k);
+    node("Neg", {made}, next);
+    made = next;
+  }
+  node(last, {made}, "y");
   auto imported = io::parse(m.SerializeAsString(), "model");
   CLAIM(imported.has_value(), imported.error().message);
   return *std::move(imported);
@@ -57,11 +62,11 @@ io::Imported model(const char* last, int times, float off) {
 
 /// A model, one that computes the same, and some that do not.
 struct Setting {
-  io::Imported first = model("Relu", 2, 0), second = model("Relu", 1, 0);
+  io::Imported first = model("Relu", 2, 0), second = model("Relu", 0, 0);
   std::vector<io::Imported> wrong;
   Setting() {
-    wrong.push_back(model("Sigmoid", 1, 0));
-    wrong.push_back(model("Relu", 1, 0.5F));
+    wrong.push_back(model("Sigmoid", 0, 0));
+    wrong.push_back(model("Relu", 0, 0.5F));
   }
 };
 const Setting& setting() {
