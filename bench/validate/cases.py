@@ -1,4 +1,5 @@
 """The pairs and the mutants that are validated, and what regraft says of one."""
+import collections
 import json
 import os
 import pathlib
@@ -36,6 +37,15 @@ def mutants(folder):
             found.append({**record, "group": "mutant", "stratum": record["kind"],
                           "after": str(folder / record["after"])})
     return found
+
+
+def sorted_out(folder):
+    """How many mutants have which verdict of the evaluator, and its limits."""
+    if not folder:
+        return {}
+    made = json.loads((folder / "mutants.json").read_text())
+    return {**{key: made[key] for key in ("limit", "margin", "accident", "seed")},
+            "verdicts": collections.Counter(m["verdict"] for m in made["mutants"])}
 
 
 def stratified(cases, count, seed=1):

@@ -19,10 +19,11 @@ import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(HERE / "history")]
+sys.path[:0] = [str(HERE), str(ROOT / "bench")]
 
 import cases  # noqa: E402
 import certificates  # noqa: E402
+import validate_figures  # noqa: E402
 import validate_report  # noqa: E402
 from make_pairs import sha  # noqa: E402
 
@@ -103,9 +104,10 @@ def main():
     kept = {"date": datetime.date.today().isoformat(), "program": program,
             "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
             "whole": not (args.only or args.sample),
-            "runs": validate_report.runs(args.pairs), "cases": judged, "certified": peers}
-    figures = validate_report.figures(kept)
-    (args.out / "validate.json").write_text(validate_report.dumped(figures, kept))
+            "runs": validate_figures.runs(json.loads((args.pairs / "pairs.json").read_text())),
+            "sorted": cases.sorted_out(args.mutants), "cases": judged, "certified": peers}
+    figures = validate_figures.figures(kept)
+    (args.out / "validate.json").write_text(validate_figures.dumped(figures, kept))
     (args.out / "validate.md").write_text(validate_report.text(figures))
 
 
