@@ -68,6 +68,7 @@ def moved(subject, draw):
         inputs = model.graph.node[user].input
         inputs[:] = [node.input[0] if name == node.output[0] else name for name in inputs]
         put_behind(model, user, next_node.output[0], order)
+        del model.graph.node[place]
     return f"{label(subject, place)} moved behind {label(subject, user)}", edit
 
 
