@@ -103,6 +103,7 @@ def validate(regraft, case):
         path = pathlib.Path(place, "report.json")
         ran = zoo_tools.run(command(regraft, case, path), PATIENCE)
         found = {"exit": ran["exit"], "seconds": round(ran["seconds"], 3), "memory": ran["memory"],
+                 "processor": round(ran["processor"], 3),
                  "weights": sum(os.path.getsize(case[side]) for side in ("before", "after"))}
         if path.exists():
             return {**found, **summary(json.loads(path.read_text()))}
