@@ -74,6 +74,7 @@ class Made:
                      "tool": pair["tool"], "before": pair["before"],
                      "before_digest": pair["before_digest"], **finished(record, self.args.out)})
                 self.counts[record["kind"]] += record["verdict"] == "differs"
+            (self.args.out / "mutants.json").write_text(self.text())
 
     def text(self):
         rows = ",\n".join(json.dumps(r) for r in sorted(self.records, key=lambda r: r["id"]))
@@ -132,7 +133,6 @@ def main():
         for turn in range(TURNS):
             list(pool.map(lambda pair, turn=turn: run(pair, turn, entries[pair["model"]], made),
                           pairs))
-    (args.out / "mutants.json").write_text(made.text())
     verdicts = collections.Counter(r["verdict"] for r in made.records)
     print(f"{sum(made.counts.values())} mutants of {len(pairs)} pairs; {dict(verdicts)}")
 

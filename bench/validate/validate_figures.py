@@ -6,8 +6,8 @@ import statistics
 
 PROVED, CONSTANTS = "proved", "proved-up-to-constants"
 KNOWN = (PROVED, CONSTANTS, "unknown", "refuted")
-SHARED = ("verdict", "seconds", "memory", "weights", "outputs", "reasons", "open", "apart",
-          "counterexample", "ran", "told", "interface", "exit")
+SHARED = ("verdict", "seconds", "processor", "memory", "weights", "outputs", "reasons", "open",
+          "apart", "counterexample", "ran", "told", "interface", "exit")
 DIFFERS = 1e-3  # of an output's largest magnitude: onnxruntime's own rounding is far below
 
 

@@ -9,6 +9,7 @@ import pathlib
 import random
 import sys
 import tempfile
+import types
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -257,6 +258,57 @@ class Making(unittest.TestCase):
             again.add({"model": "m", "tool": "u", "changed": "opset"})
             self.assertEqual(len(make_pairs.changed(json.loads(path.read_text()))), 1)
             self.assertEqual(set(again.known), {("m", "t"), ("m", "u")})
+
+
+def program(folder, text):
+    """A shell script in regraft's place."""
+    path = pathlib.Path(folder, "program")
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    return path
+
+
+class Programs(unittest.TestCase):
+    """What is kept of a program that works, fails, or says too little."""
+
+    def made(self, text):
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place)
+            onnx.save(unary("Relu(x)"), folder / "a.onnx")
+            onnx.save(unary("Abs(x)"), folder / "other.onnx")
+            args = types.SimpleNamespace(out=folder / "out", regraft=program(folder, text))
+            source = make_pairs.Source({**ENTRY, "file": "a.onnx"}, folder)
+            found = make_pairs.make(source, "regraft", args, "1")
+            kept_file = (folder / "out/tiny/regraft.onnx").exists()
+            self.assertEqual(kept_file, found.get("changed") == "structure")
+            return found
+
+    def test_making(self):
+        self.assertEqual(self.made('cp "$2" "$4"')["changed"], "nothing")
+        found = self.made('cp "$(dirname "$2")/other.onnx" "$4"')
+        self.assertEqual((found["changed"], found["nodes"]), ("structure", [1, 1]))
+        self.assertEqual(self.made("echo no such model >&2; exit 3")["error"], "no such model")
+        self.assertIn("exit 0", self.made("true")["error"])
+
+    def validated(self, text):
+        with tempfile.TemporaryDirectory() as place:
+            path = program(place, text)
+            return cases.validate(path, {"before": str(path), "after": str(path)})
+
+    def test_validating(self):
+        report = {"verdict": "unknown", "interface": [], "windows": [], "constants": [],
+                  "outputs": [{"verdict": "unknown", "reason": "a window was not proved"}],
+                  "unknown": [{"reason": "stuck", "rule": "(relu ?x0) => (abs ?x0)", "a": "p",
+                               "b": "q"}],
+                  "apart": [{"operator": "abs"}], "counterexample": None}
+        said = self.validated(f"while [ $1 != --json ]; do shift; done\n"
+                              f"echo '{json.dumps(report)}' > $2\nexit 5")
+        self.assertEqual((said["verdict"], said["exit"], said["apart"]), ("unknown", 5, ["abs"]))
+        self.assertEqual(said["open"][0]["operators"], ["abs", "relu"])
+        self.assertGreater(said["memory"], 0)
+        said = self.validated("echo 'a.onnx: not a model' >&2; exit 3")
+        self.assertEqual((said["verdict"], said["exit"], said["told"]),
+                         ("failed", 3, "a.onnx: not a model"))
 
 
 class Journal(unittest.TestCase):
