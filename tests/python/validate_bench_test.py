@@ -290,6 +290,13 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.made("echo no such model >&2; exit 3")["error"], "no such model")
         self.assertIn("exit 0", self.made("true")["error"])
 
+    def test_what_is_made_again(self):
+        self.assertFalse(make_pairs.settled(None))
+        self.assertTrue(make_pairs.settled({"changed": "opset"}))
+        self.assertTrue(make_pairs.settled({"error": "exit 1"}))
+        self.assertFalse(make_pairs.settled({"error": "no end after 120 s", "late": 20.0}))
+        self.assertTrue(make_pairs.settled({"error": "no end after 120 s", "late": 119.0}))
+
     def validated(self, text):
         with tempfile.TemporaryDirectory() as place:
             path = program(place, text)
