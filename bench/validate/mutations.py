@@ -70,7 +70,7 @@ def changed_integers(values, draw):
         made[where], made[other] = made[where] + step, made[other] - step
     else:
         made[where] += step
-    return made
+    return [max(-2**63, min(2**63 - 1, value)) for value in made]
 
 
 def integer_sites(subject):

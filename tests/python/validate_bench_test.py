@@ -208,6 +208,14 @@ class Kinds(unittest.TestCase):
             seen[what.split()[0]] = judge.judge(copy)["verdict"]
         self.assertEqual(seen, {"Exp": "differs", "Relu": "equal by accident", "Add": "differs"})
 
+    def test_integers_stay_integers(self):
+        ends = [2**63 - 1, -2**63, 5]
+        for seed in range(40):
+            made = mutations.changed_integers(ends, random.Random(seed))
+            self.assertEqual(np.array(made, np.int64).shape, (3,))
+        self.assertIn([4, 2], [mutations.changed_integers([3, 3], random.Random(s))
+                               for s in range(40)])
+
     def test_constants_change_by_more_than_rounding(self):
         _, given = known(block())
         for seed in range(40):
