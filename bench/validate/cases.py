@@ -73,7 +73,7 @@ def command(regraft, case, report):
 
 def operators(rule):
     """Names of the operators in the text of a rule, each once."""
-    return sorted(set(re.findall(r"\(([a-z][\w.-]*)", rule)))
+    return sorted(set(re.findall(r"(?<!\w)\(([a-z][\w.-]*)", rule)))
 
 
 def summary(report):

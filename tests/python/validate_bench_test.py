@@ -346,6 +346,7 @@ class Journal(unittest.TestCase):
     def test_operators_of_a_rule(self):
         rule = "(add (matmul ?x0 ?x1) ?x2) => (reshape (gemm (reshape ?x0 shape=16,-1) ?x1 ?x2))"
         self.assertEqual(cases.operators(rule), ["add", "gemm", "matmul", "reshape"])
+        self.assertEqual(cases.operators("(reshape ?x0 shape=n,floor(samples/5)-1)"), ["reshape"])
 
 
 def case(name, verdict, group="pair", **said):
