@@ -18,8 +18,8 @@ PATIENCE = 600    # seconds for one program on one model
 
 
 def run(line, patience=PATIENCE):
-    """Exit status, seconds, bytes at the peak, and the last line on stderr; of what did not end
-    also "late", the seconds that it computed. This process stays small: the system counts its
+    """Exit status, seconds, the seconds that it computed, bytes at the peak, and the last line on
+    stderr; of what did not end also "late", the seconds that it computed. This process stays small: the system counts its
     memory as the child's until the child's program starts."""
     with tempfile.TemporaryFile("w+", errors="replace") as told:
         begin = time.perf_counter()
@@ -36,6 +36,7 @@ def run(line, patience=PATIENCE):
         told.seek(0)
         lines = [text for text in told.read().splitlines() if text.strip()]
         result = {"exit": process.returncode, "seconds": time.perf_counter() - begin,
+                  "processor": usage.ru_utime + usage.ru_stime,
                   "memory": usage.ru_maxrss * 1024, "told": lines[-1][:160] if lines else ""}
         if late.is_set():
             result.update(told=f"no end after {patience} s",

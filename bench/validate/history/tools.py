@@ -2,6 +2,8 @@
 
   python tools.py onnxruntime IN OUT basic|extended|all
   python tools.py onnxoptimizer|onnx.optimizer IN OUT PASS,...
+  python tools.py onnxoptimizer IN OUT     its own choice of passes
+  python tools.py converter IN OUT OPSET   the version converter of the package onnx
   python tools.py onnxsim|onnxslim|onnxscript IN OUT
   python tools.py certify A B [BOUND]      prints JSON; needs z3-solver; inputs in [-BOUND, BOUND]
   python tools.py versions                 prints JSON
@@ -29,10 +31,10 @@ def onnxruntime(source, out, level):
     ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
 
-def onnxoptimizer(source, out, passes):
+def onnxoptimizer(source, out, passes=None):
     import onnx
     import onnxoptimizer as package
-    onnx.save(package.optimize(onnx.load(source), passes.split(",")), out)
+    onnx.save(package.optimize(onnx.load(source), passes and passes.split(",")), out)
 
 
 def onnx_optimizer(source, out, passes):
@@ -58,6 +60,12 @@ def onnxscript(source, out):
     import onnx
     from onnxscript import optimizer
     onnx.save(optimizer.optimize(onnx.load(source)), out)
+
+
+def converter(source, out, opset):
+    import onnx
+    from onnx import version_converter
+    onnx.save(version_converter.convert_version(onnx.load(source), int(opset)), out)
 
 
 def certify(before, after, bound=None):
