@@ -135,7 +135,7 @@ class Validator {
     RETURN_IF_ERROR(make_bodies());
     RETURN_IF_ERROR(attempt(first_, second_));
     out_.given = out_.pair;
-    bool prepare_too = options_.thorough && options_.rules && !any_suspect();
+    bool prepare_too = options_.thorough && options_.rules && !out_.postponed;
     if (prepare_too && !complete(out_.sweep)) RETURN_IF_ERROR(prepare());
     out_.proof.merges = out_.sweep.merges;
     conclude();
@@ -225,7 +225,7 @@ class Validator {
     return {};
   }
   void note_suspects(const std::vector<std::vector<verify::Fingerprint>>& prints) {
-    constexpr double kFar = 1e-3;  // far beyond what rounding of constants adds up to, mostly
+    constexpr double kFar = 1e-6;  // well beyond what rounding of float32 constants adds up to
     auto print = [&](Value v) -> const verify::Fingerprint& {
       return prints[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)];
     };

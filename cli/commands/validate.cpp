@@ -141,11 +141,15 @@ Status look_for_counterexample(const ValidateFlags& flags, ValidationReport& rep
 /// Proves or refutes. What looks wrong on random inputs is refuted before proofs are tried.
 Status judge(const ValidateFlags& flags, certify::ValidationOptions options,
              ValidationReport& report, const Stop& stop) {
+  constexpr double kOfTheTime = 0.6;  // a proof may take; the rest is for a counterexample
+  constexpr double kLongest = 40;  // seconds that a counterexample is looked for, of large models
   options.try_suspects = false;
-  ASSIGN_OR_RETURN(report.validation, certify::validate(report.a, report.b, options, stop));
+  Stop first = Stop::within(stop, kOfTheTime * flags.common.seconds);  // 0: no limit
+  ASSIGN_OR_RETURN(report.validation, certify::validate(report.a, report.b, options, first));
   certify::Validation& v = report.validation;
   if (v.verdict() != Equivalence::Unknown || stop.requested()) return {};
-  RETURN_IF_ERROR(look_for_counterexample(flags, report, stop));
+  Stop second = Stop::within(stop, kLongest);
+  RETURN_IF_ERROR(look_for_counterexample(flags, report, second));
   if (v.verdict() != Equivalence::Unknown || !v.postponed || stop.must_end()) return {};
   options.try_suspects = true;
   ASSIGN_OR_RETURN(v, certify::validate(report.a, report.b, options, stop));

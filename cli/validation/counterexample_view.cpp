@@ -115,9 +115,10 @@ std::string tensor_text(const Array<double>& x) {
 std::string difference_text(const ValidationReport& report) {
   Shown x = shown(report);
   const verify::Pair& pair = report.validation.given;
-  std::string what = x.c.needs_replay && !x.replayed
-                         ? x.c.place
-                         : "output '" + value_name(pair.graph, pair.a[x.output]) + "'";
+  std::string what =
+      x.c.needs_replay && !x.replayed
+          ? x.c.place
+          : "output '" + value_name(pair.graph, pair.a[report.compared[x.output]]) + "'";
   if (!x.c.failure.empty())
     return fmt::format("the second model fails where the first one runs: {}", x.c.failure);
   if (x.position.empty() && x.c.first_shape != x.c.second_shape)
