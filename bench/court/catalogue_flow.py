@@ -50,13 +50,13 @@ BODIES = {
 for label, body in BODIES.items():
     for count in (0, 1, 3):
         add(f"loop {label} {count}", "float[2] x", f"a = Abs(x) t, o = Loop(n, c, a) <body = {body}> "
-            "y = Neg(t)", outputs="y, o", n=ints(count)[0], c=YES,
+            "y = Neg(t)", outputs="float[2] y, float[K,2] o", n=ints(count)[0], c=YES,
             **({"k": f(2)} if "k)" in body or "k," in body else {}))
     add(f"loop {label} never", "float[2] x", f"a = Abs(x) t, o = Loop(n, c, a) <body = {body}> "
-        "y = Neg(t)", outputs="y, o", n=ints(3)[0], c=NO, **({"k": f(2)} if "k" in body else {}))
+        "y = Neg(t)", outputs="float[2] y, float[K,2] o", n=ints(3)[0], c=NO, **({"k": f(2)} if "k" in body else {}))
 add("loop shared constant", "float[2] x", "w = Mul(x, k) t = Loop(n, c, w) <body = g1 (int64 i, bool c1, "
     "float[2] s) => (bool d, float[2] u) { d = Identity(c1) u = Mul(s, k) }> y = Add(t, w)",
-    n=ints(2)[0], c=YES, k=f(2))
+    outputs="float[2] y", n=ints(2)[0], c=YES, k=f(2))
 add("scan", "float[2] x, float[3,2] z", "s, o = Scan<num_scan_inputs = 1, body = g1 (float[2] a, "
     "float[2] b) => (float[2] c, float[2] d) { c = Add(a, b) e = Neg(c) d = Neg(e) }>(x, z) "
     "y = Relu(s)", outputs="y, o")

@@ -109,8 +109,10 @@ def another_shape(model):
                 to = made.graph.input[index].type.tensor_type
                 to.CopyFrom(helper.make_tensor_type_proto(to.elem_type, shape).tensor_type)
                 yield f"{value.name} {shape}", made
+    scales = {name for node in model.graph.node if "Quantize" in node.op_type
+              for name in node.input[1:2]}
     for index, tensor in enumerate(model.graph.initializer):
-        if tensor.data_type not in REAL:
+        if tensor.data_type not in REAL or tensor.name in scales:
             continue
         held = numpy_helper.to_array(tensor)
         cut = [held[(slice(None),) * k + (slice(0, 1),)] for k in range(held.ndim)]

@@ -68,8 +68,12 @@ def onnxruntime(source, level, disabled=()):
 
 
 def onnxsim(source, *skipped):
+    """With its option that keeps constants that are inputs as well, where a model has such."""
     import onnxsim as tool
-    return tool.simplify(parsed(source), skipped_optimizers=list(skipped))[0].SerializeToString()
+    model = parsed(source)
+    both = {t.name for t in model.graph.initializer} & {i.name for i in model.graph.input}
+    return tool.simplify(model, skipped_optimizers=list(skipped) or None,
+                         mutable_initializer=bool(both))[0].SerializeToString()
 
 
 def onnxslim(source, *skipped):

@@ -28,15 +28,18 @@ class Probe:
         return dataclasses.replace(self, model=made, name=name or self.name, rule="", target=None)
 
 
-def inferred(made):
-    """The model with the outputs' types and the types of all values as inference finds them;
-    None where it is no valid model."""
-    made = onnx.ModelProto.FromString(made.SerializeToString())
+def inferred(given):
+    """The model with the outputs' types and the types of all values as inference finds them, or as
+    they are declared where it finds no shape; None where it is no valid model."""
+    made = onnx.ModelProto.FromString(given.SerializeToString())
     del made.graph.value_info[:]
     for value in made.graph.output:
         value.ClearField("type")
     try:
         made = onnx.shape_inference.infer_shapes(made, strict_mode=True, data_prop=True)
+        for value, before in zip(made.graph.output, given.graph.output):
+            if not value.type.tensor_type.HasField("shape"):
+                value.CopyFrom(before)
         onnx.checker.check_model(made, full_check=True)
     except Exception:  # the checker and inference throw several types
         return None
@@ -45,8 +48,9 @@ def inferred(made):
 
 
 def graph(inputs, body, outputs="y", opset=17, **initializers):
-    """A model of ONNX text, its outputs given by name only; None where it is not valid."""
-    typed = ", ".join(f"float {name.strip()}" for name in outputs.split(","))
+    """A model of ONNX text, its outputs given by name, or with types where inference does not find
+    them; None where it is not valid."""
+    typed = outputs if "[" in outputs else ", ".join(f"float {n}" for n in outputs.split(","))
     ir = 10 if opset >= 21 else 8
     return inferred(model(f"g ({inputs}) => ({typed}) {{ {body} }}", opset, ir, **initializers))
 

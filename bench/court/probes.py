@@ -8,6 +8,7 @@ import catalogue_movement  # noqa: F401
 import catalogue_values  # noqa: F401
 import near_misses
 from probe import CATALOGUE, inferred
+from workers import Worker
 
 
 def distinct(probes, seen=None):
@@ -21,31 +22,40 @@ def distinct(probes, seen=None):
 
 
 def misses(probe):
-    for label, made in near_misses.near_misses(probe.model):
-        made = inferred(made)
-        if made is not None:
-            yield probe.with_model(made, f"{probe.name}; {label}")
+    changed = [(label, inferred(m)) for label, m in near_misses.near_misses(probe.model)]
+    return [probe.with_model(m, f"{probe.name}; {label}") for label, m in changed if m is not None]
+
+
+class Isolated:
+    """Near misses, made in a process of its own: shape inference may abort on sizes below 0."""
+
+    def __init__(self, order):
+        self.worker, self.order = Worker("probes"), order
+
+    def misses(self, probe):
+        said, made = self.worker.ask(30, "misses", probe)
+        made = made if said == "done" else []
+        self.order.shuffle(made)
+        return made
 
 
 def stream(rules, seed, share=4):
-    """First the templates and the rules' source sides in turn, in random order; then, without end
-    until all are used, near misses of random ones, `share` of each in a round."""
+    """First the templates and the rules' source sides in turn, in random order, with `share` near
+    misses of each; then all near misses of each."""
     order = random.Random(seed)
     seeds = [list(CATALOGUE), list(rules)]
     for group in seeds:
         order.shuffle(group)
-    bases, seen = [], set()
-    while any(seeds):  # three templates for each rule: there are more templates
-        for group, count in zip(seeds, (3, 1)):
-            for probe in distinct(group[:count], seen):
-                bases.append(probe)
-                yield probe
-                changed = list(misses(probe))
-                order.shuffle(changed)
-                yield from distinct(changed[:share], seen)
-            del group[:count]
-    order.shuffle(bases)
-    for probe in bases:
-        changed = list(misses(probe))
-        order.shuffle(changed)
-        yield from distinct(changed, seen)
+    bases, seen, isolated = [], set(), Isolated(order)
+    try:
+        while any(seeds):
+            for group, count in zip(seeds, (3, 2)):
+                for probe in distinct(group[:count], seen):
+                    bases.append(probe)
+                    yield probe
+                    yield from distinct(isolated.misses(probe)[:share], seen)
+                del group[:count]
+        for probe in bases:
+            yield from distinct(isolated.misses(probe), seen)
+    finally:
+        isolated.worker.stop()
