@@ -41,7 +41,8 @@ def write(path, rows, rules):
         package = optimisers.package(tool)
         if row.get("applied") and name in named and package != "regraft":
             tools = found.setdefault(named[name], {})
-            tools.setdefault(package, {"tool": package, "version": version(tool), "result":
-                                       f"the same operators ({tool.partition(' ')[2] or 'default'})"})
+            level = tool.partition(" ")[2] or "default"
+            tools.setdefault(package, {"tool": package, "version": version(tool),
+                                       "result": f"the same operators ({level})"})
     made = {name: list(tools.values()) for name, tools in sorted(found.items())}
     path.write_text(json.dumps(made, indent=1) + "\n")

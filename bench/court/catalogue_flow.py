@@ -14,7 +14,8 @@ def f(value):
 
 BRANCHES = {
     "plain": ("() => (float[2,3] u) { u = Neg(x) }", "() => (float[2,3] v) { v = Relu(x) }"),
-    "captured": ("() => (float[2,3] u) { u = Add(a, k) }", "() => (float[2,3] v) { v = Mul(a, k) }"),
+    "captured": ("() => (float[2,3] u) { u = Add(a, k) }",
+    "() => (float[2,3] v) { v = Mul(a, k) }"),
     "same names": ("() => (float[2,3] u) { t = Neg(a) u = Exp(t) }",
                    "() => (float[2,3] u) { t = Relu(a) u = Sign(t) }"),
     "captured only": ("() => (float[2,3] u) { u = Identity(a) }",
@@ -49,12 +50,15 @@ BODIES = {
                  "{ d = Identity(c0) k2 = Add(k, k) t = Add(s, k2) o = Mul(s, k2) }"}
 for label, body in BODIES.items():
     for count in (0, 1, 3):
-        add(f"loop {label} {count}", "float[2] x", f"a = Abs(x) t, o = Loop(n, c, a) <body = {body}> "
+        add(f"loop {label} {count}", "float[2] x",
+            f"a = Abs(x) t, o = Loop(n, c, a) <body = {body}> "
             "y = Neg(t)", outputs="float[2] y, float[K,2] o", n=ints(count)[0], c=YES,
             **({"k": f(2)} if "k)" in body or "k," in body else {}))
     add(f"loop {label} never", "float[2] x", f"a = Abs(x) t, o = Loop(n, c, a) <body = {body}> "
-        "y = Neg(t)", outputs="float[2] y, float[K,2] o", n=ints(3)[0], c=NO, **({"k": f(2)} if "k" in body else {}))
-add("loop shared constant", "float[2] x", "w = Mul(x, k) t = Loop(n, c, w) <body = g1 (int64 i, bool c1, "
+        "y = Neg(t)", outputs="float[2] y, float[K,2] o", n=ints(3)[0], c=NO,
+        **({"k": f(2)} if "k" in body else {}))
+add("loop shared constant", "float[2] x",
+    "w = Mul(x, k) t = Loop(n, c, w) <body = g1 (int64 i, bool c1, "
     "float[2] s) => (bool d, float[2] u) { d = Identity(c1) u = Mul(s, k) }> y = Add(t, w)",
     outputs="float[2] y", n=ints(2)[0], c=YES, k=f(2))
 add("scan", "float[2] x, float[3,2] z", "s, o = Scan<num_scan_inputs = 1, body = g1 (float[2] a, "
@@ -62,18 +66,18 @@ add("scan", "float[2] x, float[3,2] z", "s, o = Scan<num_scan_inputs = 1, body =
     "y = Relu(s)", outputs="y, o")
 
 SCALES = dict(s=f(0.125), z=np.uint8(100), s2=f(0.25), z2=np.uint8(90), t=f(0.125), i=np.int8(3))
-for text in ("q = QuantizeLinear(x, s, z) y = DequantizeLinear(q, s, z)",
-             "q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s, z) r = QuantizeLinear(d, s, z) "
-             "y = DequantizeLinear(r, s, z)",
-             "q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s, z) r = QuantizeLinear(d, s2, z2) "
-             "y = DequantizeLinear(r, s2, z2)",
-             "q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s2, z2) y = QuantizeLinear(d, s, z)",
-             "q = QuantizeLinear(x, s, i) d = DequantizeLinear(q, s, i) r = QuantizeLinear(d, s, z) "
-             "y = DequantizeLinear(r, s, z)",
-             "q = QuantizeLinear(x, s, i) y = DequantizeLinear(q, s, i)"):
+Q, D = "q = QuantizeLinear(x, {}) ", "d = DequantizeLinear(q, {}) "
+R, Y = "r = QuantizeLinear(d, {}) ", "y = DequantizeLinear({}, {})"
+for text in (Q.format("s, z") + Y.format("q", "s, z"),
+             Q.format("s, z") + D.format("s, z") + R.format("s, z") + Y.format("r", "s, z"),
+             Q.format("s, z") + D.format("s, z") + R.format("s2, z2") + Y.format("r", "s2, z2"),
+             Q.format("s, z") + D.format("s2, z2") + "y = QuantizeLinear(d, s, z)",
+             Q.format("s, i") + D.format("s, i") + R.format("s, z") + Y.format("r", "s, z"),
+             Q.format("s, i") + Y.format("q", "s, i")):
     used = {k: v for k, v in SCALES.items() if f", {k}" in text}
     add(f"qdq {text}", "float[2,3] x", text, **used)
-    add(f"qdq relu {text}", "float[2,3] x", text.replace("(x", "(a").replace("q =", "a = Relu(x) q =", 1),
+    add(f"qdq relu {text}", "float[2,3] x", text.replace("(x", "(a").replace("q =",
+        "a = Relu(x) q =", 1),
         **used)
     add(f"qdq outputs {text}", "float[2,3] x", text, outputs="y, q", **used)
 for op, more in {"Relu(d)": {}, "Clip(d, lo, hi)": dict(lo=f(0), hi=f(6)),
@@ -85,12 +89,15 @@ for op, more in {"Relu(d)": {}, "Clip(d, lo, hi)": dict(lo=f(0), hi=f(6)),
                  "Slice(d, k, k2)": dict(k=ints(0, 0, 0, -2), k2=ints(1, 1, 2, 9)),
                  "ReduceMean<axes=[2,3]>(d)": {}, "GlobalAveragePool(d)": {}, "LeakyRelu(d)": {},
                  "ArgMax<axis=1>(d)": {}, "Pad(d, k)": dict(k=ints(0, 0, 1, 1, 0, 0, 1, 1)),
-                 "Where(m, d, d)": dict(m=NO), "Identity(d)": {}, "Expand(d, k)": dict(k=ints(2, 1, 1, 1)),
+                 "Where(m, d, d)": dict(m=NO), "Identity(d)": {}, "Expand(d, k)": dict(k=ints(2, 1,
+                 1, 1)),
                  "Gather<axis=3>(d, k)": dict(k=ints(-1, 0)), "Neg(d)": {}, "Abs(d)": {},
                  "Squeeze(d, k)": dict(k=ints(0)), "Conv(d, w)": dict(w=weights(1, 2, 1, 2, 2)),
-                 "MatMul(d, d)": {}, "Gemm0": {}, "InstanceNormalization(d, g, g)": dict(g=weights(1, 1)),
+                 "MatMul(d, d)": {}, "Gemm0": {},
+                 "InstanceNormalization(d, g, g)": dict(g=weights(1, 1)),
                  "Split2": {}}.items():
-    for (first, second), last in itertools.product((("s, z", "s, z"), ("s, z", "s2, z2"), ("s, i", "s, i"),
+    for (first, second), last in itertools.product((("s, z", "s, z"), ("s, z", "s2, z2"), ("s, i",
+        "s, i"),
                                                     ("s", "s"), ("s, z", "s, i")), ("", "x")):
         if op in ("Gemm0", "Split2"):
             continue
@@ -99,14 +106,16 @@ for op, more in {"Relu(d)": {}, "Clip(d, lo, hi)": dict(lo=f(0), hi=f(6)),
             add(f"qdq {op} {first} {last}", "float[1,1,4,4] x", f"q = QuantizeLinear(x, {first}) "
                 f"d = DequantizeLinear(q, {first}) y = {op}", **held)
             continue
-        add(f"qdq {op} {first} {second} {last}", "float[1,1,4,4] x", f"q = QuantizeLinear(x, {first}) "
+        add(f"qdq {op} {first} {second} {last}", "float[1,1,4,4] x",
+            f"q = QuantizeLinear(x, {first}) "
             f"d = DequantizeLinear(q, {first}) e = {op} r = QuantizeLinear(e, {second}) "
             f"y = DequantizeLinear(r, {second})", outputs="y, e" if last else "y", **held, **more)
     if op not in ("Gemm0", "Split2"):
         add(f"quantised {op} early", "float[1,1,4,4] d", f"e = {op} q = QuantizeLinear(e, s, z) "
             "y = DequantizeLinear(q, s, z)" if "Arg" not in op else f"y = {op}",
             **({} if "Arg" in op else dict(s=f(0.125), z=np.uint8(100))), **more)
-for scale, zero in ((f(0.125), np.int8(0)), (np.array([0.125, 0.25], np.float32), np.zeros(2, np.int8)),
+for scale, zero in ((f(0.125), np.int8(0)), (np.array([0.125, 0.25], np.float32), np.zeros(2,
+    np.int8)),
                     (f(0.125), np.int8(3)), (f(0.125), np.uint8(128))):
     for axis in (0, 1):
         axis_text = f"<axis={axis}>" if scale.ndim else ""
@@ -126,9 +135,12 @@ for scale, zero in ((f(0.125), np.int8(0)), (np.array([0.125, 0.25], np.float32)
                 f"{axis_text}(w, k, l) e = Gemm<transB=1, alpha=2.0>(d, v) "
                 "r = QuantizeLinear(e, s2, z) y = DequantizeLinear(r, s2, z)", s=f(0.125), z=zx,
                 s2=f(0.25), **{**known, "w": known["w"].reshape(2, 4)[:, :2].copy()})
-add("dynamic quantised", "float[3,2] x", "q, s, z = DynamicQuantizeLinear(x) m = MatMulInteger(q, w, z) "
-    "c = Cast<to=1>(m) k = Mul(s, t) y = Mul(c, k)", w=np.array([[1, -2], [3, 4]], np.int8), t=f(0.5))
-add("dynamic quantised bias", "float[3,2] x", "q, s, z = DynamicQuantizeLinear(x) m = MatMulInteger(q, w, z) "
+add("dynamic quantised", "float[3,2] x",
+    "q, s, z = DynamicQuantizeLinear(x) m = MatMulInteger(q, w, z) "
+    "c = Cast<to=1>(m) k = Mul(s, t) y = Mul(c, k)", w=np.array([[1, -2], [3, 4]], np.int8),
+    t=f(0.5))
+add("dynamic quantised bias", "float[3,2] x",
+    "q, s, z = DynamicQuantizeLinear(x) m = MatMulInteger(q, w, z) "
     "c = Cast<to=1>(m) k = Mul(s, t) p = Mul(c, k) y = Add(p, b)",
     w=np.array([[1, -2], [3, 4]], np.int8), t=f(0.5), b=weights(1, 3, 1))
 
@@ -142,7 +154,8 @@ for op in ("Identity", "Relu", "Transpose<perm=[0,1]>", "Dropout", "Cast<to=1>",
     add(f"constant output {op}", "float[2,3] x", f"y = {op}(k) z = Neg(x)", outputs="y, z",
         k=weights(1, 2, 3))
 add("input is no output", "float[2,3] x, float[2,3] unused", "y = Neg(x)")
-add("initializer as output", "float[2] x", "y = Identity(k) z = Add(x, k)", outputs="y, z", k=weights(1, 2))
+add("initializer as output", "float[2] x", "y = Identity(k) z = Add(x, k)", outputs="y, z",
+    k=weights(1, 2))
 add("squared difference", "float[2,3] x", "m = ReduceMean<axes=[1]>(x) d = Sub(x, m) y = Mul(d, d)")
 add("sum of products", "float[2,3] x, float[2,3] z", 'y = Einsum<equation="ij,ij->i">(x, z)')
 for equation in ("ij,jk->ik", "ij,kj->ik", "ij,ij->ij", "ii->i", "ij->ji", "ij,jk->ki", "ij,j->i"):

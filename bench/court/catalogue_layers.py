@@ -33,7 +33,8 @@ add("convtranspose group bn", "float[2,4,4,4] x", "c = ConvTranspose<group=2>(x,
 for op in ("Add", "Mul", "Sub", "Div"):
     for label, shape in dict(channels=(3, 1, 1), batch=(1, 3, 1, 1), scalar=(), one=(1,),
                              row=(4,), column=(4, 1), plane=(4, 4), full=(2, 3, 4, 4),
-                             rows=(1, 1, 4, 4), wide=(5, 2, 3, 4, 4), outer=(1, 1, 3, 1, 1)).items():
+                             rows=(1, 1, 4, 4), wide=(5, 2, 3, 4, 4), outer=(1, 1, 3, 1,
+                                 1)).items():
         add(f"conv {op} {label}", X, CONV + f"y = {op}(c, k)", w=W, b=B, k=positive(7, *shape))
     add(f"conv {op} cube", "float[3,2,5,5] x", CONV + f"y = {op}(c, k)", w=W, b=B,
         k=positive(7, 3))
@@ -42,7 +43,8 @@ for op in ("Add", "Mul", "Sub", "Div"):
         w=weights(1, 2, 3, 3, 3), k=positive(7, 3, 1, 1))
     add(f"conv1d {op}", "float[2,2,6] x", f"c = Conv(x, w) y = {op}(c, k)", w=weights(1, 3, 2, 3),
         k=positive(7, 3, 1))
-add("conv conv add", X, "c = Conv(x, w) d = Conv(x, v) y = Add(c, d)", w=W, v=weights(8, 3, 2, 3, 3))
+add("conv conv add", X, "c = Conv(x, w) d = Conv(x, v) y = Add(c, d)", w=W, v=weights(8, 3, 2, 3,
+    3))
 for act in ("Relu", "Sigmoid", "Tanh", "LeakyRelu<alpha=0.3>", "HardSigmoid<alpha=0.3, beta=0.4>",
             "Elu", "Clip", "HardSwish", "Softplus", "Selu", "ThresholdedRelu<alpha=0.5>"):
     add(f"conv {act}", X, CONV + f"y = {act}(c)", w=W, b=B)
@@ -128,7 +130,8 @@ for perm in ([0, 2, 1], [1, 0, 2], [2, 1, 0], [1, 2, 0]):
 for shape in ((), (1,), (1, 1), (1, 1, 1), (4,)):
     add(f"matmul scaled {shape}", "float[2,4] x, float[4,4] z",
         "s = Mul(x, k) c = MatMul(s, z) y = Mul(c, k)", k=positive(1, *shape))
-add("matmul bn", "float[2,3] x", "c = MatMul(x, w) y = BatchNormalization(c, scale, shift, mean, var)",
+add("matmul bn", "float[2,3] x",
+    "c = MatMul(x, w) y = BatchNormalization(c, scale, shift, mean, var)",
     w=weights(1, 3, 3), **BN)
 add("matmul reshape bn", "float[2,3] x", "c = MatMul(x, w) r = Reshape(c, s) "
     "y = BatchNormalization(r, scale, shift, mean, var)", w=weights(1, 3, 3), s=ints(2, 3, 1), **BN)

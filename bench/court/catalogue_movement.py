@@ -11,9 +11,11 @@ X = "float[2,3,4] x"
 for a, b in (([1, 0, 2], [0, 2, 1]), ([1, 2, 0], [1, 2, 0]), ([2, 0, 1], [1, 2, 0]),
              ([0, 2, 1], [0, 2, 1]), ([2, 1, 0], [1, 2, 0])):
     add(f"transpose {a} {b}", X, f"t = Transpose<perm={a}>(x) y = Transpose<perm={b}>(t)")
-    for op in ("Relu", "Softmax<axis=1>", "ReduceMean<axes=[1]>", "ReduceMax<axes=[0,-1], keepdims=0>",
+    for op in ("Relu", "Softmax<axis=1>", "ReduceMean<axes=[1]>",
+        "ReduceMax<axes=[0,-1], keepdims=0>",
                "ArgMax<axis=-1>", "LayerNormalization<axis=1>", "Cast<to=6>", "Not0", "CumSum",
-               "Slice", "Pad", "Squeeze", "Unsqueeze", "Split", "Concat", "Gather", "Tile", "Flatten<axis=1>",
+               "Slice", "Pad", "Squeeze", "Unsqueeze", "Split", "Concat", "Gather", "Tile",
+               "Flatten<axis=1>",
                "Where", "Resize", "Expand", "QDQ", "Identity", "Add", "Sub", "PRelu"):
         if op == "Not0" or (b == [2, 1, 0] and op == "Identity"):
             continue
@@ -62,9 +64,11 @@ for a, b in itertools.product(([0, -1], [6, 4], [2, 0, 2, -1], [24], [0, 0, 0]),
     for zero in ("", "<allowzero=1>"):
         if zero and 0 in b:
             continue
-        add(f"reshape {a} {b} {zero}", "float[2,3,4] x", f"r = Reshape(x, a) y = Reshape{zero}(r, b)",
+        add(f"reshape {a} {b} {zero}", "float[2,3,4] x",
+            f"r = Reshape(x, a) y = Reshape{zero}(r, b)",
             opset=14, a=ints(*a), b=ints(*b))
-add("reshape zero size", "float[0,3] x", "r = Reshape<allowzero=1>(x, a) y = Reshape<allowzero=1>(r, b)",
+add("reshape zero size", "float[0,3] x",
+    "r = Reshape<allowzero=1>(x, a) y = Reshape<allowzero=1>(r, b)",
     opset=14, a=ints(3, 0), b=ints(0, 5))
 add("reshape transpose", "float[2,3,4] x", "r = Reshape(x, a) t = Transpose<perm=[0,2,1]>(r) "
     "y = Reshape(t, b)", a=ints(2, 4, 3), b=ints(6, 4))
@@ -137,10 +141,12 @@ for op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceProd", "ReduceL2", "Re
                 "y = Unsqueeze(r, u)", opset=18, a=ints(*axes), u=ints(*u))
         add(f"{op} {axes} {keep} squeeze", X, f"r = {op}<keepdims=1>(x, a) y = Squeeze(r, a)",
             opset=18, a=ints(*axes))
-        add(f"{op} {op} {axes} {keep}", X, f"r = {op}<keepdims=1>(x, a) y = {op}<keepdims={keep}>(r, b)",
+        add(f"{op} {op} {axes} {keep}", X,
+            f"r = {op}<keepdims=1>(x, a) y = {op}<keepdims={keep}>(r, b)",
             opset=18, a=ints(*axes), b=ints(1))
     for noop in (0, 1):
-        add(f"{op} noop {noop}", X, f"r = {op}<noop_with_empty_axes={noop}>(x) y = Neg(r)", opset=18)
+        add(f"{op} noop {noop}", X, f"r = {op}<noop_with_empty_axes={noop}>(x) y = Neg(r)",
+            opset=18)
         add(f"{op} empty {noop}", X, f"r = {op}<noop_with_empty_axes={noop}>(x, a) y = Neg(r)",
             opset=18, a=np.zeros(0, np.int64))
     add(f"{op} of ones", "float[2,1,4] x", f"r = {op}<keepdims=1>(x, a) y = Neg(r)", opset=18,

@@ -26,7 +26,8 @@ for source in (F, I, H):
             f"a = Cast<to={H}>(x) b = {op} y = Cast<to={source}>(b)")
 add("castlike", "float[2,3] x, int32[1] z", "a = CastLike(x, z) y = CastLike(a, x)")
 
-for (a, b), (c, d) in itertools.product(((0, 6), (-1, 1), (3, 2)), ((-3, -2), (1, 2), (5, 9), (2, 1))):
+for (a, b), (c, d) in itertools.product(((0, 6), (-1, 1), (3, 2)), ((-3, -2), (1, 2), (5, 9), (2,
+    1))):
     add(f"clip {a} {b} clip {c} {d}", "float[2,3] x", "s = Clip(x, a, b) y = Clip(s, c, d)",
         a=f(a), b=f(b), c=f(c), d=f(d))
     add(f"min {a} max {c}", "float[2,3] x", "s = Min(x, a) y = Max(s, c)", a=f(a), c=f(c))
@@ -37,15 +38,18 @@ for low, high in ((-1, 1), (1, 2), (0, 6), (-3, -1), (None, 2), (1, None), (None
     add(f"relu clip {low} {high}", "float[2,3] x", f"r = Relu(x) y = {call}", **held)
     add(f"clip relu {low} {high}", "float[2,3] x", f"c = {call.replace('(r', '(x')} y = Relu(c)",
         **held)
-    for kind, dtype in ((I, np.int32), (U8, np.uint8), (S8, np.int8), (L, np.int64), (D, np.float64)):
+    for kind, dtype in ((I, np.int32), (U8, np.uint8), (S8, np.int8), (L, np.int64), (D,
+        np.float64)):
         if kind != U8 or (low or 0) >= 0 and (high or 0) >= 0:
             add(f"clip {NAMES[kind]} {low} {high}", f"{NAMES[kind]}[2,3] r",
                 f"c = {call} y = Identity(c)", **{k: v.astype(dtype) for k, v in held.items()})
 add("relu clip open", "float[2,3] x, float lo", "r = Relu(x) y = Clip(r, lo)")
 add("relu clip 6", "float[2,3] x", "r = Relu(x) y = Clip<min=1.0, max=2.0>(r)", opset=9)
 add("relu relu", "float[2,3] x", "r = Relu(x) s = Relu(r) y = Relu(s)")
-for op in ("Abs", "Neg", "Not0", "Floor", "Ceil", "Round", "Sign", "Reciprocal", "Sqrt", "Exp", "Log",
-           "Sigmoid", "Tanh", "Elu", "HardSigmoid", "Erf", "Sin", "Identity", "LeakyRelu<alpha=-0.5>"):
+for op in ("Abs", "Neg", "Not0", "Floor", "Ceil", "Round", "Sign", "Reciprocal", "Sqrt", "Exp",
+    "Log",
+           "Sigmoid", "Tanh", "Elu", "HardSigmoid", "Erf", "Sin", "Identity",
+           "LeakyRelu<alpha=-0.5>"):
     if op != "Not0":
         for second in ("Abs", "Neg", "Relu", "Sqrt", "Log", "Exp", "Floor", "Sign"):
             add(f"{op} {second}", "float[2,3] x", f"a = {op}(x) y = {second}(a)")
@@ -82,7 +86,8 @@ for text in ("Sub(x, x)", "Div(x, x)", "Max(x, x)", "Min(x, x)", "Xor0", "Sum(x)
         add(text, "float[2,3] x", f"s = {text} y = Neg(s)")
 for first, second in itertools.product(("Add", "Sub", "Mul", "Div"), repeat=2):
     for shape in ((), (3,), (2, 1), (4, 1, 3)):
-        add(f"{first} k {second} l {shape}", "float[2,3] x", f"s = {first}(x, k) y = {second}(s, l)",
+        add(f"{first} k {second} l {shape}", "float[2,3] x",
+            f"s = {first}(x, k) y = {second}(s, l)",
             k=f(2), l=positive(1, *shape))
         add(f"{first} k then x by {second} {shape}", "float[2,3] x, float[2,3] z",
             f"s = {first}(k, x) y = {second}(z, s)", k=positive(1, *shape), given={"x": (5, 9)})
@@ -107,7 +112,8 @@ add("pow two sqrt", "float[2,3] x", "s = Pow(x, k) y = Sqrt(s)", k=f(2))
 
 CONSTANTS = {  # folded: the value must be what the operator computes
     "mod": ("y = Mod(a, b)", "int"), "fmod": ("y = Mod<fmod=1>(a, b)", "both"),
-    "div": ("y = Div(a, b)", "both"), "pow": ("y = Pow(a, c)", "both"), "sub": ("y = Sub(a, b)", "both"),
+    "div": ("y = Div(a, b)", "both"), "pow": ("y = Pow(a, c)", "both"), "sub": ("y = Sub(a, b)",
+    "both"),
     "shift": ('y = BitShift<direction="RIGHT">(a, c)', "uint"), "max": ("y = Max(a, b)", "both"),
     "left": ('y = BitShift<direction="LEFT">(a, c)', "uint"), "sign": ("y = Sign(a)", "both"),
     "round": ("h = Mul(a, q) y = Round(h)", "real"), "abs": ("y = Abs(a)", "both"),
@@ -122,18 +128,22 @@ CONSTANTS = {  # folded: the value must be what the operator computes
     "onehot": ("y = OneHot(c, k, v)", "both"), "isnan": ("y = IsNaN(a)", "real"),
     "range": ("s = ReduceSum(k) y = Range(z, s, o)", "int64"), "tile": ("y = Tile(a, k)", "both"),
     "gathernd": ("y = GatherND(d, k)", "both"), "trilu": ("y = Trilu<upper=0>(d)", "both"),
-    "eye": ("y = EyeLike<k=1>(d)", "both"), "resize": ("r = Unsqueeze(d, g) y = Resize(r, , s)", "real"),
+    "eye": ("y = EyeLike<k=1>(d)", "both"), "resize": ("r = Unsqueeze(d, g) y = Resize(r, , s)",
+    "real"),
     "hardmax": ("y = Hardmax(d)", "real"), "celu": ("y = Celu<alpha=0.5>(a)", "real"),
     "clip": ("y = Clip(a, e, o)", "both"), "where": ("m = Less(a, b) y = Where(m, a, b)", "both"),
     "einsum": ('y = Einsum<equation="i,j->ij">(a, b)', "both"), "log": ("y = Log(a)", "real"),
     "atan": ("y = Atan(a)", "real"), "reciprocal": ("y = Reciprocal(a)", "real"),
     "quantize": ("y = QuantizeLinear(a, q, p)", "real"), "mean of": ("y = Mean(a, b)", "real"),
-    "gelu": ('y = Gelu<approximate="tanh">(a)', "real"), "not": ("m = Less(a, b) y = Not(m)", "both"),
-    "bitwise": ("y = BitwiseXor(a, b)", "int"), "lrn": ("r = Unsqueeze(d, g) y = LRN<size=3>(r)", "real"),
+    "gelu": ('y = Gelu<approximate="tanh">(a)', "real"), "not": ("m = Less(a, b) y = Not(m)",
+    "both"),
+    "bitwise": ("y = BitwiseXor(a, b)", "int"), "lrn": ("r = Unsqueeze(d, g) y = LRN<size=3>(r)",
+    "real"),
     "slice": ("y = Slice(a, j, l, z1, t)", "both"), "reverse": (
         "y = ReverseSequence<batch_axis=1, time_axis=0>(d, n3)", "both")}
 for name, (body, kinds) in CONSTANTS.items():
-    for dtype in (np.float32, np.float64, np.float16, np.int32, np.int64, np.int8, np.uint8, np.uint64):
+    for dtype in (np.float32, np.float64, np.float16, np.int32, np.int64, np.int8, np.uint8,
+        np.uint64):
         whole, t = np.issubdtype(dtype, np.integer), np.dtype(dtype)
         if kinds == "real" and whole or kinds == "int" and not whole \
                 or kinds == "int64" and dtype != np.int64 \
@@ -156,7 +166,8 @@ for name, (body, kinds) in CONSTANTS.items():
 for op in ("Equal", "Less", "Greater", "GreaterOrEqual", "LessOrEqual"):
     for t in ("float", "int64"):
         add(f"not {op} {t}", f"{t}[3] x, {t}[3] z", f"e = {op}(x, z) y = Not(e)")
-        add(f"{op} where {t}", f"{t}[3] x, {t}[3] z", f"e = {op}(x, z) n = Not(e) y = Where(n, x, z)")
+        add(f"{op} where {t}", f"{t}[3] x, {t}[3] z",
+            f"e = {op}(x, z) n = Not(e) y = Where(n, x, z)")
         add(f"{op} self {t}", f"{t}[3] x", f"e = {op}(x, x) y = Not(e)")
 add("not not", "bool[3] x", "a = Not(x) y = Not(a)")
 add("not where shared", "bool[3] c, float[3] x, float[3] z",
@@ -187,5 +198,6 @@ add("common with attributes", "float[2,3] x", "a = Elu<alpha=0.5>(x) b = Elu<alp
     "c = Elu(x) d = Sub(a, c) y = Sub(b, d)")
 add("equal constants", "float[2,3] x", "a = Add(x, k) b = Mul(x, l) y = Sub(a, b)", k=f(0.0),
     l=f(-0.0))
-add("equal bytes", "float[2,2] x", "a = Reshape(x, s) b = Reshape(x, t) y = Add(a, c) z = Cast<to=1>(u)",
+add("equal bytes", "float[2,2] x",
+    "a = Reshape(x, s) b = Reshape(x, t) y = Add(a, c) z = Cast<to=1>(u)",
     outputs="y, z, b", s=ints(4), t=ints(1, 4), c=np.zeros(1, np.float32), u=np.zeros(1, np.int32))

@@ -79,8 +79,8 @@ def cause_text(number, cause, known):
     yield ""
 
 
-HEAD = """The optimisers of ONNX models, probed as black boxes with small models: templates of what \
-optimisers fuse or fold, the source sides of {rules} of {total} shipped rules, and near misses of \
+HEAD = """The optimisers of ONNX models, probed as black boxes with small models: templates of \
+what optimisers fuse or fold, the source sides of {rules} of {total} shipped rules, and near misses of \
 both. A model counts as made wrong where the runtime with its optimisations off computes something \
 else for the tool's result than for the original, or does not run it, on inputs of usual size; \
 where ONNX's reference evaluator knows the operators, it agrees on the original. Differences that \
@@ -108,7 +108,8 @@ def markdown(made):
     ended = [c for c in made["causes"] if c["kind"] not in cluster.GOES_WRONG]
     rest = [c for c in made["causes"] if not c["counted"] and c not in ended]
     yield from ("", f"## Causes: {len(counted)}", "")
-    yield from table(["cause", "tool", "pass", "what goes wrong", "reference", "validate", "thread"],
+    yield from table(["cause", "tool", "pass", "what goes wrong", "reference", "validate",
+        "thread"],
                      [[f"{k}. {c['operators']}", c["tool"], c["pass"], WORDS[c["kind"]],
                        c["agreed"], c["validate"], c["thread"]]
                       for k, c in enumerate(counted, 1)])

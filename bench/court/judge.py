@@ -81,7 +81,7 @@ class Judge:
         return self.worker("runs").ask(LIMIT, "run", source, feeds, *level)
 
     def original(self, probe):
-        """(feeds, outputs) for the feeds on which the model as it is runs; none where it does not."""
+        """(feeds, outputs) for the feeds on which the model itself runs."""
         source = probe.model.SerializeToString()
         if source not in self.expected:
             if len(self.expected) > 50:

@@ -36,7 +36,8 @@ def computed(model):
 def constants_as_nodes(model):
     if model.graph.initializer:
         made = copy(model)
-        nodes = [helper.make_node("Constant", [], [t.name], value=t) for t in made.graph.initializer]
+        nodes = [helper.make_node("Constant", [], [t.name],
+            value=t) for t in made.graph.initializer]
         nodes += made.graph.node
         for field, values in (("initializer", []), ("node", nodes)):
             made.graph.ClearField(field)
@@ -151,7 +152,8 @@ def used_twice(model):
     """One operand in place of another, and operands the other way round."""
     for index, node in enumerate(model.graph.node):
         if len(node.input) == 2 and node.input[0] != node.input[1]:
-            for label, names in (("swapped", node.input[::-1]), ("first twice", [node.input[0]] * 2),
+            for label, names in (("swapped", node.input[::-1]), ("first twice",
+                [node.input[0]] * 2),
                                  ("second twice", [node.input[1]] * 2)):
                 made = copy(model)
                 made.graph.node[index].input[:] = names

@@ -1,4 +1,4 @@
-"""Which pass of a tool makes a mistake: the one whose absence repairs it, or that makes it alone."""
+"""Which pass of a tool makes a mistake: its absence repairs it, or it makes it alone."""
 import optimisers
 
 ONNXRUNTIME = """ConstantFolding ConstantFoldingDQ EliminateIdentity EliminateSlice

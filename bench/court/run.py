@@ -4,7 +4,8 @@
   build/venv-bench/bin/python bench/court/run.py --minutes 30
   ... --only onnxslim --work DIR      one tool; DIR keeps what was judged, to go on later
 
-About half of the time goes to probes, the rest to making findings small. bench/court.json has all of it,
+About half of the time goes to probes,
+    the rest to making findings small. bench/court.json has all of it,
 bench/court-applied.json the rules that a tool applies, for `regraft rules atlas --court`.
 """
 import argparse
@@ -32,7 +33,7 @@ import rule_models  # noqa: E402
 import rule_text  # noqa: E402
 
 ALIKE = 2   # findings of one tool, kind and set of operators that are reduced
-BASES, MISSES = 3, 24  # of these, one in so many goes to regraft, which takes longer than others
+BASES, MISSES = 12, 96  # of these, one in so many goes to regraft, which takes longer than others
 JUDGING = 0.45  # of the time; the rest is for reductions
 
 
