@@ -1,4 +1,5 @@
 """Findings by cause: the tool, what goes wrong, and the minimal model's operators."""
+import fnmatch
 import json
 import pathlib
 
@@ -17,10 +18,8 @@ def known():
 
 def matches(row, finding):
     """Does a row of the table speak of this finding? Every field that it names must fit."""
-    return all(row[field] in (None, finding[field]) if field != "operators"
-               else any(ops == finding["operators"] or ops.endswith("*")
-                        and finding["operators"].startswith(ops[:-1]) for ops in row[field])
-               for field in ("tool", "kind", "pass", "operators") if field in row)
+    return all(row[field] == finding[field] for field in ("tool", "kind", "pass") if field in row) \
+        and any(fnmatch.fnmatchcase(finding["operators"], ops) for ops in row["operators"])
 
 
 def clusters(findings, rows):

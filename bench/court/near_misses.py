@@ -30,7 +30,8 @@ def copy(model):
 
 def computed(model):
     """Types of the values between inputs and outputs."""
-    return {v.name: v for v in model.graph.value_info}
+    outer = {v.name for v in (*model.graph.input, *model.graph.output)}
+    return {v.name: v for v in model.graph.value_info if v.name not in outer}
 
 
 def constants_as_nodes(model):

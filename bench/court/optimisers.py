@@ -68,12 +68,13 @@ def onnxruntime(source, level, disabled=()):
 
 
 def onnxsim(source, *skipped):
-    """With its option that keeps constants that are inputs as well, where a model has such."""
+    """With its options that keep constants that are inputs as well, where a model has such."""
     import onnxsim as tool
     model = parsed(source)
     both = {t.name for t in model.graph.initializer} & {i.name for i in model.graph.input}
     return tool.simplify(model, skipped_optimizers=list(skipped) or None,
-                         mutable_initializer=bool(both))[0].SerializeToString()
+                         mutable_initializer=bool(both),
+                         initializers_as_constants=not both)[0].SerializeToString()
 
 
 def onnxslim(source, *skipped):
