@@ -19,6 +19,7 @@ def known():
 def matches(row, finding):
     """Does a row of the table speak of this finding? Every field that it names must fit."""
     return all(row[field] == finding[field] for field in ("tool", "kind", "pass") if field in row) \
+        and row.get("contains", "") in finding["text"] \
         and any(fnmatch.fnmatchcase(finding["operators"], ops) for ops in row["operators"])
 
 

@@ -39,23 +39,24 @@ class Isolated:
         return made
 
 
-def stream(rules, seed, share=4):
-    """First the templates and the rules' source sides in turn, in random order, with `share` near
-    misses of each; then all near misses of each."""
+def stream(rules, seed, share=2):
+    """First the templates and some rules' source sides, in random order, with `share` near misses
+    of each; then the other rules, and all near misses of random ones."""
     order = random.Random(seed)
     seeds = [list(CATALOGUE), list(rules)]
     for group in seeds:
         order.shuffle(group)
-    bases, seen, isolated = [], set(), Isolated(order)
+    deeper, seen, isolated = [], set(), Isolated(order)
     try:
-        while any(seeds):
-            for group, count in zip(seeds, (3, 2)):
+        while any(seeds) or deeper:
+            for group, count in zip(seeds, (12, 1)):
                 for probe in distinct(group[:count], seen):
-                    bases.append(probe)
+                    deeper.append(probe)
                     yield probe
                     yield from distinct(isolated.misses(probe)[:share], seen)
                 del group[:count]
-        for probe in bases:
-            yield from distinct(isolated.misses(probe), seen)
+            if not seeds[0]:  # all templates were tried: all near misses of some
+                for probe in [deeper.pop(order.randrange(len(deeper))) for _ in deeper[:2]]:
+                    yield from distinct(isolated.misses(probe), seen)
     finally:
         isolated.worker.stop()

@@ -156,7 +156,7 @@ def reduced(model, still, tries=150):
         for step in STEPS:
             for made in step(model):
                 made = inferred(pruned(made))
-                if made is None or size(made) > size(model) or tries <= 0 \
+                if made is None or not made.graph.node or size(made) > size(model) or tries <= 0 \
                         or made.SerializeToString() == model.SerializeToString():
                     continue
                 tries -= 1

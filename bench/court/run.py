@@ -34,7 +34,7 @@ import rule_text  # noqa: E402
 
 ALIKE = 2   # findings of one tool, kind and set of operators that are reduced
 BASES, MISSES = 12, 96  # of these, one in so many goes to regraft, which takes longer than others
-JUDGING = 0.35  # of the time; the rest is for reductions
+JUDGING = 0.6  # of the time; the rest is for reductions
 
 
 class Journal:
@@ -115,8 +115,17 @@ def judge_all(court, options, journal, kept, rules, until):
 
 
 def coarse(probe, tool, row):
-    return (optimisers.package(tool), row["finding"],
-            tuple(sorted({n.op_type for n in probe.model.graph.node})))
+    """What findings have in common that are likely to be one; constants that are inputs as well
+    are one kind, whatever reads them."""
+    graph = probe.model.graph
+    both = {t.name for t in graph.initializer} & {i.name for i in graph.input}
+    kinds = ("default",) if both else tuple(sorted({n.op_type for n in graph.node} - {"Constant"}))
+    return optimisers.package(tool), row["finding"], said(row["finding"], row["detail"]), kinds
+
+
+def said(kind, detail):
+    """The head of an error message, which tells errors apart."""
+    return detail.partition(":")[0] if kind in ("fails", "crash") else ""
 
 
 def findings_in_turn(kept):
@@ -137,14 +146,15 @@ def findings_in_turn(kept):
     return [finding for number in sorted(rounds) for finding in rounds[number]]
 
 
-def reduce_one(court, probe, tool, kind):
+def reduce_one(court, probe, tool, kind, detail):
     """The small model with all that the report says of it; None where it does not happen again."""
     def found(model):
         made = probe.with_model(model)
         if not court.original(made):
             return None
         finding = court.judged(made, tool).finding
-        return finding if finding and finding.kind == kind and not finding.edge else None
+        same = finding and finding.kind == kind and said(kind, finding.detail) == said(kind, detail)
+        return finding if same and not finding.edge else None
     if not found(probe.model):
         return None
     model = reduce.reduced(probe.model, found)
@@ -168,7 +178,8 @@ def reduce_all(court, kept, journal, until):
             return
         if (probe.name, tool) not in journal.keys:
             journal.add({"key": [probe.name, tool],
-                         "finding": reduce_one(court, probe, tool, row["finding"])})
+                         "finding": reduce_one(court, probe, tool, row["finding"],
+                                               row["detail"])})
 
 
 def arguments():
