@@ -105,9 +105,10 @@ def markdown(made):
     yield from table(["tool", *names], [[tool, *(made["tools"][tool].get(n, 0) for n in names)]
                                         for tool in optimisers.TOOLS if tool in made["tools"]])
     counted = [c for c in made["causes"] if c["counted"]]
-    ended = [c for c in made["causes"] if c["kind"] not in cluster.GOES_WRONG]
+    ended = [c for c in made["causes"] if c["kind"] not in cluster.GOES_WRONG
+             and c["verdict"] != "aside"]
     rest = [c for c in made["causes"] if not c["counted"] and c not in ended]
-    yield from ("", f"## Causes: {len(counted)}", "")
+    yield from ("", f"## Wrong results: {len(counted)} causes", "")
     yield from table(["cause", "tool", "pass", "what goes wrong", "reference", "validate",
         "thread"],
                      [[f"{k}. {c['operators']}", c["tool"], c["pass"], WORDS[c["kind"]],
@@ -117,9 +118,14 @@ def markdown(made):
     for number, cause in enumerate(counted, 1):
         yield from cause_text(number, cause, known)
     yield from (f"## Tools that end with an error on a valid model: {len(ended)}", "")
-    yield from table(["model", "tool", "pass", "what", "message"],
+    yield from table(["model", "tool", "pass", "what", "message", "why"],
                      [[c["operators"], c["tool"], c["pass"], WORDS[c["kind"]],
-                       c["detail"].replace("|", "/").replace("\n", " ")[:160]] for c in ended])
+                       c["detail"].replace("|", "/").replace("\n", " ")[:120], c["why"]]
+                      for c in ended])
+    yield ""
+    for cause in ended:
+        yield from (f"{cause['tool']}, {cause['detail'].partition(':')[0]}, for:", "")
+        yield from (*fenced(cause["text"]), "")
     yield from ("", f"## Set aside: {len(rest)}", "",
                 "Not counted: beyond what ONNX defines, disputed by the reference evaluator, "
                 "documented by the tool, or not looked at by hand yet.", "")

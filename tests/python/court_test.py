@@ -226,7 +226,7 @@ class Report(unittest.TestCase):
             court_report.write(options, rows, self.causes(), 5, 4)
             page = (options.out / "court.md").read_text()
             made = json.loads((options.out / "court.json").read_text())
-        self.assertIn("## Causes: 1", page)
+        self.assertIn("## Wrong results: 1 causes", page)
         self.assertIn("A row is no channel.", page)
         self.assertIn("| onnxslim | 2 | 1 | 0 | 1 | 0 | 1 | 0 | 0 |", page)
         self.assertEqual(made["tools"]["onnxslim"]["wrong"], 1)
