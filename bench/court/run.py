@@ -32,9 +32,9 @@ import reduce  # noqa: E402
 import rule_models  # noqa: E402
 import rule_text  # noqa: E402
 
-ALIKE = 2   # findings of one tool, kind and set of operators that are reduced
+ALIKE = 8   # findings of one tool, kind and set of operators that are reduced
 BASES, MISSES = 12, 96  # of these, one in so many goes to regraft, which takes longer than others
-JUDGING = 0.6  # of the time; the rest is for reductions
+JUDGING = 0.02  # of the time; the rest is for reductions
 
 
 class Journal:
