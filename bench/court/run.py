@@ -32,9 +32,9 @@ import reduce  # noqa: E402
 import rule_models  # noqa: E402
 import rule_text  # noqa: E402
 
-ALIKE = 8   # findings of one tool, kind and set of operators that are reduced
+ALIKE = 4   # findings of one tool, kind and set of operators that are reduced
 BASES, MISSES = 12, 96  # of these, one in so many goes to regraft, which takes longer than others
-JUDGING = 0.02  # of the time; the rest is for reductions
+JUDGING = 0.5  # of the time; the rest is for reductions
 
 
 class Journal:
@@ -212,7 +212,10 @@ def main():
         court.stop()
     findings = [r["finding"] for r in reductions.rows if r["finding"]]
     causes = cluster.clusters(findings, cluster.known())
-    court_report.write(options, judged.rows, causes, total, len(rules))
+    named = {p.name: p.rule for p in rules}
+    tried = {named[r["key"][0]] for r in judged.rows
+             if r["key"][0] in named and r["outcome"] != "not tried"}
+    court_report.write(options, judged.rows, causes, total, len(tried))
     applied.write(options.out / "court-applied.json", judged.rows, rules)
     counted = sum(map(cluster.counted, causes))
     print(f"{len(judged.rows)} judged, {len(findings)} reduced, {len(causes)} causes, "
