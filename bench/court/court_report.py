@@ -80,8 +80,8 @@ def cause_text(number, cause, known):
 
 
 HEAD = """The optimisers of ONNX models, probed as black boxes with small models: templates of \
-what optimisers fuse or fold, the source sides of {rules} of {total} shipped rules, and near misses \
-of both. A model counts as made wrong where the runtime with its optimisations off computes \
+what optimisers fuse or fold, the source sides of {rules} of {total} shipped rules, and near \
+misses of both. A model counts as made wrong where the runtime with its optimisations off computes \
 something else for the tool's result than for the original, or does not run it, on inputs of usual \
 size; where ONNX's reference evaluator knows the operators, it agrees on the original. Differences \
 that rounding explains, and those on infinities, NaN, division by zero and overflow, are not \
