@@ -136,7 +136,7 @@ def markdown(made):
 
 def gathered(options, rows, causes, total, rules):
     return {"date": str(datetime.date.today()), "versions": versions(), "seed": options.seed,
-            "minutes": options.minutes, "total": total, "rules": rules,
+            "total": total, "rules": rules,
             "tools": {k: dict(v) for k, v in tallies(rows).items()},
             "causes": [{**c, "counted": cluster.counted(c)} for c in causes]}
 
