@@ -1,0 +1,62 @@
+"""All probes, the same for a seed: the catalogue, the shipped rules, and near misses of both."""
+import random
+
+import catalogue_blocks  # noqa: F401
+import catalogue_flow  # noqa: F401
+import catalogue_layers  # noqa: F401
+import catalogue_movement  # noqa: F401
+import catalogue_values  # noqa: F401
+import near_misses
+from probe import CATALOGUE, inferred
+from workers import Worker
+
+
+def distinct(probes, seen=None):
+    """Without models that are there already under other names."""
+    seen = set() if seen is None else seen
+    for probe in probes:
+        key = probe.model.SerializeToString(deterministic=True)
+        if key not in seen:
+            seen.add(key)
+            yield probe
+
+
+def misses(probe):
+    changed = [(label, inferred(m)) for label, m in near_misses.near_misses(probe.model)]
+    return [probe.with_model(m, f"{probe.name}; {label}") for label, m in changed if m is not None]
+
+
+class Isolated:
+    """Near misses, made in a process of its own: shape inference may abort on sizes below 0."""
+
+    def __init__(self, order):
+        self.worker, self.order = Worker("probes"), order
+
+    def misses(self, probe):
+        said, made = self.worker.ask(30, "misses", probe)
+        made = made if said == "done" else []
+        self.order.shuffle(made)
+        return made
+
+
+def stream(rules, seed, share=2):
+    """First the templates and some rules' source sides, in random order, with `share` near misses
+    of each; then the other rules, and all near misses of random ones."""
+    order = random.Random(seed)
+    seeds = [list(CATALOGUE), list(rules)]
+    for group in seeds:
+        order.shuffle(group)
+    deeper, seen, isolated = [], set(), Isolated(order)
+    try:
+        while any(seeds) or deeper:
+            for group, count in zip(seeds, (12, 1)):
+                for probe in distinct(group[:count], seen):
+                    deeper.append(probe)
+                    yield probe
+                    yield from distinct(isolated.misses(probe)[:share], seen)
+                del group[:count]
+            if not seeds[0]:  # all templates were tried: all near misses of some
+                for probe in [deeper.pop(order.randrange(len(deeper))) for _ in deeper[:2]]:
+                    yield from distinct(isolated.misses(probe), seen)
+    finally:
+        isolated.worker.stop()

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Probes optimisers for wrong rewrites, reduces what is found, and writes bench/court.md.
+
+  build/venv-bench/bin/python bench/court/run.py --minutes 30
+  ... --only onnxslim --work DIR      one tool; DIR keeps what was judged, to go on later
+
+About half of the time goes to probes,
+    the rest to making findings small. bench/court.json has all of it,
+bench/court-applied.json the rules that a tool applies, for `regraft rules atlas --court`.
+"""
+import argparse
+import glob
+import hashlib
+import json
+import pathlib
+import pickle
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+
+import applied  # noqa: E402
+import cluster  # noqa: E402
+import court_report  # noqa: E402
+import judge  # noqa: E402
+import optimisers  # noqa: E402
+import passes  # noqa: E402
+import probes  # noqa: E402
+import reduce  # noqa: E402
+import rule_models  # noqa: E402
+import rule_text  # noqa: E402
+
+ALIKE = 4   # findings of one tool, kind and set of operators that are reduced
+BASES, MISSES = 12, 96  # of these, one in so many goes to regraft, which takes longer than others
+JUDGING = 0.5  # of the time; the rest is for reductions
+
+
+class Journal:
+    """Lines of JSON that survive the process; keys that are there are not judged again."""
+
+    def __init__(self, path):
+        self.path, self.rows = path, []
+        if path.exists():
+            for line in path.read_text().splitlines():
+                try:
+                    self.rows.append(json.loads(line))
+                except ValueError:
+                    pass  # the last line of a run that was stopped
+        self.keys = {tuple(r["key"]) for r in self.rows}
+
+    def add(self, row):
+        self.rows.append(row)
+        self.keys.add(tuple(row["key"]))
+        with self.path.open("a") as out:
+            out.write(json.dumps(row) + "\n")
+
+
+def rule_probes(work, seed):
+    """Models of the shipped rules, made once."""
+    path = work / f"rules-{seed}.pickle"
+    if not path.exists():
+        files = sorted(glob.glob(str(ROOT / "substitutions/*.rules")))
+        rules = list(rule_text.read(optimisers.REGRAFT, files))
+        path.write_bytes(pickle.dumps((len(rules), rule_models.probes(rules, seed))))
+    return pickle.loads(path.read_bytes())
+
+
+def sampled(probe):
+    """Is this probe one of those that regraft optimises, and validates results of?"""
+    digest = hashlib.sha256(probe.name.encode()).digest()
+    return digest[0] % (MISSES if ";" in probe.name else BASES) == 0
+
+
+def judge_one(court, probe, tools, journal, kept):
+    """Judges what is not in the journal yet, and keeps findings."""
+    asked = [t for t in tools if (probe.name, t) not in journal.keys]
+    if not asked:
+        return
+    runs = bool(court.original(probe))
+    seen = {}
+    for tool in asked:
+        if not runs or tool == "regraft" and not sampled(probe):
+            journal.add({"key": [probe.name, tool], "outcome": "not tried"})
+            continue
+        judged = court.judged(probe, tool)
+        row = {"key": [probe.name, tool], "outcome": "changed" if judged.changed else "unchanged"}
+        if judged.finding:
+            row.update(finding=judged.finding.kind, edge=judged.finding.edge,
+                       detail=judged.finding.detail)
+        if judged.changed and judged.result and tool != "onnxruntime all" and sampled(probe):
+            if judged.result not in seen:
+                seen[judged.result] = court.validated(probe, judged.result)
+            row["validate"] = seen[judged.result]["verdict"]
+            row["why"] = seen[judged.result].get("error", "")
+        if probe.rule and judged.changed and not judged.finding and judged.result:
+            row["applied"] = applied.applies(probe, judged.result)
+        journal.add(row)
+        disagree = row.get("validate") == "refuted" and not judged.finding \
+            or str(row.get("validate")).startswith("proved") and judged.finding
+        if disagree or judged.finding and not judged.finding.edge:
+            name = hashlib.sha256(f"{probe.name}\n{tool}".encode()).hexdigest()[:16]
+            (kept / name).write_bytes(pickle.dumps((probe, tool, row, judged.result)))
+
+
+def judge_all(court, options, journal, kept, rules, until):
+    count = 0
+    for probe in probes.stream(rules, options.seed):
+        judge_one(court, probe, options.tools, journal, kept)
+        count += 1
+        if time.monotonic() > until:
+            break
+    return count
+
+
+def coarse(probe, tool, row):
+    """What findings have in common that are likely to be one; constants that are inputs as well
+    are one kind, whatever reads them."""
+    graph = probe.model.graph
+    both = {t.name for t in graph.initializer} & {i.name for i in graph.input}
+    kinds = ("default",) if both else tuple(sorted({n.op_type for n in graph.node} - {"Constant"}))
+    return optimisers.package(tool), row["finding"], said(row["finding"], row["detail"]), kinds
+
+
+def said(kind, detail):
+    """The head of an error message, which tells errors apart."""
+    return detail.partition(":")[0] if kind in ("fails", "crash") else ""
+
+
+def findings_in_turn(kept):
+    """Findings to reduce: one of each coarse kind first, then more; lower levels before higher."""
+    rounds = {}
+    loaded = [pickle.loads(p.read_bytes()) for p in sorted(kept.glob("*"))]
+    loaded.sort(key=lambda f: (len(f[0].model.graph.node), optimisers.TOOLS.index(f[1]), f[0].name))
+    taken, levels = {}, set()
+    for probe, tool, row, _ in loaded:
+        if "finding" not in row or row["edge"]:
+            continue
+        same = (optimisers.package(tool), row["finding"], probe.name)
+        kind = coarse(probe, tool, row)
+        if same not in levels and taken.get(kind, 0) < ALIKE:
+            levels.add(same)
+            taken[kind] = taken.get(kind, 0) + 1
+            rounds.setdefault(taken[kind], []).append((probe, tool, row))
+    return [finding for number in sorted(rounds) for finding in rounds[number]]
+
+
+def reduce_one(court, probe, tool, kind, detail):
+    """The small model with all that the report says of it; None where it does not happen again."""
+    def found(model):
+        made = probe.with_model(model)
+        if not court.original(made):
+            return None
+        finding = court.judged(made, tool).finding
+        same = finding and finding.kind == kind and said(kind, finding.detail) == said(kind, detail)
+        return finding if same and not finding.edge else None
+    if not found(probe.model):
+        return None
+    model = reduce.reduced(probe.model, found)
+    made = probe.with_model(model)
+    judged = court.judged(made, tool)
+    report = court.validated(made, judged.result) if judged.result else {"verdict": "no result"}
+    finding = judged.finding
+    return {"tool": optimisers.package(tool), "kind": kind, "detail": finding.detail,
+            "level": tool.partition(" ")[2], "edge": finding.edge, "probe": probe.name,
+            "agreed": court.agreed(made, finding.feed), "nodes": len(model.graph.node),
+            "operators": reduce.operators(model), "text": reduce.text(model),
+            "after": reduce.text(optimisers.parsed(judged.result)) if judged.result else "",
+            "pass": passes.responsible(court, made, tool, kind),
+            "validate": report["verdict"], "said": report.get("error", ""),
+            "feed": {k: v.tolist() for k, v in (finding.feed or {}).items()}}
+
+
+def reduce_all(court, kept, journal, until):
+    for probe, tool, row in findings_in_turn(kept):
+        if time.monotonic() > until:
+            return
+        if (probe.name, tool) not in journal.keys:
+            journal.add({"key": [probe.name, tool],
+                         "finding": reduce_one(court, probe, tool, row["finding"],
+                                               row["detail"])})
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=[*optimisers.TOOLS, "onnxruntime"])
+    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/court")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench")
+    parser.add_argument("--report-only", action="store_true", help="from what is in --work")
+    options = parser.parse_args()
+    options.tools = [t for t in optimisers.TOOLS
+                     if options.only in (None, t, optimisers.package(t))]
+    return options
+
+
+def main():
+    options = arguments()
+    kept = options.work / "findings"
+    kept.mkdir(parents=True, exist_ok=True)
+    judged, reductions = (Journal(options.work / f"{n}.jsonl") for n in ("judged", "reduced"))
+    begun = time.monotonic()
+    court = judge.Judge(options.seed)
+    try:
+        total, rules = rule_probes(options.work, options.seed)
+        if not options.report_only:
+            judge_all(court, options, judged, kept, rules, begun + 60 * JUDGING * options.minutes)
+            reduce_all(court, kept, reductions, begun + 60 * options.minutes)
+    finally:
+        court.stop()
+    findings = [r["finding"] for r in reductions.rows if r["finding"]]
+    causes = cluster.clusters(findings, cluster.known())
+    named = {p.name: p.rule for p in rules}
+    tried = {named[r["key"][0]] for r in judged.rows
+             if r["key"][0] in named and r["outcome"] != "not tried"}
+    court_report.write(options, judged.rows, causes, total, len(tried))
+    applied.write(options.out / "court-applied.json", judged.rows, rules)
+    counted = sum(map(cluster.counted, causes))
+    print(f"{len(judged.rows)} judged, {len(findings)} reduced, {len(causes)} causes, "
+          f"{counted} counted")
+
+
+if __name__ == "__main__":
+    main()
