@@ -83,10 +83,11 @@ HEAD = """The optimisers of ONNX models, probed as black boxes with small models
 what optimisers fuse or fold, the source sides of {rules} of {total} shipped rules, and near \
 misses of both. A model counts as made wrong where the runtime with its optimisations off computes \
 something else for the tool's result than for the original, or does not run it, on inputs of usual \
-size; where ONNX's reference evaluator knows the operators, it agrees on the original. Differences \
+size; `reference` says whether ONNX's reference evaluator agrees on the original. Differences \
 that rounding explains, and those on infinities, NaN, division by zero and overflow, are not \
-counted. Each finding was made small by delta debugging; findings alike are one cause, and each \
-cause was looked at by hand. Nearly all probes are made right by every tool; every entry here can \
+counted. Each finding was made small by delta debugging; findings alike are one cause. The reason \
+given for a cause is read off its minimal model, not off the tool's source. The figures add up \
+resumed runs. Nearly all probes are made right by every tool; every entry here can \
 be run and is meant as a report that helps.
 
 `proved`, `refuted` and `undecided` are what `regraft validate` says of a sample of the results; \
