@@ -50,6 +50,23 @@ TEST_P(Ops, HasSamplesAndAConsistentRow) {
   }
 }
 
+TEST(DenseKernels, NormaliseWithAScaleOfMoreAxesThanTheyNormalise) {
+  const OpDef& op = *find_op("layernorm");
+  Attrs<int64_t> last{{{-1}}, {{0.5, nullptr}}};
+  Rng rng(5);
+  std::vector<Array<double>> operands{{{2, 2, 3}, {}}, {{2, 3}, {}}, {{3}, {}}};
+  for (Array<double>& a : operands)
+    for (int64_t n = a.shape.size() == 3 ? 12 : a.shape.size() == 2 ? 6 : 3; n-- > 0;)
+      a.data.push_back(rng.unit());
+  std::vector<const Array<double>*> in{&operands[0], &operands[1], &operands[2]};
+  auto fast = evaluate_reals(op, in, last);
+  Reals reals;
+  auto formula = evaluate_call(reals, op, in, last);
+  ASSERT_TRUE(fast && formula);
+  for (size_t e = 0; e < 12; ++e)
+    EXPECT_NEAR((*fast)[0].data[e], (*formula)[0].data[e], 1e-12) << e;
+}
+
 TEST_P(Ops, EvaluatesItsSamples) {
   for (const Sample& s : samples) {
     Rng rng(5);
@@ -113,9 +130,7 @@ std::vector<double> run(const Tape& tape, const std::vector<Array<double>>& oper
         break;
       }
       case Tape::Choose: {
-        auto argument = [&](int32_t k) {
-          return of(tape.arguments[static_cast<size_t>(s.a + k)]);
-        };
+        auto argument = [&](int32_t k) { return of(tape.arguments[static_cast<size_t>(s.a + k)]); };
         v.push_back(chosen(argument(0), argument(1), argument(2)));
         break;
       }

@@ -76,13 +76,12 @@ struct LayerNorm {
     int axis = axis_of(at.ints[0][0], x.rank());
     int64_t size = 1;
     for (int d = axis; d < x.rank(); ++d) size *= x.dim(d);
-    auto broadcast_element = [&](const NumTensor<double>& t,
-                                 int64_t k) {  // of scale or bias, at k in the normalised part
+    auto broadcast_element = [&](const NumTensor<double>& t, int64_t place) {  // of scale or bias
       int64_t offset = 0;
-      for (int d = x.rank() - 1, e = t.rank() - 1; e >= 0 && d >= axis; --d, --e) {
-        if (t.dim(e) != 1)
-          offset += k % shape[static_cast<size_t>(d)] * t.strides[static_cast<size_t>(e)];
-        k /= shape[static_cast<size_t>(d)];
+      for (int d = x.rank() - 1, e = t.rank() - 1; e >= 0; --d, --e) {
+        int64_t extent = shape[static_cast<size_t>(d)];
+        if (t.dim(e) != 1) offset += place % extent * t.strides[static_cast<size_t>(e)];
+        place /= extent;
       }
       return t.data[offset];
     };
@@ -97,9 +96,10 @@ struct LayerNorm {
           for (int64_t k = 0; k < size; ++k) variance += (row[k] - mean) * (row[k] - mean);
           double scale = 1 / std::sqrt(variance / static_cast<double>(size) + at.reals[0].value);
           for (int64_t k = 0; k < size; ++k) {
-            double y = (row[k] - mean) * scale * broadcast_element(in[1], k);
-            out[line * static_cast<size_t>(size) + static_cast<size_t>(k)] =
-                in.size() < 3 ? y : y + broadcast_element(in[2], k);
+            int64_t place = static_cast<int64_t>(line) * size + k;
+            double y = (row[k] - mean) * scale * broadcast_element(in[1], place);
+            out[static_cast<size_t>(place)] =
+                in.size() < 3 ? y : y + broadcast_element(in[2], place);
           }
         },
         16);
