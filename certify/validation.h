@@ -32,8 +32,9 @@ struct ValidationOptions {
   /// More than names is needed where they do not suffice: values are evaluated, the models are
   /// tidied up.
   bool thorough = true;
-  /// Outputs are tried even if their values are far apart on random inputs. Otherwise the models are
-  /// not swept by values where all outputs that are left are such: look for a counterexample first.
+  /// Outputs are tried even if their values are far apart on random inputs. Otherwise the models
+  /// are not swept by values where all outputs that are left are such: look for a counterexample
+  /// first.
   bool try_suspects = true;
 };
 

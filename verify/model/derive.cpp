@@ -444,7 +444,7 @@ class Deriver {
   Pair& pair_;
   Graph& g_;
   const Stop& stop_;
-  std::set<double> numbers_;
+  std::set<double> numbers_ = {1, 2};  // and the first model's
   std::map<int64_t, std::vector<SourcePtr>> sources_;  // by elements
   std::map<int64_t, std::vector<Affine>> affines_;     // by channels
   std::map<std::pair<double, DType>, std::optional<NumberExpression>> explained_;

@@ -236,11 +236,6 @@ Status Sweeper::take(const std::vector<Merge>& merges) {
         constant_[static_cast<size_t>(m.a.node)] && constant_[static_cast<size_t>(m.b.node)];
     if (!both || g_.type(m.a).dtype != g_.type(m.b).dtype)
       return error("a merge of constants that are none");
-    if (auto it = std::ranges::find(pair_.derived, m.b, &Derived::b);
-        it != pair_.derived.end() && it->a == m.a) {
-      note_constant(it->b, it->a, it->deviation);
-      continue;
-    }
     ASSIGN_OR_RETURN(auto d, deviation(g_, m.a, m.b, stop_));
     if (!d || !d->explained()) return error("a constant that rounding does not explain");
     note_constant(m.b, m.a, *d);
