@@ -268,6 +268,8 @@ class Deriver {
     ASSIGN_OR_RETURN(t.data, n->constant->reals());
     if (std::ranges::any_of(t.data, [](double x) { return !std::isfinite(x); })) return false;
     if (std::ranges::all_of(t.data, [](double x) { return x == 0; })) return false;
+    ASSIGN_OR_RETURN(bool there, is_there(t));
+    if (there) return true;
     std::optional<Value> found;
     if (is_vector(t.dims)) {
       ASSIGN_OR_RETURN(found, as_vector(t));
@@ -285,6 +287,18 @@ class Deriver {
     pair_.derived.push_back({b, a, *d});
     add_source({t.dtype, t.dims, a, {}, {}});
     return true;
+  }
+  /// Whether the first model computes it: then it needs no expression.
+  Result<bool> is_there(const Target& t) {
+    auto it = sources_.find(static_cast<int64_t>(t.data.size()));
+    if (it == sources_.end()) return false;
+    for (const SourcePtr& s : it->second) {
+      if (s->dims != t.dims || s->dtype != t.dtype || s->value.node < 0) continue;
+      if (g_.node(s->value.node).kind != NodeKind::Call) continue;
+      ASSIGN_OR_RETURN(auto u, data_of(s));
+      if (u && agrees(t, [&](size_t k) { return Sum{(*u)[k], (*u)[k]}; })) return true;
+    }
+    return false;
   }
   static bool is_vector(const Dims& dims) {
     return std::ranges::count_if(dims, [](int64_t d) { return d != 1; }) <= 1 &&
@@ -444,7 +458,7 @@ class Deriver {
   Pair& pair_;
   Graph& g_;
   const Stop& stop_;
-  std::set<double> numbers_ = {1, 2};  // and the first model's
+  std::set<double> numbers_ = {1, 2};                  // and the first model's
   std::map<int64_t, std::vector<SourcePtr>> sources_;  // by elements
   std::map<int64_t, std::vector<Affine>> affines_;     // by channels
   std::map<std::pair<double, DType>, std::optional<NumberExpression>> explained_;
