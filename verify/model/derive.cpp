@@ -26,6 +26,7 @@ constexpr int64_t kCached = 1 << 26;      ///< elements kept at once
 constexpr double kWork = 2e9;             ///< multiplications in search of products, in all
 constexpr size_t kMostAxes = 4;
 constexpr int kRounds = 2;
+constexpr double kStep = 0x1p-10;  ///< relative: to see what a shift depends on
 constexpr double kRoundings = 64, kMostDeviation = 1e-2;  ///< relative: of a hypothesis that fits
 
 int64_t count_of(const Dims& dims) {
@@ -43,7 +44,9 @@ struct Source {
   Dims dims;
   Value value;  ///< node -1: `make` adds it
   Make make;
-  std::shared_ptr<Data> data;  ///< where it is kept
+  std::shared_ptr<Data> data;   ///< where it is kept
+  std::shared_ptr<Data> terms;  ///< magnitudes of what the data is a sum of; nullptr: the data's
+  double terms_at(size_t k) const { return terms ? (*terms)[k] : (*data)[k]; }
 };
 using SourcePtr = std::shared_ptr<Source>;
 
@@ -51,6 +54,7 @@ using SourcePtr = std::shared_ptr<Source>;
 struct Affine {
   int32_t id;
   Data shift, scale;
+  Data terms;  ///< of the shift: how much it changes with each of its numbers
 };
 
 class Deriver {
@@ -93,7 +97,8 @@ class Deriver {
       if (id >= pair_.first_b) continue;
       const NodePtr n = g_.node_ptr(id);
       if (auto x = number[static_cast<size_t>(id)]) numbers_.insert(*x);
-      if (is_wanted(*n)) add_source({n->constant->dtype(), n->constant->dims(), {id, 0}, {}, {}});
+      if (is_wanted(*n))
+        add_source({n->constant->dtype(), n->constant->dims(), {id, 0}, {}, {}, {}});
       if (n->kind != NodeKind::Call) continue;
       for (const Real& r : n->attrs.reals)
         if (!r.symbol) numbers_.insert(r.value);
@@ -117,7 +122,8 @@ class Deriver {
       dims.push_back(p.constant());
     }
     int64_t count = count_of(dims);
-    if (count >= 2 && count <= kMostOfCall) add_source({n.types[0].dtype, dims, {id, 0}, {}, {}});
+    if (count >= 2 && count <= kMostOfCall)
+      add_source({n.types[0].dtype, dims, {id, 0}, {}, {}, {}});
   }
 
   Status add_affine(int32_t id, const std::vector<char>& constant) {
@@ -142,8 +148,20 @@ class Deriver {
     };
     auto shift = of(0), scale = of(1);
     if (!shift || !scale) return {};
+    Data terms(shift->size(), 0);
+    for (size_t k = 1; k < operands.size(); ++k) {
+      const Tensor exact = operands[k];
+      for (double& x : operands[k].data) x *= 1 + kStep;
+      auto other = of(0);
+      operands[k] = exact;
+      if (!other) return {};
+      for (size_t e = 0; e < terms.size(); ++e) {
+        terms[e] += std::abs((*other)[e] - (*shift)[e]) / kStep;
+        if (k == 1) terms[e] += std::abs((*shift)[e]);
+      }
+    }
     for (size_t k = 0; k < scale->size(); ++k) (*scale)[k] -= (*shift)[k];
-    affines_[c].push_back({id, *shift, *scale});
+    affines_[c].push_back({id, *shift, *scale, terms});
     DType type = n.types[0].dtype;
     auto make_shift = [this, id, c, type] { return applied(id, full(c, 0, type)); };
     auto make_scale = [this, id, c, type, make_shift] {
@@ -151,8 +169,13 @@ class Deriver {
       return call("sub", {of_one, make_shift()});
     };
     if (c < 2) return {};
-    add_source({type, {1, c}, {}, make_shift, std::make_shared<Data>(*std::move(shift))});
-    add_source({type, {1, c}, {}, make_scale, std::make_shared<Data>(*std::move(scale))});
+    add_source({type,
+                {1, c},
+                {},
+                make_shift,
+                std::make_shared<Data>(*std::move(shift)),
+                std::make_shared<Data>(std::move(terms))});
+    add_source({type, {1, c}, {}, make_scale, std::make_shared<Data>(*std::move(scale)), {}});
     return {};
   }
 
@@ -285,7 +308,7 @@ class Deriver {
     ASSIGN_OR_RETURN(auto d, deviation(g_, a, b, stop_));
     if (!d || !d->explained()) return false;
     pair_.derived.push_back({b, a, *d});
-    add_source({t.dtype, t.dims, a, {}, {}});
+    add_source({t.dtype, t.dims, a, {}, {}, {}});
     return true;
   }
   /// Whether the first model computes it: then it needs no expression.
@@ -313,7 +336,7 @@ class Deriver {
     ASSIGN_OR_RETURN(auto all, vectors(n, t.dtype));
     auto one = [&] { return number({NumberExpression::Itself, 1, 0, 1, "1"}, t.dtype); };
     for (const auto& [s, u] : all) {
-      auto plain = [&](size_t k) { return Sum{(*u)[k], (*u)[k]}; };
+      auto plain = [&, s = s, u = u](size_t k) { return Sum{(*u)[k], s->terms_at(k)}; };
       auto inverse = [&](size_t k) { return Sum{1 / (*u)[k], 1 / (*u)[k]}; };
       if (agrees(t, plain)) return Found(flat(s));
       if (agrees(t, inverse)) return Found(call("div", {one(), flat(s)}));
@@ -348,7 +371,7 @@ class Deriver {
       for (const auto& [s, u] : *all) {
         auto of = [&](size_t k) {
           double x = (*u)[k] * f.scale[k];
-          return Sum{x + f.shift[k], std::abs(x) + std::abs(f.shift[k])};
+          return Sum{x + f.shift[k], std::abs(x) + f.terms[k]};
         };
         if (agrees(t, of)) return applied(f.id, reshaped(value_of(s), {1, c}));
       }
