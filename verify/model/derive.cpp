@@ -11,7 +11,6 @@
 #include "verify/model/constants.h"
 #include "verify/model/fits.h"
 #include "verify/model/numbers.h"
-#include "verify/model/roundoff.h"
 #include "verify/model/window.h"
 
 namespace regraft::verify::fits {
