@@ -11,6 +11,7 @@
 #include "rewrite/compare/sizes.h"
 #include "rewrite/search/clean_up.h"
 #include "rewrite/search/replay.h"
+#include "verify/model/derive.h"
 #include "verify/model/origins.h"
 
 namespace regraft::certify {
@@ -196,7 +197,9 @@ class Validator {
 
   Status join(const Graph& a, const Graph& b) {
     ASSIGN_OR_RETURN(out_.pair, verify::join(a, b, out_.pairing.matching));
-    if (out_.pair.a != out_.pair.b) RETURN_IF_ERROR(verify::find_origins(out_.pair));
+    if (out_.pair.a == out_.pair.b) return {};
+    RETURN_IF_ERROR(verify::find_origins(out_.pair));
+    if (options_.sweep.constants) RETURN_IF_ERROR(verify::derive_constants(out_.pair, stop_));
     return {};
   }
 

@@ -281,7 +281,7 @@ class OpaqueTypes {
   explicit OpaqueTypes(const ValidationReport& report)
       : a_(io::coverage(report.a)), b_(io::coverage(report.b)) {}
   std::string of(const verify::Pair& pair, int32_t id) const {
-    const auto& from = id < pair.first_b ? a_ : b_;
+    const auto& from = pair.is_b({id, 0}) ? b_ : a_;
     auto origin = static_cast<size_t>(pair.graph.node(id).origin);
     return origin < from.size() ? from[origin].type : std::string("carried");
   }

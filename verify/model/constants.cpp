@@ -70,7 +70,8 @@ class Expression {
     return {};
   }
   static bool sums(const OpDef& op) {
-    return op.work == Work::Product || op.work == Work::Convolution || op.work == Work::Reduction;
+    return op.work == Work::Product || op.work == Work::Convolution || op.work == Work::Reduction ||
+           op.channel_affine;
   }
   void disturb(Tensor& t, DType type, uint64_t place) const {
     if (!noise_ || !is_real(type)) return;

@@ -1,9 +1,11 @@
 #pragma once
 // Two models as one graph over one pool of symbols, where what they compute alike is one node.
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "ir/graph/graph.h"
+#include "verify/model/constants.h"
 
 namespace regraft::verify {
 
@@ -13,13 +15,23 @@ struct Matching {
   std::vector<int> outputs;  ///< for each output of the first model: that of the second; -1: none
 };
 
+/// A constant that only the second model has, as an expression over constants of the first one.
+struct Derived {
+  Value b, a;
+  Deviation deviation;  ///< is explained by rounding
+};
+
 /// Two models in one graph. Nodes of the first keep their ids.
 struct Pair {
   Graph graph;
   int32_t first_b = 0;          ///< nodes from here on are the second model's alone
   std::vector<Value> a, b;      ///< outputs that stand for each other
   std::vector<int32_t> from_b;  ///< by id in the second model: the node in `graph`; -1: dead
-  bool is_b(Value v) const { return v.node >= first_b; }
+  /// Nodes from here on are expressions over constants of the first model that nothing reads.
+  int32_t first_derived = std::numeric_limits<int32_t>::max();
+  std::vector<Derived> derived;
+  bool is_derived(int32_t id) const { return id >= first_derived; }
+  bool is_b(Value v) const { return v.node >= first_b && !is_derived(v.node); }
 };
 
 /// What the second model fixes of the first one's open sizes: a symbol's name, and the number.

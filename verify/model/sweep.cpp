@@ -45,6 +45,8 @@ class Sweeper {
       }
       for (Value v : g_.node(id).inputs) shared_at_start_[static_cast<size_t>(v.node)] = 1;
     }
+    for (int32_t id = pair_.first_derived; id < g_.id_bound(); ++id)
+      operands_[static_cast<size_t>(id)] = g_.node(id).inputs;
     for (int32_t id : pair_.from_b)
       if (id >= 0 && id < pair_.first_b && is_impure(g_.node(id))) taken_at_start_.insert(id);
     for (Value v : pair_.b) shared_at_start_[static_cast<size_t>(v.node)] = 1;
@@ -80,6 +82,10 @@ class Sweeper {
   }
   Status constant_merges(const std::vector<std::vector<Fingerprint>>& prints,
                          const std::vector<std::pair<double, Value>>& of_a);
+  void note_constant(Value b, Value a, const Deviation& d) {
+    constants_.emplace(b,
+                       Merge{Merge::Constant, b, a, Reach::Shared, Numbers::AsTheyAre, {}, {}, d});
+  }
   void pass();
   void visit(int32_t id);
   void merge(Value b, const Value* only = nullptr);
@@ -186,10 +192,12 @@ Status Sweeper::guess(const std::vector<std::vector<Fingerprint>>& prints) {
 /// Constants of the second model that are expressions over the first one's, but for rounding.
 Status Sweeper::constant_merges(const std::vector<std::vector<Fingerprint>>& prints,
                                 const std::vector<std::pair<double, Value>>& of_a) {
+  for (const Derived& d : pair_.derived) note_constant(d.b, d.a, d.deviation);
   for (int32_t id : order_) {
     if (id < pair_.first_b || !constant_[static_cast<size_t>(id)]) continue;
     for (int32_t k = 0; k < static_cast<int32_t>(g_.node(id).types.size()); ++k) {
       Value b{id, k};
+      if (constants_.count(b) > 0) continue;
       if (static_cast<size_t>(k) >= prints[static_cast<size_t>(id)].size()) continue;
       const Fingerprint& p = prints[static_cast<size_t>(id)][static_cast<size_t>(k)];
       if (!p.known) continue;
@@ -203,12 +211,7 @@ Status Sweeper::constant_merges(const std::vector<std::vector<Fingerprint>>& pri
         if (!alike) continue;
         ASSIGN_OR_RETURN(auto d, deviation(g_, a, b, stop_));
         if (!d || !d->explained()) continue;
-        Merge m;
-        m.kind = Merge::Constant;
-        m.a = a;
-        m.b = b;
-        m.deviation = *d;
-        constants_.emplace(b, m);
+        note_constant(b, a, *d);
         break;
       }
     }
@@ -235,9 +238,7 @@ Status Sweeper::take(const std::vector<Merge>& merges) {
       return error("a merge of constants that are none");
     ASSIGN_OR_RETURN(auto d, deviation(g_, m.a, m.b, stop_));
     if (!d || !d->explained()) return error("a constant that rounding does not explain");
-    Merge again = m;
-    again.deviation = *d;
-    constants_.emplace(m.b, again);
+    note_constant(m.b, m.a, *d);
   }
   return {};
 }
@@ -256,7 +257,9 @@ std::set<Value> Sweeper::frontier_of(const std::vector<int32_t>& calls) const {
 std::optional<Window> Sweeper::window(Value b, const Way& way) const {
   const Cut cut{g_, operands_, number_};
   std::set<Value> expanded;
-  auto ends = [&](Value v) { return !is_b(v) && expanded.count(v) == 0; };
+  auto ends = [&](Value v) {
+    return !is_b(v) && !pair_.is_derived(v.node) && expanded.count(v) == 0;
+  };
   if (!is_b(b) && way.reach > Reach::Frontier) expanded.insert(b);
   auto right = cone(cut, b, ends, options_.most_calls);
   int further = way.reach == Reach::Wider ? 1 : way.reach == Reach::Widest ? 3 : 0;
