@@ -13,14 +13,10 @@ from command_line import CommandLine, FAILED, regraft
 
 import numpy as np
 import onnx
+import onnxruntime
 
 import pair_models as pairs
 from pair_models import BOOL, FLOAT, INT32, INT64, chain, floats, ints, model, node, one
-
-try:
-    import onnxruntime
-except ImportError:
-    onnxruntime = None
 
 UNDECIDED = 5
 TYPES = {"float32": np.float32, "float16": np.float16, "float64": np.float64, "bool": np.bool_,
@@ -273,11 +269,9 @@ class Wrong(CommandLine):
                 total += 1
                 if report["verdict"] != "refuted":
                     missed.append(name)
-                elif report["counterexample"] and onnxruntime:
+                elif report["counterexample"]:
                     self.repeat(paths, report["counterexample"])
                     repeated += 1
-        if not onnxruntime:
-            self.skipTest("no onnxruntime: what a runtime shows is left out")
         self.assertLessEqual(len(missed), 0.1 * total, missed)
         self.assertGreater(repeated, 30)
 
