@@ -226,6 +226,8 @@ Status Sweeper::take(const std::vector<Merge>& merges) {
     if (!exists(m.a, false) || !(of_a || exists(m.b, true)))
       return error("a merge of values that are not there");
     if (m.kind == Merge::Proof) {
+      if (m.numbers == Numbers::Explained && !options_.constants)
+        return error("a number that is rounded, where none may be");
       ways_[m.b].push_back({m.a, m.reach, m.numbers});
       continue;
     }
@@ -235,6 +237,8 @@ Status Sweeper::take(const std::vector<Merge>& merges) {
       return error("a merge of constants that are none");
     ASSIGN_OR_RETURN(auto d, deviation(g_, m.a, m.b, stop_));
     if (!d || !d->explained()) return error("a constant that rounding does not explain");
+    if (d->deviation > 0 && !options_.constants)
+      return error("a constant that is rounded, where none may be");
     Merge again = m;
     again.deviation = *d;
     constants_.emplace(m.b, again);
