@@ -203,12 +203,7 @@ Status Sweeper::constant_merges(const std::vector<std::vector<Fingerprint>>& pri
         if (!alike) continue;
         ASSIGN_OR_RETURN(auto d, deviation(g_, a, b, stop_));
         if (!d || !d->explained()) continue;
-        Merge m;
-        m.kind = Merge::Constant;
-        m.a = a;
-        m.b = b;
-        m.deviation = *d;
-        constants_.emplace(b, m);
+        constants_.emplace(b, Merge{Merge::Constant, b, a, {}, {}, {}, {}, *d});
         break;
       }
     }
