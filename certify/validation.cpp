@@ -245,17 +245,36 @@ class Validator {
   /// Again with the first model, then with both, as proved rules tidy them up.
   Status prepare() {
     ModelProof& p = out_.proof;
-    p.a = clean_up(first_, *options_.rules, stop_);
+    p.a = allowed(clean_up(first_, *options_.rules, stop_));
     ASSIGN_OR_RETURN(Graph a, prepared(first_, p.a));
     if (!p.a.empty()) RETURN_IF_ERROR(attempt(a, second_));
     if (complete(out_.sweep) || stop_.must_end()) return {};
-    p.b = clean_up(second_, *options_.rules, stop_);
+    p.b = allowed(clean_up(second_, *options_.rules, stop_));
     if (p.b.empty()) return {};
     ASSIGN_OR_RETURN(Graph b, prepared(second_, p.b));
     return attempt(a, b);
   }
-  Result<Graph> prepared(const Graph& g, const std::vector<rewrite::AppliedRule>& steps) const {
+  /// Does a rule's left side have a number? It is compared as the tensors' type has it: 1 may be
+  /// a product that is 1 but for rounding.
+  bool rounds(const std::vector<rewrite::AppliedRule>& steps) const {
+    auto is_number = [](const PatternNode& n) {
+      return n.inputs.empty() && !n.attrs.reals.empty();
+    };
+    std::set<std::string> rules;
+    for (const auto& compiled : options_.rules->rules())
+      if (std::ranges::any_of(compiled.rule.lhs.nodes, is_number)) rules.insert(compiled.rule.name);
+    return std::ranges::any_of(steps, [&](const auto& s) { return rules.count(s.rule) > 0; });
+  }
+  std::vector<rewrite::AppliedRule> allowed(std::vector<rewrite::AppliedRule> steps) const {
+    if (!options_.sweep.constants && rounds(steps)) steps.clear();
+    return steps;
+  }
+  Result<Graph> prepared(const Graph& g, const std::vector<rewrite::AppliedRule>& steps) {
     if (steps.empty()) return g;
+    if (rounds(steps)) {
+      if (!options_.sweep.constants) return error("a step compares numbers, where none may round");
+      rounded_ = true;
+    }
     return rewrite::replay(g, *options_.rules, steps, cost::Roofline(), {});
   }
 

@@ -100,8 +100,14 @@ Status look_for_counterexample(const ValidateFlags& flags, ValidationReport& rep
   size_t of_a = report.a.graph.inputs().size();
   std::vector<int> inputs_a, inputs_b(of_a, -1), outputs_a, outputs_b;
   for (size_t k = 0; k < of_a; ++k) inputs_a.push_back(static_cast<int>(k));
-  for (size_t k = 0; k < m.inputs.size(); ++k)
-    if (m.inputs[k] >= 0) inputs_b[static_cast<size_t>(m.inputs[k])] = static_cast<int>(k);
+  for (size_t k = 0; k < m.inputs.size(); ++k) {
+    if (m.inputs[k] >= 0) {
+      inputs_b[static_cast<size_t>(m.inputs[k])] = static_cast<int>(k);
+      continue;
+    }
+    inputs_a.push_back(-1);  // the joint graph has the second model's own inputs at its end
+    inputs_b.push_back(static_cast<int>(k));
+  }
   for (size_t k = 0; k < m.outputs.size(); ++k)
     if (m.outputs[k] >= 0) {
       outputs_a.push_back(static_cast<int>(k));

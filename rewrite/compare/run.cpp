@@ -17,8 +17,12 @@ bool may_be_rounded(double v) {
          v * 1024 != std::floor(v * 1024);
 }
 
-/// No multiple of 1/1024, which constants that are no results of rounding mostly are.
-bool may_be_result(double v) { return v * 1024 != std::floor(v * 1024); }
+/// No multiple of 1/1024, which constants that are no results of rounding mostly are; of a format
+/// of few digits, none that has fewer than half of them behind the point.
+bool may_be_result(const Format& format, double v) {
+  double steps = std::min(1024.0, std::ldexp(1, -std::ilogb(format.roundoff) / 2));
+  return v * steps != std::floor(v * steps);
+}
 
 class JointRun {
  public:
@@ -192,7 +196,7 @@ class JointRun {
     const double level = std::max(f.roundoff, kEvaluationLevel);
     Rng rng(combine(combine(*options_.noise, index), output));
     for (double& v : x.data)
-      if (folded || level == kEvaluationLevel ? may_be_result(v) : !holds(f, v))
+      if (folded || level == kEvaluationLevel ? may_be_result(f, v) : !holds(f, v))
         disturb(std::span(&v, 1), options_.rounding * level, 0, Rng(rng.next()));
   }
 

@@ -19,8 +19,9 @@ def port(said):
 
 def model(nodes, inputs=(X,), outputs=(Y,), data=(), opset=17, domains=(), functions=()):
     """`data`: initializers by name."""
-    graph = helper.make_graph(list(nodes), "g", [port(i) for i in inputs], [port(o) for o in outputs],
-                              [numpy_helper.from_array(np.asarray(a), n) for n, a in dict(data).items()])
+    initializers = [numpy_helper.from_array(np.asarray(a), n) for n, a in dict(data).items()]
+    graph = helper.make_graph(list(nodes), "g", [port(i) for i in inputs],
+                              [port(o) for o in outputs], initializers)
     imports = [helper.make_opsetid("", opset)]
     imports += [helper.make_opsetid(d, v) for d, v in domains]
     return helper.make_model(graph, opset_imports=imports, ir_version=8, functions=list(functions))
@@ -35,7 +36,8 @@ def chain(*ops, ports=(X,), out=Y, data=(), opset=17):
     """Each op: its name, or (name, further inputs, attributes)."""
     nodes, last = [], ports[0][0]
     for k, op in enumerate(ops):
-        name, more, attributes = (op, [], {}) if isinstance(op, str) else (*op, *[{}] * (3 - len(op)))
+        given = (op, []) if isinstance(op, str) else op
+        name, more, attributes = (*given, *[{}] * (3 - len(given)))
         made = out[0] if k == len(ops) - 1 else f"h{k}"
         nodes.append(node(name, [last, *more], [made], **attributes))
         last = made
@@ -114,7 +116,8 @@ def normalised(fold, epsilon=1e-5):
     out = ("y", [1, 3, 4, 4])
     if fold is None:
         return model([node("Conv", ["x", "w", "b"], ["h"]),
-                      node("BatchNormalization", ["h", "s", "i", "m", "v"], ["y"], epsilon=epsilon)],
+                      node("BatchNormalization", ["h", "s", "i", "m", "v"], ["y"],
+                           epsilon=epsilon)],
                      [IMAGE], [out],
                      {"w": w, "b": b, "s": scale, "i": bias, "m": mean, "v": variance})
     w, b = fold(w, b, scale, bias, mean, variance, np.float32(epsilon))
@@ -138,16 +141,18 @@ def right_pairs():
         "dead code": (model([node("Exp", ["x"], ["e"]), node("Relu", ["x"], ["y"])]), relu),
         "open sizes": (chain("Relu", "Relu", ports=(OPEN_X,), out=OPEN_Y),
                        chain("Relu", ports=(OPEN_X,), out=OPEN_Y)),
-        "transposed weight": (model([node("Transpose", ["w"], ["v"]), node("MatMul", ["x", "v"], ["y"])],
-                                    data={"w": w}),
-                              model([node("MatMul", ["x", "t"], ["y"])], data={"t": rows["t"]})),
+        "transposed weight": (
+            model([node("Transpose", ["w"], ["v"]), node("MatMul", ["x", "v"], ["y"])],
+                  data={"w": w}),
+            model([node("MatMul", ["x", "t"], ["y"])], data={"t": rows["t"]})),
         "gemm": (model([node("MatMul", ["x", "w"], ["h"]), node("Add", ["h", "b"], ["y"])],
                        data={"w": w, "b": floats(4)}),
                  model([node("Gemm", ["x", "w", "b"], ["y"])], data={"w": w, "b": floats(4)})),
         "two transposes": (chain(("Transpose", [], {"perm": [1, 0]}),
                                  ("Transpose", [], {"perm": [1, 0]})), one("Identity")),
         "division that cancels": (  # where the first model is defined
-            model([node("Div", ["x", "z"], ["h"]), node("Mul", ["h", "z"], ["y"])], [X, ("z", [2, 4])]),
+            model([node("Div", ["x", "z"], ["h"]), node("Mul", ["h", "z"], ["y"])],
+                  [X, ("z", [2, 4])]),
             model([node("Identity", ["x"], ["y"])], [X, ("z", [2, 4])])),
         "batch norm": (normalised(None), normalised(folded)),
         "squeeze of opset 11 and 13": (
@@ -163,7 +168,8 @@ def right_pairs():
         "function that is simpler": (function(["Relu", "Relu"]), relu),
         "carried": (model([node("Relu", ["x"], ["h"]), node("Relu", ["h"], ["i"]),
                            node("Odd", ["i"], ["y"], domain="odd", size=2)], domains=[("odd", 1)]),
-                    model([node("Relu", ["x"], ["i"]), node("Odd", ["i"], ["y"], domain="odd", size=2)],
+                    model([node("Relu", ["x"], ["i"]),
+                           node("Odd", ["i"], ["y"], domain="odd", size=2)],
                           domains=[("odd", 1)])),
         "random numbers": (model([node("RandomNormal", [], ["r"], shape=[2, 4]),
                                   node("Identity", ["r"], ["i"]), node("Add", ["x", "i"], ["y"])]),
@@ -202,9 +208,11 @@ def deep(whole, layers=150):
             nodes.append(node("MatMul", [last, f"w{k}"], [f"p{k}"]))
         else:
             data[f"l{k}"], data[f"r{k}"] = w[:, :32 + k], w[:, 32 + k:]
-            nodes += [node("MatMul", [last, f"l{k}"], [f"q{k}"]), node("MatMul", [last, f"r{k}"], [f"s{k}"]),
+            nodes += [node("MatMul", [last, f"l{k}"], [f"q{k}"]),
+                      node("MatMul", [last, f"r{k}"], [f"s{k}"]),
                       node("Concat", [f"q{k}", f"s{k}"], [f"p{k}"], axis=-1)]
-        nodes += [node("Softmax", [f"p{k}"], [f"e{k}"], axis=-1), node("MatMul", [f"e{k}", f"v{k}"], [f"y{k}"])]
+        nodes += [node("Softmax", [f"p{k}"], [f"e{k}"], axis=-1),
+                  node("MatMul", [f"e{k}", f"v{k}"], [f"y{k}"])]
         last = f"y{k}"
     nodes.append(node("Identity", [last], ["y"]))
     return model(nodes, [("x", ["B", "L", 64])], [("y", ["B", "L", 64])], data)

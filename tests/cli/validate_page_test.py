@@ -124,8 +124,8 @@ class Contents(Validate):
         self.assertEqual(report["verdict"], "proved")
         shown = text_of(tree.find(".//main"))
         self.assertIn("Does product.onnx compute the same as sum.onnx?", shown)
-        self.assertIn("its output is proved equal over the real numbers, for all inputs and all values "
-                      "of the open sizes batch", shown)
+        self.assertIn("its output is proved equal over the real numbers, for all inputs and all "
+                      "values of the open sizes batch", shown)
         self.assertIn("How it was proved", self.headings(tree))
         windows = [w for w in report["windows"] if w["verdict"] == "proved:all-sizes"]
         sections = [s for s in tree.iter("section")]
@@ -238,7 +238,8 @@ class Contents(Validate):
         tree, report = self.validate(chain("long.onnx", two), chain("short.onnx", one), DONE)
         self.assertGreater(report["nodes"]["a"], 1000)
         self.assertGreater(len(report["windows"]), 200)
-        print(f"page of a large model: {os.path.getsize(self.page) / 1e3:.0f} kB, {report['seconds']:.1f} s")
+        print(f"page of a large model: {os.path.getsize(self.page) / 1e3:.0f} kB, "
+              f"{report['seconds']:.1f} s")
         shown = text_of(tree.find(".//main"))
         self.assertRegex(shown, r"Of \d+ rules, the \d+ that serve most merges are drawn")
         self.assertRegex(shown, r"\d+ further rules are left out")
@@ -287,9 +288,11 @@ class Numerics(Validate):
             graph = helper.make_graph(
                 nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
                 [helper.make_tensor_value_info("y", TensorProto.FLOAT, out)],
-                [numpy_helper.from_array(to, "to"), numpy_helper.from_array(np.float32(0.5), "half"),
+                [numpy_helper.from_array(to, "to"),
+                 numpy_helper.from_array(np.float32(0.5), "half"),
                  numpy_helper.from_array(np.float32(1 / 1024), "part")])
-            model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+            model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                      ir_version=8)
             path = os.path.join(self.folder, name)
             onnx.save(model, path)
             return path
@@ -325,7 +328,8 @@ class Browser(Validate):
                              (self.circles(), UNDECIDED)):
             self.validate(*models, code)
             for width in (1200, 400):
-                self.take_picture(url_of(self.page), os.path.join(self.out_folder, "page.png"), width)
+                picture = os.path.join(self.out_folder, "page.png")
+                self.take_picture(url_of(self.page), picture, width)
             page = pathlib.Path(self.page).read_text(encoding="utf-8")
             drawings += re.findall(r"<svg class=\"graph\".*?</svg>", page, re.S)
             style = re.search(r"<style>(.*?)</style>", page, re.S).group(1)

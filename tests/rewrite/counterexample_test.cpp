@@ -239,7 +239,13 @@ TEST(Counterexample, KnowsTheRoundingOfFoldedConstants) {
     EXPECT_FALSE(find(scaled(type, true), scaled(type, false))) << to_string(type);
     EXPECT_TRUE(find(scaled(type, false), scaled(type, true, fault))) << to_string(type);
   }
-  EXPECT_FALSE(find(scaled(DType::BF16, false), scaled(DType::BF16, true)));
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    CounterexampleOptions options;
+    options.seed = seed;
+    EXPECT_FALSE(find(scaled(DType::BF16, false), scaled(DType::BF16, true), options)) << seed;
+    EXPECT_FALSE(find(scaled(DType::BF16, true), scaled(DType::BF16, false), options)) << seed;
+  }
+  EXPECT_TRUE(find(scaled(DType::BF16, false), scaled(DType::BF16, true, 2)));
 }
 
 TEST(Counterexample, KnowsWhatFoldingLosesBetweenSharedConstants) {

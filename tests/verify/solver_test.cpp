@@ -37,9 +37,19 @@ TEST(ArithmeticSolver, LookupStaysInItsRange) {
   Budget budget{Limits{}};
   ArithmeticSolver solver(budget);
   Poly m = Poly::symbol(pool.named("m")), i = Poly::symbol(pool.named("i", 0));
-  Poly t = pool.lookup(pool.table({m + Poly(-1), Poly(0)}), i, m);
+  Poly t = pool.lookup(pool.table({m + Poly(-1), Poly(0), Poly(0)}), i, m);
   EXPECT_TRUE(solver.implies({}, Poly(0) <= t && t < m));
   EXPECT_FALSE(solver.implies({}, t == Poly(0)));
+}
+
+TEST(ArithmeticSolver, LookupOfEvenStepsIsAProduct) {
+  SymbolPool pool;
+  Budget budget{Limits{}};
+  ArithmeticSolver solver(budget);
+  Poly m = Poly::symbol(pool.named("m")), i = Poly::symbol(pool.named("i", 0));
+  Poly t = pool.lookup(pool.table({Poly(0), m, m + m}), i, m + m + Poly(1));
+  EXPECT_TRUE(solver.implies({}, t == m * i));
+  EXPECT_FALSE(solver.implies({}, t == m));
 }
 
 TEST(ArithmeticSolver, BalancedCountsEveryCase) {

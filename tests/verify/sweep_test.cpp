@@ -111,13 +111,22 @@ TEST(Sweep, ProvedBehindCarriedNodes) {
   EXPECT_EQ(verdict(2), Output::Unproved);
 }
 
-TEST(Sweep, RandomNodesAreNeverMerged) {
-  auto make = [](int times) {
+TEST(Sweep, RandomNodesStandForEachOtherOneToOne) {
+  auto make = [](int times, int draws) {
     Graph g;
-    g.set_outputs({carried(g, {call(g, "relu", {negated(g, rows(g), times)})}, 1, false)});
+    Value x = call(g, "relu", {negated(g, rows(g), times)});
+    Value first = carried(g, {x}, 1, false);
+    Value second = draws == 1 ? first : carried(g, {x}, 1, false);
+    g.set_outputs({call(g, "sub", {first, second})});
     return g;
   };
-  EXPECT_EQ(swept(joined(make(2), make(0))).outputs[0], Output::Unproved);
+  auto verdict = [&](int draws_a, int draws_b) {
+    return swept(joined(make(2, draws_a), make(0, draws_b))).outputs[0];
+  };
+  EXPECT_EQ(verdict(2, 2), Output::Windows);
+  EXPECT_EQ(verdict(1, 1), Output::Windows);
+  EXPECT_EQ(verdict(1, 2), Output::Unproved);
+  EXPECT_EQ(verdict(2, 1), Output::Unproved);
 }
 
 struct Checked {

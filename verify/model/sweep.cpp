@@ -229,6 +229,8 @@ Status Sweeper::take(const std::vector<Merge>& merges) {
     if (!exists(m.a, false) || !(of_a || exists(m.b, true)))
       return error("a merge of values that are not there");
     if (m.kind == Merge::Proof) {
+      if (m.numbers == Numbers::Explained && !options_.constants)
+        return error("a number that is rounded, where none may be");
       ways_[m.b].push_back({m.a, m.reach, m.numbers});
       continue;
     }
@@ -238,6 +240,8 @@ Status Sweeper::take(const std::vector<Merge>& merges) {
       return error("a merge of constants that are none");
     ASSIGN_OR_RETURN(auto d, deviation(g_, m.a, m.b, stop_));
     if (!d || !d->explained()) return error("a constant that rounding does not explain");
+    if (d->deviation > 0 && !options_.constants)
+      return error("a constant that is rounded, where none may be");
     note_constant(m.b, m.a, *d);
   }
   return {};
@@ -303,16 +307,9 @@ void Sweeper::merge(Value b, const Value* only) {
     if (!task.windows.empty()) continue;  // others are tried first
     if (known->second.verdict.kind == VerdictKind::ProvedAllSizes) {
       name(b, way.a);
-      Merge m;
-      m.b = b;
-      m.a = way.a;
-      m.reach = way.reach;
-      m.numbers = way.numbers;
-      m.key = w->key;
-      m.text = w->text;
+      merges_.push_back({Merge::Proof, b, way.a, way.reach, way.numbers, w->key, w->text, {}});
       known->second.window.left = w->left;  // earlier sweeps were of other graphs
       known->second.window.right = w->right;
-      merges_.push_back(std::move(m));
       return;
     }
     if (!open) open = {b, way.a, w->left, w->right, w->text, known->second.verdict.detail};
