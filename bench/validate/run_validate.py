@@ -80,6 +80,7 @@ def options():
     parser.add_argument("--zoo", type=pathlib.Path, required=True, help="folder of zoo.json")
     parser.add_argument("--only", default="", help="cases whose names match")
     parser.add_argument("--sample", type=int, help="so many pairs, and so many mutants")
+    parser.add_argument("--sample-mutants", type=int, help="so many mutants, and all pairs")
     parser.add_argument("--certify", type=int, default=0, metavar="N")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--regraft", type=pathlib.Path, default=ROOT / "build/release/regraft")
@@ -94,8 +95,10 @@ def options():
 def main():
     args = options()
     entries = {e["name"]: e for e in json.loads((args.zoo / "zoo.json").read_text())}
-    groups = [cases.pairs(args.pairs), cases.mutants(args.mutants) if args.mutants else []]
-    picked = [case for group in groups for case in cases.chosen(group, args.only, args.sample)]
+    groups = [(cases.pairs(args.pairs), args.sample),
+              (cases.mutants(args.mutants) if args.mutants else [],
+               args.sample_mutants or args.sample)]
+    picked = [case for group, sample in groups for case in cases.chosen(group, args.only, sample)]
     results, program = Results(args.results), sha(args.regraft)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         judged = list(pool.map(
@@ -103,7 +106,7 @@ def main():
     peers = certificates.judge(judged, args.certify, args.venvs, entries, results)
     kept = {"date": datetime.date.today().isoformat(), "program": program,
             "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
-            "whole": not (args.only or args.sample),
+            "whole": not (args.only or args.sample or args.sample_mutants),
             "runs": validate_figures.runs(json.loads((args.pairs / "pairs.json").read_text())),
             "sorted": cases.sorted_out(args.mutants), "cases": judged, "certified": peers}
     figures = validate_figures.figures(kept)
