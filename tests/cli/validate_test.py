@@ -487,6 +487,15 @@ class Interruption(Validation):
         self.assertIn(said.returncode, (UNDECIDED, DONE))
         self.assertLess(time.monotonic() - started, 60)
 
+    def test_time_that_ends_a_runtime(self):
+        """Wherever it ends, nothing is said to be wrong with the models."""
+        env = {**os.environ, "REGRAFT_PYTHON": sys.executable}
+        self.save(one("Relu"), one("Sigmoid"))
+        for seconds in (0.02, 0.1, 0.2, 0.3, 0.5):
+            said = regraft("validate", self.a, self.b, "--time", seconds, env=env)
+            self.assertIn(said.returncode, (FAILED, UNDECIDED), said.stderr)
+            self.assertEqual(said.stderr, "")
+
 
 if __name__ == "__main__":
     command_line.main()
