@@ -128,6 +128,7 @@ Status look_for_counterexample(const ValidateFlags& flags, ValidationReport& rep
       refute(replay_model(flags.a, report.a, inputs_a, at(outputs_a, kept)), first_of(pair),
              replay_model(flags.b, report.b, inputs_b, at(outputs_b, kept)), second_of(pair),
              options, stop);
+  if (!found && stop.must_end()) return {};  // it ended the runtime
   if (!found) return found.error();
   report.refutation = *std::move(found);
   if (!report.refutation->refuted()) return {};

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -460,20 +461,36 @@ class BadInput(Validation):
             self.assert_exit(regraft("validate", *arguments), 2)
 
 
+def handles_interrupts(pid):
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    caught = re.search(r"SigCgt:\s*(\w+)", status)
+    return caught is not None and int(caught[1], 16) >> (signal.SIGINT - 1) & 1 == 1
+
+
 class Interruption(Validation):
-    def test_ends_with_whole_files(self):
-        """A pair that takes seconds: what was written is whole, or is not there."""
-        self.save(pairs.deep(True), pairs.deep(False))
+    def interrupt(self, delay):
+        """The exit code when SIGINT comes so many seconds after the program handles it."""
         command = [command_line.program(), "validate", self.a, self.b, "--json", self.json,
                    "--certificate", self.certificate, "--memory", "4", "--threads", "1"]
-        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(0.5)
-        self.assertIsNone(run.poll(), "the pair is decided too fast for this test")
-        run.send_signal(signal.SIGINT)
-        started = time.monotonic()
-        _, stderr = run.communicate(timeout=120)
-        self.assertEqual(run.returncode, INTERRUPTED, stderr)
-        self.assertLess(time.monotonic() - started, 60)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            while run.poll() is None and not handles_interrupts(run.pid):
+                time.sleep(0.001)
+            time.sleep(delay)
+            run.send_signal(signal.SIGINT)
+            started = time.monotonic()
+            run.communicate(timeout=120)
+            self.assertLess(time.monotonic() - started, 60)
+        return run.returncode
+
+    def test_ends_with_whole_files(self):
+        """What was written is whole, or is not there, whenever the program is interrupted."""
+        self.save(pairs.deep(True), pairs.deep(False))
+        codes = [self.interrupt(delay) for delay in (0, 0.03, 0.1, 0.2, 0.3)]
+        self.assertIn(INTERRUPTED, codes)
+        self.assertLessEqual(set(codes), {INTERRUPTED, DONE})
         self.assertLessEqual(set(os.listdir(self.out_folder)), {"report.json", "proof.json"})
         for path in (self.json, self.certificate):
             if os.path.exists(path):
@@ -486,6 +503,15 @@ class Interruption(Validation):
                        "--memory", "4")
         self.assertIn(said.returncode, (UNDECIDED, DONE))
         self.assertLess(time.monotonic() - started, 60)
+
+    def test_time_that_ends_a_runtime(self):
+        """Wherever it ends, nothing is said to be wrong with the models."""
+        env = {**os.environ, "REGRAFT_PYTHON": sys.executable}
+        self.save(one("Relu"), one("Sigmoid"))
+        for seconds in (0.02, 0.1, 0.2, 0.3, 0.5):
+            said = regraft("validate", self.a, self.b, "--time", seconds, env=env)
+            self.assertIn(said.returncode, (FAILED, UNDECIDED), said.stderr)
+            self.assertEqual(said.stderr, "")
 
 
 if __name__ == "__main__":

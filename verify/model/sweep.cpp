@@ -413,7 +413,7 @@ void Sweeper::prove(std::vector<Task>& tasks) {
 }
 
 void Sweeper::run() {
-  for (int k = 0; k < kMostPasses; ++k) {
+  for (int k = 0; k < kMostPasses && !stop_.must_end(); ++k) {
     pass();
     if (tasks_.empty()) return;
     prove(tasks_);
