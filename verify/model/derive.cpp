@@ -336,10 +336,10 @@ class Deriver {
     auto one = [&] { return number({NumberExpression::Itself, 1, 0, 1, "1"}, t.dtype); };
     for (const auto& [s, u] : all) {
       auto plain = [&, s = s, u = u](size_t k) { return Sum{(*u)[k], s->terms_at(k)}; };
-      auto inverse = [&](size_t k) { return Sum{1 / (*u)[k], 1 / (*u)[k]}; };
+      auto inverse = [&, u = u](size_t k) { return Sum{1 / (*u)[k], 1 / (*u)[k]}; };
       if (agrees(t, plain)) return Found(flat(s));
       if (agrees(t, inverse)) return Found(call("div", {one(), flat(s)}));
-      auto x = ratio(t, [&](size_t k) { return (*u)[k]; });
+      auto x = ratio(t, [&, u = u](size_t k) { return (*u)[k]; });
       if (!x) continue;
       if (auto e = explained(*x, t.dtype))
         return Found(call("mul", {flat(s), number(*e, t.dtype)}));
@@ -348,9 +348,13 @@ class Deriver {
       for (size_t j = 0; j < all.size(); ++j) {
         const auto& [r, u] = all[i];
         const auto& [s, v] = all[j];
-        auto product = [&](size_t k) { return Sum{(*u)[k] * (*v)[k], (*u)[k] * (*v)[k]}; };
-        auto quotient = [&](size_t k) { return Sum{(*u)[k] / (*v)[k], (*u)[k] / (*v)[k]}; };
-        auto sum = [&](size_t k) {
+        auto product = [&, u = u, v = v](size_t k) {
+          return Sum{(*u)[k] * (*v)[k], (*u)[k] * (*v)[k]};
+        };
+        auto quotient = [&, u = u, v = v](size_t k) {
+          return Sum{(*u)[k] / (*v)[k], (*u)[k] / (*v)[k]};
+        };
+        auto sum = [&, u = u, v = v](size_t k) {
           return Sum{(*u)[k] + (*v)[k], std::abs((*u)[k]) + std::abs((*v)[k])};
         };
         if (i <= j && agrees(t, product)) return Found(call("mul", {flat(r), flat(s)}));
@@ -368,7 +372,7 @@ class Deriver {
     if (it == affines_.end() || !all) return std::nullopt;
     for (const Affine& f : it->second)
       for (const auto& [s, u] : *all) {
-        auto of = [&](size_t k) {
+        auto of = [&, u = u](size_t k) {
           double x = (*u)[k] * f.scale[k];
           return Sum{x + f.shift[k], std::abs(x) + f.terms[k]};
         };
@@ -458,7 +462,7 @@ class Deriver {
             if (agrees(t, dot)) return Found(make());
             Sum first = dot(0), last = dot(static_cast<size_t>(m) - 1);
             for (const auto& [a, v] : addends) {
-              auto near = [&](size_t j, const Sum& sum) {
+              auto near = [&, v = v](size_t j, const Sum& sum) {
                 double x = (*v)[j];
                 return t.near(sum.value + x, t.data[j], sum.terms + std::abs(x));
               };
