@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "ir/algebra/concrete.h"
 #include "ir/graph/graph.h"
 
 namespace regraft::verify {
