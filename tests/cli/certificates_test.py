@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import tempfile
+import unittest.mock
 
 import command_line
 from command_line import BAD_INPUT, CommandLine, DONE, FAILED, USAGE, regraft  # looks for onnx
@@ -168,10 +169,10 @@ class Certificates(CommandLine):
         out = os.path.join(self.out_folder, "out.onnx")
         self.assert_exit(regraft("optimize", source, "-o", out, "--budget", "300", "--certificate",
                                  self.certificate, "-q"), DONE)
-        temporary = os.listdir(tempfile.gettempdir())
-        self.assert_exit(self.check("--prove", model=source, optimised=out), DONE)
-        self.assertFalse([f for f in set(os.listdir(tempfile.gettempdir())) - set(temporary)
-                          if f.startswith("regraft")])
+        with tempfile.TemporaryDirectory() as temporary, \
+                unittest.mock.patch.dict(os.environ, TMPDIR=temporary):
+            self.assert_exit(self.check("--prove", model=source, optimised=out), DONE)
+            self.assertEqual(os.listdir(temporary), [])
         self.assert_exit(self.check(optimised=out), DONE)  # the same weights in the model itself
         data = pathlib.Path(self.folder, "external.bin")
         good = data.read_bytes()
