@@ -346,17 +346,11 @@ class Deriver {
     }
     for (size_t i = 0; i < all.size(); ++i)
       for (size_t j = 0; j < all.size(); ++j) {
-        const auto& [r, u] = all[i];
-        const auto& [s, v] = all[j];
-        auto product = [&, u = u, v = v](size_t k) {
-          return Sum{(*u)[k] * (*v)[k], (*u)[k] * (*v)[k]};
-        };
-        auto quotient = [&, u = u, v = v](size_t k) {
-          return Sum{(*u)[k] / (*v)[k], (*u)[k] / (*v)[k]};
-        };
-        auto sum = [&, u = u, v = v](size_t k) {
-          return Sum{(*u)[k] + (*v)[k], std::abs((*u)[k]) + std::abs((*v)[k])};
-        };
+        const SourcePtr &r = all[i].first, &s = all[j].first;
+        const auto &x = *all[i].second, &y = *all[j].second;
+        auto product = [&](size_t k) { return Sum{x[k] * y[k], x[k] * y[k]}; };
+        auto quotient = [&](size_t k) { return Sum{x[k] / y[k], x[k] / y[k]}; };
+        auto sum = [&](size_t k) { return Sum{x[k] + y[k], std::abs(x[k]) + std::abs(y[k])}; };
         if (i <= j && agrees(t, product)) return Found(call("mul", {flat(r), flat(s)}));
         if (i <= j && agrees(t, sum)) return Found(call("add", {flat(r), flat(s)}));
         if (i != j && agrees(t, quotient)) return Found(call("div", {flat(r), flat(s)}));
