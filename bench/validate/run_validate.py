@@ -14,6 +14,7 @@ import hashlib
 import importlib.metadata
 import json
 import pathlib
+import re
 import sys
 import threading
 
@@ -70,6 +71,8 @@ def judge(case, regraft, program, entries, results):
             entries[case["model"]], case))}
     print(f"{said['verdict']:24} {said['seconds']:7.2f} s {said['memory'] >> 20:5} MiB "
           f"{case['stratum']:22} {case['id']} {said.get('told', '')}", flush=True)
+    if "told" in said:  # names without folders are kept
+        said = {**said, "told": re.sub(r"/\S*/", "", said["told"])}
     return {**case, "said": said}
 
 

@@ -80,6 +80,7 @@ def reason(said):
     """Why it is unknown, without names and numbers."""
     told = said.get("told") or next(iter(said.get("reasons") or []), "") or next(
         (o["reason"] for o in said.get("open", [])), "")
+    told = re.sub(r"/\S*/", "", told)  # of files no folders
     told = re.sub(r"'[^']*'|\"[^\"]*\"", "...", told)
     return re.sub(r"\d+(\.\d+)?", "N", told) or "no reason given"
 
