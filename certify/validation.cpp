@@ -122,6 +122,9 @@ std::vector<rewrite::AppliedRule> clean_up(const Graph& g, const rewrite::RuleIn
   return rewrite::CleanUp().search(g, rules, cost::Roofline(), options, stop).steps;
 }
 
+/// A name that means something else says so at once. What depends on it would fail, too.
+constexpr size_t kFailuresByName = 2;
+
 /// What both making and checking a proof do.
 class Validator {
  public:
@@ -208,12 +211,14 @@ class Validator {
     RETURN_IF_ERROR(join(a, b));
     ASSIGN_OR_RETURN(auto prints, verify::fingerprints(out_.pair.graph, {}, 1,
                                                        verify::Evaluated::Constants, stop_));
-    RETURN_IF_ERROR(sweep(prints));
+    verify::SweepOptions by_name = options_.sweep;
+    if (options_.thorough) by_name.most_failures = kFailuresByName;
+    RETURN_IF_ERROR(sweep(prints, by_name));
     if (complete(out_.sweep) || !options_.thorough || stop_.must_end()) return {};
     ASSIGN_OR_RETURN(prints, prints_of(out_.pair, a, stop_));
     note_suspects(prints);
     out_.postponed = !options_.try_suspects && only_suspects_left();
-    return out_.postponed ? Status() : sweep(prints);
+    return out_.postponed ? Status() : sweep(prints, options_.sweep);
   }
   bool any_suspect() const { return std::ranges::count(out_.suspect, 1) > 0; }
   bool only_suspects_left() const {
@@ -222,9 +227,10 @@ class Validator {
         return false;
     return any_suspect();
   }
-  Status sweep(const std::vector<std::vector<verify::Fingerprint>>& prints) {
+  Status sweep(const std::vector<std::vector<verify::Fingerprint>>& prints,
+               const verify::SweepOptions& options) {
     ASSIGN_OR_RETURN(out_.sweep, verify::sweep(out_.pair, prints, std::move(out_.sweep.windows),
-                                               options_.sweep, stop_));
+                                               options, stop_));
     return {};
   }
   void note_suspects(const std::vector<std::vector<verify::Fingerprint>>& prints) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <set>
 
 #include "verify/model/congruence.h"
@@ -59,15 +58,15 @@ class Sweeper {
     judged_ = std::move(judged);
     for (auto& [key, j] : judged_) j.count = 0;
   }
+  bool enough_failures() const {
+    return options_.most_failures > 0 && failures_ >= options_.most_failures;
+  }
   /// Those of the merges, and no others.
   Status take(const std::vector<Merge>& merges);
   void run();
   SweepReport report();
 
  private:
-  struct Task {
-    std::vector<Window> windows;  // ways to show one merge
-  };
   bool is_b(Value v) const { return pair_.is_b(v); }
   Value named(Value v) const {
     auto it = names_.find(v);
@@ -106,7 +105,6 @@ class Sweeper {
   }
   std::optional<Window> window(Value b, const Way& way) const;
   std::set<Value> frontier_of(const std::vector<int32_t>& calls) const;
-  void prove(std::vector<Task>& tasks);
 
   const Pair& pair_;
   const Graph& g_;
@@ -125,6 +123,7 @@ class Sweeper {
   std::map<std::string, Judged> judged_;
   bool final_ = false;     // no more windows are judged
   bool guessing_ = false;  // which values are equal
+  size_t failures_ = 0;    // merges that no window proved
 
   // Of one pass.
   std::optional<Congruence> known_;
@@ -134,7 +133,7 @@ class Sweeper {
   std::vector<char> shared_;
   std::vector<Merge> merges_;
   std::vector<Open> open_;
-  std::vector<Task> tasks_;
+  std::vector<Ways> tasks_;
   std::set<std::string> planned_;  // keys in tasks_
 };
 
@@ -289,7 +288,7 @@ std::optional<Window> Sweeper::window(Value b, const Way& way) const {
 void Sweeper::merge(Value b, const Value* only) {
   auto ways = ways_.find(b);
   if (ways == ways_.end()) return;
-  Task task;
+  Ways task;
   std::set<std::string> tried;
   std::optional<Open> open;
   for (const Way& way : ways->second) {
@@ -389,34 +388,12 @@ void Sweeper::pass() {
   for (size_t k = 0; k < pair_.a.size(); ++k) merge_output(k);
 }
 
-/// The windows of a task one after the other until one is proved; tasks side by side.
-void Sweeper::prove(std::vector<Task>& tasks) {
-  std::mutex mutex;
-  parallel_for(tasks.size(), options_.threads, [&](size_t t) {
-    for (Window& w : tasks[t].windows) {
-      {
-        std::lock_guard lock(mutex);
-        if (auto it = judged_.find(w.key); it != judged_.end()) {
-          if (it->second.verdict.kind == VerdictKind::ProvedAllSizes) return;
-          continue;
-        }
-      }
-      Verdict v = stop_.must_end() ? Verdict{VerdictKind::Unknown, stop_.reason()}
-                                   : judge(w, options_.effort, stop_);
-      bool proved = v.kind == VerdictKind::ProvedAllSizes;
-      std::string key = w.key;
-      std::lock_guard lock(mutex);
-      judged_.emplace(std::move(key), Judged{std::move(w), std::move(v), 0});
-      if (proved) return;
-    }
-  });
-}
-
 void Sweeper::run() {
-  for (int k = 0; k < kMostPasses && !stop_.must_end(); ++k) {
+  for (int k = 0; k < kMostPasses && !stop_.must_end() && !enough_failures(); ++k) {
     pass();
     if (tasks_.empty()) return;
-    prove(tasks_);
+    failures_ +=
+        judge(tasks_, judged_, {options_.threads, options_.effort, options_.most_failures}, stop_);
   }
   final_ = true;  // what is not shown by now stays open
   pass();
