@@ -7,6 +7,8 @@ import json
 import pathlib
 import sys
 import tempfile
+import threading
+import time
 import types
 import unittest
 
@@ -22,6 +24,7 @@ import onnx  # noqa: E402
 import applied  # noqa: E402
 import cluster  # noqa: E402
 import court_report  # noqa: E402
+import found  # noqa: E402
 import judge  # noqa: E402
 import near_misses  # noqa: E402
 import probe  # noqa: E402
@@ -29,6 +32,7 @@ import probes  # noqa: E402
 import reduce  # noqa: E402
 import rule_models  # noqa: E402
 import rule_text  # noqa: E402
+import run  # noqa: E402
 import runs  # noqa: E402
 
 RULE = ("relu-add  (relu (add ?a ?b)) => (relu (add ?b ?a))  where a.0=b.0  "
@@ -37,7 +41,7 @@ RULE = ("relu-add  (relu (add ?a ?b)) => (relu (add ?b ?a))  where a.0=b.0  "
 
 class Probes(unittest.TestCase):
     def test_templates_are_many_valid_and_distinct(self):
-        self.assertGreater(len(probe.CATALOGUE), 2500)
+        self.assertGreater(len(probe.CATALOGUE), 3500)
         self.assertLess(len(probe.REJECTED), len(probe.CATALOGUE) // 10)
         for made in probe.CATALOGUE[::7]:
             onnx.checker.check_model(made.model, full_check=True)
@@ -53,6 +57,23 @@ class Probes(unittest.TestCase):
             return names
         self.assertEqual(first(1), first(1))
         self.assertNotEqual(first(1), first(2))
+
+    def test_named_probes_come_first(self):
+        name = probe.CATALOGUE[700].name
+        near = probes.misses(probe.CATALOGUE[40])[-1].name
+        made = probes.stream([], 1, first=[name, "no such probe", near])
+        names = [next(made).name for _ in range(400)]
+        made.close()
+        self.assertEqual(names[:2], [name, near])
+        self.assertEqual(names.count(name), 1)
+
+    def test_rules_have_a_share_from_the_start(self):
+        rules = [probe.Probe(f"rule {k}", probe.graph("float[2] x", "y = Add(x, k)",
+                                                      k=np.float32(k))) for k in range(9)]
+        made = probes.stream(rules, 1)
+        bases = [n for n in (next(made).name for _ in range(30)) if ";" not in n]
+        made.close()
+        self.assertGreater(sum(n.startswith("rule ") for n in bases), len(bases) // 3)
 
     def test_near_misses_are_valid(self):
         base = probe.Probe("b", probe.graph("float[2,3] x", "a = Relu(x) y = Gemm(a, w)",
@@ -174,6 +195,41 @@ class Court(unittest.TestCase):
         self.assertIsNone(judged.finding)
 
 
+class Jobs(unittest.TestCase):
+    def options(self, jobs):
+        return types.SimpleNamespace(jobs=jobs, seed=1)
+
+    def test_each_item_is_taken_once_by_courts_of_their_own(self):
+        lock, taken, courts = threading.Lock(), [], set()
+
+        def work(court, item):
+            with lock:
+                taken.append(item)
+                courts.add(id(court))
+            time.sleep(0.001)
+        done = run.in_parallel(self.options(3), work, range(60), time.monotonic() + 60)
+        self.assertEqual((done, sorted(taken)), (60, list(range(60))))
+        self.assertEqual(len(courts), 3)
+
+    def test_ends_when_the_time_is_over(self):
+        done = run.in_parallel(self.options(2), lambda court, item: None, iter(int, 1),
+                               time.monotonic())
+        self.assertEqual(done, 2)
+
+    def test_a_mistake_of_the_court_is_not_hidden(self):
+        with self.assertRaises(ZeroDivisionError):
+            run.in_parallel(self.options(2), lambda court, item: 1 // item, [1, 0, 1],
+                            time.monotonic() + 60)
+
+    def test_the_journal_takes_rows_from_threads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            journal = run.Journal(pathlib.Path(folder, "j.jsonl"))
+            run.in_parallel(self.options(4), lambda court, k: journal.add({"key": [str(k), "t"]}),
+                            range(200), time.monotonic() + 60)
+            again = run.Journal(journal.path)
+        self.assertEqual((len(again.rows), again.resumed, journal.resumed), (200, True, False))
+
+
 class Reduction(unittest.TestCase):
     def test_names_text_and_operators(self):
         model = probe.graph("float16[2,3] x", "a = Elu<alpha=0.5>(x) y = Neg(a)")
@@ -222,7 +278,8 @@ class Report(unittest.TestCase):
         rows = [{"key": ["p", "onnxslim"], "outcome": "changed", "finding": "values", "edge": False,
                  "validate": "refuted"}, {"key": ["q", "onnxslim"], "outcome": "unchanged"}]
         with tempfile.TemporaryDirectory() as folder:
-            options = types.SimpleNamespace(seed=1, minutes=1, out=pathlib.Path(folder))
+            options = types.SimpleNamespace(seed=1, minutes=1, jobs=1, resumed=False,
+                                            out=pathlib.Path(folder))
             court_report.write(options, rows, self.causes(), 5, 4)
             page = (options.out / "court.md").read_text()
             made = json.loads((options.out / "court.json").read_text())
@@ -230,6 +287,27 @@ class Report(unittest.TestCase):
         self.assertIn("A row is no channel.", page)
         self.assertIn("| onnxslim | 2 | 1 | 0 | 1 | 0 | 1 | 0 | 0 |", page)
         self.assertEqual(made["tools"]["onnxslim"]["wrong"], 1)
+
+    def test_what_does_not_run_but_is_proved_is_explained(self):
+        for kind, verdict, explained in (("fails", "proved", True), ("fails", "refuted", False),
+                                         ("values", "proved", False)):
+            cause = {**next(c for c in self.causes() if cluster.counted(c)), "kind": kind,
+                     "validate": verdict}
+            options = types.SimpleNamespace(seed=1, minutes=1, jobs=2, resumed=False)
+            made = court_report.gathered(options, [], [cause], 5, 4)
+            self.assertEqual(court_report.ACCEPTED in list(court_report.markdown(made)), explained)
+
+    def test_the_page_says_how_it_came_about(self):
+        options = types.SimpleNamespace(minutes=30.0, jobs=2, resumed=False)
+        self.assertIn("one run of 30 minutes with 2 jobs", court_report.how(options))
+        options.resumed = True
+        self.assertIn("resumed runs", court_report.how(options))
+
+    def test_names_of_probes_that_found_causes_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            found.write(pathlib.Path(folder), ["a new probe", "another"])
+            kept = json.loads(pathlib.Path(folder, found.NAME).read_text())
+        self.assertEqual(kept, sorted({*found.read(), "a new probe", "another"}))
 
     def test_the_table_by_hand_is_whole(self):
         for row in cluster.known():
