@@ -13,8 +13,9 @@ def f(*value):
     return np.array(value if len(value) != 1 else value[0], np.float32)
 
 
-for axes, pads in (((0, 1, 3, 2), (0, 0, 1, 0, 0, 0, 0, 0)), ((2, 3, 0, 1), (1, 0, 0, 0, 0, 2, 0, 0)),
-                   ((-2, -1), (1, 0, 0, 2)), ((3, 2), (1, 0, 0, 2)), ((1, 0, 2, 3), (0, 0, 1, 0) * 2)):
+for axes, pads in (((0, 1, 3, 2), (0, 0, 1, 0, 0, 0, 0, 0)), ((-2, -1), (1, 0, 0, 2)),
+                   ((2, 3, 0, 1), (1, 0, 0, 0, 0, 2, 0, 0)), ((3, 2), (1, 0, 0, 2)),
+                   ((1, 0, 2, 3), (0, 0, 1, 0) * 2)):
     for op, known in (("Conv(p, w)", dict(w=weights(1, 3, 2, 3, 3))),
                       ("ConvTranspose(p, w)", dict(w=weights(1, 2, 3, 3, 3))),
                       ("MaxPool<kernel_shape=[3,3]>(p)", {}),
@@ -31,8 +32,8 @@ for rows, bias in itertools.product(((2, 1), (1, 2), (2, 3), (1, 1), (3, 1, 2)),
                                     ((2, 3), (6, 3), (1, 3), (3,), (3, 1, 3), (1,), (2, 1))):
     add(f"rows {rows} product bias {bias}", f"float[{','.join(map(str, rows))},4] x",
         "c = MatMul(x, w) y = Add(c, k)", w=weights(1, 4, 3), k=weights(2, *bias))
-for op, shape, factor in itertools.product(("Mul", "Add"), ((8, 1), (1, 8), (2, 1, 4), (4, 2), (8,)),
-                                           ((4,), (), (1,), (2, 1))):
+for op, shape, factor in itertools.product(
+        ("Mul", "Add"), ((8, 1), (1, 8), (2, 1, 4), (4, 2), (8,)), ((4,), (), (1,), (2, 1))):
     for bias in ("", ", b"):
         more = dict(b=weights(2, 4)) if bias else {}
         text = f"c = Gemm<transB=1>(x, w{bias}) r = Reshape(c, s) y = {op}(r, k)"
@@ -95,11 +96,11 @@ for opset in (7, 9, 11, 13):
     for shape in ((4,), (2, 4), (1,)):
         add(f"gemm zero bias {opset} {shape}", "float[2,3] x", "c = Gemm(x, w, b) y = Relu(c)",
             opset=opset, w=weights(1, 3, 4), b=np.zeros(shape, np.float32))
-for a, b, first, second, last in (("4,1,1", "4,1,1", (2, 2), (2, 2), (4, 1, 1)),
-                                  ("2,2", "2,2", (1, 2, 2), (2, 2), (2, 2)),
-                                  ("3,2,1,1", "1,2,1,1", (1, 2, 3, 1), (1, 2, 1, 1), (3, 2, 1, 1)),
-                                  ("8,1,1", "2,2,2", (2, 2, 2), (2, 2, 2), (2, 2, 2)),
-                                  ("2,3,4", "4,5", (6, 4), (4, 5), (2, 3, 5))):
+for a, b, first, second, last in (
+        ("4,1,1", "4,1,1", (2, 2), (2, 2), (4, 1, 1)), ("2,2", "2,2", (1, 2, 2), (2, 2), (2, 2)),
+        ("3,2,1,1", "1,2,1,1", (1, 2, 3, 1), (1, 2, 1, 1), (3, 2, 1, 1)),
+        ("8,1,1", "2,2,2", (2, 2, 2), (2, 2, 2), (2, 2, 2)),
+        ("2,3,4", "4,5", (6, 4), (4, 5), (2, 3, 5))):
     add(f"product reshaped {a} {b}", f"float[{a}] x, float[{b}] z",
         "u = Reshape(x, k) v = Reshape(z, l) c = MatMul(u, v) y = Reshape(c, s)", k=ints(*first),
         l=ints(*second), s=ints(*last))
@@ -110,7 +111,7 @@ for opset in (13, 14, 17, 21):
     for target, sizes in (((3, 2), "3,2"), ((6, -1), "6,N"), ((-1, 2), "N,2")):
         add(f"reshape to input {opset} {target}", "float[2,3] x, int64[2] v", "y = Reshape(x, v)",
             outputs=f"float[{sizes}] y", opset=opset, given={"v": ints(*target)})
-INDICES = {"scalar": ints(1)[0], "one": ints(1), "matrix": np.array([[1]], np.int64), "last": ints(-1)}
+INDICES = {"scalar": ints(1)[0], "one": ints(1), "matrix": ints(1)[None], "last": ints(-1)}
 for (label, index), axis in itertools.product(INDICES.items(), (0, 1)):
     for size in ("float[2,3] x", "float[N,3] x"):
         add(f"shape gathered {label} {size}", size, "s = Shape(x) y = Gather(s, i)", i=index)
@@ -119,16 +120,17 @@ for (label, index), axis in itertools.product(INDICES.items(), (0, 1)):
                 f"s = Shape(x) r = Reshape(s, k) y = Gather<axis={axis}>(r, i)", k=ints(*shape),
                 i=index * (shape[axis] - 1))
 for op, offset in itertools.product(("Add", "Sub", "Mul", "Div", "Mod", "Min"), (-5, 2, 1)):
-    for last in ("Abs", "Neg", "Sign", "Relu"):
-        add(f"size {op} {offset} {last}", "float[N] x", f"s = Shape(x) a = {op}(s, k) y = {last}(a)",
-            k=ints(offset))
+    for last in ("Abs", "Neg", "Sign"):
+        add(f"size {op} {offset} {last}", "float[N] x",
+            f"s = Shape(x) a = {op}(s, k) y = {last}(a)", k=ints(offset))
 
 for opset, axis in itertools.product((11, 12, 13, 17, 18), (0, 1, -1)):
     for new in (0, 1):
         add(f"sequence joined {axis} {new} {opset}", "float[2,3] x, float[2,3] z",
             f"q = SequenceConstruct(x, z) y = ConcatFromSequence<axis={axis}, new_axis={new}>(q)",
             outputs="float[A,B,C] y" if new else "float[A,B] y", opset=opset)
-    for label, parts, keep in itertools.product(("two", "chunks", "uneven", "none"), (0, 1), (0, 1)):
+    for label, parts, keep in itertools.product(("two", "chunks", "uneven", "none"), (0, 1),
+                                                (0, 1)):
         known = {"two": dict(k=ints(2, 2)), "chunks": dict(k=ints(2)[0]), "uneven": dict(
             k=ints(3)[0]), "none": {}}[label]
         add(f"sequence split {label} {axis} {keep} {opset} {parts}", "float[4,4] x",

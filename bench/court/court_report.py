@@ -13,9 +13,9 @@ WORDS = {"values": "other values", "shape": "another shape", "type": "another ty
          "crash": "the tool ends with an error", "died": "the tool's process dies",
          "slow": "the tool does not end"}
 
-ACCEPTED = """`validate` says `proved` beside `the result does not run` where both graphs compute the \
-same: it compares what graphs compute by the definition of their operators, not whether a runtime \
-accepts the file."""
+ACCEPTED = """`validate` says `proved` beside `the result does not run` where both graphs compute \
+the same: it compares what graphs compute by the definition of their operators, not whether a \
+runtime accepts the file; `docs/validating.md` says so."""
 
 
 def versions():
@@ -90,8 +90,9 @@ something else for the tool's result than for the original, or does not run it, 
 size; `reference` says whether ONNX's reference evaluator agrees on the original. Differences \
 that rounding explains, and those on infinities, NaN, division by zero and overflow, are not \
 counted. Each finding was made small by delta debugging; findings alike are one cause. The reason \
-given for a cause is read off its minimal model, not off the tool's source. {run} Nearly all probes are made right by every tool; every entry here can \
-be run and is meant as a report that helps.
+given for a cause is read off its minimal model, not off the tool's source. {run} Nearly all \
+probes are made right by every tool; every entry here can be run and is meant as a report that \
+helps.
 
 `proved`, `refuted` and `undecided` are what `regraft validate` says of a sample of the results; \
 `changed` counts results that are not the original. `wrong`: results that differ in values, shape, \
@@ -149,7 +150,8 @@ def how(options):
 
 
 def gathered(options, rows, causes, total, rules):
-    return {"run": how(options), "date": str(datetime.date.today()), "versions": versions(), "seed": options.seed,
+    return {"run": how(options), "date": str(datetime.date.today()), "versions": versions(),
+            "seed": options.seed,
             "total": total, "rules": rules,
             "tools": {k: dict(v) for k, v in tallies(rows).items()},
             "causes": [{**c, "counted": cluster.counted(c)} for c in causes]}

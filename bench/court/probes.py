@@ -50,10 +50,9 @@ def named(names, groups, isolated):
             yield from (p for p in made if p.name == name)
 
 
-def stream(rules, seed, share=2, first=()):
-    """First the probes named in `first`; then the templates and the rules' source sides, in random
-    order, with `share` near misses of a template and one of a rule; then all near misses of random
-    ones."""
+def stream(rules, seed, share=1, first=()):
+    """First the probes named in `first`; then the templates, with `share` near misses of each, and
+    the rules' source sides, in random order; then all near misses of random ones."""
     order = random.Random(seed)
     seeds = [list(CATALOGUE), list(rules)]
     deeper, seen, isolated = [], set(), Isolated(order)
@@ -62,12 +61,12 @@ def stream(rules, seed, share=2, first=()):
         for group in seeds:
             order.shuffle(group)
         while any(seeds) or deeper:
-            for group, count, misses_of in zip(seeds, (2, 2), (share, 1)):
-                for probe in group[:count]:
+            for group, near in zip(seeds, (share, 0)):
+                for probe in group[:1]:
                     deeper.append(probe)
                     yield from distinct([probe], seen)
-                    yield from distinct(isolated.misses(probe)[:misses_of], seen)
-                del group[:count]
+                    yield from distinct(isolated.misses(probe)[:near] if near else [], seen)
+                del group[:1]
             if not any(seeds):  # all were tried: all near misses of some
                 for probe in [deeper.pop(order.randrange(len(deeper))) for _ in deeper[:2]]:
                     yield from distinct(isolated.misses(probe), seen)

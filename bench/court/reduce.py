@@ -54,8 +54,10 @@ def outputs_cut(model):
 
 
 def inputs_cut(model):
-    """An inner value becomes an input; a constant that is computed becomes an initializer's."""
+    """An inner tensor becomes an input; a constant that is computed becomes an initializer's."""
     for value in model.graph.value_info:
+        if value.type.WhichOneof("value") != "tensor_type":
+            continue
         made = copy(model)
         for node in made.graph.node:
             for index, name in enumerate(node.output):

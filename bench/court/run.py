@@ -18,6 +18,7 @@ import pickle
 import sys
 import threading
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -80,15 +81,18 @@ class Turns:
 
 def in_parallel(options, work, items, until):
     """Calls `work(court, item)` for items, until the time is over; each thread has a court with
-    processes of its own. Returns how many were done."""
+    processes of its own. Returns how many were done; what an item raised goes to options.errors."""
     turns = Turns(items)
 
     def serve():
         court, done = judge.Judge(options.seed), 0
         try:
             for item in turns:
-                work(court, item)
-                done += 1
+                try:
+                    work(court, item)
+                    done += 1
+                except Exception:  # one probe must not end the others
+                    options.errors.append(traceback.format_exc())
                 if time.monotonic() > until:
                     break
         finally:
@@ -240,6 +244,7 @@ def arguments():
     options = parser.parse_args()
     if options.jobs < 1:
         parser.error("--jobs: at least 1")
+    options.errors = []
     options.tools = [t for t in optimisers.TOOLS
                      if options.only in (None, t, optimisers.package(t))]
     return options
@@ -266,6 +271,9 @@ def main():
     counted = sum(map(cluster.counted, causes))
     print(f"{len(judged.rows)} judged, {len(findings)} reduced, {len(causes)} causes, "
           f"{counted} counted")
+    if options.errors:
+        sys.exit(f"court: {len(options.errors)} probes raised an error; the first:\n"
+                 + options.errors[0])
 
 
 if __name__ == "__main__":

@@ -197,7 +197,7 @@ class Court(unittest.TestCase):
 
 class Jobs(unittest.TestCase):
     def options(self, jobs):
-        return types.SimpleNamespace(jobs=jobs, seed=1)
+        return types.SimpleNamespace(jobs=jobs, seed=1, errors=[])
 
     def test_each_item_is_taken_once_by_courts_of_their_own(self):
         lock, taken, courts = threading.Lock(), [], set()
@@ -216,10 +216,12 @@ class Jobs(unittest.TestCase):
                                time.monotonic())
         self.assertEqual(done, 2)
 
-    def test_a_mistake_of_the_court_is_not_hidden(self):
-        with self.assertRaises(ZeroDivisionError):
-            run.in_parallel(self.options(2), lambda court, item: 1 // item, [1, 0, 1],
-                            time.monotonic() + 60)
+    def test_an_error_ends_one_item_and_is_kept(self):
+        options = self.options(2)
+        done = run.in_parallel(options, lambda court, item: 1 // item, [1, 0, 1],
+                               time.monotonic() + 60)
+        self.assertEqual((done, len(options.errors)), (2, 1))
+        self.assertIn("ZeroDivisionError", options.errors[0])
 
     def test_the_journal_takes_rows_from_threads(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -236,6 +238,13 @@ class Reduction(unittest.TestCase):
         self.assertEqual(reduce.operators(model), "Elu<alpha> Neg float16")
         self.assertIn("Elu <alpha: float = 0.5> (x", reduce.text(model))
         self.assertEqual([n.output[0] for n in reduce.named(model).graph.node], ["v0", "y0"])
+
+    def test_what_is_no_tensor_becomes_no_input(self):
+        model = probe.graph("float[4] x", "q = SplitToSequence(x, k) y = SequenceAt(q, i)",
+                            "float[A] y", k=probe.ints(2, 2), i=probe.ints(0)[0])
+        self.assertIn("q", [v.name for v in model.graph.value_info])
+        added = {made.graph.input[-1].name for made in reduce.inputs_cut(model)}
+        self.assertNotIn("q", added)
 
     def test_nothing_is_kept_that_no_output_needs(self):
         model = probe.graph("float[2] x, float[2] z", "y = Neg(x) w = Add(z, k)", "y, w",
