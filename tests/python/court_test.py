@@ -34,6 +34,7 @@ import rule_models  # noqa: E402
 import rule_text  # noqa: E402
 import run  # noqa: E402
 import runs  # noqa: E402
+import second_look  # noqa: E402
 
 RULE = ("relu-add  (relu (add ?a ?b)) => (relu (add ?b ?a))  where a.0=b.0  "
         "for a:nn b:nn | a:n b:n  proved:all-sizes  numerics:exact")
@@ -195,6 +196,24 @@ class Court(unittest.TestCase):
         self.assertIsNone(judged.finding)
 
 
+class SecondLook(unittest.TestCase):
+    def cause(self):
+        model = probe.graph("float[0,2] x, float[N,2] z", "y = Relu(x) w = Neg(z)", "y, w")
+        return {"tool": "onnxruntime", "levels": ["basic", "extended"], "probe": "p",
+                "text": reduce.text(model), "feed": {"x": [], "z": [[1.0, 2.0]]}}
+
+    def test_model_and_inputs_are_those_of_the_report(self):
+        made = second_look.probe(self.cause())
+        self.assertEqual([n.op_type for n in made.model.graph.node], ["Relu", "Neg"])
+        feed, = runs.feeds(made, 1, ["mixed"])
+        self.assertEqual((feed["x"].shape, feed["z"].tolist()), ((0, 2), [[1.0, 2.0]]))
+
+    def test_levels(self):
+        self.assertEqual(second_look.levels(self.cause()),
+                         ["onnxruntime basic", "onnxruntime extended"])
+        self.assertEqual(second_look.levels({"tool": "onnxslim", "levels": []}), ["onnxslim"])
+
+
 class Jobs(unittest.TestCase):
     def options(self, jobs):
         return types.SimpleNamespace(jobs=jobs, seed=1, errors=[])
@@ -277,6 +296,13 @@ class Report(unittest.TestCase):
         merged = next(c for c in causes if c["thread"] == "t#1")
         self.assertEqual((merged["probes"], merged["nodes"]), (2, 2))
         self.assertEqual([c["operators"] for c in causes if cluster.counted(c)], ["Conv Mul"])
+
+    def test_a_row_of_the_table_fits_in_every_field_that_it_names(self):
+        row = {"tool": "onnxslim", "operators": ["Conv *"], "contains": ["p", "m"], "says": "y[0]"}
+        self.assertTrue(cluster.matches(row, finding()))
+        for field, value in (("contains", ["p"]), ("says", "z[0]"), ("operators", ["Conv"]),
+                             ("kind", "shape"), ("tool", "onnxsim")):
+            self.assertFalse(cluster.matches({**row, field: value}, finding()), field)
 
     def test_disputed_and_edges_do_not_count(self):
         cause = next(c for c in self.causes() if cluster.counted(c))
