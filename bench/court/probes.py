@@ -2,6 +2,7 @@
 import random
 
 import catalogue_blocks  # noqa: F401
+import catalogue_conditions  # noqa: F401
 import catalogue_flow  # noqa: F401
 import catalogue_layers  # noqa: F401
 import catalogue_movement  # noqa: F401
@@ -39,23 +40,34 @@ class Isolated:
         return made
 
 
-def stream(rules, seed, share=2):
-    """First the templates and some rules' source sides, in random order, with `share` near misses
-    of each; then the other rules, and all near misses of random ones."""
+def named(names, groups, isolated):
+    """The probes of these names, in their order; a near miss is named after its origin."""
+    origins = {p.name: p for group in groups for p in group}
+    for name in names:
+        base, _, label = name.partition("; ")
+        if base in origins:
+            made = isolated.misses(origins[base]) if label else [origins[base]]
+            yield from (p for p in made if p.name == name)
+
+
+def stream(rules, seed, share=1, first=()):
+    """First the probes named in `first`; then the templates, with `share` near misses of each, and
+    the rules' source sides, in random order; then all near misses of random ones."""
     order = random.Random(seed)
     seeds = [list(CATALOGUE), list(rules)]
-    for group in seeds:
-        order.shuffle(group)
     deeper, seen, isolated = [], set(), Isolated(order)
     try:
+        yield from distinct(named(first, seeds, isolated), seen)
+        for group in seeds:
+            order.shuffle(group)
         while any(seeds) or deeper:
-            for group, count in zip(seeds, (12, 1)):
-                for probe in distinct(group[:count], seen):
+            for group, near in zip(seeds, (share, 0)):
+                for probe in group[:1]:
                     deeper.append(probe)
-                    yield probe
-                    yield from distinct(isolated.misses(probe)[:share], seen)
-                del group[:count]
-            if not seeds[0]:  # all templates were tried: all near misses of some
+                    yield from distinct([probe], seen)
+                    yield from distinct(isolated.misses(probe)[:near] if near else [], seen)
+                del group[:1]
+            if not any(seeds):  # all were tried: all near misses of some
                 for probe in [deeper.pop(order.randrange(len(deeper))) for _ in deeper[:2]]:
                     yield from distinct(isolated.misses(probe), seen)
     finally:
