@@ -17,6 +17,9 @@ bool has_shape(const OnnxNode& n, size_t k) { return input(n, k).shape.has_value
 
 Poly unknown(SymbolPool& pool) { return Poly::symbol(pool.fresh("d", SymbolKind::Size, 1)); }
 
+/// How many elements fulfil something: perhaps none.
+Poly found(SymbolPool& pool) { return Poly::symbol(pool.fresh("d", SymbolKind::Size, 0)); }
+
 /// An axis counted from the end if negative; nullopt when it is none of `rank`.
 std::optional<size_t> axis_of(int64_t axis, size_t rank) {
   if (axis < 0) axis += static_cast<int64_t>(rank);
@@ -195,15 +198,15 @@ Types top_k(const OnnxNode& n, SymbolPool& pool) {
     auto axis = axis_of(n.integer("axis", -1), values.shape->size());
     if (!axis) return {};
     auto k = n.sizes(1);
-    (*values.shape)[*axis] = k && k->size() == 1 ? (*k)[0] : unknown(pool);
+    (*values.shape)[*axis] = k && k->size() == 1 ? (*k)[0] : found(pool);
   }
   return {values, {DType::I64, values.shape}};
 }
 
 Types nonzero(const OnnxNode& n, SymbolPool& pool) {
-  if (!has_shape(n, 0)) return {{DType::I64, Shape{unknown(pool), unknown(pool)}}};
+  if (!has_shape(n, 0)) return {{DType::I64, Shape{unknown(pool), found(pool)}}};
   auto rank = static_cast<int64_t>(input(n, 0).shape->size());
-  return {{DType::I64, Shape{Poly(rank), unknown(pool)}}};
+  return {{DType::I64, Shape{Poly(rank), found(pool)}}};
 }
 
 /// LSTM, GRU and RNN: all hidden states, the last one, and the last cell (LSTM).
