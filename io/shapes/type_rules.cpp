@@ -209,6 +209,22 @@ Types nonzero(const OnnxNode& n, SymbolPool& pool) {
   return {{DType::I64, Shape{Poly(rank), found(pool)}}};
 }
 
+/// Of each box that is kept: the batch, the class and the box.
+Types kept_boxes(const OnnxNode&, SymbolPool& pool) {
+  return {{DType::I64, Shape{found(pool), Poly(3)}}};
+}
+
+/// RoiAlign: one map for each region.
+Types regions(const OnnxNode& n, SymbolPool&) {
+  TensorType out{input(n, 0).dtype, std::nullopt};
+  bool known = has_shape(n, 0) && has_shape(n, 1) && input(n, 0).shape->size() == 4 &&
+               input(n, 1).shape->size() == 2;
+  int64_t height = n.integer("output_height", 1), width = n.integer("output_width", 1);
+  if (!known || height < 1 || width < 1) return {out};
+  out.shape = Shape{(*input(n, 1).shape)[0], (*input(n, 0).shape)[1], Poly(height), Poly(width)};
+  return {out};
+}
+
 /// LSTM, GRU and RNN: all hidden states, the last one, and the last cell (LSTM).
 Types recurrent(const OnnxNode& n, SymbolPool&) {
   DType dtype = input(n, 0).dtype;
@@ -342,6 +358,8 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
                                                            {"Gather", gather},
                                                            {"TopK", top_k},
                                                            {"NonZero", nonzero},
+                                                           {"NonMaxSuppression", kept_boxes},
+                                                           {"RoiAlign", regions},
                                                            {"LSTM", recurrent},
                                                            {"GRU", recurrent},
                                                            {"RNN", recurrent},
@@ -428,7 +446,7 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
     for (std::string_view name :
          {"AveragePool", "Compress", "Concat", "Conv", "ConvTranspose", "DepthToSpace", "Einsum",
           "Flatten", "GatherND", "GlobalAveragePool", "GlobalMaxPool", "MatMul", "MaxPool",
-          "Reshape", "RoiAlign", "SpaceToDepth", "Transpose"}) {
+          "Reshape", "SpaceToDepth", "Transpose"}) {
       t->emplace(name, first_dtype);
     }
     for (std::string_view name :
