@@ -37,7 +37,8 @@ std::vector<int> partners(const std::vector<io::Port>& of, const std::vector<io:
 std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
 
 bool may_be_equal(const TensorType& a, const TensorType& b) {
-  if (a.dtype != b.dtype) return false;
+  bool typed = a.dtype != DType::Undefined && b.dtype != DType::Undefined;
+  if (typed && a.dtype != b.dtype) return false;
   if (!a.shape || !b.shape) return true;
   if (a.shape->size() != b.shape->size()) return false;
   for (size_t d = 0; d < a.shape->size(); ++d) {

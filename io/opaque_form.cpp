@@ -47,13 +47,15 @@ const std::map<std::string_view, std::vector<int64_t>>& meanings() {
       {"GatherND", {11, 12}},
       {"Greater", {7}},
       {"GreaterOrEqual", {12}},
-      {"GridSample", {16, 20}},
+      {"GridSample", {16}},
       {"Identity", {1}},
+      {"If", {1}},
       {"IsInf", {10}},
       {"IsNaN", {9}},
       {"LSTM", {7}},
       {"Less", {7}},
       {"LessOrEqual", {12}},
+      {"Loop", {1}},
       {"MatMul", {1}},
       {"MatMulInteger", {10}},
       {"Max", {8}},
@@ -75,11 +77,22 @@ const std::map<std::string_view, std::vector<int64_t>>& meanings() {
       {"QuantizeLinear", {10}},
       {"RNN", {7}},
       {"Range", {11}},
+      {"ReduceL1", {1}},
+      {"ReduceL2", {1}},
+      {"ReduceLogSum", {1}},
+      {"ReduceLogSumExp", {1}},
+      {"ReduceMax", {1}},
+      {"ReduceMean", {1}},
+      {"ReduceMin", {1}},
+      {"ReduceProd", {1}},
+      {"ReduceSum", {1}},
+      {"ReduceSumSquare", {1}},
       {"Reshape", {5}},
-      {"Resize", {10, 11, 13, 18}},
+      {"Resize", {10, 11}},
       {"ReverseSequence", {10}},
       {"RoiAlign", {10, 16}},
       {"Round", {11}},
+      {"Scan", {9}},
       {"ScatterElements", {11}},
       {"ScatterND", {11}},
       {"Shape", {1}},
@@ -98,6 +111,15 @@ const std::map<std::string_view, std::vector<int64_t>>& meanings() {
       {"Xor", {7}},
   };
   return table;
+}
+
+/// As opset 20 calls the ways to interpolate.
+void rename_modes(onnx::NodeProto& node) {
+  for (auto& a : *node.mutable_attribute()) {
+    if (a.name() != "mode") continue;
+    if (a.s() == "bilinear") a.set_s("linear");
+    if (a.s() == "bicubic") a.set_s("cubic");
+  }
 }
 
 }  // namespace
@@ -134,15 +156,26 @@ void add_defaults(onnx::NodeProto& node, int64_t opset) {
   for (const auto& a : node.attribute()) present.insert(a.name());
   for (const auto& [name, attribute] : schema->attributes())
     if (!attribute.required && attribute.default_value.has_name() && present.count(name) == 0)
-      *node.add_attribute() = attribute.default_value;
+      *node.add_attribute() = attribute.default_value, present.insert(name);
   // Later versions add these; what they default to is what was before.
-  if (node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN")
-    if (present.count("layout") == 0 && opset < 14) {
-      auto* a = node.add_attribute();
-      a->set_name("layout");
-      a->set_type(onnx::AttributeProto::INT);
-      a->set_i(0);
-    }
+  const std::string& type = node.op_type();
+  auto add = [&](const char* name) -> onnx::AttributeProto* {
+    if (present.count(name) > 0) return nullptr;
+    auto* a = node.add_attribute();
+    a->set_name(name);
+    return a;
+  };
+  auto add_integer = [&](const char* name) {
+    if (auto* a = add(name)) a->set_type(onnx::AttributeProto::INT), a->set_i(0);
+  };
+  bool recurrent = type == "LSTM" || type == "GRU" || type == "RNN";
+  if (recurrent && opset < 14) add_integer("layout");
+  if (type == "GridSample" && opset < 20) rename_modes(node);
+  if (type.starts_with("Reduce")) add_integer("noop_with_empty_axes");
+  if (type != "Resize" || opset < 11) return;
+  add_integer("antialias");
+  if (auto* a = add("keep_aspect_ratio_policy"))
+    a->set_type(onnx::AttributeProto::STRING), a->set_s("stretch");
 }
 
 }  // namespace regraft::io

@@ -17,6 +17,9 @@ bool has_shape(const OnnxNode& n, size_t k) { return input(n, k).shape.has_value
 
 Poly unknown(SymbolPool& pool) { return Poly::symbol(pool.fresh("d", SymbolKind::Size, 1)); }
 
+/// How many elements fulfil something: perhaps none.
+Poly found(SymbolPool& pool) { return Poly::symbol(pool.fresh("d", SymbolKind::Size, 0)); }
+
 /// An axis counted from the end if negative; nullopt when it is none of `rank`.
 std::optional<size_t> axis_of(int64_t axis, size_t rank) {
   if (axis < 0) axis += static_cast<int64_t>(rank);
@@ -195,15 +198,31 @@ Types top_k(const OnnxNode& n, SymbolPool& pool) {
     auto axis = axis_of(n.integer("axis", -1), values.shape->size());
     if (!axis) return {};
     auto k = n.sizes(1);
-    (*values.shape)[*axis] = k && k->size() == 1 ? (*k)[0] : unknown(pool);
+    (*values.shape)[*axis] = k && k->size() == 1 ? (*k)[0] : found(pool);
   }
   return {values, {DType::I64, values.shape}};
 }
 
 Types nonzero(const OnnxNode& n, SymbolPool& pool) {
-  if (!has_shape(n, 0)) return {{DType::I64, Shape{unknown(pool), unknown(pool)}}};
+  if (!has_shape(n, 0)) return {{DType::I64, Shape{unknown(pool), found(pool)}}};
   auto rank = static_cast<int64_t>(input(n, 0).shape->size());
-  return {{DType::I64, Shape{Poly(rank), unknown(pool)}}};
+  return {{DType::I64, Shape{Poly(rank), found(pool)}}};
+}
+
+/// Of each box that is kept: the batch, the class and the box.
+Types kept_boxes(const OnnxNode&, SymbolPool& pool) {
+  return {{DType::I64, Shape{found(pool), Poly(3)}}};
+}
+
+/// RoiAlign: one map for each region.
+Types regions(const OnnxNode& n, SymbolPool&) {
+  TensorType out{input(n, 0).dtype, std::nullopt};
+  bool known = has_shape(n, 0) && has_shape(n, 1) && input(n, 0).shape->size() == 4 &&
+               input(n, 1).shape->size() == 2;
+  int64_t height = n.integer("output_height", 1), width = n.integer("output_width", 1);
+  if (!known || height < 1 || width < 1) return {out};
+  out.shape = Shape{(*input(n, 1).shape)[0], (*input(n, 0).shape)[1], Poly(height), Poly(width)};
+  return {out};
 }
 
 /// LSTM, GRU and RNN: all hidden states, the last one, and the last cell (LSTM).
@@ -339,6 +358,8 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
                                                            {"Gather", gather},
                                                            {"TopK", top_k},
                                                            {"NonZero", nonzero},
+                                                           {"NonMaxSuppression", kept_boxes},
+                                                           {"RoiAlign", regions},
                                                            {"LSTM", recurrent},
                                                            {"GRU", recurrent},
                                                            {"RNN", recurrent},
@@ -425,7 +446,7 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
     for (std::string_view name :
          {"AveragePool", "Compress", "Concat", "Conv", "ConvTranspose", "DepthToSpace", "Einsum",
           "Flatten", "GatherND", "GlobalAveragePool", "GlobalMaxPool", "MatMul", "MaxPool",
-          "Reshape", "RoiAlign", "SpaceToDepth", "Transpose"}) {
+          "Reshape", "SpaceToDepth", "Transpose"}) {
       t->emplace(name, first_dtype);
     }
     for (std::string_view name :

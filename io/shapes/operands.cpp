@@ -1,0 +1,52 @@
+#include "io/shapes/operands.h"
+
+#include <algorithm>
+
+#include "io/shapes/types.h"
+
+namespace regraft::io {
+
+bool asks_sizes(const OnnxNode& node) {
+  bool computed = std::ranges::any_of(node.inputs, [](auto& in) { return in.sizes != nullptr; });
+  bool shape = node.type == "Shape" || node.type == "Size";
+  return computed || shape ||
+         (!node.inputs.empty() && node.inputs[0].present && is_integer(node.inputs[0].type.dtype));
+}
+
+bool reads_few_numbers(const OnnxNode& node) {
+  constexpr int64_t kFew = 64;
+  return !node.inputs.empty() && std::ranges::all_of(node.inputs, [](auto& in) {
+    return in.constant && in.constant->count() <= kFew;
+  });
+}
+
+bool is_computable(const SizeTensor& t) {
+  bool whole = std::ranges::all_of(t.elements, [](auto& e) { return e.divisor == 1; });
+  return whole && t.dtype != DType::Bool &&
+         std::ranges::all_of(t.elements, [](auto& e) { return computable(e.value); });
+}
+
+static bool is_leaf(const OnnxInput& in) { return in.sizes && is_computable(*in.sizes); }
+
+bool fits(const OnnxNode& node, const std::vector<int>& operands) {
+  std::vector<char> is_operand(node.inputs.size(), 0);
+  for (int k : operands) {
+    if (k < 0 || static_cast<size_t>(k) >= node.inputs.size()) return false;
+    const OnnxInput& in = node.inputs[static_cast<size_t>(k)];
+    if (!in.present || !in.type.shape || is_empty(*in.type.shape)) return false;
+    if (in.type.shape->size() > kMaxRank) return false;
+    is_operand[static_cast<size_t>(k)] = 1;
+  }
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const OnnxInput& in = node.inputs[k];
+    if (in.present && !is_operand[k] && !in.constant && !is_leaf(in)) return false;
+  }
+  return !operands.empty();
+}
+
+bool asks_equality(const Formula& f) {
+  if (f.kind == Formula::Zero) return true;
+  return std::any_of(f.parts.begin(), f.parts.end(), asks_equality);
+}
+
+}  // namespace regraft::io
