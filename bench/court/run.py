@@ -116,18 +116,17 @@ def rule_probes(options):
     return pickle.loads(path.read_bytes())
 
 
-def sampled(probe, before=()):
-    """Is this probe one of those that regraft optimises, and validates results of? All that found
-    something before are."""
-    if probe.name in before:
-        return True
+def sampled(probe):
+    """Is this probe one of those that regraft optimises, and validates results of?"""
     digest = hashlib.sha256(probe.name.encode()).digest()
     return digest[0] % (MISSES if ";" in probe.name else BASES) == 0
 
 
 def judge_one(court, probe, tools, journal, kept, before=()):
-    """Judges what is not in the journal yet, and keeps findings."""
-    checked = sampled(probe, before)
+    """Judges what is not in the journal yet, and keeps findings. regraft optimises what found
+    something before, too."""
+    checked = sampled(probe)
+    optimised = checked or probe.name in before
     asked = [t for t in tools if (probe.name, t) not in journal.keys
              and not (probe.name.startswith("rule ") and t in CONTAINED)]
     if not asked:
@@ -135,7 +134,7 @@ def judge_one(court, probe, tools, journal, kept, before=()):
     runs = bool(court.original(probe))
     seen = {}
     for tool in asked:
-        if not runs or tool == "regraft" and not checked:
+        if not runs or tool == "regraft" and not optimised:
             journal.add({"key": [probe.name, tool], "outcome": "not tried"})
             continue
         judged = court.judged(probe, tool)
@@ -143,7 +142,8 @@ def judge_one(court, probe, tools, journal, kept, before=()):
         if judged.finding:
             row.update(finding=judged.finding.kind, edge=judged.finding.edge,
                        detail=judged.finding.detail)
-        if judged.changed and judged.result and tool != "onnxruntime all" and checked:
+        if judged.changed and judged.result and tool != "onnxruntime all" \
+                and (checked or tool == "regraft"):
             if judged.result not in seen:
                 seen[judged.result] = court.validated(probe, judged.result)
             row["validate"] = seen[judged.result]["verdict"]
