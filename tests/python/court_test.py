@@ -88,6 +88,11 @@ class Probes(unittest.TestCase):
         for near in made:
             onnx.checker.check_model(near.model, full_check=True)
 
+    def test_near_misses_have_names_of_their_own(self):
+        for base in probe.CATALOGUE[::97]:
+            labels = [label for label, _ in near_misses.near_misses(base.model)]
+            self.assertEqual(len(labels), len(set(labels)), base.name)
+
     def test_some_near_misses_are_the_first_of_all_in_the_same_order(self):
         base = probe.CATALOGUE[40]
         every, some = probes.misses(base, 3), probes.misses(base, 3, 2)
