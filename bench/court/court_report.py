@@ -87,9 +87,9 @@ HEAD = """The optimisers of ONNX models, probed as black boxes with small models
 what optimisers fuse or fold, the source sides of {rules} of {total} shipped rules, and near \
 misses of both. A model counts as made wrong where the runtime with its optimisations off computes \
 something else for the tool's result than for the original, or does not run it, on inputs of usual \
-size; `reference` says whether ONNX's reference evaluator agrees on the original. Differences \
-that rounding explains, and those on infinities, NaN, division by zero and overflow, are not \
-counted. Each finding was made small by delta debugging, to five nodes or fewer unless the pattern \
+size; `reference` says whether ONNX's reference evaluator agrees on the original, at a later opset \
+where it lacks the model's. Differences that rounding explains, and those on infinities, NaN, \
+division by zero and overflow, are not counted. Each finding was made small by delta debugging, to five nodes or fewer unless the pattern \
 of the rewrite itself is larger; findings alike are one cause. The reason given for a cause is read \
 off its minimal model, not off the tool's source. {run} Nearly all probes are made right by every \
 tool; every entry here can be run and is meant as a report that helps.

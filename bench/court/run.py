@@ -4,8 +4,8 @@
   build/venv-bench/bin/python bench/court/run.py --minutes 30
   ... --only onnxslim --work DIR      one tool; DIR keeps what was judged, to go on later
 
-About half of the time goes to probes, the rest to making findings small. bench/court.json has all
-of it, bench/court-found.json the probes that found causes: the next run begins with them.
+More than half of the time goes to probes, the rest to making findings small. bench/court.json has
+all of it, bench/court-found.json the probes that found causes: the next run begins with them.
 bench/court-applied.json has the rules that a tool applies, for `regraft rules atlas --court`.
 """
 import argparse
@@ -39,7 +39,7 @@ import rule_text  # noqa: E402
 
 ALIKE = 4   # findings of one tool, kind and set of operators that are reduced
 BASES, MISSES = 24, 256  # of these, one in so many goes to regraft, which takes longer than others
-JUDGING = 0.5  # of the time; the rest is for reductions
+JUDGING = 0.6  # of the time; the rest is for reductions
 CONTAINED = ("onnxruntime basic", "onnxruntime all")  # not for rules: extended has their rewrites
 
 

@@ -201,6 +201,14 @@ class Court(unittest.TestCase):
         self.assertEqual([n.op_type for n in small.graph.node], ["Relu", "Neg"])
         self.assertEqual(len(small.graph.output), 1)
 
+    def test_the_reference_gets_a_later_opset_where_it_lacks_one(self):
+        scaled = probe.Probe("q", probe.graph(
+            "uint8[2,3] x", "d = DequantizeLinear(x, s, z) y = Relu(d)", opset=13,
+            s=np.float32(0.5), z=np.uint8(3)))
+        self.assertEqual(self.court.reference_says(scaled.model, *self.court.original(scaled)[0]),
+                         "unsupported")
+        self.assertEqual(self.court.agreed(scaled, None), "agrees")
+
     def test_right_results_are_acquitted(self):
         right = probe.Probe("right", probe.graph("float[2,3] x", "a = Relu(x) y = Exp(a)"))
         judged = self.court.judged(right, "planted")
