@@ -89,10 +89,10 @@ misses of both. A model counts as made wrong where the runtime with its optimisa
 something else for the tool's result than for the original, or does not run it, on inputs of usual \
 size; `reference` says whether ONNX's reference evaluator agrees on the original. Differences \
 that rounding explains, and those on infinities, NaN, division by zero and overflow, are not \
-counted. Each finding was made small by delta debugging; findings alike are one cause. The reason \
-given for a cause is read off its minimal model, not off the tool's source. {run} Nearly all \
-probes are made right by every tool; every entry here can be run and is meant as a report that \
-helps.
+counted. Each finding was made small by delta debugging, to five nodes or fewer unless the pattern \
+of the rewrite itself is larger; findings alike are one cause. The reason given for a cause is read \
+off its minimal model, not off the tool's source. {run} Nearly all probes are made right by every \
+tool; every entry here can be run and is meant as a report that helps.
 
 `proved`, `refuted` and `undecided` are what `regraft validate` says of a sample of the results; \
 `changed` counts results that are not the original. `wrong`: results that differ in values, shape, \

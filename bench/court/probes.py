@@ -22,22 +22,29 @@ def distinct(probes, seen=None):
             yield probe
 
 
-def misses(probe):
-    changed = [(label, inferred(m)) for label, m in near_misses.near_misses(probe.model)]
-    return [probe.with_model(m, f"{probe.name}; {label}") for label, m in changed if m is not None]
+def misses(probe, seed=None, count=None):
+    """Near misses that are valid models: all, or the first of them in an order that is random."""
+    changed, made = list(near_misses.near_misses(probe.model)), []
+    if seed is not None:
+        random.Random(f"{seed} {probe.name}").shuffle(changed)
+    for label, model in changed:
+        if len(made) == count:
+            break
+        model = inferred(model)
+        if model is not None:
+            made.append(probe.with_model(model, f"{probe.name}; {label}"))
+    return made
 
 
 class Isolated:
     """Near misses, made in a process of its own: shape inference may abort on sizes below 0."""
 
-    def __init__(self, order):
-        self.worker, self.order = Worker("probes"), order
+    def __init__(self, seed):
+        self.worker, self.seed = Worker("probes"), seed
 
-    def misses(self, probe):
-        said, made = self.worker.ask(30, "misses", probe)
-        made = made if said == "done" else []
-        self.order.shuffle(made)
-        return made
+    def misses(self, probe, count=None):
+        said, made = self.worker.ask(30, "misses", probe, self.seed, count)
+        return made if said == "done" else []
 
 
 def named(names, groups, isolated):
@@ -55,7 +62,7 @@ def stream(rules, seed, share=1, first=()):
     the rules' source sides, in random order; then all near misses of random ones."""
     order = random.Random(seed)
     seeds = [list(CATALOGUE), list(rules)]
-    deeper, seen, isolated = [], set(), Isolated(order)
+    deeper, seen, isolated = [], set(), Isolated(seed)
     try:
         yield from distinct(named(first, seeds, isolated), seen)
         for group in seeds:
@@ -65,7 +72,7 @@ def stream(rules, seed, share=1, first=()):
                 for probe in group[:1]:
                     deeper.append(probe)
                     yield from distinct([probe], seen)
-                    yield from distinct(isolated.misses(probe)[:near] if near else [], seen)
+                    yield from distinct(isolated.misses(probe, near) if near else [], seen)
                 del group[:1]
             if not any(seeds):  # all were tried: all near misses of some
                 for probe in [deeper.pop(order.randrange(len(deeper))) for _ in deeper[:2]]:

@@ -38,7 +38,7 @@ import rule_models  # noqa: E402
 import rule_text  # noqa: E402
 
 ALIKE = 4   # findings of one tool, kind and set of operators that are reduced
-BASES, MISSES = 24, 384  # of these, one in so many goes to regraft, which takes longer than others
+BASES, MISSES = 24, 256  # of these, one in so many goes to regraft, which takes longer than others
 JUDGING = 0.5  # of the time; the rest is for reductions
 CONTAINED = ("onnxruntime basic", "onnxruntime all")  # not for rules: extended has their rewrites
 
@@ -116,14 +116,18 @@ def rule_probes(options):
     return pickle.loads(path.read_bytes())
 
 
-def sampled(probe):
-    """Is this probe one of those that regraft optimises, and validates results of?"""
+def sampled(probe, before=()):
+    """Is this probe one of those that regraft optimises, and validates results of? All that found
+    something before are."""
+    if probe.name in before:
+        return True
     digest = hashlib.sha256(probe.name.encode()).digest()
     return digest[0] % (MISSES if ";" in probe.name else BASES) == 0
 
 
-def judge_one(court, probe, tools, journal, kept):
+def judge_one(court, probe, tools, journal, kept, before=()):
     """Judges what is not in the journal yet, and keeps findings."""
+    checked = sampled(probe, before)
     asked = [t for t in tools if (probe.name, t) not in journal.keys
              and not (probe.name.startswith("rule ") and t in CONTAINED)]
     if not asked:
@@ -131,7 +135,7 @@ def judge_one(court, probe, tools, journal, kept):
     runs = bool(court.original(probe))
     seen = {}
     for tool in asked:
-        if not runs or tool == "regraft" and not sampled(probe):
+        if not runs or tool == "regraft" and not checked:
             journal.add({"key": [probe.name, tool], "outcome": "not tried"})
             continue
         judged = court.judged(probe, tool)
@@ -139,7 +143,7 @@ def judge_one(court, probe, tools, journal, kept):
         if judged.finding:
             row.update(finding=judged.finding.kind, edge=judged.finding.edge,
                        detail=judged.finding.detail)
-        if judged.changed and judged.result and tool != "onnxruntime all" and sampled(probe):
+        if judged.changed and judged.result and tool != "onnxruntime all" and checked:
             if judged.result not in seen:
                 seen[judged.result] = court.validated(probe, judged.result)
             row["validate"] = seen[judged.result]["verdict"]
@@ -155,10 +159,11 @@ def judge_one(court, probe, tools, journal, kept):
 
 
 def judge_all(options, journal, kept, rules, until):
-    order = probes.stream(rules, options.seed, first=found.read())
+    before = found.read()
+    order = probes.stream(rules, options.seed, first=before)
     try:
         return in_parallel(options, lambda court, probe: judge_one(
-            court, probe, options.tools, journal, kept), order, until)
+            court, probe, options.tools, journal, kept, before), order, until)
     finally:
         order.close()
 

@@ -88,6 +88,13 @@ class Probes(unittest.TestCase):
         for near in made:
             onnx.checker.check_model(near.model, full_check=True)
 
+    def test_some_near_misses_are_the_first_of_all_in_the_same_order(self):
+        base = probe.CATALOGUE[40]
+        every, some = probes.misses(base, 3), probes.misses(base, 3, 2)
+        self.assertEqual([m.name for m in some], [m.name for m in every[:2]])
+        self.assertNotEqual([m.name for m in every], [m.name for m in probes.misses(base, 4)])
+        self.assertEqual({m.name for m in every}, {m.name for m in probes.misses(base)})
+
     def test_every_change_is_tried(self):
         self.assertEqual(len(near_misses.CHANGES), 9)
 
@@ -229,6 +236,11 @@ class Jobs(unittest.TestCase):
         done = run.in_parallel(self.options(3), work, range(60), time.monotonic() + 60)
         self.assertEqual((done, sorted(taken)), (60, list(range(60))))
         self.assertEqual(len(courts), 3)
+
+    def test_regraft_sees_what_found_something_before(self):
+        near = [probe.Probe(f"p; {k}", None) for k in range(60)]
+        self.assertTrue(all(run.sampled(p, before=[q.name for q in near]) for p in near))
+        self.assertLess(sum(map(run.sampled, near)), 10)
 
     def test_ends_when_the_time_is_over(self):
         done = run.in_parallel(self.options(2), lambda court, item: None, iter(int, 1),
