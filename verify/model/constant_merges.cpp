@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "verify/model/roundoff.h"
-
 namespace regraft::verify {
 namespace {
 

@@ -7,7 +7,6 @@
 #include "verify/model/congruence.h"
 #include "verify/model/constant_merges.h"
 #include "verify/model/equal_sizes.h"
-#include "verify/model/roundoff.h"
 
 namespace regraft::verify {
 namespace {
