@@ -342,9 +342,15 @@ Pairing pair_interfaces(const io::Imported& a, const io::Imported& b) {
   Pairing p;
   p.matching.inputs = partners(y.inputs, x.inputs);
   p.matching.outputs = partners(x.outputs, y.outputs);
+  const std::vector<int> taken = p.matching.outputs;
   auto differ = [&](const std::string& what, const io::Port& one, const io::Port& other) {
     p.differences.push_back(what + " " + in_quotes(one.name) + ": " + to_string(one.type) +
                             " in the first model, " + to_string(other.type) + " in the second");
+  };
+  auto note_name = [&](const std::string& what, const io::Port& one, const io::Port& other) {
+    if (one.name != other.name)
+      p.differences.push_back(what + " " + in_quotes(one.name) + " is named " +
+                              in_quotes(other.name) + " in the second model");
   };
   for (size_t k = 0; k < y.inputs.size(); ++k) {
     int of_a = p.matching.inputs[k];
@@ -354,6 +360,7 @@ Pairing pair_interfaces(const io::Imported& a, const io::Imported& b) {
       continue;
     }
     const io::Port& one = x.inputs[static_cast<size_t>(of_a)];
+    note_name("input", one, y.inputs[k]);
     if (may_be_equal(one.type, y.inputs[k].type)) continue;
     differ("input", one, y.inputs[k]);
     p.matching.inputs[k] = -1;
@@ -370,11 +377,17 @@ Pairing pair_interfaces(const io::Imported& a, const io::Imported& b) {
     else if (const io::Port& other = y.outputs[static_cast<size_t>(of_b)];
              !may_be_equal(x.outputs[k].type, other.type))
       differ("output", x.outputs[k], other);
-    else
+    else {
+      note_name("output", x.outputs[k], other);
       continue;
+    }
     p.wrong_outputs.push_back(k);
     p.matching.outputs[k] = -1;
   }
+  for (size_t k = 0; k < y.outputs.size(); ++k)
+    if (std::ranges::count(taken, static_cast<int>(k)) == 0)
+      p.differences.push_back("output " + in_quotes(y.outputs[k].name) +
+                              " is in the second model only");
   compare_defaults(a, b, p);
   return p;
 }

@@ -10,6 +10,7 @@
 #include "ir/algebra/scan.h"
 #include "ir/rule/text.h"
 #include "verify/arithmetic/walk.h"
+#include "verify/model/equal_sizes.h"
 #include "verify/model/numbers.h"
 #include "verify/refute/refute.h"
 #include "verify/refute/sampling.h"
@@ -155,7 +156,7 @@ class Maker {
 
   /// With numbers that are expressions over the left side's as these are in double precision.
   Attrs<Poly> attrs_of(const Node& n) {
-    Attrs<Poly> at = n.attrs;
+    Attrs<Poly> at = cut_.sizes ? with_sizes(n.attrs, *cut_.sizes) : n.attrs;
     for (Real& r : at.reals) {
       if (numbers_ == Numbers::AsTheyAre || r.symbol || known_.count(r.value)) continue;
       if (kept_.count(r.value) > 0) continue;

@@ -19,6 +19,7 @@ struct Cut {
   const Operands& operands;  ///< by node
   /// By node: the number that all elements of a small constant are.
   const std::vector<std::optional<double>>& number;
+  const Substitution* sizes = nullptr;  ///< what sizes of the right side are known to be
 };
 
 /// A number of the second model, written as an expression over numbers of the first one.
