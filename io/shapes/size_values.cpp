@@ -196,8 +196,9 @@ Values floors(const OnnxNode& n, SymbolPool& pool) {
                 [](auto& c, const Element& e) { return io::floor(c, e); });
 }
 Values reciprocals(const OnnxNode& n, SymbolPool& pool) {
-  return mapped(n, pool, DType::Undefined,
-                [](auto& c, const Element& e) { return c.is_float() ? quotient(c, Element{Poly(1)}, e) : std::nullopt; });
+  return mapped(n, pool, DType::Undefined, [](auto& c, const Element& e) {
+    return c.is_float() ? quotient(c, Element{Poly(1)}, e) : std::nullopt;
+  });
 }
 Values ceils(const OnnxNode& n, SymbolPool& pool) {
   return mapped(n, pool, DType::Undefined,

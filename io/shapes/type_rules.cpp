@@ -314,9 +314,8 @@ std::optional<int64_t> sliced(const OnnxNode& n, size_t k, const Poly& size) {
   int64_t count = size.constant(), low = *step > 0 ? 0 : -1, high = *step > 0 ? count : count - 1;
   auto place = [&](int64_t p) { return std::clamp(p < 0 ? p + count : p, low, high); };
   int64_t by = std::clamp(*step, -count - 1, count + 1);
-  int64_t distance = by > 0 ? place(*end) - place(*start) : place(*start) - place(*end);
-  int64_t stride = by > 0 ? by : -by;
-  return distance <= 0 ? 0 : (distance + stride - 1) / stride;
+  int64_t span = place(*end) - place(*start);
+  return std::max<int64_t>(0, (span + by - (by > 0 ? 1 : -1)) / by);
 }
 
 /// The rank is known even where the sizes are not.
@@ -326,8 +325,7 @@ Types slice(const OnnxNode& n, SymbolPool& pool) {
   bool all = !axes && (n.opset < 10 ? !n.has("axes") : n.inputs.size() < 4 || !n.inputs[3].present);
   for (size_t d = 0; out.shape && d < out.shape->size(); ++d) {
     Poly& size = (*out.shape)[d];
-    std::optional<size_t> place;  // in the lists of starts and ends
-    if (all) place = d;
+    auto place = all ? std::optional(d) : std::nullopt;  // in the lists of starts and ends
     for (size_t k = 0; axes && k < axes->size(); ++k)
       if (axis_of((*axes)[k], out.shape->size()) == d) place = k;
     if (!all && axes && !place) continue;
