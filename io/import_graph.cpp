@@ -240,12 +240,13 @@ void Importer::note_decision(size_t index, const OnnxNode& node) {
   if (condition && condition->size() == 1) model_.decided[index] = condition->front() != 0;
 }
 
-/// What hands its first input on is that input: no node.
+/// What hands an input on is that input: no node.
 bool Importer::add_alias(size_t index, const OnnxNode& node) {
-  if (!hands_on(node) || model_.nodes[index]->output(0).empty()) return false;
+  auto part = only_part(node);
+  if (!(part || hands_on(node)) || model_.nodes[index]->output(0).empty()) return false;
   for (int k = 1; k < node.outputs; ++k)
     if (is_used(model_.nodes[index]->output(k))) return false;
-  values_[model_.nodes[index]->output(0)] = model_.imprints[index].inputs[0];
+  values_[model_.nodes[index]->output(0)] = model_.imprints[index].inputs[part.value_or(0)];
   return true;
 }
 

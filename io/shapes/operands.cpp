@@ -26,6 +26,23 @@ bool is_computable(const SizeTensor& t) {
          std::ranges::all_of(t.elements, [](auto& e) { return computable(e.value); });
 }
 
+std::optional<size_t> only_part(const OnnxNode& node) {
+  if (node.type != "Concat" || !node.has("axis")) return std::nullopt;
+  int64_t axis = node.integer("axis", 0);
+  std::optional<size_t> part;
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const auto& shape = node.inputs[k].type.shape;
+    if (!shape) return std::nullopt;
+    auto rank = static_cast<int64_t>(shape->size());
+    int64_t at = axis < 0 ? axis + rank : axis;
+    if (at < 0 || at >= rank) return std::nullopt;
+    if ((*shape)[static_cast<size_t>(at)].is_zero()) continue;
+    if (part) return std::nullopt;
+    part = k;
+  }
+  return part;
+}
+
 static bool is_leaf(const OnnxInput& in) { return in.sizes && is_computable(*in.sizes); }
 
 bool fits(const OnnxNode& node, const std::vector<int>& operands) {

@@ -195,6 +195,11 @@ Values floors(const OnnxNode& n, SymbolPool& pool) {
   return mapped(n, pool, DType::Undefined,
                 [](auto& c, const Element& e) { return io::floor(c, e); });
 }
+Values reciprocals(const OnnxNode& n, SymbolPool& pool) {
+  return mapped(n, pool, DType::Undefined, [](auto& c, const Element& e) {
+    return c.is_float() ? quotient(c, Element{Poly(1)}, e) : std::nullopt;
+  });
+}
 Values ceils(const OnnxNode& n, SymbolPool& pool) {
   return mapped(n, pool, DType::Undefined,
                 [](auto& c, const Element& e) { return io::ceil(c, e); });
@@ -393,6 +398,7 @@ const std::unordered_map<std::string_view, ValueRule>& value_rules() {
       {"Sign", signs},
       {"Floor", floors},
       {"Ceil", ceils},
+      {"Reciprocal", reciprocals},
       {"Cast", cast_node},
       {"CastLike", cast_like_value},
       {"Equal", compared<equal>},

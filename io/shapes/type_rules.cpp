@@ -300,16 +300,37 @@ Types grid_sample(const OnnxNode& n, SymbolPool&) {
   return {out};
 }
 
+/// How many elements of `size` a slice takes; nullopt: it depends on more than numbers.
+std::optional<int64_t> sliced(const OnnxNode& n, size_t k, const Poly& size) {
+  auto number = [&](size_t input, const char* name, int64_t missing) -> std::optional<int64_t> {
+    auto list =
+        n.opset < 10 && n.ints(name) ? std::optional(*n.ints(name)) : n.constant_ints(input);
+    if (list) return k < list->size() ? std::optional((*list)[k]) : std::nullopt;
+    bool given = n.has(name) || (input < n.inputs.size() && n.inputs[input].present);
+    return given || input < 3 ? std::nullopt : std::optional(missing);
+  };
+  auto start = number(1, "starts", 0), end = number(2, "ends", 0), step = number(4, "steps", 1);
+  if (!size.is_constant() || !start || !end || !step || *step == 0) return std::nullopt;
+  int64_t count = size.constant(), low = *step > 0 ? 0 : -1, high = *step > 0 ? count : count - 1;
+  auto place = [&](int64_t p) { return std::clamp(p < 0 ? p + count : p, low, high); };
+  int64_t by = std::clamp(*step, -count - 1, count + 1);
+  int64_t span = place(*end) - place(*start);
+  return std::max<int64_t>(0, (span + by - (by > 0 ? 1 : -1)) / by);
+}
+
 /// The rank is known even where the sizes are not.
 Types slice(const OnnxNode& n, SymbolPool& pool) {
   TensorType out = input(n, 0);
   auto axes = n.opset < 10 && n.ints("axes") ? std::optional(*n.ints("axes")) : n.constant_ints(3);
   bool all = !axes && (n.opset < 10 ? !n.has("axes") : n.inputs.size() < 4 || !n.inputs[3].present);
   for (size_t d = 0; out.shape && d < out.shape->size(); ++d) {
-    bool cut = all || !axes;
-    for (int64_t a : axes.value_or(std::vector<int64_t>{}))
-      cut = cut || axis_of(a, out.shape->size()) == d;
-    if (cut) (*out.shape)[d] = unknown(pool);
+    Poly& size = (*out.shape)[d];
+    auto place = all ? std::optional(d) : std::nullopt;  // in the lists of starts and ends
+    for (size_t k = 0; axes && k < axes->size(); ++k)
+      if (axis_of((*axes)[k], out.shape->size()) == d) place = k;
+    if (!all && axes && !place) continue;
+    auto count = place ? sliced(n, *place, size) : std::nullopt;
+    size = count ? Poly(*count) : unknown(pool);
   }
   return {out};
 }

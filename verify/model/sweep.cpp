@@ -233,7 +233,7 @@ std::set<Value> Sweeper::frontier_of(const std::vector<int32_t>& calls) const {
 }
 
 std::optional<Window> Sweeper::window(Value b, const Way& way) const {
-  const Cut cut{g_, operands_, number_, &sizes_.known()};
+  const Cut cut{g_, operands_, number_, pair_.first_b, &sizes_.known()};
   std::set<Value> expanded;
   auto ends = [&](Value v) {
     return !is_b(v) && !pair_.is_derived(v.node) && expanded.count(v) == 0;

@@ -41,7 +41,9 @@ class Maker {
     size_t of_left = w_.frontier.size();
     find_inputs(w_.right, b);
     for (size_t k = of_left; k < w_.frontier.size(); ++k)
-      if (cut_.graph.node(w_.frontier[k].node).kind == NodeKind::Constant) return std::nullopt;
+      if (int32_t id = w_.frontier[k].node;
+          id >= cut_.first_b && cut_.graph.node(id).kind == NodeKind::Constant)
+        return std::nullopt;
     for (Value v : w_.frontier)
       if (!add_input(v)) return std::nullopt;
     RuleInstance& r = w_.instance;

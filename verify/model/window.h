@@ -19,6 +19,7 @@ struct Cut {
   const Operands& operands;  ///< by node
   /// By node: the number that all elements of a small constant are.
   const std::vector<std::optional<double>>& number;
+  int32_t first_b = 0;                  ///< nodes from here on are the right side's alone
   const Substitution* sizes = nullptr;  ///< what sizes of the right side are known to be
 };
 
@@ -56,7 +57,7 @@ enum class Numbers : uint8_t { AsTheyAre, Explained };
 
 /// The window in which `a` is computed by `left` and `b` by `right`. Constants of one value are
 /// numbers in it, others are inputs. nullopt: an operator does not take such operands, a shape is
-/// not known, or the right side reads a constant that the left one does not.
+/// not known, or the right side reads a constant that only it has.
 std::optional<Window> make_window(const Cut& cut, Value a, Value b, std::vector<int32_t> left,
                                   std::vector<int32_t> right, Numbers numbers);
 
