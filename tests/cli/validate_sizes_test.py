@@ -71,6 +71,21 @@ def found(ops, counted, reverse=False):
     return model(nodes, [("x", [3, 4])], [("y", [None, None], INT64)], {"two": ints(2)})
 
 
+def cut(op, number, nodes=True):
+    """As many rows of x as something unknown of i has, with `op` and a number on the way."""
+    made = [node("Odd", ["i"], ["o"], domain="odd"), node("Shape", ["o"], ["s"]),
+            node("Gather", ["s", "first"], ["g"]), node("Unsqueeze", ["g", "axis"], ["k"])]
+    end = "k"
+    if nodes:
+        made.append(node(op, ["k", "number"], ["e"]))
+        end = "e"
+    made += [node("Slice", ["x", "begin", end, "axis"], ["y"])]
+    return model(made, [("x", ["M", 4]), ("i", ["L"])], [("y", [None, 4])],
+                 {"number": ints(number), "begin": ints(0), "axis": ints(0),
+                  "first": np.array(0, np.int64)},
+                 domains=[("odd", 1)])
+
+
 def unless_empty(asked):
     """The sum of what is above 0, and 7 where nothing is: `asked`, or not."""
     def body(name, nodes, result):
@@ -172,6 +187,11 @@ class Sizes(Validation):
         self.assert_not_proved(found(once, "n"), found(twice, "other"))
         self.assert_not_proved(found(once, "n"), found(twice, "n", reverse=True))
         self.assert_not_proved(found(once, "n"), found(["Neg", "Relu"], "n"))
+
+    def test_numbers_that_change_nothing(self):
+        for op, number in (("Add", 0), ("Sub", 0), ("Mul", 1), ("Div", 1)):
+            self.assert_verdict("proved", cut(op, number), cut("", 0, nodes=False))
+            self.assert_not_proved(cut(op, 2), cut("", 0, nodes=False))
 
     def test_what_is_found_may_be_nothing(self):
         self.assert_verdict("proved", unless_empty(True), unless_empty(True))
