@@ -243,6 +243,7 @@ void Importer::note_decision(size_t index, const OnnxNode& node) {
 /// What hands an input on is that input: no node.
 bool Importer::add_alias(size_t index, const OnnxNode& node) {
   auto part = only_part(node);
+  if (!part) part = unchanged_operand(node);
   if (!(part || hands_on(node)) || model_.nodes[index]->output(0).empty()) return false;
   for (int k = 1; k < node.outputs; ++k)
     if (is_used(model_.nodes[index]->output(k))) return false;

@@ -43,6 +43,25 @@ std::optional<size_t> only_part(const OnnxNode& node) {
   return part;
 }
 
+std::optional<size_t> unchanged_operand(const OnnxNode& node) {
+  bool sum = node.type == "Add" || node.type == "Sub";
+  bool product = node.type == "Mul" || node.type == "Div";
+  if (!(sum || product) || node.inputs.size() != 2) return std::nullopt;
+  bool either = node.type == "Add" || node.type == "Mul";
+  for (size_t k : {size_t{0}, size_t{1}}) {
+    const OnnxInput &kept = node.inputs[k], &other = node.inputs[1 - k];
+    if ((k == 1 && !either) || !kept.present || !other.constant) continue;
+    DType type = kept.type.dtype;
+    bool integers = (type == DType::I64 || type == DType::I32) && other.type.dtype == type;
+    bool one = other.constant->count() == 1 && kept.type.shape &&
+               other.constant->dims().size() <= kept.type.shape->size();
+    if (!integers || !one) continue;
+    auto number = other.constant->integers();
+    if (number && number->size() == 1 && number->front() == (sum ? 0 : 1)) return k;
+  }
+  return std::nullopt;
+}
+
 static bool is_leaf(const OnnxInput& in) { return in.sizes && is_computable(*in.sizes); }
 
 bool fits(const OnnxNode& node, const std::vector<int>& operands) {

@@ -71,6 +71,21 @@ def found(ops, counted, reverse=False):
     return model(nodes, [("x", [3, 4])], [("y", [None, None], INT64)], {"two": ints(2)})
 
 
+def cut(op, number, nodes=True):
+    """As many rows of x as something unknown of i has, with `op` and a number on the way."""
+    made = [node("Odd", ["i"], ["o"], domain="odd"), node("Shape", ["o"], ["s"]),
+            node("Gather", ["s", "first"], ["g"]), node("Unsqueeze", ["g", "axis"], ["k"])]
+    end = "k"
+    if nodes:
+        made.append(node(op, ["k", "number"], ["e"]))
+        end = "e"
+    made += [node("Slice", ["x", "begin", end, "axis"], ["y"])]
+    return model(made, [("x", ["M", 4]), ("i", ["L"])], [("y", [None, 4])],
+                 {"number": ints(number), "begin": ints(0), "axis": ints(0),
+                  "first": np.array(0, np.int64)},
+                 domains=[("odd", 1)])
+
+
 def unless_empty(asked):
     """The sum of what is above 0, and 7 where nothing is: `asked`, or not."""
     def body(name, nodes, result):
@@ -120,6 +135,28 @@ def projected(joined, part=1):
                  data={"w": np.concatenate(weights, 1), "sizes": ints(5, 5, 5)})
 
 
+def attended(grouped, before=1):
+    """Weights [B, 4, 1, P + 1] of two heads' values, each of them twice: `before` or after the
+    heads, or four rows of weights in two groups."""
+    nodes = [node("Concat", ["past", "new"], ["v"], axis=2),
+             node("Concat", ["weights", "weight"], ["x"], axis=3)]
+    if grouped:
+        nodes += [node("Reshape", ["x", "groups"], ["g"]), node("MatMul", ["g", "v"], ["h"]),
+                  node("Reshape", ["h", "back"], ["y"])]
+    else:
+        nodes += [node("Unsqueeze", ["v", "axis"], ["u"]), node("Expand", ["u", "twice"], ["e"]),
+                  node("Shape", ["v"], ["length"], start=2, end=3),
+                  node("Concat", ["free", "four", "length", "width"], ["s"], axis=0),
+                  node("Reshape", ["e", "s"], ["w"]), node("MatMul", ["x", "w"], ["y"])]
+    twice = [1, 1, 1, 1, 1]
+    twice[before + 1] = 2
+    data = {"groups": ints(0, 2, 2, -1), "back": ints(0, 4, 1, 8), "axis": ints(before + 1),
+            "twice": ints(*twice), "free": ints(-1), "four": ints(4), "width": ints(8)}
+    return model(nodes, [("weights", ["B", 4, 1, "P"]), ("weight", ["B", 4, 1, 1]),
+                         ("past", ["B", 2, "P", 8]), ("new", ["B", 2, 1, 8])],
+                 [("y", ["B", 4, 1, 8])], data)
+
+
 class Sizes(Validation):
     def assert_not_proved(self, a, b):
         _, report = self.validate(a, b)
@@ -151,6 +188,11 @@ class Sizes(Validation):
         self.assert_not_proved(found(once, "n"), found(twice, "n", reverse=True))
         self.assert_not_proved(found(once, "n"), found(["Neg", "Relu"], "n"))
 
+    def test_numbers_that_change_nothing(self):
+        for op, number in (("Add", 0), ("Sub", 0), ("Mul", 1), ("Div", 1)):
+            self.assert_verdict("proved", cut(op, number), cut("", 0, nodes=False))
+            self.assert_not_proved(cut(op, 2), cut("", 0, nodes=False))
+
     def test_what_is_found_may_be_nothing(self):
         self.assert_verdict("proved", unless_empty(True), unless_empty(True))
         self.assert_not_proved(unless_empty(True), unless_empty(False))
@@ -161,6 +203,11 @@ class Sizes(Validation):
         self.assert_verdict("proved", rejoined((0, 4), (3, 2)), rejoined())
         self.assert_not_proved(rejoined((1, 4), (4, 9), (0, 1)), rejoined())
         self.assert_not_proved(rejoined((0, 3), (2, 3)), rejoined())
+
+    def test_one_more_than_a_size(self):
+        self.assert_verdict("proved", attended(False), attended(True))
+        self.assert_verdict("proved", attended(True), attended(False))
+        self.assert_not_proved(attended(False, before=0), attended(True))
 
     def test_joined_weights_of_which_a_part_is_read(self):
         self.assert_verdict("proved", projected(False), projected(True))

@@ -123,6 +123,7 @@ class Sweeper {
   std::map<Value, std::vector<Way>> ways_;
   std::map<Value, Merge> constants_;
   std::map<std::string, Judged> judged_;
+  mutable Shifted shifted_;
   bool final_ = false;     // no more windows are judged
   bool guessing_ = false;  // which values are equal
   size_t failures_ = 0;    // merges that no window proved
@@ -233,7 +234,7 @@ std::set<Value> Sweeper::frontier_of(const std::vector<int32_t>& calls) const {
 }
 
 std::optional<Window> Sweeper::window(Value b, const Way& way) const {
-  const Cut cut{g_, operands_, number_, pair_.first_b, &sizes_.known()};
+  const Cut cut{g_, operands_, number_, pair_.first_b, &shifted_, &sizes_.known()};
   std::set<Value> expanded;
   auto ends = [&](Value v) {
     return !is_b(v) && !pair_.is_derived(v.node) && expanded.count(v) == 0;
