@@ -253,10 +253,11 @@ bool Importer::add_alias(size_t index, const OnnxNode& node) {
 
 /// What depends on shapes alone is a constant, or a leaf that the exporter computes anew. False: it
 /// is not, but what is known of it may be noted. Real numbers that are computed from constants are
-/// only noted: folding them rounds.
+/// only noted: folding them rounds, unless they are only moved.
 bool Importer::add_size_values(size_t index, const OnnxNode& node) {
-  bool asks = asks_sizes(node), real = !asks && reads_few_numbers(node);
-  if (!asks && !real) return false;
+  bool asks = asks_sizes(node), few = !asks && reads_few_numbers(node);
+  if (!asks && !few) return false;
+  bool real = few && !keeps_elements(node);
   auto values = size_values(node, graph_.pool());
   if (values.size() != static_cast<size_t>(node.outputs)) return false;
   for (Value v : model_.imprints[index].inputs) real = real || real_.count(v) > 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 
 #include "io/shapes/size_arithmetic.h"
@@ -422,6 +423,11 @@ const std::unordered_map<std::string_view, ValueRule>& value_rules() {
 }
 
 }  // namespace
+
+bool keeps_elements(const OnnxNode& node) {
+  static const std::set<std::string_view> kept = {"Identity", "Slice", "Where"};
+  return kept.count(node.type) > 0 || value_rules().count(node.type) == 0;
+}
 
 std::vector<SizeTensorPtr> size_values(const OnnxNode& node, SymbolPool& pool) try {
   if (node.inputs.empty() || !node.inputs[0].present) return {};
