@@ -48,6 +48,16 @@ def resized(opset, **more):
                mode="cubic", **more)
 
 
+def enlarged(*scales):
+    """Twice as large: by these scales, or by scales that are joined from constants."""
+    nodes = [node("Concat", ["a", "b"], ["s"], axis=0)] * (not scales)
+    nodes.append(node("Resize", ["x", "", "s"], ["y"], mode="nearest", nearest_mode="floor",
+                      coordinate_transformation_mode="asymmetric"))
+    data = {"s": np.array(scales, np.float32)} if scales else \
+        {"a": np.array([1, 1], np.float32), "b": np.array([2, 3], np.float32)}
+    return model(nodes, [IMAGE], [("y", None)], data)
+
+
 def least(opset, op="ReduceMin", **more):
     return model([node(op, ["x"], ["y"], keepdims=0, **more)], [("x", ["n"], INT64)],
                  [("y", [], INT64)], opset=opset)
@@ -180,6 +190,11 @@ class Sizes(Validation):
         self.assert_not_proved(least(17), least(18, noop_with_empty_axes=1))
         self.assert_verdict("proved", sampled(16, "bicubic"), sampled(20, "cubic"))
         self.assert_not_proved(sampled(16, "bicubic"), sampled(20, "linear"))
+
+    def test_scales_that_are_joined(self):
+        self.assert_verdict("proved", enlarged(), enlarged(1, 1, 2, 3))
+        self.assert_verdict("proved", enlarged(1, 1, 2, 3), enlarged())
+        self.assert_not_proved(enlarged(), enlarged(1, 1, 3, 2))
 
     def test_sizes_that_depend_on_data(self):
         once, twice = ["Relu"], ["Relu", "Relu"]
