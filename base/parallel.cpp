@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/check.h"
+#include "base/host.h"
 #include "base/resources.h"
 #include "base/uninterrupted.h"
 
@@ -23,13 +24,13 @@ namespace regraft {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-volatile std::sig_atomic_t interrupt_pending = 0, interrupt_seen = 0;
+std::atomic<bool> interrupt_pending{false}, interrupt_seen{false};
+static_assert(std::atomic<bool>::is_always_lock_free);  // a signal's handler sets them
 
 thread_local int uninterrupted = 0;  // of Uninterrupted that live
 
 void on_interrupt(int) {
-  interrupt_seen = 1;
-  interrupt_pending = 1;
+  request_interrupt();
   for (int s : kSignals) std::signal(s, SIG_DFL);  // a second one kills
 }
 
@@ -131,11 +132,13 @@ const char* Stop::reason() const {
   return out_of_time() ? "out of time" : "out of memory";
 }
 
-bool Stop::interrupted() { return interrupt_pending != 0 && uninterrupted == 0; }
+bool Stop::interrupted() { return interrupt_pending && uninterrupted == 0; }
 Uninterrupted::Uninterrupted() { ++uninterrupted; }
 Uninterrupted::~Uninterrupted() { --uninterrupted; }
-void Stop::acknowledge_interrupt() { interrupt_pending = 0; }
-bool Stop::was_interrupted() { return interrupt_seen != 0; }
+void Stop::acknowledge_interrupt() { interrupt_pending = false; }
+bool Stop::was_interrupted() { return interrupt_seen; }
+void request_interrupt() { interrupt_seen = interrupt_pending = true; }
+void forget_interrupts() { interrupt_seen = interrupt_pending = false; }
 
 namespace {
 
