@@ -32,7 +32,10 @@ Hosted::Hosted(std::FILE* results, std::FILE* messages) {
   inside_another = true;
 }
 
-Hosted::~Hosted() { inside_another = false; }
+Hosted::~Hosted() {
+  inside_another = false;
+  forget_interrupts();
+}
 
 bool hosted() { return inside_another; }
 std::FILE* results() { return hosted() ? given_results : stdout; }

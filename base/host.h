@@ -13,8 +13,8 @@ struct InternalError {
 };
 
 /// While one lives, the process is another program's: no limit is set for it, what is printed goes
-/// to the streams, and a failed CHECK throws. Interruptions of before are forgotten. REQUIRES: no
-/// other one lives.
+/// to the streams, and a failed CHECK throws. Interruptions are forgotten when it begins and when
+/// it ends. REQUIRES: no other one lives.
 class Hosted {
  public:
   Hosted(std::FILE* results, std::FILE* messages);

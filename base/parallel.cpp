@@ -6,6 +6,7 @@
 #include <csignal>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "base/check.h"
 #include "base/host.h"
@@ -34,6 +35,18 @@ void on_interrupt(int) {
   for (int s : kSignals) std::signal(s, SIG_DFL);  // a second one kills
 }
 
+/// While one lives, this thread is as uninterrupted as the one whose work it does.
+class WorkOf {
+ public:
+  explicit WorkOf(int caller) : before_(std::exchange(uninterrupted, caller)) {}
+  WorkOf(const WorkOf&) = delete;
+  WorkOf& operator=(const WorkOf&) = delete;
+  ~WorkOf() { uninterrupted = before_; }
+
+ private:
+  int before_;
+};
+
 }  // namespace
 
 int default_threads() {
@@ -48,8 +61,9 @@ void parallel_for(size_t n, int threads, const std::function<void(size_t)>& body
     return;
   }
   tbb::task_arena arena(threads);
-  arena.execute([&] {
+  arena.execute([&, caller = uninterrupted] {
     tbb::parallel_for(tbb::blocked_range<size_t>(0, n, grain), [&](const auto& range) {
+      WorkOf work(caller);
       for (size_t i = range.begin(); i != range.end(); ++i) body(i);
     });
   });
@@ -61,7 +75,8 @@ void parallel_for(size_t n, int threads, const std::function<void(size_t)>& body
     return;
   }
   std::atomic<size_t> next{0};
-  auto work = [&] {
+  auto work = [&, caller = uninterrupted] {
+    WorkOf work_of(caller);
     for (size_t first; (first = next.fetch_add(grain)) < n;)
       for (size_t i = first; i < std::min(n, first + grain); ++i) body(i);
   };

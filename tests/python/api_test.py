@@ -301,10 +301,9 @@ class Interruption(Files):
         return out, told, time.monotonic() - sent
 
     def test_the_best_so_far_is_returned(self):
-        path = self.saved(build_models.MODELS["resnet"](0) if "resnet" in build_models.MODELS
-                          else next(iter(build_models.MODELS.values()))(0))
+        path = self.saved(build_models.MODELS["resnet50"](0))
         out, told, seconds = self.interrupted(
-            f"r = regraft.optimize({str(path)!r}, no_measure=True, search='backtracking', alpha=2,"
+            f"r = regraft.optimize({str(path)!r}, no_measure=True, search='backtracking',"
             " budget=10**9, search_time=0)\n"
             "print(r.interrupted, len(r.data) > 0)", 3)
         self.assertEqual(out, "True True\n", told)
@@ -353,7 +352,7 @@ class Process(Files):
 
     def test_progress_is_told(self):
         seen = []
-        regraft.generate(ops="core", max_size=3, progress=seen.append)
+        regraft.generate(ops="core", max_size=2, audit=20, progress=seen.append)
         self.assertTrue(any(now.label and now.done > 0 for now in seen), seen[:3])
 
     def test_no_files_stay_open(self):
