@@ -4,7 +4,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(Z3 REQUIRED IMPORTED_TARGET z3)
 pkg_check_modules(MPFR REQUIRED IMPORTED_TARGET mpfr)
 find_package(Protobuf REQUIRED)
-find_package(ONNX 1.12 CONFIG REQUIRED)
+find_path(ONNX_PROTO_DIR onnx/onnx.proto REQUIRED)  # the description of its messages
 find_package(TBB REQUIRED COMPONENTS tbb)
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -44,7 +44,7 @@ message(STATUS "CUDA: ${REGRAFT_HAVE_CUDA}")
 # For a wheel: the same headers, so that objects are those of other builds, and archives whose
 # symbols nobody else sees (scripts/wheel makes them).
 if(REGRAFT_STATIC)
-  foreach(pair protobuf::libprotobuf=protobuf onnx=onnx onnx_proto=onnx_proto fmt::fmt=fmt)
+  foreach(pair protobuf::libprotobuf=protobuf fmt::fmt=fmt)
     string(REPLACE "=" ";" pair ${pair})
     list(GET pair 0 target)
     list(GET pair 1 name)

@@ -1,9 +1,7 @@
 #include "io/opaque_form.h"
 
 #include <google/protobuf/unknown_field_set.h>
-#include <onnx/defs/schema.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
@@ -122,27 +120,6 @@ void clear_optional_outputs(onnx::NodeProto& node) {
   static const std::set<std::string, std::less<>> kOptional = {"GRU", "LSTM", "RNN", "TopK",
                                                                "Unique"};
   if (is_default_domain(node.domain()) && kOptional.contains(node.op_type())) node.clear_output();
-}
-
-void add_defaults(onnx::NodeProto& node, int64_t opset) {
-  constexpr int64_t kNewest = 17;  // that the linked library knows
-  if (!is_default_domain(node.domain())) return;
-  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(
-      node.op_type(), static_cast<int>(std::min(opset, kNewest)), "");
-  if (schema == nullptr) return;
-  std::set<std::string> present;
-  for (const auto& a : node.attribute()) present.insert(a.name());
-  for (const auto& [name, attribute] : schema->attributes())
-    if (!attribute.required && attribute.default_value.has_name() && present.count(name) == 0)
-      *node.add_attribute() = attribute.default_value;
-  // Later versions add these; what they default to is what was before.
-  if (node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN")
-    if (present.count("layout") == 0 && opset < 14) {
-      auto* a = node.add_attribute();
-      a->set_name("layout");
-      a->set_type(onnx::AttributeProto::INT);
-      a->set_i(0);
-    }
 }
 
 }  // namespace regraft::io
