@@ -12,7 +12,7 @@ from .errors import CheckFailed, InputError, InternalError, RegraftError, UsageE
 # nothing; a function: it is called about ten times a second.
 Shown = Union[bool, None, Callable[[Progress], None]]
 SECONDS = 0.1  # between two looks at a call
-PREFIX = "regraft: "
+PREFIXES = ("regraft: ", "warning: ")
 
 
 class Bar:
@@ -88,13 +88,19 @@ def plain(value: Any) -> Any:
     return value
 
 
+def told(line: str) -> str:
+    """A line of the program, without what says who speaks."""
+    for prefix in PREFIXES:
+        line = line[len(prefix):] if line.startswith(prefix) else line
+    return line
+
+
 class Done:
     """What a run left behind."""
 
     def __init__(self, run: Run, outputs: List[str]):
         self.status = run.status()
-        self.messages = [line[len(PREFIX):] if line.startswith(PREFIX) else line
-                         for line in run.messages()]
+        self.messages = [told(line) for line in run.messages()]
         self.report: Any = run.report()
         self.outputs = {name: run.output(name) or b"" for name in outputs}
 

@@ -24,7 +24,7 @@ ONNXSLIM_NEEDLESS = {"no_shape_infer", "skip_fusion_patterns", "model_check_inpu
 def refuse(package: str, arguments: Mapping[str, Any], needless: Sequence[str]) -> None:
     """What would ask for another model is an error, not left undone in silence."""
     for name, value in arguments.items():
-        if name not in needless and value not in (None, False):
+        if name not in needless and value is not None and value is not False:
             raise UsageError(f"{name}: {package} has this argument, regraft has not")
 
 

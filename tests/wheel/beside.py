@@ -53,7 +53,7 @@ except regraft.InputError:
 MEASURED = """
 import regraft
 result = regraft.optimize(model(), time=20)
-assert result.report.get("measured_with", "onnxruntime") == "onnxruntime", result.report
+assert result.report.get("measured_with", "onnxruntime").startswith("onnxruntime"), result.report
 """
 
 
