@@ -1,19 +1,11 @@
 #pragma once
 // CHECK: our own bugs, in every build. Bad input is a Result instead.
-#include <cstdio>
-#include <cstdlib>
 
 namespace regraft {
 
-[[noreturn]] inline void check_failed(const char* condition, const char* file, int line) {
-  std::fprintf(stderr, "regraft: internal error: %s is false at %s:%d\n", condition, file, line);
-  std::fflush(nullptr);
-#ifdef REGRAFT_FUZZ
-  std::abort();  // an exit is nothing to a fuzzer
-#else
-  std::_Exit(4);  // the command line's code for internal errors
-#endif
-}
+/// Says so on stderr and ends the process with the command line's code for internal errors; inside
+/// another program (base/host.h) throws an InternalError.
+[[noreturn]] void check_failed(const char* condition, const char* file, int line);
 
 }  // namespace regraft
 

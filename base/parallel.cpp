@@ -6,8 +6,10 @@
 #include <csignal>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "base/check.h"
+#include "base/host.h"
 #include "base/resources.h"
 #include "base/uninterrupted.h"
 
@@ -23,15 +25,27 @@ namespace regraft {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-volatile std::sig_atomic_t interrupt_pending = 0, interrupt_seen = 0;
+std::atomic<bool> interrupt_pending{false}, interrupt_seen{false};
+static_assert(std::atomic<bool>::is_always_lock_free);  // a signal's handler sets them
 
 thread_local int uninterrupted = 0;  // of Uninterrupted that live
 
 void on_interrupt(int) {
-  interrupt_seen = 1;
-  interrupt_pending = 1;
+  request_interrupt();
   for (int s : kSignals) std::signal(s, SIG_DFL);  // a second one kills
 }
+
+/// While one lives, this thread is as uninterrupted as the one whose work it does.
+class WorkOf {
+ public:
+  explicit WorkOf(int caller) : before_(std::exchange(uninterrupted, caller)) {}
+  WorkOf(const WorkOf&) = delete;
+  WorkOf& operator=(const WorkOf&) = delete;
+  ~WorkOf() { uninterrupted = before_; }
+
+ private:
+  int before_;
+};
 
 }  // namespace
 
@@ -47,8 +61,9 @@ void parallel_for(size_t n, int threads, const std::function<void(size_t)>& body
     return;
   }
   tbb::task_arena arena(threads);
-  arena.execute([&] {
+  arena.execute([&, caller = uninterrupted] {
     tbb::parallel_for(tbb::blocked_range<size_t>(0, n, grain), [&](const auto& range) {
+      WorkOf work(caller);
       for (size_t i = range.begin(); i != range.end(); ++i) body(i);
     });
   });
@@ -60,7 +75,8 @@ void parallel_for(size_t n, int threads, const std::function<void(size_t)>& body
     return;
   }
   std::atomic<size_t> next{0};
-  auto work = [&] {
+  auto work = [&, caller = uninterrupted] {
+    WorkOf work_of(caller);
     for (size_t first; (first = next.fetch_add(grain)) < n;)
       for (size_t i = first; i < std::min(n, first + grain); ++i) body(i);
   };
@@ -131,11 +147,13 @@ const char* Stop::reason() const {
   return out_of_time() ? "out of time" : "out of memory";
 }
 
-bool Stop::interrupted() { return interrupt_pending != 0 && uninterrupted == 0; }
+bool Stop::interrupted() { return interrupt_pending && uninterrupted == 0; }
 Uninterrupted::Uninterrupted() { ++uninterrupted; }
 Uninterrupted::~Uninterrupted() { --uninterrupted; }
-void Stop::acknowledge_interrupt() { interrupt_pending = 0; }
-bool Stop::was_interrupted() { return interrupt_seen != 0; }
+void Stop::acknowledge_interrupt() { interrupt_pending = false; }
+bool Stop::was_interrupted() { return interrupt_seen; }
+void request_interrupt() { interrupt_seen = interrupt_pending = true; }
+void forget_interrupts() { interrupt_seen = interrupt_pending = false; }
 
 namespace {
 

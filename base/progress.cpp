@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "base/host.h"
 #include "base/printable.h"
 
 namespace regraft {
@@ -31,10 +32,17 @@ Progress::~Progress() {
 
 void Progress::add(uint64_t steps) {
   done_ += steps;
-  if (verbosity_ == Verbosity::Quiet) return;
+  const bool watched = hosted();
+  if (verbosity_ == Verbosity::Quiet && !watched) return;
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   auto now = Clock::now();
+  if (watched) {
+    if (done_ > steps && seconds_between(last_, now) < 0.1) return;
+    last_ = now;
+    report_progress(label_, unit_, note_, done_, total_);
+    return;
+  }
   if (seconds_between(last_, now) < (terminal_ ? 0.2 : 5.0) || seconds_between(start_, now) < 1)
     return;
   last_ = now;

@@ -11,7 +11,8 @@ namespace regraft {
 enum class Verbosity : uint8_t { Quiet, Normal };
 
 /// Shows nothing when quiet, or before a second has passed; redraws one line on a terminal and
-/// prints a line every few seconds elsewhere. Thread-safe.
+/// prints a line every few seconds elsewhere. Inside another program it is told instead, whatever
+/// the verbosity (report_progress). Thread-safe.
 class Progress {
  public:
   /// `total` 0: unknown. `unit` as in "rules".

@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "base/host.h"
+
 namespace regraft {
 namespace {
 
@@ -78,6 +80,7 @@ int64_t machine_bytes() {
 void limit_memory([[maybe_unused]] int64_t bytes) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   constexpr int64_t kSlack = int64_t{512} << 20;  // stacks and what the allocator keeps
+  if (hosted()) return;                           // it would be the other program's
   rlimit limit{};
   if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
   limit.rlim_cur = std::min(static_cast<rlim_t>(bytes + kSlack), limit.rlim_max);

@@ -16,7 +16,8 @@ int64_t resident_bytes();
 /// What this machine has, or the control group of this process may use, in bytes.
 int64_t machine_bytes();
 /// From here on memory beyond `bytes` in all is refused (std::bad_alloc) and not taken from other
-/// programs. Threads' stacks count, so some slack is added. Without effect under a sanitizer.
+/// programs. Threads' stacks count, so some slack is added. Without effect under a sanitizer and
+/// inside another program.
 void limit_memory(int64_t bytes);
 
 }  // namespace regraft

@@ -3,7 +3,8 @@
 
 namespace regraft {
 
-/// While one lives, signals do not stop this thread's work (Stop::interrupted() is false there);
+/// While one lives, signals do not stop this thread's work, nor what it leaves to parallel_for
+/// (Stop::interrupted() is false there);
 /// then they are seen again. A second signal kills all the same.
 class Uninterrupted {
  public:

@@ -73,7 +73,7 @@ struct SaveOptions {
 /// A model on its way to a file: see OutputFile. External data goes to "<file>.<digits of its
 /// content>.data" beside it, a new name for new data. So the file never names data that is not
 /// there, whatever ends the process; the data files of that form that the file had before go last.
-/// Not thread-safe.
+/// Written in place, there is no data file: data comes in, up to 2 GB. Not thread-safe.
 class ModelOutput {
  public:
   static Result<ModelOutput> open(const std::string& path);

@@ -1,13 +1,16 @@
 #include "io/opaque_form.h"
 
 #include <google/protobuf/unknown_field_set.h>
-#include <onnx/defs/schema.h>
 
-#include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/check.h"
 
 namespace regraft::io {
 namespace {
@@ -122,6 +125,59 @@ void rename_modes(onnx::NodeProto& node) {
   }
 }
 
+using Attributes = std::vector<onnx::AttributeProto>;
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
+  return parts;
+}
+
+/// Of "name:kind=value".
+onnx::AttributeProto attribute_of(const std::string& text) {
+  size_t colon = text.find(':'), equals = text.find('=');
+  std::string kind = text.substr(colon + 1, equals - colon - 1), value = text.substr(equals + 1);
+  onnx::AttributeProto a;
+  a.set_name(text.substr(0, colon));
+  if (kind == "int") {
+    a.set_type(onnx::AttributeProto::INT);
+    a.set_i(std::stoll(value));
+  } else if (kind == "float") {
+    a.set_type(onnx::AttributeProto::FLOAT);
+    a.set_f(std::strtof(value.c_str(), nullptr));
+  } else if (kind == "string") {
+    a.set_type(onnx::AttributeProto::STRING);
+    a.set_s(value);
+  } else if (kind == "ints") {
+    a.set_type(onnx::AttributeProto::INTS);
+    for (const auto& part : split(value, ',')) a.add_ints(std::stoll(part));
+  } else {
+    CHECK(kind == "strings");
+    a.set_type(onnx::AttributeProto::STRINGS);
+    for (const auto& part : split(value, ',')) a.add_strings(part);
+  }
+  return a;
+}
+
+Attributes attributes_of(const char* row) {
+  Attributes all;
+  for (const std::string& text : split(row, ' ')) all.push_back(attribute_of(text));
+  return all;
+}
+
+/// By type, and by the opset from which they hold.
+const std::map<std::string, std::map<int64_t, Attributes>, std::less<>>& table() {
+  static const auto* rows = [] {
+    auto* made = new std::map<std::string, std::map<int64_t, Attributes>, std::less<>>;
+#define REGRAFT_DEFAULTS(type, since, row) (*made)[#type][since] = attributes_of(row);
+#include "io/opaque_defaults.def"
+#undef REGRAFT_DEFAULTS
+    return made;
+  }();
+  return *rows;
+}
+
 }  // namespace
 
 int64_t meaning_version(const onnx::NodeProto& node, int64_t opset) {
@@ -146,36 +202,31 @@ void clear_optional_outputs(onnx::NodeProto& node) {
   if (is_default_domain(node.domain()) && kOptional.contains(node.op_type())) node.clear_output();
 }
 
+namespace {
+
+/// The newest opset at which a node of `opset` means the same: what later opsets let one say more
+/// has a default that is what was before.
+int64_t newest_of_meaning(const onnx::NodeProto& node, int64_t opset) {
+  constexpr int64_t kNewest = 26;
+  const int64_t meaning = meaning_version(node, opset);
+  int64_t newest = opset;
+  for (int64_t v = opset + 1; v <= kNewest && meaning_version(node, v) == meaning; ++v) newest = v;
+  return newest;
+}
+
+}  // namespace
+
 void add_defaults(onnx::NodeProto& node, int64_t opset) {
-  constexpr int64_t kNewest = 17;  // that the linked library knows
   if (!is_default_domain(node.domain())) return;
-  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(
-      node.op_type(), static_cast<int>(std::min(opset, kNewest)), "");
-  if (schema == nullptr) return;
+  auto type = table().find(node.op_type());
+  if (type == table().end()) return;
+  auto row = type->second.upper_bound(newest_of_meaning(node, opset));
+  if (row == type->second.begin()) return;
   std::set<std::string> present;
   for (const auto& a : node.attribute()) present.insert(a.name());
-  for (const auto& [name, attribute] : schema->attributes())
-    if (!attribute.required && attribute.default_value.has_name() && present.count(name) == 0)
-      *node.add_attribute() = attribute.default_value, present.insert(name);
-  // Later versions add these; what they default to is what was before.
-  const std::string& type = node.op_type();
-  auto add = [&](const char* name) -> onnx::AttributeProto* {
-    if (present.count(name) > 0) return nullptr;
-    auto* a = node.add_attribute();
-    a->set_name(name);
-    return a;
-  };
-  auto add_integer = [&](const char* name) {
-    if (auto* a = add(name)) a->set_type(onnx::AttributeProto::INT), a->set_i(0);
-  };
-  bool recurrent = type == "LSTM" || type == "GRU" || type == "RNN";
-  if (recurrent && opset < 14) add_integer("layout");
-  if (type == "GridSample" && opset < 20) rename_modes(node);
-  if (type.starts_with("Reduce")) add_integer("noop_with_empty_axes");
-  if (type != "Resize" || opset < 11) return;
-  add_integer("antialias");
-  if (auto* a = add("keep_aspect_ratio_policy"))
-    a->set_type(onnx::AttributeProto::STRING), a->set_s("stretch");
+  if (node.op_type() == "GridSample" && opset < 20) rename_modes(node);
+  for (const onnx::AttributeProto& a : std::prev(row)->second)
+    if (!present.contains(a.name())) *node.add_attribute() = a;
 }
 
 }  // namespace regraft::io

@@ -15,7 +15,8 @@ void clear_metadata(onnx::NodeProto& node);
 /// Forgets which outputs the node has, where that does not change the others.
 void clear_optional_outputs(onnx::NodeProto& node);
 
-/// Attributes that are missing become what ONNX says they default to.
+/// Attributes that are missing become what ONNX says they default to, also those that only later
+/// opsets of the same meaning have.
 void add_defaults(onnx::NodeProto& node, int64_t opset);
 
 }  // namespace regraft::io

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include <onnx/onnx_pb.h>
+#include <onnx/onnx.pb.h>
 
 #include "io/model.h"
 

@@ -14,6 +14,7 @@
 #include <filesystem>
 
 #include "base/check.h"
+#include "base/host.h"
 
 namespace regraft {
 namespace {
@@ -135,6 +136,8 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
     opened = error(path + ": is a folder");
   else if (exists && !S_ISREG(old.st_mode))
     opened = f.open_in_place(O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  else if (exists && old.st_nlink == 0)  // in no folder: it is only open
+    opened = f.open_in_place(O_WRONLY | O_CLOEXEC | O_TRUNC);
   else
     opened = f.open_temporary();
   if (!opened) return opened.error();
@@ -147,6 +150,7 @@ Status OutputFile::open_in_place(int flags) {
 }
 
 Status OutputFile::open_standard_output() {
+  if (hosted()) return error(path_ + ": standard output is the other program's");
   std::fflush(stdout);
   fd_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (fd_ < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return failed();

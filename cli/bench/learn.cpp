@@ -8,6 +8,7 @@
 
 #include "base/files/file_digest.h"
 #include "base/files/output_file.h"
+#include "base/host.h"
 #include "cli/bench/methods.h"
 #include "cli/bench/runs.h"
 #include "cli/support/commands.h"
@@ -143,7 +144,7 @@ class GraphBench {
 
   void note(const BenchRun& run, const RunLimits& limits) const {
     if (flags_.common.verbosity == Verbosity::Quiet) return;
-    fmt::print(stderr, "{} {} {} seed {} ({}): {:.1f} of {:.1f} us, {} candidates, {:.2f} s\n",
+    fmt::print(messages(), "{} {} {} seed {} ({}): {:.1f} of {:.1f} us, {} candidates, {:.2f} s\n",
                run.graph, run.method, run.training, run.seed, to_string(limits), run.after,
                run.before, run.candidates, run.seconds);
   }
@@ -230,7 +231,7 @@ Status bench(const BenchFlags& flags) {
     graphs.push_back(std::move(runs));
   }
   if (flags.common.verbosity != Verbosity::Quiet)
-    fmt::print("{}\n", to_string(table_of(graphs, methods)));
+    fmt::print(results(), "{}\n", to_string(table_of(graphs, methods)));
   json report = to_json(graphs, methods);
   report.update({{"cost_model", setting.cost.model->description()},
                  {"profile", to_json(used_profile(setting.cost))},

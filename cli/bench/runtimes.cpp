@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
+#include "base/host.h"
 #include "base/printable.h"
 #include "cli/measure/worker.h"
 #include "cli/support/commands.h"
@@ -118,7 +119,8 @@ std::vector<std::pair<const cost::Runtime*, std::string>> runtimes_here(Worker* 
   for (const cost::Runtime& r : cost::runtimes()) {
     auto at = installed.find(std::string(r.name));
     if (r.in_worker && at != installed.end()) all.emplace_back(&r, at->second);
-    if (r.evaluates) all.emplace_back(&r, cost::cpu::library_version());
+    if (std::string version = cost::cpu::library_version(); r.evaluates && !version.empty())
+      all.emplace_back(&r, std::move(version));
   }
   return all;
 }
@@ -246,7 +248,7 @@ Status bench(const RuntimesFlags& flags) {
     if (!e.failed.empty() && flags.common.verbosity == Verbosity::Normal)
       tell(fmt::format("{}, {} threads, {}: {}", e.runtime->name, e.threads,
                        e.optimised ? "optimised" : "original", e.failed));
-  if (flags.common.verbosity == Verbosity::Normal) fmt::print("{}", table_of(entries));
+  if (flags.common.verbosity == Verbosity::Normal) fmt::print(results(), "{}", table_of(entries));
   json report = {{"model", flags.model}, {"results", json_of(entries)}};
   RETURN_IF_ERROR(output.write(to_text(report, 2)));
   return output.commit();

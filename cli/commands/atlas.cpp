@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/host.h"
 #include "base/parallel.h"
 #include "base/printable.h"
 #include "cli/support/commands.h"
@@ -101,7 +102,8 @@ int run_rules_atlas(const AtlasFlags& flags) {
   for (const Family& f : atlas.families) rules += f.file.rules.size();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.common.verbosity == Verbosity::Normal)
-    fmt::print("{} rules in {:.1f} s: {}\n", rules, seconds, printable(flags.out + "/index.html"));
+    fmt::print(results(), "{} rules in {:.1f} s: {}\n", rules, seconds,
+               printable(flags.out + "/index.html"));
   return kDone;
 }
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
+#include "base/host.h"
 #include "base/printable.h"
 #include "cli/measure/kernels.h"
 #include "cli/measure/measure.h"
@@ -77,7 +78,7 @@ Result<Profile> of_runtime(const CostFlags& flags, const std::vector<Profile>& k
     tell(fmt::format("interrupted after {} of {} kernels; the same command goes on from there",
                      p.kernels.size() - before, wanted.size()));
   else if (flags.common.verbosity == Verbosity::Normal)
-    fmt::print("{} kernels measured, {} were known\n", added, wanted.size() - added);
+    fmt::print(results(), "{} kernels measured, {} were known\n", added, wanted.size() - added);
   return p;
 }
 
@@ -126,13 +127,14 @@ int run_calibrate(const CostFlags& flags) {
   if (written) written = commit_all({&*profiles, &*report});
   if (!written) return bad_input(written.error());
   if (flags.common.verbosity == Verbosity::Quiet) return kDone;
-  fmt::print("wrote {}\n", printable(file));
+  fmt::print(results(), "wrote {}\n", printable(file));
   if (!made->kernels.empty())
-    fmt::print("{}: the roofline is off by a factor of {:.2f} in the median\n",
+    fmt::print(results(), "{}: the roofline is off by a factor of {:.2f} in the median\n",
                to_string(made->key), cost::median_error(made->machine, *made));
-  fmt::print("two timings of the same are {} apart\n", spread_text(made->spread));
+  fmt::print(results(), "two timings of the same are {} apart\n", spread_text(made->spread));
   if (file == user_profile() && !is_quiet(*made))
     fmt::print(
+        results(),
         "the machine was not quiet: `optimize` will not use this profile by itself; another time, "
         "`regraft cost forget` it and calibrate again\n");
   return kDone;

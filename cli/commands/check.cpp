@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
+#include "base/host.h"
 #include "base/parallel.h"
 #include "base/printable.h"
 #include "certify/check.h"
@@ -50,18 +51,19 @@ std::pair<size_t, size_t> in_bodies(const certify::Derivation& done) {
 /// Says all that was checked.
 void print_checked(const CheckFlags& flags, const certify::Certificate& c,
                    const io::Imported& input) {
-  fmt::print("{} steps with {} rules lead from {} to {}\n", c.done.steps.size(), c.rules.size(),
-             flags.a, flags.b);
+  fmt::print(results(), "{} steps with {} rules lead from {} to {}\n", c.done.steps.size(),
+             c.rules.size(), flags.a, flags.b);
   if (!c.done.bodies.empty()) {
     auto [bodies, steps] = in_bodies(c.done);
-    fmt::print("bodies  {} made anew, {} steps in them\n", bodies, steps);
+    fmt::print(results(), "bodies  {} made anew, {} steps in them\n", bodies, steps);
   }
-  fmt::print("input   sha256 {}, all constants included\n", hex(c.input));
-  fmt::print("output  sha256 {}, all constants included\n", hex(c.output));
-  fmt::print("rules   {}\n", flags.prove ? "proved anew, for the shapes that each lists"
-                                         : "sealed, not proved anew (--prove)");
-  fmt::print("steps   each found again as a match of its rule, and applied\n");
-  fmt::print("opaque  {} nodes, carried over as they are\n", opaque_nodes(input));
+  fmt::print(results(), "input   sha256 {}, all constants included\n", hex(c.input));
+  fmt::print(results(), "output  sha256 {}, all constants included\n", hex(c.output));
+  fmt::print(results(), "rules   {}\n",
+             flags.prove ? "proved anew, for the shapes that each lists"
+                         : "sealed, not proved anew (--prove)");
+  fmt::print(results(), "steps   each found again as a match of its rule, and applied\n");
+  fmt::print(results(), "opaque  {} nodes, carried over as they are\n", opaque_nodes(input));
 }
 
 int check_by_certificate(const CheckFlags& flags) {
@@ -103,9 +105,9 @@ int check_validation(const CheckFlags& flags, const Stop& stop) {
     return kFailed;
   }
   for (const auto& o : proved->outputs)
-    fmt::print("{:<24} {}\n", certify::to_string(o.verdict), printable(o.a));
-  fmt::print("{} windows proved anew, {} rules proved anew\n", proved->sweep.windows.size(),
-             certificate->rules.size());
+    fmt::print(results(), "{:<24} {}\n", certify::to_string(o.verdict), printable(o.a));
+  fmt::print(results(), "{} windows proved anew, {} rules proved anew\n",
+             proved->sweep.windows.size(), certificate->rules.size());
   return exit_code(proved->verdict());
 }
 
@@ -138,8 +140,9 @@ int run_check(const CheckFlags& flags) {
     report->agrees = false;
     report->worst = "the default of input " + input;
   }
-  fmt::print("{}\n", printable(describe(*report)));
-  if (check->bodies > 0) fmt::print("{} bodies that differ in form were compared\n", check->bodies);
+  fmt::print(results(), "{}\n", printable(describe(*report)));
+  if (check->bodies > 0)
+    fmt::print(results(), "{} bodies that differ in form were compared\n", check->bodies);
   bool passed = report->agrees && rewrite::incomplete(*report).empty();
   nlohmann::json json = json_of(*report);
   json["passed"] = passed;

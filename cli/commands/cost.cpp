@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/host.h"
 #include "base/printable.h"
 #include "cli/measure/kernels.h"
 #include "cli/support/commands.h"
@@ -30,24 +31,25 @@ void print_rates(const Profile& p) {
     table.rows.push_back({std::string(to_string(static_cast<cost::Kind>(k))),
                           fmt::format("{:.1f}", p.machine.rates[k].gflops),
                           fmt::format("{:.1f}", p.machine.rates[k].gbytes)});
-  fmt::print("{}", to_string(table));
+  fmt::print(results(), "{}", to_string(table));
 }
 
 void print_kernels(const Profile& p) {
-  fmt::print("{:>12} {:>8} {:>6}  kernel\n", "us", "noise", "runs");
+  fmt::print(results(), "{:>12} {:>8} {:>6}  kernel\n", "us", "noise", "runs");
   for (const auto& [signature, t] : p.kernels)
-    fmt::print("{:12.2f} {:6.1f} % {:6}  {}\n", t.microseconds, 100 * t.noise, t.runs, signature);
+    fmt::print(results(), "{:12.2f} {:6.1f} % {:6}  {}\n", t.microseconds, 100 * t.noise, t.runs,
+               signature);
 }
 
 void print_plan(const cost::Profiled& model, const cost::KernelPlan& plan) {
-  fmt::print("{:>12}             kernel\n", "us");
+  fmt::print(results(), "{:>12}             kernel\n", "us");
   const Profile& p = model.profile();
   for (const auto& call : plan.calls) {
     auto at = p.kernels.find(call.signature);
     bool known = at != p.kernels.end();
     double us =
         known ? at->second.microseconds : cost::estimate(p.machine, call.kernel).microseconds;
-    fmt::print("{:12.2f} {:>9}   {}\n", us, known ? "" : "estimated", call.signature);
+    fmt::print(results(), "{:12.2f} {:>9}   {}\n", us, known ? "" : "estimated", call.signature);
   }
 }
 
@@ -79,15 +81,16 @@ int run_cost_show(const CostFlags& flags) {
     auto profiles = cost::read_profiles(file);
     if (!profiles) return bad_input(profiles.error());
     for (const Profile& p : *profiles) {
-      fmt::print("{}: {} kernels of {}, spread {}, {:.2f} us beside each", to_string(p.key),
-                 p.kernels.size(), date_text(p), spread_text(p.spread), p.overhead);
+      fmt::print(results(), "{}: {} kernels of {}, spread {}, {:.2f} us beside each",
+                 to_string(p.key), p.kernels.size(), date_text(p), spread_text(p.spread),
+                 p.overhead);
       if (p.calibrated)
-        fmt::print(", roofline with {:.2f} us a call\n", p.machine.launch_microseconds);
+        fmt::print(results(), ", roofline with {:.2f} us a call\n", p.machine.launch_microseconds);
       else
-        fmt::print(", roofline not calibrated\n");
+        fmt::print(results(), ", roofline not calibrated\n");
       if (p.calibrated) {
-        fmt::print("otherwise {:.1f} GFLOP/s and {:.1f} GB/s; by kind:\n", p.machine.peak_gflops,
-                   p.machine.bandwidth_gbytes);
+        fmt::print(results(), "otherwise {:.1f} GFLOP/s and {:.1f} GB/s; by kind:\n",
+                   p.machine.peak_gflops, p.machine.bandwidth_gbytes);
         print_rates(p);
       }
       if (flags.kernels) print_kernels(p);
@@ -152,7 +155,7 @@ int run_cost_kernels(const CostFlags& flags) {
   if (auto s = write_file(flags.dir + "/kernels.json", to_text(*list, 1)); !s)
     return bad_input(s.error());
   if (flags.common.verbosity == Verbosity::Normal)
-    fmt::print("{} kernels in {}\n", wanted.size(), flags.dir);
+    fmt::print(results(), "{} kernels in {}\n", wanted.size(), flags.dir);
   return kDone;
 }
 
@@ -160,7 +163,7 @@ int run_cost_predict(const CostFlags& flags) {
   auto chosen = choose_cost(flags.cost);
   if (!chosen) return bad_input(chosen.error());
   if (!chosen->profiled) return bad_input(error(flags.cost + ": no profile fits this machine"));
-  fmt::print("profile: {}\n", printable(to_string(used_profile(*chosen))));
+  fmt::print(results(), "profile: {}\n", printable(to_string(used_profile(*chosen))));
   for (const auto& line : chosen->passed_over) tell(line);
   for (const auto& file : flags.files) {
     auto model = io::load(file);
@@ -168,7 +171,8 @@ int run_cost_predict(const CostFlags& flags) {
     auto plan = chosen->profiled->plan(model->graph);
     auto p = chosen->profiled->predict(model->graph, plan);
     if (flags.kernels) print_plan(*chosen->profiled, plan);
-    fmt::print("{}: {:.1f} us predicted, {} kernels, of which {} ({:.1f} us) are estimated\n", file,
+    fmt::print(results(),
+               "{}: {:.1f} us predicted, {} kernels, of which {} ({:.1f} us) are estimated\n", file,
                p.microseconds, p.kernels, p.estimated, p.estimated_microseconds);
   }
   return kDone;

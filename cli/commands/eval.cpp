@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/host.h"
 #include "base/printable.h"
 #include "cli/support/commands.h"
 #include "io/model.h"
@@ -76,7 +77,7 @@ int run_eval(const EvalFlags& flags) {
   if (flags.list.empty()) {
     auto status = evaluate_model(flags.model, flags.inputs, flags.outputs);
     if (!status) return bad_input(status.error());
-    fmt::print("{}\n", *status);
+    fmt::print(results(), "{}\n", *status);
     return kDone;
   }
   std::ifstream list(flags.list);
@@ -87,8 +88,8 @@ int run_eval(const EvalFlags& flags) {
       return bad_input(error(flags.list + ": a line without two tabs"));
     auto status =
         evaluate_model(line.substr(0, a), line.substr(a + 1, b - a - 1), line.substr(b + 1));
-    fmt::print("{}\n", status ? *status : "error " + one_line(status.error().message));
-    std::fflush(stdout);
+    fmt::print(results(), "{}\n", status ? *status : "error " + one_line(status.error().message));
+    std::fflush(results());
   }
   return kDone;
 }

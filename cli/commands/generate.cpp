@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/files/input_file.h"
+#include "base/host.h"
 #include "base/resources.h"
 #include "cli/support/commands.h"
 #include "cli/support/generate_checkpoint.h"
@@ -54,8 +55,8 @@ Rows audit_counters(const gen::AuditCounts& a) {
 void print_audit(const gen::AuditCounts& a) {
   Table table{{{"audit", "count"}}};
   for (const auto& [name, n] : audit_counters(a)) table.rows.push_back({name, std::to_string(n)});
-  fmt::print("{}", to_string(table));
-  for (const Rule& r : a.open) fmt::print("open: {}\n", to_string(r));
+  fmt::print(results(), "{}", to_string(table));
+  for (const Rule& r : a.open) fmt::print(results(), "open: {}\n", to_string(r));
 }
 
 nlohmann::json to_json(const gen::GenerateReport& r) {
@@ -150,7 +151,8 @@ int run_generate(const GenerateFlags& flags) {
     Table table{{{"generate " + flags.ops, "count"}}};
     for (const auto& [name, n] : counters(*report))
       table.rows.push_back({name, fmt::format("{}", n)});
-    fmt::print("{}{:.1f} s, {:.1f} s of CPU, peak {}; enumeration: {:.2f} s of CPU, peak {}\n",
+    fmt::print(results(),
+               "{}{:.1f} s, {:.1f} s of CPU, peak {}; enumeration: {:.2f} s of CPU, peak {}\n",
                to_string(table), report->wall_seconds, report->cpu_seconds,
                human_bytes(static_cast<double>(report->peak_bytes)), report->enumerate_cpu_seconds,
                human_bytes(static_cast<double>(report->enumerate_peak_bytes)));

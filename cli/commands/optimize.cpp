@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/files/output_file.h"
+#include "base/host.h"
 #include "base/printable.h"
 #include "base/resources.h"
 #include "certify/check.h"
@@ -90,13 +91,14 @@ std::string table_of(const Outcome& o) {
 
 void print_measured(const Choice& c) {
   if (c.measured_with.empty()) return;
-  fmt::print("measured with {}: noise {:.1f} % before, {:.1f} % after; {} other candidates",
+  fmt::print(results(),
+             "measured with {}: noise {:.1f} % before, {:.1f} % after; {} other candidates",
              c.measured_with, 100 * c.before.measured->noise, 100 * c.after.measured->noise,
              c.others.size());
-  if (c.spread) fmt::print("; the original against itself {:.1f} %", 100 * *c.spread);
+  if (c.spread) fmt::print(results(), "; the original against itself {:.1f} %", 100 * *c.spread);
   for (size_t k = 0; k < c.others.size(); ++k)
-    fmt::print("{} {:.1f} us", k ? "," : ":", c.others[k].measured->microseconds);
-  fmt::print("\n");
+    fmt::print(results(), "{} {:.1f} us", k ? "," : ":", c.others[k].measured->microseconds);
+  fmt::print(results(), "\n");
 }
 
 int64_t changed_bodies(const Outcome& o) {
@@ -111,41 +113,46 @@ void print_bodies(const Outcome& o) {
     nodes[1] += b.changed ? b.nodes_after : b.nodes_before;
     for (const auto& [rule, n] : b.applied) rules += b.changed ? n : 0;
   }
-  fmt::print(
-      "bodies of If, Loop and Scan: {} of {} changed, {} operators before, {} after; {} "
-      "rules applied\n",
-      changed_bodies(o), o.bodies.outcomes.size(), nodes[0], nodes[1], rules);
+  fmt::print(results(),
+             "bodies of If, Loop and Scan: {} of {} changed, {} operators before, {} after; {} "
+             "rules applied\n",
+             changed_bodies(o), o.bodies.outcomes.size(), nodes[0], nodes[1], rules);
 }
 
 void print(const Outcome& o) {
   const Choice& c = o.choice;
   const auto& s = c.search;
-  fmt::print("{}", table_of(o));
-  if (!o.dynamic.empty()) fmt::print("sizes left open: {}\n", dynamic_text(o.dynamic));
-  for (const auto& [rule, n] : s.applied) fmt::print("applied {}x {}\n", n, printable(rule));
+  fmt::print(results(), "{}", table_of(o));
+  if (!o.dynamic.empty()) fmt::print(results(), "sizes left open: {}\n", dynamic_text(o.dynamic));
+  for (const auto& [rule, n] : s.applied)
+    fmt::print(results(), "applied {}x {}\n", n, printable(rule));
   print_bodies(o);
   if (c.kept)
-    fmt::print("the original {}stays: {}\n", changed_bodies(o) > 0 ? "main graph " : "",
+    fmt::print(results(), "the original {}stays: {}\n", changed_bodies(o) > 0 ? "main graph " : "",
                o.discarded.empty() ? "nothing better was found" : printable(o.discarded));
   if (s.left_out > 0)
-    fmt::print("values have so many readers that {} searches for combinations were cut short\n",
+    fmt::print(results(),
+               "values have so many readers that {} searches for combinations were cut short\n",
                s.left_out);
-  fmt::print("{} rules, {} graphs expanded, {} candidates, stopped: {}; {:.1f} s, peak {}\n",
+  fmt::print(results(),
+             "{} rules, {} graphs expanded, {} candidates, stopped: {}; {:.1f} s, peak {}\n",
              o.rules, s.expanded, s.candidates, rewrite::to_string(s.stop), o.seconds,
              human_bytes(static_cast<double>(peak_bytes())));
-  fmt::print("cost model: {}\n", c.model);
-  fmt::print("profile: {}\n", printable(to_string(c.profile)));
-  for (const auto& line : c.passed_over) fmt::print("{}\n", printable(line));
+  fmt::print(results(), "cost model: {}\n", c.model);
+  fmt::print(results(), "profile: {}\n", printable(to_string(c.profile)));
+  for (const auto& line : c.passed_over) fmt::print(results(), "{}\n", printable(line));
   if (const cost::Worth& w = c.after.predicted; w.kernels > 0)
-    fmt::print("of the {} kernels that it runs, {} were not measured but estimated\n", w.kernels,
-               w.estimated);
+    fmt::print(results(), "of the {} kernels that it runs, {} were not measured but estimated\n",
+               w.kernels, w.estimated);
   print_measured(c);
   if (c.elsewhere)
-    fmt::print("{} {} takes {:.2f} times as long for this model (noise {:.1f} %): --target {}\n",
+    fmt::print(results(),
+               "{} {} takes {:.2f} times as long for this model (noise {:.1f} %): --target {}\n",
                c.elsewhere->runtime, c.elsewhere->version, c.elsewhere->ratio,
                100 * c.elsewhere->noise, c.elsewhere->runtime);
-  if (!c.note.empty()) fmt::print("{}\n", printable(c.note));
-  if (o.check && o.discarded.empty()) fmt::print("check: {}\n", printable(describe(*o.check)));
+  if (!c.note.empty()) fmt::print(results(), "{}\n", printable(c.note));
+  if (o.check && o.discarded.empty())
+    fmt::print(results(), "check: {}\n", printable(describe(*o.check)));
 }
 
 nlohmann::json to_json(const cost::Timing& t) {
@@ -457,7 +464,8 @@ int run_optimize(const OptimizeFlags& flags) {
   o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.common.verbosity == Verbosity::Normal) print(o);
   if (auto s = write(*outputs, flags, *imported, *rules, o); !s) return bad_input(s.error());
-  if (flags.common.verbosity == Verbosity::Normal) fmt::print("wrote {}\n", printable(flags.out));
+  if (flags.common.verbosity == Verbosity::Normal)
+    fmt::print(results(), "wrote {}\n", printable(flags.out));
   return kDone;
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
+#include "base/host.h"
 #include "base/printable.h"
 #include "cli/support/commands.h"
 #include "cli/support/report.h"
@@ -49,12 +50,13 @@ void print_list(const std::vector<KnownProfile>& known, const ChosenCost& chosen
   UsedProfile used = used_profile(chosen);
   for (const KnownProfile& k : known) {
     const cost::Profile& p = k.profile;
-    fmt::print("{}: {}\n", printable(k.name), use_of(k, used));
-    fmt::print("  {}\n  of {}: {} kernels, spread {}\n  in {}\n", printable(to_string(p.key)),
-               date_text(p), p.kernels.size(), spread_text(p.spread), printable(k.file));
+    fmt::print(results(), "{}: {}\n", printable(k.name), use_of(k, used));
+    fmt::print(results(), "  {}\n  of {}: {} kernels, spread {}\n  in {}\n",
+               printable(to_string(p.key)), date_text(p), p.kernels.size(), spread_text(p.spread),
+               printable(k.file));
   }
-  fmt::print("`regraft optimize` uses by default: {}\n", printable(to_string(used)));
-  if (used.of.empty()) fmt::print("its costs: {}\n", chosen.model->description());
+  fmt::print(results(), "`regraft optimize` uses by default: {}\n", printable(to_string(used)));
+  if (used.of.empty()) fmt::print(results(), "its costs: {}\n", chosen.model->description());
 }
 
 std::vector<std::string> files_of_user() {
@@ -76,7 +78,7 @@ Status remove_file(const std::string& file) {
 Status forget_all() {
   for (const std::string& file : files_of_user()) {
     RETURN_IF_ERROR(remove_file(file));
-    fmt::print("removed {}\n", printable(file));
+    fmt::print(results(), "removed {}\n", printable(file));
   }
   return {};
 }
@@ -93,7 +95,7 @@ Status forget(const std::string& name) {
     if (k.name != name && left.contains(k.file)) left[k.file].push_back(k.profile);
   for (const auto& [file, profiles] : left) {
     RETURN_IF_ERROR(profiles.empty() ? remove_file(file) : cost::write_profiles(file, profiles));
-    fmt::print("removed {} from {}\n", printable(name), printable(file));
+    fmt::print(results(), "removed {} from {}\n", printable(name), printable(file));
   }
   return {};
 }

@@ -3,12 +3,15 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/files/output_file.h"
+#include "base/host.h"
 #include "base/printable.h"
 #include "cli/support/commands.h"
 #include "cli/support/model_files.h"
 #include "cli/support/report.h"
+#include "cli/support/rule_set.h"
 #include "gen/minimise/derive.h"
 #include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
@@ -26,6 +29,14 @@ struct Counts {
   size_t signatures = 0, reversible = 0;
 };
 
+/// The names of a rule's operators, each once.
+std::set<std::string> operators_of(const Rule& rule) {
+  std::set<std::string> names;
+  for (const Pattern* side : {&rule.lhs, &rule.rhs})
+    for (const auto& n : side->nodes) names.emplace(n.op->name);
+  return names;
+}
+
 Counts count(const std::vector<Rule>& rules) {
   Counts c;
   for (const Rule& rule : rules) {
@@ -36,12 +47,19 @@ Counts count(const std::vector<Rule>& rules) {
     ++c.by_origin[rule.origin];
     c.signatures += rule.domain.size();
     c.reversible += rule.both;
-    std::map<std::string_view, int> ops;
-    for (const auto& n : rule.lhs.nodes) ops[n.op->name] = 1;
-    for (const auto& n : rule.rhs.nodes) ops[n.op->name] = 1;
-    for (const auto& [name, one] : ops) c.by_op[std::string(name)] += one;
+    for (const std::string& name : operators_of(rule)) ++c.by_op[name];
   }
   return c;
+}
+
+nlohmann::json to_json(const Rule& rule, const std::string& file) {
+  return {{"name", rule.name},
+          {"text", to_string(rule)},
+          {"verdict", to_string(rule.verdict.kind)},
+          {"numerics", to_string(rule.numerics.kind)},
+          {"operators", operators_of(rule)},
+          {"reversible", rule.both},
+          {"file", file}};
 }
 
 void append(Table& table, const char* title, const std::map<std::string, int>& counts) {
@@ -75,10 +93,26 @@ std::vector<std::string> used_names(const gen::Derivation& d, const std::vector<
 }  // namespace
 
 int run_rules_show(const RulesFlags& flags) {
-  auto file = substitutions::read_candidates(flags.file);
-  if (!file) return bad_input(file.error());
-  for (const Rule& rule : file->rules) fmt::print("{}\n", to_string(rule));
-  return kDone;
+  auto files = rule_files(flags.file.empty() ? std::vector<std::string>{}
+                                             : std::vector<std::string>{flags.file});
+  auto distinct =
+      require_distinct(named("a rule file", files), {{"the report", flags.common.json}});
+  if (!distinct) return bad_input(distinct.error());
+  auto output = OutputFile::open(flags.common.json);
+  if (!output) return bad_input(output.error());
+  auto report = nlohmann::json::array();
+  for (const std::string& path : files) {
+    auto file = substitutions::read_candidates(path);
+    if (!file) return bad_input(file.error());
+    for (const Rule& rule : file->rules) {
+      if (flags.common.verbosity == Verbosity::Normal)
+        fmt::print(results(), "{}\n", to_string(rule));
+      report.push_back(to_json(rule, path));
+    }
+  }
+  Status written = output->write(to_text(report, 1));
+  if (written) written = output->commit();
+  return written ? kDone : bad_input(written.error());
 }
 
 int run_rules_stats(const RulesFlags& flags) {
@@ -95,7 +129,7 @@ int run_rules_stats(const RulesFlags& flags) {
   append(table, "uses", c.by_op);
   table.rows.emplace_back();
   table.rows.push_back({"shapes the rules are proved for", fmt::format("{}", c.signatures)});
-  fmt::print("{}", to_string(table));
+  fmt::print(results(), "{}", to_string(table));
   nlohmann::json report = {{"rules", file->rules.size()}, {"reversible", c.reversible},
                            {"verdicts", c.by_verdict},    {"numerics", c.by_numerics},
                            {"origins", c.by_origin},      {"sizes", c.by_size},
@@ -120,17 +154,17 @@ int run_rules_derive(const DeriveFlags& flags) {
   options.seed = flags.common.seed;
   gen::Deriver deriver(*rules, options);
   Stop stop(flags.common.seconds);
-  auto results = gen::derive_all(deriver, goals->rules, thread_count(flags.common), stop);
+  auto derivations = gen::derive_all(deriver, goals->rules, thread_count(flags.common), stop);
   if (stop.must_end()) tell("stopped early; the last rules may not have been tried");
   auto report = nlohmann::json::array();
   size_t derived = 0;
-  for (size_t k = 0; k < results.size(); ++k) {
-    const gen::Derivation& d = results[k];
+  for (size_t k = 0; k < derivations.size(); ++k) {
+    const gen::Derivation& d = derivations[k];
     auto names = used_names(d, *rules);
     derived += d.derived;
     if (flags.common.verbosity == Verbosity::Normal)
-      fmt::print("{}: {}{}{}\n", goals->rules[k].name, answer(d), d.derived ? " from " : "",
-                 fmt::join(names, " "));
+      fmt::print(results(), "{}: {}{}{}\n", goals->rules[k].name, answer(d),
+                 d.derived ? " from " : "", fmt::join(names, " "));
     report.push_back({{"name", goals->rules[k].name},
                       {"answer", answer(d)},
                       {"derived", d.derived},
@@ -139,12 +173,12 @@ int run_rules_derive(const DeriveFlags& flags) {
                       {"nodes", d.nodes},
                       {"refused", d.refused}});
   }
-  fmt::print("{} of {} derived\n", derived, results.size());
+  fmt::print(results(), "{} of {} derived\n", derived, derivations.size());
   Status written = output->write(to_text(report, 2));
   if (written) written = output->commit();
   if (!written) return bad_input(written.error());
   if (Stop::was_interrupted()) return kInterrupted;
-  return derived == results.size() ? kDone : kFailed;
+  return derived == derivations.size() ? kDone : kFailed;
 }
 
 int run_rules_import(const ImportFlags& flags) {
@@ -156,8 +190,8 @@ int run_rules_import(const ImportFlags& flags) {
   if (auto status = substitutions::write_rules(flags.out, read->file); !status)
     return bad_input(status.error());
   for (const auto& r : read->skipped)
-    fmt::print("left out {}\n", printable(r.name + ": " + r.reason));
-  fmt::print("{} rules, {} left out\n", read->file.rules.size(), read->skipped.size());
+    fmt::print(results(), "left out {}\n", printable(r.name + ": " + r.reason));
+  fmt::print(results(), "{} rules, {} left out\n", read->file.rules.size(), read->skipped.size());
   return kDone;
 }
 
@@ -168,9 +202,11 @@ int run_rules_export(const ExportFlags& flags) {
   if (!file) return bad_input(file.error());
   auto taso = substitutions::to_taso(file->rules);
   if (auto s = write_file(flags.out, taso.data); !s) return bad_input(s.error());
-  for (const std::string& reason : taso.left_out) fmt::print("left out {}\n", printable(reason));
-  for (size_t k = 0; k < taso.names.size(); ++k) fmt::print("{} is rule {}\n", taso.names[k], k);
-  fmt::print("{} rules, {} left out\n", taso.names.size(), taso.left_out.size());
+  for (const std::string& reason : taso.left_out)
+    fmt::print(results(), "left out {}\n", printable(reason));
+  for (size_t k = 0; k < taso.names.size(); ++k)
+    fmt::print(results(), "{} is rule {}\n", taso.names[k], k);
+  fmt::print(results(), "{} rules, {} left out\n", taso.names.size(), taso.left_out.size());
   return kDone;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/files/output_file.h"
+#include "base/host.h"
 #include "base/printable.h"
 #include "cli/support/commands.h"
 #include "cli/support/model_files.h"
@@ -140,15 +141,16 @@ void print(const ModelStats& s) {
   table.rows.emplace_back();
   table.rows.push_back({"all", fmt::format("{}", s.nodes), fmt::format("{}", s.understood),
                         share(s.understood, s.nodes) + " understood"});
-  fmt::print("{}", to_string(table));
-  fmt::print("{} parameters, {}, opset {}\n", human_count(double(s.parameters)),
+  fmt::print(results(), "{}", to_string(table));
+  fmt::print(results(), "{} parameters, {}, opset {}\n", human_count(double(s.parameters)),
              human_bytes(double(s.summary.bytes)), s.summary.opset.version);
-  fmt::print("{} multiply-adds, {} operations, {} elements of activations{}\n",
+  fmt::print(results(), "{} multiply-adds, {} operations, {} elements of activations{}\n",
              human_count(s.multiply_adds), human_count(s.operations), human_count(s.activations),
              s.unknown_values ? fmt::format(", {} of unknown shape", s.unknown_values) : "");
   if (s.unused + s.inner > 0)
-    fmt::print("{} nodes that nothing needs, {} nodes in sub-graphs\n", s.unused, s.inner);
-  if (!s.dynamic.empty()) fmt::print("sizes left open: {}\n", dynamic_text(s.dynamic));
+    fmt::print(results(), "{} nodes that nothing needs, {} nodes in sub-graphs\n", s.unused,
+               s.inner);
+  if (!s.dynamic.empty()) fmt::print(results(), "sizes left open: {}\n", dynamic_text(s.dynamic));
 }
 
 }  // namespace

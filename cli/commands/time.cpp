@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
+#include "base/host.h"
 #include "base/printable.h"
 #include "cli/measure/measure.h"
 #include "cli/support/commands.h"
@@ -47,7 +48,7 @@ int run_cost_time(const CostFlags& flags) {
                     {"noise", t.noise},
                     {"runs", t.runs}});
     if (flags.common.verbosity == Verbosity::Normal)
-      fmt::print("{}: {:.1f} us, noise {:.1f} %, {} runs\n", printable(flags.files[k]),
+      fmt::print(results(), "{}: {:.1f} us, noise {:.1f} %, {} runs\n", printable(flags.files[k]),
                  t.microseconds, 100 * t.noise, t.runs);
   }
   nlohmann::json report = {{"runtime", to_string(measurer->key)}, {"models", list}};

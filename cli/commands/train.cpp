@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
+#include "base/host.h"
 #include "cli/support/commands.h"
 #include "cli/support/model_files.h"
 #include "cli/support/profiles.h"
@@ -80,12 +81,13 @@ Status run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& 
   Table table{{{"last iteration", ""}}};
   for (const auto& [name, value] : report.last)
     table.rows.push_back({name, fmt::format("{:.4g}", value)});
-  fmt::print("{}", to_string(table));
-  fmt::print("profile: {}\n", printable(to_string(used_profile(s.cost))));
-  fmt::print("{} iterations, {} of them before; wrote {}\n", report.iterations, report.before,
-             flags.out);
+  fmt::print(results(), "{}", to_string(table));
+  fmt::print(results(), "profile: {}\n", printable(to_string(used_profile(s.cost))));
+  fmt::print(results(), "{} iterations, {} of them before; wrote {}\n", report.iterations,
+             report.before, flags.out);
   if (!report.ended)
-    fmt::print("stopped before the end; the same command goes on from {}\n", options.state);
+    fmt::print(results(), "stopped before the end; the same command goes on from {}\n",
+               options.state);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
+#include "base/host.h"
 #include "base/parallel.h"
 #include "cli/options/validate.h"
 #include "cli/support/model_files.h"
@@ -205,7 +206,7 @@ int run_validate(const ValidateFlags& flags) {
     report.numerics =
         numerics_of_windows(report.validation.sweep, flags.common.seed, flags.common.threads, stop);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (flags.common.verbosity != Verbosity::Quiet) fmt::print("{}", text_of(report));
+  if (flags.common.verbosity != Verbosity::Quiet) fmt::print(results(), "{}", text_of(report));
   Status written = files->json.write(to_text(json_of(report), 2));
   if (written && !flags.html.empty()) written = files->page.write(validation_page(report));
   if (written && !flags.certificate.empty()) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/host.h"
 #include "base/resources.h"
 #include "cli/support/commands.h"
 #include "cli/support/evidence.h"
@@ -154,12 +155,12 @@ Status write_proved(OutputFile& out, const std::string& generator, const std::ve
 void print(const verify::VerifyReport& report) {
   for (const verify::Finding& f : report.findings) {
     if (f.rule.verdict.kind == VerdictKind::Refuted)
-      fmt::print("refuted: {}: {}\n", f.rule.name, f.refutation);
+      fmt::print(results(), "refuted: {}: {}\n", f.rule.name, f.refutation);
     if (!f.condition.empty())
-      fmt::print("only where {}: {}: refuted without: {}\n", f.condition, f.rule.name,
+      fmt::print(results(), "only where {}: {}: refuted without: {}\n", f.condition, f.rule.name,
                  f.refutation);
   }
-  fmt::print("{}{:.1f} s, {:.1f} s of CPU, peak {}\n", table_of(report.counters),
+  fmt::print(results(), "{}{:.1f} s, {:.1f} s of CPU, peak {}\n", table_of(report.counters),
              report.counters.seconds, report.counters.cpu_seconds,
              human_bytes(static_cast<double>(peak_bytes())));
 }

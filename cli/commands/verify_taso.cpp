@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/host.h"
 #include "base/printable.h"
 #include "base/resources.h"
 #include "cli/support/commands.h"
@@ -109,16 +110,16 @@ int run_verify_taso(const VerifyFlags& flags) {
     const std::string& name = rules[k].rule.name;
     ++counts[verdict_of(findings[k])];
     if (flags.common.verbosity == Verbosity::Normal)
-      fmt::print("{}\n", printable(line_of(name, findings[k])));
+      fmt::print(results(), "{}\n", printable(line_of(name, findings[k])));
   }
   for (const auto& r : read->skipped)
-    fmt::print("left out {}\n", printable(r.name + ": " + r.reason));
+    fmt::print(results(), "left out {}\n", printable(r.name + ": " + r.reason));
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (flags.common.verbosity == Verbosity::Normal) {
     std::string total;
     for (const auto& [verdict, n] : counts) total += fmt::format(", {} {}", n, verdict);
-    fmt::print("{} rules{}, {} left out; {:.1f} s\n", findings.size(), total, read->skipped.size(),
-               seconds);
+    fmt::print(results(), "{} rules{}, {} left out; {:.1f} s\n", findings.size(), total,
+               read->skipped.size(), seconds);
   }
   nlohmann::json report = {{"counts", counts},
                            {"left_out", read->skipped.size()},

@@ -31,6 +31,8 @@ Timings whole(Timings timings, const Stop& stop) {
 constexpr Timing kNothing{0, 0, 1};
 
 Result<Measurer> start_cpu(int threads, const Stop&, Timed) {
+  if (cost::cpu::library_version().empty())
+    return error("cpu cannot be measured with: the program was built without oneDNN");
   Measurer m;
   m.key = {"cpu", cost::cpu::library_version(), cost::processor_name(), "", threads};
   m.block = cost::cpu::block_width();

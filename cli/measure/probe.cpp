@@ -4,6 +4,7 @@
 #include "cli/measure/measure.h"
 #include "cli/support/profiles.h"
 #include "cost/profile/scale.h"
+#include "cost/runtime/cpu/timing.h"
 
 namespace regraft::cli {
 namespace {
@@ -16,6 +17,8 @@ Status take_probe(const cost::Runtime* target, const Stop& stop, Verbosity verbo
   auto needed = profile_to_probe(target);
   if (!needed || !*needed) return {};  // what cannot be read is told by choose_cost
   const cost::Profile& reference = **needed;
+  const bool here = cost::find_runtime(reference.key.runtime)->evaluates;
+  if (here && cost::cpu::library_version().empty()) return {};  // prices stay a roofline's
   ASSIGN_OR_RETURN(Measurer measurer, start_measurer(reference.key.runtime, 1, stop));
   cost::Profile probe;
   probe.key = measurer.key;

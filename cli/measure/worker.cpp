@@ -18,9 +18,13 @@ using cost::Timing;
 using nlohmann::json;
 using KernelMap = std::map<std::string, cost::Kernel>;
 
-/// The Python that the user names, the one of the project's own environment, or any.
+std::string given_python;
+
+/// The Python that the user names, the one that this runs in, that of the project's own
+/// environment, or any.
 std::string python_program() {
   if (const char* chosen = std::getenv("REGRAFT_PYTHON")) return chosen;
+  if (!given_python.empty()) return given_python;
   std::filesystem::path own = std::filesystem::path(shipped_python_folder()).parent_path();
   own /= ".venv/bin/python";
   std::error_code ignored;
@@ -126,6 +130,8 @@ Result<std::pair<std::shared_ptr<Worker>, json>> start_worker(const std::string&
 }
 
 }  // namespace
+
+void set_python(const std::string& program) { given_python = program; }
 
 TemporaryFolder::TemporaryFolder() {
   std::error_code none;

@@ -10,6 +10,9 @@
 
 namespace regraft::cli {
 
+/// The interpreter of workers where $REGRAFT_PYTHON names none. Before any is started.
+void set_python(const std::string& program);
+
 /// A folder that goes with its contents.
 class TemporaryFolder {
  public:
@@ -26,7 +29,7 @@ class TemporaryFolder {
 /// Answers requests (python/README.md). Not thread-safe.
 class Worker {
  public:
-  /// Of $REGRAFT_PYTHON, the project's .venv or python3.
+  /// Of $REGRAFT_PYTHON, set_python, the project's .venv or python3.
   static Result<std::shared_ptr<Worker>> start(int threads);
   Worker(Subprocess process, std::string python, int threads)
       : process_(std::move(process)), python_(std::move(python)), threads_(threads) {}

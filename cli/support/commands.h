@@ -211,16 +211,20 @@ int run_roundtrip(const CheckFlags& flags);
 int bad_input(const Error& e);
 /// `threads`, or the number of cores.
 int thread_count(const Common& common);
-/// Bytes that the process may hold. From here on the system refuses much more.
+/// Bytes that the process may hold. From here on the system refuses much more. Inside another
+/// program: beyond what that holds; the system refuses nothing.
 int64_t memory_limit(const Common& common);
-/// The folder of shipped rule files: $REGRAFT_RULES, beside the sources, or
-/// ../share/regraft/substitutions.
+/// Where the library lies, which is found beside its own files then. Before anything is asked for.
+void set_program_folder(const std::string& folder);
+/// The folder of shipped rule files: $REGRAFT_RULES, ../share/regraft/substitutions, or beside the
+/// sources.
 std::string shipped_rules_folder();
-/// The folder of shipped profiles: beside the sources, or ../share/regraft/profiles.
+/// The folder of shipped profiles: ../share/regraft/profiles, or beside the sources.
 std::string shipped_profiles_folder();
-/// The folder of shipped policies: beside the sources, or ../share/regraft/policies.
+/// The folder of shipped policies: ../share/regraft/policies, or beside the sources.
 std::string shipped_policies_folder();
-/// The folder of the Python package `regraft`: beside the sources, or ../share/regraft/python.
+/// The folder of the Python package `regraft`: around the program's, ../share/regraft/python, or
+/// beside the sources.
 std::string shipped_python_folder();
 
 }  // namespace regraft::cli

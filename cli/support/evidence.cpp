@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/host.h"
 #include "base/printable.h"
 #include "cli/support/json_file.h"
 #include "ir/rule/text.h"
@@ -64,14 +65,14 @@ namespace {
 void print(const verify::Difference& d) {
   switch (d.kind) {
     case verify::Difference::IllFormed:
-      fmt::print("the left side is well formed, the right side is not\n");
+      fmt::print(results(), "the left side is well formed, the right side is not\n");
       return;
     case verify::Difference::Shape:
-      fmt::print("output {} has shape [{}] on the left, [{}] on the right\n", d.output,
+      fmt::print(results(), "output {} has shape [{}] on the left, [{}] on the right\n", d.output,
                  fmt::join(d.left_shape, ","), fmt::join(d.right_shape, ","));
       return;
     case verify::Difference::Element:
-      fmt::print("output {} at [{}] is {} on the left, {} on the right\n", d.output,
+      fmt::print(results(), "output {} at [{}] is {} on the left, {} on the right\n", d.output,
                  fmt::join(d.position, ","), d.left, d.right);
   }
 }
@@ -82,17 +83,19 @@ Result<bool> replay(const nlohmann::json& record) {
   if (!record.contains("evidence")) return error("the report has no counterexample for it");
   ASSIGN_OR_RETURN(verify::Counterexample c, counterexample_from(record["evidence"]));
   ASSIGN_OR_RETURN(verify::Comparison found, verify::replay(rule, c));
-  fmt::print("{}\n", printable(to_string(rule)));
-  for (const auto& [name, size] : c.sizes) fmt::print("{} = {}\n", printable(name), size);
-  for (const auto& [name, real] : c.reals) fmt::print("?{} = {}\n", printable(name), real);
+  fmt::print(results(), "{}\n", printable(to_string(rule)));
+  for (const auto& [name, size] : c.sizes)
+    fmt::print(results(), "{} = {}\n", printable(name), size);
+  for (const auto& [name, real] : c.reals)
+    fmt::print(results(), "?{} = {}\n", printable(name), real);
   for (size_t k = 0; k < c.inputs.size(); ++k)
-    fmt::print("?{} = [{}] of shape [{}]\n", rule.variables[k], fmt::join(c.inputs[k].data, " "),
-               fmt::join(c.inputs[k].shape, ","));
+    fmt::print(results(), "?{} = [{}] of shape [{}]\n", rule.variables[k],
+               fmt::join(c.inputs[k].data, " "), fmt::join(c.inputs[k].shape, ","));
   if (!found.compared) return error("the left side is ill formed there");
   if (found.difference)
     print(*found.difference);
   else
-    fmt::print("both sides agree\n");
+    fmt::print(results(), "both sides agree\n");
   return found.difference.has_value();
 }
 

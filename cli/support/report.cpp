@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/host.h"
 #include "base/parallel.h"
 #include "base/printable.h"
 #include "base/resources.h"
@@ -46,7 +47,7 @@ std::string to_string(const Table& table) {
   return text;
 }
 
-void tell(const std::string& line) { fmt::print(stderr, "regraft: {}\n", one_line(line)); }
+void tell(const std::string& line) { fmt::print(messages(), "regraft: {}\n", one_line(line)); }
 
 std::string to_text(const nlohmann::json& j, int indent) {
   return j.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -75,6 +76,7 @@ int64_t memory_limit(const Common& common) {
   constexpr double kShare = 0.75;
   auto machine = static_cast<double>(machine_bytes());
   double bytes = common.memory_gb > 0 ? common.memory_gb * 1e9 : kShare * machine;
+  if (hosted()) bytes += static_cast<double>(resident_bytes());  // what is there is not ours
   auto limit = static_cast<int64_t>(std::min(bytes, 9e18));
   limit_memory(limit);
   return limit;
@@ -82,12 +84,23 @@ int64_t memory_limit(const Common& common) {
 
 namespace {
 
-/// A folder of what is installed with the program, or its place beside the sources.
+std::filesystem::path program_folder;  ///< of the library; empty: the program is what runs
+
+/// Where the program or the library lies.
+std::filesystem::path own_folder() {
+  std::error_code ignored;
+  if (!program_folder.empty()) return program_folder;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+/// A folder of what is installed with the program or the library (both lie one or two folders
+/// below what the installation was made in), or its place beside the sources.
 std::string shipped(const char* name, const char* in_sources) {
   std::error_code ignored;
-  auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  auto installed = program.parent_path() / ".." / "share" / "regraft" / name;
-  if (!ignored && std::filesystem::is_directory(installed, ignored)) return installed.string();
+  for (const char* up : {"..", "../.."}) {
+    auto installed = own_folder() / up / "share" / "regraft" / name;
+    if (std::filesystem::is_directory(installed, ignored)) return installed.string();
+  }
   return in_sources;
 }
 
@@ -98,7 +111,16 @@ std::string shipped_rules_folder() {
   return shipped("substitutions", REGRAFT_SUBSTITUTIONS);
 }
 
-std::string shipped_python_folder() { return shipped("python", REGRAFT_PYTHON_FOLDER); }
+std::string shipped_python_folder() {
+  // In a wheel the program lies in the package, two folders below what Python looks in.
+  auto around = own_folder() / "../..";
+  std::error_code ignored;
+  if (std::filesystem::exists(around / "regraft/serve.py", ignored))
+    return std::filesystem::canonical(around, ignored).string();
+  return shipped("python", REGRAFT_PYTHON_FOLDER);
+}
+
+void set_program_folder(const std::string& folder) { program_folder = folder; }
 
 std::string shipped_profiles_folder() { return shipped("profiles", REGRAFT_PROFILES); }
 

@@ -95,6 +95,30 @@ Status externalise(Draft& draft, const std::string& folder, DataFile& data, int6
   return {};
 }
 
+/// Brings in what lies in other files.
+Status internalise(Draft& draft, const std::string& folder) {
+  TensorVisitor bring = [&](onnx::TensorProto& t, const std::string& where) -> Status {
+    if (!is_external(t)) return {};
+    auto place = locate(t, folder);
+    if (!place) return error(fmt::format("{} {}", where, place.error().message));
+    std::string data;
+    data.reserve(static_cast<size_t>(place->length));
+    RETURN_IF_ERROR(read_place(*place, [&](std::span<const std::byte> part) {
+      data.append(reinterpret_cast<const char*>(part.data()), part.size());
+    }));
+    t.clear_external_data();
+    t.clear_data_location();
+    t.set_raw_data(std::move(data));
+    return {};
+  };
+  const auto& initialisers = draft.proto.graph().initializer();
+  for (int k = 0; k < initialisers.size(); ++k)
+    if (is_external(initialisers[k]))
+      RETURN_IF_ERROR(bring(*draft.own_initialiser(k),
+                            fmt::format("initialiser '{}'", initialisers[k].name())));
+  return visit_rest(draft.proto, bring);
+}
+
 /// Writes a draft so that the data of one new initialiser at a time is in memory: the fields of the
 /// model, then its graph, whose initialisers come last, in their order.
 class Writer {
@@ -255,8 +279,14 @@ Status ModelOutput::write(const Imported& original, const Graph& optimised,
     if (auto filled = fill_attributes(*draft); !filled) return prefixed(filled.error());
     return write_model(*draft, s.file);
   }
-  if (s.file.in_place())
-    return error(s.file.path() + ": the model needs a data file beside it, so a file to write to");
+  if (s.file.in_place()) {  // no data file can lie beside it
+    if (too_large || inline_size(*draft) + external_size(*draft, model.folder) > kProtobufLimit)
+      return error(s.file.path() +
+                   ": the model needs a data file beside it, so a file to write to");
+    if (auto filled = fill_attributes(*draft); !filled) return prefixed(filled.error());
+    if (auto in = internalise(*draft, model.folder); !in) return prefixed(in.error());
+    return write_model(*draft, s.file);
+  }
   s.data.emplace(s.file.target());
   int64_t from = too_large ? kExternalFrom : std::numeric_limits<int64_t>::max();
   if (auto moved = externalise(*draft, model.folder, *s.data, from); !moved)

@@ -5,10 +5,12 @@ import shutil
 import subprocess
 from typing import List, Optional
 
+from .errors import RegraftError
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-class Failure(Exception):
+class Failure(RegraftError):
     """Bad input or a missing part; the message is one line for the user."""
 
 
@@ -18,14 +20,17 @@ def one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]
 
 
-def candidates() -> List[Optional[str]]:
-    beside = [HERE / "regraft", HERE.parents[1] / "build" / "release" / "regraft"]
-    return [os.environ.get("REGRAFT"), str(beside[0]), shutil.which("regraft"), str(beside[1])]
+def own() -> List[str]:
+    """Places of the program that goes with this package: $REGRAFT, in the package (a wheel), or in
+    build/release of the sources."""
+    named = os.environ.get("REGRAFT")
+    return [named] if named else [str(HERE / "bin" / "regraft"),
+                                  str(HERE.parents[1] / "build" / "release" / "regraft")]
 
 
-def find() -> str:
-    """$REGRAFT, beside this package, in PATH, or in build/release of the sources."""
-    for path in candidates():
+def find(places: Optional[List[str]] = None) -> str:
+    """The first of the places that is a program; by default those of own(), then PATH."""
+    for path in places or [*own(), shutil.which("regraft") or ""]:
         if path and os.path.isfile(path) and os.access(path, os.X_OK):
             return path
     raise Failure("the regraft program is not found: set REGRAFT to its path")

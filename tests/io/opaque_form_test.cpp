@@ -62,6 +62,34 @@ TEST(OpaqueForm, MissingAttributesGetTheirDefaults) {
   EXPECT_EQ(foreign.attribute_size(), 0);
 }
 
+TEST(OpaqueForm, DefaultsAreThoseOfTheOpset) {
+  auto names = [](const char* type, int64_t opset) {
+    auto n = node_of(type);
+    add_defaults(n, opset);
+    std::set<std::string> found;
+    for (const auto& a : n.attribute()) found.insert(a.name());
+    return found;
+  };
+  using Names = std::set<std::string>;
+  EXPECT_EQ(names("AveragePool", 7), (Names{"auto_pad", "count_include_pad"}));
+  EXPECT_EQ(names("AveragePool", 12), (Names{"auto_pad", "ceil_mode", "count_include_pad"}));
+  EXPECT_EQ(names("Clip", 6), (Names{"max", "min"}));
+  EXPECT_EQ(names("Clip", 13), Names{});
+  EXPECT_EQ(names("Relu", 13), Names{});
+  // One meaning since opset 6; what came later has a default that is what was.
+  EXPECT_EQ(names("Cast", 13), names("Cast", 24));
+  EXPECT_EQ(names("Resize", 13), names("Resize", 18));
+  EXPECT_NE(names("Resize", 10), names("Resize", 11));
+  auto n = node_of("MeanVarianceNormalization"), rnn = node_of("RNN"), resize = node_of("Resize");
+  add_defaults(n, 13);
+  EXPECT_EQ(find(n, "axes")->ints_size(), 3);
+  add_defaults(rnn, 13);
+  EXPECT_EQ(find(rnn, "activations")->strings(1), "Tanh");
+  add_defaults(resize, 13);
+  EXPECT_EQ(find(resize, "cubic_coeff_a")->f(), -0.75F);
+  EXPECT_EQ(find(resize, "mode")->s(), "nearest");
+}
+
 TEST(OpaqueForm, RecurrentLayersHadTheirLayoutBefore) {
   auto old = node_of("LSTM"), recent = node_of("LSTM");
   add_defaults(old, 7);

@@ -35,7 +35,8 @@ std::vector<Result<Timing>> time_kernels(std::span<const Kernel> kernels,
 /// Microseconds that a kernel takes which has next to nothing to do.
 Timing launch_overhead(const TimeOptions& options);
 
-/// The library and its version: "oneDNN 2.6.3".
+/// The library and its version: "oneDNN 2.6.3". Empty: the program was built without it, so that
+/// nothing here runs, and what can be an Error is one.
 std::string library_version();
 
 }  // namespace regraft::cost::cpu

@@ -1,0 +1,93 @@
+#include "cli/options/options.h"
+
+#include "cli/options/shared.h"
+#include "rl/environment/environment.h"
+
+namespace regraft::cli {
+
+void add_train(CLI::App& root, TrainFlags& f, int& code) {
+  auto* app = root.add_subcommand("train", "train an agent that chooses rewrites");
+  app->add_option("--graphs", f.graphs, "ONNX models, or folders of them")->required();
+  app->add_option("-o,--out", f.out, "file for the policy")->required();
+  app->add_option("--agent", f.agent, "how it learns")
+      ->check(CLI::IsMember(agent_names()))
+      ->capture_default_str();
+  app->add_option("--iterations", f.iterations, "of acting and learning")
+      ->check(CLI::Range(1, 1000000000))
+      ->capture_default_str();
+  app->add_option("--episodes", f.episodes, "of an iteration; 0: the agent's usual")
+      ->check(CLI::Range(0, 1000000));
+  app->add_option("--reward", f.reward, "what a step is worth")
+      ->check(CLI::IsMember(rl::reward_names()))
+      ->capture_default_str();
+  app->add_option("--heads", f.heads, "matches: one choice; factorised: a rule, then a location")
+      ->check(CLI::IsMember({"matches", "factorised"}))
+      ->capture_default_str();
+  app->add_option("--sweep", f.sweep,
+                  "world-model, with --json: at the end train controllers at these temperatures")
+      ->delimiter(',')
+      ->check(kPositive);
+  app->add_option("--sweep-seeds", f.sweep_seeds, "controllers at each temperature")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_option("--state", f.state, "file that a stopped run goes on from; default: OUT.state");
+  app->add_option("--log", f.log, "file for a line of comma-separated numbers an iteration");
+  app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
+  app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_train(f); });
+}
+
+void add_bench(CLI::App& root, BenchFlags& f, int& code) {
+  auto* bench =
+      root.add_subcommand("bench", "compare ways of searching, or runtimes")->require_subcommand(1);
+  auto* app = bench->add_subcommand("learn", "policies against searches that learned nothing");
+  app->add_option("--graphs", f.graphs, "ONNX models, or folders of them")->required();
+  app->add_option("--policy", f.policies,
+                  "NAME=FILE of a policy; the same name again: another seed of training");
+  app->add_option("--methods", f.methods,
+                  "names, POLICY for all its modes, or /MODE for all policies; default: all");
+  app->add_option("--budgets", f.budgets, "candidate graphs at which to compare")
+      ->check(kPositive)
+      ->capture_default_str();
+  app->add_option("--seconds", f.seconds, "seconds at which to compare")
+      ->check(kPositive)
+      ->capture_default_str();
+  app->add_option("--cap", f.cap, "seconds for the largest of the budgets")
+      ->check(kPositive)
+      ->capture_default_str();
+  app->add_option("--search-seeds", f.search_seeds, "runs of each search that draws numbers")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_option("--expansions", f.expansions, "graphs that backtracking expands to be reached")
+      ->capture_default_str();
+  app->add_option("--expanding", f.expanding, "seconds that this may take at most")
+      ->check(kPositive)
+      ->capture_default_str();
+  app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
+  app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
+  app->add_option("--kept", f.kept,
+                  "file of runs of this build; those that are there are not done again");
+  app->add_option("--seed", f.common.seed, "first seed of searches")->capture_default_str();
+  app->add_option("--json", f.common.json, "write a report for machines to this file (-: stdout)");
+  app->add_flag_callback(
+      "-q,--quiet", [&f] { f.common.verbosity = Verbosity::Quiet; }, "print nothing");
+  app->callback([&] { code = run_bench_learn(f); });
+}
+
+void add_bench_runtimes(CLI::App& root, RuntimesFlags& f, int& code) {
+  auto* app = root.get_subcommand("bench")->add_subcommand(
+      "runtimes",
+      "time a model in every runtime that is here, as it is and optimised for each, in turn");
+  app->add_option("model", f.model, "ONNX model")->required();
+  app->add_flag("--no-measure", f.no_measure, "optimise by price alone");
+  app->add_option("--measure-time", f.seconds, "seconds of timing, all together")
+      ->check(kPositive)
+      ->capture_default_str();
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_bench_runtimes(f); });
+}
+
+}  // namespace regraft::cli

@@ -1,0 +1,95 @@
+#include "cli/options/options.h"
+
+#include "cli/options/shared.h"
+
+namespace regraft::cli {
+
+void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
+  auto* app = root.add_subcommand(
+      "generate", "enumerate operator subgraphs and pair those that compute the same");
+  app->add_option("--ops", f.ops, "operator set")->capture_default_str();
+  app->add_option("--max-size", f.max_size, "operators on a side")
+      ->check(CLI::Range(1, 5))
+      ->capture_default_str();
+  app->add_option("-o,--out", f.out, "file of candidate rules")->required();
+  add_memory(*app, f.common, "GB that the process may hold before enumeration stops cleanly");
+  app->add_option("--audit", f.audit,
+                  "Draw so many random pairs of equal terms and derive them from the candidates");
+  app->add_option("--checkpoint", f.checkpoint,
+                  "file to save progress in; a run that finds it there goes on from it");
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_generate(f); });
+}
+
+void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
+  auto* app = root.add_subcommand(
+      "verify", "prove or refute the rules of a file, whatever it claims of them");
+  app->add_option("rules", f.in, "rule file, or TASO's (graph_subst.pb)")->required();
+  app->add_option("-o,--out", f.out, "file of the proved rules");
+  app->add_option("--cache", f.cache,
+                  "file to keep verdicts in; a run that finds it there judges only what is new");
+  app->add_flag_callback(
+      "--no-conditions", [&f] { f.find_conditions = false; },
+      "refute what does not hold as it stands, without looking for a condition");
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  add_memory(*app, f.common, kMemory);
+  app->callback([&] { code = run_verify(f); });
+}
+
+void add_rules(CLI::App& root, RulesFlags& f, int& code) {
+  auto* app = root.add_subcommand("rules", "look into a rule file")->require_subcommand(1);
+  auto* show = app->add_subcommand("show", "print its rules");
+  show->add_option("file", f.file, "rule file; default: the shipped ones");
+  show->add_option("--json", f.common.json, "write them to this file as well (-: stdout)");
+  show->add_flag_callback(
+      "-q,--quiet", [&f] { f.common.verbosity = Verbosity::Quiet; }, "print nothing");
+  show->callback([&] { code = run_rules_show(f); });
+  auto* stats = app->add_subcommand("stats", "count its rules");
+  stats->add_option("file", f.file, "rule file")->required();
+  stats->add_option("--json", f.common.json, "write the counts to this file (-: stdout)");
+  stats->callback([&] { code = run_rules_stats(f); });
+}
+
+void add_rules_export(CLI::App& root, ExportFlags& f, int& code) {
+  auto* app = root.get_subcommand("rules")->add_subcommand(
+      "export", "write proved rules in the format of another program, those that it can express");
+  app->add_option("--taso", f.in, "rule file to write as TASO's protobuf")->required();
+  app->add_option("-o,--out", f.out, "graph_subst.pb")->required();
+  app->callback([&] { code = run_rules_export(f); });
+}
+
+void add_rules_atlas(CLI::App& root, AtlasFlags& f, int& code) {
+  auto* app = root.get_subcommand("rules")->add_subcommand(
+      "atlas", "write a site of the rules: a page for each, with drawings, proof and prices");
+  app->add_option("-o,--out", f.out, "folder for the site; made where it is not there")->required();
+  app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
+  app->add_option("--court", f.court, "file of bench/court: which tools apply which rule");
+  app->add_flag_callback(
+      "-q,--quiet", [&f] { f.common.verbosity = Verbosity::Quiet; }, "print nothing");
+  app->add_option("--threads", f.common.threads, "threads; 0: all cores")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app->callback([&] { code = run_rules_atlas(f); });
+}
+
+void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code) {
+  auto* rules = root.get_subcommand("rules");
+  auto* derive = rules->add_subcommand(
+      "derive", "does each rule follow from other rules? looks at a few random sizes");
+  derive->add_option("goals", d.goals, "file of the rules in question")->required();
+  derive->add_option("--from", d.from, "files of the rules to derive from")->required();
+  add_common(*derive, d.common);
+  add_time(*derive, d.common);
+  derive->callback([&] { code = run_rules_derive(d); });
+  auto* import =
+      rules->add_subcommand("import", "read TASO's file of substitutions (protobuf) as candidates");
+  import->add_option("file", i.in, "graph_subst.pb")->required();
+  import->add_option("-o,--out", i.out, "file of candidate rules")->required();
+  add_common(*import, i.common);
+  import->callback([&] { code = run_rules_import(i);
+});
+}  // namespace regraft::cli
+
+}  // namespace regraft::cli

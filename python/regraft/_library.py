@@ -1,0 +1,152 @@
+"""libregraft.so by ctypes; cli/library/regraft.h says what each function promises."""
+import ctypes
+import functools
+import json
+import os
+import pathlib
+import sys
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint64, c_void_p
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional
+
+from .errors import InternalError, LibraryError
+
+API_VERSION = 1
+DONE, FAILED, USAGE, BAD_INPUT, INTERNAL, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Buffer(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("data", c_char_p), ("size", c_size_t)]
+
+
+class RawProgress(ctypes.Structure):
+    _fields_ = [("label", c_char_p), ("unit", c_char_p), ("note", c_char_p), ("done", c_uint64),
+                ("total", c_uint64)]
+
+
+class Progress(NamedTuple):
+    """How far a call is: `done` of `total` units (0: unknown); all empty before work begins."""
+    label: str
+    unit: str
+    note: str
+    done: int
+    total: int
+
+
+SIGNATURES = {
+    "regraft_api_version": (c_int, []),
+    "regraft_version": (c_char_p, []),
+    "regraft_options": (c_char_p, [c_char_p]),
+    "regraft_set_python": (None, [c_char_p]),
+    "regraft_start": (c_void_p, [c_char_p, c_char_p, POINTER(Buffer), c_size_t]),
+    "regraft_wait": (c_int, [c_void_p, c_double, c_void_p, c_void_p]),
+    "regraft_progress_of": (RawProgress, [c_void_p]),
+    "regraft_cancel": (None, [c_void_p]),
+    "regraft_status": (c_int, [c_void_p]),
+    "regraft_messages": (c_char_p, [c_void_p]),
+    "regraft_report": (c_void_p, [c_void_p, POINTER(c_size_t)]),
+    "regraft_text": (c_void_p, [c_void_p, POINTER(c_size_t)]),
+    "regraft_output": (c_void_p, [c_void_p, c_char_p, POINTER(c_size_t)]),
+    "regraft_free": (None, [c_void_p]),
+}
+
+
+def places() -> List[str]:
+    """$REGRAFT_LIBRARY, in this package (a wheel), or in build/release of the sources."""
+    named = os.environ.get("REGRAFT_LIBRARY")
+    if named:
+        return [named]
+    return [str(HERE / "lib" / "libregraft.so"),
+            str(HERE.parents[1] / "build" / "release" / "libregraft.so")]
+
+
+@functools.lru_cache(maxsize=None)
+def load() -> ctypes.CDLL:
+    """The library. Its symbols are not seen by others (RTLD_LOCAL)."""
+    found = [path for path in places() if os.path.isfile(path)]
+    if not found:
+        raise LibraryError(f"libregraft.so is not at {' or '.join(places())}; "
+                           "install the wheel, or set REGRAFT_LIBRARY")
+    try:
+        library = ctypes.CDLL(found[0])
+        for name, (result, arguments) in SIGNATURES.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise LibraryError(f"{found[0]}: {error}") from None
+    if library.regraft_api_version() != API_VERSION:
+        raise LibraryError(f"{found[0]} has version {library.regraft_api_version()} of the "
+                           f"interface; this package needs {API_VERSION}")
+    if sys.executable:
+        library.regraft_set_python(os.fsencode(sys.executable))
+    return library
+
+
+def version() -> str:
+    return load().regraft_version().decode()
+
+
+def options(command: str) -> Optional[Dict[str, Any]]:
+    """The command's options, as the command line has them; None: there is no such command."""
+    described = load().regraft_options(command.encode())
+    return None if described is None else json.loads(described)
+
+
+def text_of(encoded: Optional[bytes]) -> str:
+    return (encoded or b"").decode(errors="replace")
+
+
+class Run:
+    """A command that goes on in the library's own thread. Ends with the `with` block."""
+
+    def __init__(self, command: str, given: Mapping[str, Any], inputs: Mapping[str, bytes]):
+        self.library = load()
+        buffers = (Buffer * len(inputs))(
+            *(Buffer(name.encode(), data, len(data)) for name, data in inputs.items()))
+        self.handle = self.library.regraft_start(
+            command.encode(), json.dumps(given).encode(), buffers, len(inputs))
+        if not self.handle:
+            raise MemoryError("regraft: no memory for the inputs")
+
+    def __enter__(self) -> "Run":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.library.regraft_free(self.handle)
+        self.handle = None
+
+    def wait(self, seconds: float) -> bool:
+        """Has it ended? Waits so many seconds for it."""
+        return bool(self.library.regraft_wait(self.handle, seconds, None, None))
+
+    def cancel(self) -> None:
+        self.library.regraft_cancel(self.handle)
+
+    def progress(self) -> Progress:
+        now = self.library.regraft_progress_of(self.handle)
+        return Progress(text_of(now.label), text_of(now.unit), text_of(now.note), now.done, now.total)
+
+    # Once wait() was True:
+
+    def status(self) -> int:
+        return int(self.library.regraft_status(self.handle))
+
+    def messages(self) -> List[str]:
+        return text_of(self.library.regraft_messages(self.handle)).splitlines()
+
+    def bytes_of(self, function: str, *arguments: Any) -> Optional[bytes]:
+        size = c_size_t()
+        data = getattr(self.library, function)(self.handle, *arguments, ctypes.byref(size))
+        return ctypes.string_at(data, size.value) if data else None
+
+    def report(self) -> Optional[Dict[str, Any]]:
+        text = self.bytes_of("regraft_report")
+        if not text:
+            return None
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise InternalError(f"the report is no JSON: {error}") from None
+
+    def output(self, name: str) -> Optional[bytes]:
+        return self.bytes_of("regraft_output", name.encode())
