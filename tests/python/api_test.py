@@ -350,6 +350,18 @@ class Process(Files):
         self.assertEqual(wrong, [])
         self.assertEqual(sorted(found), [(k, k + 1) for k in range(1, 6)])
 
+    def test_a_forked_process_works_and_says_nothing(self):
+        run = python(
+            "import multiprocessing, regraft\n"
+            "text = b'twice  (neg (neg ?x)) => ?x\\n'\n"
+            "work = lambda k: regraft.verify(text, threads=8)['proved']\n"
+            "assert work(0) == 1\n"
+            "child = multiprocessing.get_context('fork').Process(\n"
+            "    target=lambda: exit(0 if work(1) == 1 else 1))\n"
+            "child.start(); child.join(); assert child.exitcode == 0\n")
+        out, told = run.communicate(timeout=120)
+        self.assertEqual((run.returncode, out, told), (0, "", ""))
+
     def test_progress_is_told(self):
         seen = []
         regraft.generate(ops="core", max_size=2, audit=20, progress=seen.append)
