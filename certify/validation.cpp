@@ -37,7 +37,8 @@ std::vector<int> partners(const std::vector<io::Port>& of, const std::vector<io:
 std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
 
 bool may_be_equal(const TensorType& a, const TensorType& b) {
-  if (a.dtype != b.dtype) return false;
+  bool typed = a.dtype != DType::Undefined && b.dtype != DType::Undefined;
+  if (typed && a.dtype != b.dtype) return false;
   if (!a.shape || !b.shape) return true;
   if (a.shape->size() != b.shape->size()) return false;
   for (size_t d = 0; d < a.shape->size(); ++d) {
@@ -121,6 +122,9 @@ std::vector<rewrite::AppliedRule> clean_up(const Graph& g, const rewrite::RuleIn
   options.budget = 300000;
   return rewrite::CleanUp().search(g, rules, cost::Roofline(), options, stop).steps;
 }
+
+/// A name that means something else says so at once. What depends on it would fail, too.
+constexpr size_t kFailuresByName = 2;
 
 /// What both making and checking a proof do.
 class Validator {
@@ -208,12 +212,14 @@ class Validator {
     RETURN_IF_ERROR(join(a, b));
     ASSIGN_OR_RETURN(auto prints, verify::fingerprints(out_.pair.graph, {}, 1,
                                                        verify::Evaluated::Constants, stop_));
-    RETURN_IF_ERROR(sweep(prints));
+    verify::SweepOptions by_name = options_.sweep;
+    if (options_.thorough) by_name.most_failures = kFailuresByName;
+    RETURN_IF_ERROR(sweep(prints, by_name));
     if (complete(out_.sweep) || !options_.thorough || stop_.must_end()) return {};
     ASSIGN_OR_RETURN(prints, prints_of(out_.pair, a, stop_));
     note_suspects(prints);
     out_.postponed = !options_.try_suspects && only_suspects_left();
-    return out_.postponed ? Status() : sweep(prints);
+    return out_.postponed ? Status() : sweep(prints, options_.sweep);
   }
   bool any_suspect() const { return std::ranges::count(out_.suspect, 1) > 0; }
   bool only_suspects_left() const {
@@ -222,9 +228,10 @@ class Validator {
         return false;
     return any_suspect();
   }
-  Status sweep(const std::vector<std::vector<verify::Fingerprint>>& prints) {
+  Status sweep(const std::vector<std::vector<verify::Fingerprint>>& prints,
+               const verify::SweepOptions& options) {
     ASSIGN_OR_RETURN(out_.sweep, verify::sweep(out_.pair, prints, std::move(out_.sweep.windows),
-                                               options_.sweep, stop_));
+                                               options, stop_));
     return {};
   }
   void note_suspects(const std::vector<std::vector<verify::Fingerprint>>& prints) {
@@ -335,9 +342,15 @@ Pairing pair_interfaces(const io::Imported& a, const io::Imported& b) {
   Pairing p;
   p.matching.inputs = partners(y.inputs, x.inputs);
   p.matching.outputs = partners(x.outputs, y.outputs);
+  const std::vector<int> taken = p.matching.outputs;
   auto differ = [&](const std::string& what, const io::Port& one, const io::Port& other) {
     p.differences.push_back(what + " " + in_quotes(one.name) + ": " + to_string(one.type) +
                             " in the first model, " + to_string(other.type) + " in the second");
+  };
+  auto note_name = [&](const std::string& what, const io::Port& one, const io::Port& other) {
+    if (one.name != other.name)
+      p.differences.push_back(what + " " + in_quotes(one.name) + " is named " +
+                              in_quotes(other.name) + " in the second model");
   };
   for (size_t k = 0; k < y.inputs.size(); ++k) {
     int of_a = p.matching.inputs[k];
@@ -347,6 +360,7 @@ Pairing pair_interfaces(const io::Imported& a, const io::Imported& b) {
       continue;
     }
     const io::Port& one = x.inputs[static_cast<size_t>(of_a)];
+    note_name("input", one, y.inputs[k]);
     if (may_be_equal(one.type, y.inputs[k].type)) continue;
     differ("input", one, y.inputs[k]);
     p.matching.inputs[k] = -1;
@@ -363,11 +377,17 @@ Pairing pair_interfaces(const io::Imported& a, const io::Imported& b) {
     else if (const io::Port& other = y.outputs[static_cast<size_t>(of_b)];
              !may_be_equal(x.outputs[k].type, other.type))
       differ("output", x.outputs[k], other);
-    else
+    else {
+      note_name("output", x.outputs[k], other);
       continue;
+    }
     p.wrong_outputs.push_back(k);
     p.matching.outputs[k] = -1;
   }
+  for (size_t k = 0; k < y.outputs.size(); ++k)
+    if (std::ranges::count(taken, static_cast<int>(k)) == 0)
+      p.differences.push_back("output " + in_quotes(y.outputs[k].name) +
+                              " is in the second model only");
   compare_defaults(a, b, p);
   return p;
 }

@@ -10,6 +10,8 @@
 #include "io/content.h"
 #include "io/proto.h"
 #include "io/shapes/assumptions.h"
+#include "io/shapes/declared.h"
+#include "io/shapes/operands.h"
 #include "io/shapes/size_values.h"
 #include "io/shapes/size_writer.h"
 #include "io/shapes/types.h"
@@ -20,25 +22,6 @@ namespace regraft::io {
 namespace {
 
 constexpr int kFirstOpset = 7, kLastOpset = 26;
-
-TensorType type_of(const onnx::ValueInfoProto& info, SymbolPool& pool) {
-  TensorType type;
-  if (!info.type().has_tensor_type()) return type;
-  const auto& tensor = info.type().tensor_type();
-  type.dtype = static_cast<DType>(tensor.elem_type());
-  if (!tensor.has_shape()) return type;
-  type.shape = Shape{};
-  for (const auto& d : tensor.shape().dim()) {
-    if (d.has_dim_value() && d.dim_value() >= 0) {
-      type.shape->emplace_back(d.dim_value());
-    } else if (d.has_dim_param() && !d.dim_param().empty()) {
-      type.shape->push_back(Poly::symbol(pool.named(d.dim_param())));
-    } else {
-      type.shape->push_back(Poly::symbol(pool.fresh("d", SymbolKind::Size, 1)));
-    }
-  }
-  return type;
-}
 
 class Importer {
  public:
@@ -84,6 +67,8 @@ class Importer {
   Value absent_;
   std::set<Value> named_;  // outputs that have their name
   SizeTensorPtr noted_;    // what is known of the node that is being added
+  bool noted_is_real_ = false;
+  std::set<Value> real_;  // known numbers that follow from constants of the model
 };
 
 Result<Graph> Importer::run() {
@@ -134,7 +119,7 @@ void Importer::add_inputs() {
   }
   for (const auto& v : model_.shell.graph().input()) {
     if (fixed.count(v.name()) > 0) continue;
-    values_[v.name()] = graph_.add_input(possible(type_of(v, graph_.pool())), v.name());
+    values_[v.name()] = graph_.add_input(possible(declared_type(v, graph_.pool())), v.name());
   }
   graph_.pool().close_inputs();
 }
@@ -233,6 +218,7 @@ Status Importer::add_node(size_t index) {
   }
   OnnxNode node = described(index);
   noted_ = nullptr;
+  noted_is_real_ = false;
   note_decision(index, node);
   if (is_specified(proto, node) && imprint.captured.empty() && bodies(proto).empty()) {
     if (auto place = mixed_operand(node)) {
@@ -254,38 +240,31 @@ void Importer::note_decision(size_t index, const OnnxNode& node) {
   if (condition && condition->size() == 1) model_.decided[index] = condition->front() != 0;
 }
 
-/// What hands its first input on is that input: no node.
+/// What hands an input on is that input: no node.
 bool Importer::add_alias(size_t index, const OnnxNode& node) {
-  if (!hands_on(node) || model_.nodes[index]->output(0).empty()) return false;
+  auto part = only_part(node);
+  if (!part) part = unchanged_operand(node);
+  if (!(part || hands_on(node)) || model_.nodes[index]->output(0).empty()) return false;
   for (int k = 1; k < node.outputs; ++k)
     if (is_used(model_.nodes[index]->output(k))) return false;
-  values_[model_.nodes[index]->output(0)] = model_.imprints[index].inputs[0];
+  values_[model_.nodes[index]->output(0)] = model_.imprints[index].inputs[part.value_or(0)];
   return true;
 }
 
-/// May its results be sizes? Constants of real numbers are folded elsewhere.
-bool asks_sizes(const OnnxNode& node) {
-  bool computed = std::ranges::any_of(node.inputs, [](auto& in) { return in.sizes != nullptr; });
-  bool shape = node.type == "Shape" || node.type == "Size";
-  return computed || shape ||
-         (!node.inputs.empty() && node.inputs[0].present && is_integer(node.inputs[0].type.dtype));
-}
-
-/// Is it written as a computation of its own?
-bool is_computable(const SizeTensor& t) {
-  bool whole = std::ranges::all_of(t.elements, [](auto& e) { return e.divisor == 1; });
-  return whole && t.dtype != DType::Bool &&
-         std::ranges::all_of(t.elements, [](auto& e) { return computable(e.value); });
-}
-
 /// What depends on shapes alone is a constant, or a leaf that the exporter computes anew. False: it
-/// is not, but what is known of it may be noted.
+/// is not, but what is known of it may be noted. Real numbers that are computed from constants are
+/// only noted: folding them rounds, unless they are only moved.
 bool Importer::add_size_values(size_t index, const OnnxNode& node) {
-  if (!asks_sizes(node)) return false;
+  bool asks = asks_sizes(node), few = !asks && reads_few_numbers(node);
+  if (!asks && !few) return false;
+  bool real = few && !keeps_elements(node);
   auto values = size_values(node, graph_.pool());
   if (values.size() != static_cast<size_t>(node.outputs)) return false;
-  bool leaves =
-      std::ranges::all_of(values, [](auto& t) { return is_numeric(*t) || is_computable(*t); });
+  for (Value v : model_.imprints[index].inputs) real = real || real_.count(v) > 0;
+  real = real && std::ranges::any_of(values, [](auto& t) { return is_real(t->dtype); });
+  bool leaves = !real && std::ranges::all_of(
+                             values, [](auto& t) { return is_numeric(*t) || is_computable(*t); });
+  noted_is_real_ = real;
   if (leaves) {
     for (size_t k = 0; k < values.size(); ++k) add_sizes(index, static_cast<int>(k), values[k]);
   } else if (values.size() == 1) {
@@ -341,31 +320,6 @@ bool Importer::add_call(size_t index, const OnnxNode& node) {
     }
   }
   return false;
-}
-
-bool is_leaf(const OnnxInput& in) { return in.sizes && is_computable(*in.sizes); }
-
-/// Operands are of known, non-empty shapes; the elements of every other input are known.
-bool fits(const OnnxNode& node, const std::vector<int>& operands) {
-  std::vector<char> is_operand(node.inputs.size(), 0);
-  for (int k : operands) {
-    if (k < 0 || static_cast<size_t>(k) >= node.inputs.size()) return false;
-    const OnnxInput& in = node.inputs[static_cast<size_t>(k)];
-    if (!in.present || !in.type.shape || is_empty(*in.type.shape)) return false;
-    if (in.type.shape->size() > kMaxRank) return false;
-    is_operand[static_cast<size_t>(k)] = 1;
-  }
-  for (size_t k = 0; k < node.inputs.size(); ++k) {
-    const OnnxInput& in = node.inputs[k];
-    if (in.present && !is_operand[k] && !in.constant && !is_leaf(in)) return false;
-  }
-  return !operands.empty();
-}
-
-/// Is an equality of sizes left open? A model may broadcast there, which formulas do not express.
-bool asks_equality(const Formula& f) {
-  if (f.kind == Formula::Zero) return true;
-  return std::any_of(f.parts.begin(), f.parts.end(), asks_equality);
 }
 
 bool Importer::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
@@ -425,7 +379,9 @@ void Importer::define(size_t index, int32_t id, size_t outputs) {
     std::string name = output_name(model_, index, static_cast<int>(k));
     if (!name.empty()) values_[std::move(name)] = {id, static_cast<int32_t>(k)};
   }
-  if (noted_) sizes_[{id, 0}] = noted_;
+  if (!noted_) return;
+  sizes_[{id, 0}] = noted_;
+  if (noted_is_real_) real_.insert({id, 0});
 }
 
 Value Importer::absent() {
@@ -448,10 +404,12 @@ Status Importer::add_opaque(size_t index, const OnnxNode& node) {
     opaque.inputs.push_back(values_.at(name));
   opaque.types.resize(static_cast<size_t>(node.outputs));
   if (is_specified(proto, node)) opaque.types = output_types(node, graph_.pool());
+  if (is_default_domain(proto.domain()) && proto.op_type() == "If")
+    opaque.types = types_of_branches(proto, graph_.pool());
   for (size_t k = 0; k < opaque.types.size(); ++k) {
     auto info = infos_.find(proto.output(static_cast<int>(k)));
     if (info != infos_.end()) {
-      opaque.types[k] = merge(opaque.types[k], type_of(*info->second, graph_.pool()));
+      opaque.types[k] = merge(opaque.types[k], declared_type(*info->second, graph_.pool()));
     }
     opaque.types[k] = possible(std::move(opaque.types[k]));
   }

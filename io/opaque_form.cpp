@@ -50,13 +50,15 @@ const std::map<std::string_view, std::vector<int64_t>>& meanings() {
       {"GatherND", {11, 12}},
       {"Greater", {7}},
       {"GreaterOrEqual", {12}},
-      {"GridSample", {16, 20}},
+      {"GridSample", {16}},
       {"Identity", {1}},
+      {"If", {1}},
       {"IsInf", {10}},
       {"IsNaN", {9}},
       {"LSTM", {7}},
       {"Less", {7}},
       {"LessOrEqual", {12}},
+      {"Loop", {1}},
       {"MatMul", {1}},
       {"MatMulInteger", {10}},
       {"Max", {8}},
@@ -78,11 +80,22 @@ const std::map<std::string_view, std::vector<int64_t>>& meanings() {
       {"QuantizeLinear", {10}},
       {"RNN", {7}},
       {"Range", {11}},
+      {"ReduceL1", {1}},
+      {"ReduceL2", {1}},
+      {"ReduceLogSum", {1}},
+      {"ReduceLogSumExp", {1}},
+      {"ReduceMax", {1}},
+      {"ReduceMean", {1}},
+      {"ReduceMin", {1}},
+      {"ReduceProd", {1}},
+      {"ReduceSum", {1}},
+      {"ReduceSumSquare", {1}},
       {"Reshape", {5}},
-      {"Resize", {10, 11, 13, 18}},
+      {"Resize", {10, 11}},
       {"ReverseSequence", {10}},
       {"RoiAlign", {10, 16}},
       {"Round", {11}},
+      {"Scan", {9}},
       {"ScatterElements", {11}},
       {"ScatterND", {11}},
       {"Shape", {1}},
@@ -156,6 +169,15 @@ const std::map<std::string, std::map<int64_t, Attributes>, std::less<>>& table()
   return *rows;
 }
 
+/// As opset 20 calls the ways to interpolate.
+void rename_modes(onnx::NodeProto& node) {
+  for (auto& a : *node.mutable_attribute()) {
+    if (a.name() != "mode") continue;
+    if (a.s() == "bilinear") a.set_s("linear");
+    if (a.s() == "bicubic") a.set_s("cubic");
+  }
+}
+
 }  // namespace
 
 int64_t meaning_version(const onnx::NodeProto& node, int64_t opset) {
@@ -204,6 +226,7 @@ void add_defaults(onnx::NodeProto& node, int64_t opset) {
   for (const auto& a : node.attribute()) present.insert(a.name());
   for (const onnx::AttributeProto& a : std::prev(row)->second)
     if (!present.contains(a.name())) *node.add_attribute() = a;
+  if (node.op_type() == "GridSample" && opset < 20) rename_modes(node);
 }
 
 }  // namespace regraft::io

@@ -53,6 +53,9 @@ for label, text in {
 for eps in ((1,), (1, 1, 1), (4,), (3, 1)):
     add(f"layernorm epsilon {eps}", "float[2,3,4] x", layer_norm([-1]), two=f(2),
         eps=positive(3, *eps), w=weights(1, 4), b=weights(2, 4))
+    add(f"rmsnorm epsilon {eps}", "float[2,3,4] x", "q = Pow(x, two) m = ReduceMean<axes=[-1]>(q) "
+        "e = Add(m, eps) s = Sqrt(e) n = Div(x, s) y = Mul(n, w)", two=f(2),
+        eps=positive(3, *eps), w=weights(1, 4))
 for axis in (-1, 1, 2, 0):
     shape = {-1: (4,), 2: (4,), 1: (3, 4), 0: (2, 3, 4)}[axis]
     for skip in ("[2,3,4]", "[1,3,4]", "[3,4]", "[4]", "[2,1,4]"):

@@ -17,9 +17,11 @@ def known():
 
 
 def matches(row, finding):
-    """Does a row of the table speak of this finding? Every field that it names must fit."""
+    """Does a row of the table speak of this finding? Every field that it names must fit; of the
+    texts in `contains` one."""
     return all(row[field] == finding[field] for field in ("tool", "kind", "pass") if field in row) \
-        and row.get("contains", "") in finding["text"] \
+        and any(part in finding["text"] for part in row.get("contains", [""])) \
+        and row.get("says", "") in finding["detail"] \
         and any(fnmatch.fnmatchcase(finding["operators"], ops) for ops in row["operators"])
 
 

@@ -13,6 +13,10 @@ WORDS = {"values": "other values", "shape": "another shape", "type": "another ty
          "crash": "the tool ends with an error", "died": "the tool's process dies",
          "slow": "the tool does not end"}
 
+ACCEPTED = """`validate` says `proved` beside `the result does not run` where both graphs compute \
+the same: it compares what graphs compute by the definition of their operators, not whether a \
+runtime accepts the file; `docs/validating.md` says so."""
+
 
 def versions():
     found = {}
@@ -83,12 +87,12 @@ HEAD = """The optimisers of ONNX models, probed as black boxes with small models
 what optimisers fuse or fold, the source sides of {rules} of {total} shipped rules, and near \
 misses of both. A model counts as made wrong where the runtime with its optimisations off computes \
 something else for the tool's result than for the original, or does not run it, on inputs of usual \
-size; `reference` says whether ONNX's reference evaluator agrees on the original. Differences \
-that rounding explains, and those on infinities, NaN, division by zero and overflow, are not \
-counted. Each finding was made small by delta debugging; findings alike are one cause. The reason \
-given for a cause is read off its minimal model, not off the tool's source. The figures add up \
-resumed runs. Nearly all probes are made right by every tool; every entry here can \
-be run and is meant as a report that helps.
+size; `reference` says whether ONNX's reference evaluator agrees on the original, at a later opset \
+where it lacks the model's. Differences that rounding explains, and those on infinities, NaN, \
+division by zero and overflow, are not counted. Each finding was made small by delta debugging, to five nodes or fewer unless the pattern \
+of the rewrite itself is larger; findings alike are one cause. The reason given for a cause is read \
+off its minimal model, not off the tool's source. {run} Nearly all probes are made right by every \
+tool; every entry here can be run and is meant as a report that helps.
 
 `proved`, `refuted` and `undecided` are what `regraft validate` says of a sample of the results; \
 `changed` counts results that are not the original. `wrong`: results that differ in values, shape, \
@@ -116,6 +120,8 @@ def markdown(made):
                        c["agreed"], c["validate"], c["thread"]]
                       for k, c in enumerate(counted, 1)])
     yield ""
+    if any(c["kind"] == "fails" and c["validate"].startswith("proved") for c in counted):
+        yield from (ACCEPTED, "")
     for number, cause in enumerate(counted, 1):
         yield from cause_text(number, cause, known)
     yield from (f"## Tools that end with an error on a valid model: {len(ended)}", "")
@@ -135,8 +141,17 @@ def markdown(made):
                        c["why"] or c["verdict"]] for c in rest])
 
 
+def how(options):
+    """How the figures came about."""
+    jobs = f"{options.jobs} jobs" if options.jobs > 1 else "one job"
+    if options.resumed:
+        return f"The figures add up resumed runs, the last of {options.minutes:g} minutes."
+    return f"The figures are of one run of {options.minutes:g} minutes with {jobs}."
+
+
 def gathered(options, rows, causes, total, rules):
-    return {"date": str(datetime.date.today()), "versions": versions(), "seed": options.seed,
+    return {"run": how(options), "date": str(datetime.date.today()), "versions": versions(),
+            "seed": options.seed,
             "total": total, "rules": rules,
             "tools": {k: dict(v) for k, v in tallies(rows).items()},
             "causes": [{**c, "counted": cluster.counted(c)} for c in causes]}

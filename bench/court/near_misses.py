@@ -1,5 +1,7 @@
 """Near misses of a model: changes after which a rewrite's conditions may no longer hold. Each
 function yields (label, model); the caller drops what is no valid model."""
+import collections
+
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -126,8 +128,9 @@ def another_shape(model):
             made.graph.initializer[index].CopyFrom(
                 numpy_helper.from_array(np.ascontiguousarray(value), tensor.name))
             made.graph.initializer[index].dims[:] = value.shape
+            same = value.shape == held.shape
             yield f"{tensor.name} {list(value.shape)}" + (
-                " changed" if value.shape == held.shape else ""), made
+                "" if not same else " negated" if value.any() else " zero"), made
 
 
 def another_attribute(model):
@@ -174,5 +177,9 @@ CHANGES = [constants_as_nodes, constants_as_inputs, values_as_outputs, another_t
 
 
 def near_misses(model):
+    """Each with a label of its own."""
+    times = collections.Counter()
     for change in CHANGES:
-        yield from change(model)
+        for label, made in change(model):
+            times[label] += 1
+            yield label if times[label] == 1 else f"{label} ({times[label]})", made

@@ -54,8 +54,10 @@ def outputs_cut(model):
 
 
 def inputs_cut(model):
-    """An inner value becomes an input; a constant that is computed becomes an initializer's."""
+    """An inner tensor becomes an input; a constant that is computed becomes an initializer's."""
     for value in model.graph.value_info:
+        if value.type.WhichOneof("value") != "tensor_type":
+            continue
         made = copy(model)
         for node in made.graph.node:
             for index, name in enumerate(node.output):
@@ -148,14 +150,14 @@ def size(model):
     return len(model.graph.node), len(model.graph.output)
 
 
-def reduced(model, still, tries=150):
+def reduced(model, still, infer=inferred, tries=150):
     """The smallest model found for which `still(model)` holds; it must hold for `model`."""
     improved = True
     while improved and tries > 0:
         improved = False
         for step in STEPS:
             for made in step(model):
-                made = inferred(pruned(made))
+                made = infer(pruned(made))
                 if made is None or not made.graph.node or size(made) > size(model) or tries <= 0 \
                         or made.SerializeToString() == model.SerializeToString():
                     continue

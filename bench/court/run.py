@@ -4,18 +4,22 @@
   build/venv-bench/bin/python bench/court/run.py --minutes 30
   ... --only onnxslim --work DIR      one tool; DIR keeps what was judged, to go on later
 
-About half of the time goes to probes,
-    the rest to making findings small. bench/court.json has all of it,
-bench/court-applied.json the rules that a tool applies, for `regraft rules atlas --court`.
+More than half of the time goes to probes, the rest to making findings small. bench/court.json has
+all of it, bench/court-found.json the probes that found causes: the next run begins with them.
+bench/court-applied.json has the rules that a tool applies, for `regraft rules atlas --court`.
 """
 import argparse
 import glob
 import hashlib
 import json
+import os
 import pathlib
 import pickle
 import sys
+import threading
 import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -24,6 +28,7 @@ sys.path.insert(0, str(HERE))
 import applied  # noqa: E402
 import cluster  # noqa: E402
 import court_report  # noqa: E402
+import found  # noqa: E402
 import judge  # noqa: E402
 import optimisers  # noqa: E402
 import passes  # noqa: E402
@@ -33,15 +38,16 @@ import rule_models  # noqa: E402
 import rule_text  # noqa: E402
 
 ALIKE = 4   # findings of one tool, kind and set of operators that are reduced
-BASES, MISSES = 12, 96  # of these, one in so many goes to regraft, which takes longer than others
-JUDGING = 0.5  # of the time; the rest is for reductions
+BASES, MISSES = 24, 256  # of these, one in so many goes to regraft, which takes longer than others
+JUDGING = 0.6  # of the time; the rest is for reductions
+CONTAINED = ("onnxruntime basic", "onnxruntime all")  # not for rules: extended has their rewrites
 
 
 class Journal:
     """Lines of JSON that survive the process; keys that are there are not judged again."""
 
     def __init__(self, path):
-        self.path, self.rows = path, []
+        self.path, self.rows, self.lock = path, [], threading.Lock()
         if path.exists():
             for line in path.read_text().splitlines():
                 try:
@@ -49,21 +55,64 @@ class Journal:
                 except ValueError:
                     pass  # the last line of a run that was stopped
         self.keys = {tuple(r["key"]) for r in self.rows}
+        self.resumed = bool(self.rows)
 
     def add(self, row):
-        self.rows.append(row)
-        self.keys.add(tuple(row["key"]))
-        with self.path.open("a") as out:
-            out.write(json.dumps(row) + "\n")
+        with self.lock:
+            self.rows.append(row)
+            self.keys.add(tuple(row["key"]))
+            with self.path.open("a") as out:
+                out.write(json.dumps(row) + "\n")
 
 
-def rule_probes(work, seed):
+class Turns:
+    """Items that several threads take in turn."""
+
+    def __init__(self, items):
+        self.items, self.lock = iter(items), threading.Lock()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        with self.lock:
+            return next(self.items)
+
+
+def in_parallel(options, work, items, until):
+    """Calls `work(court, item)` for items, until the time is over; each thread has a court with
+    processes of its own. Returns how many were done; what an item raised goes to options.errors."""
+    turns = Turns(items)
+
+    def serve():
+        court, done = judge.Judge(options.seed), 0
+        try:
+            for item in turns:
+                try:
+                    work(court, item)
+                    done += 1
+                except Exception:  # one probe must not end the others
+                    options.errors.append(traceback.format_exc())
+                if time.monotonic() > until:
+                    break
+        finally:
+            court.stop()
+        return done
+    with ThreadPoolExecutor(options.jobs) as pool:
+        return sum(f.result() for f in [pool.submit(serve) for _ in range(options.jobs)])
+
+
+def rule_probes(options):
     """Models of the shipped rules, made once."""
-    path = work / f"rules-{seed}.pickle"
+    path = options.work / f"rules-{options.seed}.pickle"
     if not path.exists():
         files = sorted(glob.glob(str(ROOT / "substitutions/*.rules")))
         rules = list(rule_text.read(optimisers.REGRAFT, files))
-        path.write_bytes(pickle.dumps((len(rules), rule_models.probes(rules, seed))))
+        shares = [rules[k::options.jobs] for k in range(options.jobs)]
+        with ThreadPoolExecutor(options.jobs) as pool:
+            made = list(pool.map(lambda share: rule_models.probes(share, options.seed), shares))
+        probes_made = sorted((p for share in made for p in share), key=lambda p: p.name)
+        path.write_bytes(pickle.dumps((len(rules), probes_made)))
     return pickle.loads(path.read_bytes())
 
 
@@ -73,15 +122,19 @@ def sampled(probe):
     return digest[0] % (MISSES if ";" in probe.name else BASES) == 0
 
 
-def judge_one(court, probe, tools, journal, kept):
-    """Judges what is not in the journal yet, and keeps findings."""
-    asked = [t for t in tools if (probe.name, t) not in journal.keys]
+def judge_one(court, probe, tools, journal, kept, before=()):
+    """Judges what is not in the journal yet, and keeps findings. regraft optimises what found
+    something before, too."""
+    checked = sampled(probe)
+    optimised = checked or probe.name in before
+    asked = [t for t in tools if (probe.name, t) not in journal.keys
+             and not (probe.name.startswith("rule ") and t in CONTAINED)]
     if not asked:
         return
     runs = bool(court.original(probe))
     seen = {}
     for tool in asked:
-        if not runs or tool == "regraft" and not sampled(probe):
+        if not runs or tool == "regraft" and not optimised:
             journal.add({"key": [probe.name, tool], "outcome": "not tried"})
             continue
         judged = court.judged(probe, tool)
@@ -89,7 +142,8 @@ def judge_one(court, probe, tools, journal, kept):
         if judged.finding:
             row.update(finding=judged.finding.kind, edge=judged.finding.edge,
                        detail=judged.finding.detail)
-        if judged.changed and judged.result and tool != "onnxruntime all" and sampled(probe):
+        if judged.changed and judged.result and tool != "onnxruntime all" \
+                and (checked or tool == "regraft"):
             if judged.result not in seen:
                 seen[judged.result] = court.validated(probe, judged.result)
             row["validate"] = seen[judged.result]["verdict"]
@@ -104,14 +158,14 @@ def judge_one(court, probe, tools, journal, kept):
             (kept / name).write_bytes(pickle.dumps((probe, tool, row, judged.result)))
 
 
-def judge_all(court, options, journal, kept, rules, until):
-    count = 0
-    for probe in probes.stream(rules, options.seed):
-        judge_one(court, probe, options.tools, journal, kept)
-        count += 1
-        if time.monotonic() > until:
-            break
-    return count
+def judge_all(options, journal, kept, rules, until):
+    before = found.read()
+    order = probes.stream(rules, options.seed, first=before)
+    try:
+        return in_parallel(options, lambda court, probe: judge_one(
+            court, probe, options.tools, journal, kept, before), order, until)
+    finally:
+        order.close()
 
 
 def coarse(probe, tool, row):
@@ -129,10 +183,12 @@ def said(kind, detail):
 
 
 def findings_in_turn(kept):
-    """Findings to reduce: one of each coarse kind first, then more; lower levels before higher."""
-    rounds = {}
+    """Findings to reduce: one of each coarse kind first, then more; those of probes that found
+    causes before, small models and lower levels before others."""
+    rounds, before = {}, set(found.read())
     loaded = [pickle.loads(p.read_bytes()) for p in sorted(kept.glob("*"))]
-    loaded.sort(key=lambda f: (len(f[0].model.graph.node), optimisers.TOOLS.index(f[1]), f[0].name))
+    loaded.sort(key=lambda f: (f[0].name not in before, len(f[0].model.graph.node),
+                               optimisers.TOOLS.index(f[1]), f[0].name))
     taken, levels = {}, set()
     for probe, tool, row, _ in loaded:
         if "finding" not in row or row["edge"]:
@@ -148,16 +204,16 @@ def findings_in_turn(kept):
 
 def reduce_one(court, probe, tool, kind, detail):
     """The small model with all that the report says of it; None where it does not happen again."""
-    def found(model):
+    def still(model):
         made = probe.with_model(model)
         if not court.original(made):
             return None
         finding = court.judged(made, tool).finding
         same = finding and finding.kind == kind and said(kind, finding.detail) == said(kind, detail)
         return finding if same and not finding.edge else None
-    if not found(probe.model):
+    if not still(probe.model):
         return None
-    model = reduce.reduced(probe.model, found)
+    model = reduce.reduced(probe.model, still, court.inferred)
     made = probe.with_model(model)
     judged = court.judged(made, tool)
     report = court.validated(made, judged.result) if judged.result else {"verdict": "no result"}
@@ -172,25 +228,28 @@ def reduce_one(court, probe, tool, kind, detail):
             "feed": {k: v.tolist() for k, v in (finding.feed or {}).items()}}
 
 
-def reduce_all(court, kept, journal, until):
-    for probe, tool, row in findings_in_turn(kept):
-        if time.monotonic() > until:
-            return
+def reduce_all(options, kept, journal, until):
+    def one(court, finding):
+        probe, tool, row = finding
         if (probe.name, tool) not in journal.keys:
-            journal.add({"key": [probe.name, tool],
-                         "finding": reduce_one(court, probe, tool, row["finding"],
-                                               row["detail"])})
+            journal.add({"key": [probe.name, tool], "finding": reduce_one(
+                court, probe, tool, row["finding"], row["detail"])})
+    return in_parallel(options, one, findings_in_turn(kept), until)
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="probes at a time")
     parser.add_argument("--only", choices=[*optimisers.TOOLS, "onnxruntime"])
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/court")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench")
     parser.add_argument("--report-only", action="store_true", help="from what is in --work")
     options = parser.parse_args()
+    if options.jobs < 1:
+        parser.error("--jobs: at least 1")
+    options.errors = []
     options.tools = [t for t in optimisers.TOOLS
                      if options.only in (None, t, optimisers.package(t))]
     return options
@@ -201,25 +260,25 @@ def main():
     kept = options.work / "findings"
     kept.mkdir(parents=True, exist_ok=True)
     judged, reductions = (Journal(options.work / f"{n}.jsonl") for n in ("judged", "reduced"))
-    begun = time.monotonic()
-    court = judge.Judge(options.seed)
-    try:
-        total, rules = rule_probes(options.work, options.seed)
-        if not options.report_only:
-            judge_all(court, options, judged, kept, rules, begun + 60 * JUDGING * options.minutes)
-            reduce_all(court, kept, reductions, begun + 60 * options.minutes)
-    finally:
-        court.stop()
+    begun, options.resumed = time.monotonic(), judged.resumed
+    total, rules = rule_probes(options)
+    if not options.report_only:
+        judge_all(options, judged, kept, rules, begun + 60 * JUDGING * options.minutes)
+        reduce_all(options, kept, reductions, begun + 60 * options.minutes)
     findings = [r["finding"] for r in reductions.rows if r["finding"]]
     causes = cluster.clusters(findings, cluster.known())
     named = {p.name: p.rule for p in rules}
     tried = {named[r["key"][0]] for r in judged.rows
              if r["key"][0] in named and r["outcome"] != "not tried"}
     court_report.write(options, judged.rows, causes, total, len(tried))
+    found.write(options.out, [c["probe"] for c in causes if c["verdict"] == "stands"])
     applied.write(options.out / "court-applied.json", judged.rows, rules)
     counted = sum(map(cluster.counted, causes))
     print(f"{len(judged.rows)} judged, {len(findings)} reduced, {len(causes)} causes, "
           f"{counted} counted")
+    if options.errors:
+        sys.exit(f"court: {len(options.errors)} probes raised an error; the first:\n"
+                 + options.errors[0])
 
 
 if __name__ == "__main__":

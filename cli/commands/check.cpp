@@ -15,6 +15,7 @@
 #include "cli/support/float_check.h"
 #include "cli/support/model_files.h"
 #include "cli/support/report.h"
+#include "cli/validation/validation_report.h"
 #include "io/defaults.h"
 #include "rewrite/compare/compare.h"
 
@@ -107,7 +108,7 @@ int check_validation(const CheckFlags& flags, const Stop& stop) {
     fmt::print(results(), "{:<24} {}\n", certify::to_string(o.verdict), printable(o.a));
   fmt::print(results(), "{} windows proved anew, {} rules proved anew\n",
              proved->sweep.windows.size(), certificate->rules.size());
-  return kDone;
+  return exit_code(proved->verdict());
 }
 
 }  // namespace

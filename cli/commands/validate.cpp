@@ -22,7 +22,6 @@ namespace {
 
 using certify::Equivalence;
 
-constexpr int kUndecided = 5;
 constexpr double kSampleSeconds = 10, kReduceSeconds = 4, kLocateSeconds = 8;
 
 /// "batch=2" as a size; the word "symbolic" is none.
@@ -162,11 +161,6 @@ Status judge(const ValidateFlags& flags, certify::ValidationOptions options,
   options.try_suspects = true;
   ASSIGN_OR_RETURN(v, certify::validate(report.a, report.b, options, stop));
   return {};
-}
-
-int exit_code(Equivalence e) {
-  if (Stop::was_interrupted()) return kInterrupted;
-  return e == Equivalence::Refuted ? kFailed : e == Equivalence::Unknown ? kUndecided : kDone;
 }
 
 /// The files that the command writes.

@@ -315,11 +315,13 @@ class Refuter {
       : a_(a), b_(b), graph_(graph_of_a), options_(options), stop_(stop) {}
 
   Result<Refutation> run(rewrite::CounterexampleFinder& finder) {
+    constexpr double kForTrials = 0.4;  // of the time, where a search takes long
     int attempts = options_.replay ? std::max(1, options_.attempts) : 1;
+    const Stop searching(stop_, kForTrials * stop_.seconds_left());
     for (int k = 0; k < attempts; ++k) {
       rewrite::CounterexampleFinder::Shows shows;
       if (ready()) shows = [&](const ModelCounterexample& c) { return shown(c); };
-      ASSIGN_OR_RETURN(auto c, finder.next(stop_, shows));
+      ASSIGN_OR_RETURN(auto c, finder.next(searching, shows));
       if (!c) break;
       ASSIGN_OR_RETURN(bool enough, consider(*std::move(c)));
       if (enough) break;

@@ -17,6 +17,7 @@ enum Exit : int {
   kUsage = 2,
   kBadInput = 3,
   kInternal = 4,
+  kUndecided = 5,
   kInterrupted = 130
 };
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
+#include "cli/support/commands.h"
 #include "cli/support/report.h"
 #include "verify/numerics/numerics.h"
 
@@ -257,6 +258,12 @@ std::map<std::string, NumericVerdict> numerics_of_windows(const verify::SweepRep
   std::map<std::string, NumericVerdict> all;
   for (size_t k = 0; k < used.size(); ++k) all.emplace(*used[k].first, std::move(found[k]));
   return all;
+}
+
+int exit_code(Equivalence verdict) {
+  if (Stop::was_interrupted()) return kInterrupted;
+  if (verdict == Equivalence::Refuted) return kFailed;
+  return verdict == Equivalence::Unknown ? kUndecided : kDone;
 }
 
 json json_of(const ValidationReport& report) {

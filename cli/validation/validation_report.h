@@ -39,6 +39,8 @@ std::map<std::string, NumericVerdict> numerics_of_windows(const verify::SweepRep
 /// The windows that were not decided, the smallest first.
 std::vector<const verify::Open*> open_windows(const certify::Validation& v);
 
+/// Of the program, after a validation with this verdict.
+int exit_code(certify::Equivalence verdict);
 nlohmann::json json_of(const ValidationReport& report);
 /// A line for each output, then the counterexample or the smallest window that is open.
 std::string text_of(const ValidationReport& report);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 
 #include "io/shapes/size_arithmetic.h"
@@ -194,6 +195,11 @@ Values inverted(const OnnxNode& n, SymbolPool& pool) {
 Values floors(const OnnxNode& n, SymbolPool& pool) {
   return mapped(n, pool, DType::Undefined,
                 [](auto& c, const Element& e) { return io::floor(c, e); });
+}
+Values reciprocals(const OnnxNode& n, SymbolPool& pool) {
+  return mapped(n, pool, DType::Undefined, [](auto& c, const Element& e) {
+    return c.is_float() ? quotient(c, Element{Poly(1)}, e) : std::nullopt;
+  });
 }
 Values ceils(const OnnxNode& n, SymbolPool& pool) {
   return mapped(n, pool, DType::Undefined,
@@ -393,6 +399,7 @@ const std::unordered_map<std::string_view, ValueRule>& value_rules() {
       {"Sign", signs},
       {"Floor", floors},
       {"Ceil", ceils},
+      {"Reciprocal", reciprocals},
       {"Cast", cast_node},
       {"CastLike", cast_like_value},
       {"Equal", compared<equal>},
@@ -416,6 +423,11 @@ const std::unordered_map<std::string_view, ValueRule>& value_rules() {
 }
 
 }  // namespace
+
+bool keeps_elements(const OnnxNode& node) {
+  static const std::set<std::string_view> kept = {"Identity", "Slice", "Where"};
+  return kept.count(node.type) > 0 || value_rules().count(node.type) == 0;
+}
 
 std::vector<SizeTensorPtr> size_values(const OnnxNode& node, SymbolPool& pool) try {
   if (node.inputs.empty() || !node.inputs[0].present) return {};

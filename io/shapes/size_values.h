@@ -10,5 +10,8 @@ namespace regraft::io {
 /// Sizes count as at least their least value, and as small enough for float32 to hold them.
 /// Source: ONNX's operator documentation; integers divide as in onnxruntime, towards zero.
 std::vector<SizeTensorPtr> size_values(const OnnxNode& node, SymbolPool& pool);
+/// Are the elements that size_values gives of this node elements of its inputs, so that nothing is
+/// rounded?
+bool keeps_elements(const OnnxNode& node);
 
 }  // namespace regraft::io

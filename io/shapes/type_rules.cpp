@@ -17,6 +17,9 @@ bool has_shape(const OnnxNode& n, size_t k) { return input(n, k).shape.has_value
 
 Poly unknown(SymbolPool& pool) { return Poly::symbol(pool.fresh("d", SymbolKind::Size, 1)); }
 
+/// How many elements fulfil something: perhaps none.
+Poly found(SymbolPool& pool) { return Poly::symbol(pool.fresh("d", SymbolKind::Size, 0)); }
+
 /// An axis counted from the end if negative; nullopt when it is none of `rank`.
 std::optional<size_t> axis_of(int64_t axis, size_t rank) {
   if (axis < 0) axis += static_cast<int64_t>(rank);
@@ -195,15 +198,31 @@ Types top_k(const OnnxNode& n, SymbolPool& pool) {
     auto axis = axis_of(n.integer("axis", -1), values.shape->size());
     if (!axis) return {};
     auto k = n.sizes(1);
-    (*values.shape)[*axis] = k && k->size() == 1 ? (*k)[0] : unknown(pool);
+    (*values.shape)[*axis] = k && k->size() == 1 ? (*k)[0] : found(pool);
   }
   return {values, {DType::I64, values.shape}};
 }
 
 Types nonzero(const OnnxNode& n, SymbolPool& pool) {
-  if (!has_shape(n, 0)) return {{DType::I64, Shape{unknown(pool), unknown(pool)}}};
+  if (!has_shape(n, 0)) return {{DType::I64, Shape{unknown(pool), found(pool)}}};
   auto rank = static_cast<int64_t>(input(n, 0).shape->size());
-  return {{DType::I64, Shape{Poly(rank), unknown(pool)}}};
+  return {{DType::I64, Shape{Poly(rank), found(pool)}}};
+}
+
+/// Of each box that is kept: the batch, the class and the box.
+Types kept_boxes(const OnnxNode&, SymbolPool& pool) {
+  return {{DType::I64, Shape{found(pool), Poly(3)}}};
+}
+
+/// RoiAlign: one map for each region.
+Types regions(const OnnxNode& n, SymbolPool&) {
+  TensorType out{input(n, 0).dtype, std::nullopt};
+  bool known = has_shape(n, 0) && has_shape(n, 1) && input(n, 0).shape->size() == 4 &&
+               input(n, 1).shape->size() == 2;
+  int64_t height = n.integer("output_height", 1), width = n.integer("output_width", 1);
+  if (!known || height < 1 || width < 1) return {out};
+  out.shape = Shape{(*input(n, 1).shape)[0], (*input(n, 0).shape)[1], Poly(height), Poly(width)};
+  return {out};
 }
 
 /// LSTM, GRU and RNN: all hidden states, the last one, and the last cell (LSTM).
@@ -281,16 +300,37 @@ Types grid_sample(const OnnxNode& n, SymbolPool&) {
   return {out};
 }
 
+/// How many elements of `size` a slice takes; nullopt: it depends on more than numbers.
+std::optional<int64_t> sliced(const OnnxNode& n, size_t k, const Poly& size) {
+  auto number = [&](size_t input, const char* name, int64_t missing) -> std::optional<int64_t> {
+    auto list =
+        n.opset < 10 && n.ints(name) ? std::optional(*n.ints(name)) : n.constant_ints(input);
+    if (list) return k < list->size() ? std::optional((*list)[k]) : std::nullopt;
+    bool given = n.has(name) || (input < n.inputs.size() && n.inputs[input].present);
+    return given || input < 3 ? std::nullopt : std::optional(missing);
+  };
+  auto start = number(1, "starts", 0), end = number(2, "ends", 0), step = number(4, "steps", 1);
+  if (!size.is_constant() || !start || !end || !step || *step == 0) return std::nullopt;
+  int64_t count = size.constant(), low = *step > 0 ? 0 : -1, high = *step > 0 ? count : count - 1;
+  auto place = [&](int64_t p) { return std::clamp(p < 0 ? p + count : p, low, high); };
+  int64_t by = std::clamp(*step, -count - 1, count + 1);
+  int64_t span = place(*end) - place(*start);
+  return std::max<int64_t>(0, (span + by - (by > 0 ? 1 : -1)) / by);
+}
+
 /// The rank is known even where the sizes are not.
 Types slice(const OnnxNode& n, SymbolPool& pool) {
   TensorType out = input(n, 0);
   auto axes = n.opset < 10 && n.ints("axes") ? std::optional(*n.ints("axes")) : n.constant_ints(3);
   bool all = !axes && (n.opset < 10 ? !n.has("axes") : n.inputs.size() < 4 || !n.inputs[3].present);
   for (size_t d = 0; out.shape && d < out.shape->size(); ++d) {
-    bool cut = all || !axes;
-    for (int64_t a : axes.value_or(std::vector<int64_t>{}))
-      cut = cut || axis_of(a, out.shape->size()) == d;
-    if (cut) (*out.shape)[d] = unknown(pool);
+    Poly& size = (*out.shape)[d];
+    auto place = all ? std::optional(d) : std::nullopt;  // in the lists of starts and ends
+    for (size_t k = 0; axes && k < axes->size(); ++k)
+      if (axis_of((*axes)[k], out.shape->size()) == d) place = k;
+    if (!all && axes && !place) continue;
+    auto count = place ? sliced(n, *place, size) : std::nullopt;
+    size = count ? Poly(*count) : unknown(pool);
   }
   return {out};
 }
@@ -339,6 +379,8 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
                                                            {"Gather", gather},
                                                            {"TopK", top_k},
                                                            {"NonZero", nonzero},
+                                                           {"NonMaxSuppression", kept_boxes},
+                                                           {"RoiAlign", regions},
                                                            {"LSTM", recurrent},
                                                            {"GRU", recurrent},
                                                            {"RNN", recurrent},
@@ -425,7 +467,7 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
     for (std::string_view name :
          {"AveragePool", "Compress", "Concat", "Conv", "ConvTranspose", "DepthToSpace", "Einsum",
           "Flatten", "GatherND", "GlobalAveragePool", "GlobalMaxPool", "MatMul", "MaxPool",
-          "Reshape", "RoiAlign", "SpaceToDepth", "Transpose"}) {
+          "Reshape", "SpaceToDepth", "Transpose"}) {
       t->emplace(name, first_dtype);
     }
     for (std::string_view name :

@@ -278,9 +278,10 @@ CounterexampleSearch CounterexampleFinder::search() const {
 
 ModelCounterexample CounterexampleFinder::trial(int k) const {
   constexpr Probe kTrials[] = {
-      {Probe::Drawn, Regime::Integers}, {Probe::Drawn, Regime::Unit},
-      {Probe::Drawn, Regime::Mixed},    {Probe::Drawn, Regime::Magnitudes},
-      {Probe::Drawn, Regime::Positive}, {Probe::Drawn, Regime::Logits},
+      {Probe::Indices, Regime::Integers},   {Probe::Drawn, Regime::Unit},
+      {Probe::Indices, Regime::Magnitudes}, {Probe::Drawn, Regime::Mixed},
+      {Probe::Drawn, Regime::Integers},     {Probe::Indices, Regime::Logits},
+      {Probe::Drawn, Regime::Positive},
   };
   ModelCounterexample c;
   std::vector<size_t> work;  // sizes

@@ -19,11 +19,11 @@ bool is_signed(DType t) {
   return t == DType::I8 || t == DType::I16 || t == DType::I32 || t == DType::I64;
 }
 
-/// Whole numbers that are indices of nearly any axis: 0 and 1, or from its end.
-void fill_indices(Array<double>& x, bool from_end, Rng rng) {
+/// Whole numbers that are indices of nearly any axis: 0 and 1, or with this chance from its end.
+void fill_indices(Array<double>& x, double from_end, Rng rng) {
   for (double& v : x.data) {
     v = rng.unit() < 0.5 ? 0 : 1;
-    if (from_end) v = -1 - v;
+    if (from_end > 0 && rng.unit() < from_end) v = -1 - v;
   }
 }
 
@@ -32,9 +32,11 @@ Array<double> input_of(DType type, std::vector<int64_t> shape, const Probe& prob
   if (probe.kind == Probe::Zeros) std::fill(x.data.begin(), x.data.end(), 0);
   if (probe.kind == Probe::Ones) std::fill(x.data.begin(), x.data.end(), 1);
   if (probe.kind == Probe::Tiny && is_real(type)) fill_tiny(x, rng);
-  if (probe.kind == Probe::Indices && is_integer(type)) fill_indices(x, false, rng);
-  bool negative = probe.kind == Probe::Drawn && probe.regime == Regime::Negative;
-  if (negative && is_signed(type)) fill_indices(x, true, rng);
+  if (probe.kind == Probe::Indices && is_integer(type)) fill_indices(x, 0, rng);
+  if (probe.kind == Probe::Drawn && is_signed(type)) {
+    if (probe.regime == Regime::Negative) fill_indices(x, 1, rng);
+    if (probe.regime == Regime::Mixed) fill_indices(x, 0.5, rng);
+  }
   round_to(type, x.data);
   return x;
 }

@@ -195,6 +195,14 @@ class Interfaces(Validation):
         report = self.assert_verdict("refuted", a, one("Relu"))
         self.assertEqual([o["verdict"] for o in report["outputs"]], ["proved", "refuted"])
         self.assertIn("output 'z' is in the first model only", report["interface"])
+        report = self.assert_verdict("proved", one("Relu"), a)
+        self.assertEqual(report["interface"], ["output 'z' is in the second model only"])
+
+    def test_other_names(self):
+        b = model([node("Relu", ["u"], ["z"])], [("u", [2, 4])], [("z", [2, 4])])
+        report = self.assert_verdict("proved", one("Relu"), b)
+        self.assertEqual(report["interface"], ["input 'x' is named 'u' in the second model",
+                                               "output 'y' is named 'z' in the second model"])
 
     def test_another_type(self):
         half = (("x", [2, 4], HALF),)
@@ -312,7 +320,7 @@ class Certificates(Validation):
         """A certificate of a wrong pair, whatever it says."""
         a, b = chain("Relu", "Neg", "Exp"), chain("Neg", "Relu", "Exp")
         made = self.make(a, b)
-        self.assert_exit(self.check(), DONE)  # it claims nothing
+        self.assert_exit(self.check(), UNDECIDED)  # it claims nothing
         made["outputs"] = ["proved"]
         places = [([k, 0], [j, 0]) for k in range(6) for j in range(3, 9)]
         proofs = [{"a": of_a, "b": of_b, "reach": r, "explained": e, "rule": ""}
@@ -330,7 +338,7 @@ class Certificates(Validation):
         self.assert_exit(self.check(refitted(made)), FAILED)
         made["outputs"] = ["unknown"]
         said = self.check(refitted(made))
-        self.assert_exit(said, DONE)
+        self.assert_exit(said, UNDECIDED)
         self.assertIn("unknown", said.stdout)
 
     def test_sizes_of_the_certificate_count(self):

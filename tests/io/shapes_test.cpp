@@ -19,6 +19,13 @@ void set_int(onnx::NodeProto& node, const std::string& name, int64_t value) {
   a.set_i(value);
 }
 
+void set_text(onnx::NodeProto& node, const std::string& name, const std::string& value) {
+  auto& a = *node.add_attribute();
+  a.set_name(name);
+  a.set_type(onnx::AttributeProto::STRING);
+  a.set_s(value);
+}
+
 std::string shape_of(const Imported& m, int output = 0) {
   return to_string(m.graph.type(m.graph.outputs()[static_cast<size_t>(output)]));
 }
@@ -313,6 +320,23 @@ onnx::ModelProto recurrent(float initial) {
   a.mutable_t()->add_float_data(initial);
   set_int(add_node(g, "RNN", {"x", "w", "r", "", "", "state"}, {"h"}), "hidden_size", 2);
   return m;
+}
+
+TEST(Shapes, ScalesThatAreJoinedAreKnown) {
+  auto m = empty_model();
+  auto& g = *m.mutable_graph();
+  *g.add_input() = value("x", {"batch", "8", "4", "4"});
+  *g.add_output() = value("y", {"", "", "", ""});
+  *g.add_initializer() = floats("ones", {2}, {1, 1});
+  *g.add_initializer() = floats("twos", {2}, {2, 2});
+  set_int(add_node(g, "Concat", {"ones", "twos"}, {"scales"}), "axis", 0);
+  auto& resize = add_node(g, "Resize", {"x", "", "scales"}, {"y"});
+  set_text(resize, "coordinate_transformation_mode", "asymmetric");
+  set_text(resize, "nearest_mode", "floor");
+  auto found = import(m);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(shape_of(*found), "float32[batch,8,8,8]");
+  EXPECT_EQ(found->graph.node(found->graph.outputs()[0].node).kind, NodeKind::Call);
 }
 
 TEST(Shapes, AStateOfZerosIsNone) {

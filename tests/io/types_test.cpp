@@ -93,16 +93,19 @@ TEST(Types, DefaultsOfAttributesAreFloats) {
   EXPECT_TRUE(same(made(*rewritten(*m)).attrs, made(*m).attrs));
 }
 
-TEST(Types, TensorsWithoutElementsAreCarried) {
+/// x as often joined to tensors without elements, and another of these reshaped.
+onnx::ModelProto with_empty_tensors(int times) {
   auto proto = empty_model(17);
   auto& g = *proto.mutable_graph();
   *g.add_input() = value("x", {"2", "3"});
   *g.add_input() = value("none", {"0", "3"});
-  *g.add_output() = value("y", {"2", "3"});
+  *g.add_output() = value("y", {std::to_string(2 * times), "3"});
   *g.add_output() = value("flat", {"0"});
   *g.add_initializer() = floats("empty", {0, 3}, {});
   *g.add_initializer() = ints("shape", {0});
-  add_node(g, "Concat", {"x", "none", "empty"}, {"h"}).add_attribute()->CopyFrom([] {
+  std::vector<std::string> parts(static_cast<size_t>(times), "x");
+  parts.insert(parts.end(), {"none", "empty"});
+  add_node(g, "Concat", parts, {"h"}).add_attribute()->CopyFrom([] {
     onnx::AttributeProto a;
     a.set_name("axis");
     a.set_type(onnx::AttributeProto::INT);
@@ -115,12 +118,26 @@ TEST(Types, TensorsWithoutElementsAreCarried) {
   keep.set_name("allowzero");
   keep.set_type(onnx::AttributeProto::INT);
   keep.set_i(1);
-  auto m = import(proto);
+  return proto;
+}
+
+TEST(Types, TensorsWithoutElementsAreCarried) {
+  auto m = import(with_empty_tensors(2));
   ASSERT_TRUE(m) << m.error().message;
   auto out = written(*m, canonical(m->graph));
   EXPECT_EQ(out.graph().node_size(), 3);
   EXPECT_EQ(out.graph().initializer_size(), 2);
   EXPECT_TRUE(parse(out.SerializeAsString(), "again"));
+}
+
+TEST(Types, JoiningTensorsWithoutElementsHandsOn) {
+  auto m = import(with_empty_tensors(1));
+  ASSERT_TRUE(m) << m.error().message;
+  const Graph& g = m->graph;
+  EXPECT_EQ(g.node(g.outputs()[0].node).inputs[0], g.inputs()[0]);
+  auto out = written(*m, canonical(g));
+  EXPECT_EQ(out.graph().node_size(), 2);
+  EXPECT_EQ(out.graph().initializer_size(), 1);
 }
 
 constexpr int64_t kHuge = int64_t{1} << 62;

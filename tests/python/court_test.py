@@ -7,6 +7,8 @@ import json
 import pathlib
 import sys
 import tempfile
+import threading
+import time
 import types
 import unittest
 
@@ -22,6 +24,7 @@ import onnx  # noqa: E402
 import applied  # noqa: E402
 import cluster  # noqa: E402
 import court_report  # noqa: E402
+import found  # noqa: E402
 import judge  # noqa: E402
 import near_misses  # noqa: E402
 import probe  # noqa: E402
@@ -29,7 +32,9 @@ import probes  # noqa: E402
 import reduce  # noqa: E402
 import rule_models  # noqa: E402
 import rule_text  # noqa: E402
+import run  # noqa: E402
 import runs  # noqa: E402
+import second_look  # noqa: E402
 
 RULE = ("relu-add  (relu (add ?a ?b)) => (relu (add ?b ?a))  where a.0=b.0  "
         "for a:nn b:nn | a:n b:n  proved:all-sizes  numerics:exact")
@@ -37,7 +42,7 @@ RULE = ("relu-add  (relu (add ?a ?b)) => (relu (add ?b ?a))  where a.0=b.0  "
 
 class Probes(unittest.TestCase):
     def test_templates_are_many_valid_and_distinct(self):
-        self.assertGreater(len(probe.CATALOGUE), 2500)
+        self.assertGreater(len(probe.CATALOGUE), 3500)
         self.assertLess(len(probe.REJECTED), len(probe.CATALOGUE) // 10)
         for made in probe.CATALOGUE[::7]:
             onnx.checker.check_model(made.model, full_check=True)
@@ -54,6 +59,23 @@ class Probes(unittest.TestCase):
         self.assertEqual(first(1), first(1))
         self.assertNotEqual(first(1), first(2))
 
+    def test_named_probes_come_first(self):
+        name = probe.CATALOGUE[700].name
+        near = probes.misses(probe.CATALOGUE[40])[-1].name
+        made = probes.stream([], 1, first=[name, "no such probe", near])
+        names = [next(made).name for _ in range(400)]
+        made.close()
+        self.assertEqual(names[:2], [name, near])
+        self.assertEqual(names.count(name), 1)
+
+    def test_rules_have_a_share_from_the_start(self):
+        rules = [probe.Probe(f"rule {k}", probe.graph("float[2] x", "y = Add(x, k)",
+                                                      k=np.float32(k))) for k in range(9)]
+        made = probes.stream(rules, 1)
+        bases = [n for n in (next(made).name for _ in range(30)) if ";" not in n]
+        made.close()
+        self.assertGreater(sum(n.startswith("rule ") for n in bases), len(bases) // 3)
+
     def test_near_misses_are_valid(self):
         base = probe.Probe("b", probe.graph("float[2,3] x", "a = Relu(x) y = Gemm(a, w)",
                                             w=probe.weights(1, 3, 4)))
@@ -65,6 +87,18 @@ class Probes(unittest.TestCase):
         self.assertNotIn("w [1, 4]", labels)  # does not fit
         for near in made:
             onnx.checker.check_model(near.model, full_check=True)
+
+    def test_near_misses_have_names_of_their_own(self):
+        for base in probe.CATALOGUE[::97]:
+            labels = [label for label, _ in near_misses.near_misses(base.model)]
+            self.assertEqual(len(labels), len(set(labels)), base.name)
+
+    def test_some_near_misses_are_the_first_of_all_in_the_same_order(self):
+        base = probe.CATALOGUE[40]
+        every, some = probes.misses(base, 3), probes.misses(base, 3, 2)
+        self.assertEqual([m.name for m in some], [m.name for m in every[:2]])
+        self.assertNotEqual([m.name for m in every], [m.name for m in probes.misses(base, 4)])
+        self.assertEqual({m.name for m in every}, {m.name for m in probes.misses(base)})
 
     def test_every_change_is_tried(self):
         self.assertEqual(len(near_misses.CHANGES), 9)
@@ -167,11 +201,92 @@ class Court(unittest.TestCase):
         self.assertEqual([n.op_type for n in small.graph.node], ["Relu", "Neg"])
         self.assertEqual(len(small.graph.output), 1)
 
+    def test_the_reference_gets_a_later_opset_where_it_lacks_one(self):
+        scaled = probe.Probe("q", probe.graph(
+            "uint8[2,3] x", "d = DequantizeLinear(x, s, z) y = Relu(d)", opset=13,
+            s=np.float32(0.5), z=np.uint8(3)))
+        self.assertEqual(self.court.reference_says(scaled.model, *self.court.original(scaled)[0]),
+                         "unsupported")
+        self.assertEqual(self.court.agreed(scaled, None), "agrees")
+
     def test_right_results_are_acquitted(self):
         right = probe.Probe("right", probe.graph("float[2,3] x", "a = Relu(x) y = Exp(a)"))
         judged = self.court.judged(right, "planted")
         self.assertFalse(judged.changed)
         self.assertIsNone(judged.finding)
+
+
+class SecondLook(unittest.TestCase):
+    def cause(self):
+        model = probe.graph("float[0,2] x, float[N,2] z", "y = Relu(x) w = Neg(z)", "y, w")
+        return {"tool": "onnxruntime", "levels": ["basic", "extended"], "probe": "p",
+                "text": reduce.text(model), "feed": {"x": [], "z": [[1.0, 2.0]]}}
+
+    def test_model_and_inputs_are_those_of_the_report(self):
+        made = second_look.probe(self.cause())
+        self.assertEqual([n.op_type for n in made.model.graph.node], ["Relu", "Neg"])
+        feed, = runs.feeds(made, 1, ["mixed"])
+        self.assertEqual((feed["x"].shape, feed["z"].tolist()), ((0, 2), [[1.0, 2.0]]))
+
+    def test_levels(self):
+        self.assertEqual(second_look.levels(self.cause()),
+                         ["onnxruntime basic", "onnxruntime extended"])
+        self.assertEqual(second_look.levels({"tool": "onnxslim", "levels": []}), ["onnxslim"])
+
+
+class Untouched:
+    """A court of tools that change nothing."""
+
+    def original(self, made):
+        return [({}, {})]
+
+    def judged(self, made, tool):
+        return judge.Judged(False, None, b"")
+
+
+class Jobs(unittest.TestCase):
+    def options(self, jobs):
+        return types.SimpleNamespace(jobs=jobs, seed=1, errors=[])
+
+    def test_each_item_is_taken_once_by_courts_of_their_own(self):
+        lock, taken, courts = threading.Lock(), [], set()
+
+        def work(court, item):
+            with lock:
+                taken.append(item)
+                courts.add(id(court))
+            time.sleep(0.001)
+        done = run.in_parallel(self.options(3), work, range(60), time.monotonic() + 60)
+        self.assertEqual((done, sorted(taken)), (60, list(range(60))))
+        self.assertEqual(len(courts), 3)
+
+    def test_regraft_sees_what_found_something_before(self):
+        near = next(p for p in probe.CATALOGUE if not run.sampled(p))
+        with tempfile.TemporaryDirectory() as folder:
+            for before, tried in (((), False), ([near.name], True)):
+                journal = run.Journal(pathlib.Path(folder, f"{tried}.jsonl"))
+                run.judge_one(Untouched(), near, ["regraft"], journal, None, before)
+                self.assertEqual([r["outcome"] != "not tried" for r in journal.rows], [tried])
+
+    def test_ends_when_the_time_is_over(self):
+        done = run.in_parallel(self.options(2), lambda court, item: None, iter(int, 1),
+                               time.monotonic())
+        self.assertEqual(done, 2)
+
+    def test_an_error_ends_one_item_and_is_kept(self):
+        options = self.options(2)
+        done = run.in_parallel(options, lambda court, item: 1 // item, [1, 0, 1],
+                               time.monotonic() + 60)
+        self.assertEqual((done, len(options.errors)), (2, 1))
+        self.assertIn("ZeroDivisionError", options.errors[0])
+
+    def test_the_journal_takes_rows_from_threads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            journal = run.Journal(pathlib.Path(folder, "j.jsonl"))
+            run.in_parallel(self.options(4), lambda court, k: journal.add({"key": [str(k), "t"]}),
+                            range(200), time.monotonic() + 60)
+            again = run.Journal(journal.path)
+        self.assertEqual((len(again.rows), again.resumed, journal.resumed), (200, True, False))
 
 
 class Reduction(unittest.TestCase):
@@ -180,6 +295,13 @@ class Reduction(unittest.TestCase):
         self.assertEqual(reduce.operators(model), "Elu<alpha> Neg float16")
         self.assertIn("Elu <alpha: float = 0.5> (x", reduce.text(model))
         self.assertEqual([n.output[0] for n in reduce.named(model).graph.node], ["v0", "y0"])
+
+    def test_what_is_no_tensor_becomes_no_input(self):
+        model = probe.graph("float[4] x", "q = SplitToSequence(x, k) y = SequenceAt(q, i)",
+                            "float[A] y", k=probe.ints(2, 2), i=probe.ints(0)[0])
+        self.assertIn("q", [v.name for v in model.graph.value_info])
+        added = {made.graph.input[-1].name for made in reduce.inputs_cut(model)}
+        self.assertNotIn("q", added)
 
     def test_nothing_is_kept_that_no_output_needs(self):
         model = probe.graph("float[2] x, float[2] z", "y = Neg(x) w = Add(z, k)", "y, w",
@@ -213,6 +335,13 @@ class Report(unittest.TestCase):
         self.assertEqual((merged["probes"], merged["nodes"]), (2, 2))
         self.assertEqual([c["operators"] for c in causes if cluster.counted(c)], ["Conv Mul"])
 
+    def test_a_row_of_the_table_fits_in_every_field_that_it_names(self):
+        row = {"tool": "onnxslim", "operators": ["Conv *"], "contains": ["p", "m"], "says": "y[0]"}
+        self.assertTrue(cluster.matches(row, finding()))
+        for field, value in (("contains", ["p"]), ("says", "z[0]"), ("operators", ["Conv"]),
+                             ("kind", "shape"), ("tool", "onnxsim")):
+            self.assertFalse(cluster.matches({**row, field: value}, finding()), field)
+
     def test_disputed_and_edges_do_not_count(self):
         cause = next(c for c in self.causes() if cluster.counted(c))
         self.assertFalse(cluster.counted({**cause, "agreed": "differs"}))
@@ -222,7 +351,8 @@ class Report(unittest.TestCase):
         rows = [{"key": ["p", "onnxslim"], "outcome": "changed", "finding": "values", "edge": False,
                  "validate": "refuted"}, {"key": ["q", "onnxslim"], "outcome": "unchanged"}]
         with tempfile.TemporaryDirectory() as folder:
-            options = types.SimpleNamespace(seed=1, minutes=1, out=pathlib.Path(folder))
+            options = types.SimpleNamespace(seed=1, minutes=1, jobs=1, resumed=False,
+                                            out=pathlib.Path(folder))
             court_report.write(options, rows, self.causes(), 5, 4)
             page = (options.out / "court.md").read_text()
             made = json.loads((options.out / "court.json").read_text())
@@ -230,6 +360,27 @@ class Report(unittest.TestCase):
         self.assertIn("A row is no channel.", page)
         self.assertIn("| onnxslim | 2 | 1 | 0 | 1 | 0 | 1 | 0 | 0 |", page)
         self.assertEqual(made["tools"]["onnxslim"]["wrong"], 1)
+
+    def test_what_does_not_run_but_is_proved_is_explained(self):
+        for kind, verdict, explained in (("fails", "proved", True), ("fails", "refuted", False),
+                                         ("values", "proved", False)):
+            cause = {**next(c for c in self.causes() if cluster.counted(c)), "kind": kind,
+                     "validate": verdict}
+            options = types.SimpleNamespace(seed=1, minutes=1, jobs=2, resumed=False)
+            made = court_report.gathered(options, [], [cause], 5, 4)
+            self.assertEqual(court_report.ACCEPTED in list(court_report.markdown(made)), explained)
+
+    def test_the_page_says_how_it_came_about(self):
+        options = types.SimpleNamespace(minutes=30.0, jobs=2, resumed=False)
+        self.assertIn("one run of 30 minutes with 2 jobs", court_report.how(options))
+        options.resumed = True
+        self.assertIn("resumed runs", court_report.how(options))
+
+    def test_names_of_probes_that_found_causes_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            found.write(pathlib.Path(folder), ["a new probe", "another"])
+            kept = json.loads(pathlib.Path(folder, found.NAME).read_text())
+        self.assertEqual(kept, sorted({*found.read(), "a new probe", "another"}))
 
     def test_the_table_by_hand_is_whole(self):
         for row in cluster.known():

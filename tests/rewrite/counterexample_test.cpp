@@ -349,6 +349,24 @@ TEST(Counterexample, SaysWhichOutputsWereNotCompared) {
   EXPECT_EQ(finder->trial(0).inputs.size(), 1u);
 }
 
+TEST(Counterexample, TrialsHaveSignedIntegersOfBothSigns) {
+  Graph a, b;
+  Value x = a.add_input({DType::I8, Shape{2, 4}}, "x");
+  a.set_outputs({opaque(a, x, 2)});
+  Value y = b.add_input({DType::I8, Shape{2, 4}}, "x");
+  b.set_outputs({call(b, "neg", {opaque(b, y, 2)})});
+  auto finder = CounterexampleFinder::make(a, b, {});
+  ASSERT_TRUE(finder.has_value());
+  bool negative = false, positive = false;
+  for (int k = 0; k < 8; ++k)
+    for (double v : finder->trial(k).inputs.at(0).data) {
+      negative = negative || v < 0;
+      positive = positive || v > 0;
+    }
+  EXPECT_TRUE(negative);
+  EXPECT_TRUE(positive);
+}
+
 TEST(Counterexample, TheNextOneHasOtherInputs) {
   Graph a = of({2, 8}, normalise(1e-5)), b = of({2, 8}, normalise(1e-2));
   auto finder = CounterexampleFinder::make(a, b, {});

@@ -95,6 +95,21 @@ TEST(Sweep, OneWrongLayerIsEnough) {
   EXPECT_LT(r.merges.size(), 12u);
 }
 
+TEST(Sweep, EndsAfterSoManyFailures) {
+  Graph a = layers(12, 2), b = layers(12, 1);
+  name(a);
+  name(b);
+  auto judged = [&](size_t most_failures) {
+    SweepOptions options;
+    options.most_failures = most_failures;
+    SweepReport r = swept(joined(a, b), options, Evaluated::Constants);
+    EXPECT_EQ(r.outputs[0], Output::Unproved);
+    EXPECT_TRUE(r.merges.empty()) << most_failures;
+    return r.windows.size();
+  };
+  EXPECT_LT(judged(1), judged(0));
+}
+
 TEST(Sweep, ProvedBehindCarriedNodes) {
   auto verdict = [](uint8_t content) {
     auto make = [](int times, uint8_t of) {

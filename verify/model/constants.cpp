@@ -6,7 +6,6 @@
 
 #include "base/rng.h"
 #include "ir/graph/eval.h"
-#include "verify/model/roundoff.h"
 
 namespace regraft::verify {
 namespace {

@@ -7,6 +7,25 @@
 
 namespace regraft::verify {
 
+/// The largest relative error of one rounding to nearest; of types that are not listed float32's.
+inline double roundoff(DType type) {
+  switch (type) {
+    case DType::F64:
+      return 0x1p-53;
+    case DType::F16:
+      return 0x1p-11;
+    case DType::BF16:
+      return 0x1p-8;
+    default:
+      return 0x1p-24;
+  }
+}
+
+/// The least positive number that keeps all its digits.
+inline double smallest(DType type) {
+  return type == DType::F64 ? 0x1p-1022 : type == DType::F16 ? 0x1p-14 : 0x1p-126;
+}
+
 /// How a constant differs from an expression over constants.
 struct Deviation {
   double deviation = 0;  ///< the largest, relative to the largest element of the expression

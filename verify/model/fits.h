@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "verify/model/roundoff.h"
+#include "verify/model/constants.h"
 
 namespace regraft::verify::fits {
 

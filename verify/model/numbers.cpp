@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "ir/algebra/scan.h"
-#include "verify/model/roundoff.h"
+#include "verify/model/constants.h"
 
 namespace regraft::verify {
 namespace {

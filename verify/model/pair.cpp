@@ -87,6 +87,7 @@ class Joiner {
     if (it == symbols_.end()) {
       std::string name = v->name + "'" + std::to_string(symbols_.size());  // unlike all others
       Var own = out_.graph.pool().fresh(name, SymbolKind::Size, v->min);
+      if (ambiguous_.count(v) == 0) out_.own_sizes.insert(own);
       it = symbols_.emplace(v, Poly::symbol(own)).first;
     }
     return it->second;

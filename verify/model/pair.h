@@ -1,6 +1,7 @@
 #pragma once
 // Two models as one graph over one pool of symbols, where what they compute alike is one node.
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Pair {
   /// Nodes from here on are expressions over constants of the first model that nothing reads.
   int32_t first_derived = std::numeric_limits<int32_t>::max();
   std::vector<Derived> derived;
+  std::set<Var, SymbolLess>
+      own_sizes;  ///< symbols that only the second model has, and of one meaning
   bool is_derived(int32_t id) const { return id >= first_derived; }
   bool is_b(Value v) const { return v.node >= first_b && !is_derived(v.node); }
 };

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <set>
 
 #include "verify/model/congruence.h"
-#include "verify/model/roundoff.h"
+#include "verify/model/constant_merges.h"
+#include "verify/model/equal_sizes.h"
 
 namespace regraft::verify {
 namespace {
@@ -31,7 +31,8 @@ class Sweeper {
         constant_(constant_nodes(g_)),
         number_(numbers_of(g_)),
         operands_(static_cast<size_t>(g_.id_bound())),
-        base_(g_) {}
+        base_(g_),
+        sizes_(pair) {}
 
   Status start() {
     ASSIGN_OR_RETURN(order_, topological_order(g_));
@@ -59,15 +60,15 @@ class Sweeper {
     judged_ = std::move(judged);
     for (auto& [key, j] : judged_) j.count = 0;
   }
+  bool enough_failures() const {
+    return options_.most_failures > 0 && failures_ >= options_.most_failures;
+  }
   /// Those of the merges, and no others.
   Status take(const std::vector<Merge>& merges);
   void run();
   SweepReport report();
 
  private:
-  struct Task {
-    std::vector<Window> windows;  // ways to show one merge
-  };
   bool is_b(Value v) const { return pair_.is_b(v); }
   Value named(Value v) const {
     auto it = names_.find(v);
@@ -80,13 +81,12 @@ class Sweeper {
         if (n == Numbers::AsTheyAre || options_.constants)
           ways_[b].push_back({a, static_cast<Reach>(r), n});
   }
-  Status constant_merges(const std::vector<std::vector<Fingerprint>>& prints,
-                         const std::vector<std::pair<double, Value>>& of_a);
   void note_constant(Value b, Value a, const Deviation& d) {
     constants_.emplace(b,
                        Merge{Merge::Constant, b, a, Reach::Shared, Numbers::AsTheyAre, {}, {}, d});
   }
   void pass();
+  Value named_now(Value v);
   void visit(int32_t id);
   void merge(Value b, const Value* only = nullptr);
   void merge_output(size_t k);
@@ -103,10 +103,10 @@ class Sweeper {
     }
     names_[b] = a;
     shared_[static_cast<size_t>(a.node)] = 1;
+    sizes_.note(b, a);
   }
   std::optional<Window> window(Value b, const Way& way) const;
   std::set<Value> frontier_of(const std::vector<int32_t>& calls) const;
-  void prove(std::vector<Task>& tasks);
 
   const Pair& pair_;
   const Graph& g_;
@@ -123,10 +123,13 @@ class Sweeper {
   std::map<Value, std::vector<Way>> ways_;
   std::map<Value, Merge> constants_;
   std::map<std::string, Judged> judged_;
+  mutable Shifted shifted_;
   bool final_ = false;     // no more windows are judged
   bool guessing_ = false;  // which values are equal
+  size_t failures_ = 0;    // merges that no window proved
 
   // Of one pass.
+  EqualSizes sizes_;
   std::optional<Congruence> known_;
   std::map<Value, Value> names_;              // of values of the second model
   std::set<std::pair<Value, Value>> joined_;  // of the first model
@@ -134,13 +137,13 @@ class Sweeper {
   std::vector<char> shared_;
   std::vector<Merge> merges_;
   std::vector<Open> open_;
-  std::vector<Task> tasks_;
+  std::vector<Ways> tasks_;
   std::set<std::string> planned_;  // keys in tasks_
 };
 
 Status Sweeper::guess(const std::vector<std::vector<Fingerprint>>& prints) {
   guessing_ = true;
-  std::vector<std::pair<double, Value>> calls, constants;
+  std::vector<std::pair<double, Value>> calls;
   auto print = [&](Value v) -> const Fingerprint& {
     static const Fingerprint none;
     const auto& all = prints[static_cast<size_t>(v.node)];
@@ -149,12 +152,14 @@ Status Sweeper::guess(const std::vector<std::vector<Fingerprint>>& prints) {
   for (int32_t id : order_) {
     if (id >= pair_.first_b) continue;
     for (int32_t k = 0; k < static_cast<int32_t>(g_.node(id).types.size()); ++k)
-      if (Value v{id, k}; print(v).known)
-        (constant_[static_cast<size_t>(id)] ? constants : calls).emplace_back(print(v).sum, v);
+      if (Value v{id, k}; print(v).known && !constant_[static_cast<size_t>(id)])
+        calls.emplace_back(print(v).sum, v);
   }
   std::ranges::sort(calls);
-  std::ranges::sort(constants);
-  if (options_.constants) RETURN_IF_ERROR(constant_merges(prints, constants));
+  if (options_.constants) {
+    ASSIGN_OR_RETURN(auto merges, constant_merges(pair_, prints, stop_));
+    for (Merge& m : merges) constants_.emplace(m.b, std::move(m));
+  }
   std::map<std::string, Value> by_name;
   for (int32_t id : order_)
     if (id < pair_.first_b)
@@ -184,36 +189,6 @@ Status Sweeper::guess(const std::vector<std::vector<Fingerprint>>& prints) {
       std::ranges::sort(found);
       if (found.size() > kCandidates) found.resize(kCandidates);
       for (auto& [order, a] : found) suggest(b, a);
-    }
-  }
-  return {};
-}
-
-/// Constants of the second model that are expressions over the first one's, but for rounding.
-Status Sweeper::constant_merges(const std::vector<std::vector<Fingerprint>>& prints,
-                                const std::vector<std::pair<double, Value>>& of_a) {
-  for (const Derived& d : pair_.derived) note_constant(d.b, d.a, d.deviation);
-  for (int32_t id : order_) {
-    if (id < pair_.first_b || !constant_[static_cast<size_t>(id)]) continue;
-    for (int32_t k = 0; k < static_cast<int32_t>(g_.node(id).types.size()); ++k) {
-      Value b{id, k};
-      if (constants_.count(b) > 0) continue;
-      if (static_cast<size_t>(k) >= prints[static_cast<size_t>(id)].size()) continue;
-      const Fingerprint& p = prints[static_cast<size_t>(id)][static_cast<size_t>(k)];
-      if (!p.known) continue;
-      double u = roundoff(g_.type(b).dtype), near = 2 * 64 * u * p.magnitude + 1e-12;
-      auto it = std::ranges::lower_bound(of_a, std::pair(p.sum - near, Value{}));
-      for (; it != of_a.end() && it->first <= p.sum + near; ++it) {
-        Value a = it->second;
-        bool alike =
-            g_.type(a).dtype == g_.type(b).dtype &&
-            close(prints[static_cast<size_t>(a.node)][static_cast<size_t>(a.output)], p, u);
-        if (!alike) continue;
-        ASSIGN_OR_RETURN(auto d, deviation(g_, a, b, stop_));
-        if (!d || !d->explained()) continue;
-        note_constant(b, a, *d);
-        break;
-      }
     }
   }
   return {};
@@ -259,7 +234,7 @@ std::set<Value> Sweeper::frontier_of(const std::vector<int32_t>& calls) const {
 }
 
 std::optional<Window> Sweeper::window(Value b, const Way& way) const {
-  const Cut cut{g_, operands_, number_};
+  const Cut cut{g_, operands_, number_, pair_.first_b, &shifted_, &sizes_.known()};
   std::set<Value> expanded;
   auto ends = [&](Value v) {
     return !is_b(v) && !pair_.is_derived(v.node) && expanded.count(v) == 0;
@@ -289,7 +264,7 @@ std::optional<Window> Sweeper::window(Value b, const Way& way) const {
 void Sweeper::merge(Value b, const Value* only) {
   auto ways = ways_.find(b);
   if (ways == ways_.end()) return;
-  Task task;
+  Ways task;
   std::set<std::string> tried;
   std::optional<Open> open;
   for (const Way& way : ways->second) {
@@ -347,10 +322,23 @@ int32_t Sweeper::take_impure(const Node& n, const std::vector<Value>& operands) 
   return -1;
 }
 
+/// What computes with sizes comes before it is known what these are.
+Value Sweeper::named_now(Value v) {
+  const Node& n = g_.node(v.node);
+  if (!is_b(v) || !n.sizes || names_.count(v) > 0) return named(v);
+  if (auto leaf = sizes_.rewritten(n))
+    if (int32_t same = known_->find(*leaf, {}); same >= 0 && same != v.node) {
+      Value twin = named({same, v.output});
+      if (!is_b(twin)) name(v, twin);
+    }
+  return named(v);
+}
+
 void Sweeper::visit(int32_t id) {
-  const Node& n = g_.node(id);
+  const std::optional<Node> rewritten = sizes_.rewritten(g_.node(id));
+  const Node& n = rewritten ? *rewritten : g_.node(id);
   auto& operands = operands_[static_cast<size_t>(id)] = n.inputs;
-  for (Value& v : operands) v = named(v);
+  for (Value& v : operands) v = named_now(v);
   for (int32_t k = 0; k < static_cast<int32_t>(n.types.size()); ++k)
     if (auto it = constants_.find({id, k}); it != constants_.end()) {
       name({id, k}, it->second.a);
@@ -384,42 +372,22 @@ void Sweeper::pass() {
   tasks_.clear();
   planned_.clear();
   shared_ = shared_at_start_;
+  sizes_.clear();
   for (int32_t id : order_)
     if (id >= pair_.first_b) visit(id);
   for (size_t k = 0; k < pair_.a.size(); ++k) merge_output(k);
 }
 
-/// The windows of a task one after the other until one is proved; tasks side by side.
-void Sweeper::prove(std::vector<Task>& tasks) {
-  std::mutex mutex;
-  parallel_for(tasks.size(), options_.threads, [&](size_t t) {
-    for (Window& w : tasks[t].windows) {
-      {
-        std::lock_guard lock(mutex);
-        if (auto it = judged_.find(w.key); it != judged_.end()) {
-          if (it->second.verdict.kind == VerdictKind::ProvedAllSizes) return;
-          continue;
-        }
-      }
-      Verdict v = stop_.must_end() ? Verdict{VerdictKind::Unknown, stop_.reason()}
-                                   : judge(w, options_.effort, stop_);
-      bool proved = v.kind == VerdictKind::ProvedAllSizes;
-      std::string key = w.key;
-      std::lock_guard lock(mutex);
-      judged_.emplace(std::move(key), Judged{std::move(w), std::move(v), 0});
-      if (proved) return;
-    }
-  });
-}
-
 void Sweeper::run() {
-  for (int k = 0; k < kMostPasses && !stop_.must_end(); ++k) {
+  for (int k = 0; k < kMostPasses && !stop_.must_end() && !enough_failures(); ++k) {
     pass();
-    if (tasks_.empty()) return;
-    prove(tasks_);
+    if (tasks_.empty() && !sizes_.contradicted()) return;
+    failures_ +=
+        judge(tasks_, judged_, {options_.threads, options_.effort, options_.most_failures}, stop_);
   }
   final_ = true;  // what is not shown by now stays open
-  pass();
+  do pass();
+  while (sizes_.contradicted());
 }
 
 SweepReport Sweeper::report() {
@@ -447,9 +415,14 @@ SweepReport Sweeper::report() {
       if (rounds(*it->second)) rounded[k] = 1;
     }
   }
+  // Sizes that were found may be anywhere: what they follow from counts for all outputs.
+  bool sized = !sizes_.reasons().empty(), rounded_sizes = false;
+  for (Value v : sizes_.reasons())
+    rounded_sizes = rounded_sizes || rounded[static_cast<size_t>(v.node)] != 0;
   for (size_t k = 0; k < pair_.a.size(); ++k) {
     auto node = static_cast<size_t>(pair_.b[k].node);
-    bool equal = equal_outputs(k), proof = by_proof[node] != 0, rounding = rounded[node] != 0;
+    bool equal = equal_outputs(k), proof = by_proof[node] != 0 || sized,
+         rounding = rounded[node] != 0 || rounded_sizes;
     for (const Merge& m : merges_)
       if (!is_b(m.b) && m.a == pair_.a[k] && m.b == named(pair_.b[k]))
         proof = true, rounding = rounding || rounds(m);

@@ -7,8 +7,8 @@
 #include "base/parallel.h"
 #include "verify/model/constants.h"
 #include "verify/model/fingerprint.h"
+#include "verify/model/judgements.h"
 #include "verify/model/pair.h"
-#include "verify/model/window.h"
 
 namespace regraft::verify {
 
@@ -33,13 +33,6 @@ struct Merge {
   Deviation deviation;                   ///< Constant
 };
 
-/// What was found of windows that are alike.
-struct Judged {
-  Window window;  ///< the first of them
-  Verdict verdict;
-  int64_t count = 0;  ///< merges that rest on it
-};
-
 /// A value of the second model for which no window was proved.
 struct Open {
   Value b, a;
@@ -52,6 +45,8 @@ struct SweepOptions {
   uint64_t effort = 1;     ///< multiplies the limits of each proof
   bool constants = true;   ///< constants may differ by rounding
   size_t most_calls = 40;  ///< on each side of a window
+  /// After so many merges that no window proved, no others are tried; 0: all are.
+  size_t most_failures = 0;
 };
 
 struct SweepReport {

@@ -10,6 +10,7 @@
 #include "ir/algebra/scan.h"
 #include "ir/rule/text.h"
 #include "verify/arithmetic/walk.h"
+#include "verify/model/equal_sizes.h"
 #include "verify/model/numbers.h"
 #include "verify/refute/refute.h"
 #include "verify/refute/sampling.h"
@@ -40,7 +41,10 @@ class Maker {
     size_t of_left = w_.frontier.size();
     find_inputs(w_.right, b);
     for (size_t k = of_left; k < w_.frontier.size(); ++k)
-      if (cut_.graph.node(w_.frontier[k].node).kind == NodeKind::Constant) return std::nullopt;
+      if (int32_t id = w_.frontier[k].node;
+          id >= cut_.first_b && cut_.graph.node(id).kind == NodeKind::Constant)
+        return std::nullopt;
+    shift_sizes();
     for (Value v : w_.frontier)
       if (!add_input(v)) return std::nullopt;
     RuleInstance& r = w_.instance;
@@ -70,9 +74,46 @@ class Maker {
     visit(root);
   }
 
+  /// The symbol and the number that p is the sum of.
+  static std::optional<std::pair<Var, int64_t>> symbol_and_number(const Poly& p) {
+    bool one =
+        p.terms().size() == 1 && p.terms()[0].coefficient == 1 && p.terms()[0].monomial.size() == 1;
+    if (!one) return std::nullopt;
+    return std::pair(p.terms()[0].monomial[0], p.constant());
+  }
+
+  /// Where the inputs have a symbol only with a number added to it, the sum becomes a symbol:
+  /// proofs divide by symbols. As good for all sizes: each stands for exactly one other.
+  void shift_sizes() {
+    if (cut_.shifted == nullptr) return;
+    std::map<Var, std::set<int64_t>, SymbolLess> numbers;
+    for (Value v : w_.frontier)
+      for (const Poly& p : cut_.graph.type(v).shape.value_or(Shape{}))
+        any_symbol(p, [&](Var s) {
+          auto sum = symbol_and_number(p);
+          numbers[s].insert(sum && sum->first == s ? sum->second : 0);
+          return false;
+        });
+    for (const auto& [s, all] : numbers) {
+      bool plain = s->kind == SymbolKind::Size && !s->numerator;
+      if (!plain || all.size() != 1 || *all.begin() <= 0) continue;
+      int64_t number = *all.begin();
+      auto [it, fresh] = cut_.shifted->try_emplace({s, number}, nullptr);
+      if (fresh)
+        it->second = cut_.graph.pool().fresh(s->name + "+" + std::to_string(number),
+                                             SymbolKind::Size, s->min + number);
+      replaced_.emplace(s, Poly::symbol(it->second) - Poly(number));
+    }
+  }
+  Attrs<Poly> shifted(Attrs<Poly> at) const {
+    return replaced_.empty() ? at : with_sizes(std::move(at), replaced_);
+  }
+
   bool add_input(Value v) {
-    const TensorType& type = cut_.graph.type(v);
+    TensorType type = cut_.graph.type(v);
     if (!type.shape) return false;
+    for (Poly& p : *type.shape)
+      if (!replaced_.empty() && !p.is_constant()) p = substitute(p, replaced_);
     auto& sizes = w_.instance.sizes.emplace_back();
     for (const Poly& p : *type.shape) {
       bool symbol = p.constant() == 0 && p.terms().size() == 1 && p.terms()[0].coefficient == 1 &&
@@ -155,7 +196,7 @@ class Maker {
 
   /// With numbers that are expressions over the left side's as these are in double precision.
   Attrs<Poly> attrs_of(const Node& n) {
-    Attrs<Poly> at = n.attrs;
+    Attrs<Poly> at = cut_.sizes ? with_sizes(n.attrs, *cut_.sizes) : n.attrs;
     for (Real& r : at.reals) {
       if (numbers_ == Numbers::AsTheyAre || r.symbol || known_.count(r.value)) continue;
       if (kept_.count(r.value) > 0) continue;
@@ -193,7 +234,8 @@ class Maker {
         if (!local) return false;
         operands.push_back(*local);
       }
-      auto call = g.add_call(*n.op, std::move(operands), right ? attrs_of(n) : n.attrs, assume);
+      auto call =
+          g.add_call(*n.op, std::move(operands), shifted(right ? attrs_of(n) : n.attrs), assume);
       if (!call) return false;
       for (size_t k = 0; k < g.node(*call).types.size(); ++k)
         made[{id, static_cast<int32_t>(k)}] = {*call, static_cast<int32_t>(k)};
@@ -260,6 +302,7 @@ class Maker {
   const Cut& cut_;
   Numbers numbers_;
   Window w_;
+  Substitution replaced_;           // symbols, by those that are them and a number
   std::map<Value, size_t> places_;  // of the frontier
   std::set<double> known_;
   std::set<int64_t> extents_;                           // of the left side's operands

@@ -1,6 +1,7 @@
 #pragma once
 // A part of two models, between values that are known to be equal, as a rule to be proved.
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,12 +14,18 @@ namespace regraft::verify {
 /// Operands of each node as equal values are named by now.
 using Operands = std::vector<std::vector<Value>>;
 
+/// New symbols for sizes that are a symbol and a number: "past + 1".
+using Shifted = std::map<std::pair<Var, int64_t>, Var>;
+
 /// What a window is cut out of.
 struct Cut {
   const Graph& graph;
   const Operands& operands;  ///< by node
   /// By node: the number that all elements of a small constant are.
   const std::vector<std::optional<double>>& number;
+  int32_t first_b = 0;         ///< nodes from here on are the right side's alone
+  Shifted* shifted = nullptr;  ///< symbols that windows have in common; nullptr: there are none
+  const Substitution* sizes = nullptr;  ///< what sizes of the right side are known to be
 };
 
 /// A number of the second model, written as an expression over numbers of the first one.
@@ -55,7 +62,7 @@ enum class Numbers : uint8_t { AsTheyAre, Explained };
 
 /// The window in which `a` is computed by `left` and `b` by `right`. Constants of one value are
 /// numbers in it, others are inputs. nullopt: an operator does not take such operands, a shape is
-/// not known, or the right side reads a constant that the left one does not.
+/// not known, or the right side reads a constant that only it has.
 std::optional<Window> make_window(const Cut& cut, Value a, Value b, std::vector<int32_t> left,
                                   std::vector<int32_t> right, Numbers numbers);
 
