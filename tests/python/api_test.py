@@ -162,6 +162,15 @@ class Kinds(Files):
         np.testing.assert_allclose(outputs(onnx.load(out), x), outputs(chain(), x), rtol=1e-5)
         self.assertLess(len(self.optimized(path).model.graph.node), 4)
 
+    def test_warnings_name_the_line_that_called(self):
+        for call in (lambda: regraft.generate(ops="core", max_size=4, time=0.01, progress=False),
+                     lambda: regraft.optimize(chain(), no_measure=True, max_size=1)):
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                call()
+            self.assertEqual([w.filename for w in told], [__file__])
+            self.assertFalse(str(told[0].message).startswith(("warning", "regraft")))
+
     def test_shapes_are_mappings(self):
         result = self.optimized(chain(), shape={"x": [2, 4]})
         dims = result.model.graph.input[0].type.tensor_type.shape.dim
