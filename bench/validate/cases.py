@@ -11,6 +11,10 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "zoo"))
 
+import onnx  # noqa: E402
+
+import doubles  # noqa: E402
+import evaluator  # noqa: E402
 import zoo_tools  # noqa: E402
 
 TIME, MEMORY = 110, 4  # seconds and GB that regraft may take
@@ -115,3 +119,9 @@ def differences(entry, case):
     not."""
     found = zoo_tools.checked(entry, case["before"], [case["after"]])[-1]
     return {key: found[key] for key in ("differences", "error") if key in found}
+
+
+def in_double(entry, case):
+    """How far the sides are apart in double precision, as doubles.difference says."""
+    before, after = onnx.load(case["before"]), onnx.load(case["after"])
+    return doubles.difference(before, after, [v for _, v in evaluator.feeds(before, entry)])
