@@ -94,7 +94,7 @@ def summary(report):
     case = report["counterexample"]
     if case:
         found["counterexample"] = {
-            "sizes": case["sizes"], "output": case["output"], "a": case["a"], "b": case["b"],
+            "sizes": case["sizes"], "output": case["output"], "a": case.get("a"), "b": case.get("b"),
             "chosen": case["chosen"], "allowed": case["allowed"], "shapes": case["shapes"],
             "starts": case["starts"], "replayed": case["replayed"],
             "failure": case.get("failure", ""), "not_replayed": case.get("not_replayed", "")}
