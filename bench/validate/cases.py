@@ -95,7 +95,7 @@ def summary(report):
     if case:
         found["counterexample"] = {
             "sizes": case["sizes"], "output": case["output"], "a": case.get("a"), "b": case.get("b"),
-            "chosen": case["chosen"], "allowed": case["allowed"], "shapes": case["shapes"],
+            "chosen": case["chosen"], "allowed": case.get("allowed"), "shapes": case.get("shapes"),
             "starts": case["starts"], "replayed": case["replayed"],
             "failure": case.get("failure", ""), "not_replayed": case.get("not_replayed", "")}
     return found

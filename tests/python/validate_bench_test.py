@@ -369,6 +369,14 @@ class Journal(unittest.TestCase):
         self.assertEqual(found, cases.stratified(made, 6))
         self.assertEqual(len(cases.stratified(made, 99)), 23)
 
+    def test_a_counterexample_that_does_not_run_has_no_elements(self):
+        failed = {"sizes": {}, "output": "y", "chosen": "zero", "starts": {}, "replayed": "r",
+                  "failure": "no kernel"}
+        report = {"verdict": "refuted", "interface": [], "outputs": [], "windows": [],
+                  "constants": [], "counterexample": failed}
+        found = cases.summary(report)["counterexample"]
+        self.assertEqual((found["a"], found["failure"]), (None, "no kernel"))
+
     def test_operators_of_a_rule(self):
         rule = "(add (matmul ?x0 ?x1) ?x2) => (reshape (gemm (reshape ?x0 shape=16,-1) ?x1 ?x2))"
         self.assertEqual(cases.operators(rule), ["add", "gemm", "matmul", "reshape"])
