@@ -146,7 +146,8 @@ TEST(Types, ANodeWithoutOutputsHandsNothingOn) {
   *g.add_input() = value("x", {"2", "4"});
   *g.add_output() = value("y", {"2", "4"});
   add_node(g, "Relu", {"x"}, {"y"});
-  auto& node = add_node(g, "Concat", {"x"}, {});
+  auto& node = add_node(g, "Concat", {"x"}, {"z"});
+  node.clear_output();
   auto& axis = *node.add_attribute();
   axis.set_name("axis");
   axis.set_type(onnx::AttributeProto::INT);
