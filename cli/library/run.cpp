@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/host.h"
+#include "base/interrupts.h"
 #include "cli/measure/worker.h"
 #include "cli/program/program.h"
 #include "cli/support/commands.h"
