@@ -54,7 +54,14 @@ class Chooser {
         stop_(stop),
         target_(cost::find_runtime(flags.target)) {}
 
-  Result<Choice> run() {
+  Result<Choice> run() && {
+    auto choice = search_and_choose();
+    if (choice) choice->cost = std::make_shared<const ChosenCost>(std::move(chosen_));
+    return choice;
+  }
+
+ private:
+  Result<Choice> search_and_choose() {
     if (target_ && target_->described)
       note_ = flags_.target + " was never run: what is optimised for it follows a description";
     if (!flags_.measure.empty()) {
@@ -74,7 +81,6 @@ class Chooser {
     return confirms() ? by_confirmation(std::move(found.best)) : by_price(std::move(found.best));
   }
 
- private:
   /// What the search found is timed before it takes the original's place.
   bool confirms() const {
     return target_ && target_->in_worker && flags_.measure.empty() && !flags_.no_measure &&

@@ -1,5 +1,6 @@
 #pragma once
 // Which graph is written: by prediction, or by measurement.
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +36,8 @@ struct Choice {
   bool verbatim = false;    ///< the file as it came, because what the import makes of it was slower
   bool kept = false;        ///< the original, because nothing was better
   cost::GraphCost sums[2];  ///< of the cost model over all calls, before and after
-  std::string model;        ///< description of the cost model
+  std::shared_ptr<const ChosenCost> cost;  ///< the cost model, as it was in the end
+  std::string model;                       ///< its description
   UsedProfile profile;      ///< what it knows
   std::vector<std::string> passed_over;  ///< why other profiles were not used
   std::string measured_with;             ///< runtime; empty: nothing was measured

@@ -13,6 +13,7 @@ int number_of(const RuleIndex& rules, const std::string& name) {
   return it == all.end() ? -1 : static_cast<int>(it - all.begin());
 }
 
+/// Applies the step; it can still be taken back.
 Status repeat(Engine& engine, const RuleIndex& rules, const AppliedRule& step) {
   int number = number_of(rules, step.rule);
   if (number < 0) return error("there is no rule " + step.rule);
@@ -26,18 +27,20 @@ Status repeat(Engine& engine, const RuleIndex& rules, const AppliedRule& step) {
   int32_t match = engine.find({number, step.nodes, step.variables, 0, 0});
   if (match < 0) return error("the rule " + step.rule + " does not apply there");
   engine.apply(match);
-  engine.commit();
   return {};
 }
 
 }  // namespace
 
 Result<Graph> replay(const Graph& g, const RuleIndex& rules, std::span<const AppliedRule> steps,
-                     const cost::CostModel& model, const PlanOptions& options) {
+                     const cost::CostModel& model, const PlanOptions& options,
+                     const std::function<void(size_t step, const Engine&)>& seen) {
   Engine engine(g, rules, model, options);
   for (size_t k = 0; k < steps.size(); ++k) {
     auto done = repeat(engine, rules, steps[k]);
     if (!done) return error("step " + std::to_string(k) + ": " + done.error().message);
+    if (seen) seen(k, engine);
+    engine.commit();
   }
   return engine.to_graph();
 }

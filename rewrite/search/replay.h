@@ -1,5 +1,6 @@
 #pragma once
 // Doing again what a search did.
+#include <functional>
 #include <span>
 
 #include "rewrite/engine/engine.h"
@@ -9,9 +10,11 @@ namespace regraft::rewrite {
 
 /// The graph after the steps, each of which must be a match of that rule at that place, found anew:
 /// shapes, attributes and conditions are compared as in a search. Constants are not folded. An
-/// Error names the first step that is none. `options` must be those of the search. REQUIRES: g is
-/// acyclic.
+/// Error names the first step that is none. `options` must be those of the search. After each step
+/// `seen` gets its number and the engine, which can still tell of the last change. REQUIRES: g
+/// is acyclic.
 Result<Graph> replay(const Graph& g, const RuleIndex& rules, std::span<const AppliedRule> steps,
-                     const cost::CostModel& model, const PlanOptions& options);
+                     const cost::CostModel& model, const PlanOptions& options,
+                     const std::function<void(size_t step, const Engine&)>& seen = {});
 
 }  // namespace regraft::rewrite
