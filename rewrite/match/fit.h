@@ -2,7 +2,7 @@
 // Whether the shapes, attributes and conditions of a rule hold at a place, and what its right side
 // is there.
 #include "rewrite/match/binding.h"
-#include "rewrite/match/discrimination_tree.h"
+#include "rewrite/match/misfit.h"
 
 namespace regraft::rewrite {
 
@@ -26,16 +26,30 @@ class Fitter {
   /// nullptr: the rule does not apply at these sizes (or where some of them are 0, see
   /// zero_sizes.h), or its right side has no form there. The first instance that fits; all of them
   /// have the same right side.
-  const Fit* fit(const LiveGraph& g, const Place& place);
+  const Fit* fit(const LiveGraph& g, const Place& place) { return look_up(g, place).fit.get(); }
+  /// What stopped it there; Misfit::None: it fits.
+  const Misfit& misfit(const LiveGraph& g, const Place& place) { return look_up(g, place).why; }
 
  private:
-  std::unique_ptr<Fit> make(const LiveGraph& g, const Place& place);
-  std::optional<Binding> bind(const LiveGraph& g, const RuleInstance& instance, const Place& place);
+  struct Known {
+    std::unique_ptr<Fit> fit;  ///< nullptr: it does not fit
+    Misfit why;
+  };
+  struct Bound {
+    std::optional<Binding> binding;
+    Misfit why;
+  };
+  const Known& look_up(const LiveGraph& g, const Place& place);
+  Known make(const LiveGraph& g, const Place& place);
+  static Known refused(Misfit::Kind kind);
+  Bound bind(const LiveGraph& g, const RuleInstance& instance, const Place& place);
+  Misfit bind_calls(const LiveGraph& g, const RuleInstance& instance, const Place& place,
+                    Binding& b);
   bool makes(const Node& maker, int32_t data, Binding& b);
 
   const RuleIndex& rules_;
   Interner& interner_;
-  std::unordered_map<std::vector<int32_t>, std::unique_ptr<Fit>, IdsHash> known_;
+  std::unordered_map<std::vector<int32_t>, Known, IdsHash> known_;
   std::map<std::pair<FormId, int32_t>, bool> made_;  // a maker and data: are they equal?
   std::vector<int32_t> key_;
 };
