@@ -33,6 +33,26 @@ Status check_known(const std::set<std::string>& disabled, const std::set<std::st
   return {};
 }
 
+/// For a mistyped name of a file: one of the same folder, or a shipped one.
+std::string suggested_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return "";
+  const fs::path given(path);
+  const fs::path folder = given.has_parent_path() ? given.parent_path() : fs::path(".");
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".rules") files.push_back(entry.path().filename().string());
+  if (auto there = nearest(given.filename().string(), files))
+    return suggestion(path, {(given.parent_path() / *there).string()});
+  for (const std::string& shipped : shipped_files()) {
+    const fs::path file(shipped);
+    if (nearest(given.filename().string(), {file.filename().string(), file.stem().string()}))
+      return "; did you mean '" + shipped + "'?";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> rule_files(const std::vector<std::string>& files) {
@@ -52,9 +72,10 @@ Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
     return error(shipped_rules_folder() + ": no rule files; give some with --rules");
   for (const auto& path : files) {
     auto admit = set.bounded ? substitutions::Admit::Bounded : substitutions::Admit::AllSizes;
-    ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, admit));
+    auto file = substitutions::read_rules(path, admit);
+    if (!file) return error(file.error().message + suggested_file(path));
     auto& into = std::filesystem::path(path).stem() == kSelection ? selection : rules;
-    for (Rule& rule : file.rules) {
+    for (Rule& rule : file->rules) {
       if (!names.insert(rule.name).second || disabled.count(rule.name)) continue;
       if (disabled.empty()) {
         into.push_back(std::move(rule));
