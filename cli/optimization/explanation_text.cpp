@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
@@ -10,6 +11,7 @@
 namespace regraft::cli {
 namespace {
 
+constexpr double kNothing = 0.005;  // microseconds
 constexpr size_t kShownHere = 4, kShownRegions = 10;
 constexpr size_t kIndent = 11;  // of what continues an entry
 
@@ -23,7 +25,6 @@ std::string shown(const std::vector<std::string>& nodes) {
 
 /// "won 1.23 us".
 std::string gain(double microseconds) {
-  constexpr double kNothing = 0.005;
   if (microseconds > -kNothing && microseconds < kNothing) return "no change of the predicted time";
   return microseconds > 0 ? fmt::format("{:.2f} us won", microseconds)
                           : fmt::format("{:.2f} us lost", -microseconds);
@@ -59,6 +60,9 @@ std::string won(const Explanation& e) {
     text += fmt::format("  {} more regions: {} (--json has them all)\n",
                         e.regions.size() - kShownRegions, gain(rest));
   }
+  if (std::ranges::any_of(e.regions, [](const auto& r) { return r.microseconds < -kNothing; }))
+    text +=
+        "  (The clean-up takes what is simpler where prices differ by less than they can tell.)\n";
   if (e.priced_every > 1)
     text += fmt::format(
         "  (every {} steps were priced together, so that a neighbour may have the "

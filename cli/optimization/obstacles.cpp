@@ -39,7 +39,6 @@ std::optional<Obstacle> obstacle_of(Misfit::Kind kind) {
     case Misfit::Attribute:
     case Misfit::Equality:
     case Misfit::Number:
-    case Misfit::Data:
     case Misfit::Range:
     case Misfit::Condition:
     case Misfit::RightSide:
@@ -54,6 +53,7 @@ std::optional<Obstacle> obstacle_of(Misfit::Kind kind) {
       return Obstacle::Signature;
     case Misfit::None:
     case Misfit::Effect:
+    case Misfit::Data:  // as nearly every weight
       break;
   }
   return std::nullopt;
@@ -81,7 +81,7 @@ class Obstacles::Matches {
       : rules_(rules),
         objective_(objective),
         engine_(g, rules_, model, {opset, &stop}),
-        before_(objective.worth(g).microseconds),
+        before_(objective.price(g)),
         stop_(stop) {
     for (int32_t number : engine_.matches())
       for (int32_t id : engine_.match(number).nodes) at(id).push_back(number);
@@ -112,7 +112,7 @@ class Obstacles::Matches {
 
   rewrite::Engine& engine() { return engine_; }
   const rewrite::RuleIndex& rules() const { return rules_; }
-  double before() const { return before_; }
+  double microseconds() const { return before_ * objective_.original().microseconds; }
   bool cut() const { return cut_ || engine_.left_out() > 0; }
   void cut_short() { cut_ = true; }
 
@@ -127,7 +127,9 @@ class Obstacles::Matches {
     cut_ = cut_ || stop_.must_end();
     if (stop_.must_end()) return sum;
     engine_.apply(number);
-    double change = objective_.worth(engine_.to_graph()).microseconds - before_;
+    // As the result was chosen: what is estimated counts a little more.
+    double change =
+        (objective_.price(engine_.to_graph()) - before_) * objective_.original().microseconds;
     engine_.undo();
     return change;
   }
@@ -135,7 +137,7 @@ class Obstacles::Matches {
   const rewrite::RuleIndex& rules_;
   const cost::Objective& objective_;
   rewrite::Engine engine_;
-  double before_;
+  double before_;  ///< price
   const Stop& stop_;
   bool cut_ = false;
   std::vector<std::vector<int32_t>> by_node_;
@@ -169,7 +171,7 @@ struct Obstacles::State {
 
   std::optional<Reason> numerics(const std::vector<int32_t>& nodes) {
     auto best = unsafe->best_at(nodes);
-    if (!best.rule || best.change > -kLeastGain * unsafe->before()) return std::nullopt;
+    if (!best.rule || best.change > -kLeastGain * unsafe->microseconds()) return std::nullopt;
     return Reason{Obstacle::Numerics,
                   fmt::format("{} would save {:.2f} us, but it is {} in floating point; "
                               "--numerics real lets it in",
@@ -193,7 +195,7 @@ struct Obstacles::State {
     if (!best.rule) return std::nullopt;
     const std::string count =
         best.matches == 1 ? "one rewrite fits" : fmt::format("{} rewrites fit", best.matches);
-    if (best.change <= -kLeastGain * matches.before())
+    if (best.change <= -kLeastGain * matches.microseconds())
       return Reason{Obstacle::NotTaken,
                     fmt::format("{} is predicted to save {:.2f} us; {}", best.rule->name,
                                 -best.change, why_not_taken()),
@@ -249,7 +251,8 @@ struct Obstacles::State {
     return {Obstacle::NoRule,
             count == 0
                 ? "no rule is about this operator"
-                : fmt::format("{} rules have this operator, all with other neighbours", count),
+                : fmt::format("{} rules have this operator, all with other neighbours or constants",
+                              count),
             "", std::nullopt};
   }
 
@@ -260,7 +263,8 @@ struct Obstacles::State {
     if (auto reason = matching(nodes)) all.push_back(*std::move(reason));
     for (auto& [kind, nearest] : near(nodes)) {
       if (nearest.rules > 1)
-        nearest.reason.text += fmt::format(" (and {} more rules)", nearest.rules - 1);
+        nearest.reason.text +=
+            fmt::format(" (nor {} {} more)", nearest.rules > 2 ? "do" : "does", nearest.rules - 1);
       all.push_back(std::move(nearest.reason));
     }
     if (all.empty()) all.push_back(none(nodes));
