@@ -41,13 +41,15 @@ size_t bytes_of(std::string_view text, size_t characters) {
   return k;
 }
 
-/// Where a line of `room` characters may end: behind a space, else behind a comma, else anywhere.
+/// Where a line of `room` characters may end: behind a space, or a comma where that leaves much
+/// less room unused, else anywhere.
 size_t break_in(std::string_view line, size_t room, size_t lead) {
   size_t most = bytes_of(line, room);
-  size_t space = line.substr(0, std::min(line.size(), most + 1)).rfind(' ');
-  if (space != std::string_view::npos && space > lead) return space + 1;
-  size_t comma = line.substr(0, most).rfind(',');
-  return comma != std::string_view::npos && comma > lead ? comma + 1 : std::max<size_t>(most, 1);
+  auto behind = [&](size_t at) { return at != std::string_view::npos && at > lead ? at + 1 : 0; };
+  size_t space = behind(line.substr(0, std::min(line.size(), most + 1)).rfind(' '));
+  size_t comma = behind(line.substr(0, most).rfind(','));
+  if (space > 0 && (2 * space > most || comma < space)) return space;
+  return comma > 0 ? comma : space > 0 ? space : std::max<size_t>(most, 1);
 }
 
 std::string wrapped_line(std::string_view line, size_t width, size_t indent) {
