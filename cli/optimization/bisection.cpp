@@ -8,7 +8,7 @@
 
 #include "base/host.h"
 #include "base/printable.h"
-#include "base/shell_command.h"
+#include "base/process/shell_command.h"
 #include "base/terminal.h"
 #include "certify/prefix.h"
 #include "cli/measure/worker.h"

@@ -33,23 +33,15 @@ Status check_known(const std::set<std::string>& disabled, const std::set<std::st
   return {};
 }
 
-/// For a mistyped name of a file: one of the same folder, or a shipped one.
-std::string suggested_file(const std::string& path) {
+/// For a mistyped name of a file that has none like it in its folder: a shipped one.
+std::string shipped_like(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  if (fs::exists(path, ignored)) return "";
-  const fs::path given(path);
-  const fs::path folder = given.has_parent_path() ? given.parent_path() : fs::path(".");
-  std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().extension() == ".rules") files.push_back(entry.path().filename().string());
-  if (auto there = nearest(given.filename().string(), files))
-    return suggestion(path, {(given.parent_path() / *there).string()});
-  for (const std::string& shipped : shipped_files()) {
-    const fs::path file(shipped);
-    if (nearest(given.filename().string(), {file.filename().string(), file.stem().string()}))
-      return "; did you mean '" + shipped + "'?";
-  }
+  if (fs::exists(path, ignored) || !suggested_file(path).empty()) return "";
+  const std::string given = fs::path(path).filename().string();
+  for (const std::string& file : shipped_files())
+    if (nearest(given, {fs::path(file).filename().string(), fs::path(file).stem().string()}))
+      return "; did you mean '" + file + "'?";
   return "";
 }
 
@@ -73,7 +65,7 @@ Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
   for (const auto& path : files) {
     auto admit = set.bounded ? substitutions::Admit::Bounded : substitutions::Admit::AllSizes;
     auto file = substitutions::read_rules(path, admit);
-    if (!file) return error(file.error().message + suggested_file(path));
+    if (!file) return error(file.error().message + shipped_like(path));
     auto& into = std::filesystem::path(path).stem() == kSelection ? selection : rules;
     for (Rule& rule : file->rules) {
       if (!names.insert(rule.name).second || disabled.count(rule.name)) continue;

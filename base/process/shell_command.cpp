@@ -1,4 +1,4 @@
-#include "base/shell_command.h"
+#include "base/process/shell_command.h"
 
 #include <fcntl.h>
 #include <spawn.h>
