@@ -251,7 +251,8 @@ void explain(const OptimizeFlags& flags, const rewrite::RuleIndex& rules, Outcom
                  *o.trace,
                  flags.target,
                  o.discarded,
-                 Opset(o.before.opset.version, o.bodies.base.microsoft)};
+                 Opset(o.before.opset.version, o.bodies.base.microsoft),
+                 flags.simplify};
   auto explanation = explain(done, std::max(kLeast, kPart * taken.count()));
   if (!explanation) tell("warning: nothing can be explained: " + explanation.error().message);
   if (explanation) o.explanation = *std::move(explanation);

@@ -63,8 +63,9 @@ class Bisecting {
       return kFailed;
     }
     ASSIGN_OR_RETURN(Turn turn, find_turn(0, steps_, [&](size_t k) { return judge(k); }));
+    ASSIGN_OR_RETURN(int code, turn.first == turn.last ? report(turn.last) : report_range(turn));
     RETURN_IF_ERROR(keep(turn));
-    return turn.first == turn.last ? report(turn.last) : report_range(turn);
+    return code;
   }
 
  private:
@@ -106,7 +107,9 @@ class Bisecting {
   Status keep(const Turn& turn) const {
     if (!asked_.flags.keep) return {};
     RETURN_IF_ERROR(write(turn.first - 1, beside(asked_.out, "good")));
-    return write(turn.last, beside(asked_.out, "bad"));
+    RETURN_IF_ERROR(write(turn.last, beside(asked_.out, "bad")));
+    say("kept       " + beside(asked_.out, "good") + ", " + beside(asked_.out, "bad"));
+    return {};
   }
 
   /// What a step did, the first being 1: its rule, or that it folds; and where.
@@ -171,7 +174,6 @@ class Bisecting {
     if (said.rule) say("rule       " + text_of(*said.rule));
     say("place      " + said.where);
     if (said.rule) say("avoided by --disable-rule " + *said.rule);
-    say_kept();
     return static_cast<int>(kFailed);
   }
 
@@ -185,13 +187,7 @@ class Bisecting {
       ASSIGN_OR_RETURN(Said said, describe(k));
       say(fmt::format("step {:<5} {}, at {}", k, said.what, said.where));
     }
-    say_kept();
     return static_cast<int>(kUndecided);
-  }
-
-  void say_kept() const {
-    if (asked_.flags.keep)
-      say("kept       " + beside(asked_.out, "good") + ", " + beside(asked_.out, "bad"));
   }
 
   const Bisection& asked_;

@@ -66,6 +66,7 @@ struct Explained {
   std::string target;     ///< runtime; other names: any
   std::string discarded;  ///< why what was found is not the result
   Opset opset;
+  bool simplify;  ///< only what leaves fewer calls was looked for
 };
 /// Matches all rules against the result once more. Takes at most about `seconds`. An Error: the
 /// rules that were left out cannot be matched.

@@ -180,6 +180,7 @@ struct Obstacles::State {
   }
 
   std::string why_not_taken() const {
+    if (done.simplify) return "simplify takes what leaves fewer nodes, optimize may take it";
     if (!done.discarded.empty()) return "the original was kept as it is";
     if (done.choice.kept && !done.choice.measured_with.empty())
       return "the original was kept, as nothing was surely faster when it was timed";

@@ -30,7 +30,7 @@ std::string painted_change(const std::string& cell) {
   return painted(cell, less ? Colour::Green : Colour::Red, results());
 }
 
-/// Takes from the first column what is too much.
+/// Takes from the first column what is too much. Numbers stay whole, even where they do not fit.
 void fit_columns(std::vector<size_t>& widths) {
   constexpr size_t kLeastName = 8;
   auto most = width_of(results());
@@ -54,6 +54,7 @@ std::string to_string(const Table& table) {
   std::string text;
   size_t total = widths.empty() ? 0 : 2 * (widths.size() - 1);
   for (size_t w : widths) total += w;
+  total = std::min(total, width_of(results()).value_or(total));
   for (size_t r = 0; r < table.rows.size(); ++r) {
     const auto& row = table.rows[r];
     std::string line;
