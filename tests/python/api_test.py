@@ -236,6 +236,18 @@ class Commands(Files):
         with self.assertRaises(regraft.RegraftError):
             regraft.check(chain(), chain(weight=0.25), certificate=path.read_bytes())
 
+    def test_what_was_won_is_explained(self):
+        report = regraft.optimize(chain(), no_measure=True, explain=True).report
+        self.assertEqual(report.explain(), report["explanation"]["text"])
+        self.assertIn("us won", report.explain())
+        with self.assertRaisesRegex(regraft.InputError, "explain=True"):
+            regraft.optimize(chain(), no_measure=True).report.explain()
+
+    def test_a_command_that_the_result_must_pass(self):
+        self.assertTrue(regraft.optimize(chain(), no_measure=True, bisect="test -s").data)
+        with self.assertRaisesRegex(regraft.CheckFailed, "without any step"):
+            regraft.optimize(chain(), no_measure=True, bisect="false")
+
     def test_stats(self):
         found = regraft.stats(chain())
         self.assertEqual((found["nodes"], found["opset"]), (4, 17))

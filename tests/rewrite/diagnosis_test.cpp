@@ -129,7 +129,7 @@ Graph random_graph(Rng& rng) {
         values.push_back(call(g, "transpose", {a}, {{1, 0}}));
         break;
       case 3:
-        if (g.shape(a)[1] == g.shape(b)[0]) values.push_back(call(g, "matmul", {a, b}));
+        if (same(g.shape(a)[1], g.shape(b)[0])) values.push_back(call(g, "matmul", {a, b}));
         break;
       default:
         values.push_back(call(g, "sub", {a, b}));
