@@ -243,9 +243,7 @@ Fitter::Bound Fitter::bind(const LiveGraph& g, const RuleInstance& instance, con
   for (const Formula& f : instance.requires_lhs) {
     auto condition = translate(f, b.sizes, interner.pool());
     if (condition && holds(*condition)) continue;
-    std::shared_ptr<const Formula> asked;
-    if (condition) asked = std::make_shared<const Formula>(*std::move(condition));
-    return {std::nullopt, {Misfit::Condition, -1, -1, -1, std::move(asked)}};
+    return {std::nullopt, {Misfit::Condition, -1, -1, -1, std::make_shared<const Formula>(f)}};
   }
   return {std::move(b), {}};
 }

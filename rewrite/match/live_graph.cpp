@@ -264,8 +264,8 @@ void LiveGraph::set_position(int32_t id, double position) {
 
 void LiveGraph::lift(std::span<const int32_t> ids) {
   constexpr double kGap = 1e-6;  // that of the start is 1
-  using Place = std::pair<double, int32_t>;
-  std::priority_queue<Place, std::vector<Place>, std::greater<>> waiting;
+  using Positioned = std::pair<double, int32_t>;
+  std::priority_queue<Positioned, std::vector<Positioned>, std::greater<>> waiting;
   for (int32_t id : ids) waiting.push({slot(id).position, id});
   while (!waiting.empty()) {
     int32_t id = waiting.top().second;

@@ -1,5 +1,6 @@
 #include "rewrite/match/misfit.h"
 
+#include <algorithm>
 #include <set>
 
 namespace regraft::rewrite {
@@ -69,6 +70,32 @@ std::string size_at(const Misfit& misfit, const CompiledRule& rule, const LiveGr
          to_string(shape[d]);
 }
 
+void collect_sizes(const Formula& f, std::set<std::pair<std::string, int>>& names) {
+  for (const auto& term : f.poly.terms())
+    for (Var v : term.monomial)
+      if (auto name = size_name(*v)) names.insert({name->variable, name->axis});
+  for (const Formula& part : f.parts) collect_sizes(part, names);
+}
+
+/// "it needs a.2-a.3=0; here a.2 is 8, a.3 is 4".
+std::string condition(const Misfit& misfit, const CompiledRule& rule, const LiveGraph& g,
+                      const Place& place) {
+  std::set<std::pair<std::string, int>> names;
+  collect_sizes(*misfit.condition, names);
+  std::string here;
+  for (const auto& [variable, axis] : names) {
+    auto at = std::ranges::find(rule.rule.variables, variable);
+    if (at == rule.rule.variables.end()) continue;
+    auto v = static_cast<size_t>(at - rule.rule.variables.begin());
+    const auto& shape = g.interner().type(g.type(place.variables[v])).shape;
+    int place_of = axis < 0 && shape ? axis + static_cast<int>(shape->size()) : axis;
+    if (!shape || place_of < 0 || static_cast<size_t>(place_of) >= shape->size()) continue;
+    here += (here.empty() ? "; here " : ", ") + variable + "." + std::to_string(axis) + " is " +
+            regraft::to_string((*shape)[static_cast<size_t>(place_of)]);
+  }
+  return "it needs " + regraft::to_string(*misfit.condition) + here;
+}
+
 }  // namespace
 
 std::string to_string(const Misfit& misfit, const CompiledRule& rule, const LiveGraph& g,
@@ -97,8 +124,7 @@ std::string to_string(const Misfit& misfit, const CompiledRule& rule, const Live
     case Misfit::Range:
       return "a size is below the least that the rule is proved for";
     case Misfit::Condition:
-      return misfit.condition ? "not known to hold: " + regraft::to_string(*misfit.condition)
-                              : "a size in its condition is not known";
+      return condition(misfit, rule, g, place);
     case Misfit::RightSide:
       return "its right side cannot be written for these types";
     case Misfit::Empty:

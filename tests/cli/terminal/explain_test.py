@@ -97,6 +97,7 @@ class Explain(common.Terminal):
         self.assertEqual(report["applied"], {EQUAL_SIZES: 1})
         [reason] = self.reasons(self.transposed(8, 4, [0, 1, 3, 2]), rules=[EQUAL_SIZES])
         self.assertEqual((reason["reason"], reason["rule"]), ("condition fails", EQUAL_SIZES))
+        self.assertIn("a.2 is 8, a.3 is 4", reason["text"])
 
     def test_an_attribute_is_another(self):
         [reason] = self.reasons(self.transposed(8, 8, [0, 2, 1, 3]), rules=[EQUAL_SIZES])

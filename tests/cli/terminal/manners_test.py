@@ -136,7 +136,7 @@ class Width(Commands):
         domain, kind = name.split(":")
         model = model_of([node(kind, ["x"], ["y"], domain=domain)], {"x": [4]}, {"y": [4]})
         model.opset_import.add(domain=domain, version=1)
-        return self.saved(model), name
+        return self.saved(model, "long.onnx"), name
 
     def test_tables(self):
         model, name = self.long_names()
