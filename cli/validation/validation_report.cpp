@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/host.h"
 #include "base/printable.h"
+#include "base/terminal.h"
 #include "cli/support/commands.h"
 #include "cli/support/report.h"
 #include "verify/numerics/numerics.h"
@@ -301,6 +303,20 @@ json json_of(const ValidationReport& report) {
   return j;
 }
 
+namespace {
+
+/// As wide as a column.
+std::string painted_verdict(Equivalence e) {
+  const bool proved = e == Equivalence::Proved || e == Equivalence::UpToConstants;
+  return painted(fmt::format("{:<24}", to_string(e)),
+                 proved                      ? Colour::Green
+                 : e == Equivalence::Refuted ? Colour::Red
+                                             : Colour::Yellow,
+                 results());
+}
+
+}  // namespace
+
 std::string text_of(const ValidationReport& report) {
   const Validation& v = report.validation;
   std::string s;
@@ -308,7 +324,7 @@ std::string text_of(const ValidationReport& report) {
   for (const std::string& f : report.fixed)
     s += fmt::format("size       {}, as the second model has it\n", printable(f));
   for (const auto& o : v.outputs)
-    s += fmt::format("{:<24} {}{}\n", to_string(o.verdict), printable(o.a),
+    s += fmt::format("{} {}{}\n", painted_verdict(o.verdict), printable(o.a),
                      o.reason.empty() ? "" : ": " + printable(o.reason));
   int64_t merges = 0, kinds = 0, constants = 0;
   double worst = 0;
