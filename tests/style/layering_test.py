@@ -29,7 +29,7 @@ MAY_INCLUDE = {
 }
 ROOMS = [*MAY_INCLUDE, "cli", "python"]
 PYTHON_MAY_IMPORT = {"regraft", "numpy", "onnx", "onnx_ir", "onnxruntime", "openvino", "tqdm",
-                     "gymnasium", "torch", "torch_geometric"}
+                     "gymnasium", "sb3_contrib", "stable_baselines3", "torch", "torch_geometric"}
 # Installed side by side, in one folder.
 BESIDE = {"cli/library/regraft_env.h": "regraft.h"}
 # Start of an included header -> files (path prefixes) that may include it.
