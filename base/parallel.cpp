@@ -5,6 +5,7 @@
 #include <cmath>
 #include <csignal>
 #include <limits>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -15,6 +16,7 @@
 
 #ifdef REGRAFT_PARALLEL_TBB
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #else
@@ -60,6 +62,10 @@ void parallel_for(size_t n, int threads, const std::function<void(size_t)>& body
     for (size_t i = 0; i < n; ++i) body(i);
     return;
   }
+  // More threads than there are cores are not worth the library's warning.
+  std::optional<tbb::global_control> allowed;
+  if (threads > default_threads())
+    allowed.emplace(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads));
   tbb::task_arena arena(threads);
   arena.execute([&, caller = uninterrupted] {
     tbb::parallel_for(tbb::blocked_range<size_t>(0, n, grain), [&](const auto& range) {

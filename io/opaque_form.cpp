@@ -116,15 +116,6 @@ const std::map<std::string_view, std::vector<int64_t>>& meanings() {
   return table;
 }
 
-/// As opset 20 calls the ways to interpolate.
-void rename_modes(onnx::NodeProto& node) {
-  for (auto& a : *node.mutable_attribute()) {
-    if (a.name() != "mode") continue;
-    if (a.s() == "bilinear") a.set_s("linear");
-    if (a.s() == "bicubic") a.set_s("cubic");
-  }
-}
-
 using Attributes = std::vector<onnx::AttributeProto>;
 
 std::vector<std::string> split(const std::string& text, char at) {
@@ -178,6 +169,15 @@ const std::map<std::string, std::map<int64_t, Attributes>, std::less<>>& table()
   return *rows;
 }
 
+/// As opset 20 calls the ways to interpolate.
+void rename_modes(onnx::NodeProto& node) {
+  for (auto& a : *node.mutable_attribute()) {
+    if (a.name() != "mode") continue;
+    if (a.s() == "bilinear") a.set_s("linear");
+    if (a.s() == "bicubic") a.set_s("cubic");
+  }
+}
+
 }  // namespace
 
 int64_t meaning_version(const onnx::NodeProto& node, int64_t opset) {
@@ -224,9 +224,9 @@ void add_defaults(onnx::NodeProto& node, int64_t opset) {
   if (row == type->second.begin()) return;
   std::set<std::string> present;
   for (const auto& a : node.attribute()) present.insert(a.name());
-  if (node.op_type() == "GridSample" && opset < 20) rename_modes(node);
   for (const onnx::AttributeProto& a : std::prev(row)->second)
     if (!present.contains(a.name())) *node.add_attribute() = a;
+  if (node.op_type() == "GridSample" && opset < 20) rename_modes(node);
 }
 
 }  // namespace regraft::io

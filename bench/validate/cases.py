@@ -11,6 +11,10 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "zoo"))
 
+import onnx  # noqa: E402
+
+import doubles  # noqa: E402
+import evaluator  # noqa: E402
 import zoo_tools  # noqa: E402
 
 TIME, MEMORY = 110, 4  # seconds and GB that regraft may take
@@ -90,8 +94,8 @@ def summary(report):
     case = report["counterexample"]
     if case:
         found["counterexample"] = {
-            "sizes": case["sizes"], "output": case["output"], "a": case["a"], "b": case["b"],
-            "chosen": case["chosen"], "allowed": case["allowed"], "shapes": case["shapes"],
+            "sizes": case["sizes"], "output": case["output"], "a": case.get("a"), "b": case.get("b"),
+            "chosen": case["chosen"], "allowed": case.get("allowed"), "shapes": case.get("shapes"),
             "starts": case["starts"], "replayed": case["replayed"],
             "failure": case.get("failure", ""), "not_replayed": case.get("not_replayed", "")}
     return found
@@ -115,3 +119,9 @@ def differences(entry, case):
     not."""
     found = zoo_tools.checked(entry, case["before"], [case["after"]])[-1]
     return {key: found[key] for key in ("differences", "error") if key in found}
+
+
+def in_double(entry, case):
+    """How far the sides are apart in double precision, as doubles.difference says."""
+    before, after = onnx.load(case["before"]), onnx.load(case["after"])
+    return doubles.difference(before, after, [v for _, v in evaluator.feeds(before, entry)])

@@ -64,10 +64,14 @@ def key(case, program, *more):
 
 
 def judge(case, regraft, program, entries, results):
-    """The case with what regraft said; a right pair that is refuted is run in onnxruntime."""
+    """The case with what regraft said; a right pair that is refuted is run in onnxruntime, a mutant
+    that is proved in double precision."""
     said = results.get(key(case, program), lambda: cases.validate(regraft, case))
     if case["group"] == "pair" and said["verdict"] == "refuted":
         said = {**said, "ran": results.get(key(case, "onnxruntime"), lambda: cases.differences(
+            entries[case["model"]], case))}
+    if case["group"] == "mutant" and said["verdict"].startswith("proved"):
+        said = {**said, "in double": results.get(key(case, "double"), lambda: cases.in_double(
             entries[case["model"]], case))}
     print(f"{said['verdict']:24} {said['seconds']:7.2f} s {said['memory'] >> 20:5} MiB "
           f"{case['stratum']:22} {case['id']} {said.get('told', '')}", flush=True)

@@ -108,6 +108,12 @@ def mutants_section(f):
              "too.", "",
              *zoo_tools.table(["kind", *head[1:]], mutant_rows(f["mutants"])),
              *zoo_tools.table(["tool", *head[1:]], mutant_rows(f["mutants by tool"]))]
+    if f["accidents"]:
+        lines += ["Equal by accident after all: these were proved, and in double precision, where "
+                  "ONNX's reference evaluator runs them, their outputs agree. They are not counted "
+                  "above.", "",
+                  *(f"* {name}: {what}; {gap:.0e} of the largest magnitude apart"
+                    for name, what, gap in f["accidents"]), ""]
     if f["mutants proved"]:
         lines += ["Proved, and wrong:", "",
                   *(f"* {name}: {what}" for name, what in f["mutants proved"]), ""]

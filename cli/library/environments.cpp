@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/files/output_file.h"
+#include "base/printable.h"
 #include "certify/check.h"
 #include "cli/library/fields.h"
 #include "cli/support/commands.h"
@@ -11,6 +12,7 @@
 #include "cli/support/report.h"
 #include "cli/support/rewards.h"
 #include "cli/support/rule_set.h"
+#include "cost/model/kernel.h"
 #include "ir/graph/fold.h"
 
 namespace regraft::cli {
@@ -49,6 +51,9 @@ Result<Wanted> wanted_of(const std::string& text) {
   auto reward = rl::reward_named(w.reward);
   if (!reward) return f.wrong("reward", one_of(rl::reward_names()));
   e.reward = *reward;
+  bool known = w.cost == "auto" || w.cost == "roofline" || w.cost.ends_with(".profile");
+  if (!known && !cost::find_runtime(w.cost))
+    return error("cost: " + printable(w.cost) + " is no cost model and no .profile file");
   if (actions != "matches" && actions != "factorised")
     return f.wrong("actions", one_of({"matches", "factorised"}));
   v.actions = actions == "matches" ? rl::Actions::Matches : rl::Actions::Factorised;

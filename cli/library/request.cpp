@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/nearest.h"
 #include "cli/support/json_file.h"
 #include "cli/support/report.h"
 
@@ -43,6 +44,12 @@ CLI::Option* find_option(CLI::App& app, std::string name) {
   for (CLI::Option* option : app.get_options())
     if (name_of(*option) == name) return option;
   return nullptr;
+}
+
+std::vector<std::string> names_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) names.push_back(name_of(*option));
+  return names;
 }
 
 Error mistake(const std::string& name, const std::string& what) {
@@ -103,7 +110,8 @@ class Line {
   Status add(const std::string& name, const json& value, const Place& place) {
     CLI::Option* option = find_option(app_, name);
     if (!option || name == kHelp)
-      return mistake(name, app_.get_name() + " has no option of this name");
+      return mistake(
+          name, app_.get_name() + " has no option of this name" + suggestion(name, names_of(app_)));
     if (is_absent(value)) return {};
     if (is_flag(*option)) {
       if (value != true) return mistake(name, "true or false is needed");

@@ -103,7 +103,7 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   auto* app =
       root.add_subcommand("optimize", "rewrite a model with proved rules so that it costs less");
   app->add_option("model", f.in, "ONNX model")->required();
-  app->add_option("-o,--out", f.out, "where to write the optimised model")->required();
+  app->add_option("-o,--out,out", f.out, "where to write the optimised model")->required();
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--disable-rule", f.disabled, "names of rules to leave out");
   add_search(*app, f);
@@ -137,7 +137,7 @@ void add_simplify(CLI::App& root, OptimizeFlags& f, int& code) {
   f.simplify = true;
   f.search = "clean-up";
   app->add_option("model", f.in, "ONNX model")->required();
-  app->add_option("-o,--out", f.out, "where to write the simplified model")->required();
+  app->add_option("-o,--out,out", f.out, "where to write the simplified model")->required();
   add_checking(*app, f);
   add_common(*app, f.common);
   add_time(*app, f.common);

@@ -8,12 +8,14 @@
 #include <sstream>
 
 #include "base/host.h"
+#include "base/nearest.h"
 #include "base/parallel.h"
 #include "base/printable.h"
 #include "cli/options/optimize.h"
 #include "cli/options/options.h"
 #include "cli/options/shared.h"
 #include "cli/options/validate.h"
+#include "cli/program/about.h"
 #include "cli/shell/commands.h"
 #include "io/model.h"
 
@@ -68,6 +70,7 @@ Program::Program() : state_(std::make_unique<State>()) {
   add_stats(app, s.stats, s.code);
   add_eval(app, s.eval, s.code);
   add_shell(app, s.code);
+  app.footer("regraft IN.onnx OUT.onnx is short for regraft optimize IN.onnx OUT.onnx.");
 }
 
 Program::~Program() = default;
@@ -83,24 +86,67 @@ int ended(int code) {
   return code == kDone && Stop::was_interrupted() ? kInterrupted : code;
 }
 
+std::vector<std::string> names_of_subcommands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  return names;
+}
+
+/// The subcommand that the command line came to.
+const CLI::App& innermost(const CLI::App& app) {
+  auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+/// What the first word that nobody expected was probably meant to be.
+std::string meant(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const CLI::App& command = innermost(app);
+  std::vector<std::string> words;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+  for (const std::string& word : arguments) {
+    std::string name = word.substr(0, word.find('='));
+    bool is_option = name.starts_with("--");
+    if (is_option && std::ranges::count(words, name) > 0) continue;
+    std::string found = suggestion(name, is_option ? words : names_of_subcommands(command));
+    if (!found.empty()) return found;
+  }
+  return "";
+}
+
 /// Prints what `--help` asks for, or what is wrong with the command line.
-int explain(const CLI::App& app, const CLI::ParseError& e) {
+int explain(const CLI::App& app, const CLI::ParseError& e,
+            const std::vector<std::string>& arguments) {
   std::ostringstream help, mistake;
   int code = app.exit(e, help, mistake);
+  std::string said = mistake.str();
+  bool unexpected = code == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
+                    code == static_cast<int>(CLI::ExitCodes::RequiredError);
+  if (unexpected && said.ends_with('\n')) said.insert(said.size() - 1, meant(app, arguments));
   fmt::print(results(), "{}", help.str());
-  fmt::print(messages(), "{}", mistake.str());
+  fmt::print(messages(), "{}", said);
   return code == 0 ? kDone : kUsage;
 }
+
+/// `regraft IN OUT` means `regraft optimize IN OUT`.
+bool names_model(const std::string& word) { return word.ends_with(".onnx"); }
 
 }  // namespace
 
 int Program::run(std::vector<std::string> arguments) {
   io::silence_parser();
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+  if (!arguments.empty() && names_model(arguments.front()))
+    arguments.insert(arguments.begin(), "optimize");
+  if (arguments == std::vector<std::string>{"--version", "--json"}) {
+    fmt::print(results(), "{}\n", about());
+    return ended(kDone);
+  }
   try {
-    app().parse(std::move(arguments));
+    app().parse(
+        std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as it takes them
   } catch (const CLI::ParseError& e) {
-    return explain(app(), e);
+    return explain(app(), e, arguments);
   } catch (const std::bad_alloc&) {
     tell("more memory is needed than --memory allows");
     return kBadInput;

@@ -13,10 +13,12 @@ std::string quoted(const std::string& text) {
   return safe + "'";
 }
 
-/// The first sentence, as menus have room for.
+/// What comes before details, as menus have room for.
 std::string brief(const std::string& help) {
-  size_t end = help.find_first_of(";:");
-  return help.substr(0, end);
+  std::string text = help.substr(0, help.find_first_of(";:"));
+  size_t open = text.rfind(" (");  // of what was cut off
+  bool closed = open == std::string::npos || text.find(')', open) != std::string::npos;
+  return closed ? text : text.substr(0, open);
 }
 
 std::vector<std::string> names_of(const CommandText& c) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/nearest.h"
 #include "cli/support/commands.h"
 #include "substitutions/rule_db.h"
 
@@ -26,7 +27,8 @@ Status check_known(const std::set<std::string>& disabled, const std::set<std::st
   for (const std::string& name : disabled) {
     std::string whole = name.ends_with('~') ? name.substr(0, name.size() - 1) : name;
     if (!names.count(name) && !names.count(whole))
-      return error("--disable-rule " + name + ": there is no rule of this name");
+      return error("--disable-rule " + name + ": there is no rule of this name" +
+                   suggestion(name, {names.begin(), names.end()}));
   }
   return {};
 }

@@ -12,6 +12,7 @@ from .errors import CheckFailed, InputError, InternalError, RegraftError, UsageE
 # nothing; a function: it is called about ten times a second.
 Shown = Union[bool, None, Callable[[Progress], None]]
 SECONDS = 0.1  # between two looks at a call
+HERE = os.path.dirname(__file__)
 PREFIXES = ("regraft: ", "warning: ")
 
 
@@ -95,6 +96,14 @@ def told(line: str) -> str:
     return line
 
 
+def caller() -> int:
+    """How many frames up the first one is that is not this package's, seen from who calls this."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == HERE:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 class Done:
     """What a run left behind."""
 
@@ -127,5 +136,5 @@ def call(command: str, options: Mapping[str, Any], inputs: Mapping[str, bytes], 
     if done.interrupted and done.report is None:
         raise KeyboardInterrupt
     for line in done.messages:
-        warnings.warn(line, RuntimeWarning, stacklevel=4)
+        warnings.warn(line, RuntimeWarning, stacklevel=caller())
     return done

@@ -83,7 +83,7 @@ def load() -> ctypes.CDLL:
 
 
 def version() -> str:
-    return load().regraft_version().decode()
+    return text_of(load().regraft_version())
 
 
 def options(command: str) -> Optional[Dict[str, Any]]:
@@ -144,9 +144,10 @@ class Run:
         if not text:
             return None
         try:
-            return json.loads(text)
+            found: Dict[str, Any] = json.loads(text)
         except ValueError as error:
             raise InternalError(f"the report is no JSON: {error}") from None
+        return found
 
     def output(self, name: str) -> Optional[bytes]:
         return self.bytes_of("regraft_output", name.encode())

@@ -43,6 +43,38 @@ class Usage(CommandLine):
                 self.assert_exit(regraft(*arguments), USAGE)
         self.assertEqual(os.listdir(self.out_folder), [])
 
+    def test_version_for_machines(self):
+        said = json.loads(regraft("--version", "--json").stdout)
+        self.assertIn(said["version"], regraft("--version").stdout)
+        self.assertTrue(os.path.isdir(said["rules"]))
+        self.assertIn("onnxruntime", said["runtimes"])
+
+    def test_mistyped_words_get_a_suggestion(self):
+        model = bad_models.good(self.folder)
+        for arguments, meant in ((["optimse", model], "'optimize'"),
+                                 (["optimize", model, self.out, "--serach", "greedy"], "'--search'"),
+                                 (["optimize", model, self.out, "--budgt=3"], "'--budget'"),
+                                 (["rules", "atlsa"], "'atlas'")):
+            with self.subTest(arguments=arguments):
+                run = regraft(*arguments)
+                self.assert_exit(run, USAGE)
+                self.assertIn(f"did you mean {meant}?", run.stderr)
+        self.assertNotIn("mean", regraft("frobnicate").stderr)
+        run = regraft("optimize", model, self.out, "--no-measure", "--disable-rule",
+                      "add-add-ful-mul=full.49e4")
+        self.assert_exit(run, BAD_INPUT)
+        self.assertIn("did you mean 'add-add-full-mul=full.49e4'?", run.stderr)
+        self.assertEqual(os.listdir(self.out_folder), [])
+
+    def test_model_and_output_are_enough(self):
+        model = bad_models.good(self.folder)
+        quick = ["--no-measure", "--search-time", "1", "--quiet"]
+        for arguments in (["optimize", model, self.out], [model, self.out]):
+            self.assert_exit(regraft(*arguments, *quick), DONE)
+            onnx.checker.check_model(self.out)
+            os.remove(self.out)
+        self.assert_exit(regraft("simplify", model, self.out, "--quiet"), DONE)
+
     def test_unknown_operator_set_is_refused_by_name(self):
         run = regraft("generate", "--ops", "nosuchset", "--max-size", "1", "-o", self.out)
         self.assertIn(run.returncode, (USAGE, BAD_INPUT))

@@ -7,6 +7,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -86,6 +87,15 @@ class Installed(unittest.TestCase):
         self.assertEqual((made.returncode, made.stderr), (0, ""))
         self.assertEqual(run(program).stdout, run(self.prefix / "bin/regraft", "--version").stdout
                          .split()[-1] + "\n")
+
+    def test_the_library_shows_its_interface_alone(self):
+        if not shutil.which("nm"):
+            self.skipTest("no nm")
+        shown = run("nm", "-D", "--defined-only", self.find("libregraft.so")).stdout.splitlines()
+        names = {line.split()[-1].split("@")[0] for line in shown}
+        declared = set(re.findall(r"REGRAFT_EXPORT [^;(]*?(regraft_\w+)\(",
+                                  self.find("regraft.h").read_text()))
+        self.assertEqual(names - {"REGRAFT_1"}, declared)
 
     def test_completions_name_the_commands(self):
         scripts = {"bash": self.find("bash-completion") / "completions/regraft",

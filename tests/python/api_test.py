@@ -162,6 +162,15 @@ class Kinds(Files):
         np.testing.assert_allclose(outputs(onnx.load(out), x), outputs(chain(), x), rtol=1e-5)
         self.assertLess(len(self.optimized(path).model.graph.node), 4)
 
+    def test_warnings_name_the_line_that_called(self):
+        for call in (lambda: regraft.generate(ops="core", max_size=4, time=0.01, progress=False),
+                     lambda: regraft.optimize(chain(), no_measure=True, max_size=1)):
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                call()
+            self.assertEqual([w.filename for w in told], [__file__])
+            self.assertFalse(str(told[0].message).startswith(("warning", "regraft")))
+
     def test_shapes_are_mappings(self):
         result = self.optimized(chain(), shape={"x": [2, 4]})
         dims = result.model.graph.input[0].type.tensor_type.shape.dim
@@ -349,6 +358,18 @@ class Process(Files):
             thread.join()
         self.assertEqual(wrong, [])
         self.assertEqual(sorted(found), [(k, k + 1) for k in range(1, 6)])
+
+    def test_a_forked_process_works_and_says_nothing(self):
+        run = python(
+            "import multiprocessing, regraft\n"
+            "text = b'twice  (neg (neg ?x)) => ?x\\n'\n"
+            "work = lambda k: regraft.verify(text, threads=8)['proved']\n"
+            "assert work(0) == 1\n"
+            "child = multiprocessing.get_context('fork').Process(\n"
+            "    target=lambda: exit(0 if work(1) == 1 else 1))\n"
+            "child.start(); child.join(); assert child.exitcode == 0\n")
+        out, told = run.communicate(timeout=120)
+        self.assertEqual((run.returncode, out, told), (0, "", ""))
 
     def test_progress_is_told(self):
         seen = []

@@ -23,6 +23,7 @@ import onnx  # noqa: E402
 from onnx import numpy_helper, parser  # noqa: E402
 
 import cases  # noqa: E402
+import doubles  # noqa: E402
 import evaluator  # noqa: E402
 import layout_mutations  # noqa: E402
 import make_pairs  # noqa: E402
@@ -140,6 +141,31 @@ class Evaluation(unittest.TestCase):
         entry = {**ENTRY, "ranges": {"mask": [1, 1], "ids": [0, 9]}}
         self.assertEqual(evaluator.widened(entry)["ranges"], {"mask": [0, 1], "ids": [0, 9]})
         self.assertIsNone(evaluator.widened(ENTRY))
+
+
+class InDouble(unittest.TestCase):
+    """A sum in another order differs where the sigmoid is nearly 0; in double precision less."""
+    SUM = """g (float[N,4] x) => (float[N,4] y) {
+      a = Constant<value_float = -15.3>()  b = Add(x, a)  c = Cast<to = 1>(b)
+      d = %s  y = Sigmoid(d) }"""
+
+    def gap(self, after, before="Add(c, w)"):
+        made = [model(self.SUM % text, w=np.float32([0.1, 0.2, 0.3, 0.4])) for text in
+                (before, after)]
+        feeds = [values for _, values in evaluator.feeds(made[0], ENTRY)]
+        return doubles.difference(*made, feeds)
+
+    def test_differences(self):
+        self.assertLessEqual(self.gap("Sum(w, x, a)"), doubles.AGREE)
+        self.assertGreater(self.gap("Sub(c, w)"), 0.1)
+        self.assertEqual(self.gap("Expand(c, shape)"), None)  # nothing makes the shape
+
+    def test_the_given_model_stays(self):
+        made = model(self.SUM % "Add(c, w)", w=np.float32([1]))
+        text = made.SerializeToString()
+        wide = doubles.in_double(made)
+        self.assertEqual(made.SerializeToString(), text)
+        self.assertEqual(wide.graph.initializer[0].data_type, onnx.TensorProto.DOUBLE)
 
 
 class Kinds(unittest.TestCase):
@@ -343,6 +369,14 @@ class Journal(unittest.TestCase):
         self.assertEqual(found, cases.stratified(made, 6))
         self.assertEqual(len(cases.stratified(made, 99)), 23)
 
+    def test_a_counterexample_that_does_not_run_has_no_elements(self):
+        failed = {"sizes": {}, "output": "y", "chosen": "zero", "starts": {}, "replayed": "r",
+                  "failure": "no kernel"}
+        report = {"verdict": "refuted", "interface": [], "outputs": [], "windows": [],
+                  "constants": [], "counterexample": failed}
+        found = cases.summary(report)["counterexample"]
+        self.assertEqual((found["a"], found["failure"]), (None, "no kernel"))
+
     def test_operators_of_a_rule(self):
         rule = "(add (matmul ?x0 ?x1) ?x2) => (reshape (gemm (reshape ?x0 shape=16,-1) ?x1 ?x2))"
         self.assertEqual(cases.operators(rule), ["add", "gemm", "matmul", "reshape"])
@@ -403,6 +437,18 @@ class Report(unittest.TestCase):
         row = f["mutants"]["axis"]
         self.assertEqual([row[k] for k in ("count", "proved", "refuted", "replayed")], [3, 1, 2, 1])
         self.assertEqual(f["mutants proved"], [["a/t#0.3", "w"]])
+        self.assertEqual(f["accidents"], [])
+
+    def test_a_proved_mutant_that_agrees_in_double_precision_is_no_mutant(self):
+        for gap, mutants_left in ((0.0, 2), (1e-3, 3), (None, 3)):
+            made = kept()
+            proved = next(c for c in made["cases"] if c["id"] == "a/t#0.3")
+            proved["said"]["in double"] = gap
+            f = validate_figures.figures(made)
+            self.assertEqual(f["mutants"]["axis"]["count"], mutants_left)
+            self.assertEqual([name for name, *_ in f["accidents"]],
+                             ["a/t#0.3"] if mutants_left == 2 else [])
+            self.assertEqual("after all" in validate_report.text(f), mutants_left == 2)
 
     def test_certified(self):
         self.assertEqual(validate_figures.figures(kept())["certified"],

@@ -1,0 +1,18 @@
+#pragma once
+// What a mistyped word was probably meant to be.
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regraft {
+
+/// The word that takes the fewest changes (a character more, less or other, or two neighbours
+/// exchanged: Damerau's distance between strings), if these are at most a third of the longer one's
+/// length; of several the first. Case counts as no change.
+std::optional<std::string> nearest(const std::string& mistyped,
+                                   const std::vector<std::string>& words);
+
+/// "; did you mean 'greedy'?", or nothing where no word is near.
+std::string suggestion(const std::string& mistyped, const std::vector<std::string>& words);
+
+}  // namespace regraft
