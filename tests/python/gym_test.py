@@ -304,6 +304,7 @@ class Input(Files):
         self.refused(regraft.UsageError, r"models\[0\]: a path, bytes", models=[7])
         self.refused(wrong, "no_such.rules", rules=["no_such.rules"])
         self.refused(wrong, "reward: change, final, .* or mixed is needed", reward="much")
+        self.refused(wrong, "cost: no_such is no cost model", cost="no_such")
         self.refused(wrong, "max_nodes: a whole number from 0", max_nodes=-1)
         self.refused(wrong, "max_growth: a number from 0", max_growth="much")
 
