@@ -5,11 +5,9 @@
 #include <mutex>
 
 #include "base/check.h"
+#include "base/interrupts.h"
 
 namespace regraft {
-
-void forget_interrupts();  // base/parallel.cpp
-
 namespace {
 
 std::atomic<bool> inside_another{false};

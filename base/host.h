@@ -29,9 +29,6 @@ std::FILE* results();
 /// Where everything else is said: stderr, or the host's stream.
 std::FILE* messages();
 
-/// Asks all work to end, as a signal does (Stop::interrupted). From any thread.
-void request_interrupt();
-
 /// How far the latest long work is.
 struct ProgressNow {
   std::string label, unit, note;  ///< empty: there was none yet

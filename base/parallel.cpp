@@ -10,9 +10,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/host.h"
+#include "base/interrupts.h"
 #include "base/resources.h"
-#include "base/uninterrupted.h"
 
 #ifdef REGRAFT_PARALLEL_TBB
 #include <tbb/blocked_range.h>

@@ -5,13 +5,6 @@
 
 namespace regraft::io {
 
-Var symbol_of(const Poly& p) {
-  auto terms = p.terms();
-  bool alone = p.constant() == 0 && terms.size() == 1 && terms[0].coefficient == 1 &&
-               terms[0].monomial.size() == 1;
-  return alone ? terms[0].monomial[0] : nullptr;
-}
-
 namespace {
 
 /// An Error when a size can only be said by a formula.

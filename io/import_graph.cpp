@@ -242,6 +242,7 @@ void Importer::note_decision(size_t index, const OnnxNode& node) {
 
 /// What hands an input on is that input: no node.
 bool Importer::add_alias(size_t index, const OnnxNode& node) {
+  if (model_.nodes[index]->output_size() == 0) return false;
   auto part = only_part(node);
   if (!part) part = unchanged_operand(node);
   if (!(part || hands_on(node)) || model_.nodes[index]->output(0).empty()) return false;

@@ -87,8 +87,6 @@ Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit);
 /// Gives the inputs' axes the sizes asked for, and every axis in the model that has the same name.
 /// An Error names an input or a dimension that the model has not, a rank or a size that differs.
 Status fix_sizes(onnx::GraphProto& graph, const FixedSizes& sizes);
-/// The symbol that p is; nullptr: it is something else.
-Var symbol_of(const Poly& p);
 /// Sets the typical sizes of the inputs' symbols: see FixedSizes. An Error names one that no input
 /// has.
 Status set_typical_sizes(Graph& graph, const std::map<std::string, int64_t>& named);

@@ -29,10 +29,9 @@ std::optional<FileIdentity> identity_of(const std::string& path);
 ///
 /// Symbolic links are followed. An existing file keeps its mode; a new one gets what the umask
 /// leaves. What is there and is no regular file (a device, a pipe), or is in no folder any more (a
-/// MemoryFile), is written in place. "-", and
-/// any name of the open standard output, is standard output; from then on all else that this
-/// process prints there goes to standard error. An empty path is nowhere: all calls succeed. Not
-/// thread-safe.
+/// MemoryFile), is written in place. "-", and any name of the open standard output, is standard
+/// output; from then on all else that this process prints there goes to standard error. An empty
+/// path is nowhere: all calls succeed. Not thread-safe.
 class OutputFile {
  public:
   OutputFile() = default;  ///< nowhere

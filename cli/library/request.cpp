@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/nearest.h"
+#include "cli/options/shared.h"
 #include "cli/support/json_file.h"
 #include "cli/support/report.h"
 
@@ -119,7 +120,7 @@ class Line {
       return {};
     }
     ASSIGN_OR_RETURN(auto values, values_of(name_of(*option), value, place));
-    if (option->get_positional()) {
+    if (is_operand(*option)) {
       operands_[option] = std::move(values);
       return {};
     }
@@ -149,9 +150,9 @@ Arguments words_of(const std::string& command) {
 json option_json(const CLI::Option& option) {
   return {{"name", name_of(option)},
           {"help", option.get_description()},
-          {"kind", option.get_positional() ? "operand"
-                   : is_flag(option)       ? "flag"
-                                           : "option"},
+          {"kind", is_operand(option) ? "operand"
+                   : is_flag(option)  ? "flag"
+                                      : "option"},
           {"several", option.get_items_expected_max() > 1},
           {"required", option.get_required()},
           {"type", option.get_type_name()},

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/interrupts.h"
 #include "cli/library/hosting.h"
 #include "cli/measure/worker.h"
 #include "cli/program/program.h"

@@ -1,5 +1,6 @@
 #pragma once
-// Options that several subcommands have. With main.cpp and optimize.cpp all that includes CLI11.
+// Options that several subcommands have. CLI11 is included by what reads the command line or
+// describes it.
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 
@@ -8,6 +9,11 @@
 #include "cost/model/kernel.h"
 
 namespace regraft::cli {
+
+/// Has it a place on the command line, and no name?
+inline bool is_operand(const CLI::Option& option) {
+  return option.get_positional() && !option.nonpositional();
+}
 
 inline void add_common(CLI::App& app, Common& c) {
   app.add_flag_callback(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <new>
+#include <set>
 #include <sstream>
 
 #include "base/host.h"
@@ -132,13 +133,16 @@ int explain(const CLI::App& app, const CLI::ParseError& e,
 /// `regraft IN OUT` means `regraft optimize IN OUT`.
 bool names_model(const std::string& word) { return word.ends_with(".onnx"); }
 
+/// In any order; the version flag of CLI11 takes no others.
+const std::set<std::string> kAbout = {"--version", "--json"};
+
 }  // namespace
 
 int Program::run(std::vector<std::string> arguments) {
   io::silence_parser();
   if (!arguments.empty() && names_model(arguments.front()))
     arguments.insert(arguments.begin(), "optimize");
-  if (arguments == std::vector<std::string>{"--version", "--json"}) {
+  if (std::set<std::string>(arguments.begin(), arguments.end()) == kAbout) {
     fmt::print(results(), "{}\n", about());
     return ended(kDone);
   }

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <sstream>
 
 #include "base/host.h"
+#include "cli/options/shared.h"
 #include "cli/support/commands.h"
 
 namespace regraft::cli {
@@ -30,7 +30,7 @@ OptionText text_of(const CLI::Option& option) {
   t.help = option.get_description();
   t.several = option.get_items_expected_max() > 1;
   t.required = option.get_required();
-  if (option.get_positional()) {
+  if (is_operand(option)) {
     t.names.clear();
     t.label = option.get_name();
   }

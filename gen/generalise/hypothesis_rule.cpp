@@ -31,10 +31,9 @@ std::vector<Attribute> attributes_of(const Side& side, Part part,
 std::vector<Var> plain_symbols(const Attribute& a) {
   std::vector<Var> r;
   for (const Poly& p : a.numbers) {
-    bool plain = p.constant() == 0 && p.terms().size() == 1 && p.terms()[0].coefficient == 1 &&
-                 p.terms()[0].monomial.size() == 1;
-    if (!plain) return {};
-    r.push_back(p.terms()[0].monomial[0]);
+    Var symbol = symbol_of(p);
+    if (!symbol) return {};
+    r.push_back(symbol);
   }
   return r;
 }

@@ -99,17 +99,6 @@ std::vector<TermId> rule_leaves(const Bank& bank, TermId lhs) {
   return order;
 }
 
-namespace {
-
-/// The symbol that p is; nullptr when it is anything else.
-Var symbol_of(const Poly& p) {
-  if (p.constant() != 0 || p.terms().size() != 1 || p.terms()[0].coefficient != 1) return nullptr;
-  const Monomial& m = p.terms()[0].monomial;
-  return m.size() == 1 ? m[0] : nullptr;
-}
-
-}  // namespace
-
 std::optional<AttrBinding> bind(const Form& form, const std::vector<int64_t>& numbers,
                                 AttrBinding known) {
   if (!form.list.empty()) {

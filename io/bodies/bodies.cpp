@@ -38,14 +38,6 @@ const onnx::GraphProto& body_at(const Model& model, const BodyPlace& place) {
   return node.attribute(attribute_of(node, place.attribute)).g();
 }
 
-/// The name of a size that is a symbol alone; empty: it is not.
-std::string symbol_of(const Poly& p) {
-  auto terms = p.terms();
-  bool alone = p.constant() == 0 && terms.size() == 1 && terms[0].coefficient == 1 &&
-               terms[0].monomial.size() == 1;
-  return alone ? terms[0].monomial[0]->name : std::string();
-}
-
 /// A size outside is none that the body names, whatever their names.
 onnx::ValueInfoProto declared(const OuterInput& input) {
   onnx::ValueInfoProto info;
@@ -59,8 +51,8 @@ onnx::ValueInfoProto declared(const OuterInput& input) {
     auto& dim = *tensor.mutable_shape()->add_dim();
     if (d.is_constant())
       dim.set_dim_value(d.constant());
-    else if (std::string name = symbol_of(d); !name.empty())
-      dim.set_dim_param("outer " + name);
+    else if (Var symbol = symbol_of(d))
+      dim.set_dim_param("outer " + symbol->name);
   }
   return info;
 }

@@ -44,13 +44,6 @@ class SizeDigest {
   Sha256 sha_;
 };
 
-/// The size that p is; nullptr: it is none.
-Var only_symbol(const Poly& p) {
-  bool alone = p.constant() == 0 && p.terms().size() == 1 && p.terms()[0].coefficient == 1 &&
-               p.terms()[0].monomial.size() == 1;
-  return alone ? p.terms()[0].monomial[0] : nullptr;
-}
-
 }  // namespace
 
 std::map<Var, InputAxis, SymbolLess> input_axes(const Graph& g) {
@@ -58,7 +51,7 @@ std::map<Var, InputAxis, SymbolLess> input_axes(const Graph& g) {
   for (size_t k = 0; k < g.inputs().size(); ++k) {
     const auto& shape = g.type(g.inputs()[k]).shape;
     for (size_t d = 0; shape && d < shape->size(); ++d)
-      if (Var v = only_symbol((*shape)[d])) axes.try_emplace(v, InputAxis{k, d});
+      if (Var v = symbol_of((*shape)[d])) axes.try_emplace(v, InputAxis{k, d});
   }
   return axes;
 }
@@ -98,7 +91,7 @@ std::string SizeWriter::power_product(const Monomial& m) {
 
 std::string SizeWriter::computed(const Poly& p) {
   if (p.is_constant()) return number(p.constant());
-  if (Var v = only_symbol(p)) return symbol(v);
+  if (Var v = symbol_of(p)) return symbol(v);
   std::string total;
   for (const auto& [monomial, coefficient] : p.terms()) {
     std::string term = power_product(monomial);
@@ -117,12 +110,12 @@ std::string SizeWriter::scalar(const Poly& p) {
 }
 
 size_t SizeWriter::run(const std::vector<Poly>& sizes, size_t k) const {
-  Var first = only_symbol(sizes[k]);
+  Var first = symbol_of(sizes[k]);
   if (!first || !axes_.contains(first)) return 0;
   InputAxis at = axes_.at(first);
   size_t n = 1;
   for (; k + n < sizes.size(); ++n) {
-    Var next = only_symbol(sizes[k + n]);
+    Var next = symbol_of(sizes[k + n]);
     if (!next || !axes_.contains(next)) break;
     InputAxis there = axes_.at(next);
     if (there.input != at.input || there.axis != at.axis + n) break;
@@ -138,7 +131,7 @@ std::string SizeWriter::part(const std::vector<Poly>& sizes, size_t first, size_
     return target_.constant(Constant::of_ints({static_cast<int64_t>(count)}, numbers));
   }
   if (count == 1) return scalar(sizes[first]);
-  InputAxis at = axes_.at(only_symbol(sizes[first]));
+  InputAxis at = axes_.at(symbol_of(sizes[first]));
   auto start = static_cast<int64_t>(at.axis), end = start + static_cast<int64_t>(count);
   return target_.add({"Shape",
                       {target_.input(at.input)},

@@ -320,6 +320,13 @@ bool mentions(const Poly& p, Var v) {
   return false;
 }
 
+Var symbol_of(const Poly& p) {
+  auto terms = p.terms();
+  bool alone = p.constant() == 0 && terms.size() == 1 && terms[0].coefficient == 1 &&
+               terms[0].monomial.size() == 1;
+  return alone ? terms[0].monomial[0] : nullptr;
+}
+
 Poly substitute(const Poly& p, const Substitution& s) {
   bool touched = false;
   for (const auto& [v, e] : s) touched = touched || mentions(p, v);

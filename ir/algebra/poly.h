@@ -195,6 +195,8 @@ using Substitution = std::map<Var, Poly, SymbolLess>;
 using Valuation = std::map<Var, int64_t, SymbolLess>;
 
 bool mentions(const Poly& p, Var v);
+/// The symbol that p is; nullptr: it is something else.
+Var symbol_of(const Poly& p);
 /// Simultaneous replacement; goes through quotients and lookups.
 Poly substitute(const Poly& p, const Substitution& s);
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/uninterrupted.h"
+#include "base/interrupts.h"
 
 namespace regraft {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/uninterrupted.h"
+#include "base/interrupts.h"
 #include "ir/graph/cone.h"
 #include "ir/graph/eval.h"
 

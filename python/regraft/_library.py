@@ -100,10 +100,10 @@ class Run:
     """A command that goes on in the library's own thread. Ends with the `with` block."""
 
     def __init__(self, command: str, given: Mapping[str, Any], inputs: Mapping[str, bytes]):
-        self.library = load()
+        self.native = load()
         buffers = (Buffer * len(inputs))(
             *(Buffer(name.encode(), data, len(data)) for name, data in inputs.items()))
-        self.handle = self.library.regraft_start(
+        self.handle = self.native.regraft_start(
             command.encode(), json.dumps(given).encode(), buffers, len(inputs))
         if not self.handle:
             raise MemoryError("regraft: no memory for the inputs")
@@ -112,31 +112,31 @@ class Run:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.library.regraft_free(self.handle)
+        self.native.regraft_free(self.handle)
         self.handle = None
 
     def wait(self, seconds: float) -> bool:
         """Has it ended? Waits so many seconds for it."""
-        return bool(self.library.regraft_wait(self.handle, seconds, None, None))
+        return bool(self.native.regraft_wait(self.handle, seconds, None, None))
 
     def cancel(self) -> None:
-        self.library.regraft_cancel(self.handle)
+        self.native.regraft_cancel(self.handle)
 
     def progress(self) -> Progress:
-        now = self.library.regraft_progress_of(self.handle)
+        now = self.native.regraft_progress_of(self.handle)
         return Progress(text_of(now.label), text_of(now.unit), text_of(now.note), now.done, now.total)
 
     # Once wait() was True:
 
     def status(self) -> int:
-        return int(self.library.regraft_status(self.handle))
+        return int(self.native.regraft_status(self.handle))
 
     def messages(self) -> List[str]:
-        return text_of(self.library.regraft_messages(self.handle)).splitlines()
+        return text_of(self.native.regraft_messages(self.handle)).splitlines()
 
     def bytes_of(self, function: str, *arguments: Any) -> Optional[bytes]:
         size = c_size_t()
-        data = getattr(self.library, function)(self.handle, *arguments, ctypes.byref(size))
+        data = getattr(self.native, function)(self.handle, *arguments, ctypes.byref(size))
         return ctypes.string_at(data, size.value) if data else None
 
     def report(self) -> Optional[Dict[str, Any]]:

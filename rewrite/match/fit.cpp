@@ -21,10 +21,8 @@ using Later = std::vector<std::pair<Poly, Poly>>;
 /// A symbol alone is bound or compared.
 bool bind_number(const Poly& want, const Poly& have, Binding& b, Later& later) {
   if (want.is_constant()) return same(want, have);
-  auto terms = want.terms();
-  bool symbol = terms.size() == 1 && want.constant() == 0 && terms[0].coefficient == 1 &&
-                terms[0].monomial.size() == 1 && !terms[0].monomial[0]->numerator;
-  if (symbol) return b.bind(terms[0].monomial[0], have);
+  Var symbol = symbol_of(want);
+  if (symbol && !symbol->numerator) return b.bind(symbol, have);
   later.push_back({want, have});
   return true;
 }

@@ -16,7 +16,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/resources.h"
-#include "base/uninterrupted.h"
+#include "base/interrupts.h"
 
 namespace regraft {
 namespace {

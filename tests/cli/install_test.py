@@ -101,7 +101,7 @@ class Installed(unittest.TestCase):
         scripts = {"bash": self.find("bash-completion") / "completions/regraft",
                    "zsh": self.find("_regraft"), "fish": self.find("regraft.fish")}
         for shell, script in scripts.items():
-            for word in ("optimize", "validate", "max-size", "backtracking"):
+            for word in ("optimize", "validate", "max-size", "backtracking", "court"):
                 self.assertIn(word, script.read_text(), shell)
             if shutil.which(shell):
                 checked = run(shell, "-n", script)

@@ -140,6 +140,20 @@ TEST(Types, JoiningTensorsWithoutElementsHandsOn) {
   EXPECT_EQ(out.graph().initializer_size(), 1);
 }
 
+TEST(Types, ANodeWithoutOutputsHandsNothingOn) {
+  auto proto = empty_model();
+  auto& g = *proto.mutable_graph();
+  *g.add_input() = value("x", {"2", "4"});
+  *g.add_output() = value("y", {"2", "4"});
+  add_node(g, "Relu", {"x"}, {"y"});
+  auto& node = add_node(g, "Concat", {"x"}, {"z"});
+  node.clear_output();
+  auto& axis = *node.add_attribute();
+  axis.set_name("axis");
+  axis.set_type(onnx::AttributeProto::INT);
+  EXPECT_TRUE(import(proto));
+}
+
 constexpr int64_t kHuge = int64_t{1} << 62;
 
 TEST(Types, SizesThatNoTensorHasSayNothing) {

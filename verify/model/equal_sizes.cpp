@@ -5,16 +5,6 @@
 #include "verify/arithmetic/walk.h"
 
 namespace regraft::verify {
-namespace {
-
-Var symbol_of(const Poly& p) {
-  bool one = p.constant() == 0 && p.terms().size() == 1 && p.terms()[0].coefficient == 1 &&
-             p.terms()[0].monomial.size() == 1;
-  return one ? p.terms()[0].monomial[0] : nullptr;
-}
-
-}  // namespace
-
 void EqualSizes::clear() {
   known_.clear();
   reasons_.clear();

@@ -9,13 +9,6 @@
 namespace regraft::verify {
 namespace {
 
-/// The symbol that a polynomial is; nullptr: it is something else.
-Var symbol_of(const Poly& p) {
-  bool one = p.constant() == 0 && p.terms().size() == 1 && p.terms()[0].coefficient == 1 &&
-             p.terms()[0].monomial.size() == 1;
-  return one ? p.terms()[0].monomial[0] : nullptr;
-}
-
 /// visit(size of the first model's input, size of the second one's) for each matched dimension.
 template <class Visit>
 void for_matched_sizes(const Graph& a, const Graph& b, const Matching& matching, Visit&& visit) {

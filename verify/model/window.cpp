@@ -76,10 +76,8 @@ class Maker {
 
   /// The symbol and the number that p is the sum of.
   static std::optional<std::pair<Var, int64_t>> symbol_and_number(const Poly& p) {
-    bool one =
-        p.terms().size() == 1 && p.terms()[0].coefficient == 1 && p.terms()[0].monomial.size() == 1;
-    if (!one) return std::nullopt;
-    return std::pair(p.terms()[0].monomial[0], p.constant());
+    Var symbol = symbol_of(p - Poly(p.constant()));
+    return symbol ? std::optional(std::pair(symbol, p.constant())) : std::nullopt;
   }
 
   /// Where the inputs have a symbol only with a number added to it, the sum becomes a symbol:
@@ -116,9 +114,8 @@ class Maker {
       if (!replaced_.empty() && !p.is_constant()) p = substitute(p, replaced_);
     auto& sizes = w_.instance.sizes.emplace_back();
     for (const Poly& p : *type.shape) {
-      bool symbol = p.constant() == 0 && p.terms().size() == 1 && p.terms()[0].coefficient == 1 &&
-                    p.terms()[0].monomial.size() == 1;
-      sizes.push_back(symbol ? std::optional(p.terms()[0].monomial[0]) : std::nullopt);
+      Var symbol = symbol_of(p);
+      sizes.push_back(symbol ? std::optional(symbol) : std::nullopt);
     }
     std::string name = "x" + std::to_string(w_.instance.sizes.size() - 1);
     w_.instance.lhs.add_input(type, name);

@@ -86,7 +86,7 @@ bool any_atom(const Sum& s, Test&& test) {
 
 inline bool one_term(const Poly& p) { return p.constant() == 0 && p.terms().size() == 1; }
 inline bool one_symbol(const Poly& p) {
-  return one_term(p) && p.terms()[0].coefficient == 1 && p.terms()[0].monomial.size() == 1;
+  return symbol_of(p) != nullptr;
 }
 /// An atom of kind Number or Recip.
 Atom integer_atom(Atom::Kind kind, Poly p);

@@ -31,30 +31,21 @@ struct Resizing {
     int64_t whole = to.terms()[0].coefficient / from.terms()[0].coefficient;
     return same(from * Poly(whole), to) ? static_cast<double>(whole) : 0;
   }
-  /// What is known of an input of numbers; empty: nothing.
-  static std::vector<double> known_scales(const OnnxNode& n, size_t k) {
-    if (k >= n.inputs.size() || !n.inputs[k].present) return {};
-    const OnnxInput& in = n.inputs[k];
-    std::vector<double> scales;
-    if (in.constant) {
-      if (auto numbers = in.constant->reals()) scales = *std::move(numbers);
-      return scales;
-    }
-    if (in.sizes && is_numeric(*in.sizes))
-      for (const SizeElement& e : in.sizes->elements)
-        scales.push_back(static_cast<double>(e.value.constant()) / static_cast<double>(e.divisor));
-    return scales;
-  }
   /// The factors of a Resize or Upsample node: whole, and 1 on N and C.
   static std::optional<std::vector<int64_t>> onnx_factors(const OnnxNode& n) {
     auto rank = rank_of(n, 0);
     if (!rank || *rank < 3 || n.has("axes") || n.integer("antialias", 0) != 0) return std::nullopt;
     std::vector<double> scales;
     size_t scales_input = n.type == "Upsample" || n.opset < 11 ? 1 : 2;
+    auto given = [&](size_t k) {
+      return k < n.inputs.size() && n.inputs[k].present && n.inputs[k].constant &&
+             n.inputs[k].constant->count() > 0;
+    };
     auto sized = n.opset >= 11 ? n.sizes(3) : std::nullopt;
     if (auto it = n.attrs.find("scales"); it != n.attrs.end()) scales = it->second.floats;
-    if (auto given = known_scales(n, scales_input); !given.empty()) {
-      scales = std::move(given);
+    if (given(scales_input)) {
+      auto v = n.inputs[scales_input].constant->reals();
+      if (v) scales = *v;
     } else if (sized && !sized->empty()) {
       if (sized->size() != static_cast<size_t>(*rank)) return std::nullopt;
       if (n.text("keep_aspect_ratio_policy", "stretch") != "stretch") return std::nullopt;
