@@ -160,18 +160,28 @@ double Environment::reward_of(double before, bool done) {
 
 StepResult Environment::step(size_t action) {
   CHECK(action <= stop());
-  StepResult result;
   double before = engine_.cost();
-  result.terminated = action == stop();
+  bool terminated = action == stop();
   ++steps_;
-  if (!result.terminated) {
+  if (!terminated) {
     engine_.apply(matches_[action]);
-    double best = std::min(best_, engine_.cost());
-    matches_ = allowed(best);
+    matches_ = allowed(std::min(best_, engine_.cost()));
     observed_ = false;
-    result.terminated = matches_.empty();
+    terminated = matches_.empty();
   }
-  result.truncated = !result.terminated && steps_ >= max_steps_;
+  return finish(before, terminated);
+}
+
+StepResult Environment::skip() {
+  ++steps_;
+  observed_ = false;
+  return finish(engine_.cost(), false);
+}
+
+StepResult Environment::finish(double before, bool terminated) {
+  StepResult result;
+  result.terminated = terminated;
+  result.truncated = !terminated && steps_ >= max_steps_;
   result.reward = reward_of(before, result.done());
   best_ = std::min(best_, engine_.cost());
   return result;

@@ -71,6 +71,9 @@ class Environment {
   const Observation& reset(const std::vector<rewrite::Move>& moves);
   /// As matches() tells, matches().size() to stop. REQUIRES: the episode is not over.
   StepResult step(size_t action);
+  /// A step in which nothing is done: of an agent that asked for what is not allowed. REQUIRES: as
+  /// for step.
+  StepResult skip();
   /// Made when asked for.
   const Observation& observation();
 
@@ -102,6 +105,7 @@ class Environment {
 
  private:
   double potential() const;
+  StepResult finish(double before, bool terminated);
   double reward_of(double before, bool done);
   void refresh();
 
