@@ -9,7 +9,6 @@ using rewrite::Match;
 
 const Observation& Observer::observe(const Standing& p, const std::vector<int32_t>& matches) {
   catch_up();
-  ++shown_;
   show_nodes();
   show_edges();
   show_matches(matches);
@@ -43,12 +42,7 @@ void Observer::start_anew() {
     nodes_.push_back(id);
     look_at(id);
   }
-  free_.clear();
-  for (size_t k = 0; k < cards_.size(); ++k) {
-    cards_[k].number = -1;
-    free_.push_back(static_cast<int32_t>(k));
-  }
-  cards_by_number_.clear();
+  shown_.clear();
 }
 
 void Observer::follow_move() {
@@ -70,8 +64,23 @@ void Observer::follow_move() {
   std::ranges::for_each(c.fresh, look);
   std::ranges::for_each(c.redirected, look);
   for (int32_t id : c.constants) g.for_uses(id, [&](int32_t user, int32_t) { look(user); });
-  for (int32_t id : c.counted) touched_[static_cast<size_t>(id)] = turn_;
-  for (int32_t number : engine_.fresh_matches()) forget(number);
+  for (int32_t id : c.counted) touched_[static_cast<size_t>(id)] = 1;
+  mark_changed();
+  for (int32_t id : c.counted) touched_[static_cast<size_t>(id)] = 0;
+}
+
+/// Matches that were priced anew, or whose surroundings changed, are described anew.
+void Observer::mark_changed() {
+  changed_.clear();
+  for (int32_t number : engine_.fresh_matches()) changed_.insert(number);
+  for (size_t k = 0; k < shown_.numbers.size(); ++k) {
+    auto inside =
+        std::span(shown_.ids)
+            .subspan(static_cast<size_t>(shown_.first[k]), static_cast<size_t>(shown_.inside[k]));
+    bool touched = std::ranges::any_of(
+        inside, [&](int32_t id) { return touched_[static_cast<size_t>(id)] != 0; });
+    if (touched || changed_.contains(shown_.numbers[k])) shown_.numbers[k] = -1;
+  }
 }
 
 void Observer::look_at(int32_t id) {
@@ -85,41 +94,65 @@ void Observer::look_at(int32_t id) {
       n.edges.push_back({inputs[k].node, describer_.edge(id, static_cast<int32_t>(k))});
 }
 
-void Observer::forget(int32_t number) {
-  auto at = static_cast<size_t>(number);
-  if (at >= cards_by_number_.size() || cards_by_number_[at] < 0) return;
-  int32_t card = std::exchange(cards_by_number_[at], -1);
-  cards_[static_cast<size_t>(card)].number = -1;
-  free_.push_back(card);
+void Observer::Matches::clear() {
+  numbers.clear();
+  rules.clear();
+  features.clear();
+  cost_changes.clear();
+  first.assign(1, 0);
+  inside.clear();
+  ids.clear();
 }
 
-int32_t Observer::card_of(int32_t number) {
-  auto at = static_cast<size_t>(number);
-  if (at >= cards_by_number_.size()) cards_by_number_.resize(2 * at + 64, -1);
-  int32_t& card = cards_by_number_[at];
-  if (card >= 0) return card;
-  if (free_.empty()) {
-    free_.push_back(static_cast<int32_t>(cards_.size()));
-    cards_.emplace_back();
+void Observer::Matches::add_row(int32_t number, const Match& m, const Describer& describer) {
+  auto row = describer.match(m);
+  numbers.push_back(number);
+  rules.push_back(m.rule);
+  features.insert(features.end(), row.begin(), row.end());
+  cost_changes.push_back(m.cost_change);
+  ids.insert(ids.end(), m.nodes.begin(), m.nodes.end());
+  inside.push_back(static_cast<int32_t>(m.nodes.size()));
+  describer.for_near(m, [&](int32_t id) { ids.push_back(id); });
+  first.push_back(static_cast<int32_t>(ids.size()));
+}
+
+void Observer::Matches::add_rows(const Matches& from, size_t at, size_t count) {
+  auto add = [](auto& to, const auto& list, size_t begin, size_t n) {
+    auto it = list.begin() + static_cast<std::ptrdiff_t>(begin);
+    to.insert(to.end(), it, it + static_cast<std::ptrdiff_t>(n));
+  };
+  add(numbers, from.numbers, at, count);
+  add(rules, from.rules, at, count);
+  add(features, from.features, at * kMatchFeatures, count * kMatchFeatures);
+  add(cost_changes, from.cost_changes, at, count);
+  add(inside, from.inside, at, count);
+  int32_t begin = from.first[at], shift = first.back() - begin;
+  add(ids, from.ids, static_cast<size_t>(begin),
+      static_cast<size_t>(from.first[at + count] - begin));
+  for (size_t k = at + 1; k <= at + count; ++k) first.push_back(from.first[k] + shift);
+}
+
+/// What was shown before and did not change stays in the same order, so that it is found in runs.
+void Observer::list_matches(const std::vector<int32_t>& matches) {
+  std::swap(shown_, before_);
+  shown_.clear();
+  const auto& old = before_.numbers;
+  size_t next = 0;
+  for (size_t k = 0; k < matches.size();) {
+    auto from = old.begin() + static_cast<std::ptrdiff_t>(next);
+    auto at = static_cast<size_t>(std::find(from, old.end(), matches[k]) - old.begin());
+    if (at == old.size()) {
+      shown_.add_row(matches[k], engine_.match(matches[k]), describer_);
+      ++k;
+      continue;
+    }
+    size_t run = 1;
+    while (k + run < matches.size() && at + run < old.size() && old[at + run] == matches[k + run])
+      ++run;
+    shown_.add_rows(before_, at, run);
+    k += run;
+    next = at + run;
   }
-  card = free_.back();
-  free_.pop_back();
-  Card& c = cards_[static_cast<size_t>(card)];
-  const Match& m = engine_.match(number);
-  c.number = number;
-  c.shown = 0;
-  c.rule = m.rule;
-  c.cost_change = m.cost_change;
-  c.features = describer_.match(m);
-  c.ids = m.nodes;
-  c.inside = m.nodes.size();
-  look_around(c);
-  return card;
-}
-
-void Observer::look_around(Card& c) {
-  c.ids.resize(c.inside);
-  describer_.for_near(engine_.match(c.number), [&](int32_t id) { c.ids.push_back(id); });
 }
 
 void Observer::show_nodes() {
@@ -153,32 +186,35 @@ void Observer::show_edges() {
 }
 
 void Observer::show_matches(const std::vector<int32_t>& matches) {
-  totals_.clear();
+  list_matches(matches);
+  o_.rule = shown_.rules;
+  o_.match = shown_.features;
   size_t n = matches.size();
-  o_.rule.resize(n);
-  o_.match.resize(n * kMatchFeatures);
   o_.inside_first.resize(n + 1);
   o_.near_first.resize(n + 1);
-  o_.inside.clear();
-  o_.near.clear();
-  auto touched = [&](int32_t id) { return touched_[static_cast<size_t>(id)] == turn_; };
+  o_.inside.resize(shown_.ids.size() + 1);
+  o_.near.resize(shown_.ids.size() + 1);
+  int32_t *inside = o_.inside.data(), *near = o_.near.data();
+  const int32_t* id = shown_.ids.data();
+  auto add_until = [&](const int32_t* end, int32_t* to) {
+    for (; id != end; ++id) {
+      *to = row(*id);
+      to += *to >= 0;  // else it is no node, and the next takes its place
+    }
+    return to;
+  };
+  totals_.clear();
   for (size_t k = 0; k < n; ++k) {
-    Card& c = cards_[static_cast<size_t>(card_of(matches[k]))];
-    auto inside = std::span(c.ids).first(c.inside);
-    if (c.shown + 1 == shown_ && std::ranges::any_of(inside, touched)) look_around(c);
-    c.shown = shown_;
-    totals_.add(c.rule, c.cost_change);
-    o_.rule[k] = c.rule;
-    std::ranges::copy(c.features, &o_.match[k * kMatchFeatures]);
-    o_.inside_first[k] = static_cast<int32_t>(o_.inside.size());
-    o_.near_first[k] = static_cast<int32_t>(o_.near.size());
-    for (size_t j = 0; j < c.ids.size(); ++j)
-      if (int32_t r = row(c.ids[j]); r >= 0) (j < c.inside ? o_.inside : o_.near).push_back(r);
+    o_.inside_first[k] = static_cast<int32_t>(inside - o_.inside.data());
+    o_.near_first[k] = static_cast<int32_t>(near - o_.near.data());
+    inside = add_until(id + shown_.inside[k], inside);
+    near = add_until(shown_.ids.data() + shown_.first[k + 1], near);
+    totals_.add(shown_.rules[k], shown_.cost_changes[k]);
   }
-  o_.inside_first[n] = static_cast<int32_t>(o_.inside.size());
-  o_.near_first[n] = static_cast<int32_t>(o_.near.size());
-  for (size_t k = 0; k < cards_.size(); ++k)  // what is not on show is not kept up to date
-    if (cards_[k].number >= 0 && cards_[k].shown != shown_) forget(cards_[k].number);
+  o_.inside_first[n] = static_cast<int32_t>(inside - o_.inside.data());
+  o_.near_first[n] = static_cast<int32_t>(near - o_.near.data());
+  o_.inside.resize(static_cast<size_t>(o_.inside_first[n]));
+  o_.near.resize(static_cast<size_t>(o_.near_first[n]));
 }
 
 }  // namespace regraft::rl

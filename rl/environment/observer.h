@@ -1,5 +1,6 @@
 #pragma once
 // Observations of a graph that changes.
+#include "rl/environment/number_set.h"
 #include "rl/environment/observation.h"
 
 namespace regraft::rl {
@@ -24,22 +25,23 @@ class Observer {
     const std::array<float, kNodeFeatures>* fixed = nullptr;
     std::vector<Edge> edges;  // that lead to it
   };
-  struct Card {  // of a match
-    int32_t number = -1, rule = 0;
-    uint64_t shown = 0;  // the last time
-    double cost_change = 0;
-    std::array<float, kMatchFeatures> features{};
-    std::vector<int32_t> ids;  // inside, then near
-    size_t inside = 0;
+  /// What is known of matches, in the order in which they were shown.
+  struct Matches {
+    std::vector<int32_t> numbers, rules;
+    std::vector<float> features;
+    std::vector<double> cost_changes;
+    std::vector<int32_t> first, inside, ids;  // nodes from first[k] on: inside[k] of these, near
+    void clear();
+    void add_row(int32_t number, const rewrite::Match& m, const Describer& describer);
+    void add_rows(const Matches& from, size_t at, size_t count);
   };
   void catch_up();
   void start_anew();
   void follow_move();
   void make_room();
   void look_at(int32_t id);
-  void look_around(Card& c);
-  int32_t card_of(int32_t number);
-  void forget(int32_t number);
+  void mark_changed();
+  void list_matches(const std::vector<int32_t>& matches);
   void show_nodes();
   void show_edges();
   void show_matches(const std::vector<int32_t>& matches);
@@ -48,14 +50,14 @@ class Observer {
   const rewrite::Engine& engine_;
   Describer describer_;
   uint64_t turn_ = 0;           // of the engine
-  uint64_t shown_ = 0;          // observations made
   std::vector<int32_t> nodes_;  // ids, ascending
-  // By id: the row in observations, -1: it is no node; what is known; when its readers changed.
+  // By id: the row in observations, -1: it is no node; what is known; did the last move change its
+  // readers?
   std::vector<int32_t> rows_;
   std::vector<Node> known_;
-  std::vector<uint64_t> touched_;
-  std::vector<Card> cards_;
-  std::vector<int32_t> free_, cards_by_number_;
+  std::vector<char> touched_;
+  Matches shown_, before_;
+  NumberSet changed_;
   Totals totals_;
   Observation o_;
 };

@@ -33,9 +33,10 @@ const std::vector<OrderedMatches::Entry>& OrderedMatches::now() {
   uint64_t known = std::exchange(turn_, engine_.turn());
   if (known == turn_) return entries_;
   if (known + 1 == turn_ && engine_.moved()) {
-    std::erase_if(entries_, [&](const Entry& e) {
-      return engine_.match(e.number).listed < 0 || !engine_.older_than_last_move(e.number);
-    });
+    changed_.clear();
+    for (const auto* numbers : {&engine_.fresh_matches(), &engine_.dropped_matches()})
+      for (int32_t number : *numbers) changed_.insert(number);
+    std::erase_if(entries_, [&](const Entry& e) { return changed_.contains(e.number); });
     add(engine_.fresh_matches());
   } else {
     entries_.clear();

@@ -1,6 +1,7 @@
 #pragma once
 // The matches in an engine's graph in the order of actions.
 #include "rewrite/engine/engine.h"
+#include "rl/environment/number_set.h"
 
 namespace regraft::rl {
 
@@ -23,6 +24,7 @@ class OrderedMatches {
 
   const rewrite::Engine& engine_;
   uint64_t turn_ = 0;  // of the engine
+  NumberSet changed_;
   std::vector<Entry> entries_, fresh_, merged_;
 };
 
