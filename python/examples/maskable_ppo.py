@@ -66,7 +66,7 @@ def play(agent, env, seed):
     observation, info = env.reset(seed=seed)
     done = False
     while not done:
-        masks = env.unwrapped.action_masks()
+        masks = env.action_masks()
         action, _ = agent.predict(observation, action_masks=masks, deterministic=True)
         observation, _, terminated, truncated, info = env.step(action)
         done = terminated or truncated
@@ -90,11 +90,11 @@ def main():
                         learning_rate=1e-3, ent_coef=0.01, seed=flags.seed, device="cpu",
                         policy_kwargs={"features_extractor_class": Pooled,
                                        "features_extractor_kwargs":
-                                       {"operators": len(env.unwrapped.operators)}})
+                                       {"operators": len(env.operators)}})
     agent.learn(flags.steps, callback=Curve(flags.seconds))
     if flags.out:
         play(agent, env, flags.seed)
-        env.unwrapped.export(flags.out)
+        env.export(flags.out)
 
 
 if __name__ == "__main__":
