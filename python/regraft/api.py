@@ -41,7 +41,7 @@ def optimize(model: Model, *, out: Optional[Path] = None, target: Optional[str] 
              dim: Optional[Sizes] = None, typical: Optional[Sizes] = None,
              keep_dynamic: bool = False, check: Optional[int] = None,
              check_on: Optional[str] = None, certificate: Optional[Path] = None,
-             html: Optional[Path] = None, max_size: Union[int, str, None] = None,
+             report: Optional[Path] = None, max_size: Union[int, str, None] = None,
              bounded: bool = False, numerics: Optional[str] = None,
              threads: Optional[int] = None, seed: Optional[int] = None,
              memory: Optional[float] = None, progress: Shown = None) -> Result:
