@@ -12,9 +12,9 @@
 #include "base/printable.h"
 #include "certify/check.h"
 #include "cli/measure/probe.h"
+#include "cli/optimization/page/optimize_page.h"
 #include "cli/optimization/report.h"
 #include "cli/optimization/summary.h"
-#include "cli/pages/optimize_page.h"
 #include "cli/support/commands.h"
 #include "cli/support/float_check.h"
 #include "cli/support/model_files.h"
@@ -74,7 +74,7 @@ Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& i
   }
   nlohmann::json report = to_json(flags, o);
   RETURN_IF_ERROR(outputs.report.write(to_text(report, 2)));
-  if (!flags.page.empty()) RETURN_IF_ERROR(outputs.page.write(optimize_page(report, rules)));
+  if (!flags.page.empty()) RETURN_IF_ERROR(outputs.page.write(optimize_page(report, o, rules)));
   RETURN_IF_ERROR(outputs.model.sync());
   RETURN_IF_ERROR(commit_all({&outputs.certificate, &outputs.report, &outputs.page}));
   return outputs.model.commit();

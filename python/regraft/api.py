@@ -23,7 +23,8 @@ def rewritten(command: str, model: Model, out: Optional[Path], options: Dict[str
     argument.put("model", options, inputs)
     options["out"] = True if out is None else os.fspath(out)
     done = call(command, options, inputs, progress)
-    report = OptimizeReport(done.report, done.messages)
+    page = done.outputs.get("report") or options.get("report")
+    report = OptimizeReport(done.report, done.messages, page)
     return Result(argument, done.outputs.get("out", b""), "" if out is None else str(options["out"]),
                   report, done.interrupted)
 
@@ -53,11 +54,13 @@ def optimize(model: Model, *, out: Optional[Path] = None, target: Optional[str] 
     >>> result = regraft.optimize(model, no_measure=True)
     >>> result.report["after"]["cost"] <= result.report["before"]["cost"]
     True
+    >>> page = result.report.to_html()  # both models drawn; a notebook shows it by itself
     >>> onnx.checker.check_model(result.model)
     """
     options = dict(locals())
     for name in ("model", "out", "progress"):
         del options[name]
+    options["report"] = True if report is None else os.fspath(report)
     return rewritten("optimize", model, out, options, progress)
 
 
