@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 
 namespace regraft {
 namespace {
@@ -49,6 +50,21 @@ std::optional<std::string> nearest(const std::string& mistyped,
 std::string suggestion(const std::string& mistyped, const std::vector<std::string>& words) {
   auto word = nearest(mistyped, words);
   return word ? "; did you mean '" + *word + "'?" : "";
+}
+
+std::string suggested_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path given(path);
+  if (!given.has_extension() || fs::exists(given, ignored)) return "";
+  const fs::path folder = given.has_parent_path() ? given.parent_path() : fs::path(".");
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().extension() == given.extension())
+      files.push_back(entry.path().filename().string());
+  std::sort(files.begin(), files.end());
+  auto there = nearest(given.filename().string(), files);
+  return there ? "; did you mean '" + (given.parent_path() / *there).string() + "'?" : "";
 }
 
 }  // namespace regraft

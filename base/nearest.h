@@ -15,4 +15,8 @@ std::optional<std::string> nearest(const std::string& mistyped,
 /// "; did you mean 'greedy'?", or nothing where no word is near.
 std::string suggestion(const std::string& mistyped, const std::vector<std::string>& words);
 
+/// The same for a file that is not there: one of its folder that ends alike; nothing where the file
+/// is there, or has no ending.
+std::string suggested_file(const std::string& path);
+
 }  // namespace regraft

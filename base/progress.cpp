@@ -1,12 +1,11 @@
 #include "base/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <cstdio>
 
 #include "base/host.h"
 #include "base/printable.h"
+#include "base/terminal.h"
 
 namespace regraft {
 namespace {
@@ -21,7 +20,7 @@ Progress::Progress(std::string label, std::string unit, uint64_t total, Verbosit
       unit_(std::move(unit)),
       total_(total),
       verbosity_(verbosity),
-      terminal_(isatty(STDERR_FILENO) != 0),
+      terminal_(redraws(stderr)),
       start_(Clock::now()),
       last_(start_) {}
 
@@ -66,6 +65,8 @@ void Progress::draw(bool last) {
     line += fmt::format(", {:.0f} s left", static_cast<double>(total_ - done_) / rate);
   if (last) line += fmt::format(", {:.1f} s", elapsed);
   if (!note_.empty()) line += ", " + note_;
+  // A line that wraps could not be drawn anew.
+  if (terminal_) line = cut(line, columns(stderr) - 1);
   fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", line, terminal_ && !last ? "" : "\n");
   std::fflush(stderr);
   drawn_ = true;

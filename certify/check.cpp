@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "cost/model/roofline.h"
-#include "ir/graph/fold.h"
+#include "certify/prefix.h"
 #include "ir/rule/text.h"
-#include "rewrite/search/replay.h"
 #include "verify/verify.h"
 
 namespace regraft::certify {
@@ -29,35 +27,6 @@ std::string claim_of(Rule rule) {
 Result<Digest> digest_as_written(const io::Imported& model, const Graph& g) {
   ASSIGN_OR_RETURN(io::Imported written, io::reimport(model, g));
   return digest_of(written);
-}
-
-/// A graph that was made from the base's.
-struct Derived {
-  io::Imported base;
-  Graph graph;
-};
-
-/// Does again what was done to a model: to its bodies, then to itself.
-Result<Derived> derive(const io::Imported& model, const Derivation& done,
-                       const rewrite::RuleIndex& index, Opset opset) {
-  Opset of_bodies = io::summarise(model, model.graph).opset;
-  std::vector<io::NewBody> bodies;
-  for (const BodyDerivation& b : done.bodies) {
-    bool again = std::ranges::any_of(bodies, [&](auto& other) { return other.place == b.place; });
-    if (again) return error("a body is made twice");
-    ASSIGN_OR_RETURN(auto body, io::body_model(model, b.place));
-    ASSIGN_OR_RETURN(Derived made, derive(body, b.done, index, of_bodies));
-    bodies.push_back({b.place, std::move(made.base), std::move(made.graph)});
-  }
-  Derived result{model, {}};
-  if (!bodies.empty()) {
-    ASSIGN_OR_RETURN(result.base, io::with_bodies(model, bodies));
-  }
-  result.base.microsoft = opset.microsoft;
-  ASSIGN_OR_RETURN(Graph replayed, rewrite::replay(result.base.graph, index, done.steps,
-                                                   cost::Roofline(), {opset}));
-  ASSIGN_OR_RETURN(result.graph, fold_calls(replayed, done.folded));
-  return result;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/nearest.h"
 #include "base/resources.h"
 #include "gen/enumerate/enumerate.h"
 #include "gen/minimise/collect.h"
@@ -206,7 +207,8 @@ Result<GenerateReport> generate(const GenerateOptions& options, const Stop& stop
   if (auto set = find_op_set(options.ops)) return generate(*set, options, stop);
   std::string known;
   for (std::string_view name : op_set_names()) known += " " + std::string(name);
-  return error("--ops " + options.ops + ": no such op set; there are:" + known);
+  return error("--ops " + options.ops + ": no such op set; there are:" + known +
+               suggestion(options.ops, {op_set_names().begin(), op_set_names().end()}));
 }
 
 Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options,

@@ -4,6 +4,8 @@
 
 #include "io/proto.h"
 
+#include "base/nearest.h"
+
 namespace regraft::io {
 namespace {
 
@@ -70,6 +72,26 @@ int64_t guess(const TensorType& type, size_t axis) {
   return is_real(type.dtype) && axis > 0 && axis + 1 == rank ? kSignal : kOther;
 }
 
+std::vector<std::string> names_of(const std::map<Var, int64_t, SymbolLess>& typical) {
+  std::vector<std::string> names;
+  for (const auto& [v, size] : typical) names.push_back(v->name);
+  return names;
+}
+
+std::vector<std::string> names_of_inputs(const onnx::GraphProto& graph) {
+  std::vector<std::string> names;
+  for (const auto& input : graph.input()) names.push_back(input.name());
+  return names;
+}
+
+std::vector<std::string> names_of_dimensions(const onnx::GraphProto& graph) {
+  std::vector<std::string> names;
+  for (const auto& input : graph.input())
+    for (const auto& d : input.type().tensor_type().shape().dim())
+      if (!d.dim_param().empty()) names.push_back(d.dim_param());
+  return names;
+}
+
 }  // namespace
 
 Status set_typical_sizes(Graph& graph, const std::map<std::string, int64_t>& named) {
@@ -89,7 +111,8 @@ Status set_typical_sizes(Graph& graph, const std::map<std::string, int64_t>& nam
   for (const auto& [name, size] : named) {
     auto at = std::ranges::find_if(typical, [&, &n = name](auto& t) { return t.first->name == n; });
     if (at == typical.end())
-      return error(fmt::format("--typical: no input has an open dimension named '{}'", name));
+      return error(fmt::format("--typical: no input has an open dimension named '{}'{}", name,
+                               suggestion(name, names_of(typical))));
     at->second = size;
   }
   for (const auto& [v, size] : typical) graph.pool().set_typical(v, size);
@@ -103,13 +126,17 @@ Status fix_sizes(onnx::GraphProto& graph, const FixedSizes& sizes) {
   for (auto& input : *graph.mutable_input())  // before the shapes: they name no new ones
     for (auto& [name, seen] : found) seen |= fix_named(input, name, dims.at(name));
   for (const auto& [name, seen] : found)
-    if (!seen) return error(fmt::format("--dim: no input has a dimension named '{}'", name));
+    if (!seen)
+      return error(fmt::format("--dim: no input has a dimension named '{}'{}", name,
+                               suggestion(name, names_of_dimensions(graph))));
   for (const auto& [name, shape] : sizes.shapes) {
     auto& inputs = *graph.mutable_input();
     auto at = std::find_if(inputs.begin(), inputs.end(), [&, &n = name](auto& v) {
       return v.name() == n && v.type().has_tensor_type();
     });
-    if (at == inputs.end()) return error(fmt::format("--shape: no input is named '{}'", name));
+    if (at == inputs.end())
+      return error(fmt::format("--shape: no input is named '{}'{}", name,
+                               suggestion(name, names_of_inputs(graph))));
     RETURN_IF_ERROR(fix_input(*at, shape, dims));
   }
   for (const auto& [name, size] : dims) {

@@ -13,6 +13,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
+#include "base/nearest.h"
 #include "base/printable.h"
 #include "io/proto.h"
 #include "io/tensors.h"
@@ -46,7 +47,8 @@ Status read_file(const std::string& path, Model& model) {
   File file(path);
   struct stat info {};
   if (file.fd < 0 || ::fstat(file.fd, &info) != 0) {
-    return error(fmt::format("cannot be opened: {}", std::strerror(errno)));
+    const std::string why = std::strerror(errno);
+    return error("cannot be opened: " + why + suggested_file(path));
   }
   if (!S_ISREG(info.st_mode)) return error("is not a file");
   if (info.st_size == 0) return error("is empty");

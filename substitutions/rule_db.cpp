@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/nearest.h"
 #include "ir/rule/text.h"
 
 namespace regraft::substitutions {
@@ -168,7 +169,8 @@ Result<RuleFile> parse_rules(std::string_view text, const std::string& name, Adm
 
 Result<RuleFile> read_rules(const std::string& path, Admit admit) {
   std::error_code problem;
-  if (!std::filesystem::is_regular_file(path, problem)) return error(path + ": no such rule file");
+  if (!std::filesystem::is_regular_file(path, problem))
+    return error(path + ": no such rule file" + suggested_file(path));
   if (std::filesystem::file_size(path, problem) > kMaxFileBytes)
     return error(path + ": larger than a rule file may be (1 GiB)");
   std::ifstream in(path, std::ios::binary);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/files/file_digest.h"
+#include "base/nearest.h"
 #include "rewrite/searchers.h"
 #include "rl/policy_file.h"
 #include "rl/search.h"
@@ -83,11 +84,20 @@ bool matches(const Method& m, const std::string& wanted) {
          (wanted.starts_with("/") && m.name.ends_with(wanted));
 }
 
+std::vector<std::string> names_of(const std::vector<Method>& methods) {
+  std::vector<std::string> names;
+  for (const Method& m : methods) {
+    names.push_back(m.name);
+    names.push_back(m.name.substr(0, m.name.find('/')));
+  }
+  return names;
+}
+
 Result<std::vector<Method>> select(std::vector<Method> all,
                                    const std::vector<std::string>& wanted) {
   for (const std::string& w : wanted)
     if (std::none_of(all.begin(), all.end(), [&](const Method& m) { return matches(m, w); }))
-      return error("there is no method '" + w + "'");
+      return error("there is no method '" + w + "'" + suggestion(w, names_of(all)));
   if (wanted.empty()) return all;
   std::erase_if(all, [&](const Method& m) {
     return std::none_of(wanted.begin(), wanted.end(),

@@ -66,7 +66,10 @@ class Contest {
   /// Each once; the worker's and our own change places.
   Status round(int number, const Stop& stop) {
     if (number % 2 == 0) RETURN_IF_ERROR(round_there(number, stop));
-    for (auto& [k, executor] : here_) entries_[k].samples.push_back(executor.time_once(1));
+    for (auto& [k, executor] : here_) {
+      if (stop.must_end()) return {};
+      entries_[k].samples.push_back(executor.time_once(1));
+    }
     return number % 2 == 0 ? Status() : round_there(number, stop);
   }
 
@@ -140,13 +143,16 @@ std::string optimised_for(const RuntimesFlags& flags, const cost::Runtime& runti
   return code == kDone ? "" : fmt::format("optimize --target {}: exit {}", runtime.name, code);
 }
 
+/// An optimisation that was interrupted has acknowledged it, and written what it had.
+bool interrupted(const Stop& stop) { return stop.must_end() || Stop::was_interrupted(); }
+
 std::vector<Entry> entries_of(const RuntimesFlags& flags, const std::string& folder, Worker* worker,
                               const Stop& stop) {
   std::vector<Entry> entries;
   std::vector<int> threads{1};
   if (int all = thread_count(flags.common); all > 1) threads.push_back(all);
   for (const auto& [runtime, version] : runtimes_here(worker, stop)) {
-    if (stop.must_end()) break;
+    if (interrupted(stop)) break;
     std::string file = fmt::format("{}/{}.onnx", folder, runtime->name);
     std::string failed = optimised_for(flags, *runtime, file);
     for (int n : threads) {
@@ -240,6 +246,10 @@ Status bench(const RuntimesFlags& flags) {
   auto worker = Worker::start(1);
   if (!worker) tell("no Python: " + worker.error().message);
   auto entries = entries_of(flags, path, worker ? worker->get() : nullptr, stop);
+  if (interrupted(stop)) {
+    tell("interrupted before the models were timed");
+    return {};
+  }
   ASSIGN_OR_RETURN(auto original, io::load(flags.model));
   Contest contest(entries, input_shapes(original.graph));
   RETURN_IF_ERROR(contest.open(worker ? worker->get() : nullptr, stop));

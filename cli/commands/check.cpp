@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "certify/check.h"
 #include "certify/validation.h"
+#include "cli/optimization/bisection.h"
 #include "cli/support/commands.h"
 #include "cli/support/compare_models.h"
 #include "cli/support/evidence.h"
@@ -66,7 +67,19 @@ void print_checked(const CheckFlags& flags, const certify::Certificate& c,
   fmt::print(results(), "opaque  {} nodes, carried over as they are\n", opaque_nodes(input));
 }
 
-int check_by_certificate(const CheckFlags& flags) {
+/// Which step of the certificate breaks the user's own test.
+int bisect_certificate(const CheckFlags& flags, const certify::Certificate& certificate,
+                       const io::Imported& a, const Stop& stop) {
+  const bool changed = !certificate.done.steps.empty() || !certificate.done.folded.empty();
+  auto code =
+      bisect({a, certificate, changed, flags.bisect, flags.b, flags.common.verbosity}, stop);
+  if (code) return *code;
+  if (!Stop::was_interrupted()) return bad_input(code.error());
+  tell(code.error().message);
+  return kInterrupted;
+}
+
+int check_by_certificate(const CheckFlags& flags, const Stop& stop) {
   auto certificate = certify::read_certificate(flags.certificate);
   if (!certificate) return bad_input(certificate.error());
   auto a = io::load(flags.a), b = io::load(flags.b);
@@ -85,6 +98,7 @@ int check_by_certificate(const CheckFlags& flags) {
     return kFailed;
   }
   print_checked(flags, *certificate, *a);
+  if (!flags.bisect.command.empty()) return bisect_certificate(flags, *certificate, *a, stop);
   return kDone;
 }
 
@@ -116,7 +130,7 @@ int check_validation(const CheckFlags& flags, const Stop& stop) {
 int run_check(const CheckFlags& flags) {
   Stop stop(flags.common.seconds, memory_limit(flags.common));
   if (!flags.rule.empty()) return check_rule(flags);
-  if (!flags.certificate.empty()) return check_by_certificate(flags);
+  if (!flags.certificate.empty()) return check_by_certificate(flags, stop);
   if (!flags.validation.empty()) return check_validation(flags, stop);
   auto a = io::load(flags.a);
   if (!a) return bad_input(a.error());

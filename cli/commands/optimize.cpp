@@ -10,8 +10,11 @@
 #include "base/files/output_file.h"
 #include "base/host.h"
 #include "base/printable.h"
+#include "base/terminal.h"
 #include "certify/check.h"
 #include "cli/measure/probe.h"
+#include "cli/optimization/bisection.h"
+#include "cli/optimization/explanation_text.h"
 #include "cli/optimization/page/optimize_page.h"
 #include "cli/optimization/report.h"
 #include "cli/optimization/summary.h"
@@ -218,6 +221,46 @@ std::optional<int> search(const OptimizeFlags& flags, const io::Imported& import
   return std::nullopt;
 }
 
+/// The user's own test passes on the result, or none is given. Else the exit code.
+std::optional<int> passes(const OptimizeFlags& flags, const io::Imported& imported,
+                          const rewrite::RuleIndex& rules, const Outcome& o, const Stop& stop) {
+  if (flags.bisect.command.empty()) return std::nullopt;
+  auto certificate =
+      certify::make_certificate(imported, o.bodies.base, o.choice.graph, rules,
+                                {o.choice.search.steps, o.choice.folded, o.bodies.derivations});
+  if (!certificate) return bad_input(error(flags.in + ": " + certificate.error().message));
+  auto code = bisect({imported, *certificate, o.bodies.base.as_initialisers, flags.bisect,
+                      flags.out, flags.common.verbosity},
+                     stop);
+  if (!code) {
+    if (!Stop::was_interrupted()) return bad_input(code.error());
+    tell(code.error().message);
+    return kInterrupted;
+  }
+  return *code == kDone ? std::nullopt : std::optional(*code);
+}
+
+/// Says what the rules won, in a tenth of the time that all took so far, but a second at least.
+void explain(const OptimizeFlags& flags, const rewrite::RuleIndex& rules, Outcome& o,
+             std::chrono::steady_clock::time_point start) {
+  constexpr double kLeast = 1, kPart = 0.1;
+  std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  Explained done{o.bodies.base,
+                 rules,
+                 o.choice,
+                 *o.trace,
+                 flags.target,
+                 o.discarded,
+                 Opset(o.before.opset.version, o.bodies.base.microsoft),
+                 flags.simplify};
+  auto explanation = explain(done, std::max(kLeast, kPart * taken.count()));
+  if (!explanation) tell("warning: nothing can be explained: " + explanation.error().message);
+  if (explanation) o.explanation = *std::move(explanation);
+}
+
+/// Prose is read at 80 characters, however wide the terminal is.
+size_t width_of_text() { return std::min<size_t>(columns(results()), 80); }
+
 }  // namespace
 
 int run_optimize(const OptimizeFlags& flags) {
@@ -247,14 +290,19 @@ int run_optimize(const OptimizeFlags& flags) {
   if (auto ended = search(flags, *imported, *rules, o, stop)) return *ended;
   if (auto ended = check_result(flags, *imported, o, stop)) return *ended;
   fit_result(flags, *imported, o);
-  if (!flags.common.json.empty() || !flags.page.empty()) {
+  if (auto ended = passes(flags, *imported, *rules, o, stop)) return *ended;
+  if (!flags.common.json.empty() || !flags.page.empty() || flags.explain) {
     auto traced = trace(o.bodies.base.graph, *rules, o.choice,
                         Opset(o.before.opset.version, o.bodies.base.microsoft));
     if (!traced) tell("warning: the steps cannot be shown: " + traced.error().message);
     if (traced) o.trace = *std::move(traced);
   }
+  if (flags.explain && o.trace) explain(flags, *rules, o, start);
   o.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (flags.common.verbosity == Verbosity::Normal) print(o);
+  if (flags.common.verbosity == Verbosity::Normal) {
+    print(o);
+    if (o.explanation) fmt::print(results(), "{}", to_text(*o.explanation, width_of_text()));
+  }
   if (auto s = write(*outputs, flags, *imported, *rules, o); !s) return bad_input(s.error());
   if (flags.common.verbosity == Verbosity::Normal)
     fmt::print(results(), "wrote {}\n", printable(flags.out));

@@ -10,6 +10,7 @@
 
 #include "base/files/output_file.h"
 #include "base/host.h"
+#include "base/nearest.h"
 #include "base/printable.h"
 #include "cli/support/commands.h"
 #include "cli/support/report.h"
@@ -88,9 +89,12 @@ Status forget(const std::string& name) {
   std::map<std::string, std::vector<cost::Profile>> left;  // of files that change
   for (const KnownProfile& k : known)
     if (k.name == name) left[k.file];
+  std::vector<std::string> names;
+  for (const KnownProfile& k : known) names.push_back(k.name);
   if (left.empty())
     return error(name +
-                 ": no profile of the user has this name (`regraft cost list`); shipped ones stay");
+                 ": no profile of the user has this name (`regraft cost list`); shipped ones stay" +
+                 suggestion(name, names));
   for (const KnownProfile& k : known)
     if (k.name != name && left.contains(k.file)) left[k.file].push_back(k.profile);
   for (const auto& [file, profiles] : left) {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 #include "cli/measure/measure.h"
 
 namespace regraft::cli {

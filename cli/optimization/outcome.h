@@ -7,6 +7,7 @@
 
 #include "cli/measure/bodies.h"
 #include "cli/measure/choose.h"
+#include "cli/optimization/explanation.h"
 #include "cli/optimization/trace.h"
 #include "io/model.h"
 #include "rewrite/compare/comparison.h"
@@ -23,6 +24,7 @@ struct Outcome {
   size_t rules = 0, unsafe_rules = 0;      ///< directions used, and left out for their numerics
   std::map<std::string, int64_t> dynamic;  ///< see dynamic_sizes
   std::optional<Trace> trace;              ///< of the main graph, where someone wants to see it
+  std::optional<Explanation> explanation;  ///< where it is asked for
   double seconds = 0;
 };
 /// Bodies that are written otherwise than they were.

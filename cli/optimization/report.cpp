@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/resources.h"
+#include "cli/optimization/explanation_text.h"
 #include "cli/support/float_check.h"
 #include "cli/support/report.h"
 
@@ -94,6 +95,7 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
     j["steps"] = nlohmann::json::array();
     for (const TracedStep& step : o.trace->steps) j["steps"].push_back(to_json(step));
   }
+  if (o.explanation) j["explanation"] = to_json(*o.explanation);
   j["bodies"] = nlohmann::json::array();
   for (const BodyOutcome& b : o.bodies.outcomes) j["bodies"].push_back(to_json(b));
   if (!o.choice.note.empty()) j["note"] = o.choice.note;

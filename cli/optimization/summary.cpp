@@ -26,7 +26,7 @@ std::string change(double before, double after) {
 }
 
 std::string table_of(const Outcome& o) {
-  Table table{{{"", "before", "after", "change"}}};
+  Table table{{{"", "before", "after", "change"}}, true};
   std::set<std::string> types;
   for (const auto& [type, n] : o.before.operators) types.insert(type);
   for (const auto& [type, n] : o.after.operators) types.insert(type);

@@ -86,6 +86,7 @@ Result<Trace> trace(const Graph& original, const rewrite::RuleIndex& rules, cons
   cost::Objective objective(cost::Goal::Latency, *cost.model, cost.profiled, original);
   const double nodes = static_cast<double>(steps.size()) * original.node_count();
   const auto stride = static_cast<size_t>(1 + nodes / kMostPriced);
+  all.priced_every = stride;
   double price = objective.original().microseconds;
   auto seen = [&](size_t k, const rewrite::Engine& engine) {
     TracedStep step;

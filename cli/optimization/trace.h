@@ -22,6 +22,7 @@ struct TracedStep {
 struct Trace {
   std::vector<TracedStep> steps;
   size_t regions = 0;
+  size_t priced_every = 1;      ///< steps
   std::vector<int32_t> folded;  ///< calls that became constants after all steps
 
   /// By id, the region of a node: of the original, that some step took away; of the result, that

@@ -38,7 +38,7 @@ void add_calibrate(CLI::App& root, CostFlags& f, int& code) {
   f.runtime = cost::runtimes().front().name;
   app->add_option("models", f.files, "ONNX models whose kernels to measure beside the usual ones");
   app->add_option("--runtime", f.runtime, "what to measure with; single: plain loops, no library")
-      ->check(CLI::IsMember(with(names_of_runtimes(has_kernels), cost::kPlainLoops)))
+      ->check(one_of(with(names_of_runtimes(has_kernels), cost::kPlainLoops)))
       ->capture_default_str();
   app->add_option("-o,--out", f.out, "profile file, made or added to; default: the user's");
   add_common(*app, f.common);
@@ -53,7 +53,7 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
       "kernels", "write what a runtime launches for models, each kernel as a model of its own");
   kernels->add_option("models", f.files, "ONNX models")->required();
   kernels->add_option("--runtime", f.runtime, "runtime")
-      ->check(CLI::IsMember(names_of_runtimes(has_kernels)))
+      ->check(one_of(names_of_runtimes(has_kernels)))
       ->capture_default_str();
   kernels->add_option("--block", f.block, "channels in a block of its blocked layout; 0: none");
   kernels->add_option("--dir", f.dir, "folder for the models and kernels.json")->required();
@@ -71,7 +71,7 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   auto* time = app->add_subcommand("time", "how long models take in a runtime, all in turn");
   time->add_option("models", f.files, "ONNX models")->required();
   time->add_option("--runtime", f.runtime, "runtime")
-      ->check(CLI::IsMember(names_of_runtimes(can_run)))
+      ->check(one_of(names_of_runtimes(can_run)))
       ->capture_default_str();
   add_common(*time, f.common);
   add_time(*time, f.common);

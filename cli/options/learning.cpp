@@ -10,7 +10,7 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
   app->add_option("--graphs", f.graphs, "ONNX models, or folders of them")->required();
   app->add_option("-o,--out", f.out, "file for the policy")->required();
   app->add_option("--agent", f.agent, "how it learns")
-      ->check(CLI::IsMember(agent_names()))
+      ->check(one_of(agent_names()))
       ->capture_default_str();
   app->add_option("--iterations", f.iterations, "of acting and learning")
       ->check(CLI::Range(1, 1000000000))
@@ -18,10 +18,10 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
   app->add_option("--episodes", f.episodes, "of an iteration; 0: the agent's usual")
       ->check(CLI::Range(0, 1000000));
   app->add_option("--reward", f.reward, "what a step is worth")
-      ->check(CLI::IsMember(rl::reward_names()))
+      ->check(one_of(rl::reward_names()))
       ->capture_default_str();
   app->add_option("--heads", f.heads, "matches: one choice; factorised: a rule, then a location")
-      ->check(CLI::IsMember({"matches", "factorised"}))
+      ->check(one_of({"matches", "factorised"}))
       ->capture_default_str();
   app->add_option("--sweep", f.sweep,
                   "world-model, with --json: at the end train controllers at these temperatures")

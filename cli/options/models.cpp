@@ -21,13 +21,15 @@ void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
       ->needs(b)
       ->excludes(rule)
       ->excludes(certificate);
+  add_bisect(*app, f.bisect);
+  app->get_option("--bisect")->needs(certificate);
   app->add_flag("--prove", f.prove, "prove the certificate's rules anew")->needs(certificate);
   app->add_option("--runs", f.runs, "random inputs to try")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app->add_option("--on", f.check_on,
                   "reference: in double precision; a runtime: in float32, by its kernels")
-      ->check(CLI::IsMember(places_to_check()))
+      ->check(one_of(places_to_check()))
       ->capture_default_str();
   add_common(*app, f.common);
   add_time(*app, f.common);

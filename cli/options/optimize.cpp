@@ -11,12 +11,10 @@ namespace {
 void add_search(CLI::App& app, OptimizeFlags& f) {
   auto searchers = rewrite::searcher_names();
   searchers.push_back("policy");
-  app.add_option("--search", f.search, "searcher")
-      ->check(CLI::IsMember(searchers))
-      ->capture_default_str();
+  app.add_option("--search", f.search, "searcher")->check(one_of(searchers))->capture_default_str();
   app.add_option("--policy", f.policy, "file of a trained policy; default: the shipped one");
   app.add_option("--policy-mode", f.policy_mode, "how to follow the policy")
-      ->check(CLI::IsMember(rl::policy_mode_names()))
+      ->check(one_of(rl::policy_mode_names()))
       ->capture_default_str();
   app.add_option("--alpha", f.alpha,
                  "backtracking, partial-order, beam, taso: keep graphs that cost up to alpha "
@@ -44,7 +42,7 @@ void add_target(CLI::App& app, OptimizeFlags& f) {
   app.add_option(
          "--target", f.target,
          "runtime to optimise for: whose operators, fusions and times count; onnx: any" + described)
-      ->check(CLI::IsMember(targets))
+      ->check(one_of(targets))
       ->capture_default_str();
   app.add_flag("--portable", f.portable,
                "no operators but ONNX's own, also for onnxruntime, which has more");
@@ -56,7 +54,7 @@ void add_measuring(CLI::App& app, OptimizeFlags& f) {
       app.add_option("--measure", f.measure,
                      "search with this runtime's own times, and time more candidates; default: "
                      "what was found is timed in the target, where a Python has it")
-          ->check(CLI::IsMember(names_of_runtimes(can_run)));
+          ->check(one_of(names_of_runtimes(can_run)));
   app.add_flag("--no-measure", f.no_measure, "choose by price alone")->excludes(measure);
   app.add_option("--candidates", f.candidates, "graphs to time beside the original")
       ->needs(measure)
@@ -85,12 +83,16 @@ void add_checking(CLI::App& app, OptimizeFlags& f) {
       ->capture_default_str();
   app.add_option("--check-on", f.check_on,
                  "reference: in double precision; a runtime: in float32, by its kernels")
-      ->check(CLI::IsMember(places_to_check()))
+      ->check(one_of(places_to_check()))
       ->capture_default_str();
+  app.add_flag("--explain", f.explain,
+               "say what each rule won and where, and why no rule did anything at the dearest of "
+               "the other nodes");
   app.add_option("--certificate", f.certificate,
                  "record the rules applied, with their text and place, for `regraft check`");
   app.add_option("--report", f.page,
                  "write a page (HTML) to this file: both models drawn, what changed and why");
+  add_bisect(app, f.bisect);
   app.add_option("--max-size", f.max_size,
                  "bytes that the output may have (units: kB, MiB, ..); default: the input's and "
                  "64 MiB")
@@ -114,7 +116,7 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
       ->check(kCost)
       ->capture_default_str();
   app->add_option("--objective", f.objective, "quantity to minimise: latency, memory or mixed")
-      ->check(CLI::IsMember({"latency", "memory", "mixed"}))
+      ->check(one_of({"latency", "memory", "mixed"}))
       ->capture_default_str();
   add_measuring(*app, f);
   add_checking(*app, f);
@@ -123,7 +125,7 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
          "--numerics", f.numerics,
          "rounding: rules that are as good in floating point; exact: only those that change "
          "no bit; real: all that are proved over the reals")
-      ->check(CLI::IsMember({"rounding", "exact", "real"}))
+      ->check(one_of({"rounding", "exact", "real"}))
       ->capture_default_str();
   add_common(*app, f.common);
   add_time(*app, f.common);

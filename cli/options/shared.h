@@ -2,8 +2,10 @@
 // Options that several subcommands have. CLI11 is included by what reads the command line or
 // describes it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 
+#include "base/nearest.h"
 #include "cli/support/commands.h"
 #include "cli/support/report.h"
 #include "cost/model/kernel.h"
@@ -53,6 +55,28 @@ inline void add_memory(CLI::App& app, Common& c, const std::string& what) {
 }
 inline const char* const kMemory = "GB that the process may hold; default: 3/4 of the machine's";
 
+/// One of these names; a mistyped one gets a suggestion.
+inline CLI::Validator one_of(const std::vector<std::string>& names) {
+  std::string list = CLI::detail::generate_set(names);
+  auto check = [names, list](std::string& text) {
+    if (std::ranges::find(names, text) != names.end()) return std::string();
+    return text + " not in " + list + suggestion(text, names);
+  };
+  return {check, list};
+}
+
+inline void add_bisect(CLI::App& app, BisectFlags& f) {
+  auto* bisect = app.add_option(
+      "--bisect", f.command,
+      "find the step after which this command of the shell fails: it gets the path of a model as "
+      "its last word, or in place of {}; exit code 0 is good, 125 cannot be judged, others are "
+      "bad");
+  app.add_flag("--bisect-keep", f.keep,
+               "keep the last good model and the first bad one, as OUT.good.onnx and OUT.bad.onnx")
+      ->needs(bisect);
+  app.add_flag("--bisect-show", f.show, "show on stderr what the command prints")->needs(bisect);
+}
+
 using IsRuntime = bool(const cost::Runtime& runtime);
 inline bool any_runtime(const cost::Runtime&) { return true; }
 inline bool can_run(const cost::Runtime& r) { return !r.described; }
@@ -82,7 +106,9 @@ inline const CLI::Validator kCost(
       bool known = s == "auto" || s == "roofline";
       for (const auto& name : names_of_runtimes(has_kernels)) known = known || s == name;
       bool file = std::string_view(s).ends_with(".profile");
-      return known || file ? std::string() : s + " is no cost model and no .profile file";
+      auto names = with(with(names_of_runtimes(has_kernels), "auto"), "roofline");
+      return known || file ? std::string()
+                           : s + " is no cost model and no .profile file" + suggestion(s, names);
     },
     "auto|roofline|RUNTIME|FILE.profile");
 

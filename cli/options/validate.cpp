@@ -14,7 +14,7 @@ void add_validate(CLI::App& root, ValidateFlags& f, int& code) {
       ->delimiter(',');
   app->add_option("--tolerance-constants", f.constants,
                   "auto: constants of b may differ by what rounding explains; exact: they may not")
-      ->check(CLI::IsMember({"auto", "exact"}))
+      ->check(one_of({"auto", "exact"}))
       ->capture_default_str();
   app->add_option("--rules", f.rules, "rule files to tidy up both models with; default: shipped");
   app->add_option("--certificate", f.certificate,

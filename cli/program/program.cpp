@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "base/parallel.h"
 #include "base/printable.h"
+#include "base/terminal.h"
 #include "cli/options/optimize.h"
 #include "cli/options/options.h"
 #include "cli/options/shared.h"
@@ -44,11 +45,22 @@ struct Program::State {
   CostFlags cost, calibrate;
 };
 
+namespace {
+
+/// Where the descriptions of options begin.
+size_t help_column() {
+  constexpr size_t kNarrow = 70, kUsual = 30, kBelow = 8;
+  return columns(results()) < kNarrow ? kBelow : kUsual;
+}
+
+}  // namespace
+
 Program::Program() : state_(std::make_unique<State>()) {
   State& s = *state_;
   CLI::App& app = s.app;
   app.set_version_flag("--version", "regraft " REGRAFT_VERSION);
   app.require_subcommand(1);
+  app.get_formatter()->column_width(help_column());
   app.failure_message([](const CLI::App*, const CLI::Error& e) {
     return "regraft: " + printable(e.what()) + (hosted() ? "\n" : " (--help says more)\n");
   });
@@ -125,7 +137,7 @@ int explain(const CLI::App& app, const CLI::ParseError& e,
   bool unexpected = code == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
                     code == static_cast<int>(CLI::ExitCodes::RequiredError);
   if (unexpected && said.ends_with('\n')) said.insert(said.size() - 1, meant(app, arguments));
-  fmt::print(results(), "{}", help.str());
+  fmt::print(results(), "{}", wrapped(help.str(), columns(results()), help_column()));
   fmt::print(messages(), "{}", said);
   return code == 0 ? kDone : kUsage;
 }

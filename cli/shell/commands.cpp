@@ -74,7 +74,7 @@ void add_shell(CLI::App& root, int& code) {
   auto form = std::make_shared<std::string>();
   app->add_option("form", *form, "bash, zsh, fish or man")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));
+      ->check(one_of({"bash", "zsh", "fish", "man"}));
   app->callback([&root, &code, form] {
     fmt::print(results(), "{}", kForms.at(*form)(command_texts(root)));
     code = kDone;

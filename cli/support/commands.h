@@ -54,6 +54,12 @@ struct SizeFlags {
   std::vector<std::string> shapes;         ///< "NAME=1,3,224,224", of inputs
   std::vector<std::string> dims, typical;  ///< "NAME=8", of named dimensions
 };
+/// A test of the user's that finds the step which breaks it.
+struct BisectFlags {
+  std::string command;  ///< of the shell; empty: none
+  bool keep = false;    ///< the last good and the first bad model, beside the output
+  bool show = false;    ///< what the command prints
+};
 struct OptimizeFlags {
   Common common;
   std::string in, out;
@@ -82,6 +88,8 @@ struct OptimizeFlags {
   std::string numerics = "rounding";  ///< as numerics_wanted reads it
   std::string certificate;            ///< file to record the rules applied in; empty: none
   std::string page;                   ///< file for a page of what was done; empty: none
+  bool explain = false;               ///< say what each rule won, and why others won nothing
+  BisectFlags bisect;
 };
 struct CheckFlags {
   Common common;
@@ -92,6 +100,7 @@ struct CheckFlags {
   std::string certificate;  ///< b must be what this makes of a; empty: compare numbers
   bool prove = false;       ///< the certificate's rules anew
   std::string validation;   ///< certificate of validate: prove it once more; empty: none
+  BisectFlags bisect;
 };
 struct RulesFlags {
   Common common;

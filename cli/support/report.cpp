@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "base/printable.h"
 #include "base/resources.h"
+#include "base/terminal.h"
 #include "cli/support/commands.h"
 
 namespace regraft::cli {
@@ -22,6 +23,24 @@ std::string scaled(double x, double base, const char* const* units, int count) {
   return fmt::format("{:.{}f}{}", x, k == 0 ? 0 : 1, units[k]);
 }
 
+/// Less is green, more is red.
+std::string painted_change(const std::string& cell) {
+  bool less = cell.starts_with('-'), more = cell.starts_with('+');
+  if (!less && !more) return cell;
+  return painted(cell, less ? Colour::Green : Colour::Red, results());
+}
+
+/// Takes from the first column what is too much. Numbers stay whole, even where they do not fit.
+void fit_columns(std::vector<size_t>& widths) {
+  constexpr size_t kLeastName = 8;
+  auto most = width_of(results());
+  if (!most || widths.size() < 2) return;
+  size_t total = 2 * (widths.size() - 1);
+  for (size_t w : widths) total += w;
+  size_t excess = total > *most ? total - *most : 0;
+  widths[0] -= std::min(excess, widths[0] - std::min(widths[0], kLeastName));
+}
+
 }  // namespace
 
 std::string to_string(const Table& table) {
@@ -31,15 +50,22 @@ std::string to_string(const Table& table) {
       if (c == widths.size()) widths.push_back(0);
       widths[c] = std::max(widths[c], printable(row[c]).size());
     }
+  fit_columns(widths);
   std::string text;
   size_t total = widths.empty() ? 0 : 2 * (widths.size() - 1);
   for (size_t w : widths) total += w;
+  total = std::min(total, width_of(results()).value_or(total));
   for (size_t r = 0; r < table.rows.size(); ++r) {
     const auto& row = table.rows[r];
     std::string line;
-    for (size_t c = 0; c < row.size(); ++c)
-      line += c == 0 ? fmt::format("{:<{}}", printable(row[c]), widths[c])
-                     : fmt::format("  {:>{}}", printable(row[c]), widths[c]);
+    for (size_t c = 0; c < row.size(); ++c) {
+      const std::string cell = printable(row[c]);
+      const bool change = table.changes && r > 0 && c > 0 && c + 1 == widths.size();
+      const std::string gap(widths[c] - std::min(widths[c], cell.size()), ' ');
+      line += c == 0   ? fmt::format("{:<{}}", cut(cell, widths[c]), widths[c])
+              : change ? "  " + gap + painted_change(cell)
+                       : "  " + gap + cell;
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     text += (row.empty() ? std::string(total, '-') : line) + "\n";
     if (r == 0) text += std::string(total, '-') + "\n";
@@ -47,7 +73,14 @@ std::string to_string(const Table& table) {
   return text;
 }
 
-void tell(const std::string& line) { fmt::print(messages(), "regraft: {}\n", one_line(line)); }
+void tell(const std::string& line) {
+  constexpr std::string_view kWarning = "warning:";
+  std::string text = one_line(line);
+  if (text.starts_with(kWarning))
+    text =
+        painted(std::string(kWarning), Colour::Yellow, messages()) + text.substr(kWarning.size());
+  fmt::print(messages(), "regraft: {}\n", text);
+}
 
 std::string to_text(const nlohmann::json& j, int indent) {
   return j.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -64,7 +97,8 @@ std::string human_count(double n) {
 }
 
 int bad_input(const Error& e) {
-  tell(e.message);
+  fmt::print(messages(), "{} {}\n", painted("regraft:", Colour::Red, messages()),
+             one_line(e.message));
   return kBadInput;
 }
 

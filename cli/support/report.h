@@ -9,9 +9,11 @@
 namespace regraft::cli {
 
 /// Rows of cells, printed with aligned columns: the first to the left, the others to the right.
-/// Cells are made printable.
+/// Cells are made printable. Where the width of what shows results is known, the first
+/// column is cut to fit.
 struct Table {
   std::vector<std::vector<std::string>> rows;  ///< rows[0] is the header; an empty row is a line
+  bool changes = false;  ///< the last column has changes, of which less is better
 };
 std::string to_string(const Table& table);
 

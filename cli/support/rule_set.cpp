@@ -33,6 +33,18 @@ Status check_known(const std::set<std::string>& disabled, const std::set<std::st
   return {};
 }
 
+/// For a mistyped name of a file that has none like it in its folder: a shipped one.
+std::string shipped_like(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::exists(path, ignored) || !suggested_file(path).empty()) return "";
+  const std::string given = fs::path(path).filename().string();
+  for (const std::string& file : shipped_files())
+    if (nearest(given, {fs::path(file).filename().string(), fs::path(file).stem().string()}))
+      return "; did you mean '" + file + "'?";
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> rule_files(const std::vector<std::string>& files) {
@@ -52,9 +64,10 @@ Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
     return error(shipped_rules_folder() + ": no rule files; give some with --rules");
   for (const auto& path : files) {
     auto admit = set.bounded ? substitutions::Admit::Bounded : substitutions::Admit::AllSizes;
-    ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, admit));
+    auto file = substitutions::read_rules(path, admit);
+    if (!file) return error(file.error().message + shipped_like(path));
     auto& into = std::filesystem::path(path).stem() == kSelection ? selection : rules;
-    for (Rule& rule : file.rules) {
+    for (Rule& rule : file->rules) {
       if (!names.insert(rule.name).second || disabled.count(rule.name)) continue;
       if (disabled.empty()) {
         into.push_back(std::move(rule));

@@ -19,6 +19,13 @@ int count_nodes(const onnx::NodeProto& node) {
   return count;
 }
 
+std::string name_of(const onnx::NodeProto& node) {
+  if (!node.name().empty()) return node.name();
+  for (const auto& output : node.output())
+    if (!output.empty()) return output;
+  return "";
+}
+
 /// By node: do the file's outputs need it?
 std::vector<char> needed_in_file(const Model& model) {
   std::unordered_map<std::string_view, size_t> maker;
@@ -149,7 +156,8 @@ std::vector<NodeCoverage> coverage(const Imported& m) {
     bool stays = id >= 0 && in_graph[static_cast<size_t>(id)];
     bool opaque = stays && m.graph.node(id).kind == NodeKind::Opaque;
     bool acts = opaque && !m.graph.node(id).pure;
-    all[k] = {type_name(proto), needed[k] || acts, !opaque, Reason::None, count_nodes(proto)};
+    all[k] = {name_of(proto), stays ? id : -1, type_name(proto),  needed[k] || acts,
+              !opaque,        Reason::None,    count_nodes(proto)};
     if (opaque) all[k].reason = reason_of(m, k, functions.count(type_name(proto)) > 0);
   }
   return all;

@@ -23,6 +23,8 @@ enum class Reason : uint8_t {
 std::string_view to_string(Reason r);
 
 struct NodeCoverage {
+  std::string name;         ///< of the node, or of its first output that has one
+  int32_t id = -1;          ///< in the graph; -1: it is not there
   std::string type;         ///< "domain:Type" if foreign
   bool live = false;        ///< the outputs of the file need it, or it may have side effects
   bool understood = false;  ///< a call, a constant, or nothing that the graph needs any more

@@ -42,14 +42,18 @@ def optimize(model: Model, *, out: Optional[Path] = None, target: Optional[str] 
              dim: Optional[Sizes] = None, typical: Optional[Sizes] = None,
              keep_dynamic: bool = False, check: Optional[int] = None,
              check_on: Optional[str] = None, certificate: Optional[Path] = None,
-             report: Optional[Path] = None, max_size: Union[int, str, None] = None,
-             bounded: bool = False, numerics: Optional[str] = None,
+             report: Optional[Path] = None, explain: bool = False, bisect: Optional[str] = None,
+             bisect_keep: bool = False, bisect_show: bool = False,
+             max_size: Union[int, str, None] = None, bounded: bool = False,
+             numerics: Optional[str] = None,
              threads: Optional[int] = None, seed: Optional[int] = None,
              memory: Optional[float] = None, progress: Shown = None) -> Result:
     """Rewrites a model with proved rules so that it costs less; `regraft optimize --help` says what
     the options mean. Without `out` the result stays in memory. What was found is timed in
     onnxruntime, where this Python has it, and the original stays unless the result is faster.
-    Ctrl-C ends the search; the best so far is returned, with `interrupted` set.
+    Ctrl-C ends the search; the best so far is returned, with `interrupted` set. With explain=True
+    report.explain() says what the rules won, and why they won nothing elsewhere. `bisect` is a
+    command of the shell that the result must pass; CheckFailed names the step that breaks it.
 
     >>> result = regraft.optimize(model, no_measure=True)
     >>> result.report["after"]["cost"] <= result.report["before"]["cost"]
@@ -92,7 +96,8 @@ def validate(a: Model, b: Model, *, sizes: Union[Sizes, None] = None,
 
 def check(a: Model, b: Model, *, runs: Optional[int] = None, on: Optional[str] = None,
           certificate: Union[Path, bytes, None] = None, prove: bool = False,
-          validation: Union[Path, bytes, None] = None, threads: Optional[int] = None,
+          validation: Union[Path, bytes, None] = None, bisect: Optional[str] = None,
+          bisect_keep: bool = False, bisect_show: bool = False, threads: Optional[int] = None,
           seed: Optional[int] = None, time: Optional[float] = None,
           memory: Optional[float] = None, progress: Shown = None) -> Report:
     """Compares two models on random inputs, or replays a certificate of optimize or of validate,
@@ -102,8 +107,9 @@ def check(a: Model, b: Model, *, runs: Optional[int] = None, on: Optional[str] =
     >>> regraft.check(model, model)["passed"]
     True
     """
-    options: Dict[str, Any] = dict(runs=runs, on=on, prove=prove, threads=threads, seed=seed,
-                                   time=time, memory=memory)
+    options: Dict[str, Any] = dict(runs=runs, on=on, prove=prove, bisect=bisect,
+                                   bisect_keep=bisect_keep, bisect_show=bisect_show,
+                                   threads=threads, seed=seed, time=time, memory=memory)
     inputs: Dict[str, bytes] = {}
     Argument(a, "a").put("a", options, inputs)
     Argument(b, "b").put("b", options, inputs)

@@ -69,6 +69,13 @@ class OptimizeReport(Report):
         return ('<iframe title="What regraft did" sandbox="allow-scripts" style="width:100%;'
                 f'height:46rem;border:1px solid #8b949e" srcdoc="{html.escape(page)}"></iframe>')
 
+    def explain(self) -> str:
+        """What each rule won and where, and why no rule did anything at the dearest of the other
+        nodes, as text. REQUIRES: the call had explain=True; report["explanation"] has the parts."""
+        if "explanation" not in self.data:
+            raise InputError("there is no explanation: call optimize with explain=True")
+        return str(self.data["explanation"]["text"])
+
     def summary(self) -> Dict[str, Any]:
         before, after = self.data["before"], self.data["after"]
 

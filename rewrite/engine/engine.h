@@ -62,6 +62,11 @@ class Engine {
     state_->matches.for_rooted_at(node, visit);
   }
 
+  /// See MatchSet::diagnose.
+  void diagnose(int32_t node, const PlaceLimits& limits, const VisitMisfit& visit) {
+    state_->matches.diagnose(node, limits, visit);
+  }
+
   /// REQUIRES: the match applies now.
   void apply(int32_t number);
   /// Takes the last move back.

@@ -343,6 +343,27 @@ void MatchSet::update(const Change& change) {
   find_around(change);
 }
 
+void MatchSet::diagnose(int32_t id, const PlaceLimits& limits, const VisitMisfit& visit) {
+  std::vector<int32_t> roots;
+  rules_.tree().outputs_above(g_, id, roots);
+  std::ranges::sort(roots);
+  roots.erase(std::ranges::unique(roots).begin(), roots.end());
+  VisitNear near = [&](const Place& place, const Gap* gap) {
+    if (std::ranges::find(place.nodes, id) == place.nodes.end()) return;
+    Misfit why;
+    if (gap)
+      why = {gap->node < 0 ? Misfit::Equality : Misfit::Attribute, -1, gap->node, gap->part, {}};
+    else if (splits_fusion(place))
+      why.kind = Misfit::Fusion;
+    else
+      why = fitter_.misfit(g_, place);
+    if (why.kind == Misfit::None && !planner_.make(place, *fitter_.fit(g_, place)))
+      why.kind = Misfit::Effect;
+    visit(place, why);
+  };
+  for (int32_t root : roots) rules_.tree().match_nearly(g_, root, limits, near);
+}
+
 MatchSet::Mark MatchSet::mark() const {
   return {log_.size(), heads_.size(), count_, lists_.size(), round_};
 }

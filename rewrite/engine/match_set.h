@@ -1,6 +1,7 @@
 #pragma once
 // The matches of all rules in a graph that changes.
 #include <algorithm>
+#include <functional>
 
 #include "rewrite/engine/plan.h"
 #include "rewrite/match/discrimination_tree.h"
@@ -31,6 +32,9 @@ struct Match {
   int32_t first_watch = 0, watches = 0;
   bool joint = false;
 };
+
+/// Why a rule does not apply at a place that includes a node.
+using VisitMisfit = std::function<void(const Place&, const Misfit&)>;
 
 /// What a rewrite did to a graph.
 struct Change {
@@ -78,6 +82,9 @@ class MatchSet {
       if (match(number).listed >= 0 && match(number).root() == id) visit(number);
     }
   }
+  /// Says of the rules that nearly apply to calls around node `id` why they do not; those that do
+  /// apply get Misfit::None. Places that differ in commuted operands may come more than once.
+  void diagnose(int32_t id, const PlaceLimits& limits, const VisitMisfit& visit);
   int32_t size() const { return count_; }  ///< those that were dropped and not forgotten included
 
   /// Brings the matches up to date with the graph.

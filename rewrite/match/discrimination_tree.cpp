@@ -191,6 +191,8 @@ class Runner {
   Runner(const LiveGraph& g, const DiscriminationTree::Tree& tree, const PlaceLimits& limits,
          std::span<const int32_t> among, const VisitPlace& visit)
       : g_(g), tree_(tree), limits_(limits), among_(among), visit_(visit) {}
+  /// What nearly fits is visited as well.
+  void tolerate(const VisitNear& near) { near_ = &near; }
 
   /// Returns how often a limit ended it.
   uint64_t run(int32_t root) {
@@ -230,21 +232,30 @@ class Runner {
         enter_maker(k, s);
         break;
       case Step::SameNode:
-        if (reg(s.reg) == Value{nodes_[static_cast<size_t>(s.other)], s.output}) follow(k);
+        compared(k, reg(s.reg) == Value{nodes_[static_cast<size_t>(s.other)], s.output});
         break;
       case Step::SameValue:
-        if (reg(s.reg) == reg(s.other)) follow(k);
+        compared(k, reg(s.reg) == reg(s.other));
         break;
       case Step::Numbers:
-        if (numbers_fit(s)) follow(k);
+        compared(k, numbers_fit(s));
         break;
       case Step::Reals:
-        if (form_of(s).attrs.reals[static_cast<size_t>(s.attr)].value == s.real) follow(k);
+        compared(k, form_of(s).attrs.reals[static_cast<size_t>(s.attr)].value == s.real);
         break;
       case Step::Other:
         others(k, s);
         break;
     }
+  }
+
+  /// One comparison may fail where that is tolerated.
+  void compared(int32_t k, bool equal) {
+    if (equal) return follow(k);
+    if (!near_ || gap_) return;
+    gap_ = &branch(k).step;
+    follow(k);
+    gap_ = nullptr;
   }
 
   const Form& form_of(const Step& s) const {
@@ -364,12 +375,27 @@ class Runner {
       if (a.registers[v] < 0) return;  // a variable that no call reads
       place_variables_[v] = reg(a.registers[v]);
     }
-    bool useful = visit_({a.rule,
-                          {place_nodes_.data(), a.entered.size()},
-                          {place_variables_.data(), a.registers.size()}});
+    const Place place{a.rule,
+                      {place_nodes_.data(), a.entered.size()},
+                      {place_variables_.data(), a.registers.size()}};
+    bool useful = near_ ? visit_near(place, a) : visit_(place);
     if (depth_ == 0) return;
     Tally& tally = tallies_[a.rule];
     ++(useful ? tally.useful : tally.useless);
+  }
+
+  bool visit_near(const Place& place, const DiscriminationTree::Accept& a) const {
+    Gap gap;
+    bool attribute = gap_ && (gap_->kind == Step::Numbers || gap_->kind == Step::Reals);
+    if (attribute) {
+      auto node = std::ranges::find(a.entered, gap_->other) - a.entered.begin();
+      gap.node = static_cast<int32_t>(node);
+      const Form& form = form_of(*gap_);
+      auto ints = static_cast<int32_t>(form.attrs.ints.size());
+      gap.part = gap_->attr + (gap_->kind == Step::Reals ? ints : 0);
+    }
+    (*near_)(place, gap_ ? &gap : nullptr);
+    return true;
   }
 
   struct Tally {
@@ -381,6 +407,8 @@ class Runner {
   const PlaceLimits& limits_;
   std::span<const int32_t> among_;
   const VisitPlace& visit_;
+  const VisitNear* near_ = nullptr;
+  const Step* gap_ = nullptr;  ///< that did not hold on the way here
   std::array<Value, DiscriminationTree::kMaxRegisters> regs_, place_variables_;
   std::array<int32_t, DiscriminationTree::kMaxRegisters> nodes_, place_nodes_;
   int32_t root_ = -1, used_ = 0, count_ = 0;
@@ -418,6 +446,14 @@ uint64_t DiscriminationTree::match(const LiveGraph& g, int32_t root, const Place
 uint64_t DiscriminationTree::match_joint(const LiveGraph& g, int32_t root,
                                          const PlaceLimits& limits, const VisitPlace& visit) const {
   return Runner(g, joint_, limits, {}, visit).run(root);
+}
+
+void DiscriminationTree::match_nearly(const LiveGraph& g, int32_t root, const PlaceLimits& limits,
+                                      const VisitNear& visit) const {
+  const VisitPlace none;
+  Runner runner(g, first_, limits, {}, none);
+  runner.tolerate(visit);
+  runner.run(root);
 }
 
 void DiscriminationTree::match_among(const LiveGraph& g, int32_t root,

@@ -16,6 +16,14 @@ struct Place {
 /// False: the place is of no use.
 using VisitPlace = std::function<bool(const Place&)>;
 
+/// What is otherwise than in the left side at a place that is all but its: attribute `part` of
+/// pattern node `node` (reals behind integers), or, where `node` is -1, two operands that are one.
+struct Gap {
+  int32_t node = -1, part = -1;
+};
+/// `gap` is nullptr where there is none.
+using VisitNear = std::function<void(const Place&, const Gap* gap)>;
+
 /// How many places of rules with several outputs are looked at from one root, where a value has so
 /// many readers that they combine to more than anyone can use. Whatever has fewer is complete.
 struct PlaceLimits {
@@ -41,6 +49,9 @@ class DiscriminationTree {
   /// The places whose output number >= 1 is a value of node `root`.
   uint64_t match_joint(const LiveGraph& g, int32_t root, const PlaceLimits& limits,
                        const VisitPlace& visit) const;
+  /// The places of `match`, and those where one comparison of attributes or operands fails.
+  void match_nearly(const LiveGraph& g, int32_t root, const PlaceLimits& limits,
+                    const VisitNear& visit) const;
   /// The places of `match` whose nodes are all among those given.
   void match_among(const LiveGraph& g, int32_t root, std::span<const int32_t> nodes,
                    const VisitPlace& visit) const;

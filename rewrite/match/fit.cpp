@@ -9,10 +9,12 @@ namespace regraft::rewrite {
 
 namespace {
 
-bool bind_shape(const std::vector<std::optional<Var>>& sizes, const Shape& shape, Binding& b) {
+/// Binds the sizes of a variable.
+Misfit bind_shape(const std::vector<std::optional<Var>>& sizes, const Shape& shape, Binding& b) {
   for (size_t d = 0; d < sizes.size(); ++d)
-    if (sizes[d] ? !b.bind(*sizes[d], shape[d]) : !is_one(shape[d])) return false;
-  return true;
+    if (sizes[d] ? !b.bind(*sizes[d], shape[d]) : !is_one(shape[d]))
+      return {sizes[d] ? Misfit::Sizes : Misfit::Ones, -1, -1, static_cast<int32_t>(d), {}};
+  return {};
 }
 
 /// What can be compared only once all symbols are bound: a pattern's size and the actual one.
@@ -27,19 +29,22 @@ bool bind_number(const Poly& want, const Poly& have, Binding& b, Later& later) {
   return true;
 }
 
-bool bind_attrs(const Node& form, const Attrs<Poly>& attrs, int rank, Binding& b, Later& later) {
+/// The number of the attribute that is another one, reals behind the integers; nullopt: none is.
+std::optional<size_t> bind_attrs(const Node& form, const Attrs<Poly>& attrs, int rank, Binding& b,
+                                 Later& later) {
   for (size_t k = 0; k < form.attrs.ints.size(); ++k) {
     auto want = normal_axes(form.op->ints[k], form.attrs.ints[k], rank);
     const auto& have = attrs.ints[k];
-    if (want.size() != have.size()) return false;
+    if (want.size() != have.size()) return k;
     for (size_t i = 0; i < want.size(); ++i)
-      if (!bind_number(want[i], have[i], b, later)) return false;
+      if (!bind_number(want[i], have[i], b, later)) return k;
   }
   for (size_t k = 0; k < form.attrs.reals.size(); ++k) {
     const Real &want = form.attrs.reals[k], &have = attrs.reals[k];
-    if (want.symbol ? !b.bind(want.symbol, have.value) : want.value != have.value) return false;
+    if (want.symbol ? !b.bind(want.symbol, have.value) : want.value != have.value)
+      return form.attrs.ints.size() + k;
   }
-  return true;
+  return std::nullopt;
 }
 
 constexpr int64_t kMaxCompared = 1 << 16;  ///< elements of a constant that is compared with a maker
@@ -153,7 +158,8 @@ std::optional<std::vector<Array<Residue>>> fingerprint(Field& field, const Graph
 
 }  // namespace
 
-const Fit* Fitter::fit(const LiveGraph& g, const Place& place) {
+/// All that the answer depends on, in key_.
+void Fitter::find_key(const LiveGraph& g, const Place& place) {
   key_.assign(1, place.rule);
   for (Value v : place.variables) key_.push_back(g.type(v));
   const Pattern& lhs = rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs;
@@ -163,14 +169,28 @@ const Fit* Fitter::fit(const LiveGraph& g, const Place& place) {
   }
   for (PatternRef out : lhs.outputs)
     key_.push_back(g.type({place.nodes[static_cast<size_t>(out.node)], out.output}));
+}
+
+const Fit* Fitter::fit(const LiveGraph& g, const Place& place) {
+  find_key(g, place);
   if (const auto* known = known_.find(key_)) return known->get();
-  std::unique_ptr<Fit> fit;
-  try {
-    fit = make(g, place);
-  } catch (const PolyOverflow&) {
-    // Sizes beyond 64 bits: the rule's conditions cannot be decided here.
-  }
+  auto fit = judge(g, place).fit;
   return known_.add(key_, std::move(fit)).get();
+}
+
+Misfit Fitter::misfit(const LiveGraph& g, const Place& place) {
+  find_key(g, place);
+  if (const Misfit* known = misfits_.find(key_)) return *known;
+  Misfit why = judge(g, place).why;
+  return misfits_.add(key_, std::move(why));
+}
+
+Fitter::Judged Fitter::judge(const LiveGraph& g, const Place& place) {
+  try {
+    return make(g, place);
+  } catch (const PolyOverflow&) {
+    return refused(Misfit::Unknown);  // sizes beyond 64 bits
+  }
 }
 
 /// Is the data what the maker makes under the binding? A real that nothing has bound is its first
@@ -195,58 +215,81 @@ bool Fitter::makes(const Node& maker, int32_t data, Binding& b) {
   return made_[key] = fits && equal_data(interner_.form(key.first), constant);
 }
 
-std::optional<Binding> Fitter::bind(const LiveGraph& g, const RuleInstance& instance,
-                                    const Place& place) {
-  Binding b;
+/// The attributes of all calls of the left side.
+Misfit Fitter::bind_calls(const LiveGraph& g, const RuleInstance& instance, const Place& place,
+                          Binding& b) {
   Interner& interner = g.interner();
-  SymbolPool& pool = interner.pool();
-  for (size_t v = 0; v < place.variables.size(); ++v)
-    if (!bind_shape(instance.sizes[v], *interner.type(g.type(place.variables[v])).shape, b))
-      return std::nullopt;
+  const Pattern& lhs = rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs;
   Later later;
   auto form = [&](size_t j) -> const Node& { return instance.lhs.node(instance.lhs_ids[j]); };
-  const Pattern& lhs = rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs;
   for (size_t j = 0; j < place.nodes.size(); ++j) {
     const LiveGraph::Slot& slot = g.slot(place.nodes[j]);
     if (by_data(lhs.nodes[j], slot)) continue;
     int rank = slot.inputs.empty() ? 0 : interner.rank(g.type(slot.inputs[0]));
-    if (!bind_attrs(form(j), interner.form(slot.form).attrs, rank, b, later)) return std::nullopt;
+    if (auto k = bind_attrs(form(j), interner.form(slot.form).attrs, rank, b, later))
+      return {Misfit::Number, -1, static_cast<int32_t>(j), static_cast<int32_t>(*k), {}};
   }
   for (const auto& [want, have] : later) {
-    auto value = translate(want, b.sizes, pool);
-    if (!value || !same(*value, have)) return std::nullopt;
+    auto value = translate(want, b.sizes, interner.pool());
+    if (!value || !same(*value, have)) return {Misfit::Number, -1, 0, -1, {}};
   }
   for (size_t j = 0; j < place.nodes.size(); ++j) {
     const LiveGraph::Slot& slot = g.slot(place.nodes[j]);
-    if (by_data(lhs.nodes[j], slot) && !makes(form(j), slot.data, b)) return std::nullopt;
+    if (by_data(lhs.nodes[j], slot) && !makes(form(j), slot.data, b))
+      return {Misfit::Data, -1, static_cast<int32_t>(j), -1, {}};
   }
-  if (!in_range(b)) return std::nullopt;
-  for (const Formula& f : instance.requires_lhs) {
-    auto condition = translate(f, b.sizes, pool);
-    if (!condition || !holds(*condition)) return std::nullopt;
-  }
-  return b;
+  return {};
 }
 
-std::unique_ptr<Fit> Fitter::make(const LiveGraph& g, const Place& place) {
+Fitter::Bound Fitter::bind(const LiveGraph& g, const RuleInstance& instance, const Place& place) {
+  Binding b;
+  Interner& interner = g.interner();
+  for (size_t v = 0; v < place.variables.size(); ++v) {
+    const TensorType& type = interner.type(g.type(place.variables[v]));
+    Misfit why = bind_shape(instance.sizes[v], *type.shape, b);
+    why.item = static_cast<int32_t>(v);
+    if (why.kind != Misfit::None) return {std::nullopt, std::move(why)};
+  }
+  if (Misfit why = bind_calls(g, instance, place, b); why.kind != Misfit::None)
+    return {std::nullopt, std::move(why)};
+  if (!in_range(b)) return {std::nullopt, {Misfit::Range, -1, -1, -1, {}}};
+  for (const Formula& f : instance.requires_lhs) {
+    auto condition = translate(f, b.sizes, interner.pool());
+    if (condition && holds(*condition)) continue;
+    std::shared_ptr<const Formula> asked;
+    if (condition) asked = std::make_shared<const Formula>(*std::move(condition));
+    return {std::nullopt, {Misfit::Condition, -1, -1, -1, std::move(asked)}};
+  }
+  return {std::move(b), {}};
+}
+
+Fitter::Judged Fitter::refused(Misfit::Kind kind) { return {nullptr, {kind, -1, -1, -1, {}}}; }
+
+Fitter::Judged Fitter::make(const LiveGraph& g, const Place& place) {
   const CompiledRule& rule = rules_.rules()[static_cast<size_t>(place.rule)];
-  if (place.variables.empty()) return nullptr;
+  if (place.variables.empty()) return refused(Misfit::Ranks);
   auto ranks = ranks_of(g, place);
-  if (!ranks) return nullptr;
+  if (!ranks) return refused(Misfit::Unknown);
   bool admitted = std::ranges::all_of(place.variables, [&](Value v) {
     return rules_.admits(rule.rule, g.interner().type(g.type(v)).dtype);
   });
-  if (!admitted) return nullptr;
+  if (!admitted) return refused(Misfit::Float16);
+  Judged known = refused(Misfit::Ranks);
   for (size_t k = 0; k < rule.rule.domain.size(); ++k) {
     if (!rule.has_ranks(k, *ranks)) continue;
     const RuleInstance* instance = rule.instance(k);
-    auto binding = instance ? bind(g, *instance, place) : std::nullopt;
-    if (!binding) continue;
-    auto fit = std::make_unique<Fit>(Fit{&rule, instance, *std::move(binding), {}});
-    bool fits = add_right_side(g, place, *fit) && holds_for_empty(g, place, *fit);
-    return fits ? std::move(fit) : nullptr;
+    Bound bound = instance ? bind(g, *instance, place) : Bound{};
+    if (!bound.binding) {
+      bound.why.signature = static_cast<int32_t>(k);
+      if (bound.why.kind > known.why.kind) known.why = std::move(bound.why);
+      continue;
+    }
+    auto fit = std::make_unique<Fit>(Fit{&rule, instance, *std::move(bound.binding), {}});
+    if (!add_right_side(g, place, *fit)) return refused(Misfit::RightSide);
+    if (!holds_for_empty(g, place, *fit)) return refused(Misfit::Empty);
+    return {std::move(fit), {}};
   }
-  return nullptr;
+  return known;
 }
 
 std::optional<bool> sides_agree(const Fit& fit, const std::set<Var>& empty) {

@@ -4,6 +4,7 @@
 #include "rewrite/match/binding.h"
 #include "rewrite/match/discrimination_tree.h"
 #include "rewrite/match/ids_map.h"
+#include "rewrite/match/misfit.h"
 
 namespace regraft::rewrite {
 
@@ -28,15 +29,31 @@ class Fitter {
   /// zero_sizes.h), or its right side has no form there. The first instance that fits; all of them
   /// have the same right side.
   const Fit* fit(const LiveGraph& g, const Place& place);
+  /// What stopped it there; Misfit::None: it fits.
+  Misfit misfit(const LiveGraph& g, const Place& place);
 
  private:
-  std::unique_ptr<Fit> make(const LiveGraph& g, const Place& place);
-  std::optional<Binding> bind(const LiveGraph& g, const RuleInstance& instance, const Place& place);
+  struct Judged {
+    std::unique_ptr<Fit> fit;  ///< nullptr: it does not fit
+    Misfit why;
+  };
+  struct Bound {
+    std::optional<Binding> binding;
+    Misfit why;
+  };
+  void find_key(const LiveGraph& g, const Place& place);
+  Judged judge(const LiveGraph& g, const Place& place);
+  Judged make(const LiveGraph& g, const Place& place);
+  static Judged refused(Misfit::Kind kind);
+  Bound bind(const LiveGraph& g, const RuleInstance& instance, const Place& place);
+  Misfit bind_calls(const LiveGraph& g, const RuleInstance& instance, const Place& place,
+                    Binding& b);
   bool makes(const Node& maker, int32_t data, Binding& b);
 
   const RuleIndex& rules_;
   Interner& interner_;
   IdsMap<std::unique_ptr<Fit>> known_;
+  IdsMap<Misfit> misfits_;                           // of places that were asked for it
   std::map<std::pair<FormId, int32_t>, bool> made_;  // a maker and data: are they equal?
   std::vector<int32_t> key_;
 };

@@ -72,7 +72,7 @@ Result<RuleIndex> RuleIndex::build(std::vector<Rule> rules, Scope scope, Numeric
     RETURN_IF_ERROR(admit(rule, scope));
     for (Rule& directed : directions(std::move(rule))) {
       if (directed.numerics.kind < least)
-        ++index.unsafe_;
+        index.left_out_.push_back(std::move(directed));
       else
         index.rules_.emplace_back(std::move(directed));
     }

@@ -64,7 +64,9 @@ class RuleIndex {
                                  Numerics least = usual_numerics());
   const std::deque<CompiledRule>& rules() const { return rules_; }
   Numerics least() const { return least_; }  ///< numerics of the rules that were let in
-  size_t unsafe() const { return unsafe_; }  ///< how many directions were left out for them
+  /// The directions that were left out for theirs.
+  const std::vector<Rule>& left_out() const { return left_out_; }
+  size_t unsafe() const { return left_out_.size(); }
   /// The numerics of this rule are enough for tensors of this type.
   bool admits(const Rule& directed, DType type) const;
   /// Finds all their left sides.
@@ -77,7 +79,7 @@ class RuleIndex {
 
  private:
   Numerics least_ = usual_numerics();
-  size_t unsafe_ = 0;
+  std::vector<Rule> left_out_;
   std::deque<CompiledRule> rules_;
   std::shared_ptr<const DiscriminationTree> tree_;
   std::shared_ptr<const RuleIndex> selection_;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace regraft {
 namespace {
 
@@ -21,6 +24,21 @@ TEST(Nearest, ASuggestionIsAQuestion) {
   EXPECT_EQ(suggestion("gredy", {"greedy"}), "; did you mean 'greedy'?");
   EXPECT_EQ(suggestion("magic", {"greedy"}), "");
   EXPECT_EQ(suggestion(std::string(1000, 'a'), {std::string(1000, 'a')}), "");
+}
+
+TEST(Nearest, AFileOfTheSameFolder) {
+  const std::string folder = testing::TempDir() + "/nearest_test_files";
+  std::filesystem::create_directories(folder);
+  for (const char* name : {"model.onnx", "model.rules", "other.onnx"})
+    std::ofstream(folder + "/" + name) << "x";
+  EXPECT_EQ(suggested_file(folder + "/modle.onnx"), "; did you mean '" + folder + "/model.onnx'?");
+  EXPECT_EQ(suggested_file(folder + "/moedl.rules"),
+            "; did you mean '" + folder + "/model.rules'?");
+  EXPECT_EQ(suggested_file(folder + "/model.onnx"), "");  // it is there
+  EXPECT_EQ(suggested_file(folder + "/model"), "");
+  EXPECT_EQ(suggested_file(folder + "/quite-different.onnx"), "");
+  EXPECT_EQ(suggested_file(folder + "/no-folder/model.onnx"), "");
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Programs that answer, that do not, and where they are looked for.
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

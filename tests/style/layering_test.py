@@ -63,8 +63,8 @@ CALLS = {
     r"\bofstream\b|\bfopen\(|::rename\(|\bmkos?temps?\(|SerializeToOstream":
         ("writes a file", ["base/files/output_file.", "base/files/journal."]),
     r"\bposix_spawnp?\(|\bpopen\(|\bsystem\(|\bexec[vl]p?e?\(|\bfork\(":
-        ("starts a program", ["base/subprocess."]),
-    r"\bsignal\(SIG|\bsigaction\(": ("handles a signal", ["base/parallel.", "base/subprocess."]),
+        ("starts a program", ["base/process/"]),
+    r"\bsignal\(SIG|\bsigaction\(": ("handles a signal", ["base/parallel.", "base/process/subprocess."]),
     r"(\.|->)dump\(": ("prints JSON, which not all bytes are fit for",
                          ["cli/support/report.", "certify/certificate.", "certify/json_parts.", "certify/proof."]),
     r"print\(stderr, *\"regraft": ("prints an error", ["cli/support/report."]),

@@ -1,0 +1,114 @@
+#include "rewrite/match/misfit.h"
+
+#include <set>
+
+namespace regraft::rewrite {
+
+namespace {
+
+std::string text_of(const std::vector<Poly>& numbers) {
+  std::string text;
+  for (const Poly& p : numbers) text += (text.empty() ? "" : ",") + to_string(p);
+  return numbers.size() == 1 ? text : "[" + text + "]";
+}
+
+std::string text_of(const Real& r) {
+  std::string text = std::to_string(r.value);
+  text.erase(text.find_last_not_of('0') + 1);
+  return text.ends_with('.') ? text + "0" : text;
+}
+
+/// "its axis is 1, not -1".
+std::string attribute(const Misfit& misfit, const CompiledRule& rule, const LiveGraph& g,
+                      const Place& place) {
+  const PatternNode& wanted = rule.rule.lhs.nodes[static_cast<size_t>(misfit.item)];
+  const LiveGraph::Slot& slot = g.slot(place.nodes[static_cast<size_t>(misfit.item)]);
+  if (slot.form < 0 || misfit.part < 0) return "an attribute is another one";
+  const Form& form = g.interner().form(slot.form);
+  auto part = static_cast<size_t>(misfit.part);
+  std::string of = "of the " + std::string(wanted.op->name);
+  if (part >= wanted.op->ints.size()) {
+    part -= wanted.op->ints.size();
+    return std::string(wanted.op->reals[part].name) + " " + of + " is " +
+           text_of(form.attrs.reals[part]) + ", the rule has " + text_of(wanted.attrs.reals[part]);
+  }
+  const IntAttr& attr = wanted.op->ints[part];
+  std::vector<Poly> numbers = wanted.attrs.ints[part];
+  if (numbers.empty() && attr.fallback) numbers = {Poly(*attr.fallback)};
+  return std::string(attr.name) + " " + of + " is " + text_of(form.attrs.ints[part]) +
+         (misfit.kind == Misfit::Attribute ? ", the rule has " + text_of(numbers)
+                                           : ", which does not agree with the sizes");
+}
+
+std::string ranks(const CompiledRule& rule, const LiveGraph& g, const Place& place) {
+  std::string here;
+  for (Value v : place.variables)
+    here += (here.empty() ? "" : " ") + std::to_string(g.interner().rank(g.type(v)));
+  std::set<std::string> proved;
+  for (const Signature& s : rule.rule.domain) {
+    std::string ranks;
+    for (const std::string& word : s)
+      ranks += (ranks.empty() ? "" : " ") + std::to_string(word == "-" ? 0 : word.size());
+    proved.insert(ranks);
+  }
+  constexpr size_t kShown = 3;
+  std::string text;
+  size_t shown = 0;
+  for (const std::string& r : proved)
+    if (shown++ < kShown) text += (text.empty() ? "" : " or ") + r;
+  if (proved.size() > kShown) text += " and " + std::to_string(proved.size() - kShown) + " more";
+  return "its operands have ranks " + here + ", it is proved for " + text;
+}
+
+/// "axis 1 of b has size 64": counted from the front.
+std::string size_at(const Misfit& misfit, const CompiledRule& rule, const LiveGraph& g,
+                    const Place& place) {
+  auto v = static_cast<size_t>(misfit.item), d = static_cast<size_t>(misfit.part);
+  const Shape& shape = *g.interner().type(g.type(place.variables[v])).shape;
+  return "axis " + std::to_string(d) + " of operand ?" + rule.rule.variables[v] + " has size " +
+         to_string(shape[d]);
+}
+
+}  // namespace
+
+std::string to_string(const Misfit& misfit, const CompiledRule& rule, const LiveGraph& g,
+                      const Place& place) {
+  switch (misfit.kind) {
+    case Misfit::None:
+      return "";
+    case Misfit::Attribute:
+    case Misfit::Number:
+      return attribute(misfit, rule, g, place);
+    case Misfit::Equality:
+      return "two operands must be the same value";
+    case Misfit::Unknown:
+      return "the shape of an operand is not known";
+    case Misfit::Float16:
+      return "float16 is not accurate enough for it (" +
+             regraft::to_string(rule.rule.numerics.kind) + ")";
+    case Misfit::Ranks:
+      return ranks(rule, g, place);
+    case Misfit::Ones:
+      return size_at(misfit, rule, g, place) + ", it is proved for size 1";
+    case Misfit::Sizes:
+      return size_at(misfit, rule, g, place) + ", not that of another operand";
+    case Misfit::Data:
+      return "a constant is not the number that the rule needs";
+    case Misfit::Range:
+      return "a size is below the least that the rule is proved for";
+    case Misfit::Condition:
+      return misfit.condition ? "not known to hold: " + regraft::to_string(*misfit.condition)
+                              : "a size in its condition is not known";
+    case Misfit::RightSide:
+      return "its right side cannot be written for these types";
+    case Misfit::Empty:
+      return "it may not hold where an open size is 0";
+    case Misfit::Fusion:
+      return "it would take apart what the runtime computes in one go";
+    case Misfit::Effect:
+      return "it would change nothing there, or cannot be written";
+  }
+  return "";
+}
+
+}  // namespace regraft::rewrite
