@@ -69,9 +69,10 @@ def nothing_done():
 NOTHING = ("Identity", "Dropout", "Cast", "Transpose", "Reshape", "Mul", "Add", "Pad")
 
 
-def twin_weights():
-    return make("float[2,64] x", "float[2,64] y", "a = MatMul(x, v) b = Relu(a) y = MatMul(b, w)",
-                v=weights(1, 64, 64), w=weights(1, 64, 64))
+def twin_weights(width=64):
+    return make(f"float[2,{width}] x", f"float[2,{width}] y",
+                "a = MatMul(x, v) b = Relu(a) y = MatMul(b, w)",
+                v=weights(1, width, width), w=weights(1, width, width))
 
 
 def norm():
@@ -89,6 +90,12 @@ def conv_scale():
     return make("float[1,3,8,8] x", "float[1,6,6,6] y",
                 "c = Conv(x, w) n = Mul(c, s) a = Add(n, o) y = Relu(a)",
                 w=weights(1, 6, 3, 3, 3), s=weights(2, 6, 1, 1), o=weights(3, 6, 1, 1))
+
+
+def conv_scalar():
+    return make("float[1,3,8,8] x", "float[1,6,6,6] y",
+                "c = Conv(x, w, b) n = Mul(c, s) a = Add(n, o) y = Relu(a)",
+                w=weights(1, 6, 3, 3, 3), b=weights(2, 6), s=F(0.5), o=F(0.25))
 
 
 def linear():
@@ -123,6 +130,18 @@ def distributed():
                 v=weights(1, 64, 64), w=weights(2, 64, 64))
 
 
+def branches_by_hand():
+    kernel = weights(1, 8, 8, 3, 3)
+    kernel[:, :, 1:2, 1:2] += weights(3, 8, 8, 1, 1)
+    return make("float[1,8,10,10] x", "float[1,8,10,10] y",
+                "s = Conv<pads=[1,1,1,1]>(x, u, b) y = Relu(s)", u=kernel, b=weights(2, 8))
+
+
+def distributed_by_hand():
+    return make("float[64,64] x", "float[64,64] y", "s = MatMul(x, w) y = Relu(s)",
+                w=weights(1, 64, 64) + weights(2, 64, 64))
+
+
 def gelu(opset=17, rows="2"):
     return make(f"float[{rows},3,16] x", f"float[{rows},3,8] y",
                 "z = MatMul(x, w) d = Div(z, root) e = Erf(d) a = Add(e, one) m = Mul(z, a) "
@@ -131,12 +150,12 @@ def gelu(opset=17, rows="2"):
 
 
 def layer_norm(opset=17, rows="2"):
-    axes = "m = ReduceMean<axes=[-1]>(x)" if opset < 18 else "m = ReduceMean(x, last)"
-    again = "v = ReduceMean<axes=[-1]>(q)" if opset < 18 else "v = ReduceMean(q, last)"
+    mean = "ReduceMean<axes=[-1], keepdims=1>(%s)" if opset < 18 else \
+        "ReduceMean<keepdims=1>(%s, last)"
     more = {} if opset < 18 else {"last": i64(-1)}
     return make(f"float[{rows},3,16] x", f"float[{rows},3,16] y",
-                f"{axes} d = Sub(x, m) q = Pow(d, two) {again} e = Add(v, eps) s = Sqrt(e) "
-                "n = Div(d, s) g = Mul(n, w) y = Add(g, b)", opset, two=F(2), eps=F(1e-5),
+                f"m = {mean % 'x'} d = Sub(x, m) q = Pow(d, two) v = {mean % 'q'} "
+                "e = Add(v, eps) s = Sqrt(e) n = Div(d, s) g = Mul(n, w) y = Add(g, b)", opset, two=F(2), eps=F(1e-5),
                 w=weights(1, 16), b=weights(2, 16), **more)
 
 
@@ -250,10 +269,10 @@ def overridable():
     return model
 
 
-def blown_up():
-    """Folding makes 4 MB of 8 bytes."""
-    return make("float[1000,1000] x", "float[1000,1000] y", "t = Expand(k, s) y = Add(x, t)",
-                k=weights(1, 1), s=i64(1000, 1000))
+def blown_up(rows=1000):
+    """Folding makes 4 MB of 8 bytes, or more."""
+    return make(f"float[{rows},{rows}] x", f"float[{rows},{rows}] y",
+                "t = Expand(k, s) y = Add(x, t)", k=weights(1, 1, 1), s=i64(rows, rows))
 
 
 def named():

@@ -34,13 +34,18 @@ class Regraft(Tool):
                 lambda m: regraft.simplify(m, progress=False)[0]),
             Way('`cost="roofline"`', 'regraft.optimize(m, no_measure=True, cost="roofline").model',
                 lambda m: self.optimize(m, cost="roofline").model)]
+        self.limited = [Way("", 'regraft.optimize(m, max_size="100kB")',
+                            lambda m: self.optimize(m, max_size="100kB").model)]
         self.mains = [("regraft.optimize", lambda m: self.optimize(m).model)]
         self.described = [regraft.optimize, regraft.simplify, regraft.validate, regraft.check]
         self.namespaces = [regraft]
         self.package = regraft
 
     def path_to_path(self, source, target):
-        self.optimize(str(source), out=str(target), search_time=20)
+        self.optimize(str(source), out=str(target))
+
+    def usual(self, source, target):
+        self.package.optimize(str(source), out=str(target), memory=4, progress=False)
 
 
 class Onnxsim(Tool):
@@ -69,6 +74,8 @@ class Onnxsim(Tool):
                 "initializers_as_constants=False)",
                 simplified(mutable_initializer=True, initializers_as_constants=False)),
             *self.optional(simplified)]
+        self.limited = [Way("", 'onnxsim.simplify(m, tensor_size_threshold="1KB")',
+                            simplified(tensor_size_threshold="1KB"))]
         self.mains = [("onnxsim.simplify", lambda m: onnxsim.simplify(m)[0])]
         self.described = [onnxsim.simplify]
         self.namespaces = [onnxsim]
@@ -95,6 +102,8 @@ class Onnxslim(Tool):
         from onnxslim import argparser
         self.package = onnxslim
         self.ways = [Way("", "onnxslim.slim(m)", onnxslim.slim)]
+        self.limited = [Way("", "onnxslim.slim(m, size_threshold=1000)",
+                            lambda m: onnxslim.slim(m, size_threshold=1000))]
         self.mains = [("onnxslim.slim", onnxslim.slim)]
         self.described = [onnxslim.slim, onnxslim.register_fusion_pattern,
                           *(getattr(argparser, n) for n in ("ModelArguments", "CheckerArguments",
@@ -127,6 +136,7 @@ class Onnxruntime(Tool):
                 "hidden_size=16, opt_level=0)",
                 lambda m: optimizer.optimize_model(m, num_heads=2, hidden_size=16,
                                                    opt_level=0).model)]
+        self.limited = self.ways[:1]
         self.mains = [("InferenceSession", self.session),
                       ("transformers.optimizer.optimize_model",
                        lambda m: optimizer.optimize_model(m, opt_level=0).model)]
@@ -188,7 +198,8 @@ class Onnxscript(Tool):
             return call
 
         def passed(name):
-            one = getattr(common, name)()
+            options = {"size_limit": 10**9} if name == "DeduplicateInitializersPass" else {}
+            one = getattr(common, name)(**options)
             return on_ir(lambda m: one(m).model)
 
         self.on_ir = on_ir
@@ -204,12 +215,21 @@ class Onnxscript(Tool):
                 on_ir(lambda m: onnx_fusions.fuse(m) and None)),
             Way("`ort_fusions`", "onnxscript.rewriter.ort_fusions.optimize_for_ort",
                 on_ir(lambda m: ort_fusions.optimize_for_ort(m)[0])),
+            Way("`rules.fusion`", "shape inference, then rules.fusion._layer_norm."
+                "fuse_layer_normalization", on_ir(self.norms_fused)),
             Way("`rules.common`", "rewrite(m, all rules of onnxscript.rewriter.rules.common)",
                 lambda m: rewriter.rewrite(m, self.common_rules()))]
+        self.limited = [Way("", "onnxscript.optimizer.optimize(m, output_size_limit=1000)",
+                            lambda m: optimizer.optimize(m, output_size_limit=1000))]
         self.mains = [("onnxscript.optimizer.optimize", optimizer.optimize)]
         self.described = [optimizer.optimize, rewriter.rewrite, optimizer.fold_constants_ir,
                           rewriter.RewriteRule, ort_fusions.optimize_for_ort]
         self.namespaces = [optimizer, rewriter, ort_fusions, common, onnx_ir.passes, onnx_ir]
+
+    def norms_fused(self, model):
+        from onnxscript.rewriter.rules.fusion import _layer_norm
+        self.passes.ShapeInferencePass()(model)
+        _layer_norm.fuse_layer_normalization(model)
 
     @staticmethod
     def common_rules():

@@ -46,10 +46,13 @@ class Tool:
     described = []     # functions whose signatures and text are searched
     namespaces = []    # modules whose public names are searched
 
-    @staticmethod
-    def path_to_path(source, target):
+    def path_to_path(self, source, target):
         """The best way for large files."""
         raise NotImplementedError
+
+    def usual(self, source, target):
+        """The same with all that is done by default."""
+        self.path_to_path(source, target)
 
 
 def ops(model):
