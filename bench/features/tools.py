@@ -105,9 +105,9 @@ class Onnxslim(Tool):
         self.limited = [Way("", "onnxslim.slim(m, size_threshold=1000)",
                             lambda m: onnxslim.slim(m, size_threshold=1000))]
         self.mains = [("onnxslim.slim", onnxslim.slim)]
-        self.described = [onnxslim.slim, onnxslim.register_fusion_pattern,
-                          *(getattr(argparser, n) for n in ("ModelArguments", "CheckerArguments",
-                            "OptimizationArguments", "ModificationArguments"))]
+        self.described = [onnxslim.slim, *(getattr(argparser, n) for n in (
+            "ModelArguments", "CheckerArguments", "OptimizationArguments",
+            "ModificationArguments"))]
         self.namespaces = [onnxslim]
 
     def path_to_path(self, source, target):

@@ -182,8 +182,8 @@ def searched(tool):
     """{where: text} of all that the tool says it can do: help, signatures, public names."""
     found = {}
     for command in tool.help_commands:
-        found[" ".join(pathlib.Path(p).name if "/" in p else p for p in command)] = \
-            run(command).stdout
+        shown = " ".join(pathlib.Path(str(part)).name for part in command)
+        found[shown] = run(command).stdout
     import inspect
     for function in tool.described:
         name = f"{function.__module__}.{function.__qualname__}"
@@ -214,6 +214,18 @@ def run(command, limit=120, **more):
     """A finished process; its output as text."""
     return subprocess.run([str(part) for part in command], capture_output=True, text=True,
                           timeout=limit, **more)
+
+
+def peak(command, limit=120):
+    """(exit status, the last line that it wrote, the most memory in GB that the process held)."""
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        child = subprocess.Popen(["timeout", str(limit), *map(str, command)], stdout=said,
+                                 stderr=said)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        return child.returncode, (said.read().strip().splitlines() or [""])[-1], \
+            used.ru_maxrss / 1e6
 
 
 def python(code, *arguments, limit=120, **more):

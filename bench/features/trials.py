@@ -355,7 +355,7 @@ def wrong_pair():
     for tensor in after.graph.initializer:
         array = onnx.numpy_helper.to_array(tensor).copy()
         if array.shape == (6,):
-            array[2] += 0.25
+            array += 0.25
             tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
     return before, after
 
