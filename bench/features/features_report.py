@@ -81,7 +81,8 @@ def page(record, columns):
         head += [f"Others are ahead of regraft in: {'; '.join(ahead)}.", ""]
     body = "\n\n".join(section(title, entries, cells, columns)
                        for title, entries in features.SECTIONS)
-    again = ["", "## Again", "", "```", "build/venv-bench/bin/pip install -r bench/requirements.txt",
+    again = ["", "## Again", "", "```",
+             "build/venv-bench/bin/pip install -r bench/requirements.txt",
              "build/venv-bench/bin/python bench/features/run_features.py", "```", "",
              "`--tools` and `--features` try some cells only; the others stay as they are.", ""]
     return prose.wrapped("\n".join([*head, body, *again]))

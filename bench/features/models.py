@@ -155,7 +155,8 @@ def layer_norm(opset=17, rows="2"):
     more = {} if opset < 18 else {"last": i64(-1)}
     return make(f"float[{rows},3,16] x", f"float[{rows},3,16] y",
                 f"m = {mean % 'x'} d = Sub(x, m) q = Pow(d, two) v = {mean % 'q'} "
-                "e = Add(v, eps) s = Sqrt(e) n = Div(d, s) g = Mul(n, w) y = Add(g, b)", opset, two=F(2), eps=F(1e-5),
+                "e = Add(v, eps) s = Sqrt(e) n = Div(d, s) g = Mul(n, w) y = Add(g, b)", opset,
+                two=F(2), eps=F(1e-5),
                 w=weights(1, 16), b=weights(2, 16), **more)
 
 

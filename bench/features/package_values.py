@@ -42,6 +42,7 @@ def direct(package):
 
 
 def wheels():
+    """Those that were built here, the last one at the end."""
     return sorted((tools.ROOT / "dist").glob("regraft-*.whl"), key=lambda p: p.stat().st_mtime)
 
 
@@ -49,7 +50,7 @@ def wheel(tool):
     if tool.name == "regraft":
         built = wheels()
         if not built:
-            return Cell(UNCLEAR, "", "dist/regraft-*.whl", "not built: scripts/wheel")
+            return Cell(VALUE, "not built here", "dist/regraft-*.whl", "none: scripts/wheel")
         return Cell(VALUE, f"{built[-1].stat().st_size / 1e6:.1f}", "dist", built[-1].name)
     package = PACKAGES[tool.name]
     version = importlib.metadata.version(package)
@@ -71,8 +72,8 @@ def dependencies(tool):
         return Cell(VALUE, str(count), "pyproject.toml, dependencies", f"{count}")
     package = PACKAGES[tool.name]
     whole = sorted(required(package))
-    return Cell(VALUE, f"{direct(package)}, with theirs {len(whole)}", "importlib.metadata.requires",
-                ", ".join(whole))
+    return Cell(VALUE, f"{direct(package)}, with theirs {len(whole)}",
+                "importlib.metadata.requires", ", ".join(whole))
 
 
 def pythons(tool):

@@ -1,11 +1,11 @@
-"""What only onnxruntime's own probes can try: sessions, its optimiser of transformers, its tools."""
+"""What only onnxruntime's own probes can try: sessions, its optimiser of transformers, tools."""
 
 
 import onnx
 from onnx import TensorProto
 
 import models
-import tools
+import runs
 import trial
 import trials
 from trial import NO, PARTLY, YES, Cell, folder, heard, ops
@@ -35,8 +35,9 @@ def fixed_size(tool):
                                       providers=["CPUExecutionProvider"])
         model = onnx.load(place / "b.onnx")
     sizes = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
-    return yes_if(sizes == [8, 0, 4], "add_free_dimension_override_by_name('batch', 8)", sizes) \
-        if sizes == [8, 0, 4] else tool_fixed(["--dim_param", "batch", "--dim_value", "8"], [8, 0, 4])
+    if sizes != [8, 0, 4]:
+        return tool_fixed(["--dim_param", "batch", "--dim_value", "8"], [8, 0, 4])
+    return Cell(YES, "", "add_free_dimension_override_by_name('batch', 8)", str(sizes))
 
 
 def tool_fixed(options, wanted):
@@ -49,8 +50,8 @@ def tool_fixed(options, wanted):
             return Cell(NO, "", f"make_dynamic_shape_fixed {' '.join(options)}", "no model")
         model = onnx.load(place / "b.onnx")
     sizes = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
-    return yes_if(sizes == wanted, f"onnxruntime.tools.make_dynamic_shape_fixed {' '.join(options)}",
-                  sizes, "`make_dynamic_shape_fixed`")
+    return yes_if(sizes == wanted, f"make_dynamic_shape_fixed {' '.join(options)}", sizes,
+                  "`make_dynamic_shape_fixed`")
 
 
 def fixed_shape(tool):
@@ -159,7 +160,8 @@ def profiled(tool):
     """A trace of a run, not a report of the optimisation."""
     text = trial.run(tool.help_commands[0]).stdout
     has = "json" in text.lower() or "report" in text.lower()
-    return Cell(trial.UNCLEAR if has else NO, "", "searched the help for json and report", "nothing")
+    return Cell(trial.UNCLEAR if has else NO, "", "searched the help for json and report",
+                "nothing")
 
 
 def program(tool):
@@ -182,11 +184,12 @@ PROBES = {
     "certificate": absent(PROVED), "counterexample": absent(r"counter.?example"),
     "own rules": own_rules, "own proved": own_proved, "left out": left_out,
     "which rule": which_rule, "json": profiled, "html": absent(r"html|svg|plot", but=["https://"]),
-    "graphs": absent(r"html|svg|plot", but=["https://"]), "explain": absent(r"explain|missed|opportunit"),
+    "graphs": absent(r"html|svg|plot", but=["https://"]),
+    "explain": absent(r"explain|missed|opportunit"),
     "bisect": absent(r"bisect"), "table": absent(r"summary|table\b|before and after"),
     "time": absent(r"time.?(limit|out|budget)|max.?time"),
     "memory": absent(r"memory.?limit|max.?memory", but=["OrtMemoryInfo"]),
     "progress": absent(r"progress|tqdm"), "stats": statistics,
     "gym": absent(r"gymnasium|reinforcement"),
-    "c": lambda tool: trials.exports(tool, "OrtGetApiBase"),
+    "c": lambda tool: runs.exports(tool, "OrtGetApiBase"),
 }

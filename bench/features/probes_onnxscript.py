@@ -4,8 +4,9 @@ from onnxscript.rewriter import MatchingTracer, RewriteRule, RewriteRuleSet
 from onnxscript.rewriter import rewrite as apply_rules
 
 import models
+import pairs
+import runs
 import trial
-import trials
 from trial import NO, PARTLY, YES, Cell, heard, ops
 
 
@@ -32,13 +33,13 @@ def outputs(tool):
     made = extract(model.graph, ["x"], ["p"])
     graph = getattr(made, "graph", made)
     names = [node.op_type for node in graph]
-    return yes_if(sorted(names) == ["MatMul", "Relu"], "onnx_ir.convenience.extract(m, ['x'], ['p'])",
-                  trial.counted(names), "`onnx_ir`")
+    return yes_if(sorted(names) == ["MatMul", "Relu"],
+                  "onnx_ir.convenience.extract(m, ['x'], ['p'])", trial.counted(names), "`onnx_ir`")
 
 
 def compared(tool):
     from onnxscript.rewriter import testing
-    before, after = trials.wrong_pair()
+    before, after = pairs.wrong_pair()
     testing.assert_numerically_equal(models.branches(), models.branches_by_hand())
     try:
         testing.assert_numerically_equal(before, after, rtol=1e-3)
@@ -101,7 +102,8 @@ def explained(tool):
         rules.apply_to_model(model, tracer=tracer)
         tracer.report()
     said = " ".join(text.getvalue().split())
-    return Cell(PARTLY if said else NO, "why a rule did not match, `MatchingTracer`" if said else "",
+    return Cell(PARTLY if said else NO,
+                "why a rule did not match, `MatchingTracer`" if said else "",
                 "RewriteRuleSet.apply_to_model(m, tracer=MatchingTracer())", said[:300])
 
 
@@ -132,5 +134,5 @@ PROBES = {
     "time": absent(r"time.?(limit|out|budget)|max.?time|seconds"),
     "memory": absent(r"memory.?limit|max.?memory"), "progress": absent(r"progress|tqdm"),
     "stats": statistics, "gym": absent(r"gymnasium|reinforcement"),
-    "c": lambda tool: trials.exports(tool, "onnxscript_optimize"),
+    "c": lambda tool: runs.exports(tool, "onnxscript_optimize"),
 }

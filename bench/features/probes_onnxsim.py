@@ -6,9 +6,10 @@ import onnx
 from onnx import TensorProto, parser
 
 import models
+import pairs
+import runs
 import tools
 import trial
-import trials
 from trial import NO, PARTLY, YES, Cell, first_line, folder, heard, ops
 
 PROGRAM = tools.BIN / "onnxsim"
@@ -100,7 +101,7 @@ def checked(tool):
 def compared(tool):
     from onnxsim import model_checking
     good = model_checking.compare(models.branches_by_hand(), models.branches(), n_times=2)
-    before, after = trials.wrong_pair()
+    before, after = pairs.wrong_pair()
     bad = model_checking.compare(after, before, n_times=2)
     return yes_if(good and not bad, "onnxsim.model_checking.compare", f"{good}, {bad}")
 
@@ -113,7 +114,7 @@ def certified(before, after):
 
 
 def proved(tool):
-    cell = trials.judged(certified, "onnxsim.certify.certify(a, b, input_ranges=)")
+    cell = pairs.judged(certified, "onnxsim.certify.certify(a, b, input_ranges=)")
     cell.note += ", bounded inputs"
     return cell
 
@@ -135,7 +136,7 @@ def kept_certificate(tool):
 
 def counterexample(tool):
     from onnxsim.certify import certify
-    before, after = trials.wrong_pair()
+    before, after = pairs.wrong_pair()
     found = certify(before, after, input_ranges={"x": (-1.0, 1.0)}, total_timeout_ms=60000)
 
     def windows(some):
@@ -228,7 +229,7 @@ def statistics(tool):
 
 
 def c_interface(tool):
-    return trials.exports(tool, "onnxsim_simplify", "onnxsim_version", "OnnxsimSimplify")
+    return runs.exports(tool, "onnxsim_simplify", "onnxsim_version", "OnnxsimSimplify")
 
 
 PROBES = {

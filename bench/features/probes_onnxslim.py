@@ -3,6 +3,7 @@ import onnx
 from onnx import TensorProto
 
 import models
+import runs
 import tools
 import trial
 from trial import NO, PARTLY, YES, Cell, folder, heard, ops
@@ -159,5 +160,5 @@ PROBES = {
     "time": absent(r"time.?(limit|out|budget)|max.?time|seconds"),
     "memory": absent(r"memory"), "progress": absent(r"progress|tqdm"), "stats": statistics,
     "gym": absent(r"gymnasium|reinforcement"),
-    "c": lambda tool: __import__("trials").exports(tool, "onnxslim_slim"),
+    "c": lambda tool: runs.exports(tool, "onnxslim_slim"),
 }

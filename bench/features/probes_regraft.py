@@ -6,9 +6,9 @@ import re
 import onnx
 
 import models
+import pairs
 import tools
 import trial
-import trials
 from trial import NO, YES, Cell, folder, ops
 
 RULE = "twice  (neg (neg ?x)) => ?x\n"
@@ -61,7 +61,7 @@ def numeric_check(tool):
 
 def compared(tool):
     good = tool.package.check(models.branches(), models.branches_by_hand())["passed"]
-    bad = tool.package.check(*trials.wrong_pair())["passed"]
+    bad = tool.package.check(*pairs.wrong_pair())["passed"]
     return yes_if(good and not bad, "regraft.check(a, b)", f"right pair {good}, wrong pair {bad}")
 
 
@@ -69,7 +69,7 @@ def proved(tool):
     def prover(before, after):
         verdict = tool.package.validate(before, after, time=30, memory=4, progress=False).verdict
         return verdict.startswith("proved"), verdict
-    return trials.judged(prover, "regraft.validate(a, b)")
+    return pairs.judged(prover, "regraft.validate(a, b)")
 
 
 def open_proof(tool):
@@ -88,17 +88,18 @@ def certificate(tool):
         size = path.stat().st_size
         try:
             tool.package.check(model, models.mlp(), certificate=path, prove=True)
-            return Cell(NO, "", "regraft.check(.., certificate=, prove=True)", "takes another model")
+            return Cell(NO, "", "check(.., certificate=, prove=True)", "takes another model")
         except tool.package.RegraftError as problem:
-            return yes_if(size > 100, "optimize(certificate=), then check(certificate=, prove=True)",
+            return yes_if(size > 100, "optimize(certificate=), check(certificate=, prove=True)",
                           f"{report}; another model: {problem}".replace("\n", ", "))
 
 
 def counterexample(tool):
-    found = tool.package.validate(*trials.wrong_pair(), progress=False)
+    found = tool.package.validate(*pairs.wrong_pair(), progress=False)
     shown = found["counterexample"] or {}
     return yes_if(found.refuted and shown.get("inputs"), "regraft.validate of a wrong pair",
-                  f"{found.verdict}, {shown.get('a')} and {shown.get('b')} at {shown.get('position')}")
+                  f"{found.verdict}, {shown.get('a')} and {shown.get('b')} at "
+                  f"{shown.get('position')}")
 
 
 def own_rules(tool):

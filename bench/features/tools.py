@@ -32,6 +32,8 @@ class Regraft(Tool):
                 lambda m: self.optimize(m).model),
             Way("`simplify`", "regraft.simplify(m)",
                 lambda m: regraft.simplify(m, progress=False)[0]),
+            Way("`portable`", "regraft.optimize(m, no_measure=True, portable=True).model",
+                lambda m: self.optimize(m, portable=True).model),
             Way('`cost="roofline"`', 'regraft.optimize(m, no_measure=True, cost="roofline").model',
                 lambda m: self.optimize(m, cost="roofline").model)]
         self.limited = [Way("", 'regraft.optimize(m, max_size="100kB")',

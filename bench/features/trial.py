@@ -235,7 +235,9 @@ def python(code, *arguments, limit=120, **more):
 
 @contextlib.contextmanager
 def folder():
-    with tempfile.TemporaryDirectory(prefix="features-", dir=os.environ.get("FEATURES_DIR")) as made:
+    """A folder for a while; below $FEATURES_DIR, where large files have room."""
+    where = os.environ.get("FEATURES_DIR")
+    with tempfile.TemporaryDirectory(prefix="features-", dir=where) as made:
         yield pathlib.Path(made)
 
 
