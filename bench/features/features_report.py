@@ -2,9 +2,6 @@
 import features
 import prose
 
-WORDS = {"yes": "yes", "no": "no", "partly": "partly", "?": "?"}
-
-
 def cell_text(cell, notes):
     """The verdict with the number of its note; a note that a table has already is not repeated."""
     if cell is None:
@@ -12,10 +9,10 @@ def cell_text(cell, notes):
     if cell["verdict"] == "value":
         return cell["note"]
     if not cell["note"]:
-        return WORDS[cell["verdict"]]
+        return cell["verdict"]
     if cell["note"] not in notes:
         notes.append(cell["note"])
-    return f"{WORDS[cell['verdict']]} ({notes.index(cell['note']) + 1})"
+    return f"{cell['verdict']} ({notes.index(cell['note']) + 1})"
 
 
 def section(title, entries, cells, columns):
@@ -30,15 +27,6 @@ def section(title, entries, cells, columns):
     lines += [f"* {name}: {how[0].lower() if how[1].islower() else how[0]}{how[1:]}"
               for _, name, how in entries]
     return "\n".join(lines)
-
-
-def counts(cells, columns):
-    """How many of the features that are not figures each tool has."""
-    def of(tool, verdict):
-        return sum(by.get(tool, {}).get("verdict") == verdict for by in cells.values())
-    rows = [f"| {word} | {' | '.join(str(of(tool, word)) for tool in columns)} |"
-            for word in ("yes", "partly", "no")]
-    return "\n".join([f"| | {' | '.join(columns)} |", "|---|" + "---:|" * len(columns), *rows])
 
 
 def others_ahead(cells, columns):
@@ -58,8 +46,8 @@ def others_ahead(cells, columns):
 
 def page(record, columns):
     cells, versions = record["cells"], record["versions"]
-    shown = ", ".join(f"{name} {version}" for name, version in versions.items()
-                      if name != "python")
+    others = sorted(set(versions) - {"python", *columns})
+    shown = ", ".join(f"{name} {versions[name]}" for name in [*columns, *others])
     ahead = others_ahead(cells, columns)
     head = [
         "# Feature by feature", "",
@@ -76,7 +64,7 @@ def page(record, columns):
         "What the results are worth in time and size is another question: "
         "[bench/peers.md](../bench/peers.md), [bench/zoo/zoo.md](../bench/zoo/zoo.md), "
         "[bench/zoo/simplify.md](../bench/zoo/simplify.md). Which results are wrong: "
-        "[bench/court.md](../bench/court.md).", "", counts(cells, columns), ""]
+        "[bench/court.md](../bench/court.md).", ""]
     if ahead:
         head += [f"Others are ahead of regraft in: {'; '.join(ahead)}.", ""]
     body = "\n\n".join(section(title, entries, cells, columns)

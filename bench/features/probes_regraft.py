@@ -117,9 +117,16 @@ def own_rules_proved(tool):
         (place / "wrong.rules").write_text(WRONG)
         found = tool.package.verify(place / "wrong.rules")["rules"][0]
         right = tool.package.verify(RULE.encode())["rules"][0]
+        model = models.make("float[2,4] x", "float[2,4] y", "a = Neg(x) b = Exp(a) y = Relu(b)")
+        try:
+            used = "Neg" not in ops(tool.optimize(model, rules=[place / "wrong.rules"]).model)
+            said = f"applied: {used}"
+        except tool.package.RegraftError as problem:
+            used, said = False, f"refused: {problem}"
         fine = found["verdict"].startswith("refuted") and right["verdict"].startswith("proved")
-        return yes_if(fine, "regraft.verify of a wrong rule and a right one",
-                      f"{found['verdict']}, {right['verdict']}")
+        return yes_if(fine and not used,
+                      "regraft.verify of a wrong rule and a right one, optimize(rules=wrong)",
+                      f"{found['verdict']}, {right['verdict']}; {said}")
 
 
 def left_out(tool):

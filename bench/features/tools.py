@@ -30,10 +30,10 @@ class Regraft(Tool):
         self.ways = [
             Way("", "regraft.optimize(m, no_measure=True).model",
                 lambda m: self.optimize(m).model),
-            Way("`simplify`", "regraft.simplify(m)",
-                lambda m: regraft.simplify(m, progress=False)[0]),
             Way("`portable`", "regraft.optimize(m, no_measure=True, portable=True).model",
                 lambda m: self.optimize(m, portable=True).model),
+            Way("`simplify`", "regraft.simplify(m)",
+                lambda m: regraft.simplify(m, progress=False)[0]),
             Way('`cost="roofline"`', 'regraft.optimize(m, no_measure=True, cost="roofline").model',
                 lambda m: self.optimize(m, cost="roofline").model)]
         self.limited = [Way("", 'regraft.optimize(m, max_size="100kB")',
