@@ -6,6 +6,7 @@ import json
 
 import cluster
 import optimisers
+import prose
 
 PACKAGES = ["onnx", "onnxruntime", "onnxsim", "onnxslim", "onnxoptimizer", "onnxscript"]
 WORDS = {"values": "other values", "shape": "another shape", "type": "another type",
@@ -160,4 +161,4 @@ def gathered(options, rows, causes, total, rules):
 def write(options, rows, causes, total, rules):
     made = gathered(options, rows, causes, total, rules)
     (options.out / "court.json").write_text(json.dumps(made, indent=1) + "\n")
-    (options.out / "court.md").write_text("\n".join(markdown(made)) + "\n")
+    (options.out / "court.md").write_text(prose.wrapped("\n".join(markdown(made))) + "\n")

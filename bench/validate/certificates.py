@@ -7,7 +7,7 @@ import tempfile
 import types
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "history")]
+sys.path[:0] = [str(HERE), str(HERE / "history"), str(HERE.parent)]
 
 import onnx  # noqa: E402
 

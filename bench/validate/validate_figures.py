@@ -144,13 +144,33 @@ def figures(kept):
             "certified": side_by_side(kept["certified"])}
 
 
+def shortened(case):
+    """What is kept of a case: of a mutant that was refuted only that it was, and where."""
+    said = {k: case["said"][k] for k in SHARED if case["said"].get(k)}
+    if case["group"] == "mutant" and said["verdict"] == "refuted":
+        for name in ("reasons", "outputs", "ran", "interface"):
+            said.pop(name, None)
+        found = said.get("counterexample") or {}
+        said["counterexample"] = {k: found[k] for k in ("sizes", "replayed") if k in found}
+    return said
+
+
+def rounded(value):
+    """Numbers to four digits, all through."""
+    if isinstance(value, dict):
+        return {key: rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [rounded(inner) for inner in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
 def dumped(found, kept):
     """JSON with a line for each case; without paths."""
     rows = []
     for case in kept["cases"]:
         facts = {key: case[key] for key in ("id", "changed", "nodes", "kind", "what", "difference",
                                             "at") if key in case}
-        rows.append({**facts, **{k: case["said"][k] for k in SHARED if case["said"].get(k)}})
+        rows.append(rounded({**facts, **shortened(case)}))
     parts = {"cases": rows, "certified by onnxsim": kept["certified"]}
     text = json.dumps(found, indent=1)[:-2]
     for name, lines in parts.items():

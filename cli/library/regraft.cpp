@@ -1,14 +1,12 @@
 #include "cli/library/regraft.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/host.h"
 #include "base/parallel.h"
+#include "cli/library/hosting.h"
 #include "cli/library/run.h"
 #include "cli/measure/worker.h"
 #include "cli/program/program.h"
@@ -30,20 +28,6 @@ std::string text_or_empty(const char* text) { return text ? text : ""; }
 const void* given(std::string_view bytes, size_t* size) {
   if (size) *size = bytes.size();
   return bytes.data();
-}
-
-/// Beside the library, wherever it lies, is what was installed with it.
-void find_folder() {
-  static const bool once = [] {
-    Dl_info place{};
-    if (dladdr(reinterpret_cast<void*>(&find_folder), &place) != 0 && place.dli_fname) {
-      std::error_code ignored;
-      auto file = std::filesystem::canonical(place.dli_fname, ignored);
-      if (!ignored) set_program_folder(file.parent_path().string());
-    }
-    return true;
-  }();
-  (void)once;
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/host.h"
 #include "base/interrupts.h"
+#include "cli/library/hosting.h"
 #include "cli/measure/worker.h"
 #include "cli/program/program.h"
 #include "cli/support/commands.h"
@@ -22,31 +22,6 @@ namespace {
 
 constexpr size_t kStack = size_t{64} << 20;  // bytes; models may be nested
 constexpr const char* kReport = "json";
-
-/// Whose turn it is. Not a plain mutex, so that who waits can be cancelled.
-std::timed_mutex turn;
-
-/// Text that is printed to a stream.
-class Captured {
- public:
-  Captured() : stream_(::open_memstream(&text_, &size_)) { CHECK(stream_); }
-  Captured(const Captured&) = delete;
-  Captured& operator=(const Captured&) = delete;
-  ~Captured() {
-    std::fclose(stream_);
-    std::free(text_);
-  }
-  std::FILE* stream() { return stream_; }
-  std::string text() {
-    std::fflush(stream_);
-    return {text_, size_};
-  }
-
- private:
-  char* text_ = nullptr;
-  size_t size_ = 0;
-  std::FILE* stream_;
-};
 
 void replace_all(std::string& text, const std::string& what, const std::string& with) {
   for (size_t at = 0; !what.empty() && (at = text.find(what, at)) != std::string::npos;
@@ -154,7 +129,7 @@ int Run::run_command(const std::string& folder) {
 }
 
 void Run::work() {
-  std::unique_lock mine(turn, std::defer_lock);
+  std::unique_lock mine(turn(), std::defer_lock);
   while (!mine.try_lock_for(std::chrono::milliseconds(20)))
     if (cancelled_) {
       finish(kInterrupted, "");

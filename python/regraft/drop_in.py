@@ -52,11 +52,11 @@ def simplify(model: Model, check_n: Optional[int] = None, *, out: Optional[Path]
              shape: Optional[Shapes] = None, dim: Optional[Sizes] = None,
              typical: Optional[Sizes] = None, keep_dynamic: bool = False,
              check: Optional[int] = None, check_on: Optional[str] = None,
-             certificate: Optional[Path] = None, html: Optional[Path] = None,
+             certificate: Optional[Path] = None, report: Optional[Path] = None,
              explain: bool = False, bisect: Optional[str] = None, bisect_keep: bool = False,
-             bisect_show: bool = False, max_size: Union[int, str, None] = None, threads: Optional[int] = None,
-             seed: Optional[int] = None, time: Optional[float] = None,
-             memory: Optional[float] = None, progress: Shown = None,
+             bisect_show: bool = False, max_size: Union[int, str, None] = None,
+             threads: Optional[int] = None, seed: Optional[int] = None,
+             time: Optional[float] = None, memory: Optional[float] = None, progress: Shown = None,
              **onnxsim: Any) -> Tuple[Any, bool]:
     """Folds constants and shapes, merges equal nodes and drops what does nothing. Returns the model
     and whether it was compared with the original and computes the same; of a path, or with `out`, as
@@ -69,7 +69,7 @@ def simplify(model: Model, check_n: Optional[int] = None, *, out: Optional[Path]
     """
     options: Dict[str, Any] = dict(
         dim=dim, typical=typical, keep_dynamic=keep_dynamic, check_on=check_on,
-        certificate=certificate, html=html, explain=explain, bisect=bisect,
+        certificate=certificate, report=report, explain=explain, bisect=bisect,
         bisect_keep=bisect_keep, bisect_show=bisect_show, max_size=max_size, threads=threads,
         seed=seed, time=time, memory=memory)
     fixed = [shape, onnxsim.pop("overwrite_input_shapes", None), onnxsim.pop("input_shapes", None)]

@@ -158,7 +158,8 @@ std::optional<std::vector<Array<Residue>>> fingerprint(Field& field, const Graph
 
 }  // namespace
 
-const Fitter::Known& Fitter::look_up(const LiveGraph& g, const Place& place) {
+/// All that the answer depends on, in key_.
+void Fitter::find_key(const LiveGraph& g, const Place& place) {
   key_.assign(1, place.rule);
   for (Value v : place.variables) key_.push_back(g.type(v));
   const Pattern& lhs = rules_.rules()[static_cast<size_t>(place.rule)].rule.lhs;
@@ -168,16 +169,28 @@ const Fitter::Known& Fitter::look_up(const LiveGraph& g, const Place& place) {
   }
   for (PatternRef out : lhs.outputs)
     key_.push_back(g.type({place.nodes[static_cast<size_t>(out.node)], out.output}));
-  auto it = known_.find(key_);
-  if (it != known_.end()) return it->second;
-  Known known;
+}
+
+const Fit* Fitter::fit(const LiveGraph& g, const Place& place) {
+  find_key(g, place);
+  if (const auto* known = known_.find(key_)) return known->get();
+  auto fit = judge(g, place).fit;
+  return known_.add(key_, std::move(fit)).get();
+}
+
+Misfit Fitter::misfit(const LiveGraph& g, const Place& place) {
+  find_key(g, place);
+  if (const Misfit* known = misfits_.find(key_)) return *known;
+  Misfit why = judge(g, place).why;
+  return misfits_.add(key_, std::move(why));
+}
+
+Fitter::Judged Fitter::judge(const LiveGraph& g, const Place& place) {
   try {
-    known = make(g, place);
+    return make(g, place);
   } catch (const PolyOverflow&) {
-    // Sizes beyond 64 bits: the rule's conditions cannot be decided here.
-    known = refused(Misfit::Unknown);
+    return refused(Misfit::Unknown);  // sizes beyond 64 bits
   }
-  return known_.emplace(key_, std::move(known)).first->second;
 }
 
 /// Is the data what the maker makes under the binding? A real that nothing has bound is its first
@@ -248,9 +261,9 @@ Fitter::Bound Fitter::bind(const LiveGraph& g, const RuleInstance& instance, con
   return {std::move(b), {}};
 }
 
-Fitter::Known Fitter::refused(Misfit::Kind kind) { return {nullptr, {kind, -1, -1, -1, {}}}; }
+Fitter::Judged Fitter::refused(Misfit::Kind kind) { return {nullptr, {kind, -1, -1, -1, {}}}; }
 
-Fitter::Known Fitter::make(const LiveGraph& g, const Place& place) {
+Fitter::Judged Fitter::make(const LiveGraph& g, const Place& place) {
   const CompiledRule& rule = rules_.rules()[static_cast<size_t>(place.rule)];
   if (place.variables.empty()) return refused(Misfit::Ranks);
   auto ranks = ranks_of(g, place);
@@ -259,7 +272,7 @@ Fitter::Known Fitter::make(const LiveGraph& g, const Place& place) {
     return rules_.admits(rule.rule, g.interner().type(g.type(v)).dtype);
   });
   if (!admitted) return refused(Misfit::Float16);
-  Known known = refused(Misfit::Ranks);
+  Judged known = refused(Misfit::Ranks);
   for (size_t k = 0; k < rule.rule.domain.size(); ++k) {
     if (!rule.has_ranks(k, *ranks)) continue;
     const RuleInstance* instance = rule.instance(k);

@@ -2,6 +2,8 @@
 // Whether the shapes, attributes and conditions of a rule hold at a place, and what its right side
 // is there.
 #include "rewrite/match/binding.h"
+#include "rewrite/match/discrimination_tree.h"
+#include "rewrite/match/ids_map.h"
 #include "rewrite/match/misfit.h"
 
 namespace regraft::rewrite {
@@ -26,12 +28,12 @@ class Fitter {
   /// nullptr: the rule does not apply at these sizes (or where some of them are 0, see
   /// zero_sizes.h), or its right side has no form there. The first instance that fits; all of them
   /// have the same right side.
-  const Fit* fit(const LiveGraph& g, const Place& place) { return look_up(g, place).fit.get(); }
+  const Fit* fit(const LiveGraph& g, const Place& place);
   /// What stopped it there; Misfit::None: it fits.
-  const Misfit& misfit(const LiveGraph& g, const Place& place) { return look_up(g, place).why; }
+  Misfit misfit(const LiveGraph& g, const Place& place);
 
  private:
-  struct Known {
+  struct Judged {
     std::unique_ptr<Fit> fit;  ///< nullptr: it does not fit
     Misfit why;
   };
@@ -39,9 +41,10 @@ class Fitter {
     std::optional<Binding> binding;
     Misfit why;
   };
-  const Known& look_up(const LiveGraph& g, const Place& place);
-  Known make(const LiveGraph& g, const Place& place);
-  static Known refused(Misfit::Kind kind);
+  void find_key(const LiveGraph& g, const Place& place);
+  Judged judge(const LiveGraph& g, const Place& place);
+  Judged make(const LiveGraph& g, const Place& place);
+  static Judged refused(Misfit::Kind kind);
   Bound bind(const LiveGraph& g, const RuleInstance& instance, const Place& place);
   Misfit bind_calls(const LiveGraph& g, const RuleInstance& instance, const Place& place,
                     Binding& b);
@@ -49,7 +52,8 @@ class Fitter {
 
   const RuleIndex& rules_;
   Interner& interner_;
-  std::unordered_map<std::vector<int32_t>, Known, IdsHash> known_;
+  IdsMap<std::unique_ptr<Fit>> known_;
+  IdsMap<Misfit> misfits_;                           // of places that were asked for it
   std::map<std::pair<FormId, int32_t>, bool> made_;  // a maker and data: are they equal?
   std::vector<int32_t> key_;
 };

@@ -4,7 +4,8 @@
 #include <functional>
 
 #include "rewrite/polish.h"
-#include "rl/environment/observation.h"
+#include "rl/environment/observer.h"
+#include "rl/environment/ordered_matches.h"
 
 namespace regraft::rl {
 
@@ -71,6 +72,9 @@ class Environment {
   const Observation& reset(const std::vector<rewrite::Move>& moves);
   /// As matches() tells, matches().size() to stop. REQUIRES: the episode is not over.
   StepResult step(size_t action);
+  /// A step in which nothing is done: of an agent that asked for what is not allowed. REQUIRES: as
+  /// for step.
+  StepResult skip();
   /// Made when asked for.
   const Observation& observation();
 
@@ -102,22 +106,23 @@ class Environment {
 
  private:
   double potential() const;
+  StepResult finish(double before, bool terminated);
   double reward_of(double before, bool done);
   void refresh();
 
   const rewrite::RuleIndex& rules_;
   EnvironmentOptions options_;
   rewrite::Engine engine_;
-  Describer describer_;
+  OrderedMatches ordered_;
+  Observer observer_;
   double original_, best_ = 0;
   double max_calls_;
   int max_steps_, steps_ = 0;
   std::vector<int32_t> matches_;
   size_t overflow_ = 0;
-  Observation observation_;
-  bool observed_ = false;
-  double potential_ = 0, paid_ = 0;       // at the last step
-  double measured_ = 0, measured_0_ = 0;  // microseconds, or bytes
+  const Observation* observation_ = nullptr;  // of the present state, once asked for
+  double potential_ = 0, paid_ = 0;           // at the last step
+  double measured_ = 0, measured_0_ = 0;      // microseconds, or bytes
 };
 
 }  // namespace regraft::rl

@@ -79,7 +79,7 @@ class Installed(unittest.TestCase):
         if not compiler:
             self.skipTest("no C compiler")
         source, program = (pathlib.Path(self.keep.name) / name for name in ("use.c", "use"))
-        source.write_text("#include <regraft.h>\n#include <stdio.h>\n"
+        source.write_text("#include <regraft_env.h>\n#include <stdio.h>\n"
                           "int main(void) { return puts(regraft_version()) < 0; }\n")
         library = self.find("libregraft.so")
         made = run(compiler, "-Wall", "-Werror", "-pedantic", f"-I{self.prefix / 'include'}",
@@ -93,8 +93,10 @@ class Installed(unittest.TestCase):
             self.skipTest("no nm")
         shown = run("nm", "-D", "--defined-only", self.find("libregraft.so")).stdout.splitlines()
         names = {line.split()[-1].split("@")[0] for line in shown}
-        declared = set(re.findall(r"REGRAFT_EXPORT [^;(]*?(regraft_\w+)\(",
-                                  self.find("regraft.h").read_text()))
+        declared = set()
+        for header in ("regraft.h", "regraft_env.h"):
+            declared |= set(re.findall(r"REGRAFT_EXPORT [^;(]*?(regraft_\w+)\(",
+                                       self.find(header).read_text()))
         self.assertEqual(names - {"REGRAFT_1"}, declared)
 
     def test_completions_name_the_commands(self):

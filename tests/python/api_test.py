@@ -420,7 +420,7 @@ class Package(unittest.TestCase):
         self.assertEqual([f.__name__ for f in calls if ">>>" not in f.__doc__], [])
 
     def test_python_3_9_understands_it(self):
-        for path in PACKAGE.glob("*.py"):
+        for path in PACKAGE.rglob("*.py"):
             ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=(3, 9))
 
     def test_importing_loads_nothing_else(self):

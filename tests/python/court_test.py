@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import venv  # noqa: E402
 
 venv.use()
-sys.path.insert(0, str(venv.ROOT / "bench/court"))
+sys.path[:0] = [str(venv.ROOT / "bench/court"), str(venv.ROOT / "bench")]
 
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402

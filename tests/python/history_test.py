@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import venv  # noqa: E402
 
 venv.use()
-sys.path.insert(0, str(venv.ROOT / "bench/validate/history"))
+sys.path[:0] = [str(venv.ROOT / "bench/validate/history"), str(venv.ROOT / "bench")]
 
 import onnx  # noqa: E402
 

@@ -3,6 +3,8 @@ import textwrap
 
 import onnx
 
+import prose
+
 
 def verdict(found):
     """What regraft said; where it has no report, its exit status and message."""
@@ -196,4 +198,4 @@ def text(kept, pairs, after):
              "## The threads", ""]
     for pair in threads:
         lines += section(pair, kept["pairs"][pair.name], kept["versions"], after)
-    return "\n".join(lines).rstrip() + "\n"
+    return prose.wrapped("\n".join(lines).rstrip()) + "\n"

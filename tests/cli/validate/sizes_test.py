@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """`regraft validate` where sizes are computed: right pairs are proved, near misses never.
 
-  python validate_sizes_test.py REGRAFT [TestClass[.test]]
+  python sizes_test.py REGRAFT [TestClass[.test]]
 """
-import command_line  # looks for onnx
+from validation import Validation  # finds command_line
+
+import command_line
 
 import numpy as np
 from onnx import TensorProto, helper
 
 from pair_models import INT64, floats, ints, model, node, one, port
-from validate_test import Validation
 
 IMAGE = ("x", [1, 2, 6, 6])
 

@@ -2,13 +2,15 @@
 """`regraft validate` on pairs of models that are wrong on purpose: none is ever proved, and each
 counterexample can be repeated with nothing but the report.
 
-  python validate_wrong_test.py REGRAFT [TestClass[.test]]
+  python wrong_test.py REGRAFT [TestClass[.test]]
 """
 import json
 import os
 import sys
 
-import command_line  # looks for onnx
+import validation  # finds command_line  # noqa: F401
+
+import command_line
 from command_line import CommandLine, FAILED, regraft
 
 import numpy as np

@@ -2,7 +2,7 @@
 """The page of `validate --html`: what it shows of models that were proved equal, refuted and not
 decided, that it needs nothing from elsewhere, and that a browser shows it; and `--numerics`.
 
-  python validate_page_test.py REGRAFT [TestClass[.test]]
+  python page_test.py REGRAFT [TestClass[.test]]
 """
 import html.parser
 import json
@@ -11,6 +11,8 @@ import pathlib
 import re
 import unittest
 
+from validation import UNDECIDED  # finds command_line
+
 import command_line
 import numpy as np
 import onnx
@@ -18,7 +20,6 @@ from command_line import BAD_INPUT, DONE, FAILED, regraft
 from onnx import TensorProto, helper, numpy_helper
 from pages import CHROMIUM, Pages, parsed, text_of, url_of
 
-UNDECIDED = 5
 MOST_BYTES = 2e6
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 ODD_NAME = "a<b>&\"c\"\u202e"
