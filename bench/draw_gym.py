@@ -64,24 +64,26 @@ def draw(trainings, searches, path):
     plots.save(figure, path, bbox_inches="tight")
 
 
-def at_second(curve, second):
-    """The mean of the last five roll-outs that had ended by then; None: it was over before."""
-    until = [row for row in curve if row[1] <= second]
-    return smooth(until)[-1] if until and curve[-1][1] >= second - 10 else None
+STEPS = [1, 2, 4, 6, 8, 12, 16, 20]  # thousands
+
+
+def at_step(curve, step):
+    """The mean of the last five roll-outs until then; None: the training was shorter."""
+    until = [row for row in curve if row[0] <= 1.03 * step]
+    return smooth(until)[-1] if until and curve[-1][0] >= 0.97 * step else None
 
 
 def table(trainings, searches):
-    seconds = [10, 30, 60, 90, 120, 150, 180, 240, 300]
-    print("| after | " + " | ".join(f"{s} s" for s in seconds) + " | steps | best |")
-    print("|---|" + "---|" * (len(seconds) + 2))
+    print("| thousand steps | " + " | ".join(str(s) for s in STEPS) + " | seconds |")
+    print("|---|" + "--:|" * (len(STEPS) + 1))
     for name, curves in trainings.items():
         for k, curve in enumerate(curves):
-            cells = [at_second(curve, s) for s in seconds]
-            print(f"| {name} {k + 1} | " +
+            cells = [at_step(curve, 1000 * s) for s in STEPS]
+            print(f"| `{name}`, seed {k + 1} | " +
                   " | ".join("" if c is None else f"{c:.1f}" for c in cells) +
-                  f" | {curve[-1][0]} | {max(smooth(curve)):.1f} |")
+                  f" | {curve[-1][1]} |")
     for name, saved in searches.items():
-        print(f"search {name}: {saved:.1f} %")
+        print(f"| `--search {name}` | {saved:.1f} |" + " |" * len(STEPS))
 
 
 def main():

@@ -52,9 +52,10 @@ void judge(benchmark::State& state, const std::string& name) {
   auto env = environment(state, name);
   if (!env) return;
   auto policy = network_policy(network(*env), describe(env->rules()), "random");
-  Describer describer(env->engine(), env->original());
-  for (auto _ : state)
-    benchmark::DoNotOptimize(policy->judge(describer.observe(env->standing(), env->matches())));
+  for (auto _ : state) {
+    Observer observer(env->engine(), env->original());
+    benchmark::DoNotOptimize(policy->judge(observer.observe(env->standing(), env->matches())));
+  }
   state.counters["nodes"] = env->observation().nodes;
   state.counters["matches"] = static_cast<double>(env->observation().matches());
 }

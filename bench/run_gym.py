@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Steps a second of the Gymnasium environments through Python, with observations, on one thread.
 
-  python bench/run_gym.py [--models DIR] [--seconds S] [--envs N] [MODEL ...]
+  python bench/run_gym.py [--models DIR] [--seconds S] [--envs N] [--save LABEL] [MODEL ...]
 
 The models are built by bench/models/build_models.py where they are missing (needs onnx and numpy).
 Actions are drawn from the masks. Seconds are processor time of this process, so that others on the
-machine count little.
+machine count little. --save keeps the figures in bench/gym.json and writes bench/gym.md anew.
 """
 import argparse
+import json
 import pathlib
 import sys
 import time
@@ -22,7 +23,9 @@ import onnx  # noqa: E402
 import build_models  # noqa: E402
 import regraft.gym  # noqa: E402,F401
 
-MODELS = ["squeezenet1_1", "resnet50"]
+MODELS = ["tiny_resnet", "tiny_mobilenet", "squeezenet1_1", "resnet50"]
+COLUMNS = {"batch": "in a batch", "hidden": "`hide_cost`", "factorised": "`Factorised-v0`",
+           "single": "one by one"}
 
 
 def built(folder, name):
@@ -33,17 +36,29 @@ def built(folder, name):
     return path
 
 
-def measure(path, flags, **options):
-    envs = gymnasium.make_vec("regraft/Graph-v0", num_envs=flags.envs, models=[path], threads=1,
+def draw(rng, rows, factorised):
+    """An action of each environment but to stop, where there is one."""
+    counts = rows["counts"][:, 2]
+    chosen = np.minimum(1 + (rng.random(len(counts)) * (counts - 1)).astype(np.int64), counts - 1)
+    if not factorised:
+        return chosen
+    every = np.arange(len(counts))
+    rules = rows["rule"][every, chosen]
+    return np.stack([rules, (rng.random(len(counts)) * rows["locations"][every, rules])
+                     .astype(np.int64)], 1)
+
+
+def measure(path, flags, name="Graph", **options):
+    """Steps a second, and means of nodes and actions."""
+    envs = gymnasium.make_vec(f"regraft/{name}-v0", num_envs=flags.envs, models=[path], threads=1,
                               copy=False, **options)
     rng = np.random.default_rng(1)
-    observation, _ = envs.reset(seed=1)
-    counts = observation["counts"]
+    rows, _ = envs.reset(seed=1)
+    counts = rows["counts"]
     steps, nodes, actions = 0, 0.0, 0.0
     begun = time.process_time()
     while (seconds := time.process_time() - begun) < flags.seconds:
-        chosen = 1 + (rng.random(flags.envs) * (counts[:, 2] - 1)).astype(np.int64)
-        envs.step(np.minimum(chosen, counts[:, 2] - 1))
+        envs.step(draw(rng, rows, name == "Factorised"))
         steps += flags.envs
         nodes += counts[:, 0].sum()
         actions += counts[:, 2].sum()
@@ -51,17 +66,71 @@ def measure(path, flags, **options):
     return steps / seconds, nodes / steps, actions / steps
 
 
+def measure_single(path, flags):
+    """With gymnasium.make, and copies of what it returns."""
+    env = gymnasium.make("regraft/Graph-v0", models=[path])
+    rng = np.random.default_rng(1)
+    observation, _ = env.reset(seed=1)
+    steps = 0
+    begun = time.process_time()
+    while (seconds := time.process_time() - begun) < flags.seconds:
+        actions = int(observation["counts"][2])
+        action = 1 + int(rng.random() * (actions - 1)) if actions > 1 else 0
+        observation, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            observation, _ = env.reset()
+        steps += 1
+    env.close()
+    return steps / seconds
+
+
+def row_of(path, flags):
+    rate, nodes, actions = measure(path, flags)
+    return {"nodes": nodes, "actions": actions, "batch": rate,
+            "hidden": measure(path, flags, hide_cost=True)[0],
+            "factorised": measure(path, flags, "Factorised")[0],
+            "single": measure_single(path, flags)}
+
+
+def table(results):
+    lines = ["| model | nodes | actions | " + " | ".join(COLUMNS.values()) + " |",
+             "|---|" + "--:|" * (len(COLUMNS) + 2)]
+    for name, row in results.items():
+        cells = [f"{row[k]:,.0f}" if k in row else "" for k in ("nodes", "actions", *COLUMNS)]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def save(label, results):
+    kept = ROOT / "bench/gym.json"
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    known[label] = results
+    kept.write_text(json.dumps(known, indent=1) + "\n")
+    text = ["# Steps a second of the Gymnasium environments", "",
+            "On one core, through Python, with observations; random actions. Nodes and actions are "
+            "means over the\nstates. In a batch: 16 environments with `make_vec`, `copy=False`; "
+            "also without costs in states, and\nfactorised. One by one: `make`. Written by "
+            "`python bench/run_gym.py --save LABEL`."]
+    for name, found in known.items():
+        text += ["", f"## {name}", "", table(found)]
+    (ROOT / "bench/gym.md").write_text("\n".join(text) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", type=pathlib.Path, default=ROOT / "build/models")
-    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--seconds", type=float, default=10, help="for each figure")
     parser.add_argument("--envs", type=int, default=16)
+    parser.add_argument("--save", metavar="LABEL")
     parser.add_argument("names", nargs="*", metavar="MODEL")
     flags = parser.parse_args()
-    print("model            steps/s/core   nodes  actions")
+    results = {}
     for name in flags.names or MODELS:
-        rate, nodes, actions = measure(built(flags.models, name), flags)
-        print(f"{name:16} {rate:12.0f} {nodes:7.0f} {actions:8.0f}", flush=True)
+        results[name] = row_of(built(flags.models, name), flags)
+        print(name, {k: round(x) for k, x in results[name].items()}, flush=True)
+    print(table(results))
+    if flags.save:
+        save(flags.save, results)
 
 
 if __name__ == "__main__":

@@ -36,10 +36,12 @@ std::vector<std::string> reward_names() {
 }
 
 Environment::Environment(const Graph& g, const rewrite::RuleIndex& rules,
-                         const cost::CostModel& model, EnvironmentOptions options)
+                         const cost::CostModel& model, EnvironmentOptions options,
+                         rewrite::Sizes* sizes)
     : rules_(rules),
       options_(std::move(options)),
-      engine_(g, rules, model, {options_.opset}),
+      engine_(sizes ? rewrite::Engine(g, rules, *sizes)
+                    : rewrite::Engine(g, rules, model, {options_.opset})),
       ordered_(engine_),
       observer_(engine_, std::max(engine_.cost(), kLeastCost)),
       original_(std::max(engine_.cost(), kLeastCost)),
@@ -48,6 +50,14 @@ Environment::Environment(const Graph& g, const rewrite::RuleIndex& rules,
   CHECK(options_.reward != Reward::Measured || options_.measure);
   CHECK(options_.reward != Reward::Mixed || options_.memory);
   reset();
+}
+
+std::unique_ptr<rewrite::Sizes> Environment::sizes_of(const Graph& g,
+                                                      const rewrite::RuleIndex& rules,
+                                                      const cost::CostModel& model,
+                                                      const EnvironmentOptions& options) {
+  return std::make_unique<rewrite::Sizes>(rules, g.shared_pool(), model,
+                                          rewrite::for_model({options.opset}, g));
 }
 
 const Observation& Environment::reset(const std::vector<rewrite::Move>& moves) {

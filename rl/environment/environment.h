@@ -61,9 +61,15 @@ struct StepResult {
 /// One graph, one episode at a time. Not thread-safe; several may share rules and cost model.
 class Environment {
  public:
-  /// The rules and the model outlive this. REQUIRES: g is acyclic; what the reward asks for is set.
+  /// The rules and the model outlive this. `sizes`: what it shares with other environments of the
+  /// graph, which are used one at a time; null: nothing. REQUIRES: g is acyclic; what the reward
+  /// asks for is set.
   Environment(const Graph& g, const rewrite::RuleIndex& rules, const cost::CostModel& model,
-              EnvironmentOptions options);
+              EnvironmentOptions options, rewrite::Sizes* sizes = nullptr);
+  /// To be shared.
+  static std::unique_ptr<rewrite::Sizes> sizes_of(const Graph& g, const rewrite::RuleIndex& rules,
+                                                  const cost::CostModel& model,
+                                                  const EnvironmentOptions& options);
 
   /// Starts an episode at the original graph.
   const Observation& reset() { return reset({}); }

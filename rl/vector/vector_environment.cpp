@@ -19,29 +19,47 @@ size_t in_grains(size_t n) { return (n + kSpare - 1) / kSpare * kSpare; }
 
 VectorEnvironment::VectorEnvironment(std::vector<Task> tasks, const rewrite::RuleIndex& rules,
                                      const cost::CostModel& model, VectorOptions options)
-    : options_(options), rules_(rules) {
-  CHECK(!tasks.empty() && options_.environments > 0);
-  growth_ = std::max(1.0, tasks[0].options.max_growth);
-  size_t locations = tasks[0].options.max_locations;
-  graphs_.reserve(tasks.size());
-  for (Task& t : tasks) {
-    graphs_.push_back({std::move(t.graph)});
-    pools_.push_back(
-        std::make_unique<EnvironmentPool>(graphs_.back(), rules, model, std::move(t.options)));
+    : options_(options), tasks_(std::move(tasks)), rules_(rules), model_(model) {
+  CHECK(!tasks_.empty() && options_.environments > 0);
+  growth_ = std::max(1.0, tasks_[0].options.max_growth);
+  auto threads = static_cast<size_t>(std::max(1, options_.threads));
+  for (size_t group = 0; group < std::min(threads, options_.environments); ++group) {
+    groups_.emplace_back();
+    for (const Task& t : tasks_)
+      groups_.back().push_back({Environment::sizes_of(t.graph, rules, model, t.options), {}});
   }
   learn_facts();
   capacity_ = needed();
-  capacity_.locations = locations;
+  capacity_.locations = tasks_[0].options.max_locations;
   for (size_t k = 0; k < options_.environments; ++k)
     slots_.emplace_back(Rng(k), ArrayWriter(capacity_, options_.actions, options_.costs));
 }
 
+std::unique_ptr<Environment> VectorEnvironment::take(size_t group, size_t task) {
+  Spare& spare = groups_[group][task];
+  if (spare.free.empty()) {
+    const Task& t = tasks_[task];
+    return std::make_unique<Environment>(t.graph, rules_, model_, t.options, spare.sizes.get());
+  }
+  auto env = std::move(spare.free.back());
+  spare.free.pop_back();
+  return env;
+}
+
+/// Each group on a thread of its own: what its environments share is used one at a time.
+void VectorEnvironment::for_slots(const std::function<void(size_t, size_t)>& work) {
+  parallel_for(groups_.size(), options_.threads, [&](size_t group) {
+    for (size_t k = group; k < slots_.size(); k += groups_.size()) work(k, group);
+  });
+}
+
 void VectorEnvironment::learn_facts() {
-  for (auto& pool : pools_) {
-    EnvironmentPool::Lease env(*pool, 0);
+  for (size_t task = 0; task < tasks_.size(); ++task) {
+    auto env = take(0, task);
     const Observation& o = env->reset();
     facts_.push_back(
         {env->original(), static_cast<size_t>(o.nodes), o.edges(), o.matches(), env->max_steps()});
+    groups_[0][task].free.push_back(std::move(env));
   }
 }
 
@@ -84,23 +102,21 @@ void VectorEnvironment::bind(const std::vector<void*>& arrays) {
 }
 
 bool VectorEnvironment::was_reset() const {
-  return std::ranges::all_of(slots_, [](const Slot& s) { return s.lease != nullptr; });
+  return std::ranges::all_of(slots_, [](const Slot& s) { return s.env != nullptr; });
 }
 
 void VectorEnvironment::reset(std::span<const char> marked, std::optional<size_t> task) {
-  parallel_for(slots_.size(), options_.threads, [&](size_t k) {
-    if (marked[k]) begin(slots_[k], task);
+  for_slots([&](size_t k, size_t group) {
+    if (marked[k]) begin(slots_[k], group, task);
   });
 }
 
-void VectorEnvironment::begin(Slot& s, std::optional<size_t> task) {
-  size_t drawn = task ? *task : s.rng.below(pools_.size());
-  if (!s.lease || drawn != s.task) {
-    s.lease.reset();
-    s.lease = std::make_unique<EnvironmentPool::Lease>(*pools_[drawn], 0);
-  }
+void VectorEnvironment::begin(Slot& s, size_t group, std::optional<size_t> task) {
+  size_t drawn = task ? *task : s.rng.below(tasks_.size());
+  if (s.env && drawn != s.task) groups_[group][s.task].free.push_back(std::move(s.env));
+  if (!s.env) s.env = take(group, drawn);
   s.task = drawn;
-  s.env().reset();
+  s.env->reset();
   s.best_depth = 0;
   s.over = false;
   StepInfo info;
@@ -110,22 +126,21 @@ void VectorEnvironment::begin(Slot& s, std::optional<size_t> task) {
 
 void VectorEnvironment::step(std::span<const Request> requests) {
   CHECK(requests.size() == slots_.size() && was_reset());
-  parallel_for(slots_.size(), options_.threads,
-               [&](size_t k) { step_one(slots_[k], requests[k]); });
+  for_slots([&](size_t k, size_t group) { step_one(slots_[k], group, requests[k]); });
 }
 
 /// The environment's index of an action; nullopt: it is not allowed.
 std::optional<size_t> VectorEnvironment::index_of(Slot& s, const Request& request) const {
   const auto& all = s.offered;
   if (options_.actions == Actions::Matches) {
-    if (request.rule == 0) return s.env().stop();
+    if (request.rule == 0) return s.env->stop();
     auto k = static_cast<size_t>(request.rule) - 1;
     if (request.rule < 0 || k >= all.size()) return std::nullopt;
     return static_cast<size_t>(all[k]);
   }
-  if (request.rule == 0 && request.location == 0) return s.env().stop();
+  if (request.rule == 0 && request.location == 0) return s.env->stop();
   if (request.rule <= 0 || request.location < 0) return std::nullopt;
-  auto rule_of = [&](int32_t k) { return s.env().match(static_cast<size_t>(k)).rule; };
+  auto rule_of = [&](int32_t k) { return s.env->match(static_cast<size_t>(k)).rule; };
   auto wanted = request.rule - 1;
   auto first = std::ranges::partition_point(all, [&](int32_t k) { return rule_of(k) < wanted; });
   if (request.location >= all.end() - first) return std::nullopt;
@@ -134,12 +149,12 @@ std::optional<size_t> VectorEnvironment::index_of(Slot& s, const Request& reques
   return static_cast<size_t>(k);
 }
 
-void VectorEnvironment::step_one(Slot& s, const Request& request) {
+void VectorEnvironment::step_one(Slot& s, size_t group, const Request& request) {
   if (s.over) {
-    begin(s, std::nullopt);
+    begin(s, group, std::nullopt);
     return;
   }
-  Environment& env = s.env();
+  Environment& env = *s.env;
   StepInfo info;
   double best = env.best();
   if (auto index = index_of(s, request)) {
@@ -155,7 +170,7 @@ void VectorEnvironment::step_one(Slot& s, const Request& request) {
 }
 
 void VectorEnvironment::show(Slot& s, StepInfo info) {
-  Environment& env = s.env();
+  Environment& env = *s.env;
   s.offered = offered(env, options_.costs, capacity_.actions - 1);
   info.cost = env.cost();
   info.best = env.best();
@@ -168,9 +183,11 @@ void VectorEnvironment::show(Slot& s, StepInfo info) {
 }
 
 Graph VectorEnvironment::graph_after(size_t task, const std::vector<rewrite::Move>& moves) {
-  EnvironmentPool::Lease env(*pools_[task], 0);
+  auto env = take(0, task);
   env->reset(moves);
-  return env->engine().to_graph();
+  Graph g = env->engine().to_graph();
+  groups_[0][task].free.push_back(std::move(env));
+  return g;
 }
 
 }  // namespace regraft::rl

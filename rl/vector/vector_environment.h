@@ -1,10 +1,10 @@
 #pragma once
 // Several environments that step at once, with their states in arrays.
+#include <functional>
 #include <memory>
 #include <span>
 
 #include "base/rng.h"
-#include "rl/environment/pool.h"
 #include "rl/vector/arrays.h"
 
 namespace regraft::rl {
@@ -60,13 +60,13 @@ class VectorEnvironment {
   /// not looked at). What is not allowed is a step that does nothing. REQUIRES: all were reset.
   void step(std::span<const Request> requests);
   bool was_reset() const;
-  bool was_reset(size_t k) const { return slots_[k].lease != nullptr; }
+  bool was_reset(size_t k) const { return slots_[k].env != nullptr; }
 
   /// Where environment k stands, and the moves that led to the cheapest graph of its episode.
   /// REQUIRES: it was reset.
   size_t task(size_t k) const { return slots_[k].task; }
   const std::vector<rewrite::Move>& moves(size_t k) const {
-    return (*slots_[k].lease)->engine().moves();
+    return slots_[k].env->engine().moves();
   }
   size_t best_depth(size_t k) const { return slots_[k].best_depth; }
   /// The graph of a task after moves that were made in it.
@@ -74,29 +74,37 @@ class VectorEnvironment {
   const TaskFacts& facts(size_t task) const { return facts_[task]; }
 
  private:
+  /// Environments of a task that none uses, and what all of them in a group share.
+  struct Spare {
+    std::unique_ptr<rewrite::Sizes> sizes;
+    std::vector<std::unique_ptr<Environment>> free;
+  };
+  using Group = std::vector<Spare>;  // by task; of the slots that one thread works on
   struct Slot {
     Slot(Rng r, ArrayWriter w) : rng(std::move(r)), writer(std::move(w)) {}
-    Environment& env() { return **lease; }
     Rng rng;
     ArrayWriter writer;
-    std::unique_ptr<EnvironmentPool::Lease> lease;
+    std::unique_ptr<Environment> env;
     size_t task = 0, best_depth = 0;
     bool over = false;
     std::vector<int32_t> offered;
   };
+  std::unique_ptr<Environment> take(size_t group, size_t task);
+  void for_slots(const std::function<void(size_t slot, size_t group)>& work);
   void learn_facts();
   Capacity needed() const;
-  void begin(Slot& s, std::optional<size_t> task);
-  void step_one(Slot& s, const Request& request);
+  void begin(Slot& s, size_t group, std::optional<size_t> task);
+  void step_one(Slot& s, size_t group, const Request& request);
   std::optional<size_t> index_of(Slot& s, const Request& request) const;
   void show(Slot& s, StepInfo info);
 
   VectorOptions options_;
-  std::vector<std::vector<Graph>> graphs_;
-  std::vector<std::unique_ptr<EnvironmentPool>> pools_;  // by task
+  std::vector<Task> tasks_;
+  std::vector<Group> groups_;
   std::vector<TaskFacts> facts_;
   double growth_;
   const rewrite::RuleIndex& rules_;
+  const cost::CostModel& model_;
   Capacity capacity_;
   std::vector<Slot> slots_;
 };
