@@ -4,6 +4,7 @@ elsewhere, and that a browser shows it.
 
   python atlas_test.py REGRAFT [TestClass[.test]]
 """
+import json
 import os
 import pathlib
 import re
