@@ -32,7 +32,13 @@ BROWSER_SCRIPT = """
   found.regions = regions.length;
   found.bad = [];
   const click = e => e.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-  document.querySelectorAll(".view").forEach(v => { v.style.scrollBehavior = "auto"; });
+  const scroll = Element.prototype.scrollTo;  // at once
+  Element.prototype.scrollTo = function (to, y) {
+    if (y === undefined) scroll.call(this, { ...to, behavior: "instant" });
+    else scroll.call(this, to, y);
+  };
+  const first = box => [...box.querySelectorAll("g.hot, g.near")];
+  found.start = [before, after].every(v => first(v).some(e => shown(v, e)));
   for (const r of regions)
     for (const [from, to] of [[before, after], [after, before]]) {
       const box = from.querySelector("g[data-r='" + r + "']");
@@ -271,6 +277,7 @@ class Browser(Report):
                 found, said = self.in_browser(width)
                 self.assertEqual((found["bad"], said), ([], []), f"{name}, {width} pixels")
                 self.assertLessEqual(found["overflow"], 0, f"{name}, {width} pixels")
+                self.assertTrue(found["start"], "what won most is shown first")
                 self.assertGreater(found["regions"], 0)
                 self.take_picture(url_of(self.page), os.path.join(self.out_folder, "page.png"), width)
 
