@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The atlas of rules and the page of `optimize --report`: what they show, that they need nothing from
-elsewhere, and that a browser shows them.
+"""The atlas of rules: what it shows, that it needs nothing from
+elsewhere, and that a browser shows it.
 
   python atlas_test.py REGRAFT [TestClass[.test]]
 """
@@ -197,43 +197,6 @@ class AtlasOptions(Pages):
         run = self.atlas()[1]
         self.assert_exit(run, BAD_INPUT)
         self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
-
-
-class OptimizePage(Pages):
-    def optimize(self, name, *more):
-        self.page = os.path.join(self.out_folder, "page.html")
-        self.report = os.path.join(self.out_folder, "report.json")
-        return regraft("optimize", self.tiny(name), "-o", self.out, "-q", "--no-measure",
-                       "--report", self.page, "--json", self.report, *more)
-
-    def test_it_shows_what_the_report_says(self):
-        self.assert_exit(self.optimize("tiny_mobileone"), DONE)
-        with open(self.report, encoding="utf-8") as file:
-            report = json.load(file)
-        tree = parsed(self.page)
-        self.assert_self_contained(self.page, {self.page: tree})
-        self.assert_accessible(self.page, tree)
-        rules = report["applied"]
-        self.assertTrue(rules)
-        sections = {text_of(s.find("h3")): s for s in tree.iter("section")}
-        self.assertLessEqual(set(sections), set(rules))
-        self.assertTrue(sections)
-        for name, section in sections.items():
-            self.assertEqual(len(list(section.iter("svg"))), 2)
-            self.assertIn(f"applied {rules[name]} time", text_of(section))
-        shown = text_of(tree)
-        counts = [sum(report[side]["operators"].values()) for side in ("before", "after")]
-        self.assertIn(f"operators: {counts[0]} to {counts[1]}", shown)
-        for side in ("before", "after"):
-            self.assertIn(f"{report[side]['cost']:.1f} µs", shown)
-
-    def test_one_file_is_not_two(self):
-        run = self.optimize("tiny_mobileone", "--certificate", os.path.join(self.out_folder, "page.html"))
-        self.assert_refused(run, "page")
-
-    def test_nothing_to_do(self):
-        self.assert_exit(self.optimize("tiny_mobileone", "--budget", "0"), DONE)
-        self.assert_accessible(self.page, parsed(self.page))
 
 
 @unittest.skipUnless(CHROMIUM, "no browser: apt-get install chromium")

@@ -19,6 +19,7 @@ import time
 import unittest
 import unittest.mock
 import warnings
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import venv  # noqa: E402
@@ -247,6 +248,35 @@ class Commands(Files):
         self.assertTrue(regraft.optimize(chain(), no_measure=True, bisect="test -s").data)
         with self.assertRaisesRegex(regraft.CheckFailed, "without any step"):
             regraft.optimize(chain(), no_measure=True, bisect="false")
+
+    def test_the_page_of_optimize(self):
+        path = self.saved(build_models.MODELS["tiny_lora"](0))
+        untimed = dict(no_measure=True, cost="roofline")
+        report = regraft.optimize(path, **untimed).report
+        page = report.to_html()
+        tree = xml.etree.ElementTree.fromstring(page.replace("<!DOCTYPE html>", ""))
+        drawn = [e for e in tree.iter("svg") if e.get("class") == "graph whole"]
+        self.assertEqual(len(drawn), 2)
+        written = self.folder / "page.html"
+        again = regraft.optimize(path, report=written, **untimed).report
+        with_seconds = page.index('<h2 id="search"')
+        self.assertEqual(again.to_html(), written.read_text(encoding="utf-8"))
+        self.assertEqual(again.to_html()[:with_seconds], page[:with_seconds])
+        subprocess.run([os.environ["REGRAFT"], "optimize", path, self.folder / "out", "-q",
+                        "--no-measure", "--cost", "roofline", "--report", written], check=True)
+        self.assertEqual(written.read_text(encoding="utf-8")[:with_seconds], page[:with_seconds])
+        written.unlink()
+        with self.assertRaisesRegex(regraft.InputError, "page.html"):
+            again.to_html()
+        self.assertIsNone(again._repr_html_())
+
+    def test_a_notebook_shows_the_page(self):
+        result = regraft.optimize(chain(), no_measure=True)
+        frame = xml.etree.ElementTree.fromstring(result._repr_html_())
+        self.assertEqual((frame.tag, frame.get("sandbox")), ("iframe", "allow-scripts"))
+        shown = " ".join(frame.get("srcdoc").split())  # XML reads line ends as spaces
+        self.assertEqual(shown, " ".join(result.report.to_html().split()))
+        self.assertNotIn(tempfile.gettempdir() + "/", shown)
 
     def test_stats(self):
         found = regraft.stats(chain())

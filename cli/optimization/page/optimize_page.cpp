@@ -120,8 +120,12 @@ Compared compared(const Outcome& o) {
   return c;
 }
 
-std::string pane(const View& view, const std::string& name, const std::string& id) {
+/// `in_file`: operators of the file, some of which the import has made part of shapes.
+std::string pane(const View& view, const std::string& name, const std::string& id,
+                 int64_t in_file) {
   std::string caption = fmt::format("{}: {}", name, plural(view.nodes, "node"));
+  if (in_file != static_cast<int64_t>(view.nodes))
+    caption += fmt::format(" ({} operators in the file)", in_file);
   Picture p = picture_of(view, caption, id);
   return "<figure class=\"pane\"><div class=\"frame\"><div class=\"strip\" aria-hidden=\"true\">" +
          p.marks + "</div><div class=\"view\" tabindex=\"0\" role=\"region\" aria-label=\"" +
@@ -158,9 +162,11 @@ std::string graphs(const Compared& c, const Outcome& o, const json& report) {
                   "<p class=\"zoom\" hidden=\"hidden\"><label for=\"zoom\">Size of the drawings"
                   "</label> <input id=\"zoom\" type=\"range\" min=\"15\" max=\"160\" "
                   "value=\"100\"/></p>";
-  if (!changed) return s + pane(c.views.before, "The model, which stays", "before");
-  s += "<div class=\"compare\">" + pane(c.views.before, "Before", "before") +
-       pane(c.views.after, "After", "after") + "</div>";
+  const int64_t first = operators_in(report.at("before")),
+                second = operators_in(report.at("after"));
+  if (!changed) return s + pane(c.views.before, "The model, which stays", "before", first);
+  s += "<div class=\"compare\">" + pane(c.views.before, "Before", "before", first) +
+       pane(c.views.after, "After", "after", second) + "</div>";
   if (o.trace->steps.empty()) return s;
   return s +
          fmt::format("<h3 id=\"steps\">{} in {}</h3>", plural(o.trace->steps.size(), "step"),
@@ -250,12 +256,11 @@ background:var(--back);border-radius:6px 0 0 0}
 .strip i{position:absolute;left:1px;right:1px;min-height:4px;background:var(--edge);
 border-radius:2px;cursor:pointer}
 .strip i.hot{outline:2px solid var(--mark)}
-.view{flex:1;overflow:auto;min-width:0;scroll-behavior:smooth}
+.view{flex:1;overflow:auto;min-width:0}
 .view:focus-visible,.changes:focus-visible{outline:3px solid var(--op-line);outline-offset:-3px}
 .view svg{margin:0 auto}
 .zoom{display:flex;gap:.6rem;align-items:center;font-size:.9rem}
 .zoom input{width:12rem;padding:0;margin:0}
-@media (prefers-reduced-motion:reduce){.view{scroll-behavior:auto}}
 @media (max-width:40rem){.frame{height:55vh}}
 )" + picture_style() +
          chart_style() + change_style();

@@ -7,7 +7,8 @@ std::string page_script() {
 (function () {
   "use strict";
   var panes = [].slice.call(document.querySelectorAll(".pane .view"));
-  var chosen = null;
+  var chosen = null, started = false;
+  var still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   function all(selector, root) {
     return [].slice.call((root || document).querySelectorAll(selector));
   }
@@ -31,7 +32,8 @@ std::string page_script() {
                                           : (top + bottom) / 2 - room.top - room.height / 2;
     var along = right - left > room.width ? left - room.left - 20
                                           : (left + right) / 2 - room.left - room.width / 2;
-    box.scrollTo({ top: box.scrollTop + down, left: box.scrollLeft + along });
+    box.scrollTo({ top: box.scrollTop + down, left: box.scrollLeft + along,
+                   behavior: started ? (still ? "instant" : "smooth") : "instant" });
   }
   function members(box, region) {
     var found = all("svg g[data-r='" + region + "']", box);
@@ -117,6 +119,7 @@ std::string page_script() {
   }
   window.addEventListener("hashchange", start);
   start();
+  started = true;
 }());
 )js";
 }

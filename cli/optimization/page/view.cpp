@@ -119,6 +119,8 @@ class Viewer {
     for (size_t r : shown_)
       for (int32_t id : of_region[r])
         if (keep.size() < kRoom / 2) keep.insert(id);
+    for (int32_t id : order_)  // where nothing changed, how it begins
+      if (shown_.empty() && keep.size() < kRoom / 2) keep.insert(id);
     const auto readers = consumers(side_.graph());
     const std::vector<int32_t> inner(keep.begin(), keep.end());
     auto add = [&](int32_t id) {
