@@ -169,7 +169,8 @@ def at_work(tool, source, target, seconds=None):
 
 
 def interrupted(tool):
-    """SIGINT after a quarter of the time that it takes, on a model that takes it long enough."""
+    """SIGINT after a quarter of the time that it takes, on a model that takes it long enough. Who
+    asked gets a result only where the function returns."""
     for nodes in (1000, 4000, 12000, 40000):
         with folder() as place:
             source, target = place / "a.onnx", place / "b.onnx"
@@ -184,7 +185,7 @@ def interrupted(tool):
                 return Cell(NO, "", ran, f"{found}, no model")
             left = len(ops(onnx.load(target)))
             found += f", a model of {left} nodes"
-            if seconds > whole * 0.75:
+            if status or seconds > whole * 0.75:
                 return Cell(NO, "goes on to the end", ran, found)
             return Cell(YES if left < nodes * 0.95 else NO, "", ran, found)
     return Cell(trial.UNCLEAR, "", "SIGINT", "too fast for all models")
