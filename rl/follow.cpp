@@ -113,11 +113,10 @@ void Follower::refresh(int32_t id) {
   }
   bool added = row < 0;
   if (added) row = add_node(id);
-  std::vector<float> features;
-  describer_.add_node(id, features);
+  auto features = describer_.node(id);
   auto& known = nodes_[static_cast<size_t>(row)].features;
   if (!added && known == features) return;
-  known = std::move(features);
+  known = features;
   mark(row);
 }
 
@@ -168,13 +167,12 @@ void Follower::first_layer() {
     scatter(tape_.value(network_.first_nodes(tape_, tape_.constant(std::move(features)), op)),
             changed_nodes_, node_rows_[0]);
   if (changed_edges_.empty()) return;
-  std::vector<float> rows;
-  for (int32_t e : changed_edges_) {
-    const Edge& edge = edges_[static_cast<size_t>(e)];
-    describer_.add_edge(nodes_[static_cast<size_t>(edge.target)].id, edge.operand, rows);
+  Rows known(static_cast<int64_t>(changed_edges_.size()), kEdgeFeatures);
+  for (size_t k = 0; k < changed_edges_.size(); ++k) {
+    const Edge& edge = edges_[static_cast<size_t>(changed_edges_[k])];
+    auto row = describer_.edge(nodes_[static_cast<size_t>(edge.target)].id, edge.operand);
+    std::ranges::copy(row, known.row(static_cast<int64_t>(k)).data());
   }
-  Rows known = Eigen::Map<const Rows>(rows.data(), static_cast<int64_t>(changed_edges_.size()),
-                                      kEdgeFeatures);
   scatter(tape_.value(network_.edges_in_(tape_, tape_.constant(std::move(known)))), changed_edges_,
           edge_rows_[0]);
 }
@@ -286,7 +284,8 @@ void Follower::score_matches() {
     auto at = static_cast<int32_t>(numbers.size());
     numbers.push_back(k.row);
     rules.push_back(m.rule);
-    describer_.add_match(m, features);
+    auto row = describer_.match(m);
+    features.insert(features.end(), row.begin(), row.end());
     describer_.for_inside(m, [&](int32_t id) {
       inside.push_back(row_of(id));
       inside_match.push_back(at);
@@ -315,8 +314,13 @@ void Follower::summarise() {
   tape_.reset();
   int64_t w = network_.options().width;
   Rows known(1, kGlobalFeatures);
+  totals_.clear();
+  for (int32_t number : logits_.numbers) {
+    const Match& m = engine_.match(number);
+    totals_.add(m.rule, m.cost_change);
+  }
   auto global = describer_.global(
-      {env_.original(), best_, static_cast<double>(step_) / env_.max_steps()}, logits_.numbers);
+      {env_.original(), best_, static_cast<double>(step_) / env_.max_steps()}, totals_);
   std::copy(global.begin(), global.end(), known.data());
   Var features = tape_.constant(known);
   Var graph = network_.graphs_in_(tape_, features);

@@ -34,7 +34,7 @@ class Follower {
   struct Node {
     int32_t id = -1;               // of the graph; -1: free
     std::vector<int32_t> in, out;  // edges
-    std::vector<float> features;
+    std::array<float, kNodeFeatures> features{};
     int32_t round = 0;  // when it was put on a list of changed ones
   };
   struct Edge {
@@ -83,6 +83,7 @@ class Follower {
   int32_t match_rows_ = 0;
   std::vector<int32_t> changed_step_;  // by node row: the step that changed its embedding last
   Logits logits_;
+  Totals totals_;
   int32_t round_ = 0, step_ = 0;
   double best_;
 };

@@ -12,9 +12,9 @@
 #include "base/printable.h"
 #include "certify/check.h"
 #include "cli/measure/probe.h"
+#include "cli/optimization/page/optimize_page.h"
 #include "cli/optimization/report.h"
 #include "cli/optimization/summary.h"
-#include "cli/pages/optimize_page.h"
 #include "cli/support/commands.h"
 #include "cli/support/float_check.h"
 #include "cli/support/model_files.h"
@@ -35,7 +35,7 @@ Status require_distinct_files(const OptimizeFlags& flags, const io::Imported& im
   if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
   std::vector<NamedFile> texts = {{"the certificate", flags.certificate},
                                   {"the report", flags.common.json},
-                                  {"the page", flags.html}};
+                                  {"the page", flags.page}};
   std::vector<NamedFile> all = texts;
   all.push_back({"the optimised model", flags.out});
   RETURN_IF_ERROR(require_distinct(inputs, all));
@@ -52,7 +52,7 @@ Result<Outputs> open_outputs(const OptimizeFlags& flags) {
   ASSIGN_OR_RETURN(auto model, io::ModelOutput::open(flags.out));
   ASSIGN_OR_RETURN(auto certificate, OutputFile::open(flags.certificate));
   ASSIGN_OR_RETURN(auto report, OutputFile::open(flags.common.json));
-  ASSIGN_OR_RETURN(auto page, OutputFile::open(flags.html));
+  ASSIGN_OR_RETURN(auto page, OutputFile::open(flags.page));
   return Outputs{std::move(model), std::move(certificate), std::move(report), std::move(page)};
 }
 
@@ -74,7 +74,7 @@ Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& i
   }
   nlohmann::json report = to_json(flags, o);
   RETURN_IF_ERROR(outputs.report.write(to_text(report, 2)));
-  if (!flags.html.empty()) RETURN_IF_ERROR(outputs.page.write(optimize_page(report, rules)));
+  if (!flags.page.empty()) RETURN_IF_ERROR(outputs.page.write(optimize_page(report, o, rules)));
   RETURN_IF_ERROR(outputs.model.sync());
   RETURN_IF_ERROR(commit_all({&outputs.certificate, &outputs.report, &outputs.page}));
   return outputs.model.commit();
@@ -247,7 +247,7 @@ int run_optimize(const OptimizeFlags& flags) {
   if (auto ended = search(flags, *imported, *rules, o, stop)) return *ended;
   if (auto ended = check_result(flags, *imported, o, stop)) return *ended;
   fit_result(flags, *imported, o);
-  if (!flags.common.json.empty() || !flags.html.empty()) {
+  if (!flags.common.json.empty() || !flags.page.empty()) {
     auto traced = trace(o.bodies.base.graph, *rules, o.choice,
                         Opset(o.before.opset.version, o.bodies.base.microsoft));
     if (!traced) tell("warning: the steps cannot be shown: " + traced.error().message);

@@ -89,8 +89,8 @@ void add_checking(CLI::App& app, OptimizeFlags& f) {
       ->capture_default_str();
   app.add_option("--certificate", f.certificate,
                  "record the rules applied, with their text and place, for `regraft check`");
-  app.add_option("--html", f.html,
-                 "write a page to this file: sizes, times, and the rules applied, drawn");
+  app.add_option("--report", f.page,
+                 "write a page (HTML) to this file: both models drawn, what changed and why");
   app.add_option("--max-size", f.max_size,
                  "bytes that the output may have (units: kB, MiB, ..); default: the input's and "
                  "64 MiB")

@@ -32,7 +32,7 @@ struct Drawing {
 };
 
 /// "<svg ...>...</svg>", well-formed XML. `id` is not used twice on a page: letters, digits and
-/// hyphens. Deterministic. Layers as of Sugiyama, Tagawa and Toda 1981.
+/// hyphens. Deterministic; layout.h says how.
 std::string to_svg(const Drawing& drawing, const std::string& id);
 
 /// The rules of CSS that drawings on a page need; page.h includes them.

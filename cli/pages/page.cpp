@@ -14,10 +14,14 @@ std::string to_html(const Page& page) {
       "<meta name=\"color-scheme\" content=\"light dark\"/><title>" +
       escape_html(page.title) + "</title>";
   head += page.style.empty()
-              ? "<style>" + style_sheet() + "</style>"
+              ? "<style>" + style_sheet() + page.own_style + "</style>"
               : fmt::format(R"(<link rel="stylesheet" href="{}"/>)", escape_html(page.style));
   if (!page.script.empty())
     head += fmt::format(R"(<script src="{}" defer="defer"></script>)", escape_html(page.script));
+  if (!page.own_script.empty())  // whatever else the page says, nothing is fetched
+    head +=
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+        "style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>";
   std::string navigation;
   for (const auto& [text, address] : page.trail)
     navigation += "<li>" + link_to(address, text) + "</li>";
@@ -25,7 +29,8 @@ std::string to_html(const Page& page) {
     navigation = "<nav aria-label=\"Pages above\"><ol>" + navigation + "</ol></nav>";
   return head + "</head><body><a class=\"skip\" href=\"#main\">Skip to the content</a>" +
          navigation + "<main id=\"main\"><h1>" + escape_html(page.title) + "</h1>" + page.body +
-         "</main></body></html>\n";
+         "</main>" + (page.own_script.empty() ? "" : "<script>" + page.own_script + "</script>") +
+         "</body></html>\n";
 }
 
 std::string badge(const std::string& text, const std::string& kind) {

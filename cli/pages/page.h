@@ -15,6 +15,8 @@ struct Page {
   /// Address of a file with style_sheet(); empty: the page holds the style itself.
   std::string style;
   std::string script;  ///< address of a file; empty: none
+  /// A page that holds all itself: rules of CSS and a script of its own, without '<' and '&'.
+  std::string own_style, own_script;
 };
 
 /// The document: HTML, and well-formed XML. Its one <h1> is the title.

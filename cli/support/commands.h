@@ -81,7 +81,7 @@ struct OptimizeFlags {
   uint64_t max_size = 0;              ///< bytes of the output; 0: the input's and a fixed growth
   std::string numerics = "rounding";  ///< as numerics_wanted reads it
   std::string certificate;            ///< file to record the rules applied in; empty: none
-  std::string html;                   ///< file for a page of what was done; empty: none
+  std::string page;                   ///< file for a page of what was done; empty: none
 };
 struct CheckFlags {
   Common common;

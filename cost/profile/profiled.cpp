@@ -117,29 +117,34 @@ std::string Profiled::description() const {
 
 KernelPlan Profiled::plan(const Graph& g) const { return plan_kernels(g, runtime_); }
 
+KernelPrice Profiled::price(const KernelCall& call) const {
+  auto at = profile_.kernels.find(call.signature);
+  if (at != profile_.kernels.end()) return {at->second.microseconds, true};
+  return {estimate(profile_.machine, call.kernel).microseconds, false};
+}
+
+KernelPrice Profiled::price_of_opaque(const Graph& g, int32_t id) const {
+  const Node& node = g.node(id);
+  return {Roofline(profile_.machine).cost(node, operand_types(g, node)).microseconds, false};
+}
+
 Prediction Profiled::predict(const Graph& g, const KernelPlan& plan) const {
   Prediction p;
   std::unordered_set<std::string_view> missing;
+  auto add = [&](const KernelPrice& price) {
+    ++p.kernels;
+    p.microseconds += price.microseconds + profile_.overhead;
+    if (price.measured) return;
+    ++p.estimated;
+    p.estimated_microseconds += price.microseconds;
+  };
   for (const KernelCall& call : plan.calls) {
-    ++p.kernels;
-    auto at = profile_.kernels.find(call.signature);
-    bool measured = at != profile_.kernels.end();
-    double t =
-        measured ? at->second.microseconds : estimate(profile_.machine, call.kernel).microseconds;
-    p.microseconds += t + profile_.overhead;
-    if (measured) continue;
-    ++p.estimated;
-    p.estimated_microseconds += t;
-    if (missing.insert(call.signature).second) p.missing.push_back(call.signature);
+    KernelPrice price = this->price(call);
+    add(price);
+    if (!price.measured && missing.insert(call.signature).second)
+      p.missing.push_back(call.signature);
   }
-  Roofline roofline(profile_.machine);
-  for (int32_t id : plan.opaque) {
-    double t = roofline.cost(g.node(id), operand_types(g, g.node(id))).microseconds;
-    p.microseconds += t + profile_.overhead;
-    p.estimated_microseconds += t;
-    ++p.kernels;
-    ++p.estimated;
-  }
+  for (int32_t id : plan.opaque) add(price_of_opaque(g, id));
   return p;
 }
 

@@ -17,6 +17,12 @@ struct Prediction {
   std::vector<std::string> missing;  ///< their signatures, each once, in order of first use
 };
 
+/// What one kernel of a plan takes, without what every kernel of a graph costs beside.
+struct KernelPrice {
+  double microseconds = 0;
+  bool measured = false;  ///< as it was timed; else estimated
+};
+
 /// Looks kernels up in a profile; what is missing is estimated with the profile's roofline, and
 /// counted. Remembers what it computed; thread-safe.
 class Profiled final : public CostModel {
@@ -33,6 +39,9 @@ class Profiled final : public CostModel {
   /// The same for a plan that was made before.
   Prediction predict(const Graph& g, const KernelPlan& plan) const;
   KernelPlan plan(const Graph& g) const;
+  KernelPrice price(const KernelCall& call) const;
+  /// Of a node that no kernel runs.
+  KernelPrice price_of_opaque(const Graph& g, int32_t id) const;
   const Profile& profile() const { return profile_; }
   const Runtime& runtime() const { return runtime_; }
 

@@ -149,13 +149,15 @@ def main():
     optimizer = torch.optim.Adam(agent.parameters(), lr=1e-3)
     observation, info = envs.reset(seed=flags.seed)
     over = np.zeros(flags.envs, bool)
-    end = time.monotonic() + flags.seconds
+    start = time.monotonic()
     for k in range(flags.iterations):
         flat, observation, over, best = collect(agent, envs, observation, over, flags.steps)
         update(agent, optimizer, flat)
-        print(f"iteration {k + 1}: {(k + 1) * flags.envs * flags.steps} steps, saved "
-              f"{np.mean(best) if best else float('nan'):.2f} %", flush=True)
-        if time.monotonic() > end:
+        seconds = time.monotonic() - start
+        if best:
+            print(f"{(k + 1) * flags.envs * flags.steps} steps, {seconds:.0f} s: "
+                  f"saved {np.mean(best):.2f} %", flush=True)
+        if seconds > flags.seconds:
             break
     if flags.out:
         envs.export(flags.out)

@@ -40,26 +40,37 @@ class Pooled(BaseFeaturesExtractor):
                           torch.relu(self.rules(torch.log1p(o["locations"].float())))], 1)
 
 
-class Limit(BaseCallback):
-    """Ends the training after so many seconds."""
+class Curve(BaseCallback):
+    """Prints what episodes saved at best, in percent of the cost; ends after so many seconds."""
 
     def __init__(self, seconds):
         super().__init__()
-        self.end = time.monotonic() + seconds
+        self.start = time.monotonic()
+        self.seconds = seconds
+        self.saved = []
 
     def _on_step(self):
-        return time.monotonic() < self.end
+        self.saved += [100 * (1 - info["best"] / info["original"])
+                       for info, done in zip(self.locals["infos"], self.locals["dones"]) if done]
+        return time.monotonic() - self.start < self.seconds
+
+    def _on_rollout_end(self):
+        if self.saved:
+            print(f"{self.num_timesteps} steps, {time.monotonic() - self.start:.0f} s: "
+                  f"saved {np.mean(self.saved):.2f} %", flush=True)
+        self.saved = []
 
 
-def episode(policy, env, seed):
-    """Percent of the cost that an episode saves at best."""
+def play(agent, env, seed):
+    """One episode of what the agent finds best."""
     observation, info = env.reset(seed=seed)
     done = False
     while not done:
-        action, _ = policy.predict(observation, action_masks=env.unwrapped.action_masks())
+        masks = env.action_masks()
+        action, _ = agent.predict(observation, action_masks=masks, deterministic=True)
         observation, _, terminated, truncated, info = env.step(action)
         done = terminated or truncated
-    return 100 * (1 - info["best"] / info["original"])
+    print(f"the last episode saved {100 * (1 - info['best'] / info['original']):.2f} %")
 
 
 def main():
@@ -68,23 +79,22 @@ def main():
     parser.add_argument("--rules", nargs="+")
     parser.add_argument("--steps", type=int, default=20000)
     parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--rollout", type=int, default=1024, help="steps between updates")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out")
     flags = parser.parse_args()
     torch.manual_seed(flags.seed)
     env = gymnasium.make("regraft/Factorised-v0", models=flags.models, rules=flags.rules,
                          reward="best")
-    agent = MaskablePPO("MultiInputPolicy", env, n_steps=256, batch_size=64, gamma=0.99,
-                        ent_coef=0.01, seed=flags.seed, verbose=0, device="cpu",
+    agent = MaskablePPO("MultiInputPolicy", env, n_steps=flags.rollout, batch_size=128, n_epochs=5,
+                        learning_rate=1e-3, ent_coef=0.01, seed=flags.seed, device="cpu",
                         policy_kwargs={"features_extractor_class": Pooled,
                                        "features_extractor_kwargs":
-                                       {"operators": len(env.unwrapped.operators)}})
-    before = np.mean([episode(agent, env, k) for k in range(3)])
-    agent.learn(flags.steps, callback=Limit(flags.seconds))
-    after = np.mean([episode(agent, env, k) for k in range(3)])
-    print(f"{agent.num_timesteps} steps: saved {before:.2f} % before, {after:.2f} % after")
+                                       {"operators": len(env.operators)}})
+    agent.learn(flags.steps, callback=Curve(flags.seconds))
     if flags.out:
-        env.unwrapped.export(flags.out)
+        play(agent, env, flags.seed)
+        env.export(flags.out)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ def rewritten(command: str, model: Model, out: Optional[Path], options: Dict[str
     argument.put("model", options, inputs)
     options["out"] = True if out is None else os.fspath(out)
     done = call(command, options, inputs, progress)
-    report = OptimizeReport(done.report, done.messages)
+    page = done.outputs.get("report") or options.get("report")
+    report = OptimizeReport(done.report, done.messages, page)
     return Result(argument, done.outputs.get("out", b""), "" if out is None else str(options["out"]),
                   report, done.interrupted)
 
@@ -41,7 +42,7 @@ def optimize(model: Model, *, out: Optional[Path] = None, target: Optional[str] 
              dim: Optional[Sizes] = None, typical: Optional[Sizes] = None,
              keep_dynamic: bool = False, check: Optional[int] = None,
              check_on: Optional[str] = None, certificate: Optional[Path] = None,
-             html: Optional[Path] = None, max_size: Union[int, str, None] = None,
+             report: Optional[Path] = None, max_size: Union[int, str, None] = None,
              bounded: bool = False, numerics: Optional[str] = None,
              threads: Optional[int] = None, seed: Optional[int] = None,
              memory: Optional[float] = None, progress: Shown = None) -> Result:
@@ -53,11 +54,13 @@ def optimize(model: Model, *, out: Optional[Path] = None, target: Optional[str] 
     >>> result = regraft.optimize(model, no_measure=True)
     >>> result.report["after"]["cost"] <= result.report["before"]["cost"]
     True
+    >>> page = result.report.to_html()  # both models drawn; a notebook shows it by itself
     >>> onnx.checker.check_model(result.model)
     """
     options = dict(locals())
     for name in ("model", "out", "progress"):
         del options[name]
+    options["report"] = True if report is None else os.fspath(report)
     return rewritten("optimize", model, out, options, progress)
 
 

@@ -52,7 +52,7 @@ def simplify(model: Model, check_n: Optional[int] = None, *, out: Optional[Path]
              shape: Optional[Shapes] = None, dim: Optional[Sizes] = None,
              typical: Optional[Sizes] = None, keep_dynamic: bool = False,
              check: Optional[int] = None, check_on: Optional[str] = None,
-             certificate: Optional[Path] = None, html: Optional[Path] = None,
+             certificate: Optional[Path] = None, report: Optional[Path] = None,
              max_size: Union[int, str, None] = None, threads: Optional[int] = None,
              seed: Optional[int] = None, time: Optional[float] = None,
              memory: Optional[float] = None, progress: Shown = None,
@@ -68,7 +68,7 @@ def simplify(model: Model, check_n: Optional[int] = None, *, out: Optional[Path]
     """
     options: Dict[str, Any] = dict(
         dim=dim, typical=typical, keep_dynamic=keep_dynamic, check_on=check_on,
-        certificate=certificate, html=html, max_size=max_size, threads=threads, seed=seed,
+        certificate=certificate, report=report, max_size=max_size, threads=threads, seed=seed,
         time=time, memory=memory)
     fixed = [shape, onnxsim.pop("overwrite_input_shapes", None), onnxsim.pop("input_shapes", None)]
     options["shape"] = next((shapes_of(given) for given in fixed if given), None)

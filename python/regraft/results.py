@@ -1,4 +1,5 @@
 """What the calls return."""
+import html
 import json
 import os
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Union
@@ -40,7 +41,33 @@ class Report(Mapping[str, Any]):
 
 
 class OptimizeReport(Report):
-    """Of optimize, simplify and slim."""
+    """Of optimize, simplify and slim. A notebook shows that of optimize as its page."""
+
+    def __init__(self, data: Dict[str, Any], messages: Optional[List[str]] = None,
+                 page: Union[bytes, str, None] = None):
+        super().__init__(data, messages)
+        self._page = page  # itself, or the file that has it
+
+    def to_html(self) -> str:
+        """The page that --report writes: both models drawn, what changed where, and why."""
+        if isinstance(self._page, bytes):
+            return self._page.decode()
+        if self._page is None:
+            raise InputError("no page was made: optimize makes one")
+        try:
+            with open(self._page, encoding="utf-8") as file:
+                return file.read()
+        except OSError as error:
+            raise InputError(f"{self._page}: {error.strerror}") from None
+
+    def _repr_html_(self) -> Optional[str]:
+        """The page in a frame of its own, so that neither its style nor its script reaches out."""
+        try:
+            page = self.to_html()
+        except InputError:
+            return None
+        return ('<iframe title="What regraft did" sandbox="allow-scripts" style="width:100%;'
+                f'height:46rem;border:1px solid #8b949e" srcdoc="{html.escape(page)}"></iframe>')
 
     def summary(self) -> Dict[str, Any]:
         before, after = self.data["before"], self.data["after"]
@@ -63,7 +90,7 @@ class OptimizeReport(Report):
 class Result:
     """An optimised model and the report. Unpacks as (model, report)."""
 
-    def __init__(self, argument: Argument, data: bytes, path: str, report: Report,
+    def __init__(self, argument: Argument, data: bytes, path: str, report: OptimizeReport,
                  interrupted: bool):
         self.report = report  #: what was done
         self.path = path  #: the file that was written; empty: there is none
@@ -85,6 +112,9 @@ class Result:
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.model, self.report))
+
+    def _repr_html_(self) -> Optional[str]:
+        return self.report._repr_html_()
 
     def __repr__(self) -> str:
         return f"<regraft.Result{' (interrupted)' if self.interrupted else ''}: {self.report.summary()}>"

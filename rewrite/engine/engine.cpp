@@ -28,7 +28,9 @@ void Engine::start(const Graph& g) {
 }
 
 int32_t Engine::find(const Move& move) {
+  int32_t before = state_->matches.size();
   int32_t number = state_->matches.find(move.place());
+  if (state_->matches.size() != before) count_turn(false);
   return number >= 0 && match(number).listed >= 0 ? number : -1;
 }
 
@@ -122,6 +124,7 @@ void Engine::apply(int32_t number) {
   CHECK(std::abs(expected - cost()) <= 1e-6 * std::max(1.0, expected));
 #endif
   state_->matches.update(change_);
+  count_turn(true);
 }
 
 void Engine::undo() {
@@ -130,6 +133,7 @@ void Engine::undo() {
   state_->matches.undo(marks_.back().matches);
   marks_.pop_back();
   moves_.pop_back();
+  count_turn(false);
 }
 
 void Engine::commit() {
@@ -141,6 +145,7 @@ void Engine::commit() {
   if (state_->matches.size() < 4 * (live + matches_at_start_) + 10000) return;
   priced_before_ += state_->matches.priced();
   start(to_graph());
+  count_turn(false);
 }
 
 [[maybe_unused]] void Engine::check_applied(const Match& match) const {

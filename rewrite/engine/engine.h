@@ -73,9 +73,16 @@ class Engine {
   /// after which matches have other numbers.
   void commit();
 
+  /// Counts what changed the graph or the list of its matches: the same number, the same state.
+  uint64_t turn() const { return turn_; }
+  /// A move led here from turn() - 1, and last_change(), fresh_matches() and dropped_matches() tell
+  /// all that it did; else it was something else, such as taking one back.
+  bool moved() const { return moved_; }
   /// The matches that were found or priced anew by the last move, those gone included. All at the
   /// start.
   const std::vector<int32_t>& fresh_matches() const { return state_->matches.fresh(); }
+  /// Others that are gone by the last move.
+  const std::vector<int32_t>& dropped_matches() const { return state_->matches.dropped(); }
   /// What the last move did. REQUIRES: it was not taken back.
   const Change& last_change() const { return change_; }
   uint64_t priced() const { return priced_before_ + state_->matches.priced(); }
@@ -93,6 +100,10 @@ class Engine {
     MatchSet::Mark matches;
   };
   void start(const Graph& g);
+  void count_turn(bool moved) {
+    ++turn_;
+    moved_ = moved;
+  }
   void carry_out(const Plan& plan);
   void add_calls(const Plan& plan);
   void redirect_uses(const Plan& plan, Value from);
@@ -108,6 +119,8 @@ class Engine {
   Change change_;
   std::vector<int32_t> ids_;  // of the planned calls
   int32_t matches_at_start_ = 0;
+  uint64_t turn_ = 1;
+  bool moved_ = false;
   uint64_t priced_before_ = 0;
 };
 

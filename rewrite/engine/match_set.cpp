@@ -254,7 +254,9 @@ void MatchSet::unlist(int32_t number) {
 
 void MatchSet::drop(int32_t number) {
   unlink(number);
-  if (match(number).listed >= 0) unlist(number);
+  if (match(number).listed < 0) return;
+  unlist(number);
+  dropped_.push_back(number);
 }
 
 void MatchSet::drop_parts_of(int32_t id) {
@@ -330,6 +332,7 @@ void MatchSet::find_around(const Change& change) {
 void MatchSet::update(const Change& change) {
   ++round_;
   ++stamp_;
+  dropped_.clear();
   if (g_.id_bound() > 0) head(g_.id_bound() - 1);
   for (int32_t id : change.redirected) drop_parts_of(id);
   for (int32_t id : change.removed) drop_parts_of(id);

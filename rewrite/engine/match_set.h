@@ -64,6 +64,8 @@ class MatchSet {
   uint64_t priced() const { return priced_; }
   /// What the last update found or priced anew, and all at the start.
   const std::vector<int32_t>& fresh() const { return fresh_; }
+  /// What the last update dropped: matches on nodes that changed.
+  const std::vector<int32_t>& dropped() const { return dropped_; }
   /// How many updates the present state has behind it. A match of an earlier round was there
   /// before the last update, and did the same.
   int32_t round() const { return round_; }
@@ -151,7 +153,7 @@ class MatchSet {
   uint64_t bucket_count_ = 0;
   int32_t joint_head_ = 0, constants_head_ = 0;
   std::vector<Entry> log_;
-  std::vector<int32_t> stale_, fresh_, twin_nodes_;
+  std::vector<int32_t> stale_, fresh_, dropped_, twin_nodes_;
   std::unordered_multimap<uint64_t, int32_t> found_;  // joint matches of this update, by place
   std::vector<Value> twin_variables_;
   std::vector<int32_t> fresh_stamp_, stale_stamp_;

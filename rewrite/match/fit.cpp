@@ -163,15 +163,14 @@ const Fit* Fitter::fit(const LiveGraph& g, const Place& place) {
   }
   for (PatternRef out : lhs.outputs)
     key_.push_back(g.type({place.nodes[static_cast<size_t>(out.node)], out.output}));
-  auto it = known_.find(key_);
-  if (it != known_.end()) return it->second.get();
+  if (const auto* known = known_.find(key_)) return known->get();
   std::unique_ptr<Fit> fit;
   try {
     fit = make(g, place);
   } catch (const PolyOverflow&) {
     // Sizes beyond 64 bits: the rule's conditions cannot be decided here.
   }
-  return known_.emplace(key_, std::move(fit)).first->second.get();
+  return known_.add(key_, std::move(fit)).get();
 }
 
 /// Is the data what the maker makes under the binding? A real that nothing has bound is its first

@@ -3,6 +3,7 @@
 // is there.
 #include "rewrite/match/binding.h"
 #include "rewrite/match/discrimination_tree.h"
+#include "rewrite/match/ids_map.h"
 
 namespace regraft::rewrite {
 
@@ -35,7 +36,7 @@ class Fitter {
 
   const RuleIndex& rules_;
   Interner& interner_;
-  std::unordered_map<std::vector<int32_t>, std::unique_ptr<Fit>, IdsHash> known_;
+  IdsMap<std::unique_ptr<Fit>> known_;
   std::map<std::pair<FormId, int32_t>, bool> made_;  // a maker and data: are they equal?
   std::vector<int32_t> key_;
 };

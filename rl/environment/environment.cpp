@@ -40,7 +40,8 @@ Environment::Environment(const Graph& g, const rewrite::RuleIndex& rules,
     : rules_(rules),
       options_(std::move(options)),
       engine_(g, rules, model, {options_.opset}),
-      describer_(engine_, std::max(engine_.cost(), kLeastCost)),
+      ordered_(engine_),
+      observer_(engine_, std::max(engine_.cost(), kLeastCost)),
       original_(std::max(engine_.cost(), kLeastCost)),
       max_calls_(options_.max_growth * engine_.calls()),
       max_steps_(options_.max_steps > 0 ? options_.max_steps : default_steps(engine_.calls())) {
@@ -67,27 +68,16 @@ const Observation& Environment::reset(const std::vector<rewrite::Move>& moves) {
 
 std::vector<int32_t> Environment::allowed(double best) {
   double most = options_.ceiling * best;
-  std::vector<int32_t> all;
-  for (int32_t number : engine_.matches()) {
-    const Match& m = engine_.match(number);
-    if (engine_.cost() + m.cost_change <= most && engine_.calls() + m.growth <= max_calls_)
-      all.push_back(number);
-  }
-  std::sort(all.begin(), all.end(), [&](int32_t a, int32_t b) {
-    const Match &x = engine_.match(a), &y = engine_.match(b);
-    if (x.rule != y.rule) return x.rule < y.rule;
-    return rewrite::comes_first(x, y);
-  });
   std::vector<int32_t> kept;
   overflow_ = 0;
   int32_t rule = -1;
   size_t locations = 0;
-  for (int32_t number : all) {
-    int32_t r = engine_.match(number).rule;
-    locations = r == rule ? locations + 1 : 1;
-    rule = r;
+  for (const OrderedMatches::Entry& m : ordered_.now()) {
+    if (engine_.cost() + m.cost_change > most || engine_.calls() + m.growth > max_calls_) continue;
+    locations = m.rule == rule ? locations + 1 : 1;
+    rule = m.rule;
     if (locations <= options_.max_locations)
-      kept.push_back(number);
+      kept.push_back(m.number);
     else
       ++overflow_;
   }
@@ -96,7 +86,7 @@ std::vector<int32_t> Environment::allowed(double best) {
 
 void Environment::refresh() {
   matches_ = allowed(best_);
-  observed_ = false;
+  observation_ = nullptr;
 }
 
 Standing Environment::standing() const {
@@ -104,9 +94,8 @@ Standing Environment::standing() const {
 }
 
 const Observation& Environment::observation() {
-  if (!observed_) observation_ = describer_.observe(standing(), matches_);
-  observed_ = true;
-  return observation_;
+  if (!observation_) observation_ = &observer_.observe(standing(), matches_);
+  return *observation_;
 }
 
 /// What a greedy set of matches that share no node saves.
@@ -166,7 +155,7 @@ StepResult Environment::step(size_t action) {
   if (!terminated) {
     engine_.apply(matches_[action]);
     matches_ = allowed(std::min(best_, engine_.cost()));
-    observed_ = false;
+    observation_ = nullptr;
     terminated = matches_.empty();
   }
   return finish(before, terminated);
@@ -174,7 +163,7 @@ StepResult Environment::step(size_t action) {
 
 StepResult Environment::skip() {
   ++steps_;
-  observed_ = false;
+  observation_ = nullptr;
   return finish(engine_.cost(), false);
 }
 

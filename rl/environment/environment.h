@@ -4,7 +4,8 @@
 #include <functional>
 
 #include "rewrite/polish.h"
-#include "rl/environment/observation.h"
+#include "rl/environment/observer.h"
+#include "rl/environment/ordered_matches.h"
 
 namespace regraft::rl {
 
@@ -112,16 +113,16 @@ class Environment {
   const rewrite::RuleIndex& rules_;
   EnvironmentOptions options_;
   rewrite::Engine engine_;
-  Describer describer_;
+  OrderedMatches ordered_;
+  Observer observer_;
   double original_, best_ = 0;
   double max_calls_;
   int max_steps_, steps_ = 0;
   std::vector<int32_t> matches_;
   size_t overflow_ = 0;
-  Observation observation_;
-  bool observed_ = false;
-  double potential_ = 0, paid_ = 0;       // at the last step
-  double measured_ = 0, measured_0_ = 0;  // microseconds, or bytes
+  const Observation* observation_ = nullptr;  // of the present state, once asked for
+  double potential_ = 0, paid_ = 0;           // at the last step
+  double measured_ = 0, measured_0_ = 0;      // microseconds, or bytes
 };
 
 }  // namespace regraft::rl

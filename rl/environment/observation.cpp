@@ -158,100 +158,70 @@ const std::array<float, kNodeFeatures>& Describer::fixed(int32_t id) {
   return row;
 }
 
-void Describer::add_node(int32_t id, std::vector<float>& to) {
-  const auto& row = fixed(id);
-  to.insert(to.end(), row.begin(), row.end());
-  to.back() = static_cast<float>(std::min(engine_.graph().slot(id).uses, 16)) / 8;
+float Describer::readers(int32_t id) const {
+  return static_cast<float>(std::min(engine_.graph().slot(id).uses, 16)) / 8;
 }
 
-void Describer::add_edge(int32_t user, int32_t operand, std::vector<float>& to) const {
+std::array<float, kNodeFeatures> Describer::node(int32_t id) {
+  auto row = fixed(id);
+  row.back() = readers(id);
+  return row;
+}
+
+std::array<float, kEdgeFeatures> Describer::edge(int32_t user, int32_t operand) const {
   const LiveGraph& g = engine_.graph();
   Value v = g.slot(user).inputs[static_cast<size_t>(operand)];
-  size_t at = to.size();
-  to.resize(at + kEdgeFeatures, 0);
-  to[at + static_cast<size_t>(std::min(operand, 3))] = 1;
-  to[at + 4] = static_cast<float>(v.output);
-  to[at + 5] = logarithm(elements(g.interner().type(g.type(v))), 40);
+  std::array<float, kEdgeFeatures> row{};
+  row[static_cast<size_t>(std::min(operand, 3))] = 1;
+  row[4] = static_cast<float>(v.output);
+  row[5] = logarithm(elements(g.interner().type(g.type(v))), 40);
+  return row;
 }
 
-void Describer::add_match(const Match& m, std::vector<float>& to) const {
+std::array<float, kMatchFeatures> Describer::match(const Match& m) const {
   double inside = 0;
   for_inside(m, [&](int32_t id) { inside += engine_.graph().slot(id).cost; });
   const Rule& rule = m.fit->rule->rule;
   double change = m.cost_change;
-  auto add = [&](double x) { to.push_back(static_cast<float>(x)); };
-  add(slog(change) / 5);
-  add(slog(100 * change / original_));
-  add(std::clamp(inside > 0 ? change / inside : 0, -2.0, 2.0));
-  add((change > 0) - (change < 0));
-  add(m.growth / 4.0);
-  add(static_cast<double>(m.nodes.size()) / 4);
-  add(static_cast<double>(m.variables.size()) / 4);
-  add(static_cast<double>(rule.lhs.outputs.size()) / 2);
+  return {static_cast<float>(slog(change) / 5),
+          static_cast<float>(slog(100 * change / original_)),
+          static_cast<float>(std::clamp(inside > 0 ? change / inside : 0, -2.0, 2.0)),
+          static_cast<float>((change > 0) - (change < 0)),
+          static_cast<float>(m.growth / 4.0),
+          static_cast<float>(static_cast<double>(m.nodes.size()) / 4),
+          static_cast<float>(static_cast<double>(m.variables.size()) / 4),
+          static_cast<float>(static_cast<double>(rule.lhs.outputs.size()) / 2)};
 }
 
-std::array<float, kGlobalFeatures> Describer::global(const Standing& p,
-                                                     const std::vector<int32_t>& matches) {
-  double least = 0, saving = 0, count = 0;
-  int32_t rules = 0;
-  ++seen_;
-  for (int32_t number : matches) {
-    const Match& m = engine_.match(number);
-    if (static_cast<size_t>(m.rule) >= rule_seen_.size())
-      rule_seen_.resize(static_cast<size_t>(m.rule) + 1);
-    rules += std::exchange(rule_seen_[static_cast<size_t>(m.rule)], seen_) != seen_;
-    if (m.cost_change >= 0) continue;
-    least = std::min(least, m.cost_change);
-    saving -= m.cost_change;
-    ++count;
-  }
-  auto all = static_cast<double>(std::max<size_t>(1, matches.size()));
+void Totals::clear() {
+  matches = savings = rules = 0;
+  least = saving = 0;
+  ++round_;
+}
+
+void Totals::add(int32_t rule, double cost_change) {
+  auto at = static_cast<size_t>(rule);
+  if (at >= seen_.size()) seen_.resize(at + 1);
+  ++matches;
+  rules += std::exchange(seen_[at], round_) != round_;
+  if (cost_change >= 0) return;
+  least = std::min(least, cost_change);
+  saving -= cost_change;
+  ++savings;
+}
+
+std::array<float, kGlobalFeatures> Describer::global(const Standing& p, const Totals& o) const {
+  double all = std::max(1, o.matches);
   double cost = engine_.cost();
   return {static_cast<float>(cost / original_),
           static_cast<float>(slog(100 * (cost - p.best) / original_)),
           static_cast<float>(p.time),
           logarithm(engine_.calls(), 10),
-          logarithm(static_cast<double>(matches.size()), 10),
-          static_cast<float>(slog(100 * least / original_)),
-          static_cast<float>(count / all),
-          static_cast<float>(slog(100 * saving / original_)),
-          logarithm(rules, 8)};
-}
-
-Observation Describer::observe(const Standing& p, const std::vector<int32_t>& matches) {
-  const LiveGraph& g = engine_.graph();
-  Observation o;
-  rows_.assign(static_cast<size_t>(g.id_bound()), -1);
-  auto row = [&](int32_t id) -> int32_t& { return rows_[static_cast<size_t>(id)]; };
-  for (int32_t id = 0; id < g.id_bound(); ++id) {
-    if (!is_node(id)) continue;
-    row(id) = o.nodes++;
-    o.op.push_back(op(id));
-    add_node(id, o.node);
-  }
-  for (int32_t id = 0; id < g.id_bound(); ++id) {
-    if (row(id) < 0) continue;
-    const auto& inputs = g.slot(id).inputs;
-    for (size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs[k].node < 0 || row(inputs[k].node) < 0) continue;
-      o.source.push_back(row(inputs[k].node));
-      o.target.push_back(row(id));
-      add_edge(id, static_cast<int32_t>(k), o.edge);
-    }
-  }
-  for (int32_t number : matches) {
-    const Match& m = engine_.match(number);
-    o.rule.push_back(m.rule);
-    o.inside_first.push_back(static_cast<int32_t>(o.inside.size()));
-    o.near_first.push_back(static_cast<int32_t>(o.near.size()));
-    for_inside(m, [&](int32_t id) { o.inside.push_back(row(id)); });
-    for_near(m, [&](int32_t id) { o.near.push_back(row(id)); });
-    add_match(m, o.match);
-  }
-  o.inside_first.push_back(static_cast<int32_t>(o.inside.size()));
-  o.near_first.push_back(static_cast<int32_t>(o.near.size()));
-  o.global = global(p, matches);
-  return o;
+          logarithm(o.matches, 10),
+          static_cast<float>(slog(100 * o.least / original_)),
+          static_cast<float>(o.savings / all),
+          static_cast<float>(slog(100 * o.saving / original_)),
+          logarithm(o.rules, 8)};
 }
 
 }  // namespace regraft::rl

@@ -54,7 +54,19 @@ struct Standing {
   double time = 0;                ///< steps taken, as a part of the limit
 };
 
-/// Describes the graph of one engine. Remembers calls it has seen. Not thread-safe.
+/// What the matches on show would do in all.
+struct Totals {
+  int32_t matches = 0, savings = 0, rules = 0;  ///< savings: those that save
+  double least = 0, saving = 0;                 ///< microseconds: the best change; the sum saved
+  void clear();
+  void add(int32_t rule, double cost_change);
+
+ private:
+  std::vector<int32_t> seen_;  // by rule: when it was added last
+  int32_t round_ = 1;
+};
+
+/// Describes parts of the graph of one engine. Remembers calls it has seen. Not thread-safe.
 class Describer {
  public:
   /// `original`: cost in microseconds that others are compared with. The engine outlives this.
@@ -62,9 +74,12 @@ class Describer {
   /// It is a node of observations.
   bool is_node(int32_t id) const;
   int32_t op(int32_t id) const;
-  void add_node(int32_t id, std::vector<float>& to);
-  void add_edge(int32_t user, int32_t operand, std::vector<float>& to) const;
-  void add_match(const rewrite::Match& m, std::vector<float>& to) const;
+  std::array<float, kNodeFeatures> node(int32_t id);
+  /// That of a node but for the last, readers(). Lives as long as this.
+  const std::array<float, kNodeFeatures>& fixed(int32_t id);
+  float readers(int32_t id) const;
+  std::array<float, kEdgeFeatures> edge(int32_t user, int32_t operand) const;
+  std::array<float, kMatchFeatures> match(const rewrite::Match& m) const;
   /// visit(id) for each node inside of the match, and each near it; some may come twice.
   template <class Visit>
   void for_inside(const rewrite::Match& m, Visit visit) const {
@@ -81,20 +96,16 @@ class Describer {
         if (left-- > 0 && is_node(user)) visit(user);
       });
   }
-  /// `matches`: numbers of the matches on show.
-  std::array<float, kGlobalFeatures> global(const Standing& p, const std::vector<int32_t>& matches);
-  Observation observe(const Standing& p, const std::vector<int32_t>& matches);
+  std::array<float, kGlobalFeatures> global(const Standing& p, const Totals& totals) const;
 
  private:
   static constexpr int kReaders = 6;
-  const std::array<float, kNodeFeatures>& fixed(int32_t id);
 
   const rewrite::Engine& engine_;
   double original_;
   std::unordered_map<std::vector<int32_t>, std::array<float, kNodeFeatures>, rewrite::IdsHash>
       known_;
-  std::vector<int32_t> key_, rows_, rule_seen_;
-  int32_t seen_ = 0;
+  std::vector<int32_t> key_;
 };
 
 }  // namespace regraft::rl

@@ -44,7 +44,7 @@ class Tree {
         engine_(env.engine()),
         policy_(policy),
         options_(options),
-        describer_(engine_, env.original()),
+        observer_(engine_, env.original()),
         paths_(engine_.cost()),
         priced_(engine_.priced()) {
     known_.emplace(engine_.identity(), 0);
@@ -208,7 +208,7 @@ class Tree {
       least = std::min(least, engine_.cost());
       double time = static_cast<double>(env_.steps()) + static_cast<double>(paths_.depth(here_));
       Standing standing{env_.original(), least, time / env_.max_steps()};
-      add_state(least, describer_.observe(standing, env_.allowed(least)));
+      add_state(least, observer_.observe(standing, env_.allowed(least)));
     } else {
       engine_.undo();
     }
@@ -242,7 +242,7 @@ class Tree {
   rewrite::Engine& engine_;
   const Policy& policy_;
   const PlannerOptions& options_;
-  Describer describer_;
+  Observer observer_;
   rewrite::Paths paths_;
   uint64_t priced_, simulations_ = 0, judgements_ = 0;
   std::vector<State> states_;

@@ -37,7 +37,7 @@ std::vector<double> worth_of_nodes(const Engine& engine, const Policy& policy, d
   std::vector<int32_t> matches = in_order(engine);
   double cost = original > 0 ? original : engine.cost();
   Standing standing{cost, engine.cost(), 0};
-  Judgement j = policy.judge(Describer(engine, cost).observe(standing, matches));
+  Judgement j = policy.judge(Observer(engine, cost).observe(standing, matches));
   const std::vector<float>& worth = j.worth.empty() ? j.log_probs : j.worth;
   std::vector<double> best(static_cast<size_t>(engine.graph().id_bound()),
                            std::numeric_limits<double>::lowest());

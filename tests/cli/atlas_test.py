@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The atlas of rules and the page of `optimize --html`: what they show, that they need nothing from
+"""The atlas of rules and the page of `optimize --report`: what they show, that they need nothing from
 elsewhere, and that a browser shows them.
 
   python atlas_test.py REGRAFT [TestClass[.test]]
@@ -204,7 +204,7 @@ class OptimizePage(Pages):
         self.page = os.path.join(self.out_folder, "page.html")
         self.report = os.path.join(self.out_folder, "report.json")
         return regraft("optimize", self.tiny(name), "-o", self.out, "-q", "--no-measure",
-                       "--html", self.page, "--json", self.report, *more)
+                       "--report", self.page, "--json", self.report, *more)
 
     def test_it_shows_what_the_report_says(self):
         self.assert_exit(self.optimize("tiny_mobileone"), DONE)

@@ -101,7 +101,7 @@ class Outputs(Base):
                 pass
         except PermissionError:
             device = pathlib.Path("/dev/null")
-        for arguments in (("--json", device), ("--certificate", device), ("--html", device)):
+        for arguments in (("--json", device), ("--certificate", device), ("--report", device)):
             self.assert_done(self.optimize(*arguments))
         self.assert_done(self.optimize(out=device))
         self.assertTrue(stat.S_ISCHR(os.stat(device).st_mode))
@@ -135,7 +135,7 @@ class Outputs(Base):
         nowhere = self.folder / "none" / "x"
         for more in (("--json", nowhere), ("--certificate", nowhere), ("--json", self.folder),
                      ("--json", "/dev/full"), ("--certificate", "/dev/full"),
-                     ("--html", nowhere), ("--html", "/dev/full")):
+                     ("--report", nowhere), ("--report", "/dev/full")):
             self.assert_refused(self.optimize(*more), str(more[1]).encode())
             self.assertEqual(self.files(), before)
         for name in ("none/x", "."):
@@ -177,7 +177,7 @@ class Outputs(Base):
 
     def test_nothing_temporary_stays(self):
         self.assert_done(self.optimize("--json", self.folder / "r", "--certificate",
-                                       self.folder / "c", "--html", self.folder / "h"))
+                                       self.folder / "c", "--report", self.folder / "h"))
         left = [name for name in self.files() if "tmp" in name or name.startswith(".")]
         self.assertEqual(left, [])
 
@@ -218,7 +218,7 @@ class Identity(Base):
         for path in (external, weights, rules, profile, policy, self.out):
             self.assert_all_refused(path, lambda name: (*usual, "--json", name))
             self.assert_all_refused(path, lambda name: (*usual, "--certificate", name))
-            self.assert_all_refused(path, lambda name: (*usual, "--html", name))
+            self.assert_all_refused(path, lambda name: (*usual, "--report", name))
         self.assert_all_refused(self.folder / "x",
                                 lambda name: (*usual, "--json", self.folder / "x",
                                               "--certificate", name))

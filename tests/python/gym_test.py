@@ -65,10 +65,9 @@ class Files(unittest.TestCase):
 
     def make(self, name="Graph", models=None, **options):
         options.setdefault("rules", [str(self.rules)])
-        env = gymnasium.make(f"regraft/{name}-v0", models=models or [model()],
-                             disable_env_checker=True, **options)
+        env = gymnasium.make(f"regraft/{name}-v0", models=models or [model()], **options)
         self.addCleanup(env.close)
-        return env.unwrapped
+        return env
 
     def make_vec(self, name="Graph", num_envs=3, models=None, **options):
         options.setdefault("rules", [str(self.rules)])
@@ -95,6 +94,16 @@ class Contract(Files):
                              rules=[str(self.rules)])
         self.addCleanup(env.close)
         self.assertIn(env.reset(seed=1)[0], env.observation_space)
+
+    def test_nothing_is_wrapped_around_it(self):
+        env = gymnasium.make("regraft/Graph-v0", models=model(), rules=[str(self.rules)])
+        self.addCleanup(env.close)
+        with self.assertRaisesRegex(regraft.UsageError, r"reset\(\) comes first"):
+            env.step(0)
+        env.reset(seed=1)
+        self.assertTrue(env.action_masks()[0])
+        env.export(self.folder / "unchanged.onnx")
+        self.assertTrue((self.folder / "unchanged.onnx").exists())
 
     def test_to_stop_ends_the_episode(self):
         for name, stop in (("Graph", 0), ("Factorised", [0, 0])):

@@ -56,7 +56,7 @@ TEST(Planner, LeavesTheEnvironmentAsItWas) {
   Environment env(layers(3), shipped_rules(), roofline(), {.max_locations = 3});
   env.step(2);
   auto look = [&] {
-    Describer fresh(env.engine(), env.original());
+    Observer fresh(env.engine(), env.original());
     return fresh.observe(env.standing(), env.matches());
   };
   auto moves = env.engine().depth();

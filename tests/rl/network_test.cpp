@@ -130,13 +130,13 @@ TEST(Network, AFollowerSaysWhatTheNetworkSays) {
   Network network({.width = 8, .hidden = 8}, rules().columns, 21);
   auto policy = network_policy(network, rules(), "test");
   Follower follower(network, rules(), env);
-  Describer describer(env.engine(), env.original());
+  Observer observer(env.engine(), env.original());
   double best = env.cost();
   Rng rng(6);
   for (int step = 0; step < 40; ++step) {
     int32_t chosen = follower.best();
     std::vector<int32_t> allowed = env.allowed(best);
-    Judgement j = policy->judge(describer.observe(
+    Judgement j = policy->judge(observer.observe(
         {env.original(), best, static_cast<double>(step) / env.max_steps()}, allowed));
     const auto& logits = follower.logits();
     ASSERT_EQ(logits.numbers.size(), allowed.size());

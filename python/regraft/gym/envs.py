@@ -19,7 +19,7 @@ class GraphEnv(gymnasium.Env):
 
     >>> env = gymnasium.make("regraft/Graph-v0", models=[model])
     >>> observation, info = env.reset(seed=1)
-    >>> bool(env.unwrapped.action_masks()[0])
+    >>> bool(env.action_masks()[0])
     True
     """
 
