@@ -65,7 +65,8 @@ def huge(tool):
                    ("large.onnx", "large.data"))
         peak = done.stdout.split("peak ")[-1].strip() if "peak" in done.stdout else "?"
         fine = size > 2.0e9 and "Identity" not in ops(made)
-        return Cell(YES if fine else NO, "", "2.1 GB from path to path",
+        note = f"{int(peak) / 1e3:.1f} GB of memory" if fine and peak.isdigit() else ""
+        return Cell(YES if fine else NO, note, "2.1 GB from path to path",
                     f"{counted(ops(made))}; {size / 1e9:.1f} GB, {seconds:.0f} s, peak {peak} MB")
 
 
