@@ -130,7 +130,7 @@ SECTIONS = [
         ("memory", "memory limit", "A folding that needs more than the limit; the process's peak "
          "must be below it."),
         ("interrupt", "Ctrl-C gives the best so far", "SIGINT after a quarter of the time; it must "
-         "end soon, with a model that has fewer nodes."),
+         "return soon, with a model that has fewer nodes."),
         ("broken", "broken files: one line and an exit code", "Half a file, a text, and a graph "
          "with a value that nothing makes."),
         ("no runtime", "works without onnxruntime", "Constants are folded while it cannot be "

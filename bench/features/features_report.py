@@ -15,6 +15,12 @@ def cell_text(cell, notes):
     return f"{cell['verdict']} ({notes.index(cell['note']) + 1})"
 
 
+def continued(sentence):
+    """As it stands behind a colon; names in capitals stay."""
+    plain = sentence[1].islower() or sentence[1] == " "
+    return sentence[0].lower() + sentence[1:] if plain else sentence
+
+
 def section(title, entries, cells, columns):
     notes = []
     lines = [f"## {title}", "", f"| | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
@@ -24,8 +30,7 @@ def section(title, entries, cells, columns):
     if notes:
         lines += ["", "; ".join(f"({k}) {note}" for k, note in enumerate(notes, 1)) + "."]
     lines += ["", "How each was tried:", ""]
-    lines += [f"* {name}: {how[0].lower() if how[1].islower() else how[0]}{how[1:]}"
-              for _, name, how in entries]
+    lines += [f"* {name}: {continued(how)}" for _, name, how in entries]
     return "\n".join(lines)
 
 
