@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""How many well-known rewrites are proved, and how many follow from the shipped rules?
+
+  python3 bench/run_known.py [--regraft PATH] [--threads N] [--time S]
+
+`regraft verify` judges bench/known_rewrites.txt, `regraft rules derive` derives it from the shipped
+files with its defaults: from all together, from core, extended and hand, and what does not follow
+from all together once more from those rules only that have no operators but its own. What is not
+proved and what does not follow is listed with a reason that the texts of the rules and the reports
+decide. Derivations but for the first may stop after --time seconds; the table says where they did.
+Writes bench/known.md and bench/known.json. Plain Python.
+"""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "bench/known"))
+
+import known_list  # noqa: E402
+import known_reasons  # noqa: E402
+import known_report  # noqa: E402
+import prose  # noqa: E402
+
+FILES = ("core", "extended", "hand", "layers", "moves", "elements", "selection")
+TOGETHER = "all files"
+
+
+def report_of(command):
+    """The JSON report of a command, its seconds, and whether it says that it stopped early; exit
+    status 1 says that not all is well."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "report.json")
+        start = time.monotonic()
+        done = subprocess.run([*map(str, command), "--json", path, "-q"], capture_output=True,
+                              text=True)
+        seconds = time.monotonic() - start
+        if done.returncode not in (0, 1) or not path.exists():
+            sys.exit(f"{' '.join(map(str, command))}: {done.returncode}: {done.stderr.strip()}")
+        report = json.loads(path.read_text(encoding="utf-8"))
+        return report, seconds, "stopped early" in done.stderr
+
+
+def derive(args, goals, files, limit):
+    command = [args.regraft, "rules", "derive", goals, "--from", *files]
+    return report_of([*command, "--threads", args.threads, "--time", limit])
+
+
+def shipped_file(name):
+    return ROOT / f"substitutions/{name}.rules"
+
+
+def from_files(args):
+    """What follows from the files together and from some: {files: names and seconds}, and the
+    rules that each derivation from all together used."""
+    found, used = {}, {}
+    for label, names in ((TOGETHER, FILES), ("core, extended, hand", FILES[:3])):
+        rows, seconds, stopped = derive(args, known_list.PATH, [shipped_file(n) for n in names],
+                                        0 if label == TOGETHER else args.time)
+        found[label] = {"derived": [r["name"] for r in rows if r["derived"]], "seconds": seconds,
+                        "stopped": stopped}
+        if label == TOGETHER:
+            used = {r["name"]: r["used"] for r in rows if r["derived"]}
+        print(f"{label}: {len(found[label]['derived'])}, {seconds:.1f} s", file=sys.stderr)
+    return found, used
+
+
+def from_own_operators(args, goals, rules):
+    """Names of the goals that follow from the shipped rules that have no operators but theirs."""
+    derived, start, stops = [], time.monotonic(), False
+    groups = {}
+    for goal in goals:
+        groups.setdefault(frozenset(known_reasons.operators(goal.text)), []).append(goal)
+    for own, some in groups.items():
+        lines = [r.line for r in rules if r.operators <= own]
+        if not lines:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            few, asked = pathlib.Path(folder, "few.rules"), pathlib.Path(folder, "goals.rules")
+            few.write_text("\n".join(["# some of the shipped rules", *lines, ""]))
+            asked.write_text("\n".join(["# goals", *(f"{g.name}  {g.text}" for g in some), ""]))
+            rows, _, stopped = derive(args, asked, [few], args.time)
+        derived += [r["name"] for r in rows if r["derived"]]
+        stops |= stopped
+    return {"derived": derived, "seconds": time.monotonic() - start, "commands": len(groups),
+            "stopped": stops}
+
+
+def record(rewrite, proofs, found, used, rules):
+    """All that is known of one rewrite."""
+    r = {"name": rewrite.name, "group": rewrite.group, "source": rewrite.source,
+         "text": rewrite.text, "unwritable": rewrite.lacks}
+    if rewrite.lacks:
+        return r
+    proof = proofs[rewrite.name]
+    r |= {"verdict": proof["verdict"], "milliseconds": round(proof["milliseconds"], 1),
+          "conditions": proof["conditions"], "condition_found": proof["condition_found"],
+          "detail": known_reasons.plain(proof), "used": used.get(rewrite.name, []),
+          "follows": [files for files, f in found.items() if rewrite.name in f["derived"]]}
+    if not r["follows"]:
+        r["why_not"] = known_reasons.why_not(rewrite.text, rules)
+    elif TOGETHER not in r["follows"]:
+        r["why_not"] = "limits of derive"
+    return r
+
+
+def judged(args):
+    rewrites = known_list.load()
+    written = [r for r in rewrites if not r.lacks]
+    verified, seconds, _ = report_of([args.regraft, "verify", known_list.PATH, "--threads",
+                                   args.threads])
+    print(f"verify: {seconds:.1f} s", file=sys.stderr)
+    proofs = {r["name"]: r for r in verified["rules"]}
+    rules = [r for name in FILES for r in known_reasons.rules_of(shipped_file(name))]
+    found, used = from_files(args)
+    open_goals = [r for r in written if r.name not in used]
+    found["own operators"] = from_own_operators(args, open_goals, rules)
+    records = [record(r, proofs, found, used, rules) for r in rewrites]
+    return {
+        "machine": {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1),
+                    "processor": platform.processor() or platform.machine(),
+                    "threads": args.threads},
+        "verify_seconds": round(seconds, 1), "shipped_rules": len(rules),
+        "runs": {label: {"derived": len(f["derived"]), "seconds": round(f["seconds"], 1),
+                         "commands": f.get("commands", 1), "stopped": f["stopped"]} for label, f in found.items()},
+        "rewrites": records}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--regraft", default=str(ROOT / "build/release/regraft"))
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--time", type=float, default=120,
+                        help="seconds for a derivation but the first; 0: any")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/known")
+    parser.add_argument("--again", action="store_true", help="write the table anew from the figures")
+    args = parser.parse_args()
+    figures = args.out.with_suffix(".json")
+    if not args.again:
+        text = json.dumps(judged(args), indent=1, sort_keys=True)
+        figures.write_text(text + "\n", encoding="utf-8")
+    table = prose.wrapped(known_report.table(json.loads(figures.read_text(encoding="utf-8"))))
+    args.out.with_suffix(".md").write_text(table, encoding="utf-8")
+    print(table)
+
+
+if __name__ == "__main__":
+    main()
