@@ -45,14 +45,16 @@ def groups(rewrites):
 
 
 def commands(data):
-    yield "| command | given | answers yes | seconds |"
-    yield "|---" * 4 + "|"
+    yield "| command | given | answers yes | seconds | CPU seconds |"
+    yield "|---" * 5 + "|"
     proved = sum(r.get("verdict", "").startswith("proved") for r in data["rewrites"])
-    yield f"| verify | | {proved} | {data['verify_seconds']} |"
+    wall, cpu = data["verify_seconds"]
+    yield f"| verify | | {proved} | {wall} | {cpu} |"
     for label, run in data["runs"].items():
         times = f" ({run['commands']} commands)" if run["commands"] > 1 else ""
         stopped = " (stopped)" if run["stopped"] else ""
-        yield f"| rules derive | {label}{times} | {run['derived']} | {run['seconds']}{stopped} |"
+        wall, cpu = run["seconds"]
+        yield f"| rules derive | {label}{times} | {run['derived']} | {wall}{stopped} | {cpu} |"
 
 
 def unproved(rewrites):
