@@ -45,8 +45,8 @@ def since(start):
 
 
 def report_of(command):
-    """The JSON report of a command, its wall and CPU seconds, and whether it says that it stopped early; exit
-    status 1 says that not all is well."""
+    """The JSON report of a command, its wall and CPU seconds, and whether it says that it stopped
+    early; exit status 1 says that not all is well."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "report.json")
         start = clocks()
@@ -140,7 +140,8 @@ def judged(args):
                     "threads": args.threads},
         "verify_seconds": seconds, "shipped_rules": len(rules),
         "runs": {label: {"derived": len(f["derived"]), "seconds": f["seconds"],
-                         "commands": f.get("commands", 1), "stopped": f["stopped"]} for label, f in found.items()},
+                         "commands": f.get("commands", 1), "stopped": f["stopped"]}
+                 for label, f in found.items()},
         "rewrites": records}
 
 
@@ -151,7 +152,7 @@ def main():
     parser.add_argument("--time", type=float, default=120,
                         help="seconds for a derivation but the first; 0: any")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/known")
-    parser.add_argument("--again", action="store_true", help="write the table anew from the figures")
+    parser.add_argument("--again", action="store_true", help="only write the table, from known.json")
     args = parser.parse_args()
     figures = args.out.with_suffix(".json")
     if not args.again:

@@ -4,13 +4,14 @@ import itertools
 import re
 
 TOKEN = re.compile(r"[()]|[^\s()]+")
-INDEXED = re.compile(r"(?<=\w)\(([^()]*)\)")  # what floor(..) and the like are of, in attributes
+INDEXED = re.compile(r"(?<=\w)\(([^()]*)\)")  # what floor(..) is of, in attributes
+AFTER_SIDES = re.compile(r"  (?:where|for|proved|tested|refuted|unknown|numerics|origin|seal)\b")
 COMMUTATIVE = {"add", "mul", "max", "min", "equal", "logical-and", "logical-or", "logical-xor"}
 
 
 def sides_of(rule):
     """The calls of the left and of the right side of a rule's text."""
-    head = re.split(r"  (?:where|for|proved|tested|refuted|unknown|numerics|origin|seal)\b", rule)[0]
+    head = AFTER_SIDES.split(rule)[0]
     while (plain := INDEXED.sub(r"[\1]", head)) != head:
         head = plain
     left, right = re.split(r" <?=> ", head)
