@@ -152,7 +152,7 @@ def main():
     parser.add_argument("--time", type=float, default=120,
                         help="seconds for a derivation but the first; 0: any")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/known")
-    parser.add_argument("--again", action="store_true", help="only write the table, from known.json")
+    parser.add_argument("--again", action="store_true", help="only write known.md anew")
     args = parser.parse_args()
     figures = args.out.with_suffix(".json")
     if not args.again:
