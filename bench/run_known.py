@@ -4,10 +4,10 @@
   python3 bench/run_known.py [--regraft PATH] [--threads N] [--time S]
 
 `regraft verify` judges bench/known_rewrites.txt, `regraft rules derive` derives it from the shipped
-files with its defaults: from all together, from core, extended and hand, and what does not follow
-from all together once more from those rules only that have no operators but its own. What is not
-proved and what does not follow is listed with a reason that the texts of the rules and the reports
-decide. Derivations but for the first may stop after --time seconds; the table says where they did.
+files with its defaults: from all together, and what does not follow once more from those rules only
+that have no operators but its own. What is not proved and what does not follow is listed with a
+reason that the texts of the rules and the reports decide. Derivations of the second kind are ended
+after --time seconds; the table says whether one was.
 Writes bench/known.md and bench/known.json. Plain Python.
 """
 import argparse
@@ -31,7 +31,6 @@ import prose  # noqa: E402
 
 FILES = ("core", "extended", "hand", "layers", "moves", "elements", "selection")
 TOGETHER = "all files"
-OWN_SECONDS = 20  # for the rewrites of one set of operators
 
 
 def clocks():
@@ -44,48 +43,40 @@ def since(start):
     return [round(now - then, 1) for now, then in zip(clocks(), start)]
 
 
-def report_of(command):
-    """The JSON report of a command, its wall and CPU seconds, and whether it says that it stopped
-    early; exit status 1 says that not all is well."""
+def report_of(command, limit=None):
+    """The JSON report of a command, its wall and CPU seconds, and whether it was ended after
+    `limit` seconds, without a report; exit status 1 says that not all is well."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "report.json")
         start = clocks()
-        done = subprocess.run([*map(str, command), "--json", path, "-q"], capture_output=True,
-                              text=True)
+        try:
+            done = subprocess.run([*map(str, command), "--json", path, "-q"], capture_output=True,
+                                  text=True, timeout=limit)
+        except subprocess.TimeoutExpired:
+            return [], since(start), True
         seconds = since(start)
         if done.returncode not in (0, 1) or not path.exists():
             sys.exit(f"{' '.join(map(str, command))}: {done.returncode}: {done.stderr.strip()}")
-        report = json.loads(path.read_text(encoding="utf-8"))
-        return report, seconds, "stopped early" in done.stderr
+        return json.loads(path.read_text(encoding="utf-8")), seconds, False
 
 
-def derive(args, goals, files, limit):
+def derive(args, goals, files, limit=None):
+    """The report, seconds, and whether the program was ended after `limit` seconds."""
     command = [args.regraft, "rules", "derive", goals, "--from", *files]
-    return report_of([*command, "--threads", args.threads, "--time", limit])
+    return report_of([*command, "--threads", args.threads], limit)
 
 
-def shipped_file(name):
-    return ROOT / f"substitutions/{name}.rules"
-
-
-def from_files(args):
-    """What follows from the files together and from some: {files: names and seconds}, and the
-    rules that each derivation from all together used."""
-    found, used = {}, {}
-    for label, names in ((TOGETHER, FILES), ("core, extended, hand", FILES[:3])):
-        rows, seconds, stopped = derive(args, known_list.PATH, [shipped_file(n) for n in names],
-                                        0 if label == TOGETHER else args.time)
-        found[label] = {"derived": [r["name"] for r in rows if r["derived"]], "seconds": seconds,
-                        "stopped": stopped}
-        if label == TOGETHER:
-            used = {r["name"]: r["used"] for r in rows if r["derived"]}
-        print(f"{label}: {len(found[label]['derived'])}, {seconds} s", file=sys.stderr)
-    return found, used
+def from_all(args):
+    """What follows from all files together, and the rules that each derivation used."""
+    rows, seconds, _ = derive(args, known_list.PATH, [shipped_file(n) for n in FILES])
+    used = {r["name"]: r["used"] for r in rows if r["derived"]}
+    print(f"{TOGETHER}: {len(used)}, {seconds} s", file=sys.stderr)
+    return {"derived": list(used), "seconds": seconds, "commands": 1, "ended": 0}, used
 
 
 def from_own_operators(args, goals, rules):
     """Names of the goals that follow from the shipped rules that have no operators but theirs."""
-    derived, start, stops = [], clocks(), False
+    derived, start, ended = [], clocks(), 0
     groups = {}
     for goal in goals:
         groups.setdefault(frozenset(known_reasons.operators(goal.text)), []).append(goal)
@@ -97,11 +88,11 @@ def from_own_operators(args, goals, rules):
             few, asked = pathlib.Path(folder, "few.rules"), pathlib.Path(folder, "goals.rules")
             few.write_text("\n".join(["# some of the shipped rules", *lines, ""]))
             asked.write_text("\n".join(["# goals", *(f"{g.name}  {g.text}" for g in some), ""]))
-            rows, _, stopped = derive(args, asked, [few], min(args.time, OWN_SECONDS))
+            rows, _, stopped = derive(args, asked, [few], args.time)
         derived += [r["name"] for r in rows if r["derived"]]
-        stops |= stopped
+        ended += stopped
     return {"derived": derived, "seconds": since(start), "commands": len(groups),
-            "stopped": stops}
+            "ended": ended}
 
 
 def record(rewrite, proofs, found, used, rules):
@@ -130,8 +121,9 @@ def judged(args):
     print(f"verify: {seconds} s", file=sys.stderr)
     proofs = {r["name"]: r for r in verified["rules"]}
     rules = [r for name in FILES for r in known_reasons.rules_of(shipped_file(name))]
-    found, used = from_files(args)
+    together, used = from_all(args)
     open_goals = [r for r in written if r.name not in used]
+    found = {TOGETHER: together}
     found["own operators"] = from_own_operators(args, open_goals, rules)
     records = [record(r, proofs, found, used, rules) for r in rewrites]
     return {
@@ -139,9 +131,7 @@ def judged(args):
                     "processor": platform.processor() or platform.machine(),
                     "threads": args.threads},
         "verify_seconds": seconds, "shipped_rules": len(rules),
-        "runs": {label: {"derived": len(f["derived"]), "seconds": f["seconds"],
-                         "commands": f.get("commands", 1), "stopped": f["stopped"]}
-                 for label, f in found.items()},
+        "runs": {label: {**f, "derived": len(f["derived"])} for label, f in found.items()},
         "rewrites": records}
 
 
@@ -149,8 +139,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--regraft", default=str(ROOT / "build/release/regraft"))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--time", type=float, default=120,
-                        help="seconds for a derivation but the first; 0: any")
+    parser.add_argument("--time", type=float, default=60,
+                        help="seconds for the rewrites of one set of operators")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/known")
     parser.add_argument("--again", action="store_true", help="only write known.md anew")
     args = parser.parse_args()

@@ -52,7 +52,7 @@ def commands(data):
     yield f"| verify | | {proved} | {wall} | {cpu} |"
     for label, run in data["runs"].items():
         times = f" ({run['commands']} commands)" if run["commands"] > 1 else ""
-        stopped = " (stopped)" if run["stopped"] else ""
+        stopped = f" ({run['ended']} ended)" if run["ended"] else ""
         wall, cpu = run["seconds"]
         yield f"| rules derive | {label}{times} | {run['derived']} | {wall}{stopped} | {cpu} |"
 

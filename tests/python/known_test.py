@@ -116,9 +116,9 @@ class Report(unittest.TestCase):
             "machine": {"threads": 1, "cores": 2, "processor": "p", "load": 0},
             "verify_seconds": [1.0, 0.5], "shipped_rules": 7, "rewrites": rewrites,
             "runs": {"all files": {"derived": 1, "seconds": [2.0, 3.0], "commands": 1,
-                                   "stopped": True}}})
+                                   "ended": 1}}})
         self.assertIn("| **all** | 4 | 1 | 3 | 0 | 75.0 % | 1 | 1 | 25.0 % |", text)
-        self.assertIn("| rules derive | all files | 1 | 2.0 (stopped) | 3.0 |", text)
+        self.assertIn("| rules derive | all files | 1 | 2.0 (1 ended) | 3.0 |", text)
         self.assertIn("| unwritable | 1 | 0 |", text)
         self.assertIn("`where` 1", text)
         self.assertIn("no \\| yes", text)
