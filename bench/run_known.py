@@ -60,6 +60,10 @@ def report_of(command, limit=None):
         return json.loads(path.read_text(encoding="utf-8")), seconds, False
 
 
+def shipped_file(name):
+    return ROOT / f"substitutions/{name}.rules"
+
+
 def derive(args, goals, files, limit=None):
     """The report, seconds, and whether the program was ended after `limit` seconds."""
     command = [args.regraft, "rules", "derive", goals, "--from", *files]
@@ -74,6 +78,17 @@ def from_all(args):
     return {"derived": list(used), "seconds": seconds, "commands": 1, "ended": 0}, used
 
 
+def few_files(rules, own, folder):
+    """Files of the rules that have no operators but these, one for each shipped file."""
+    paths = []
+    for name in FILES:
+        lines = [r.line for r in rules if r.file == name and r.operators <= own]
+        if lines:
+            paths.append(pathlib.Path(folder, f"{name}.rules"))
+            paths[-1].write_text("\n".join(["# some of the shipped rules", *lines, ""]))
+    return paths
+
+
 def from_own_operators(args, goals, rules):
     """Names of the goals that follow from the shipped rules that have no operators but theirs."""
     derived, start, ended = [], clocks(), 0
@@ -81,14 +96,12 @@ def from_own_operators(args, goals, rules):
     for goal in goals:
         groups.setdefault(frozenset(known_reasons.operators(goal.text)), []).append(goal)
     for own, some in groups.items():
-        lines = [r.line for r in rules if r.operators <= own]
-        if not lines:
-            continue
         with tempfile.TemporaryDirectory() as folder:
-            few, asked = pathlib.Path(folder, "few.rules"), pathlib.Path(folder, "goals.rules")
-            few.write_text("\n".join(["# some of the shipped rules", *lines, ""]))
+            few, asked = few_files(rules, own, folder), pathlib.Path(folder, "goals.rules")
+            if not few:
+                continue
             asked.write_text("\n".join(["# goals", *(f"{g.name}  {g.text}" for g in some), ""]))
-            rows, _, stopped = derive(args, asked, [few], args.time)
+            rows, _, stopped = derive(args, asked, few, args.time)
         derived += [r["name"] for r in rows if r["derived"]]
         ended += stopped
     return {"derived": derived, "seconds": since(start), "commands": len(groups),

@@ -11,6 +11,7 @@ ENUMERATED = 3  # calls up to which the shipped files were enumerated
 
 @dataclasses.dataclass
 class Shipped:
+    file: str
     line: str
     operators: frozenset
     shapes: tuple
@@ -23,7 +24,7 @@ def rules_of(path):
     for line in path.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             text = line.split("  ", 1)[1]
-            rules.append(Shipped(line, frozenset(operators(text)), shapes(text)))
+            rules.append(Shipped(path.stem, line, frozenset(operators(text)), shapes(text)))
     return rules
 
 

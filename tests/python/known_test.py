@@ -82,7 +82,7 @@ class Terms(unittest.TestCase):
 class Reasons(unittest.TestCase):
     @staticmethod
     def shipped(*texts):
-        return [known_reasons.Shipped(t, frozenset(known_terms.operators(t)),
+        return [known_reasons.Shipped("core", t, frozenset(known_terms.operators(t)),
                                       known_terms.shapes(t)) for t in texts]
 
     def test_why_a_rule_does_not_follow(self):
