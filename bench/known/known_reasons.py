@@ -62,25 +62,41 @@ def plain(proof):
     return words if len(words) <= 120 else words[:117] + "..."
 
 
-UNPROVED = (
-    (r"power|leaves out", "a power by cases", "a side that leaves out what is undefined elsewhere "
-     "is proved only where a root is defined anyway; a real power has cases"),
-    (r"steps used up", "budget", "the counted work of a proof was used up"),
-    (r"stuck at .*\blog\[", "logarithm", "no law says that log(exp x) is x, exp(log x) is x, or "
-     "that the logarithm of a product is a sum"),
-    (r"stuck at .*\bclip\[-?340282|clip\[0\.0+340282", "bounds", "a bound that is left out is the "
-     "largest float, a real number"),
-    (r"real\[|stuck at .*clip\[|recip\[ .*sqrt", "decimals", "a decimal is its double: 1/6 and "
-     "10^-9 are other real numbers"),
-    (r"\b(half|single|brain)\[|step\[", "rounding of truths", "no law says that a rounded number "
-     "stays when it is rounded again, or that truth values are exact in each type"),
-    (r"stuck at", "law of a function", "a law of a function is missing"),
+UNPROVED = (  # the first whose pattern is in the prover's words
+    ("a power by cases", r"a choice leaves out",
+     "a choice may leave out what is undefined; a power with a real exponent is a choice"),
+    ("budget", r"steps used up", "the counted work of a proof was used up"),
+    ("logarithm", r"\blog\[", "no law says that log(exp x) is x, exp(log x) is x, or that the "
+                              "logarithm of a product is a sum"),
+    ("bounds", r"340282346638528859811704183484516925440",
+     "a bound that is left out is the largest float, a real number"),
+    ("rounded values", r"\b(half|single|brain|step)\[",
+     "no law says that what is rounded stays when it is rounded again, or that a truth value is "
+     "exact in each type"),
+    ("law of a function", r"stuck at", "a law of a function is missing, or a case of it"),
 )
+OTHER_VERDICTS = {
+    "decimals": "a decimal is its double: 1/6 and 10^-9 are other real numbers",
+    "some sizes": "proved at the shapes looked at, by the second prover alone",
+    "refuted": "numbers differ",
+    "other": "see the prover's words",
+}
+MEANINGS = {name: words for name, _, words in UNPROVED} | OTHER_VERDICTS
 
 
-def why_unproved(detail):
-    """Class and explanation of a verdict `unknown`."""
-    for pattern, name, words in UNPROVED:
-        if re.search(pattern, detail):
-            return name, words
-    return "other", "see the prover's words"
+def is_decimal(number):
+    """Whether the prover takes it for an unknown real."""
+    return not (1024 * float(number)).is_integer()
+
+
+def why_unproved(proof, text):
+    """The class of a rule that is not proved for all sizes; "" of one that is."""
+    verdict = proof["verdict"]
+    if verdict == "proved:all-sizes":
+        return ""
+    if verdict in ("proved:bounded", "refuted"):
+        return "some sizes" if verdict == "proved:bounded" else "refuted"
+    if any(map(is_decimal, re.findall(r"=(-?\d+(?:\.\d+)?(?:e-?\d+)?)\b", text))):
+        return "decimals"
+    found = (name for name, pattern, _ in UNPROVED if re.search(pattern, proof["detail"]))
+    return next(found, "other")

@@ -58,19 +58,13 @@ def commands(data):
 
 
 def unproved(rewrites):
-    """(class, explanation, name, words) of each that is not proved for all sizes."""
+    """(class, its meaning, name, words) of each that is not proved for all sizes."""
     for r in rewrites:
         if r["unwritable"]:
             yield f"unwritable: {r['unwritable']}", "the rule language cannot say it", r["name"], \
                 r["text"]
-        elif r["verdict"] == BOUNDED:
-            yield "some sizes", "proved at the shapes looked at, by the second prover alone", \
-                r["name"], r["detail"]
-        elif r["verdict"] != PROVED:
-            kind, words = known_reasons.why_unproved(r["detail"])
-            if r["verdict"] == "refuted":
-                kind, words = "refuted", "numbers differ"
-            yield kind, words, r["name"], r["detail"]
+        elif kind := r["unproved"]:
+            yield kind, known_reasons.MEANINGS[kind], r["name"], r["detail"]
 
 
 def unproved_tables(rewrites):

@@ -97,16 +97,29 @@ class Reasons(unittest.TestCase):
             self.assertEqual(known_reasons.why_not(text, rules), why, text)
 
     def test_why_a_rule_is_not_proved(self):
-        for detail, kind in (("stuck at + 1/1 sum{|} log[ + 1/1 sum{|} exp[", "logarithm"),
-                             ("steps used up", "budget"),
-                             ("stuck at + 1/1 sum{|} half[ + 1/1", "rounding of truths"),
-                             ("no signature fits", "other")):
-            self.assertEqual(known_reasons.why_unproved(detail)[0], kind, detail)
+        for verdict, detail, kind in (
+                ("unknown", "stuck at + 1/1 sum{|} log[ + 1/1 sum{|} exp[", "logarithm"),
+                ("unknown", "steps used up", "budget"),
+                ("unknown", "stuck at + 1/1 sum{|} half[ + 1/1", "rounded values"),
+                ("unknown", "stuck at + 1/1 sum{|} cos[ + -1/1", "law of a function"),
+                ("unknown", "stuck at exp[ + 1/1] real[a]", "law of a function"),
+                ("unknown", "no signature fits", "other"),
+                ("proved:bounded", "4 shapes", "some sizes"),
+                ("proved:all-sizes", "", "")):
+            proof = {"verdict": verdict, "detail": detail}
+            self.assertEqual(known_reasons.why_unproved(proof, "min=0"), kind, detail)
+            if kind:
+                self.assertIn(kind, known_reasons.MEANINGS)
+        for text, kind in (("(full value=0.1)", "decimals"), ("(full value=1e-9)", "decimals"),
+                           ("(full value=0.125)", "budget"), ("perm=0,1 value=-3", "budget")):
+            proof = {"verdict": "unknown", "detail": "steps used up"}
+            self.assertEqual(known_reasons.why_unproved(proof, text), kind, text)
 
 
 class Report(unittest.TestCase):
     def test_what_cannot_be_said_counts_as_not_proved(self):
-        proved = {"group": "g", "unwritable": "", "verdict": "proved:all-sizes", "detail": ""}
+        proved = {"group": "g", "unwritable": "", "verdict": "proved:all-sizes", "detail": "",
+                  "unproved": ""}
         rewrites = [
             {**proved, "name": "a", "follows": ["all files", "core"], "why_not": ""},
             {**proved, "name": "b", "follows": ["own operators"], "why_not": "limits of derive"},
