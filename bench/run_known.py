@@ -118,7 +118,8 @@ def record(rewrite, proofs, found, used, rules):
     r |= {"verdict": proof["verdict"], "milliseconds": round(proof["milliseconds"], 1),
           "conditions": proof["conditions"], "condition_found": proof["condition_found"],
           "detail": known_reasons.plain(proof),
-          "unproved": known_reasons.why_unproved(proof, rewrite.text), "used": used.get(rewrite.name, []),
+          "unproved": known_reasons.why_unproved(proof, rewrite.text),
+          "used": used.get(rewrite.name, []),
           "follows": [files for files, f in found.items() if rewrite.name in f["derived"]]}
     if not r["follows"]:
         r["why_not"] = known_reasons.why_not(rewrite.text, rules)
