@@ -8,6 +8,7 @@
 
 #include "base/host.h"
 #include "base/resources.h"
+#include "base/terminal.h"
 #include "cli/support/commands.h"
 #include "cli/support/evidence.h"
 #include "cli/support/model_files.h"
@@ -155,7 +156,8 @@ Status write_proved(OutputFile& out, const std::string& generator, const std::ve
 void print(const verify::VerifyReport& report) {
   for (const verify::Finding& f : report.findings) {
     if (f.rule.verdict.kind == VerdictKind::Refuted)
-      fmt::print(results(), "refuted: {}: {}\n", f.rule.name, f.refutation);
+      fmt::print(results(), "{} {}: {}\n", painted("refuted:", Colour::Red, results()), f.rule.name,
+                 f.refutation);
     if (!f.condition.empty())
       fmt::print(results(), "only where {}: {}: refuted without: {}\n", f.condition, f.rule.name,
                  f.refutation);

@@ -49,13 +49,13 @@ Result<Wanted> wanted_of(const std::string& text) {
   ASSIGN_OR_RETURN(v.match_actions, f.number("max_actions", 0, 0, kMostRows));
   RETURN_IF_ERROR(f.finish());
   auto reward = rl::reward_named(w.reward);
-  if (!reward) return f.wrong("reward", one_of(rl::reward_names()));
+  if (!reward) return f.wrong("reward", either_of(rl::reward_names()));
   e.reward = *reward;
   bool known = w.cost == "auto" || w.cost == "roofline" || w.cost.ends_with(".profile");
   if (!known && !cost::find_runtime(w.cost))
     return error("cost: " + printable(w.cost) + " is no cost model and no .profile file");
   if (actions != "matches" && actions != "factorised")
-    return f.wrong("actions", one_of({"matches", "factorised"}));
+    return f.wrong("actions", either_of({"matches", "factorised"}));
   v.actions = actions == "matches" ? rl::Actions::Matches : rl::Actions::Factorised;
   v.costs = hidden ? rl::Costs::Hidden : rl::Costs::Shown;
   return w;
@@ -179,7 +179,7 @@ Result<std::optional<std::string>> Environments::write(size_t k, const std::stri
   ASSIGN_OR_RETURN(int64_t runs, f.number("check", 1, 1, 1000));
   RETURN_IF_ERROR(f.finish());
   if (out.empty()) return error("export: \"out\" names no file");
-  if (which != "best" && which != "last") return f.wrong("which", one_of({"best", "last"}));
+  if (which != "best" && which != "last") return f.wrong("which", either_of({"best", "last"}));
   if (k >= requests_.size() || !all_->was_reset(k)) return error("export: reset() comes first");
 
   size_t task = all_->task(k);

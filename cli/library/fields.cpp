@@ -103,7 +103,7 @@ Status Fields::finish() const {
   return error(printable(all_.begin().key()) + ": there is no such option");
 }
 
-std::string one_of(const std::vector<std::string>& words) {
+std::string either_of(const std::vector<std::string>& words) {
   std::string text;
   for (size_t k = 0; k < words.size(); ++k) {
     if (k > 0) text += k + 1 < words.size() ? ", " : " or ";

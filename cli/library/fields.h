@@ -37,6 +37,6 @@ class Fields {
 };
 
 /// "a, b or c".
-std::string one_of(const std::vector<std::string>& words);
+std::string either_of(const std::vector<std::string>& words);
 
 }  // namespace regraft::cli

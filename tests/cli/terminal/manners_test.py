@@ -78,6 +78,13 @@ class Colour(Models):
                 self.assertEqual(code, DONE, said)
                 self.assertEqual(bool(COLOUR.search(said)), coloured, said)
 
+    def test_verdicts_have_colours(self):
+        a, b = self.relus(3), self.saved(model_of([node("Sigmoid", ["v0"], ["v3"])], {"v0": [4, 4]},
+                                                  {"v3": [4, 4]}), "other.onnx")
+        self.assertRegex(on_terminal("validate", a, a)[1], r"\033\[32mproved +\033\[0m v3")
+        self.assertRegex(on_terminal("validate", a, b)[1], r"\033\[31mrefuted +\033\[0m v3")
+        self.assertNotIn("\033", piped("validate", a, b)[1])
+
     def test_errors_are_red_and_warnings_yellow(self):
         code, said = on_terminal("stats", "missing.onnx")
         self.assertEqual(code, BAD_INPUT)
