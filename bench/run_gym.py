@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Steps a second of the Gymnasium environments through Python, with observations, on one thread.
 
-  python bench/run_gym.py [--models DIR] [--seconds S] [--envs N] [--save LABEL] [MODEL ...]
+  python bench/run_gym.py [--models DIR] [--seconds S] [--save LABEL] [MODEL ...]
 
 The models are built by bench/models/build_models.py where they are missing (needs onnx and numpy).
 Actions are drawn from the masks. Seconds are processor time of this process, so that others on the
@@ -11,6 +11,7 @@ import argparse
 import json
 import pathlib
 import sys
+import textwrap
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -24,8 +25,13 @@ import build_models  # noqa: E402
 import regraft.gym  # noqa: E402,F401
 
 MODELS = ["tiny_resnet", "tiny_mobilenet", "squeezenet1_1", "resnet50"]
-COLUMNS = {"batch": "in a batch", "hidden": "`hide_cost`", "factorised": "`Factorised-v0`",
+COLUMNS = {"batch": "16 in a batch", "half": "8", "hidden": "`hide_cost`", "factorised": "`Factorised-v0`",
            "single": "one by one"}
+
+ABOUT = """On one core, through Python, with observations; random actions. Nodes and actions are means
+over the states. In a batch: `make_vec` with `copy=False`, 16 environments and 8; 16 also without
+costs in states, and factorised. One by one: `make`. More environments at once fit a core's cache
+less well. Written by `python bench/run_gym.py --save LABEL`."""
 
 
 def built(folder, name):
@@ -48,9 +54,9 @@ def draw(rng, rows, factorised):
                      .astype(np.int64)], 1)
 
 
-def measure(path, flags, name="Graph", **options):
+def measure(path, flags, name="Graph", count=16, **options):
     """Steps a second, and means of nodes and actions."""
-    envs = gymnasium.make_vec(f"regraft/{name}-v0", num_envs=flags.envs, models=[path], threads=1,
+    envs = gymnasium.make_vec(f"regraft/{name}-v0", num_envs=count, models=[path], threads=1,
                               copy=False, **options)
     rng = np.random.default_rng(1)
     rows, _ = envs.reset(seed=1)
@@ -59,7 +65,7 @@ def measure(path, flags, name="Graph", **options):
     begun = time.process_time()
     while (seconds := time.process_time() - begun) < flags.seconds:
         envs.step(draw(rng, rows, name == "Factorised"))
-        steps += flags.envs
+        steps += count
         nodes += counts[:, 0].sum()
         actions += counts[:, 2].sum()
     envs.close()
@@ -87,6 +93,7 @@ def measure_single(path, flags):
 def row_of(path, flags):
     rate, nodes, actions = measure(path, flags)
     return {"nodes": nodes, "actions": actions, "batch": rate,
+            "half": measure(path, flags, count=8)[0],
             "hidden": measure(path, flags, hide_cost=True)[0],
             "factorised": measure(path, flags, "Factorised")[0],
             "single": measure_single(path, flags)}
@@ -107,10 +114,7 @@ def save(label, results):
     known[label] = results
     kept.write_text(json.dumps(known, indent=1) + "\n")
     text = ["# Steps a second of the Gymnasium environments", "",
-            "On one core, through Python, with observations; random actions. Nodes and actions are "
-            "means over the\nstates. In a batch: 16 environments with `make_vec`, `copy=False`; "
-            "also without costs in states, and\nfactorised. One by one: `make`. Written by "
-            "`python bench/run_gym.py --save LABEL`."]
+            textwrap.fill(ABOUT, 100)]
     for name, found in known.items():
         text += ["", f"## {name}", "", table(found)]
     (ROOT / "bench/gym.md").write_text("\n".join(text) + "\n")
@@ -120,7 +124,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", type=pathlib.Path, default=ROOT / "build/models")
     parser.add_argument("--seconds", type=float, default=10, help="for each figure")
-    parser.add_argument("--envs", type=int, default=16)
     parser.add_argument("--save", metavar="LABEL")
     parser.add_argument("names", nargs="*", metavar="MODEL")
     flags = parser.parse_args()

@@ -7,6 +7,26 @@ namespace regraft::rl {
 using rewrite::LiveGraph;
 using rewrite::Match;
 
+namespace {
+
+// Instead of numbers of matches that were shown, where they changed.
+constexpr int32_t kGone = -1;
+int32_t with_other_readers(int32_t number) { return kGone - 1 - number; }
+
+/// All of a row but its features.
+template <class Rows>
+void add_place(Rows& to, int32_t number, const Match& m, const Describer& describer) {
+  to.numbers.push_back(number);
+  to.rules.push_back(m.rule);
+  to.cost_changes.push_back(m.cost_change);
+  to.ids.insert(to.ids.end(), m.nodes.begin(), m.nodes.end());
+  to.inside.push_back(static_cast<int32_t>(m.nodes.size()));
+  describer.for_near(m, [&](int32_t id) { to.ids.push_back(id); });
+  to.first.push_back(static_cast<int32_t>(to.ids.size()));
+}
+
+}  // namespace
+
 const Observation& Observer::observe(const Standing& p, const std::vector<int32_t>& matches) {
   catch_up();
   show_nodes();
@@ -69,7 +89,7 @@ void Observer::follow_move() {
   for (int32_t id : c.counted) touched_[static_cast<size_t>(id)] = 0;
 }
 
-/// Matches that were priced anew, or whose surroundings changed, are described anew.
+/// Matches that were priced anew are described anew; of others, whose readers changed, these are.
 void Observer::mark_changed() {
   changed_.clear();
   for (int32_t number : engine_.fresh_matches()) changed_.insert(number);
@@ -79,7 +99,11 @@ void Observer::mark_changed() {
             .subspan(static_cast<size_t>(shown_.first[k]), static_cast<size_t>(shown_.inside[k]));
     bool touched = std::ranges::any_of(
         inside, [&](int32_t id) { return touched_[static_cast<size_t>(id)] != 0; });
-    if (touched || changed_.contains(shown_.numbers[k])) shown_.numbers[k] = -1;
+    int32_t& number = shown_.numbers[k];
+    if (changed_.contains(number))
+      number = kGone;
+    else if (touched)
+      number = with_other_readers(number);
   }
 }
 
@@ -106,14 +130,8 @@ void Observer::Matches::clear() {
 
 void Observer::Matches::add_row(int32_t number, const Match& m, const Describer& describer) {
   auto row = describer.match(m);
-  numbers.push_back(number);
-  rules.push_back(m.rule);
   features.insert(features.end(), row.begin(), row.end());
-  cost_changes.push_back(m.cost_change);
-  ids.insert(ids.end(), m.nodes.begin(), m.nodes.end());
-  inside.push_back(static_cast<int32_t>(m.nodes.size()));
-  describer.for_near(m, [&](int32_t id) { ids.push_back(id); });
-  first.push_back(static_cast<int32_t>(ids.size()));
+  add_place(*this, number, m, describer);
 }
 
 void Observer::Matches::add_rows(const Matches& from, size_t at, size_t count) {
@@ -139,17 +157,26 @@ void Observer::list_matches(const std::vector<int32_t>& matches) {
   const auto& old = before_.numbers;
   size_t next = 0;
   for (size_t k = 0; k < matches.size();) {
-    auto from = old.begin() + static_cast<std::ptrdiff_t>(next);
-    auto at = static_cast<size_t>(std::find(from, old.end(), matches[k]) - old.begin());
+    int32_t number = matches[k], changed = with_other_readers(number);
+    while (next < old.size() && old[next] == kGone) ++next;
+    size_t at = next;
+    while (at < old.size() && old[at] != number && old[at] != changed) ++at;
     if (at == old.size()) {
-      shown_.add_row(matches[k], engine_.match(matches[k]), describer_);
+      shown_.add_row(number, engine_.match(number), describer_);
       ++k;
       continue;
     }
-    size_t run = 1;
+    size_t run = 0;
     while (k + run < matches.size() && at + run < old.size() && old[at + run] == matches[k + run])
       ++run;
-    shown_.add_rows(before_, at, run);
+    if (run > 0) {
+      shown_.add_rows(before_, at, run);
+    } else {
+      const float* known = &before_.features[at * kMatchFeatures];
+      shown_.features.insert(shown_.features.end(), known, known + kMatchFeatures);
+      add_place(shown_, number, engine_.match(number), describer_);
+      run = 1;
+    }
     k += run;
     next = at + run;
   }
