@@ -117,7 +117,11 @@ class Report(Pages):
         return [svg for svg in tree.iter("svg") if svg.get("class") == "graph whole"]
 
     def boxes(self, svg, kind="op"):
-        return [g for g in svg.iter("g") if kind in g.get("class").split()]
+        found = [g for g in svg.iter("g") if kind in g.get("class").split()]
+        for g in found:  # the box, and perhaps its kernel's part of the time
+            widths = [float(rect.get("width")) for rect in g.iter("rect")]
+            self.assertLessEqual(max(widths), widths[0])
+        return found
 
 
 class Contents(Report):

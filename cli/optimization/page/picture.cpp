@@ -77,7 +77,8 @@ std::string box_svg(const ViewBox& box, const Layout::Item& at, double dearest) 
   if (box.region)
     s += fmt::format(R"(<text class="rn" x="{}" y="{}">{}</text>)", pixels(left + 3),
                      pixels(at.y + 11), *box.region + 1);
-  double share = dearest > 0 ? box.microseconds / dearest : 0;
+  const bool one = box.kind != ViewBox::Stretch;  // a stretch has many kernels
+  double share = one && dearest > 0 ? box.microseconds / dearest : 0;
   if (share >= 0.02)
     s += fmt::format(R"(<rect class="ht" x="{}" y="{}" width="{}" height="3"/>)", pixels(left + 4),
                      pixels(at.y + at.height - 4), pixels(std::max(1.0, share * (at.width - 8))));
