@@ -181,9 +181,6 @@ svg.whole g .ht{fill:var(--op-line)!important;stroke:none!important;rx:1px}
 svg.whole .st rect{fill:var(--paper);stroke:var(--rule);rx:8px}
 .whole text.rn{font-size:9px;font-weight:700;text-anchor:start}
 .whole g[data-r],.whole g[data-n]{cursor:pointer}
-svg.whole .near>rect{stroke:var(--mark);stroke-width:3;stroke-dasharray:6 3}
-svg.whole .hot>rect{stroke-width:4}
-svg.whole .same>rect{stroke:var(--op-line);stroke-width:3}
 )";
   for (size_t k = 0; k < kRegionColours; ++k)
     s += fmt::format(
@@ -194,7 +191,11 @@ svg.whole .same>rect{stroke:var(--op-line);stroke-width:3}
         "svg.whole .ed.c{0}{{stroke:var(--edge);stroke-width:2}}"
         "svg.whole .he.c{0}{{fill:var(--edge)}}.whole .c{0} .rn{{fill:var(--edge)}}\n",
         k, kHues[k]);
-  return s;
+  return s + R"(
+svg.whole g.near>rect{stroke:var(--mark);stroke-width:4;stroke-dasharray:6 3}
+svg.whole g.same>rect{stroke:var(--op-line);stroke-width:4}
+svg.whole g.hot>rect{stroke:var(--mark);stroke-width:5}
+)";
 }
 
 }  // namespace regraft::cli
