@@ -48,6 +48,9 @@ BROWSER_SCRIPT = """
       const twins = [...to.querySelectorAll("g.hot, g.near")];
       const open = [...document.querySelectorAll(".changes details[open]")].map(e => e.dataset.r);
       if (!box.classList.contains("hot")) found.bad.push(r + " is not highlighted");
+      for (const e of [box, ...twins])
+        if (parseFloat(getComputedStyle(e.querySelector("rect")).strokeWidth) < 4)
+          found.bad.push(r + " does not stand out");
       if (!twins.length) found.bad.push(r + " has no twin");
       else if (!twins.some(e => shown(to, e))) found.bad.push(r + ": its twin is out of sight");
       if (open.join() !== r) found.bad.push(r + ": its steps are not open");
@@ -117,7 +120,11 @@ class Report(Pages):
         return [svg for svg in tree.iter("svg") if svg.get("class") == "graph whole"]
 
     def boxes(self, svg, kind="op"):
-        return [g for g in svg.iter("g") if kind in g.get("class").split()]
+        found = [g for g in svg.iter("g") if kind in g.get("class").split()]
+        for g in found:  # the box, and perhaps its kernel's part of the time
+            widths = [float(rect.get("width")) for rect in g.iter("rect")]
+            self.assertLessEqual(max(widths), widths[0])
+        return found
 
 
 class Contents(Report):

@@ -77,7 +77,8 @@ std::string box_svg(const ViewBox& box, const Layout::Item& at, double dearest) 
   if (box.region)
     s += fmt::format(R"(<text class="rn" x="{}" y="{}">{}</text>)", pixels(left + 3),
                      pixels(at.y + 11), *box.region + 1);
-  double share = dearest > 0 ? box.microseconds / dearest : 0;
+  const bool one = box.kind != ViewBox::Stretch;  // a stretch has many kernels
+  double share = one && dearest > 0 ? box.microseconds / dearest : 0;
   if (share >= 0.02)
     s += fmt::format(R"(<rect class="ht" x="{}" y="{}" width="{}" height="3"/>)", pixels(left + 4),
                      pixels(at.y + at.height - 4), pixels(std::max(1.0, share * (at.width - 8))));
@@ -180,9 +181,6 @@ svg.whole g .ht{fill:var(--op-line)!important;stroke:none!important;rx:1px}
 svg.whole .st rect{fill:var(--paper);stroke:var(--rule);rx:8px}
 .whole text.rn{font-size:9px;font-weight:700;text-anchor:start}
 .whole g[data-r],.whole g[data-n]{cursor:pointer}
-svg.whole .near>rect{stroke:var(--mark);stroke-width:3;stroke-dasharray:6 3}
-svg.whole .hot>rect{stroke-width:4}
-svg.whole .same>rect{stroke:var(--op-line);stroke-width:3}
 )";
   for (size_t k = 0; k < kRegionColours; ++k)
     s += fmt::format(
@@ -193,7 +191,11 @@ svg.whole .same>rect{stroke:var(--op-line);stroke-width:3}
         "svg.whole .ed.c{0}{{stroke:var(--edge);stroke-width:2}}"
         "svg.whole .he.c{0}{{fill:var(--edge)}}.whole .c{0} .rn{{fill:var(--edge)}}\n",
         k, kHues[k]);
-  return s;
+  return s + R"(
+svg.whole g.near>rect{stroke:var(--mark);stroke-width:4;stroke-dasharray:6 3}
+svg.whole g.same>rect{stroke:var(--op-line);stroke-width:4}
+svg.whole g.hot>rect{stroke:var(--mark);stroke-width:5}
+)";
 }
 
 }  // namespace regraft::cli

@@ -195,6 +195,7 @@ class Viewer {
     if (changed > 0) box.detail = fmt::format("{} of them changed", changed);
     for (const auto& [type, n] : counts)
       box.full += fmt::format("{}{} × {}", box.full.empty() ? "" : "\n", n, type);
+    box.full += fmt::format("\nkernels: {:.1f} µs", box.microseconds);
     view_.boxes.push_back(std::move(box));
   }
 
