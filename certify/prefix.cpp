@@ -8,6 +8,23 @@
 #include "rewrite/search/replay.h"
 
 namespace regraft::certify {
+namespace {
+
+/// Constants that rules make have no form of their own. What the last step folds of them is folded
+/// here where that step is not reached.
+Result<Graph> without_operators_of_rules(Graph g) {
+  const std::vector<char> constant = constant_nodes(g);
+  ASSIGN_OR_RETURN(auto order, topological_order(g));
+  std::erase_if(order, [&](int32_t id) {
+    const Node& n = g.node(id);
+    bool written = n.origin >= 0 || (n.op && n.op->has_onnx_form() && !n.inputs.empty());
+    return n.kind != NodeKind::Call || written || !constant[static_cast<size_t>(id)];
+  });
+  if (order.empty()) return g;
+  return fold_calls(g, order);
+}
+
+}  // namespace
 
 size_t steps_in(const Derivation& done) {
   size_t count = done.steps.size() + (done.folded.empty() ? 0 : 1);
@@ -62,7 +79,8 @@ Result<Derived> derive(const io::Imported& model, const Derivation& done,
   result.base.microsoft = opset.microsoft;
   ASSIGN_OR_RETURN(Graph replayed, rewrite::replay(result.base.graph, index, done.steps,
                                                    cost::Roofline(), {opset}));
-  ASSIGN_OR_RETURN(result.graph, fold_calls(replayed, done.folded));
+  ASSIGN_OR_RETURN(Graph folded, fold_calls(replayed, done.folded));
+  ASSIGN_OR_RETURN(result.graph, without_operators_of_rules(std::move(folded)));
   return result;
 }
 

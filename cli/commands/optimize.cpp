@@ -102,7 +102,7 @@ int64_t most_bytes(const OptimizeFlags& flags, const io::Summary& before) {
 
 /// Puts the original in the place of a result that may not be written.
 void discard(Outcome& o, const io::Imported& imported, std::string why) {
-  o.choice.verbatim = false;
+  o.choice.verbatim = true;  // where the file can be copied: the import may have folded already
   o.discarded = std::move(why);
   keep_original(o.choice, imported.graph);
   o.bodies.base = imported;
@@ -148,8 +148,7 @@ std::optional<int> check_result(const OptimizeFlags& flags, const io::Imported& 
 void fit_result(const OptimizeFlags& flags, const io::Imported& imported, Outcome& o) {
   int64_t most = most_bytes(flags, o.before);
   o.after = is_copy(o) ? o.before : io::summarise(o.bodies.base, o.choice.graph);
-  bool same = o.choice.kept && o.choice.folded.empty() && changed_bodies(o) == 0;
-  if (o.after.bytes <= most || same) return;
+  if (o.after.bytes <= most || is_copy(o)) return;
   discard(o, imported,
           fmt::format("the result has {}, more than the {} allowed (--max-size)",
                       human_bytes(static_cast<double>(o.after.bytes)),

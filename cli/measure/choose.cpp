@@ -219,7 +219,8 @@ class Chooser {
       if (!c.unchanged && c.price < (flags_.simplify || c.cleaned ? kTie : most))
         return made(std::move(c));
     ASSIGN_OR_RETURN(auto folded, regraft::fold(imported_.graph, growth_, stop_));
-    if (folded.folded.empty()) return unchanged();
+    bool dead = folded.graph.node_count() < imported_.graph.node_count();
+    if (folded.folded.empty() && !dead) return unchanged();
     auto choice = kept(std::move(folded.graph));
     if (choice) choice->folded = std::move(folded.folded);
     return choice;

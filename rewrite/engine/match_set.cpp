@@ -347,7 +347,7 @@ void MatchSet::diagnose(int32_t id, const PlaceLimits& limits, const VisitMisfit
   std::vector<int32_t> roots;
   rules_.tree().outputs_above(g_, id, roots);
   std::ranges::sort(roots);
-  roots.erase(std::ranges::unique(roots).begin(), roots.end());
+  roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
   VisitNear near = [&](const Place& place, const Gap* gap) {
     if (std::ranges::find(place.nodes, id) == place.nodes.end()) return;
     Misfit why;

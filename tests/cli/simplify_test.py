@@ -107,6 +107,25 @@ class Simplify(command_line.CommandLine):
         self.assertEqual(len(large), 1)
         self.assert_same(path, out, [(2, 32)])
 
+    def test_dead_nodes_go(self):
+        path = self.model([node("Exp", ["x"], ["e"]), node("Relu", ["x"], ["y"])],
+                          [("x", [2, 3])], [("y", [2, 3])])
+        out, report = self.simplified(path)
+        self.assertEqual([n.op_type for n in onnx.load(out).graph.node], ["Relu"])
+        self.assertEqual(report["after"]["operators"], {"Relu": 1})
+
+    def test_what_grows_too_large_stays(self):
+        path = self.model([node("Expand", ["k", "s"], ["t"]), node("Add", ["x", "t"], ["y"])],
+                          [("x", [200, 200])], [("y", [200, 200])],
+                          [numpy_helper.from_array(np.ones((1, 1), np.float32), "k"),
+                           ints("s", [200, 200])])
+        out, _ = self.simplified(path)
+        self.assertGreater(os.path.getsize(out), 160_000)
+        out, report = self.simplified(path, "--max-size", "100kB")
+        with open(out, "rb") as made, open(path, "rb") as original:
+            self.assertEqual(made.read(), original.read())
+        self.assertIn("more than the", report["discarded"])
+
     def test_sizes_can_be_fixed(self):
         constants = []
         path = self.model(heads_of("x", "y", constants), [("x", ["batch", "seq", 12])],

@@ -118,6 +118,16 @@ class Bisect(common.Terminal):
         self.assert_exit(run, FAILED)
         self.assertIn("step 3 of 5", run.stderr)
 
+    def test_constants_of_rules_are_written(self):
+        """Rules make constants that are folded in the last step; models before it have them, too."""
+        nodes = [node("Add", ["x", "z"], ["s"], "sum"), node("Sub", ["x", "s"], ["d"], "rest"),
+                 node("Relu", ["d"], ["y"], "end")]
+        model = model_of(nodes, {"x": [4, 4], "z": [4, 4]}, {"y": [4, 4]})
+        self.rule_file = self.rules("add-sub=full-sub.9321")
+        run = self.run_on(model, self.script("sys.exit(len(model.graph.node) < 3)\n"))
+        self.assert_exit(run, FAILED)
+        self.assertIn("fails after step 1 of 2: rule add-sub=full-sub.9321", run.stderr)
+
     def test_fails_without_any_step(self):
         run = self.run_on(pairs(["Relu"] * 2), "false")
         self.assert_exit(run, FAILED)
