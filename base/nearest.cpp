@@ -32,7 +32,7 @@ size_t distance(const std::string& a, const std::string& b) {
 
 std::optional<std::string> nearest(const std::string& mistyped,
                                    const std::vector<std::string>& words) {
-  constexpr size_t kLongest = 200, kPart = 3;
+  constexpr size_t kLongest = 200, kPart = 3, kBeginning = 4;
   std::optional<std::string> best;
   size_t fewest = 0;
   if (mistyped.size() > kLongest) return best;
@@ -44,6 +44,9 @@ std::optional<std::string> nearest(const std::string& mistyped,
     best = word;
     fewest = changes;
   }
+  if (best || mistyped.size() < kBeginning) return best;
+  for (const std::string& word : words)
+    if (word.starts_with(mistyped) && (!best || word.size() < best->size())) best = word;
   return best;
 }
 

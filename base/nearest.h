@@ -8,7 +8,8 @@ namespace regraft {
 
 /// The word that takes the fewest changes (a character more, less or other, or two neighbours
 /// exchanged: Damerau's distance between strings), if these are at most a third of the longer one's
-/// length; of several the first. Case counts as no change.
+/// length; of several the first. Case counts as no change. Where there is none, the shortest word
+/// that begins so, if that is four characters or more.
 std::optional<std::string> nearest(const std::string& mistyped,
                                    const std::vector<std::string>& words);
 

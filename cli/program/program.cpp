@@ -154,6 +154,10 @@ int Program::run(std::vector<std::string> arguments) {
   io::silence_parser();
   if (!arguments.empty() && names_model(arguments.front()))
     arguments.insert(arguments.begin(), "optimize");
+  if (!arguments.empty() && arguments.front() == "help") {  // of a command: its own option
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  }
   if (std::set<std::string>(arguments.begin(), arguments.end()) == kAbout) {
     fmt::print(results(), "{}\n", about());
     return ended(kDone);

@@ -142,7 +142,8 @@ def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Opti
            no_conditions: bool = False, threads: Optional[int] = None, seed: Optional[int] = None,
            time: Optional[float] = None, memory: Optional[float] = None,
            progress: Shown = None) -> Report:
-    """Proves or refutes each rule of a file (a path, or its text as bytes), whatever it claims.
+    """Proves or refutes each rule of a file (a path, or its text: bytes, or lines), whatever it
+    claims.
 
     >>> found = regraft.verify(b"twice  (neg (neg ?x)) => ?x")
     >>> [(rule["name"], rule["verdict"]) for rule in found["rules"]]
@@ -151,6 +152,8 @@ def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Opti
     options: Dict[str, Any] = dict(out=out, cache=cache, no_conditions=no_conditions,
                                    threads=threads, seed=seed, time=time, memory=memory)
     inputs: Dict[str, bytes] = {}
+    if isinstance(rules, str) and "\n" in rules:  # no path, but what generate returns
+        rules = rules.encode()
     if isinstance(rules, (bytes, bytearray)):
         inputs["rules"] = bytes(rules)
     else:

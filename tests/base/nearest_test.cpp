@@ -26,6 +26,14 @@ TEST(Nearest, ASuggestionIsAQuestion) {
   EXPECT_EQ(suggestion(std::string(1000, 'a'), {std::string(1000, 'a')}), "");
 }
 
+TEST(Nearest, TheBeginningOfALongWord) {
+  const std::vector<std::string> rules = {"relu-relu=relu.0dc5", "relu=neg-relu.11", "add-add.22"};
+  EXPECT_EQ(nearest("relu-relu", rules), "relu-relu=relu.0dc5");
+  EXPECT_EQ(nearest("relu", rules), "relu=neg-relu.11");  // the shortest
+  EXPECT_EQ(nearest("rel", rules), std::nullopt);
+  EXPECT_EQ(nearest("conv", rules), std::nullopt);
+}
+
 TEST(Nearest, AFileOfTheSameFolder) {
   const std::string folder = testing::TempDir() + "/nearest_test_files";
   std::filesystem::create_directories(folder);

@@ -29,6 +29,10 @@ class Usage(CommandLine):
         self.assertRegex(run.stdout, r"^regraft \d+\.\d+\.\d+")
         self.assert_exit(regraft("--help"), DONE)
         self.assert_exit(regraft("optimize", "--help"), DONE)
+        for words in ([], ["optimize"], ["rules", "show"]):
+            run = regraft("help", *words)
+            self.assert_exit(run, DONE)
+            self.assertEqual(run.stdout, regraft(*words, "--help").stdout)
 
     def test_wrong_use_is_exit_2(self):
         model = bad_models.good(self.folder)

@@ -296,6 +296,7 @@ class Commands(Files):
         out = self.folder / "candidates.rules"
         found = regraft.generate(ops="core", max_size=1)
         self.assertEqual(found.text, regraft.generate(ops="core", max_size=1, out=out).text)
+        self.assertEqual(len(regraft.verify(found.text)["rules"]), found.report["candidates"])
         self.assertEqual(len(regraft.rules(out)), found.report["candidates"])
 
 
