@@ -1,4 +1,4 @@
-"""bench/known.md from the figures of bench/run_known.py."""
+"""bench/known.md from the figures of bench/known/run_known.py."""
 import collections
 
 import known_reasons
@@ -117,8 +117,8 @@ def table(data):
     total, unwritable, proved, bounded, follows, fewer = counts(rewrites)
     return "\n".join([
         "# Well-known rewrites", "",
-        "Written by `python3 bench/run_known.py` from `known_rewrites.txt`, where each rewrite has "
-        f"its source. {machine['threads']} threads on {machine['cores']} cores "
+        "Written by `python3 bench/known/run_known.py` from `known_rewrites.txt`, where each rewrite "
+        f"has its source. {machine['threads']} threads on {machine['cores']} cores "
         f"({machine['processor']}), load {machine['load']} at the end.", "",
         f"Of {total} rewrites {unwritable} cannot be said in the rule language; they count as not "
         f"proved and not following. {proved} ({share(proved, total)}) are proved for all sizes, "

@@ -148,7 +148,7 @@ def shortened(case):
     """What is kept of a case: of a mutant that was refuted only that it was, and where."""
     said = {k: case["said"][k] for k in SHARED if case["said"].get(k)}
     if case["group"] == "mutant" and said["verdict"] == "refuted":
-        for name in ("reasons", "outputs", "ran", "interface"):
+        for name in ("reasons", "outputs", "ran", "interface", "exit", "processor"):
             said.pop(name, None)
         found = said.get("counterexample") or {}
         said["counterexample"] = {k: found[k] for k in ("sizes", "replayed") if k in found}

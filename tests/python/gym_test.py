@@ -344,8 +344,8 @@ class Input(Files):
         with self.assertRaisesRegex(regraft.InputError, r"reset\(\) comes first"):
             env.export(self.folder / "early.onnx")
         native = env.envs
-        self.assertEqual(native.library.regraft_envs_step(native.handle, native.actions_at), 3)
-        self.assertEqual(native.library.regraft_envs_bind(native.handle, (ctypes.c_void_p * 1)(), 1),
+        self.assertEqual(native.native.regraft_envs_step(native.handle, native.actions_at), 3)
+        self.assertEqual(native.native.regraft_envs_bind(native.handle, (ctypes.c_void_p * 1)(), 1),
                          3)
 
 

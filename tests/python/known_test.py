@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/known_rewrites.txt has the form that its readers need, and bench/run_known.py says why.
+"""bench/known_rewrites.txt has the form that its readers need, and bench/known/run_known.py says why.
 
   REGRAFT=build/release/regraft python known_test.py [TestClass[.test]]
 """

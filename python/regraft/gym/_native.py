@@ -73,16 +73,16 @@ class Environments:
     """Several environments, and the arrays that they write."""
 
     def __init__(self, models: Models, options: Mapping[str, Any]):
-        self.library = load()
+        self.native = load()
         given = {name: plain(value) for name, value in options.items() if value is not None}
         buffers = buffers_of(models)
-        self.handle = self.library.regraft_envs_make(json.dumps(given).encode(), buffers,
+        self.handle = self.native.regraft_envs_make(json.dumps(given).encode(), buffers,
                                                      len(buffers))
         if not self.handle:
             raise MemoryError("regraft: no memory for the environments")
-        self.free = weakref.finalize(self, self.library.regraft_envs_free, self.handle)
-        self.check(self.library.regraft_envs_status(self.handle))
-        facts = json.loads(self.library.regraft_envs_description(self.handle))
+        self.free = weakref.finalize(self, self.native.regraft_envs_free, self.handle)
+        self.check(self.native.regraft_envs_status(self.handle))
+        facts = json.loads(self.native.regraft_envs_description(self.handle))
         self.count: int = facts["environments"]
         self.rules: List[str] = facts["rules"]
         self.operators: List[str] = facts["operators"]
@@ -92,12 +92,12 @@ class Environments:
         self.actions = np.zeros((self.count, *width), np.int64)
         self.actions_at = c_void_p(self.actions.ctypes.data)
         places = (c_void_p * len(self.arrays))(*(a.data.ctypes.data for a in self.arrays))
-        self.check(self.library.regraft_envs_bind(self.handle, places, len(self.arrays)))
+        self.check(self.native.regraft_envs_bind(self.handle, places, len(self.arrays)))
 
     def check(self, status: int) -> None:
         if status != _library.DONE:
             lines = [told(s) for s in _library.text_of(
-                self.library.regraft_envs_message(self.handle)).splitlines()]
+                self.native.regraft_envs_message(self.handle)).splitlines()]
             raise FAILURES.get(status, InputError)(lines[-1] if lines else f"status {status}")
 
     def of(self, part: str) -> Dict[str, Any]:
@@ -106,23 +106,23 @@ class Environments:
 
     def reset(self, **options: Any) -> None:
         given = {name: value for name, value in options.items() if value is not None}
-        self.check(self.library.regraft_envs_reset(self.handle, json.dumps(plain(given)).encode()))
+        self.check(self.native.regraft_envs_reset(self.handle, json.dumps(plain(given)).encode()))
 
     def step(self) -> None:
         """With what `actions` holds."""
-        status = self.library.regraft_envs_step(self.handle, self.actions_at)
+        status = self.native.regraft_envs_step(self.handle, self.actions_at)
         if status != _library.DONE:
             self.check(status)
 
     def moves(self, environment: int) -> List[Dict[str, Any]]:
-        return json.loads(self.library.regraft_envs_moves(self.handle, environment))
+        return json.loads(self.native.regraft_envs_moves(self.handle, environment))
 
     def export(self, environment: int, path: Any, which: str, certificate: Optional[Any],
                check: int) -> None:
         given = {"out": os.fspath(path), "which": which, "check": check}
         if certificate is not None:
             given["certificate"] = os.fspath(certificate)
-        self.check(self.library.regraft_envs_export(self.handle, environment,
+        self.check(self.native.regraft_envs_export(self.handle, environment,
                                                     json.dumps(plain(given)).encode()))
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws what the examples of python/examples print while they learn, and prints it as a table.
 
-  python bench/draw_gym.py --model MODEL [--regraft PATH] [--out FILE.svg] NAME=LOG[,LOG...] ...
+  python bench/gym/draw_gym.py --model MODEL [--regraft PATH] [--out FILE.svg] NAME=LOG[,LOG...] ...
 
 Each log is one training. Lines show what regraft's own searches save on the same model. Needs
 matplotlib.
@@ -12,12 +12,15 @@ import pathlib
 import re
 import statistics
 import subprocess
+import sys
 import tempfile
 
-import plots
-from plots import pyplot
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+import plots  # noqa: E402
+from plots import pyplot  # noqa: E402
+
 LINE = re.compile(r"(\d+) steps, (\d+) s: saved (-?[\d.]+) %")
 SEARCHES = {"greedy": ":", "windows": "--"}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How many well-known rewrites are proved, and how many follow from the shipped rules?
 
-  python3 bench/run_known.py [--regraft PATH] [--threads N] [--time S]
+  python3 bench/known/run_known.py [--regraft PATH] [--threads N] [--time S]
 
 `regraft verify` judges bench/known_rewrites.txt, `regraft rules derive` derives it from the shipped
 files with its defaults: from all together, and what does not follow once more from those rules only
@@ -21,8 +21,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "bench/known"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
 
 import known_list  # noqa: E402
 import known_reasons  # noqa: E402

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Steps a second of the Gymnasium environments through Python, with observations, on one thread.
 
-  python bench/run_gym.py [--models DIR] [--seconds S] [--save LABEL] [MODEL ...]
+  python bench/gym/run_gym.py [--models DIR] [--seconds S] [--save LABEL] [MODEL ...]
 
 The models are built by bench/models/build_models.py where they are missing (needs onnx and numpy).
 Actions are drawn from the masks. Seconds are processor time of this process, so that others on the
@@ -14,7 +14,7 @@ import sys
 import textwrap
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "bench/models")]
 
 import gymnasium  # noqa: E402
@@ -31,7 +31,7 @@ COLUMNS = {"batch": "16 in a batch", "half": "8", "hidden": "`hide_cost`", "fact
 ABOUT = """On one core, through Python, with observations; random actions. Nodes and actions are means
 over the states. In a batch: `make_vec` with `copy=False`, 16 environments and 8; 16 also without
 costs in states, and factorised. One by one: `make`. More environments at once fit a core's cache
-less well. Written by `python bench/run_gym.py --save LABEL`."""
+less well. Written by `python bench/gym/run_gym.py --save LABEL`."""
 
 
 def built(folder, name):
