@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "gen/enumerate/apply.h"
 #include "gen/enumerate/modular.h"
+#include "gen/enumerate/order_sampler.h"
 
 namespace regraft::gen {
 namespace {
@@ -23,20 +24,6 @@ struct Shard {
   std::vector<Application> applications;
   std::vector<Bucket> buckets;
 };
-
-/// Row `row` of a Hadamard matrix, at `trial`.
-bool bit_of(size_t trials, size_t row, size_t trial) {
-  size_t pattern = trials < 2 ? 0 : 1 + row % (trials - 1);
-  return std::popcount(pattern & trial) % 2 == 1;
-}
-
-/// The order channel of a scalar variable, which decides alone where it occurs: over the trials it
-/// is positive and negative, and above and below 1, in all combinations that they allow.
-double scalar_order(double random, size_t trials, size_t number, size_t trial) {
-  double size = std::abs(random) / 8;
-  size = bit_of(trials, number + 1, trial) ? 1.25 + 6 * size : 0.1 + 0.8 * size;
-  return bit_of(trials, number, trial) ? -size : size;
-}
 
 constexpr size_t kTask = 64;  // classes that a worker takes at a time
 
@@ -125,15 +112,17 @@ void Enumerator::add_leaf(const LeafKind& kind, size_t kind_index, int number, i
   size_t n = info.weights.size(), at = store_.v.size();
   store_.add(n);
   Rng rng(combine(combine(options_.seed, hash_text("leaf")), static_cast<uint64_t>(bit)));
-  auto trials = static_cast<size_t>(plans_.trials());
-  size_t elements = n / trials;
+  std::vector<double> random(n);
   for (size_t e = 0; e < n; ++e) {
     Residue x = random_residue(rng);
     store_.v[at + e] = x.v;
-    store_.r[at + e] =
-        elements > 1 ? x.r : scalar_order(x.r, trials, static_cast<size_t>(number), e);
+    random[e] = x.r;
     if (store_.channels == Channels::Exponents) store_.w[at + e] = x.w;
   }
+  auto trials = static_cast<size_t>(plans_.trials());
+  const OrderSampler order(plans_.bounds(), trials);
+  auto values = order.values(std::move(random), n / trials, static_cast<size_t>(number), rng);
+  std::ranges::copy(values, store_.r.begin() + static_cast<ptrdiff_t>(at));
   graph_->keys_.push_back(info.key(dot_p(info.weights, {store_.v.data() + at, n})));
 }
 
@@ -411,11 +400,17 @@ void Enumerator::store_values(ClassId first) {
 
 void Enumerator::index_nodes() {
   ValueGraph& g = *graph_;
-  std::sort(g.nodes_.begin(), g.nodes_.end());
-  g.node_begin_.assign(g.size() + 1, 0);
+  std::vector<std::tuple<ClassId, uint8_t, Application>> sized;
   for (const auto& [c, a] : g.nodes_) {
+    bool free = g.levels_[c] == 0 && a == g.first_[c];
+    sized.emplace_back(c, static_cast<uint8_t>(free ? 0 : g.operand_union(a) + 1), a);
+  }
+  std::sort(sized.begin(), sized.end());
+  g.node_begin_.assign(g.size() + 1, 0);
+  for (const auto& [c, size, a] : sized) {
     ++g.node_begin_[c + 1];
     g.node_list_.push_back(a);
+    g.node_sizes_.push_back(size);
     g.by_application_.emplace_back(a, c);
   }
   for (size_t c = 0; c < g.size(); ++c) g.node_begin_[c + 1] += g.node_begin_[c];

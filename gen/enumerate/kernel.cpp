@@ -283,6 +283,13 @@ std::vector<uint64_t> Kernel::functional(size_t slot, std::span<const View> oper
   return f;
 }
 
+bool Kernel::compares() const {
+  return std::ranges::any_of(tape_.steps, [](const Tape::Step& s) {
+    return s.kind == Tape::Clip || s.kind == Tape::Max || s.kind == Tape::Choose ||
+           (s.kind == Tape::Apply && facts(s.fn).idempotent);
+  });
+}
+
 std::unique_ptr<const Kernel> kernel_of(const OpDef& op) {
   Sample sample = op.samples().front();
   Label label{&op, sample.attrs, {}, 1};

@@ -44,6 +44,8 @@ class Kernel {
   bool is_linear_in(size_t slot) const;
   /// True when exp, sigmoid or tanh occur, which read the exponent channel.
   bool has_exponentials() const { return exponentials_; }
+  /// The order of elements decides: a maximum, a choice, a bound.
+  bool compares() const;
   /// Quotients or roots of elements: not defined for all inputs.
   bool is_partial() const { return partial_; }
   size_t elements() const { return outputs_.size(); }

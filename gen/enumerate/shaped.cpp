@@ -1,6 +1,7 @@
 #include "gen/enumerate/shaped.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/rng.h"
 
@@ -8,6 +9,7 @@ namespace regraft::gen {
 namespace {
 
 constexpr int64_t kMaxElements = 256;
+constexpr int kComparingTrials = 16;  // of a grammar that compares values
 
 }  // namespace
 
@@ -33,6 +35,7 @@ Status ShapedOps::load() {
     }
     then_.push_back(std::move(then));
   }
+  if (compares()) trials_ = std::max(trials_, kComparingTrials);
   return {};
 }
 
@@ -46,6 +49,23 @@ int ShapedOps::sibling(int instance, const OpDef* then_op) const {
       return static_cast<int>(k);
   }
   return -1;
+}
+
+bool ShapedOps::compares() const {
+  auto is_comparison = [](const Label& label) {
+    auto kernel = label.op ? kernel_of(*label.op) : nullptr;
+    return kernel && kernel->compares();
+  };
+  return std::ranges::any_of(labels_, is_comparison) || std::ranges::any_of(then_, is_comparison);
+}
+
+std::vector<double> ShapedOps::bounds() const {
+  constexpr double kMost = 100;  // beyond it a bound means that there is none
+  std::vector<double> bounds;
+  for (const Label& label : labels_)
+    for (const Real& real : label.attrs.reals)
+      if (std::abs(real.value) <= kMost) bounds.push_back(std::abs(real.value));
+  return bounds;
 }
 
 bool ShapedOps::has_exponentials(size_t instance) const {

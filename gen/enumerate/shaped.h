@@ -34,6 +34,7 @@ struct ShapeInfo {
 /// stays.
 class ShapedOps {
  public:
+  /// `trials`: how many there are at least; a grammar that compares values has more.
   ShapedOps(const Grammar& grammar, int trials, uint64_t seed);
   /// An Error names the instance and the attribute that is wrong.
   Status load();
@@ -54,6 +55,8 @@ class ShapedOps {
   int sibling(int instance, const OpDef* then) const;
   /// True when the instance reads exponents: exp, sigmoid or tanh somewhere in its formula.
   bool has_exponentials(size_t instance) const;
+  /// Magnitudes of the numbers that instances may compare values with: their real attributes.
+  std::vector<double> bounds() const;
 
   ShapeId shape(const Dims& dims);
   const ShapeInfo& info(ShapeId shape) const;
@@ -72,6 +75,7 @@ class ShapedOps {
   Entry make_entry(std::span<const ShapeId> shapes);
   const ShapedOp* make_plan(int instance, const std::vector<Dims>& operands);
   ShapeId shape_locked(const Dims& dims);
+  bool compares() const;
 
   const Grammar& grammar_;
   int trials_;

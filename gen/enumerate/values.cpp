@@ -67,6 +67,13 @@ std::span<const Application> ValueGraph::nodes(ClassId c) const {
   return {node_list_.data() + node_begin_[c], node_begin_[c + 1] - node_begin_[c]};
 }
 
+std::span<const Application> ValueGraph::nodes_below(ClassId c, int size) const {
+  auto first = node_sizes_.begin() + static_cast<ptrdiff_t>(node_begin_[c]);
+  auto last = node_sizes_.begin() + static_cast<ptrdiff_t>(node_begin_[c + 1]);
+  auto below = std::lower_bound(first, last, size);
+  return nodes(c).first(static_cast<size_t>(below - first));
+}
+
 int ValueGraph::gaps(uint64_t leaves) const {
   uint64_t filled = leaves;
   for (uint64_t before = 0; before != filled;) {
@@ -117,7 +124,7 @@ TermId ValueGraph::extract(Bank& bank, ClassId c) const {
 uint64_t ValueGraph::bytes() const {
   uint64_t per_class = sizeof(ShapeId) + 1 + 16 + sizeof(Application);
   return per_class * shapes_.capacity() + supports_.bytes() + nodes_.capacity() * 16 +
-         node_list_.capacity() * 8 + by_application_.capacity() * 16;
+         node_list_.capacity() * 9 + by_application_.capacity() * 16;
 }
 
 }  // namespace regraft::gen

@@ -76,8 +76,10 @@ class ValueGraph {
   std::optional<Application> sibling(Application a, const OpDef* then) const;
   /// Class of an application of a stored level.
   std::optional<ClassId> find(Application a) const;
-  /// All applications of stored levels that compute c.
+  /// All applications of stored levels that compute c, the smallest first.
   std::span<const Application> nodes(ClassId c) const;
+  /// Those of them that have fewer than `size` calls.
+  std::span<const Application> nodes_below(ClassId c, int size) const;
   /// The classes that a call of several outputs computes. REQUIRES: token >= kCallToken.
   const std::vector<ClassId>& classes_of(Token token) const {
     return token_classes_[token - (1u << 31)];
@@ -115,6 +117,7 @@ class ValueGraph {
   std::vector<std::pair<ClassId, Application>> nodes_;  ///< sorted once the enumeration is done
   std::vector<size_t> node_begin_;
   std::vector<Application> node_list_;
+  std::vector<uint8_t> node_sizes_;  ///< of node_list_: calls of the smallest term; 0: it is free
   std::vector<std::pair<Application, ClassId>> by_application_;  ///< sorted
   std::unordered_map<uint64_t, Token> call_tokens_;  ///< of calls of several outputs, by output 0
   std::vector<std::vector<ClassId>> token_classes_;  ///< of those tokens

@@ -171,7 +171,8 @@ std::optional<Application> Minimiser::followed(ClassId c, const Label& then) con
 
 /// What rules make of a call with a follower: the follower stays, the call is rewritten, also
 /// several times.
-void Minimiser::unfold(Application a, const std::function<void(const Rewritten&)>& reach) const {
+void Minimiser::unfold(Application a, int size,
+                       const std::function<void(const Rewritten&)>& reach) const {
   constexpr size_t kMaxSteps = 12;
   const Label& then = *graph_.plans().then(static_cast<size_t>(a.instance()));
   auto plain = graph_.sibling(a, nullptr);
@@ -186,7 +187,7 @@ void Minimiser::unfold(Application a, const std::function<void(const Rewritten&)
   std::vector<Application> seen = {*plain};
   if (auto c = graph_.find(seen[0])) outer(*c, seen[0], MatchKind::Renaming);
   for (size_t k = 0; k < seen.size() && k < kMaxSteps; ++k)
-    rewrites_.at(seen[k], 0, [&](const Rewritten& r) {
+    rewrites_.at(seen[k], 0, size, [&](const Rewritten& r) {
       outer(r.known, r.application, r.match);
       if (r.application.bits != 0 &&
           std::find(seen.begin(), seen.end(), r.application) == seen.end())
@@ -207,9 +208,9 @@ std::vector<Minimiser::Step> Minimiser::steps(const Item& item, Application a, s
     r.push_back({*to, w.match});
     done = until == Until::Known && links.root(*to) == 0;
   };
-  if (graph_.plans().then(static_cast<size_t>(a.instance()))) unfold(a, reach);
+  if (graph_.plans().then(static_cast<size_t>(a.instance()))) unfold(a, item.level, reach);
   if (done) return r;
-  rewrites_.at(a, first_rule, [&](const Rewritten& w) {
+  rewrites_.at(a, first_rule, item.level, [&](const Rewritten& w) {
     reach(w);
     return done;
   });
@@ -248,7 +249,7 @@ void Minimiser::connect_known(const Item& item, size_t first_rule, Links& links)
   for (size_t k = 0; k < item.applications.size() && !links.connected(); ++k)
     if (links.root(k + 1) == 0) expand(k + 1, item.applications[k]);
   if (item.known == kNoClass || graph_.is_leaf(item.known)) return;
-  for (Application a : graph_.nodes(item.known)) {
+  for (Application a : graph_.nodes_below(item.known, item.level)) {
     if (links.connected()) break;
     expand(0, a);
   }

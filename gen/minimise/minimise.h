@@ -88,7 +88,7 @@ class Minimiser {
                           Until until) const;
   std::optional<size_t> node_of(const Item& item, const Links& links, const Rewritten& r) const;
   std::optional<Application> followed(ClassId c, const Label& then) const;
-  void unfold(Application a, const std::function<void(const Rewritten&)>& reach) const;
+  void unfold(Application a, int size, const std::function<void(const Rewritten&)>& reach) const;
   Pair pair(const Item& item, size_t application);
   bool settle(size_t index, Links& links, const Stop* stop);
   void take(TermId lhs, TermId rhs);

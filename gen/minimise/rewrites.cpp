@@ -12,8 +12,9 @@ namespace regraft::gen {
 class RewriteMatcher {
  public:
   using Visit = std::function<bool(const Rewritten&)>;
-  RewriteMatcher(const ValueGraph& graph, const Rewrites::Directed& rule, const Visit& visit)
-      : graph_(graph), rule_(rule), visit_(visit) {
+  RewriteMatcher(const ValueGraph& graph, const Rewrites::Directed& rule, int size,
+                 const Visit& visit)
+      : graph_(graph), rule_(rule), size_(size), visit_(visit) {
     variables_.assign(rule.rule->variables.size(), kNoClass);
     nodes_.assign(rule.from->nodes.size(), kNoClass);
   }
@@ -77,7 +78,7 @@ class RewriteMatcher {
     if (is_variable(ref)) {
       found = next();
     } else if (!graph_.is_leaf(c)) {
-      for (Application a : graph_.nodes(c))
+      for (Application a : graph_.nodes_below(c, size_))
         if (found = match(ref, a, next); found) break;
     }
     slot = before;
@@ -287,7 +288,7 @@ class RewriteMatcher {
     }
     ClassId c = variables_[static_cast<size_t>(variable_of(input))];
     if (c == kNoClass || graph_.is_leaf(c)) return std::nullopt;
-    for (Application inner : graph_.nodes(c))
+    for (Application inner : graph_.nodes_below(c, size_))
       if (auto whole = graph_.sibling(inner, node.op)) return whole;
     return std::nullopt;
   }
@@ -296,7 +297,8 @@ class RewriteMatcher {
     auto inner = call(ref, calls);
     auto c = inner ? graph_.find(*inner) : std::nullopt;
     if (!c && (inner = followed_call(ref, calls))) c = graph_.find(*inner);
-    return c.value_or(kNoClass);
+    bool known = c && graph_.operand_union(*inner) + 1 < size_;
+    return known ? *c : kNoClass;
   }
   MatchKind kind() const {
     for (size_t k = 0; k < variables_.size(); ++k) {
@@ -331,6 +333,7 @@ class RewriteMatcher {
 
   const ValueGraph& graph_;
   const Rewrites::Directed& rule_;
+  const int size_;
   const Visit& visit_;
   std::vector<ClassId> variables_, nodes_;
   std::vector<std::pair<std::string, const std::vector<int64_t>*>> lists_;
@@ -393,7 +396,7 @@ Rewrites::OperandOps Rewrites::operand_ops(Application a) const {
   return r;
 }
 
-void Rewrites::at(Application a, size_t first,
+void Rewrites::at(Application a, size_t first, int size,
                   const std::function<bool(const Rewritten&)>& visit) const {
   const OpDef* op = graph_.plans().root(static_cast<size_t>(a.instance()));
   auto it = by_root_.find(op);
@@ -409,7 +412,7 @@ void Rewrites::at(Application a, size_t first,
        k != it->second.end(); ++k) {
     const Directed& d = rules_[*k];
     if (!fits(d, has) && !fits(d, swapped)) continue;
-    if (RewriteMatcher(graph_, d, visit).run(a)) return;
+    if (RewriteMatcher(graph_, d, size, visit).run(a)) return;
   }
 }
 

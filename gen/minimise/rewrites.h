@@ -32,7 +32,10 @@ class Rewrites {
   size_t size() const { return rules_.size(); }
 
   /// Calls `visit` for each way to rewrite `a` with rules `first` and on until it returns true.
-  void at(Application a, size_t first, const std::function<bool(const Rewritten&)>& visit) const;
+  /// What stands below its root, and below that of what it is rewritten into, has fewer than `size`
+  /// calls: equalities of so many are known when terms of `size` calls are to be explained.
+  void at(Application a, size_t first, int size,
+          const std::function<bool(const Rewritten&)>& visit) const;
 
  private:
   friend class RewriteMatcher;

@@ -31,7 +31,7 @@ uint64_t power_of_two(int e) {
 
 Residue random_residue(Rng& rng) {
   uint64_t v = rng.below(Residue::kPrime), w = rng.below(Residue::kOrder);
-  double size = std::exp2(4 - 8 * rng.unit());
+  double size = std::exp2(7 - 11 * rng.unit());
   return {v, w, rng.below(2) ? size : -size};
 }
 

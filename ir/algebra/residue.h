@@ -60,8 +60,8 @@ struct Residue {
   friend bool operator==(Residue a, Residue b) { return a.v == b.v; }
 };
 
-/// An input: uniform in both moduli; the double is of either sign and between 1/16 and 16, uniform
-/// in its logarithm, so that products stay away from 0 and bounds of a clip are crossed.
+/// An input: uniform in both moduli; the double is of either sign and between 1/16 and 128, uniform
+/// in its logarithm: products stay away from 0, bounds of a clip are crossed, by roots too.
 Residue random_residue(Rng& rng);
 Residue residue_of(int64_t n);
 /// A finite double exactly (a dyadic rational).
