@@ -9,6 +9,7 @@
 #include "gen/minimise/collect.h"
 #include "gen/minimise/derive.h"
 #include "gen/minimise/merge.h"
+#include "gen/parts.h"
 
 namespace regraft::gen {
 namespace {
@@ -34,7 +35,8 @@ class Run {
  private:
   Result<Enumeration> enumerate_grammar(ShapedOps& ops, int max_size, Bank& bank);
   void collect(const Finding& finding);
-  void minimise(Minimiser& minimiser);
+  Status minimise(Minimiser& minimiser);
+  std::string part(int size) const;
   void save(const Minimiser& minimiser, size_t position);
   void save_soon();
   Answers remembered(std::map<size_t, Answer>& known);
@@ -56,7 +58,8 @@ class Run {
 Result<Enumeration> Run::enumerate_grammar(ShapedOps& ops, int max_size, Bank& bank) {
   double cpu = cpu_seconds();
   auto start = Clock::now();
-  EnumerateOptions how{max_size, options_.seed, threads_, options_.max_bytes, options_.verbosity};
+  EnumerateOptions how{max_size,           options_.seed,    threads_,      options_.max_bytes,
+                       options_.verbosity, options_.helpers, part(max_size)};
   ASSIGN_OR_RETURN(Enumeration found, enumerate(ops, how, bank, stop_));
   report_.applications += found.counts.applications;
   report_.evaluations += found.counts.evaluations;
@@ -123,7 +126,11 @@ Answers Run::remembered(std::map<size_t, Answer>& known) {
           }};
 }
 
-void Run::minimise(Minimiser& minimiser) {
+std::string Run::part(int size) const {
+  return to_bytes(PartOf{options_.ops, grammar_, size, options_.seed, options_.trials});
+}
+
+Status Run::minimise(Minimiser& minimiser) {
   for (size_t k = 0; k < collector_.rules().size(); ++k)
     minimiser.know(collector_.rules()[k], collector_.signatures(k));
   if (checkpoint_.grammars.size() <= grammar_) checkpoint_.grammars.resize(grammar_ + 1);
@@ -132,10 +139,12 @@ void Run::minimise(Minimiser& minimiser) {
   size_t position = minimiser.replay(from.position, from.judged, stop_, progress);
   while (position < minimiser.size() && !stop_.must_end()) {
     position = minimiser.run(position, stop_, progress);
+    if (!stop_.must_end()) RETURN_IF_ERROR(minimiser.failure());
     if (seconds_since(saved_) > kSaveSeconds) save(minimiser, position);
   }
   save(minimiser, position);
   if (position < minimiser.size()) report_.ended = Ended::Stopped;
+  return {};
 }
 
 Status Run::grammar(const Grammar& grammar) {
@@ -150,7 +159,11 @@ Status Run::grammar(const Grammar& grammar) {
   t.graph = std::move(found.graph);
   t.minimiser = std::make_unique<Minimiser>(*t.graph, *t.bank, kShapeSeed, threads_,
                                             [&](const Finding& f) { collect(f); });
-  minimise(*t.minimiser);
+  if (options_.helpers) {
+    ASSIGN_OR_RETURN(std::string tuples, options_.helpers.objects.keep(found.last_tuples));
+    t.minimiser->share(options_.helpers, part(size), std::move(tuples));
+  }
+  RETURN_IF_ERROR(minimise(*t.minimiser));
   ++grammar_;
   add(t.minimiser->counts());
   if (options_.audit > 0) grammars_.push_back(std::move(t));

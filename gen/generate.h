@@ -37,6 +37,7 @@ struct GenerateOptions {
   uint64_t max_bytes = 0;    ///< the enumeration stops cleanly above it; 0: no limit
   size_t audit = 0;          ///< how many random pairs must follow from the candidates
   Verbosity verbosity = Verbosity::Normal;
+  Helpers helpers;                              ///< who do parts of it, see gen/parts.h
   Checkpoint resume;                            ///< where to go on
   std::function<void(const Checkpoint&)> save;  ///< called every few seconds; may be empty
 };

@@ -10,6 +10,7 @@
 #include "base/files/input_file.h"
 #include "base/host.h"
 #include "base/resources.h"
+#include "cli/fleet/fleet_run.h"
 #include "cli/support/commands.h"
 #include "cli/support/generate_checkpoint.h"
 #include "cli/support/model_files.h"
@@ -136,6 +137,9 @@ int run_generate(const GenerateFlags& flags) {
   auto machine_report = OutputFile::open(flags.common.json);
   if (!machine_report) return bad_input(machine_report.error());
   Stop stop(flags.common.seconds, memory);
+  auto fleet = FleetRun::begin(flags.fleet, flags.common);
+  if (!fleet) return bad_input(fleet.error());
+  if (*fleet) options.helpers = (*fleet)->helpers("fleet", 1, stop);
   auto report = gen::generate(options, stop);
   if (!report) return bad_input(report.error());
   Stop::acknowledge_interrupt();
@@ -156,6 +160,7 @@ int run_generate(const GenerateFlags& flags) {
                to_string(table), report->wall_seconds, report->cpu_seconds,
                human_bytes(static_cast<double>(report->peak_bytes)), report->enumerate_cpu_seconds,
                human_bytes(static_cast<double>(report->enumerate_peak_bytes)));
+    if (*fleet) fmt::print(results(), "{}", (*fleet)->summary());
     if (flags.audit > 0) print_audit(report->audit);
   }
   return kDone;

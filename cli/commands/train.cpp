@@ -7,13 +7,11 @@
 
 #include "base/files/output_file.h"
 #include "base/host.h"
+#include "cli/fleet/episode_tasks.h"
 #include "cli/support/commands.h"
 #include "cli/support/model_files.h"
-#include "cli/support/profiles.h"
 #include "cli/support/report.h"
-#include "cli/support/rewards.h"
 #include "cli/support/rule_set.h"
-#include "io/model.h"
 #include "rl/planner/planner_agent.h"
 #include "rl/ppo/ppo_agent.h"
 #include "rl/world/world_model_agent.h"
@@ -21,11 +19,7 @@
 namespace regraft::cli {
 namespace {
 
-struct Setting {
-  std::vector<Graph> graphs;
-  rewrite::RuleIndex rules;
-  ChosenCost cost;
-};
+using Setting = TrainingSetting;
 
 std::string state_file(const TrainFlags& flags) {
   return flags.state.empty() ? flags.out + ".state" : flags.state;
@@ -54,26 +48,14 @@ Result<TrainOutputs> open_outputs(const TrainFlags& flags) {
   return TrainOutputs{std::move(policy), std::move(report)};
 }
 
-Result<Setting> prepare(const TrainFlags& flags) {
-  Setting s;
-  ASSIGN_OR_RETURN(s.rules, load_rules({flags.rules, {}, false}));
-  ASSIGN_OR_RETURN(s.cost, choose_cost(flags.cost));
-  ASSIGN_OR_RETURN(auto files, model_files(flags.graphs));
-  for (const std::string& file : files) {
-    ASSIGN_OR_RETURN(auto imported, io::load(file));
-    s.graphs.push_back(std::move(imported.graph));
-  }
-  return s;
-}
-
 template <class Agent>
-Status run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& out) {
+Status run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& out,
+           const Stop& stop) {
   rl::TrainOptions options;
   options.iterations = flags.iterations;
   options.state = state_file(flags);
   options.log = flags.log;
   options.verbosity = flags.common.verbosity;
-  Stop stop(flags.common.seconds);
   ASSIGN_OR_RETURN(auto report, rl::train(agent, options, stop));
   RETURN_IF_ERROR(rl::write_checkpoint(out, agent.policy_file()));
   RETURN_IF_ERROR(out.commit());
@@ -91,23 +73,31 @@ Status run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& 
   return {};
 }
 
-/// What all agents that act on the graph itself have in common.
-template <class Options>
-Result<Options> options_of(const TrainFlags& flags, const Setting& s) {
-  Options options;
-  options.threads = thread_count(flags.common);
-  options.environment.reward = *rl::reward_named(flags.reward);
-  options.network.factorised = flags.heads == "factorised";
-  if (flags.episodes > 0) options.episodes = flags.episodes;
-  RETURN_IF_ERROR(prepare_reward(options.environment, s.cost, s.graphs[0]));
-  return options;
+Status no_fleet(const TrainFlags& flags) {
+  return flags.fleet.store.empty() ? Status()
+                                   : error("--store: episodes of ppo only, not of " + flags.agent);
 }
 
-template <class Agent, class Options>
-Status train_on(const TrainFlags& flags, const Setting& s, TrainOutputs& outputs) {
-  ASSIGN_OR_RETURN(Options options, options_of<Options>(flags, s));
-  Agent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  return run(agent, flags, s, outputs.policy);
+Status train_ppo(const TrainFlags& flags, const Setting& s, TrainOutputs& outputs) {
+  ASSIGN_OR_RETURN(auto options, agent_options<rl::PpoAgentOptions>(flags, s));
+  Stop stop(flags.common.seconds);
+  ASSIGN_OR_RETURN(auto fleet, FleetRun::begin(flags.fleet, flags.common));
+  if (fleet) {
+    ASSIGN_OR_RETURN(options.elsewhere, play_by_fleet(*fleet, flags, stop));
+  }
+  rl::PpoAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
+  RETURN_IF_ERROR(run(agent, flags, s, outputs.policy, stop));
+  if (!fleet) return {};
+  RETURN_IF_ERROR(agent.failure());
+  if (flags.common.verbosity == Verbosity::Normal) fmt::print(results(), "{}", fleet->summary());
+  return {};
+}
+
+Status train_planner(const TrainFlags& flags, const Setting& s, TrainOutputs& outputs) {
+  RETURN_IF_ERROR(no_fleet(flags));
+  ASSIGN_OR_RETURN(auto options, agent_options<rl::PlannerAgentOptions>(flags, s));
+  rl::PlannerAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
+  return run(agent, flags, s, outputs.policy, Stop(flags.common.seconds));
 }
 
 /// Percent that was saved, imagined and real, of each temperature.
@@ -141,12 +131,13 @@ nlohmann::json to_json(const rl::DriftReport& drift) {
 
 Status train_world_model(const TrainFlags& flags, const Setting& s, TrainOutputs& outputs) {
   constexpr int kSweepUpdates = 40;
+  RETURN_IF_ERROR(no_fleet(flags));
   auto options = rl::WorldModelAgentOptions();
   options.threads = thread_count(flags.common);
   if (flags.episodes > 0) options.episodes = flags.episodes;
   if (flags.reward != "change") return error("--reward: a world model predicts 'change' only");
   rl::WorldModelAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  RETURN_IF_ERROR(run(agent, flags, s, outputs.policy));
+  RETURN_IF_ERROR(run(agent, flags, s, outputs.policy, Stop(flags.common.seconds)));
   if (flags.common.json.empty()) return {};
   if (agent.iterations() == 0)
     return error(flags.common.json + ": not written, as no iteration came to its end");
@@ -165,8 +156,8 @@ struct Row {
   Status (*train)(const TrainFlags&, const Setting&, TrainOutputs&);
 };
 constexpr Row kAgents[] = {
-    {"ppo", train_on<rl::PpoAgent, rl::PpoAgentOptions>},
-    {"planner", train_on<rl::PlannerAgent, rl::PlannerAgentOptions>},
+    {"ppo", train_ppo},
+    {"planner", train_planner},
     {"world-model", train_world_model},
 };
 
@@ -179,7 +170,7 @@ std::vector<std::string> agent_names() {
 }
 
 int run_train(const TrainFlags& flags) {
-  auto setting = prepare(flags);
+  auto setting = read_training_setting(flags);
   if (!setting) return bad_input(setting.error());
   auto outputs = open_outputs(flags);
   if (!outputs) return bad_input(outputs.error());

@@ -9,6 +9,7 @@
 #include "base/host.h"
 #include "base/resources.h"
 #include "base/terminal.h"
+#include "cli/fleet/verify_tasks.h"
 #include "cli/support/commands.h"
 #include "cli/support/evidence.h"
 #include "cli/support/model_files.h"
@@ -178,7 +179,10 @@ int run_verify(const VerifyFlags& flags) {
                                      {"the verdicts kept", flags.cache},
                                      {"the report", flags.common.json}});
   if (!distinct) return bad_input(distinct.error());
-  if (flags.in.ends_with(".pb")) return run_verify_taso(flags);
+  if (flags.in.ends_with(".pb")) {
+    if (!flags.fleet.store.empty()) return bad_input(error("--store: not for TASO's files"));
+    return run_verify_taso(flags);
+  }
   auto file = substitutions::read_candidates(flags.in);
   if (!file) return bad_input(file.error());
   verify::VerifyOptions options;
@@ -193,7 +197,15 @@ int run_verify(const VerifyFlags& flags) {
   auto cache = VerdictCache::open(flags.cache, options);
   if (!cache) return bad_input(cache.error());
   Stop stop(flags.common.seconds, memory_limit(flags.common));
-  auto report = verify::verify_rules(file->rules, options, stop, (*cache)->store());
+  auto fleet = FleetRun::begin(flags.fleet, flags.common);
+  if (!fleet) return bad_input(fleet.error());
+  verify::VerdictStore known = (*cache)->store();
+  if (*fleet) {
+    auto judged = judge_by_fleet(**fleet, file->rules, options, known, stop);
+    if (!judged && !Stop::was_interrupted()) return bad_input(judged.error());
+    if (judged) known = *std::move(judged);
+  }
+  auto report = verify::verify_rules(file->rules, options, stop, known);
   Stop::acknowledge_interrupt();
   if (report.interrupted)
     tell("stopped early; rules not reached are unknown" +
@@ -203,7 +215,10 @@ int run_verify(const VerifyFlags& flags) {
   if (written) written = machine_report->write(to_text(to_json(report, file->rules), 2));
   if (written) written = commit_all({&*out, &*machine_report});
   if (!written) return bad_input(written.error());
-  if (flags.common.verbosity == Verbosity::Normal) print(report);
+  if (flags.common.verbosity == Verbosity::Normal) {
+    print(report);
+    if (*fleet) fmt::print(results(), "{}", (*fleet)->summary());
+  }
   for (const verify::Finding& f : report.findings)
     if (f.counters.disagreements > 0)
       tell("error: rule " + f.rule.name + ": " + f.rule.verdict.detail);

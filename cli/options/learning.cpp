@@ -34,6 +34,7 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
   app->add_option("--log", f.log, "file for a line of comma-separated numbers an iteration");
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
+  add_fleet(*app, f.fleet);
   add_common(*app, f.common);
   add_time(*app, f.common);
   app->callback([&] { code = run_train(f); });

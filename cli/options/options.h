@@ -14,6 +14,7 @@ namespace regraft::cli {
 // options/rules.cpp
 void add_generate(CLI::App& root, GenerateFlags& f, int& code);
 void add_verify(CLI::App& root, VerifyFlags& f, int& code);
+void add_work(CLI::App& root, WorkFlags& f, int& code);
 void add_rules(CLI::App& root, RulesFlags& f, int& code);
 void add_rules_export(CLI::App& root, ExportFlags& f, int& code);
 void add_rules_atlas(CLI::App& root, AtlasFlags& f, int& code);

@@ -17,6 +17,7 @@ void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
                   "Draw so many random pairs of equal terms and derive them from the candidates");
   app->add_option("--checkpoint", f.checkpoint,
                   "file to save progress in; a run that finds it there goes on from it");
+  add_fleet(*app, f.fleet);
   add_common(*app, f.common);
   add_time(*app, f.common);
   app->callback([&] { code = run_generate(f); });
@@ -29,6 +30,7 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
   app->add_option("-o,--out", f.out, "file of the proved rules");
   app->add_option("--cache", f.cache,
                   "file to keep verdicts in; a run that finds it there judges only what is new");
+  add_fleet(*app, f.fleet);
   app->add_flag_callback(
       "--no-conditions", [&f] { f.find_conditions = false; },
       "refute what does not hold as it stands, without looking for a condition");
@@ -36,6 +38,21 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
   add_time(*app, f.common);
   add_memory(*app, f.common, kMemory);
   app->callback([&] { code = run_verify(f); });
+}
+
+void add_work(CLI::App& root, WorkFlags& f, int& code) {
+  auto* app = root.add_subcommand(
+      "work", "do tasks of `generate`, `verify` and `train` that run with the same --store");
+  app->add_option("store", f.store, "folder of tasks and results")->required();
+  app->add_option("--lease", f.lease_seconds,
+                  "seconds after which the work of a silent worker is another's")
+      ->check(kLeaseSeconds);
+  app->add_option("--wait", f.patience, "seconds to wait for work to begin")->check(kSeconds);
+  app->add_flag_callback(
+      "-q,--quiet", [&f] { f.common.verbosity = Verbosity::Quiet; }, "print nothing");
+  add_time(*app, f.common);
+  add_memory(*app, f.common, kMemory);
+  app->callback([&] { code = run_work(f); });
 }
 
 void add_rules(CLI::App& root, RulesFlags& f, int& code) {

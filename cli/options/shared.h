@@ -50,6 +50,22 @@ inline void add_time(CLI::App& app, Common& c) {
   app.add_option("--time", c.seconds, "stop after so many seconds; 0: no limit")->check(kSeconds);
 }
 
+inline const CLI::Validator kLeaseSeconds =
+    number_where([](double x) { return x >= 0.1 && x <= 1e6; },
+                 "number of seconds that is at least 0.1");
+inline void add_fleet(CLI::App& app, FleetFlags& f) {
+  auto* store = app.add_option("--store", f.store,
+                               "folder of tasks and results; `regraft work` on it helps");
+  app.add_option("--workers", f.workers,
+                 "workers to start on this machine; 0: this process works itself")
+      ->needs(store)
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--lease", f.lease_seconds,
+                 "seconds after which the work of a silent worker is another's")
+      ->needs(store)
+      ->check(kLeaseSeconds);
+}
+
 inline void add_memory(CLI::App& app, Common& c, const std::string& what) {
   app.add_option("--memory", c.memory_gb, what)->check(kGigabytes);
 }

@@ -29,6 +29,7 @@ struct Program::State {
   int code = kDone;
   GenerateFlags generate;
   VerifyFlags verify;
+  WorkFlags work;
   OptimizeFlags optimize, simplify;
   CheckFlags check, round;
   ValidateFlags validate;
@@ -66,6 +67,7 @@ Program::Program() : state_(std::make_unique<State>()) {
   });
   add_generate(app, s.generate, s.code);
   add_verify(app, s.verify, s.code);
+  add_work(app, s.work, s.code);
   add_optimize(app, s.optimize, s.code);
   add_simplify(app, s.simplify, s.code);
   add_check(app, s.check, s.round, s.code);

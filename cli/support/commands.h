@@ -33,8 +33,21 @@ struct Common {
   std::string json;      ///< where to write the report; "-": stdout; empty: nowhere
 };
 
+/// Who helps: see docs/fleet.md.
+struct FleetFlags {
+  std::string store;          ///< folder of tasks and results; empty: this process does all
+  int workers = 0;            ///< to start on this machine; 0: this process works as well
+  double lease_seconds = 30;  ///< that a worker may be silent
+};
+struct WorkFlags {
+  Common common;
+  std::string store;
+  double lease_seconds = 30;
+  double patience = 10;  ///< seconds to wait for a run to begin
+};
 struct GenerateFlags {
   Common common;
+  FleetFlags fleet;
   std::string ops = "core", out;
   int max_size = 3;
   size_t audit = 0;        ///< random pairs that must follow from the candidates
@@ -42,6 +55,7 @@ struct GenerateFlags {
 };
 struct VerifyFlags {
   Common common;
+  FleetFlags fleet;
   std::string in, out;
   std::string cache;            ///< file of verdicts that is used and kept up to date; empty: none
   bool find_conditions = true;  ///< for rules that do not hold as they stand
@@ -144,6 +158,7 @@ struct CostFlags {
 };
 struct TrainFlags {
   Common common;
+  FleetFlags fleet;
   std::vector<std::string> graphs;  ///< ONNX files, and folders of them
   std::vector<std::string> rules;   ///< empty: the shipped ones
   std::string agent = "ppo", out;
@@ -188,6 +203,7 @@ struct EvalFlags {
 
 int run_generate(const GenerateFlags& flags);
 int run_verify(const VerifyFlags& flags);
+int run_work(const WorkFlags& flags);
 int run_verify_taso(const VerifyFlags& flags);  ///< of a file in TASO's format
 int run_optimize(const OptimizeFlags& flags);
 int run_check(const CheckFlags& flags);

@@ -6,79 +6,49 @@
 #include <cmath>
 
 #include "base/rng.h"
-#include "gen/enumerate/apply.h"
+#include "gen/enumerate/enumerator.h"
 #include "gen/enumerate/modular.h"
 #include "gen/enumerate/order_sampler.h"
 
 namespace regraft::gen {
 namespace {
 
-/// Applications of one value, in `applications[begin .. end)`.
-struct Bucket {
-  ClassId known = kNoClass;
-  uint64_t key = 0;
-  size_t begin = 0, end = 0;
-};
-/// The buckets of the keys with the same upper bits.
-struct Shard {
-  std::vector<Application> applications;
-  std::vector<Bucket> buckets;
-};
-
 constexpr size_t kTask = 64;  // classes that a worker takes at a time
 
 }  // namespace
 
-/// Builds a ValueGraph level by level.
-class Enumerator {
- public:
-  Enumerator(ShapedOps& plans, const EnumerateOptions& options, Bank& bank, const Stop& stop)
-      : options_(options), bank_(bank), stop_(stop), plans_(plans) {
-    result_.graph = std::make_unique<ValueGraph>(plans, options.max_size, options.seed);
-    graph_ = result_.graph.get();
-  }
-  Result<Enumeration> run() {
-    RETURN_IF_ERROR(add_leaves());
-    add_free_constants();
-    Progress progress("enumerate " + std::string(plans_.grammar().name), "classes", 0,
-                      options_.verbosity);
-    for (int level = 1; level <= options_.max_size && result_.ended == Ended::Complete; ++level)
+Result<Enumeration> Enumerator::run() {
+  RETURN_IF_ERROR(add_leaves());
+  add_free_constants();
+  Progress progress("enumerate " + std::string(plans_.grammar().name), "classes", 0,
+                    options_.verbosity);
+  for (int level = 1; level <= options_.max_size && result_.ended == Ended::Complete; ++level) {
+    if (level < options_.max_size || !options_.helpers) {
       run_level(level, progress);
-    index_nodes();
-    auto distinct = static_cast<double>(result_.counts.classes += graph_->size());
-    result_.counts.error_bound = distinct * distinct / 2 * std::ldexp(1.0, options_.max_size) /
-                                 static_cast<double>(Residue::kPrime);
-    return std::move(result_);
+      continue;
+    }
+    Status done = run_last_by_others();
+    if (!done && !stop_.must_end()) return done.error();
+    if (!done) result_.ended = Ended::Stopped;
   }
+  index_nodes();
+  auto distinct = static_cast<double>(result_.counts.classes += graph_->size());
+  result_.counts.error_bound = distinct * distinct / 2 * std::ldexp(1.0, options_.max_size) /
+                               static_cast<double>(Residue::kPrime);
+  return std::move(result_);
+}
 
- private:
-  size_t elements(ShapeId shape) const { return plans_.info(shape).weights.size(); }
-  Status add_leaves();
-  void add_leaf(const LeafKind& kind, size_t kind_index, int number, int bit);
-  void add_free_constants();
-  void run_level(int level, Progress& progress);
-  std::vector<Sink> apply_level(int level, Progress& progress);
-  void place_wide(std::vector<Sink>& sinks);
-  std::vector<Shard> sort_shards(std::vector<Sink>& sinks);
-  Shard to_shard(std::vector<Found> found) const;
-  void keep_level(int level, std::vector<Shard> shards);
-  void keep_groups(std::vector<Shard> shards);
-  void add_classes(int level, std::vector<Shard>& shards);
-  void add_tokens(const std::vector<Shard>& shards);
-  void add_supports(ClassId first, const std::vector<Shard>& shards,
-                    const std::vector<std::pair<uint32_t, uint32_t>>& fresh);
-  std::vector<Support> supports_of(std::span<const Application> applications, ClassId c) const;
-  void store_values(ClassId first);
-  void index_nodes();
-
-  EnumerateOptions options_;
-  Bank& bank_;
-  const Stop& stop_;
-  ShapedOps& plans_;
-  ValueGraph* graph_ = nullptr;
-  Store store_;
-  Enumeration result_;
-};
+Status Enumerator::run_below_last() {
+  RETURN_IF_ERROR(add_leaves());
+  add_free_constants();
+  Progress progress("", "", 0, Verbosity::Quiet);
+  for (int level = 1; level < options_.max_size && result_.ended == Ended::Complete; ++level)
+    run_level(level, progress);
+  index_nodes();
+  index_ = std::make_unique<ClassIndex>(*graph_, options_.max_size - 1);
+  first_tuple_ = graph_->tuples_.size();
+  return {};
+}
 
 Status Enumerator::add_leaves() {
   const Grammar& grammar = plans_.grammar();

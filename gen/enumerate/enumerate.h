@@ -3,6 +3,7 @@
 // application is evaluated once, and an application that gives a known value is a pair.
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/task.h"
 #include "gen/enumerate/values.h"
 
 namespace regraft::gen {
@@ -13,6 +14,8 @@ struct EnumerateOptions {
   int threads = 1;
   uint64_t max_bytes = 0;  ///< 0: no limit
   Verbosity verbosity = Verbosity::Quiet;
+  Helpers helpers;   ///< for the last level; empty: all is done here
+  std::string part;  ///< what they need to know of this enumeration, see gen/parts.h
 };
 constexpr int kMaxSize = 6;
 
@@ -31,6 +34,7 @@ struct Enumeration {
   std::unique_ptr<ValueGraph> graph;  ///< of the levels that were completed
   EnumerateCounts counts;
   Ended ended = Ended::Complete;
+  std::string last_tuples;  ///< with helpers: see Enumerator::set_last_tuples
 };
 
 /// Terms of the grammar with up to max_size calls: single output, all calls needed, over variables

@@ -2,6 +2,7 @@
 // From pairs of equal applications to few rules: what known rules connect needs no rule of its own.
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/task.h"
 #include "gen/generalise/generalise.h"
 #include "gen/minimise/rewrites.h"
 
@@ -48,6 +49,14 @@ class Minimiser {
   const DistilCounts& counts() const { return counts_; }
   /// Number of pairs: of each group all but the first application.
   uint64_t pairs() const { return counts_.pairs; }
+  /// From now on has groups connected by others, who know the graph by `part` and `tuples`, see
+  /// gen/parts.h.
+  void share(const Helpers& helpers, std::string part, std::string tuples);
+  /// Why run() came no further, where it was not stopped.
+  const Status& failure() const { return failure_; }
+  /// How others' groups are connected by the rules that are known here.
+  Result<std::string> connect_for(std::string_view groups);
+  const Rewrites& rewrites() const { return rewrites_; }
   /// Pairs by number. REQUIRES: ascending, below pairs().
   std::vector<Pair> pairs_at(const std::vector<uint64_t>& numbers);
   /// The groups that known rules did not connect, in order.
@@ -91,6 +100,8 @@ class Minimiser {
   void unfold(Application a, int size, const std::function<void(const Rewritten&)>& reach) const;
   Pair pair(const Item& item, size_t application);
   bool settle(size_t index, Links& links, const Stop* stop);
+  Status connect_by_others(size_t position, std::vector<Links>& links);
+  Status tell_rules();
   void take(TermId lhs, TermId rhs);
   Reading direct(TermId lhs, TermId rhs);
 
@@ -103,6 +114,15 @@ class Minimiser {
   std::vector<Item> items_;
   std::vector<size_t> judged_;
   DistilCounts counts_;
+  /// Who connects groups, and what they have been told.
+  struct Others {
+    Helpers helpers;
+    std::string part, tuples;        ///< of tasks; the name of an object
+    std::vector<std::string> rules;  ///< names of objects, in order
+    size_t told = 0;                 ///< of rewrites_.added()
+  };
+  std::optional<Others> others_;
+  Status failure_;
 };
 
 }  // namespace regraft::gen

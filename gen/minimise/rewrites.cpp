@@ -351,6 +351,7 @@ bool Rewrites::KnownShapes::contains(const Rule& rule, const Signature& here) {
 void Rewrites::add(const Rule& rule, const std::vector<Signature>& found) {
   if (rule.lhs.outputs.size() != 1) return;
   auto shared = std::make_shared<const Rule>(rule);
+  added_.push_back({shared, found});
   auto shapes = std::make_shared<KnownShapes>();
   for (const Signature& s : found) shapes->holds.emplace(s, true);
   add_directed({shared, &shared->lhs, &shared->rhs, {}, shapes});

@@ -30,6 +30,12 @@ class Rewrites {
   /// with extents of 1 elsewhere, it is used where it holds at random shapes like these.
   void add(const Rule& rule, const std::vector<Signature>& found);
   size_t size() const { return rules_.size(); }
+  /// What add() was given, in order.
+  struct Added {
+    std::shared_ptr<const Rule> rule;
+    std::vector<Signature> found;
+  };
+  const std::vector<Added>& added() const { return added_; }
 
   /// Calls `visit` for each way to rewrite `a` with rules `first` and on until it returns true.
   /// What stands below its root, and below that of what it is rewritten into, has fewer than `size`
@@ -61,6 +67,7 @@ class Rewrites {
   std::vector<uint64_t> instance_ops_;  ///< the operator of the root
   std::vector<uint64_t> class_ops_;     ///< those that compute the class
   std::vector<Directed> rules_;
+  std::vector<Added> added_;
   std::map<const OpDef*, std::vector<size_t>> by_root_;
 };
 

@@ -139,7 +139,9 @@ def stats(model: Model) -> Report:
 
 
 def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Optional[Path] = None,
-           no_conditions: bool = False, threads: Optional[int] = None, seed: Optional[int] = None,
+           no_conditions: bool = False, store: Optional[Path] = None,
+           workers: Optional[int] = None, lease: Optional[float] = None,
+           threads: Optional[int] = None, seed: Optional[int] = None,
            time: Optional[float] = None, memory: Optional[float] = None,
            progress: Shown = None) -> Report:
     """Proves or refutes each rule of a file (a path, or its text: bytes, or lines), whatever it
@@ -150,6 +152,7 @@ def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Opti
     [('twice', 'proved:all-sizes')]
     """
     options: Dict[str, Any] = dict(out=out, cache=cache, no_conditions=no_conditions,
+                                   store=store, workers=workers, lease=lease,
                                    threads=threads, seed=seed, time=time, memory=memory)
     inputs: Dict[str, bytes] = {}
     if isinstance(rules, str) and "\n" in rules:  # no path, but what generate returns
@@ -164,7 +167,8 @@ def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Opti
 
 def generate(*, ops: Optional[str] = None, max_size: Optional[int] = None,
              out: Optional[Path] = None, audit: Optional[int] = None,
-             checkpoint: Optional[Path] = None, threads: Optional[int] = None,
+             checkpoint: Optional[Path] = None, store: Optional[Path] = None,
+             workers: Optional[int] = None, lease: Optional[float] = None, threads: Optional[int] = None,
              seed: Optional[int] = None, time: Optional[float] = None,
              memory: Optional[float] = None, progress: Shown = None) -> Candidates:
     """Enumerates small operator graphs and pairs those that compute the same. The candidates are a
@@ -176,7 +180,8 @@ def generate(*, ops: Optional[str] = None, max_size: Optional[int] = None,
     """
     done = call("generate", dict(ops=ops, max_size=max_size,
                                  out=True if out is None else os.fspath(out), audit=audit,
-                                 checkpoint=checkpoint, threads=threads, seed=seed, time=time,
+                                 checkpoint=checkpoint, store=store, workers=workers,
+                                 lease=lease, threads=threads, seed=seed, time=time,
                                  memory=memory), {}, progress)
     text = done.outputs.get("out", b"").decode() if out is None else read(os.fspath(out))
     return Candidates(text, Report(done.report, done.messages))

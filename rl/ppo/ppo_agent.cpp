@@ -21,10 +21,11 @@ PpoAgent::PpoAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& r
                {graphs.size(), options.from_kept, options.from_random},
                training_hash(graphs, rules, model), seed) {}
 
-auto PpoAgent::play(size_t graph, uint64_t seed) -> Episode {
+PpoEpisode PpoAgent::play(uint64_t number) {
+  size_t graph = number % pool_.size();
   EnvironmentPool::Lease env(pool_, graph);
-  Rng rng(seed);
-  Episode e;
+  Rng rng(combine(learner_.seed, number));
+  PpoEpisode e;
   e.graph = graph;
   env->reset(learner_.starts.draw(*env, graph, rng));
   e.original = env->original();
@@ -58,16 +59,32 @@ auto PpoAgent::play(size_t graph, uint64_t seed) -> Episode {
   return e;
 }
 
+/// The episodes from `first` on, by others or here. Not all of them once `stop` came.
+Result<std::vector<PpoEpisode>> PpoAgent::collect(uint64_t first, size_t count, const Stop& stop) {
+  std::vector<PpoEpisode> episodes(count);
+  if (!options_.elsewhere) {
+    parallel_for(count, options_.threads, [&](size_t k) {
+      if (!stop.must_end()) episodes[k] = play(first + k);
+    });
+    return episodes;
+  }
+  ASSIGN_OR_RETURN(auto played, options_.elsewhere(save(), first, count));
+  for (size_t k = 0; k < count; ++k) {
+    ASSIGN_OR_RETURN(episodes[k], episode_of(played[k]));
+  }
+  return episodes;
+}
+
 LogRow PpoAgent::iterate(const Stop& stop) {
   auto count = static_cast<size_t>(options_.episodes);
-  std::vector<Episode> episodes(count);
-  parallel_for(count, options_.threads, [&](size_t k) {
-    if (stop.must_end()) return;
-    auto number = static_cast<uint64_t>(learner_.iteration) * count + k;
-    episodes[k] = play(number % pool_.size(), combine(learner_.seed, number));
-  });
+  auto collected = collect(static_cast<uint64_t>(learner_.iteration) * count, count, stop);
   if (stop.must_end()) return {};
-  for (Episode& e : episodes) {
+  if (!collected) {
+    failure_ = collected.error();
+    return {};
+  }
+  std::vector<PpoEpisode>& episodes = *collected;
+  for (PpoEpisode& e : episodes) {
     learner_.real_steps += e.actions.size();
     learner_.starts.keep(e.graph, e.best, std::move(e.cheapest));
   }
@@ -76,11 +93,11 @@ LogRow PpoAgent::iterate(const Stop& stop) {
   return row;
 }
 
-LogRow PpoAgent::learn(const std::vector<Episode>& episodes) {
+LogRow PpoAgent::learn(const std::vector<PpoEpisode>& episodes) {
   std::vector<Sample> samples;
   std::vector<const Observation*> states;
   std::vector<double> totals, lengths, cost, overflow;
-  for (const Episode& e : episodes) {
+  for (const PpoEpisode& e : episodes) {
     auto a = gae(e.rewards, e.values, e.bootstrap, options_.discount, options_.lambda);
     for (size_t k = 0; k < e.actions.size(); ++k) {
       samples.push_back({static_cast<int32_t>(states.size()), e.actions[k], e.log_probs[k],

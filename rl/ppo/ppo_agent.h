@@ -2,11 +2,17 @@
 // The model-free agent: PPO on the real environment.
 #include "base/parallel.h"
 #include "rl/environment/pool.h"
+#include "rl/ppo/episode.h"
 #include "rl/ppo/ppo.h"
 #include "rl/training/learner.h"
 #include "rl/training/log.h"
 
 namespace regraft::rl {
+
+/// Has episodes played by others: `count` of them from number `first` on, by an agent that is as
+/// `agent` says. Each is what PpoAgent::episode gives.
+using PlayElsewhere = std::function<Result<std::vector<std::string>>(const Checkpoint& agent,
+                                                                     uint64_t first, size_t count)>;
 
 struct PpoAgentOptions {
   NetworkOptions network;
@@ -17,6 +23,7 @@ struct PpoAgentOptions {
   double from_kept = 0.3;    ///< part of the episodes that start at a cheap graph met before
   double from_random = 0.2;  ///< part that starts after random moves
   int threads = 1;
+  PlayElsewhere elsewhere;  ///< empty: episodes are played here
 };
 
 /// The same for any number of threads; what load() reads from save() goes on as if there had been
@@ -28,6 +35,10 @@ class PpoAgent {
            const cost::CostModel& model, const PpoAgentOptions& options, uint64_t seed);
   /// Collects episodes and learns from them. Ends early, changing nothing, when stopped.
   LogRow iterate(const Stop& stop);
+  /// An episode of the training, as bytes: a function of save() and its number.
+  std::string episode(uint64_t number) { return to_bytes(play(number)); }
+  /// Why iterate() ended early, where that was not `stop`.
+  const Status& failure() const { return failure_; }
   int64_t iterations() const { return learner_.iteration; }
   uint64_t real_steps() const { return learner_.real_steps; }
   /// Least cost met in a graph so far, in microseconds.
@@ -43,22 +54,14 @@ class PpoAgent {
 
  private:
   static constexpr const char* kKind = "ppo";
-  struct Episode {
-    size_t graph = 0;
-    double started = 0, best = 0, original = 0;
-    std::vector<Observation> observations;
-    std::vector<int32_t> actions;
-    std::vector<float> log_probs, rewards, values;
-    double bootstrap = 0, total = 0;
-    size_t overflow = 0;                  // see Environment::overflow; of all steps
-    std::vector<rewrite::Move> cheapest;  // from the original to the best
-  };
-  Episode play(size_t graph, uint64_t seed);
-  LogRow learn(const std::vector<Episode>& episodes);
+  PpoEpisode play(uint64_t number);
+  Result<std::vector<PpoEpisode>> collect(uint64_t first, size_t count, const Stop& stop);
+  LogRow learn(const std::vector<PpoEpisode>& episodes);
 
   PpoAgentOptions options_;
   EnvironmentPool pool_;
   Learner learner_;
+  Status failure_;
 };
 
 }  // namespace regraft::rl

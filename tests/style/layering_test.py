@@ -17,6 +17,7 @@ import tempfile
 LOWER = {"base", "ir"}
 MAY_INCLUDE = {
     "base": set(),
+    "fleet": {"base"},
     "ir": {"base"},
     "io": LOWER,
     "gen": LOWER,
@@ -29,7 +30,7 @@ MAY_INCLUDE = {
 }
 ROOMS = [*MAY_INCLUDE, "cli", "python"]
 PYTHON_MAY_IMPORT = {"regraft", "numpy", "onnx", "onnx_ir", "onnxruntime", "openvino", "tqdm",
-                     "gymnasium", "sb3_contrib", "stable_baselines3", "torch", "torch_geometric"}
+                     "gymnasium", "ray", "sb3_contrib", "stable_baselines3", "torch", "torch_geometric"}
 # Installed side by side, in one folder.
 BESIDE = {"cli/library/regraft_env.h": "regraft.h"}
 # Start of an included header -> files (path prefixes) that may include it.
@@ -61,7 +62,7 @@ THIRD_PARTY = {
 # What a file asks of the system or of a library -> files that may, so that it is done well once.
 CALLS = {
     r"\bofstream\b|\bfopen\(|::rename\(|\bmkos?temps?\(|SerializeToOstream":
-        ("writes a file", ["base/files/output_file.", "base/files/journal."]),
+        ("writes a file", ["base/files/output_file.", "base/files/journal.", "fleet/storage."]),
     r"\bposix_spawnp?\(|\bpopen\(|\bsystem\(|\bexec[vl]p?e?\(|\bfork\(":
         ("starts a program", ["base/process/"]),
     r"\bsignal\(SIG|\bsigaction\(": ("handles a signal", ["base/parallel.", "base/process/subprocess."]),

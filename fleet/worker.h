@@ -1,0 +1,28 @@
+#pragma once
+// A worker: takes bundles of tasks and does them until there is nothing left to wait for.
+#include <functional>
+
+#include "base/parallel.h"
+#include "fleet/task_store.h"
+
+namespace regraft::fleet {
+
+/// Does one task. An Error is this worker's, as where a model cannot be read: another may do it.
+using Perform = std::function<Result<std::string>(const Task&, const Stop&)>;
+
+struct WorkCounts {
+  uint64_t tasks = 0;  ///< done
+  uint64_t known = 0;  ///< of bundles that were taken over: done before
+  uint64_t bundles = 0;
+  double seconds = 0;  ///< at work
+};
+
+/// One bundle, where there is one that nobody is at. False: there is none, or `stop` came.
+Result<bool> work_once(TaskStore& store, const Perform& perform, const Stop& stop,
+                       WorkCounts& counts);
+
+/// Until no run is on and nothing is left to do, and none begins for `patience` seconds.
+Result<WorkCounts> work(TaskStore& store, const Perform& perform, double patience,
+                        const Stop& stop);
+
+}  // namespace regraft::fleet

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Fleets from outside: `--store`, `--workers` and `regraft work`, with workers that are killed,
+suspended or cannot write, and stores that someone altered. Bytes are those of one process.
+
+  python fleet_test.py REGRAFT [TestClass[.test]]
+"""
+import os
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import time
+
+import command_line
+from command_line import BAD_INPUT, DONE, INTERRUPTED, CommandLine, regraft
+
+RULES = command_line.venv.ROOT / "substitutions/extended.rules"
+
+
+def children(pid):
+    """Processes that a process started."""
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [int(word) for word in task.read_text().split()]
+    return found
+
+
+class Fleet(CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.base = pathlib.Path(self.keep.name)
+        self.store = self.base / "store"
+        lines = [line.split("  proved:")[0] for line in RULES.read_text().splitlines()]
+        bodies = [line for line in lines if not line.startswith("#")]
+        self.rules = self.base / "some.rules"
+        self.rules.write_text("\n".join([lines[0], *bodies[:24]]) + "\n")
+        self.count = 0
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([command_line.REGRAFT, *map(str, arguments)], text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, **options)
+
+    def next_file(self):
+        self.count += 1
+        return self.base / f"proved-{self.count}.rules"
+
+    def verify(self, *more):
+        out = self.next_file()
+        run = regraft("verify", self.rules, "-o", out, "-q", *more)
+        self.assert_exit(run, DONE)
+        return out.read_bytes()
+
+    def assert_all_done(self):
+        self.assertEqual(list((self.store / "open").iterdir()), [])
+        self.assertEqual(list((self.store / "tmp").iterdir()), [])
+
+
+class Verify(Fleet):
+    def test_the_bytes_are_those_of_one_process(self):
+        alone = self.verify()
+        self.assertGreater(alone.count(b"proved:"), 10)
+        self.assertEqual(self.verify("--store", self.store, "--workers", 2), alone)
+        self.assert_all_done()
+        results = list((self.store / "results").glob("*/*"))
+        self.assertEqual(len(results), 24)
+        before = {path: path.stat().st_mtime_ns for path in results}
+        self.assertEqual(self.verify("--store", self.store), alone)
+        self.assertEqual(before, {path: path.stat().st_mtime_ns for path in results})
+        self.assertEqual(self.verify("--store", self.base / "other"), alone)
+
+    def test_killed_workers_and_a_killed_run(self):
+        alone = self.verify()
+        for seed in range(3):
+            rng = random.Random(seed)
+            self.store = self.base / f"killed-{seed}"
+            run = self.start("verify", self.rules, "-o", self.next_file(), "-q", "--store",
+                             self.store, "--workers", 2)
+            time.sleep(rng.uniform(0.05, 0.6))
+            victims = children(run.pid)
+            if seed == 2:
+                victims.append(run.pid)
+            for pid in victims[:1] if seed == 0 else victims:
+                os.kill(pid, signal.SIGKILL)
+            run.communicate(timeout=300)
+            self.assertEqual(self.verify("--store", self.store, "--workers", 1), alone)
+            self.assert_all_done()
+
+    def test_a_suspended_worker_loses_its_lease_and_does_no_harm(self):
+        alone = self.verify()
+        run = self.start("verify", self.rules, "-o", self.next_file(), "-q", "--store",
+                         self.store, "--workers", 2, "--lease", 0.4)
+        deadline = time.time() + 60
+        leases = self.store / "leases"
+        while time.time() < deadline and not (leases.exists() and list(leases.iterdir())):
+            time.sleep(0.005)
+        suspended = children(run.pid)[0]
+        os.kill(suspended, signal.SIGSTOP)
+        try:
+            self.assertEqual(self.verify("--store", self.store, "--workers", 1, "--lease", 0.4),
+                             alone)
+        finally:
+            os.kill(suspended, signal.SIGCONT)
+        run.communicate(timeout=300)
+        self.assertEqual(run.returncode, DONE)
+
+    def test_a_worker_that_cannot_write(self):
+        alone = self.verify()
+        out = self.next_file()
+        run = self.start("verify", self.rules, "-o", out, "-q", "--store", self.store, "--workers",
+                         1)
+        while not (self.store / "store").exists():
+            time.sleep(0.005)
+        full = self.start("work", self.store, preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_FSIZE, (0, 0)))
+        said = full.communicate(timeout=300)[1]
+        if full.returncode != DONE:  # otherwise the other worker was faster
+            self.assertEqual(full.returncode, BAD_INPUT, said)
+            self.assertEqual(len(said.strip().splitlines()), 1, said)
+            self.assertIn(str(self.store), said)
+        run.communicate(timeout=300)
+        self.assertEqual(out.read_bytes(), alone)
+        self.assert_all_done()
+
+    def test_an_interrupted_run_goes_on(self):
+        alone = self.verify()
+        run = self.start("verify", self.rules, "-o", self.next_file(), "-q", "--store",
+                         self.store, "--workers", 2)
+        time.sleep(0.3)
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=300)
+        self.assertIn(run.returncode, (INTERRUPTED, DONE))
+        self.assertEqual(self.verify("--store", self.store), alone)
+
+
+class Stores(Fleet):
+    def refused(self, place, *arguments):
+        run = regraft(*arguments)
+        self.assert_refused(run, str(place))
+
+    def assert_refused(self, run, place):
+        self.assert_exit(run, BAD_INPUT)
+        self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+        self.assertIn(place, run.stderr)
+
+    def test_what_is_no_store(self):
+        self.refused(self.base / "none", "work", self.base / "none")
+        self.refused(self.base, "work", self.base)
+        self.refused(self.rules, "work", self.rules)
+        self.refused("/proc/1/store", "verify", self.rules, "--store", "/proc/1/store")
+        out = self.base / "out.rules"
+        self.refused(self.rules, "verify", self.rules, "--store", self.rules, "-o", out)
+        self.assertFalse(out.exists())
+
+    def test_a_store_of_another_version(self):
+        self.verify("--store", self.store)
+        header = self.store / "store"
+        kept = header.read_text()
+        header.write_text(kept.replace(kept.split()[-1], "0" * 64))
+        self.refused(self.store, "work", self.store)
+        self.refused("another version", "verify", self.rules, "--store", self.store)
+        self.assertEqual(len(list((self.store / "results").glob("*/*"))), 24)
+
+    def test_altered_and_cut_off_results(self):
+        alone = self.verify("--store", self.store)
+        result = sorted((self.store / "results").glob("*/*"))[0]
+        whole = result.read_bytes()
+        result.write_bytes(whole[:-5])
+        self.assertEqual(self.verify("--store", self.store), alone)
+        self.assertEqual(result.read_bytes(), whole)
+        result.write_bytes(whole.replace(b"proved", b"provee", 1))
+        out = self.base / "out.rules"
+        self.refused(result, "verify", self.rules, "--store", self.store, "-o", out)
+        self.assertFalse(out.exists())
+        result.unlink()
+        self.assertEqual(self.verify("--store", self.store), alone)
+
+    def test_an_altered_bundle(self):
+        self.verify("--store", self.store)
+        bundle = self.store / "open" / ("0" * 64)
+        bundle.write_text("nothing")
+        self.refused(bundle, "work", self.store)
+
+    def test_workers_wait_for_work(self):
+        self.verify("--store", self.store)
+        self.assert_exit(regraft("work", self.store, "--wait", 0), DONE)
+
+
+class Train(Fleet):
+    def test_the_policy_is_that_of_one_process(self):
+        self.tiny("tiny_fire")
+        common = ("train", "--graphs", self.folder, "--iterations", 2, "--episodes", 3, "-q", "-o")
+        alone, fleet = self.base / "alone.policy", self.base / "fleet.policy"
+        self.assert_exit(regraft(*common, alone), DONE)
+        self.assert_exit(regraft(*common, fleet, "--store", self.store, "--workers", 2), DONE)
+        self.assertEqual(alone.read_bytes(), fleet.read_bytes())
+        self.assertEqual(len(list((self.store / "results").glob("*/*"))), 6)
+        self.assert_all_done()
+
+    def test_other_agents_say_so(self):
+        self.tiny("tiny_fire")
+        run = regraft("train", "--graphs", self.folder, "--agent", "world-model", "-o",
+                      self.base / "x.policy", "--store", self.store)
+        self.assert_exit(run, BAD_INPUT)
+        self.assertIn("--store", run.stderr)
+
+
+if __name__ == "__main__":
+    command_line.main()
