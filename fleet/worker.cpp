@@ -40,20 +40,20 @@ Result<bool> work_once(TaskStore& store, const Perform& perform, const Stop& sto
 Result<WorkCounts> work(TaskStore& store, const Perform& perform, double patience,
                         const Stop& stop) {
   WorkCounts counts;
-  auto seen = Clock::now();  // something to do, or someone who waits for it
+  auto start = Clock::now();
+  bool met = false;  // something to do, or someone who waits for it
   auto pause = kIdleFirst;
   while (!stop.must_end()) {
     ASSIGN_OR_RETURN(bool worked, work_once(store, perform, stop, counts));
     if (worked) {
       pause = kIdleFirst;
-      seen = Clock::now();
+      met = true;
       continue;
     }
     ASSIGN_OR_RETURN(auto open, store.offered());
-    if (!open.empty() || store.is_running())
-      seen = Clock::now();
-    else if (counts.bundles > 0 || seconds_since(seen) > patience)
-      break;
+    bool wanted = !open.empty() || store.is_running();
+    if (!wanted && (met || seconds_since(start) > patience)) break;
+    met = met || wanted;
     std::this_thread::sleep_for(pause);
     pause = std::min(kIdleMost, pause * 2);
   }

@@ -21,7 +21,7 @@ struct WorkCounts {
 Result<bool> work_once(TaskStore& store, const Perform& perform, const Stop& stop,
                        WorkCounts& counts);
 
-/// Until no run is on and nothing is left to do, and none begins for `patience` seconds.
+/// Until no run is on and nothing is left to do; at first waits `patience` seconds for either.
 Result<WorkCounts> work(TaskStore& store, const Perform& perform, double patience,
                         const Stop& stop);
 

@@ -169,7 +169,7 @@ def full_disk(job):
     """A store on a disk that is full before the end; then there is room, and the run goes on."""
     disk, out = job.folder / "disk", job.folder / "full.rules"
     disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "none", disk], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=220k", "none", disk], check=True)
     try:
         store = disk / "store"
         first = started(job, store, out, "--workers", "2")

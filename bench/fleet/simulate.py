@@ -87,7 +87,7 @@ def simulate(cost, counts, workers, judge_seconds, growing):
     shares = max(1, int(enumerate_seconds / SHARE_SECONDS))
     end = fleet.stage(0.0, shares, enumerate_seconds / shares)
     end = fleet.stage(end, max(32, shares // 4), 0.2 * enumerate_seconds / max(32, shares // 4))
-    enumerated = end
+    enumerated, tasks = end, fleet.tasks
     settled = 0.0
     judged = cost["judged"] * pairs
     every = list(rounds_of(pairs, growing))
@@ -96,16 +96,17 @@ def simulate(cost, counts, workers, judge_seconds, growing):
     for size in sampled:
         work = size * cost["pair"]
         parts = max(1, min(int(work / CONNECT_SECONDS), size))
-        begun = end
+        begun, before = end, fleet.tasks
         end = fleet.stage(end, parts, work / parts)
         # The loose groups of a round: as many as of all, judged in turn.
         settle = judge_seconds * judged * size / pairs
         end += settle
         reached += (end - begun) * weight
+        tasks += (fleet.tasks - before) * weight
         settled += settle * weight
     moved = applications * RUN_BYTES * 2 + pairs * PAIR_BYTES
     return dict(applications=applications, pairs=pairs, shares=shares, rounds=len(every),
-                tasks=fleet.tasks, enumerate_hours=enumerated / 3600, round_hours=reached / 3600,
+                tasks=round(tasks), enumerate_hours=enumerated / 3600, round_hours=reached / 3600,
                 judge_hours=settled / 3600, bytes=moved, lost=fleet.lost,
                 cpu_hours=(enumerate_seconds * 1.2 + pairs * cost["pair"]) / 3600)
 
