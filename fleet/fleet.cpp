@@ -142,7 +142,8 @@ Result<std::vector<std::string>> Fleet::run(const std::string& label,
     ASSIGN_OR_RETURN(size_t done, wanted.collect());
     if (done > 0) lost_in_vain_ = 0;
     progress.add(done);
-    progress.note(std::to_string(options_.workers) + " workers here, " +
+    auto held = store_.storage().list("leases");
+    progress.note(std::to_string(held ? held->size() : 0) + " at work, " +
                   std::to_string(counts_.lost) + " replaced, " + std::to_string(wanted.open()) +
                   " bundles open");
     pause = done > 0 ? kShortest : std::min(kLongest, pause * 2);

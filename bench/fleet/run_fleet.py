@@ -165,20 +165,35 @@ def wait_for(condition, seconds=60):
         time.sleep(0.002)
 
 
+def fill(disk):
+    """Until nothing can be written any more."""
+    with open(disk / "filler", "wb", buffering=0) as out:
+        for size in (1 << 16, 1 << 12, 1):
+            try:
+                while out.write(bytes(size)):
+                    pass
+            except OSError:
+                pass
+
+
 def full_disk(job):
-    """A store on a disk that is full before the end; then there is room, and the run goes on."""
+    """A store on a disk that becomes full; then there is room again, and the run goes on."""
     disk, out = job.folder / "disk", job.folder / "full.rules"
     disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=220k", "none", disk], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk], check=True)
     try:
         store = disk / "store"
+        results = lambda: len(list((store / "results").glob("*/*")))  # noqa: E731
         first = started(job, store, out, "--workers", "2")
+        wait_for(lambda: results() >= 5)
+        fill(disk)
         said = first.communicate()[1].strip().splitlines()
-        kept = len(list((store / "results").glob("*/*")))
-        subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
+        kept = results()
+        (disk / "filler").unlink()
         second = started(job, store, out, "--workers", "2")
         second.communicate()
-        return dict(first_exit=first.returncode, said=said[-1].replace(str(job.folder), ""),
+        return dict(first_exit=first.returncode,
+                    said=said[-1].replace(str(job.folder), "") if said else "",
                     results_kept=kept, second_exit=second.returncode,
                     same=out.read_bytes() == job.expected)
     finally:

@@ -5,14 +5,14 @@
 
 #include "base/files/bytes.h"
 #include "gen/minimise/pair.h"
-#include "ir/rule/text.h"
 
 namespace regraft::gen {
 namespace {
 
-constexpr size_t kBatch = 2048;   // groups that are connected side by side
-constexpr size_t kLarge = 4096;   // applications of a group that is connected over all threads
-constexpr size_t kBlock = 16384;  // of its applications side by side
+constexpr size_t kBatch = 2048;    // groups that are connected side by side
+constexpr size_t kBatchPart = 16;  // at least this part of those that are done
+constexpr size_t kLarge = 4096;    // applications of a group that is connected over all threads
+constexpr size_t kBlock = 16384;   // of its applications side by side
 
 /// The numbers above 1 of all attributes.
 std::set<int64_t> numbers_of(const Bank& bank, TermId t) {
@@ -370,7 +370,7 @@ size_t Minimiser::replay(size_t position, const std::vector<size_t>& judged, con
 }
 
 size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
-  size_t end = std::min(items_.size(), position + kBatch);
+  size_t end = std::min(items_.size(), position + std::max(kBatch, position / kBatchPart));
   std::vector<Links> links(end - position);
   if (others_) failure_ = connect_by_others(position, links);
   if (!failure_) return position;
@@ -397,98 +397,38 @@ size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
   return position;
 }
 
-void Minimiser::share(const Helpers& helpers, std::string part, std::string tuples) {
-  others_ = Others{helpers, std::move(part), std::move(tuples), {}, 0};
-}
-
-/// Rules as text; what was told once is not told again.
-Status Minimiser::tell_rules() {
-  const auto& added = rewrites_.added();
-  if (others_->told == added.size()) return {};
-  ByteWriter out;
-  out.number<uint64_t>(added.size() - others_->told);
-  for (size_t k = others_->told; k < added.size(); ++k) {
-    Rule rule = *added[k].rule;
-    rule.name = "r";
-    out.text(to_string(rule)).number<uint64_t>(added[k].found.size());
-    for (const Signature& s : added[k].found) {
-      out.number<uint64_t>(s.size());
-      for (const std::string& word : s) out.text(word);
-    }
-  }
-  others_->told = added.size();
-  ASSIGN_OR_RETURN(std::string name, others_->helpers.objects.keep(out.finish()));
-  others_->rules.push_back(std::move(name));
-  return {};
-}
-
 /// As connect() with all rules, of the groups from `position` on that are not large.
 Status Minimiser::connect_by_others(size_t position, std::vector<Links>& links) {
-  constexpr size_t kTogether = 128;
-  RETURN_IF_ERROR(tell_rules());
-  ByteWriter head;
-  head.text(others_->part).text(others_->tuples).number<uint64_t>(others_->rules.size());
-  for (const std::string& name : others_->rules) head.text(name);
-  const std::string common = head.finish();
-  std::vector<std::vector<size_t>> parts;
+  std::vector<size_t> items;
   for (size_t k = 0; k < links.size(); ++k) {
     links[k] = Links(items_[position + k]);
-    if (items_[position + k].is_large()) continue;  // over all threads, later
-    if (parts.empty() || parts.back().size() == kTogether) parts.emplace_back();
-    parts.back().push_back(k);
+    if (!items_[position + k].is_large()) items.push_back(position + k);  // those later
   }
-  std::vector<Task> tasks;
-  for (const auto& part : parts) {
-    ByteWriter groups;
-    groups.number<uint64_t>(part.size());
-    for (size_t k : part) {
-      const Item& item = items_[position + k];
-      std::vector<uint64_t> bits;
-      for (Application a : item.applications) bits.push_back(a.bits);
-      groups.number<int32_t>(item.level).number(item.known).numbers(bits);
-    }
-    tasks.push_back({"connect", common + ByteWriter().text(groups.finish()).finish()});
+  ASSIGN_OR_RETURN(std::string answers, ask_others(items));
+  ByteReader in(answers);
+  for (size_t item : items) {
+    Links& l = links[item - position];
+    for (size_t* n : {&l.parts, &l.renaming, &l.common, &l.derivable}) *n = in.number<uint64_t>();
+    auto parent = in.numbers<uint32_t>();
+    l.rules = rewrites_.size();
+    if (l.connected()) continue;
+    bool fits = parent.size() == l.parent.size() &&
+                std::ranges::all_of(parent, [&](uint32_t n) { return n < parent.size(); });
+    if (!fits) return error("a part of minimising that is none");
+    std::ranges::copy(parent, l.parent.begin());
   }
-  ASSIGN_OR_RETURN(auto results, others_->helpers.run(tasks));
-  for (size_t p = 0; p < parts.size(); ++p) {
-    ByteReader in(results[p]);
-    for (size_t k : parts[p]) {
-      Links& l = links[k];
-      l.parts = in.number<uint64_t>();
-      l.renaming = in.number<uint64_t>();
-      l.common = in.number<uint64_t>();
-      l.derivable = in.number<uint64_t>();
-      auto parent = in.numbers<uint32_t>();
-      l.rules = rewrites_.size();
-      if (l.connected()) continue;
-      bool fits = parent.size() == l.parent.size() &&
-                  std::ranges::all_of(parent, [&](uint32_t n) { return n < parent.size(); });
-      if (!fits) return error("a part of minimising that is none");
-      std::ranges::copy(parent, l.parent.begin());
-    }
-    if (!in.at_end()) return error("a part of minimising that is none");
-  }
-  return {};
+  return in.at_end() ? Status() : error("a part of minimising that is none");
 }
 
-Result<std::string> Minimiser::connect_for(std::string_view groups) {
-  ByteReader in(groups);
+std::string Minimiser::connected(const Item& item) const {
+  Links links(item);
+  connect(item, 0, links, nullptr);
+  std::vector<uint32_t> parent;
+  if (!links.connected()) parent.assign(links.parent.begin(), links.parent.end());
   ByteWriter out;
-  for (size_t left = in.count(20); left > 0 && in.fits(); --left) {
-    Item item;
-    item.level = in.number<int32_t>();
-    item.known = in.number<ClassId>();
-    for (uint64_t bits : in.numbers<uint64_t>()) item.applications.push_back({bits});
-    if (!in.fits() || item.applications.empty()) break;
-    Links links(item);
-    connect(item, 0, links, nullptr);
-    std::vector<uint32_t> parent;
-    if (!links.connected()) parent.assign(links.parent.begin(), links.parent.end());
-    out.number<uint64_t>(links.parts).number<uint64_t>(links.renaming);
-    out.number<uint64_t>(links.common).number<uint64_t>(links.derivable).numbers(parent);
-  }
-  if (!in.at_end()) return error("groups to connect that are none");
-  return out.finish();
+  for (size_t n : {links.parts, links.renaming, links.common, links.derivable})
+    out.number<uint64_t>(n);
+  return out.numbers(parent).finish();
 }
 
 }  // namespace regraft::gen

@@ -55,7 +55,7 @@ class Minimiser {
   /// Why run() came no further, where it was not stopped.
   const Status& failure() const { return failure_; }
   /// How others' groups are connected by the rules that are known here.
-  Result<std::string> connect_for(std::string_view groups);
+  Result<std::string> connect_for(std::string_view groups) const;
   const Rewrites& rewrites() const { return rewrites_; }
   /// Pairs by number. REQUIRES: ascending, below pairs().
   std::vector<Pair> pairs_at(const std::vector<uint64_t>& numbers);
@@ -101,7 +101,9 @@ class Minimiser {
   Pair pair(const Item& item, size_t application);
   bool settle(size_t index, Links& links, const Stop* stop);
   Status connect_by_others(size_t position, std::vector<Links>& links);
+  std::string connected(const Item& item) const;
   Status tell_rules();
+  Result<std::string> ask_others(const std::vector<size_t>& items);
   void take(TermId lhs, TermId rhs);
   Reading direct(TermId lhs, TermId rhs);
 
