@@ -3,7 +3,7 @@
 and under GNU parallel are killed (-9) at random moments, suspended, robbed of their leases and left
 without disk. Then: how it scales. Keeps figures in fleet.json and writes ../fleet.md.
 
-  python bench/fleet/run_fleet.py [--runs 100] [--only ray,parallel,trouble,scaling]
+  python bench/fleet/run_fleet.py [--runs 100] [--only ray,parallel,trouble,scaling,sizes]
 
 Ray: with a Python that has it (pip install ray). GNU parallel: apt-get install parallel. The full
 disk is a small tmpfs, so that part needs root.
@@ -274,11 +274,19 @@ def scaling(folder):
     return figures
 
 
+def sizes(folder):
+    """What simulate.py needs beside ../generate.json."""
+    report_file = folder / "core2.json"
+    subprocess.run([program.find(), "generate", "--ops", "core", "--max-size", "2", "-q", "-o",
+                    str(folder / "core2.rules"), "--json", str(report_file)], check=True)
+    return {"core:2": json.loads(report_file.read_text())}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--rules", type=int, default=60)
-    parser.add_argument("--only", default="parallel,trouble,scaling,ray")
+    parser.add_argument("--only", default="parallel,trouble,scaling,sizes,ray")
     flags = parser.parse_args()
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     figures["machine"] = f"{os.cpu_count()} cores, {platform.machine()}"
@@ -301,6 +309,8 @@ def main():
                                  "two workers at one task": two_at_one(job)}
             elif part == "scaling":
                 figures[part] = scaling(folder)
+            elif part == "sizes":
+                figures[part] = sizes(folder)
             FIGURES.write_text(json.dumps(figures, indent=1) + "\n")
             print(part, json.dumps(figures[part]), flush=True)
     report.write(figures)
