@@ -19,7 +19,7 @@ def kill_table(figures):
         return []
     return ["## Workers that are killed", "",
             f"`regraft verify` of {figures['rules']} rules; in each run one worker is killed with "
-            "-9 at a random moment. Same: the proved file has the bytes of one process.", "",
+            "-9 at a random moment, unless the run ended before. Same: the proved file has the bytes of one process.", "",
             "| under | runs | workers | killed | of these while they held a lease | same bytes | "
             "runs that failed | tasks left open | wall |",
             "|---|---|---|---|---|---|---|---|---|", *rows, ""]

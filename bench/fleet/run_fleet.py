@@ -129,12 +129,12 @@ def by_parallel(command):
 
 
 def kill_runs(job, runner, runs, seed):
-    """Runs, each with a worker killed; what came of them."""
+    """Runs until so many had a worker killed; what came of them."""
     rng = random.Random(seed)
     figures = dict(runs=0, killed=0, killed_at_work=0, same=0, failed=0, left_open=0)
     start = time.perf_counter()
-    for k in range(runs):
-        store, out = job.folder / f"store-{k}", job.folder / "fleet.rules"
+    while figures["killed"] < runs:
+        store, out = job.folder / f"store-{figures['runs']}", job.folder / "fleet.rules"
         out.unlink(missing_ok=True)
         killer = Killer(store, rng, job.seconds)
         killer.start()
@@ -282,6 +282,10 @@ def sizes(folder):
     return {"core:2": json.loads(report_file.read_text())}
 
 
+def keep(figures):
+    FIGURES.write_text(json.dumps(figures, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=100)
@@ -311,7 +315,7 @@ def main():
                 figures[part] = scaling(folder)
             elif part == "sizes":
                 figures[part] = sizes(folder)
-            FIGURES.write_text(json.dumps(figures, indent=1) + "\n")
+            keep(figures)
             print(part, json.dumps(figures[part]), flush=True)
     report.write(figures)
 

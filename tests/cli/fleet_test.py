@@ -187,6 +187,35 @@ class Stores(Fleet):
         self.assert_exit(regraft("work", self.store, "--wait", 0), DONE)
 
 
+class Generate(Fleet):
+    def generate(self, name, *more):
+        out = self.base / name
+        self.assert_exit(regraft("generate", "--ops", "taso", "--max-size", 2, "-q", "-o", out,
+                                 *more), DONE)
+        return out.read_bytes()
+
+    def test_the_candidates_are_those_of_one_process(self):
+        alone = self.generate("alone")
+        self.assertGreater(alone.count(b"=>"), 20)
+        self.assertEqual(self.generate("fleet", "--store", self.store, "--workers", 2), alone)
+        self.assertGreater(len(list((self.store / "results").glob("*/*"))), 30)
+        self.assertEqual(self.generate("again", "--store", self.store), alone)
+        self.assert_all_done()
+
+    def test_killed_workers(self):
+        alone = self.generate("alone")
+        run = self.start("generate", "--ops", "taso", "--max-size", 2, "-q", "-o",
+                         self.base / "fleet", "--store", self.store, "--workers", 2)
+        rng = random.Random(7)
+        for _ in range(3):
+            time.sleep(rng.uniform(0.05, 0.2))
+            for pid in children(run.pid)[:1]:
+                os.kill(pid, signal.SIGKILL)
+        run.communicate(timeout=300)
+        self.assertEqual(run.returncode, DONE)
+        self.assertEqual((self.base / "fleet").read_bytes(), alone)
+
+
 class Train(Fleet):
     def test_the_policy_is_that_of_one_process(self):
         self.tiny("tiny_fire")
