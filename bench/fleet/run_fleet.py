@@ -167,7 +167,7 @@ def wait_for(condition, seconds=60):
 
 def fill(disk):
     """Until nothing can be written any more."""
-    with open(disk / "filler", "wb", buffering=0) as out:
+    with open(disk / "filler", "ab", buffering=0) as out:
         for size in (1 << 16, 1 << 12, 1):
             try:
                 while out.write(bytes(size)):
@@ -186,7 +186,8 @@ def full_disk(job):
         results = lambda: len(list((store / "results").glob("*/*")))  # noqa: E731
         first = started(job, store, out, "--workers", "2")
         wait_for(lambda: results() >= 5)
-        fill(disk)
+        while first.poll() is None:
+            fill(disk)
         said = first.communicate()[1].strip().splitlines()
         kept = results()
         (disk / "filler").unlink()

@@ -412,8 +412,8 @@ Status Minimiser::connect_by_others(size_t position, std::vector<Links>& links) 
     auto parent = in.numbers<uint32_t>();
     l.rules = rewrites_.size();
     if (l.connected()) continue;
-    bool fits = parent.size() == l.parent.size() &&
-                std::ranges::all_of(parent, [&](uint32_t n) { return n < parent.size(); });
+    bool fits = parent.size() == l.parent.size();
+    for (size_t k = 0; fits && k < parent.size(); ++k) fits = parent[k] <= k;  // no circles
     if (!fits) return error("a part of minimising that is none");
     std::ranges::copy(parent, l.parent.begin());
   }

@@ -28,19 +28,40 @@ Observation read_observation(ByteReader& in) {
   return o;
 }
 
-/// The arrays have the lengths that each other says.
+bool all_below(const std::vector<int32_t>& numbers, size_t end) {
+  return std::ranges::all_of(numbers,
+                             [&](int32_t n) { return n >= 0 && static_cast<size_t>(n) < end; });
+}
+
+/// Where the parts of a list begin, and its end.
+bool are_bounds(const std::vector<int32_t>& first, size_t parts, size_t end) {
+  return first.size() == parts + 1 && first.front() == 0 && std::ranges::is_sorted(first) &&
+         static_cast<size_t>(first.back()) == end;
+}
+
+bool is_consistent(const Observation& o) {
+  size_t nodes = o.op.size();
+  bool lists = o.nodes >= 0 && static_cast<size_t>(o.nodes) == nodes &&
+               o.node.size() == nodes * kNodeFeatures && o.source.size() == o.target.size() &&
+               o.edge.size() == o.edges() * kEdgeFeatures &&
+               o.match.size() == o.matches() * kMatchFeatures;
+  return lists && all_below(o.op, op_names().size()) && all_below(o.source, nodes) &&
+         all_below(o.target, nodes) && all_below(o.inside, nodes) && all_below(o.near, nodes) &&
+         are_bounds(o.inside_first, o.matches(), o.inside.size()) &&
+         are_bounds(o.near_first, o.matches(), o.near.size());
+}
+
+/// The arrays have the lengths that each other says, and nothing points outside.
 bool is_consistent(const PpoEpisode& e) {
   size_t steps = e.actions.size();
-  if (e.observations.size() != steps || e.log_probs.size() != steps || e.rewards.size() != steps ||
-      e.values.size() != steps)
-    return false;
-  return std::ranges::all_of(e.observations, [](const Observation& o) {
-    size_t nodes = o.op.size();
-    return static_cast<size_t>(o.nodes) == nodes && o.node.size() == nodes * kNodeFeatures &&
-           o.source.size() == o.target.size() && o.edge.size() == o.edges() * kEdgeFeatures &&
-           o.match.size() == o.matches() * kMatchFeatures &&
-           o.inside_first.size() == o.near_first.size();
-  });
+  bool lists = e.observations.size() == steps && e.log_probs.size() == steps &&
+               e.rewards.size() == steps && e.values.size() == steps;
+  for (size_t k = 0; lists && k < steps; ++k) {
+    int32_t action = e.actions[k];  // the last one ends the episode
+    lists = is_consistent(e.observations[k]) && action >= 0 &&
+            static_cast<size_t>(action) <= e.observations[k].matches();
+  }
+  return lists;
 }
 
 }  // namespace
