@@ -70,12 +70,11 @@ Result<Enumeration> Run::enumerate_grammar(ShapedOps& ops, int max_size, Bank& b
 }
 
 void Run::collect(const Finding& finding) {
-  const Generalised& g = finding.general;
-  if (!collector_.add(g.rule, g.signature)) return;
-  Generalised forward = g;
-  forward.rule.both = false;
-  if (auto merge = merge_of(forward, kShapeSeed); merge && collector_.add(*merge, g.signature))
-    ++report_.merges;
+  if (!collector_.add(finding.rule, finding.signature)) return;
+  Rule forward = finding.rule;
+  forward.both = false;
+  auto merge = merge_of(forward, finding.signature, kShapeSeed);
+  if (merge && collector_.add(*merge, finding.signature)) ++report_.merges;
 }
 
 void Run::add(const DistilCounts& c) {

@@ -4,6 +4,7 @@
 #include "base/progress.h"
 #include "gen/generalise/generalise.h"
 #include "gen/minimise/rewrites.h"
+#include "gen/minimise/verdict.h"
 
 namespace regraft::gen {
 
@@ -21,11 +22,8 @@ struct DistilCounts {
   uint64_t grows = 0;         ///< rules whose right side contains the left, which are left out
 };
 
-/// Rules found by a grammar, and where it stands.
-struct Finding {
-  Generalised general;
-  TermId lhs = -1, rhs = -1;  ///< the witness pair, in the bank
-};
+/// A rule found, and the shapes where it was.
+using Finding = Verdict::Found;
 
 /// Judges the pairs of a ValueGraph one group of equal values after the other, smaller sizes
 /// first. Deterministic for any number of threads.
@@ -33,6 +31,7 @@ class Minimiser {
  public:
   /// `found` is called for each new rule, in order.
   using Sink = std::function<void(const Finding&)>;
+  /// `bank` is the one of the graph's variables, and outlives it.
   Minimiser(const ValueGraph& graph, Bank& bank, uint64_t seed, int threads, Sink found);
 
   /// A rule that is known beforehand, and where it was found.
@@ -72,9 +71,11 @@ class Minimiser {
     MatchKind match = MatchKind::Renaming;
   };
 
-  /// Whether a pair is a rule from left to right.
-  enum class Reading : uint8_t { False, Forward, Both };
-
+  /// What was found of an item's pair ahead of its turn.
+  struct Ahead {
+    size_t application = 0;
+    std::optional<Verdict> verdict;
+  };
   void collect();
   std::vector<uint32_t> class_weights() const;
   uint32_t weight_of(Application a, const std::vector<uint32_t>& classes) const;
@@ -89,13 +90,16 @@ class Minimiser {
   std::optional<size_t> node_of(const Item& item, const Links& links, const Rewritten& r) const;
   std::optional<Application> followed(ClassId c, const Label& then) const;
   void unfold(Application a, int size, const std::function<void(const Rewritten&)>& reach) const;
-  Pair pair(const Item& item, size_t application);
-  bool settle(size_t index, Links& links, const Stop* stop);
-  void take(TermId lhs, TermId rhs);
-  Reading direct(TermId lhs, TermId rhs);
+  Pair pair(Bank& bank, const Item& item, size_t application) const;
+  Verdict verdict(const Item& item, size_t application) const;
+  size_t look_ahead(size_t position, std::vector<Links>& links, size_t k,
+                    std::vector<Ahead>& ahead) const;
+  bool settle(size_t index, Links& links, Ahead& ahead, const Stop* stop);
+  void take(Verdict verdict);
 
   const ValueGraph& graph_;
   Bank& bank_;
+  const Bank variables_;  ///< bank_ before any term
   uint64_t seed_;
   int threads_;
   Sink found_;
