@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
+
+#include "base/hash.h"
 
 namespace regraft::gen {
 namespace {
@@ -9,7 +12,8 @@ namespace {
 constexpr size_t kBatch = 2048;   // groups that are connected side by side
 constexpr size_t kLarge = 4096;   // applications of a group that is connected over all threads
 constexpr size_t kBlock = 16384;  // of its applications side by side
-constexpr size_t kAhead = 6;      // groups that are judged side by side
+constexpr size_t kAhead = 2;      // groups that are judged side by side
+constexpr size_t kNext = 4;       // from how many they are chosen
 
 }  // namespace
 
@@ -329,24 +333,54 @@ size_t Minimiser::replay(size_t position, const std::vector<size_t>& judged, con
   return position;
 }
 
-/// Judges the next few groups from k on that are not connected, side by side; some of them may
-/// prove connected by what others give. Returns the group after the last of them. What is found in
-/// the end does not depend on the number of threads.
-size_t Minimiser::look_ahead(size_t position, std::vector<Links>& links, size_t k,
-                             std::vector<Ahead>& ahead) const {
+/// The operators of a term of an application, whatever their attributes.
+uint64_t Minimiser::template_of(Application a) const {
+  auto instance = static_cast<size_t>(a.instance());
+  const ShapedOps& ops = graph_.plans();
+  uint64_t h = hash_text(ops.label(instance).op->name);
+  if (const Label* then = ops.then(instance)) h = combine(h, hash_text(then->op->name));
+  for (ClassId c : graph_.operands(a))
+    h = combine(h, graph_.is_leaf(c) ? 1 : template_of(graph_.first(c)));
+  return h;
+}
+
+/// Two templates: of what is known and of an application.
+std::pair<uint64_t, uint64_t> Minimiser::templates_of(const Item& item, size_t application) const {
+  uint64_t left = 1;
+  if (item.known == kNoClass)
+    left = template_of(item.applications[0]);
+  else if (!graph_.is_leaf(item.known))
+    left = template_of(graph_.first(item.known));
+  return {left, template_of(item.applications[application])};
+}
+
+/// Connects the next groups from k on with the rules of late; where the group at k stays loose, it
+/// is judged and, side by side with it, others of them that look different: what looks the same is
+/// often connected by what the first of them gives. What is found in the end depends neither on
+/// this nor on the number of threads.
+void Minimiser::look_ahead(size_t position, std::vector<Links>& links, size_t k,
+                           std::vector<Ahead>& ahead) const {
   std::vector<size_t> loose;
-  for (; k < links.size() && loose.size() < kAhead; ++k)
-    if (!links[k].connected() && !items_[position + k].is_large()) loose.push_back(k);
+  for (size_t j = k; j < links.size() && loose.size() < kNext; ++j)
+    if (!links[j].connected() && !items_[position + j].is_large()) loose.push_back(j);
   parallel_for(loose.size(), threads_, [&](size_t j) {
-    const Item& item = items_[position + loose[j]];
     Links& l = links[loose[j]];
-    if (l.rules < rewrites_.size()) connect(item, l.rules, l, nullptr);
+    if (l.rules < rewrites_.size()) connect(items_[position + loose[j]], l.rules, l, nullptr);
     l.rules = rewrites_.size();
-    if (l.connected() || threads_ < 2) return;
-    size_t first = l.first_loose();
-    ahead[loose[j]] = {first, verdict(item, first)};
   });
-  return k;
+  if (links[k].connected()) return;
+  std::vector<size_t> chosen;
+  std::set<std::pair<uint64_t, uint64_t>> seen;
+  for (size_t j : loose) {
+    if (links[j].connected() || ahead[j].verdict || chosen.size() == kAhead) continue;
+    ahead[j].application = links[j].first_loose();
+    if (seen.insert(templates_of(items_[position + j], ahead[j].application)).second)
+      chosen.push_back(j);
+  }
+  parallel_for(chosen.size(), threads_, [&](size_t j) {
+    Ahead& a = ahead[chosen[j]];
+    a.verdict = verdict(items_[position + chosen[j]], a.application);
+  });
 }
 
 size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
@@ -364,9 +398,9 @@ size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
       },
       16);
   const size_t first = position;
-  size_t looked = 0;
   for (size_t k = 0; k < links.size() && !stop.must_end(); ++k) {
-    if (k == looked) looked = look_ahead(first, links, k, ahead);
+    if (threads_ > 1 && !links[k].connected() && !ahead[k].verdict && !items_[position].is_large())
+      look_ahead(first, links, k, ahead);
     if (stop.must_end()) break;
     if (!links[k].connected() && !settle(position, links[k], ahead[k], &stop)) break;
     if (stop.must_end()) break;  // perhaps in the midst of it

@@ -92,8 +92,10 @@ class Minimiser {
   void unfold(Application a, int size, const std::function<void(const Rewritten&)>& reach) const;
   Pair pair(Bank& bank, const Item& item, size_t application) const;
   Verdict verdict(const Item& item, size_t application) const;
-  size_t look_ahead(size_t position, std::vector<Links>& links, size_t k,
-                    std::vector<Ahead>& ahead) const;
+  uint64_t template_of(Application a) const;
+  std::pair<uint64_t, uint64_t> templates_of(const Item& item, size_t application) const;
+  void look_ahead(size_t position, std::vector<Links>& links, size_t k,
+                  std::vector<Ahead>& ahead) const;
   bool settle(size_t index, Links& links, Ahead& ahead, const Stop* stop);
   void take(Verdict verdict);
 
