@@ -142,7 +142,7 @@ Status Run::grammar(const Grammar& grammar) {
   Judged t;
   t.ops = std::make_unique<ShapedOps>(grammar, options_.trials, options_.seed);
   RETURN_IF_ERROR(t.ops->load());
-  t.bank = std::make_unique<Bank>(options_.seed);
+  t.bank = std::make_unique<Bank>(kShapeSeed);
   int size = std::max(1, options_.max_size + grammar.more);
   ASSIGN_OR_RETURN(Enumeration found, enumerate_grammar(*t.ops, size, *t.bank));
   if (found.ended == Ended::Stopped) return {};

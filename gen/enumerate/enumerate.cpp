@@ -120,7 +120,9 @@ void Enumerator::add_leaf(const LeafKind& kind, size_t kind_index, int number, i
     if (store_.channels == Channels::Exponents) store_.w[at + e] = x.w;
   }
   auto trials = static_cast<size_t>(plans_.trials());
-  const OrderSampler order(plans_.bounds(), trials);
+  auto sizes = store_.channels == Channels::Exponents ? OrderSampler::Sizes::Small
+                                                      : OrderSampler::Sizes::All;
+  const OrderSampler order(plans_.bounds(), trials, sizes);
   auto values = order.values(std::move(random), n / trials, static_cast<size_t>(number), rng);
   std::ranges::copy(values, store_.r.begin() + static_cast<ptrdiff_t>(at));
   graph_->keys_.push_back(info.key(dot_p(info.weights, {store_.v.data() + at, n})));
