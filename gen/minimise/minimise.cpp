@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <utility>
 
 #include "base/hash.h"
 
@@ -240,8 +241,8 @@ void Minimiser::connect(const Item& item, size_t first_rule, Links& links, const
   if (!item.is_large()) connect_known(item, first_rule, links);
 }
 
-void Minimiser::take(Verdict verdict) {
-  for (Finding& f : verdict.found) {
+void Minimiser::take(const Verdict& verdict) {
+  for (const Finding& f : verdict.found) {
     rewrites_.add(f.rule, {f.signature});
     if (f.grows)
       ++counts_.grows;
@@ -308,25 +309,30 @@ bool Minimiser::settle(size_t index, Links& links, Ahead& ahead, const Stop* sto
     if (links.connected()) break;
     if (links.root(k + 1) == 0) continue;
     if (stop && stop->must_end()) return false;
-    if (judged_.empty() || judged_.back() != index) judged_.push_back(index);
-    bool known = ahead.verdict && ahead.application == k;
-    take(known ? *std::move(ahead.verdict) : verdict(item, k));
-    ahead.verdict.reset();
+    if (judged_.empty() || judged_.back().group != index) judged_.push_back({index, {}});
+    std::vector<Verdict>& verdicts = judged_.back().verdicts;
+    if (verdicts.size() < ahead.first.size())
+      verdicts.push_back(ahead.first[verdicts.size()]);
+    else if (ahead.verdict && ahead.application == k)
+      verdicts.push_back(*std::exchange(ahead.verdict, std::nullopt));
+    else
+      verdicts.push_back(verdict(item, k));
+    take(verdicts.back());
     links.join(k + 1, 0);
   }
   return true;
 }
 
-size_t Minimiser::replay(size_t position, const std::vector<size_t>& judged, const Stop& stop,
+size_t Minimiser::replay(size_t position, const std::vector<JudgedGroup>& judged, const Stop& stop,
                          Progress& progress) {
   position = std::min(position, items_.size());
   size_t next = 0;  // groups are judged in order, each once, whatever the list says
-  for (size_t index : judged) {
+  for (const auto& [index, verdicts] : judged) {
     if (index >= position || index < next) continue;
     if (stop.must_end()) return index;
     next = index + 1;
     Links links(items_[index]);
-    Ahead ahead;
+    Ahead ahead{0, std::nullopt, verdicts};
     if (!settle(index, links, ahead, &stop)) return index;
   }
   progress.add(position);

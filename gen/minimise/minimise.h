@@ -1,5 +1,7 @@
 #pragma once
 // From pairs of equal applications to few rules: what known rules connect needs no rule of its own.
+#include <span>
+
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "gen/generalise/generalise.h"
@@ -42,7 +44,7 @@ class Minimiser {
   size_t run(size_t position, const Stop& stop, Progress& progress);
   /// Brings back a run that had come to `position`, from the groups that it judged. Returns the
   /// position, an earlier one when it was stopped.
-  size_t replay(size_t position, const std::vector<size_t>& judged, const Stop& stop,
+  size_t replay(size_t position, const std::vector<JudgedGroup>& judged, const Stop& stop,
                 Progress& progress);
   const DistilCounts& counts() const { return counts_; }
   /// Number of pairs: of each group all but the first application.
@@ -50,7 +52,7 @@ class Minimiser {
   /// Pairs by number. REQUIRES: ascending, below pairs().
   std::vector<Pair> pairs_at(const std::vector<uint64_t>& numbers);
   /// The groups that known rules did not connect, in order.
-  const std::vector<size_t>& judged() const { return judged_; }
+  const std::vector<JudgedGroup>& judged() const { return judged_; }
 
  private:
   /// A group: applications of one size and value, the lightest and most general first.
@@ -71,10 +73,11 @@ class Minimiser {
     MatchKind match = MatchKind::Renaming;
   };
 
-  /// What was found of an item's pair ahead of its turn.
+  /// What was found of an item's pairs ahead of its turn.
   struct Ahead {
     size_t application = 0;
-    std::optional<Verdict> verdict;
+    std::optional<Verdict> verdict;  ///< of that application
+    std::span<const Verdict> first;  ///< those of an earlier run
   };
   void collect();
   std::vector<uint32_t> class_weights() const;
@@ -97,7 +100,7 @@ class Minimiser {
   void look_ahead(size_t position, std::vector<Links>& links, size_t k,
                   std::vector<Ahead>& ahead) const;
   bool settle(size_t index, Links& links, Ahead& ahead, const Stop* stop);
-  void take(Verdict verdict);
+  void take(const Verdict& verdict);
 
   const ValueGraph& graph_;
   Bank& bank_;
@@ -107,7 +110,7 @@ class Minimiser {
   Sink found_;
   Rewrites rewrites_;
   std::vector<Item> items_;
-  std::vector<size_t> judged_;
+  std::vector<JudgedGroup> judged_;
   DistilCounts counts_;
 };
 

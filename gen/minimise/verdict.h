@@ -24,6 +24,13 @@ struct Verdict {
   std::optional<Found> ground;
 };
 
+/// A group of equal values that known rules did not connect: of each pair that was judged, in
+/// order.
+struct JudgedGroup {
+  size_t group = 0;
+  std::vector<Verdict> verdicts;  ///< fewer: the others have to be judged anew
+};
+
 /// `bank` gets the terms that it takes.
 Verdict judge(Bank& bank, Pair pair, uint64_t seed);
 

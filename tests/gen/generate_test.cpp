@@ -266,6 +266,21 @@ TEST(Generate, WhatWasAnsweredIsNotAskedAgain) {
   auto other = generate(options, never);
   ASSERT_TRUE(other);
   EXPECT_GT(other->candidates.size(), whole->candidates.size());
+  // The same of what was judged: most pairs are no rules any more.
+  options.resume = known;
+  for (auto& grammar : options.resume.grammars)
+    for (JudgedGroup& g : grammar.judged)
+      for (Verdict& v : g.verdicts) v.found.clear();
+  auto none = generate(options, never);
+  ASSERT_TRUE(none);
+  EXPECT_NE(texts(*none), texts(*whole));
+  // Where a verdict is missing, the pair is judged anew.
+  options.resume = known;
+  for (auto& grammar : options.resume.grammars)
+    for (JudgedGroup& g : grammar.judged) g.verdicts.resize(g.verdicts.size() / 2);
+  auto half = generate(options, never);
+  ASSERT_TRUE(half);
+  EXPECT_EQ(texts(*half), texts(*whole));
   // Numbers of rules that are not there are no answers.
   options.resume = known;
   for (auto& [question, answer] : options.resume.near) answer = {true, {1000000}};
