@@ -416,7 +416,7 @@ void Enumerator::index_nodes() {
     g.by_application_.emplace_back(a, c);
   }
   for (size_t c = 0; c < g.size(); ++c) g.node_begin_[c + 1] += g.node_begin_[c];
-  std::sort(g.by_application_.begin(), g.by_application_.end());
+  g.index_applications();
   std::vector<std::pair<ClassId, Application>>().swap(g.nodes_);
 }
 

@@ -152,8 +152,7 @@ std::optional<Application> Minimiser::followed(ClassId c, const Label& then) con
 
 /// What rules make of a call with a follower: the follower stays, the call is rewritten, also
 /// several times.
-void Minimiser::unfold(Application a, int size,
-                       const std::function<void(const Rewritten&)>& reach) const {
+void Minimiser::unfold(Application a, int size, FunctionRef<void(const Rewritten&)> reach) const {
   constexpr size_t kMaxSteps = 12;
   const Label& then = *graph_.plans().then(static_cast<size_t>(a.instance()));
   auto plain = graph_.sibling(a, nullptr);

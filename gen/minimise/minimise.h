@@ -92,7 +92,7 @@ class Minimiser {
                           Until until) const;
   std::optional<size_t> node_of(const Item& item, const Links& links, const Rewritten& r) const;
   std::optional<Application> followed(ClassId c, const Label& then) const;
-  void unfold(Application a, int size, const std::function<void(const Rewritten&)>& reach) const;
+  void unfold(Application a, int size, FunctionRef<void(const Rewritten&)> reach) const;
   Pair pair(Bank& bank, const Item& item, size_t application) const;
   Verdict verdict(const Item& item, size_t application) const;
   uint64_t template_of(Application a) const;
