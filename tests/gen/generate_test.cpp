@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "gen/minimise/derive.h"
+#include "gen/derive/derive.h"
 #include "ir/rule/text.h"
 
 namespace regraft::gen {
@@ -286,7 +286,7 @@ TEST(Generate, SeedsAndThreadsDoNotMatter) {
 std::set<std::string> sides(const GenerateReport& r) {
   std::set<std::string> found;
   for (const Rule& rule : r.candidates)
-    found.insert(to_string(rule.lhs) + " => " + to_string(rule.rhs));
+    found.insert(canonical_key(rule));
   return found;
 }
 
