@@ -57,6 +57,8 @@ class Enumerator {
   void add_leaf(const LeafKind& kind, size_t kind_index, int number, int bit);
   void add_free_constants();
   void run_level(int level, Progress& progress);
+  void make_truths(size_t at, size_t n);
+  void make_ties(size_t at, size_t n, size_t first, Rng& rng);
   std::vector<Sink> apply_level(int level, Progress& progress);
   void place_wide(std::vector<Sink>& sinks);
   std::vector<Shard> sort_shards(std::vector<Sink>& sinks);
@@ -108,7 +110,7 @@ void Enumerator::add_leaf(const LeafKind& kind, size_t kind_index, int number, i
   graph_->first_.push_back({});
   graph_->supports_.push_back({Support{}});
   graph_->leaf_terms_.push_back(
-      bank_.leaf(kind.shape, number + 100 * static_cast<int>(kind_index)));
+      bank_.leaf(kind.shape, number + 100 * static_cast<int>(kind_index), kind.role));
   size_t n = info.weights.size(), at = store_.v.size();
   store_.add(n);
   Rng rng(combine(combine(options_.seed, hash_text("leaf")), static_cast<uint64_t>(bit)));
@@ -123,7 +125,33 @@ void Enumerator::add_leaf(const LeafKind& kind, size_t kind_index, int number, i
   const OrderSampler order(plans_.bounds(), trials);
   auto values = order.values(std::move(random), n / trials, static_cast<size_t>(number), rng);
   std::ranges::copy(values, store_.r.begin() + static_cast<ptrdiff_t>(at));
+  if (kind.role == Role::Truths)
+    make_truths(at, n);
+  else if (plans_.compares() && number > 0)
+    make_ties(at, n, at - static_cast<size_t>(number) * n, rng);
   graph_->keys_.push_back(info.key(dot_p(info.weights, {store_.v.data() + at, n})));
+}
+
+/// Elements from `at` on become 1 where they are positive, else 0.
+void Enumerator::make_truths(size_t at, size_t n) {
+  for (size_t e = at; e < at + n; ++e) {
+    const bool yes = store_.r[e] > 0;
+    store_.v[e] = yes;
+    store_.r[e] = yes;
+    if (store_.channels == Channels::Exponents) store_.w[e] = yes;
+  }
+}
+
+/// In every fourth trial some elements are those of the first variable of their kind, so that
+/// "greater" does not pass for "greater or equal".
+void Enumerator::make_ties(size_t at, size_t n, size_t first, Rng& rng) {
+  const size_t elements = n / static_cast<size_t>(plans_.trials());
+  for (size_t e = 0; e < n; ++e) {
+    if (e / elements % 4 != 3 || rng.below(2) == 0) continue;
+    store_.v[at + e] = store_.v[first + e];
+    store_.r[at + e] = store_.r[first + e];
+    if (store_.channels == Channels::Exponents) store_.w[at + e] = store_.w[first + e];
+  }
 }
 
 void Enumerator::add_free_constants() {

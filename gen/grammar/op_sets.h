@@ -13,7 +13,8 @@
 
 namespace regraft::gen {
 
-enum class Role : uint8_t { Data, Kernel };  ///< Kernel: its axes from 2 on may well be 1x1
+/// Kernel: its axes from 2 on may well be 1x1. Truths: its elements are 0 and 1.
+enum class Role : uint8_t { Data, Kernel, Truths };
 
 /// Variables of one kind. Witness shapes of different kinds have different extents where they can,
 /// so that what is equal is equal for a reason.
