@@ -10,7 +10,7 @@
 #include "gen/enumerate/enumerate.h"
 #include "gen/grammar/op_sets.h"
 #include "gen/minimise/audit.h"
-#include "gen/minimise/derive.h"
+#include "gen/derive/derive.h"
 #include "gen/minimise/minimise.h"
 #include "ir/rule/rule.h"
 
@@ -19,8 +19,8 @@ namespace regraft::gen {
 /// How far a run has come: enough to go on with the same result. Enumerations are made again.
 struct Checkpoint {
   struct GrammarState {
-    size_t position = 0;         ///< groups judged so far
-    std::vector<size_t> judged;  ///< those that known rules did not connect
+    size_t position = 0;              ///< groups judged so far
+    std::vector<JudgedGroup> judged;  ///< those that known rules did not connect
   };
   std::vector<GrammarState> grammars;  ///< of the op set, in order; the last may be unfinished
   /// Once all grammars are finished: which rules follow from the others, in two passes.

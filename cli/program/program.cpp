@@ -35,6 +35,7 @@ struct Program::State {
   ValidateFlags validate;
   RulesFlags rules;
   DeriveFlags derive;
+  MinimiseFlags minimise;
   ImportFlags import;
   ExportFlags rules_export;
   AtlasFlags rules_atlas;
@@ -74,6 +75,7 @@ Program::Program() : state_(std::make_unique<State>()) {
   add_validate(app, s.validate, s.code);
   add_rules(app, s.rules, s.code);
   add_rules_work(app, s.derive, s.import, s.code);
+  add_rules_minimise(app, s.minimise, s.code);
   add_rules_export(app, s.rules_export, s.code);
   add_rules_atlas(app, s.rules_atlas, s.code);
   add_calibrate(app, s.calibrate, s.code);

@@ -7,6 +7,7 @@
 
 #include "base/progress.h"
 #include "base/result.h"
+#include "gen/derive/derive.h"
 
 namespace regraft::cli {
 
@@ -124,6 +125,15 @@ struct DeriveFlags {
   Common common;
   std::string goals;
   std::vector<std::string> from;
+  gen::DeriveOptions limits;
+};
+struct MinimiseFlags {
+  Common common;
+  std::vector<std::string> files;
+  std::string out;            ///< folder
+  std::string keep;           ///< file of names; empty: none
+  bool without_ones = false;  ///< rules that hold only beside an axis of size 1 go
+  gen::DeriveOptions limits;
 };
 struct ExportFlags {
   std::string in, out;
@@ -210,6 +220,7 @@ int run_check(const CheckFlags& flags);
 int run_rules_show(const RulesFlags& flags);
 int run_rules_stats(const RulesFlags& flags);
 int run_rules_derive(const DeriveFlags& flags);
+int run_rules_minimise(const MinimiseFlags& flags);
 int run_rules_import(const ImportFlags& flags);
 int run_rules_export(const ExportFlags& flags);
 int run_rules_atlas(const AtlasFlags& flags);

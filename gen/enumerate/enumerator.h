@@ -1,5 +1,6 @@
 #pragma once
 // How an enumeration is made, level by level; the last level in one process or in parts.
+#include "base/rng.h"
 #include "base/task.h"
 #include "gen/enumerate/apply.h"
 
@@ -45,11 +46,14 @@ class Enumerator {
   size_t elements(ShapeId shape) const { return plans_.info(shape).weights.size(); }
   Status add_leaves();
   void add_leaf(const LeafKind& kind, size_t kind_index, int number, int bit);
-  void add_free_constants();
+  Status add_free();
+  std::optional<ClassId> add_free_class(int instance, const Operands& operands);
   void run_level(int level, Progress& progress);
   Status run_last_by_others();
   Status merge_by_others(std::vector<std::vector<std::string>> runs);
   Status take_groups(std::string_view merged);
+  void make_truths(size_t at, size_t n);
+  void make_ties(size_t at, size_t n, size_t first, Rng& rng);
   std::vector<Sink> apply_level(int level, Progress& progress);
   void place_wide(std::vector<Sink>& sinks);
   std::vector<Shard> sort_shards(std::vector<Sink>& sinks);

@@ -3,8 +3,7 @@
 #include <functional>
 #include <mutex>
 
-#include "gen/minimise/sized_egraph.h"
-#include "ir/egraph/ematch.h"
+#include "gen/derive/sized_matcher.h"
 
 namespace regraft::gen {
 
@@ -16,6 +15,13 @@ struct Match {
   std::vector<std::optional<double>> reals;
   std::vector<EValue> roots;  ///< what each output matched
   std::vector<std::pair<EValue, EValue>> premises;
+};
+
+/// What one run found.
+struct Matches {
+  std::vector<Match> found;
+  uint64_t steps = 0;
+  bool cut = false;  ///< a limit ended it
 };
 
 /// A rule made ready for matching at given sizes, in both directions. Const use is thread-safe.
@@ -31,18 +37,25 @@ class Matchable {
   const OpDef* root(Direction d) const;
 
   using Accept = std::function<bool(const Match&)>;
-  /// The matches that `accept` takes, at most `limit`. `anything` are the classes (sorted) that a
-  /// variable alone may stand for, and several calls side by side.
-  std::vector<Match> matches(const SizedEGraph& graph, Direction d,
-                             const std::vector<EValue>& anything, size_t limit,
-                             const Accept& accept) const;
+  /// The matches that `accept` takes. `anything` are the classes (sorted) that a variable alone may
+  /// stand for, and several calls side by side.
+  Matches matches(const SizedEGraph& graph, const TermSizes& sizes, Direction d,
+                  const std::vector<EValue>& anything, const MatchLimits& limits,
+                  const Accept& accept) const;
+  /// What an e-graph must have for a match, as hashes: operators, calls with a call as operand,
+  /// attributes that are given. In the order of the calls.
+  std::vector<uint64_t> features(Direction d) const;
   /// The rule holds for the sizes and attributes of the match.
   bool applies(const SizedEGraph& graph, const Match& match) const;
-  /// Calls of the larger output of the other side, as a tree.
-  int32_t result_size(const SizedEGraph& graph, Direction d, const Match& match) const;
+  /// The least size of a root's term that has an output of the other side as a part.
+  int32_t result_size(const TermSizes& sizes, Direction d, const Match& match) const;
+  /// The outputs of a side, and the equalities by which calls that were there already are its own.
+  struct Made {
+    std::vector<EValue> outputs;
+    std::vector<std::pair<EValue, EValue>> premises;
+  };
   /// Adds the other side's outputs. nullopt: they are not well-formed.
-  std::optional<std::vector<EValue>> result(SizedEGraph& graph, Direction d,
-                                            const Match& match) const;
+  std::optional<Made> result(SizedEGraph& graph, Direction d, const Match& match) const;
 
  private:
   friend class SideMatcher;
@@ -66,6 +79,7 @@ class Matchable {
     const Pattern* pattern = nullptr;
     EPattern order;
     std::vector<Call> calls;
+    std::vector<PatternRef> made;  ///< outputs of calls that are read, operands first
     bool binds_all = false;
   };
   struct SizeSymbol {

@@ -1,4 +1,4 @@
-#include "gen/minimise/ematch.h"
+#include "gen/derive/ematch.h"
 
 #include <algorithm>
 #include <map>
@@ -18,6 +18,8 @@ size_t Matchable::number_of(Names& names, const std::string& name) {
 }
 
 namespace {
+
+constexpr int32_t kMaxSize = 1 << 20;
 
 /// A constant whose extents depend on a variable: to add or multiply by one made to measure is
 /// possible everywhere and rarely leads anywhere.
@@ -97,7 +99,10 @@ Matchable::Ints Matchable::compile_ints(const PatternNode& node, size_t k) {
 }
 
 Matchable::Side Matchable::compile(const Pattern& pattern) {
-  Side side{&pattern, EPattern(pattern), {}, false};
+  Side side{&pattern, EPattern(pattern), {}, {}, false};
+  for (const EPattern::Step& step : side.order.steps)
+    if (step.node) side.made.push_back(step.ref);
+  std::sort(side.made.begin(), side.made.end());
   for (const PatternNode& node : pattern.nodes) {
     Call call;
     call.node = &node;
@@ -181,52 +186,47 @@ Attrs<int64_t> Matchable::attributes(const Call& call, int rank, const Match& ma
   return attrs;
 }
 
-int32_t Matchable::result_size(const SizedEGraph& graph, Direction d, const Match& match) const {
+int32_t Matchable::result_size(const TermSizes& sizes, Direction d, const Match& match) const {
   const Side& side = sides_[d == Forward ? Backward : Forward];
-  std::vector<int32_t> sizes;
+  std::vector<int32_t> made;
   auto size_of = [&](PatternRef r) {
-    return is_variable(r) ? graph.term_size(match.tensors[static_cast<size_t>(variable_of(r))])
-                          : sizes[static_cast<size_t>(r.node)];
+    return is_variable(r) ? sizes.size(match.tensors[static_cast<size_t>(variable_of(r))])
+                          : made[static_cast<size_t>(r.node)];
   };
   for (const PatternNode& node : side.pattern->nodes) {
-    sizes.push_back(1);
-    for (PatternRef r : node.inputs) sizes.back() = std::min(sizes.back() + size_of(r), 1 << 20);
+    made.push_back(1);
+    for (PatternRef r : node.inputs) made.back() = std::min(made.back() + size_of(r), kMaxSize);
   }
-  int32_t largest = 0;
-  for (PatternRef r : side.pattern->outputs) largest = std::max(largest, size_of(r));
-  return largest;
+  int32_t least = TermSizes::kMax;
+  for (size_t k = 0; k < match.roots.size(); ++k)
+    least = std::min(least, sizes.around(match.roots[k]) + size_of(side.pattern->outputs[k]));
+  return least;
 }
 
-std::optional<std::vector<EValue>> Matchable::result(SizedEGraph& graph, Direction d,
-                                                     const Match& match) const {
+std::optional<Matchable::Made> Matchable::result(SizedEGraph& graph, Direction d,
+                                                 const Match& match) const {
   const Side& side = sides_[d == Forward ? Backward : Forward];
   auto values = valuation(graph, match);
   if (!values) return std::nullopt;
-  std::map<PatternRef, EValue> made;
-  std::function<std::optional<EValue>(PatternRef)> value =
-      [&](PatternRef r) -> std::optional<EValue> {
-    if (is_variable(r)) return match.tensors[static_cast<size_t>(variable_of(r))];
-    if (auto it = made.find(r); it != made.end()) return it->second;
+  Made made;
+  std::map<PatternRef, EValue> calls;
+  std::vector<EValue> operands;
+  auto value = [&](PatternRef r) {
+    return is_variable(r) ? match.tensors[static_cast<size_t>(variable_of(r))] : calls.at(r);
+  };
+  for (PatternRef r : side.made) {
     const Call& call = side.calls[static_cast<size_t>(r.node)];
-    std::vector<EValue> operands;
-    for (PatternRef x : call.node->inputs) {
-      auto operand = value(x);
-      if (!operand) return std::nullopt;
-      operands.push_back(*operand);
-    }
+    operands.clear();
+    for (PatternRef x : call.node->inputs) operands.push_back(value(x));
     int rank = operands.empty() ? 0 : static_cast<int>(graph.shape(operands[0]).size());
     Attrs<int64_t> attrs = attributes(call, rank, match, *values);
     auto node = graph.add(*call.node->op, std::move(attrs), r.output, operands);
-    if (node) made[r] = *node;
-    return node;
-  };
-  std::vector<EValue> outputs;
-  for (PatternRef r : side.pattern->outputs) {
-    auto node = value(r);
     if (!node) return std::nullopt;
-    outputs.push_back(*node);
+    for (auto p : graph.differences(*node, operands)) made.premises.push_back(p);
+    calls[r] = *node;
   }
-  return outputs;
+  for (PatternRef r : side.pattern->outputs) made.outputs.push_back(value(r));
+  return made;
 }
 
 // --- when a rule applies ---
