@@ -84,8 +84,7 @@ class Translator {
   using Outputs = std::vector<std::vector<Term>>;  // of each operator
 
   Status sides(const TasoRule& rule) {
-    groups_.clear(), free_splits_.clear(), where_.clear(), ones_.clear();
-    open_.restart();
+    groups_.clear(), free_splits_.clear(), where_.clear(), ones_.clear(), open_.restart();
     broadcasts_ = grouped_ = right_ = false;
     ASSIGN_OR_RETURN(sides_[0], side(rule.source));
     right_ = true;
