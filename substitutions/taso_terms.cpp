@@ -11,8 +11,7 @@ namespace {
 
 constexpr size_t kMaxOperators = 32;  // of one side
 constexpr size_t kMaxText = 1 << 14;  // of one term
-constexpr int kScalar = -20;          // the variable that is one
-constexpr int kLastVariable = -10000;
+constexpr int kScalar = -20, kLastVariable = -10000;  // the one that is a number; the last
 
 struct AxisInfo {
   Poly size;
@@ -101,9 +100,9 @@ class Translator {
     }
     auto side = right_ ? OpenSizes::Side::Right : OpenSizes::Side::Left;
     TasoConstant c = taso_constant(op.type, h, w, open_, side);
-    Term t{c.text, c.witness, {}};
-    for (const Poly& p : c.extents) t.axes.push_back({p, {}});
-    return std::vector<Term>{t};
+    std::vector<Term> made = {{c.text, c.witness, {}}};
+    for (const Poly& p : c.extents) made[0].axes.push_back({p, {}});
+    return made;
   }
 
   /// Ranks of variables from the operators that they meet; the file does not say them.
