@@ -143,6 +143,8 @@ class Saturation {
     for (const auto& list : m.lists)
       for (int64_t n : list.value_or(std::vector<int64_t>{}))
         h = combine(h, static_cast<uint64_t>(n));
+    for (const auto& [name, axes] : m.axes)
+      for (int64_t n : axes) h = combine(h, static_cast<uint64_t>(n));
     for (const auto& n : m.numbers) h = combine(h, static_cast<uint64_t>(n.value_or(0)));
     for (const auto& x : m.reals) h = combine(h, std::bit_cast<uint64_t>(x.value_or(0)));
     return h;
@@ -182,6 +184,7 @@ class Saturation {
 // --- the sizes at which a goal is looked at ---
 
 constexpr size_t kMaxRankTried = 4;
+constexpr size_t kMembersTried = 3;  // of a family at one signature and rank
 
 /// The same rank for all variables.
 std::vector<Signature> of_one_rank(size_t variables, std::initializer_list<size_t> ranks) {
@@ -217,9 +220,17 @@ void add_problems(Problems& problems, const Rule& goal, const Signature& signatu
   if (problems.all.size() > before) problems.instances.push_back(std::move(owned));
 }
 
+Problems problems_of_family(const Rule& goal, const DeriveOptions& options) {
+  Problems problems;
+  for (const Member& m : some_members(goal, kMembersTried))
+    add_problems(problems, m.rule, m.rule.domain[0], options);
+  return problems;
+}
+
 /// At the shapes of the goal's domain; without one, where variables of the usual ranks satisfy it,
 /// since what explains it at one rank may not exist at another.
 Problems problems_of(const Rule& goal, const DeriveOptions& options) {
+  if (is_family(goal)) return problems_of_family(goal, options);
   Problems problems;
   for (const Signature& s : goal.domain)
     if (problems.instances.size() < options.max_signatures)
