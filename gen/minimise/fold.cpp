@@ -347,13 +347,8 @@ std::vector<std::vector<AxisCondition>> conditions_for(const Rule& family) {
 /// The values of the family's variables in a rule of its outline; nullopt: it is no member.
 std::optional<AxisValues> values_in(const Rule& family, const Rule& plain) {
   AxisValues values;
-  for (size_t n = 0; n < family.lhs.nodes.size(); ++n)
-    for (size_t k = 0; k < family.lhs.nodes[n].op->ints.size(); ++k)
-      if (const AxisTerm* term = axis_term(family.lhs.nodes[n], k))
-        if (!bind_axes(family.lhs.nodes[n].op->ints[k], *term, numbers_at(plain, {false, n, k}),
-                       values))
-          return std::nullopt;
-  return values;
+  auto given = [&](size_t n, size_t k) { return std::optional(numbers_at(plain, {false, n, k})); };
+  return bind_side(family.lhs, given, values) ? std::optional(values) : std::nullopt;
 }
 
 bool fits(const Signature& open, const Signature& plain) {

@@ -366,7 +366,7 @@ bool for_each_member(const Rule& family, const Signature& signature, int open,
 }
 
 std::vector<Member> some_members(const Rule& family, size_t each) {
-  constexpr size_t kLookedAt = 2000;
+  constexpr size_t kLookedAt = 400;
   std::vector<Member> found;
   for (int open : {2, 3, 1, 4, 0})
     for (const Signature& s : family.domain) {
