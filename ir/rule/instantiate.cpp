@@ -172,6 +172,7 @@ class Instantiator {
     const IntAttr& attr = n.op->ints[k];
     std::string place = std::string(n.op->name) + ": " + std::string(attr.name);
     auto length = attr_length(attr, rank);
+    if (axis_term(n, k)) return error(place + " is a variable, so this is a family of rules");
     if (!list_variable(n, k).empty()) return list(list_variable(n, k), length, place);
     const std::vector<Poly>& given = n.attrs.ints[k];
     if (given.empty()) {

@@ -21,6 +21,8 @@ class Printer {
   }
   std::string conditions() const {
     std::string s;
+    for (const AxisCondition& c : rule_.axis_where)
+      s += (s.empty() ? "" : ",") + to_string(c, style_.names);
     for (const auto& [a, b] : rule_.where)
       s += (s.empty() ? "" : ",") + polynomial(a) + "=" + polynomial(b);
     return s;
@@ -66,11 +68,14 @@ class Printer {
   std::string symbol(Var v) const {
     if (auto number = number_name(*v)) return "?" + name(*number);
     if (auto size = size_name(*v)) return name(size->variable) + "." + std::to_string(size->axis);
+    if (auto at = size_at_axis(*v)) return name(at->variable) + ".?" + name(at->axis);
     return text::symbol_text(v);
   }
 
   std::string integers(const PatternNode& n, size_t k) const {
     if (!list_variable(n, k).empty()) return "?" + name(list_variable(n, k));
+    if (const AxisTerm* term = axis_term(n, k))
+      return style_.operands == PatternStyle::Blind ? "?" : to_string(*term, style_.names);
     const auto& list = n.attrs.ints[k];
     std::string s = text::print(list, [&](Var v) { return symbol(v); });
     if (list.empty()) return "";

@@ -74,6 +74,7 @@ Rule reversed(const Rule& rule) {
     Poly left = reread(a, *r.pool, 1);
     r.where.emplace_back(std::move(left), reread(b, *r.pool, 1));
   }
+  r.axis_where = rule.axis_where;
   std::vector<int> order = first_uses(r.lhs);
   CHECK(order.size() == rule.variables.size());
   std::vector<int> new_index(order.size());

@@ -49,6 +49,9 @@ class Namer {
     const PatternNode& n = rule_.lhs.nodes[static_cast<size_t>(r.node)];
     for (size_t k = 0; k < n.attrs.ints.size(); ++k) {
       add(list_variable(n, k), 'e');
+      std::vector<std::string> axes;
+      if (const AxisTerm* term = axis_term(n, k)) add_names(*term, axes);
+      for (const std::string& name : axes) add(name, 'e');
       for (const Poly& p : n.attrs.ints[k])
         for_each_symbol(p, [&](Var v) { add(number_name(*v).value_or(""), 'e'); });
     }

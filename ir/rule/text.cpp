@@ -5,6 +5,7 @@
 #include <map>
 
 #include "ir/algebra/scan.h"
+#include "ir/rule/family.h"
 #include "ir/rule/pattern.h"
 
 namespace regraft {
@@ -151,6 +152,11 @@ class RuleParser {
   Status integers(PatternNode& n, size_t k) {
     size_t start = in_.position();
     const IntAttr& a = n.op->ints[k];
+    if (takes_axes(a) && !std::isdigit(in_.peek()) && in_.peek() != '-') {
+      n.axes.resize(n.op->ints.size());
+      ASSIGN_OR_RETURN(n.axes[k], read_axis_term(in_));
+      return {};
+    }
     if (in_.peek() == '?' && a.length != Length::One) {
       ASSIGN_OR_RETURN(std::string name, variable(start));
       if (std::string_view("+-*,").find(in_.peek()) == std::string_view::npos ||
@@ -177,11 +183,13 @@ class RuleParser {
       return rule_.pool->named(name, least);
     }
     auto size = size_name(probe);
-    if (!size) return Scanner::error_at(position, "expected a number, ?name or name.axis");
+    auto at = size_at_axis(probe);
+    if (!size && !at) return Scanner::error_at(position, "expected a number, ?name or name.axis");
+    const std::string& variable = size ? size->variable : at->variable;
     if (right_)
-      RETURN_IF_ERROR(use(size->variable, Role::Tensor, position));
+      RETURN_IF_ERROR(use(variable, Role::Tensor, position));
     else
-      left_sizes_.push_back({size->variable, position});
+      left_sizes_.push_back({variable, position});
     return rule_.pool->named(name, 1);
   }
 
@@ -213,12 +221,32 @@ class RuleParser {
     auto size = [&](const std::string& name, size_t position) { return symbol(name, 1, position); };
     do {
       in_.skip_space();
+      ASSIGN_OR_RETURN(bool about_axes, axis_condition());
+      if (about_axes) continue;
       ASSIGN_OR_RETURN(Poly a, text::read_poly(in_, *rule_.pool, size));
       if (!in_.eat("=")) return in_.error_here("expected '='");
       ASSIGN_OR_RETURN(Poly b, text::read_poly(in_, *rule_.pool, size));
       rule_.where.emplace_back(std::move(a), std::move(b));
     } while (in_.eat(","));
     return {};
+  }
+
+  /// Reads a condition on axis variables when one comes next.
+  Result<bool> axis_condition() {
+    size_t start = in_.position();
+    ASSIGN_OR_RETURN(std::optional<AxisCondition> c, read_axis_condition(in_));
+    if (!c) return false;
+    std::vector<std::string> used, known = axis_variables(rule_);
+    add_names(c->left, used);
+    add_names(c->right, used);
+    bool axes = std::all_of(used.begin(), used.end(), [&](const std::string& name) {
+      return std::find(known.begin(), known.end(), name) != known.end();
+    });
+    if (axes)
+      rule_.axis_where.push_back(*std::move(c));
+    else
+      in_.rewind(start);
+    return axes;
   }
 
   Status domain() {
@@ -247,10 +275,8 @@ class RuleParser {
     std::string name(in_.identifier());
     auto it = std::find(rule_.variables.begin(), rule_.variables.end(), name);
     bool fits = it != rule_.variables.end() && in_.eat(":");
-    std::string word = fits && in_.eat("-") ? "-" : std::string(in_.word());
-    bool letters = !word.empty() && word.size() <= kMaxRank &&
-                   word.find_first_not_of("n1") == std::string::npos;
-    if (fits && (letters || word == "-")) {
+    std::string word = fits && in_.eat("-") ? "-" : std::string(in_.word(".*"));
+    if (fits && word_of(word)) {
       std::string& slot = s[static_cast<size_t>(it - rule_.variables.begin())];
       if (slot.empty()) {
         slot = word;
@@ -354,7 +380,7 @@ std::string side_text(const Rule& rule, const Pattern& side) {
 std::string to_string(const Rule& rule) {
   std::string s = rule.name + "  " + side_text(rule, rule.lhs) + (rule.both ? " <=> " : " => ") +
                   side_text(rule, rule.rhs);
-  if (!rule.where.empty()) s += "  where " + where_text(rule, {});
+  if (std::string where = where_text(rule, {}); !where.empty()) s += "  where " + where;
   for (size_t k = 0; k < rule.domain.size(); ++k) {
     s += k == 0 ? "  for" : " |";
     for (size_t v = 0; v < rule.variables.size(); ++v)

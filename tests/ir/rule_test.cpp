@@ -115,7 +115,7 @@ TEST(RuleText, RefusesBadLines) {
       {"a  (softmax ?x axis=1 axis=1) => ?x", "given twice"},
       {"a  (softmax ?x axis=) => ?x", "expected a number"},
       {"a  (softmax ?x axis=1,2) => ?x", "one number"},
-      {"a  (softmax ?x axis=?k) => ?x", "must be a number"},
+      {"a  (gemm ?x ?y transA=?k) => ?x", "must be a number"},
       {"a  (softmax ?x axis=99999999999999999999) => ?x", "too large"},
       {"a  (conv ?x ?w strides=?s) => (conv ?x ?w pads=?p)", "?p is not bound"},
       {"a  (conv ?x ?w strides=?x) => ?x", "two kinds"},

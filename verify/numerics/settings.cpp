@@ -5,12 +5,13 @@
 #include <algorithm>
 
 #include "base/rng.h"
+#include "ir/rule/family.h"
 #include "verify/refute/sampling.h"
 
 namespace regraft::verify {
 namespace {
 
-constexpr size_t kSignatures = 4;
+constexpr size_t kSignatures = 4, kMembers = 6;
 constexpr size_t kSizesTried = 40;  // not all of them give every window an element
 constexpr int64_t kLong = 40;       // size of a long axis
 constexpr size_t kLongTried = 4, kLongAxes = 2;
@@ -44,6 +45,13 @@ class Collector {
   explicit Collector(uint64_t seed) : seed_(seed), rng_(seed) {}
 
   Settings run(const Rule& rule) {
+    if (is_family(rule)) {
+      std::vector<Member> some = some_members(rule, 1);
+      for (size_t k = 0; k < std::min(some.size(), kMembers); ++k)
+        if (auto made = instantiate(some[k].rule, some[k].rule.domain[0]))
+          add_instance(*std::move(made));
+      return std::move(out_);
+    }
     size_t n = rule.domain.size(), wanted = std::min(n, kSignatures);
     for (size_t k = 0; k < wanted; ++k)
       if (auto made = instantiate(rule, rule.domain[wanted == 1 ? 0 : k * (n - 1) / (wanted - 1)]))
