@@ -100,8 +100,11 @@ std::string side_formula(const Rule& rule, const Pattern& side, Marking marking)
 std::string conditions_of(const Rule& rule) {
   std::string s;
   for (char c : where_text(rule, {})) {
-    if (c == '=')
-      s += " = ";
+    bool relation = c == '=' || c == '<', second = s.ends_with("< ");
+    if (relation && second)
+      s.replace(s.size() - 1, 1, "= ");
+    else if (relation)
+      s += std::string(" ") + c + " ";
     else if (c == ',')
       s += ", ";
     else if (c != '?')
@@ -174,7 +177,7 @@ std::string formula_box(const Rule& rule) {
                   side_formula(rule, rule.lhs, Marking::Html) + "</span><span>" +
                   (rule.both ? "⇔" : "⇒") + "</span><span>" +
                   side_formula(rule, rule.rhs, Marking::Html) + "</span>";
-  if (!rule.where.empty())
+  if (!rule.where.empty() || !rule.real_where.empty())
     s += "<span>where</span><span>" + escape_html(conditions_of(rule)) + "</span>";
   return s + "</div>";
 }

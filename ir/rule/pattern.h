@@ -8,7 +8,7 @@ namespace regraft {
 
 /// The list variable of integer attribute k, or "".
 const std::string& list_variable(const PatternNode& n, size_t k);
-/// The real variable of real attribute k, or "".
+/// The real variable, or the expression, of real attribute k, or "".
 const std::string& real_variable(const PatternNode& n, size_t k);
 /// Calls `visit` for each symbol of p, also those inside quotients and lookups.
 void for_each_symbol(const Poly& p, const std::function<void(Var)>& visit);

@@ -29,7 +29,7 @@ struct Misfit {
   int32_t signature = -1;  ///< of the rule's domain
   int32_t item = -1;       ///< Attribute, Number, Data: pattern node; Ones, Sizes: variable
   int32_t part = -1;       ///< Attribute, Number: integer attribute, then reals; Ones, Sizes: axis
-  /// Condition: what would have to hold, over the rule's sizes.
+  /// Condition: what would have to hold, over the rule's sizes; nullptr: one of real attributes.
   std::shared_ptr<const Formula> condition;
 };
 
