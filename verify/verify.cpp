@@ -239,8 +239,8 @@ Finding judge_as_given(const Rule& rule, const VerifyOptions& options, const Sto
 std::string text_of_conditions(const Rule& rule, size_t from) {
   std::string s;
   for (size_t k = from; k < rule.where.size(); ++k)
-    s += (s.empty() ? "" : ",") + text::print(rule.where[k].first) + "=" +
-         text::print(rule.where[k].second);
+    s += (s.empty() ? "" : ",") + text::print(rule.where[k].first) +
+         std::string(text_of(rule.where[k].relation)) + text::print(rule.where[k].second);
   return s;
 }
 

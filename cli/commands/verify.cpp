@@ -61,8 +61,11 @@ nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyR
   const verify::Finding& f = report.findings[*report.places[index]];
   nlohmann::json domain = nlohmann::json::array(), conditions = nlohmann::json::array();
   for (const Signature& s : f.rule.domain) domain.push_back(s);
-  for (const auto& [a, b] : f.rule.where)
-    conditions.push_back(text::print(a) + "=" + text::print(b));
+  for (const Condition& c : f.rule.where)
+    conditions.push_back(text::print(c.first) + std::string(text_of(c.relation)) +
+                         text::print(c.second));
+  for (const RealCondition& c : f.rule.real_where)
+    conditions.push_back(c.first + std::string(text_of(c.relation)) + c.second);
   const Rule& written = report.rules[report.joined[*report.places[index]]];
   if (f.rule.name != candidate.name) j["same_as"] = f.rule.name;
   if (written.name != f.rule.name) j["stated_by"] = written.name;

@@ -62,7 +62,7 @@ bool always(const Formula& f) {
 class ProofText {
  public:
   ProofText(const Rule& rule, const RuleInstance& instance)
-      : conditional_(!rule.where.empty()),
+      : conditional_(!rule.where.empty() || !rule.real_where.empty()),
         instance_(instance),
         solved_(verify::solve_sizes(instance.requires_lhs)),
         solver_(budget_),

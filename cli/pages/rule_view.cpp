@@ -101,8 +101,11 @@ std::string side_formula(const Rule& rule, const Pattern& side, Marking marking)
 std::string conditions_of(const Rule& rule) {
   std::string s;
   for (char c : where_text(rule, {})) {
-    if (c == '=')
-      s += " = ";
+    bool relation = c == '=' || c == '<', second = s.ends_with("< ");
+    if (relation && second)
+      s.replace(s.size() - 1, 1, "= ");
+    else if (relation)
+      s += std::string(" ") + c + " ";
     else if (c == ',')
       s += ", ";
     else if (c != '?')

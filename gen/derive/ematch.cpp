@@ -1,12 +1,14 @@
 #include "gen/derive/ematch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <mutex>
 
 #include "gen/enumerate/kernel.h"
 #include "gen/generalise/check.h"
 #include "gen/generalise/generalise.h"
+#include "ir/algebra/real_expression.h"
 #include "ir/rule/pattern.h"
 
 namespace regraft::gen {
@@ -115,7 +117,8 @@ Matchable::Side Matchable::compile(const Pattern& pattern) {
     for (size_t k = 0; k < node.op->ints.size(); ++k) call.ints.push_back(compile_ints(node, k));
     for (size_t k = 0; k < node.op->reals.size(); ++k) {
       const std::string& name = real_variable(node, k);
-      call.reals.push_back(name.empty() ? -1 : static_cast<int>(number_of(reals_, name)));
+      bool variable = !name.empty() && !is_expression(name);
+      call.reals.push_back(variable ? static_cast<int>(number_of(reals_, name)) : -1);
     }
     side.calls.push_back(std::move(call));
   }
@@ -203,10 +206,28 @@ Attrs<int64_t> Matchable::attributes(const Call& call, int rank, const Match& ma
     }
   }
   for (size_t k = 0; k < call.reals.size(); ++k)
-    attrs.reals.push_back(call.reals[k] < 0
-                              ? call.node->attrs.reals[k]
-                              : Real{*match.reals[static_cast<size_t>(call.reals[k])], nullptr});
+    if (const std::string& text = real_variable(*call.node, k); is_expression(text))
+      attrs.reals.push_back({value_of_expression(text, *rule_.pool, match, values), nullptr});
+    else
+      attrs.reals.push_back(call.reals[k] < 0
+                                ? call.node->attrs.reals[k]
+                                : Real{*match.reals[static_cast<size_t>(call.reals[k])], nullptr});
   return attrs;
+}
+
+/// NaN: it has no value there. `values` are those of the pool's sizes.
+double Matchable::value_of_expression(const std::string& text, SymbolPool& pool, const Match& match,
+                                      const Valuation& values) const {
+  auto named = [&](const std::string& name) -> std::optional<double> {
+    if (name[0] != '?') {
+      auto size = values.find(symbol_of_name(name, pool));
+      return size == values.end() ? std::nullopt : std::optional<double>(size->second);
+    }
+    auto at = std::find(reals_.begin(), reals_.end(), name.substr(1));
+    return at == reals_.end() ? std::nullopt
+                              : match.reals[static_cast<size_t>(at - reals_.begin())];
+  };
+  return value_of(expression_of(text), named).value_or(std::nan(""));
 }
 
 int32_t Matchable::result_size(const TermSizes& sizes, Direction d, const Match& match) const {
@@ -243,6 +264,9 @@ std::optional<Matchable::Made> Matchable::result(SizedEGraph& graph, Direction d
     for (PatternRef x : call.node->inputs) operands.push_back(value(x));
     int rank = operands.empty() ? 0 : static_cast<int>(graph.shape(operands[0]).size());
     Attrs<int64_t> attrs = attributes(call, rank, match, *values);
+    if (std::any_of(attrs.reals.begin(), attrs.reals.end(),
+                    [](const Real& x) { return std::isnan(x.value); }))
+      return std::nullopt;
     auto node = graph.add(*call.node->op, std::move(attrs), r.output, operands);
     if (!node) return std::nullopt;
     for (auto p : graph.differences(*node, operands)) made.premises.push_back(p);
@@ -349,7 +373,14 @@ bool Matchable::holds(const Form& form, const SizedEGraph& graph, const Match& m
     if (it->second.size() != match.lists[k]->size()) return false;
     for (size_t i = 0; i < it->second.size(); ++i) set(it->second[i], (*match.lists[k])[i]);
   }
-  return in_range && evaluate(form.instance.requires_lhs, values);
+  auto real = [&](const std::string& text) {
+    return value_of_expression("=" + text, form.instance.lhs.pool(), match, values);
+  };
+  const auto& conditions = form.instance.real_conditions;
+  return in_range && evaluate(form.instance.requires_lhs, values) &&
+         std::all_of(conditions.begin(), conditions.end(), [&](const RealCondition& c) {
+           return regraft::holds(real(c.first), c.relation, real(c.second));
+         });
 }
 
 bool Matchable::applies(const SizedEGraph& graph, const Match& match) const {

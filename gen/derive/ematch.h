@@ -106,6 +106,8 @@ class Matchable {
   std::optional<Valuation> valuation(const SizedEGraph& graph, const Match& match) const;
   Attrs<int64_t> attributes(const Call& call, int rank, const Match& match,
                             const Valuation& values) const;
+  double value_of_expression(const std::string& text, SymbolPool& pool, const Match& match,
+                             const Valuation& values) const;
   std::vector<Signature> signatures(const SizedEGraph& graph, const Match& match) const;
   std::vector<Signature> members(const SizedEGraph& graph, const Match& match) const;
   const Form* form(const Signature& signature, const AxisValues& axes) const;

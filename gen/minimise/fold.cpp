@@ -68,7 +68,7 @@ void rename_sizes(Rule& r, const std::function<std::string(Var)>& name) {
     for (PatternNode& n : side->nodes)
       for (auto& list : n.attrs.ints)
         for (Poly& p : list) change(p);
-  for (auto& [a, b] : r.where) {
+  for (auto& [a, b, relation] : r.where) {
     change(a);
     change(b);
   }

@@ -57,6 +57,7 @@ Rule beginning(const Rule& family, size_t count) {
   r.lhs.outputs.clear();
   r.rhs = r.lhs;
   r.where.clear();
+  r.real_where.clear();
   r.axis_where.clear();
   return r;
 }
@@ -329,7 +330,7 @@ Result<Rule> member(const Rule& family, const AxisValues& values) {
       }
       n.axes.clear();
     }
-  for (auto& [a, b] : r.where) {
+  for (auto& [a, b, relation] : r.where) {
     placed(a);
     placed(b);
   }

@@ -8,7 +8,7 @@ namespace regraft {
 
 /// The list variable of integer attribute k, or "".
 const std::string& list_variable(const PatternNode& n, size_t k);
-/// The real variable of real attribute k, or "".
+/// The real variable, or the expression, of real attribute k, or "".
 const std::string& real_variable(const PatternNode& n, size_t k);
 /// The expression of axes that integer attribute k is, or nullptr.
 const AxisTerm* axis_term(const PatternNode& n, size_t k);

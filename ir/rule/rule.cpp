@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "ir/algebra/real_expression.h"
 #include "ir/rule/family.h"
 #include "ir/rule/pattern.h"
 
@@ -57,6 +58,30 @@ void add_axes(Names& names, const AxisTerm& term) {
   for (std::string& name : used) names.axes.insert(std::move(name));
 }
 
+/// Those of an expression of real numbers.
+void add_names(Names& names, const std::string& expression) {
+  for_each_name(expression_of("=" + expression), [&](const std::string& name) {
+    if (name[0] == '?')
+      names.reals.insert(name.substr(1));
+    else
+      names.sizes.insert(name.substr(0, name.find('.')));
+  });
+}
+
+/// Matching finds numbers; it solves no expressions.
+Status check_no_expressions(const Pattern& side) {
+  for (const PatternNode& n : side.nodes)
+    for (size_t k = 0; k < n.attrs.reals.size(); ++k) {
+      bool open = false;
+      if (const std::string& text = real_variable(n, k); is_expression(text))
+        for_each_name(expression_of(text), [&](const std::string&) { open = true; });
+      if (open)
+        return error(std::string(n.op->name) + ": " + std::string(n.op->reals[k].name) +
+                     " is computed from others, on the left side");
+    }
+  return {};
+}
+
 Result<Names> names_of(const Rule& rule, const Pattern& side) {
   Names names;
   std::string unknown;
@@ -70,8 +95,13 @@ Result<Names> names_of(const Rule& rule, const Pattern& side) {
       if (const AxisTerm* term = axis_term(n, k)) add_axes(names, *term);
       for (const Poly& p : n.attrs.ints[k]) add_symbols(names, p, unknown);
     }
-    for (size_t k = 0; k < n.attrs.reals.size(); ++k)
-      if (!real_variable(n, k).empty()) names.reals.insert(real_variable(n, k));
+    for (size_t k = 0; k < n.attrs.reals.size(); ++k) {
+      const std::string& open = real_variable(n, k);
+      if (is_expression(open))
+        add_names(names, open.substr(1));
+      else if (!open.empty())
+        names.reals.insert(open);
+    }
   }
   for (PatternRef r : side.outputs) add_ref(r);
   if (!unknown.empty()) return error("the symbol '" + unknown + "' is no variable of the rule");
@@ -314,10 +344,12 @@ Status check_direction(const Rule& rule, const Pattern& lhs, const Pattern& rhs)
   RETURN_IF_ERROR(check_bound(right.sizes, left.tensors));
   Names conditions;
   std::string unknown;
-  for (const auto& [a, b] : rule.where) {
-    add_symbols(conditions, a, unknown);
-    add_symbols(conditions, b, unknown);
+  for (const Condition& c : rule.where) {
+    add_symbols(conditions, c.first, unknown);
+    add_symbols(conditions, c.second, unknown);
   }
+  for (const RealCondition& c : rule.real_where)
+    for (const std::string* text : {&c.first, &c.second}) add_names(conditions, *text);
   if (!unknown.empty()) return error("the symbol '" + unknown + "' is no variable of the rule");
   for (const AxisCondition& c : rule.axis_where) {
     add_axes(conditions, c.left);
@@ -327,6 +359,8 @@ Status check_direction(const Rule& rule, const Pattern& lhs, const Pattern& rhs)
   for (const Names* names : std::initializer_list<const Names*>{&left, &right, &conditions})
     RETURN_IF_ERROR(check_bound(names->axes, axes));
   RETURN_IF_ERROR(check_bound(conditions.numbers, left.numbers));
+  RETURN_IF_ERROR(check_bound(conditions.reals, left.reals));
+  RETURN_IF_ERROR(check_no_expressions(lhs));
   RETURN_IF_ERROR(check_bound(conditions.sizes, left.tensors));
   for (const Signature& s : rule.domain) RETURN_IF_ERROR(check_signature(rule, s));
   return {};
@@ -402,6 +436,14 @@ void rename(Poly& p, SymbolPool& pool, const NewNames& new_names) {
   p = *std::move(q);
 }
 
+/// The sizes in an expression; its real variables keep their names.
+void rename(std::string& expression, const NewNames& new_names) {
+  expression = print(expression_of("=" + expression), [&](const std::string& old) {
+    size_t dot = old.find('.');
+    return old[0] == '?' ? old : new_names.at(old.substr(0, dot)) + old.substr(dot);
+  });
+}
+
 void rename_side(Pattern& side, const std::vector<int>& new_index, SymbolPool& pool,
                  const NewNames& new_names) {
   auto rename_ref = [&](PatternRef& r) {
@@ -411,6 +453,12 @@ void rename_side(Pattern& side, const std::vector<int>& new_index, SymbolPool& p
     for (PatternRef& r : n.inputs) rename_ref(r);
     for (auto& list : n.attrs.ints)
       for (Poly& p : list) rename(p, pool, new_names);
+    for (std::string& open : n.real_vars) {
+      if (!is_expression(open)) continue;
+      std::string text = open.substr(1);
+      rename(text, new_names);
+      open = "=" + text;
+    }
   }
   for (PatternRef& r : side.outputs) rename_ref(r);
 }
@@ -439,9 +487,13 @@ Rule renamed(const Rule& rule) {
   }
   rename_side(r.lhs, new_index, *r.pool, new_names);
   rename_side(r.rhs, new_index, *r.pool, new_names);
-  for (auto& [a, b] : r.where) {
-    rename(a, *r.pool, new_names);
-    rename(b, *r.pool, new_names);
+  for (Condition& c : r.where) {
+    rename(c.first, *r.pool, new_names);
+    rename(c.second, *r.pool, new_names);
+  }
+  for (RealCondition& c : r.real_where) {
+    rename(c.first, new_names);
+    rename(c.second, new_names);
   }
   for (size_t s = 0; s < rule.domain.size(); ++s)
     for (size_t k = 0; k < order.size(); ++k)

@@ -7,6 +7,7 @@
 
 #include "ir/graph/graph.h"
 #include "ir/rule/axes.h"
+#include "ir/rule/condition.h"
 
 namespace regraft {
 
@@ -35,7 +36,10 @@ struct PatternNode {
   const OpDef* op = nullptr;
   Attrs<Poly> attrs;
   std::vector<std::string> list_vars;  ///< for each integer attribute: "s" when it is the list ?s
-  std::vector<std::string> real_vars;  ///< for each real attribute: "e" when it is ?e
+  /// For each real attribute: "e" when it is ?e, "=?e/?c" when it is that expression. A left side
+  /// has expressions of numbers alone: such an attribute is the float or double next to it,
+  /// and attrs.reals has its value; of others it has NaN.
+  std::vector<std::string> real_vars;
   /// For each integer attribute, or empty: what it is in a family of rules (family.h). Its numbers
   /// are empty then.
   std::vector<std::optional<AxisTerm>> axes;
@@ -85,8 +89,8 @@ struct Rule {
   std::shared_ptr<SymbolPool> pool = std::make_shared<SymbolPool>();
   std::vector<std::string> variables;  ///< tensor variables in order of first use on the left
   Pattern lhs, rhs;
-  /// A condition beside the shapes: each pair of sizes is equal (polynomials as in attributes).
-  std::vector<std::pair<Poly, Poly>> where;
+  std::vector<Condition> where;           ///< beside the shapes
+  std::vector<RealCondition> real_where;  ///< of real attributes: "?a" <= "?b"
   std::vector<AxisCondition> axis_where;  ///< of a family: which axes it is meant for
   std::vector<Signature> domain;          ///< empty in a candidate: the verifier finds it
   Verdict verdict;
@@ -102,6 +106,7 @@ struct RuleInstance {
   std::vector<Formula> requires_rhs;  ///< what the right side needs, to be implied by the former
   std::map<std::string, std::vector<Var>> list_symbols;  ///< symbols of each list variable
   std::map<std::string, Var> real_symbols;
+  std::vector<RealCondition> real_conditions;  ///< over the symbols of the pool
   std::vector<std::vector<std::optional<Var>>>
       sizes;                     ///< symbol of variable v, axis d; nullopt = 1
   std::vector<int32_t> lhs_ids;  ///< graph node of each pattern node of the left side

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "ir/algebra/real_expression.h"
 #include "ir/rule/pattern.h"
 
 namespace regraft {
@@ -55,7 +56,8 @@ class Namer {
       for (const Poly& p : n.attrs.ints[k])
         for_each_symbol(p, [&](Var v) { add(number_name(*v).value_or(""), 'e'); });
     }
-    for (size_t k = 0; k < n.attrs.reals.size(); ++k) add(real_variable(n, k), 'e');
+    for (size_t k = 0; k < n.attrs.reals.size(); ++k)
+      if (const std::string& name = real_variable(n, k); !is_expression(name)) add(name, 'e');
   }
 
   const Rule& rule_;

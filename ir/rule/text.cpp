@@ -2,8 +2,10 @@
 #include "ir/rule/text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "ir/algebra/real_expression.h"
 #include "ir/algebra/scan.h"
 #include "ir/rule/family.h"
 #include "ir/rule/pattern.h"
@@ -203,12 +205,35 @@ class RuleParser {
 
   Status real(PatternNode& n, size_t k) {
     size_t start = in_.position();
-    if (in_.peek() != '?') {
-      ASSIGN_OR_RETURN(n.attrs.reals[k].value, in_.real());
+    ASSIGN_OR_RETURN(RealExpression e, read_real(in_));
+    if (e.kind == RealExpression::Number) {
+      n.attrs.reals[k].value = e.number;
       return {};
     }
-    ASSIGN_OR_RETURN(n.real_vars[k], variable(start));
-    return use(n.real_vars[k], Role::Real, start);
+    RETURN_IF_ERROR(use_names(e, start));
+    bool variable = e.kind == RealExpression::Name && e.name[0] == '?';
+    n.real_vars[k] = variable ? e.name.substr(1) : "=" + printed(e);
+    auto no_name = [](const std::string&) { return std::optional<double>(); };
+    if (!variable) n.attrs.reals[k].value = value_of(e, no_name).value_or(std::nan(""));
+    return {};
+  }
+  static std::string printed(const RealExpression& e) {
+    return print(e, [](const std::string& name) { return name; });
+  }
+  /// Notes the names of an expression.
+  Status use_names(const RealExpression& e, size_t start) {
+    Status status;
+    for_each_name(e, [&](const std::string& name) {
+      if (!status) return;
+      std::string tensor = name.substr(0, name.find('.'));
+      if (name[0] == '?')
+        status = use(name.substr(1), Role::Real, start);
+      else if (right_)
+        status = use(tensor, Role::Tensor, start);
+      else
+        left_sizes_.push_back({tensor, start});
+    });
+    return status;
   }
 
   Status where() {
@@ -223,12 +248,51 @@ class RuleParser {
       in_.skip_space();
       ASSIGN_OR_RETURN(bool about_axes, axis_condition());
       if (about_axes) continue;
+      ASSIGN_OR_RETURN(bool about_reals, real_condition());
+      if (about_reals) continue;
       ASSIGN_OR_RETURN(Poly a, text::read_poly(in_, *rule_.pool, size));
-      if (!in_.eat("=")) return in_.error_here("expected '='");
+      ASSIGN_OR_RETURN(auto how, relation());
       ASSIGN_OR_RETURN(Poly b, text::read_poly(in_, *rule_.pool, size));
-      rule_.where.emplace_back(std::move(a), std::move(b));
+      if (how.second) std::swap(a, b);
+      rule_.where.emplace_back(std::move(a), std::move(b), how.first);
     } while (in_.eat(","));
     return {};
+  }
+  /// The relation, and whether the sides change places.
+  Result<std::pair<Relation, bool>> relation() {
+    if (in_.eat("<=")) return std::pair(Relation::AtMost, false);
+    if (in_.eat("<")) return std::pair(Relation::Below, false);
+    if (in_.eat(">=")) return std::pair(Relation::AtMost, true);
+    if (in_.eat(">")) return std::pair(Relation::Below, true);
+    if (in_.eat("=")) return std::pair(Relation::Equal, false);
+    return in_.error_here("expected '=', '<', '<=', '>' or '>='");
+  }
+  /// Reads a condition that a real attribute stands in, when one comes next.
+  Result<bool> real_condition() {
+    size_t start = in_.position();
+    auto a = read_real(in_);
+    auto how = a ? relation() : a.error();
+    auto b = how ? read_real(in_) : how.error();
+    bool real = false;
+    for (const auto* side : {&a, &b})
+      if (*side)
+        for_each_name(**side, [&](const std::string& name) {
+          auto role = name[0] == '?' ? roles_.find(name.substr(1)) : roles_.end();
+          real = real || (role != roles_.end() && role->second == Role::Real);
+        });
+    if (!real || !b) {
+      in_.rewind(start);
+      return false;
+    }
+    for (const auto* side : {&a, &b}) {
+      RETURN_IF_ERROR(use_names(**side, start));
+      if (!only_compares(**side))
+        return Scanner::error_at(start,
+                                 "a condition of real numbers compares, it computes nothing");
+    }
+    if (how->second) std::swap(a, b);
+    rule_.real_where.push_back({printed(*a), printed(*b), how->first});
+    return true;
   }
 
   /// Reads a condition on axis variables when one comes next.

@@ -42,7 +42,7 @@ std::optional<size_t> bind_attrs(const Node& form, const Attrs<Poly>& attrs, int
   }
   for (size_t k = 0; k < form.attrs.reals.size(); ++k) {
     const Real &want = form.attrs.reals[k], &have = attrs.reals[k];
-    if (want.symbol ? !b.bind(want.symbol, have.value) : want.value != have.value)
+    if (want.symbol ? !b.bind_rounded(want.symbol, have.value) : want.value != have.value)
       return form.attrs.ints.size() + k;
   }
   return std::nullopt;
@@ -216,7 +216,7 @@ bool Fitter::makes(const Node& maker, int32_t data, Binding& b) {
     if (!r.symbol || b.reals.count(r.symbol)) continue;
     auto numbers = constant.reals();
     if (!numbers) return false;
-    b.reals.emplace(r.symbol, numbers->front());
+    if (!b.bind_rounded(r.symbol, numbers->front())) return false;
   }
   auto attrs = translate(maker.attrs, b, interner_.pool());
   if (!attrs) return false;
@@ -270,6 +270,12 @@ Fitter::Bound Fitter::bind(const LiveGraph& g, const RuleInstance& instance, con
     auto condition = translate(f, b.sizes, interner.pool());
     if (condition && holds(*condition)) continue;
     return {std::nullopt, {Misfit::Condition, -1, -1, -1, std::make_shared<const Formula>(f)}};
+  }
+  for (const RealCondition& c : instance.real_conditions) {
+    SymbolPool& pool = instance.lhs.pool();
+    auto x = b.real("=" + c.first, pool), y = b.real("=" + c.second, pool);
+    if (!x || !y || !regraft::holds(*x, c.relation, *y))
+      return {std::nullopt, {Misfit::Condition, -1, -1, -1, {}}};
   }
   return {std::move(b), {}};
 }

@@ -93,6 +93,7 @@ void collect_sizes(const Formula& f, std::set<std::pair<std::string, int>>& name
 /// "it needs a.2-a.3=0; here a.2 is 8, a.3 is 4".
 std::string condition(const Misfit& misfit, const CompiledRule& rule, const LiveGraph& g,
                       const Place& place) {
+  if (!misfit.condition) return "its real attributes do not satisfy the rule's conditions";
   std::set<std::pair<std::string, int>> names;
   collect_sizes(*misfit.condition, names);
   std::string here;

@@ -28,9 +28,9 @@ struct Misfit {
   };
   Kind kind = None;
   int32_t signature = -1;  ///< of the rule's domain
-  int32_t item = -1;       ///< Attribute, Axes, Number, Data: pattern node; Ones, Sizes: variable
-  int32_t part = -1;       ///< Attribute, Axes, Number: integer attribute, then reals; Ones, Sizes: axis
-  /// Condition: what would have to hold, over the rule's sizes.
+  int32_t item = -1;  ///< Attribute, Axes, Number, Data: pattern node; Ones, Sizes: variable
+  int32_t part = -1;  ///< Attribute, Axes, Number: integer attribute, then reals; Ones, Sizes: axis
+  /// Condition: what would have to hold, over the rule's sizes; nullptr: one of real attributes.
   std::shared_ptr<const Formula> condition;
 };
 
