@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/task.h"
+#include "base/process/task.h"
 #include "fleet/lease.h"
 
 namespace regraft::fleet {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/task.h"
+#include "base/process/task.h"
 
 namespace regraft::gen {
 

@@ -37,13 +37,18 @@ void OpenSizes::solve() {
     for (auto& [v, known] : solved_) known = substitute(known, {{symbol, value}});
     solved_[symbol] = value;
   };
-  for (const Poly& equation : equations_) {
-    Poly p = substitute(equation, solved_), solution;
+  auto solved_for = [&](const Poly& p, Side side) {
+    Poly solution;
     for (const auto& named : extents_)
-      if (solve_for(p, named.second.symbol, solution)) {
+      if (named.second.side == side && solve_for(p, named.second.symbol, solution)) {
         put(named.second.symbol, solution);
-        break;
+        return true;
       }
+    return false;
+  };
+  for (const Poly& equation : equations_) {
+    Poly p = substitute(equation, solved_);
+    if (!solved_for(p, Side::Right)) solved_for(p, Side::Left);
   }
   for (const auto& named : extents_) {
     const Extent& e = named.second;

@@ -11,8 +11,7 @@ namespace {
 
 constexpr size_t kMaxOperators = 32;  // of one side
 constexpr size_t kMaxText = 1 << 14;  // of one term
-constexpr int kScalar = -20;          // the variable that is one
-constexpr int kLastVariable = -10000;
+constexpr int kScalar = -20, kLastVariable = -10000;  // the one that is a number; the last
 
 struct AxisInfo {
   Poly size;
@@ -84,8 +83,7 @@ class Translator {
   using Outputs = std::vector<std::vector<Term>>;  // of each operator
 
   Status sides(const TasoRule& rule) {
-    groups_.clear(), free_splits_.clear(), where_.clear(), ones_.clear();
-    open_.restart();
+    groups_.clear(), free_splits_.clear(), where_.clear(), ones_.clear(), open_.restart();
     broadcasts_ = grouped_ = right_ = false;
     ASSIGN_OR_RETURN(sides_[0], side(rule.source));
     right_ = true;
@@ -102,9 +100,9 @@ class Translator {
     }
     auto side = right_ ? OpenSizes::Side::Right : OpenSizes::Side::Left;
     TasoConstant c = taso_constant(op.type, h, w, open_, side);
-    Term t{c.text, c.witness, {}};
-    for (const Poly& p : c.extents) t.axes.push_back({p, {}});
-    return std::vector<Term>{t};
+    std::vector<Term> made = {{c.text, c.witness, {}}};
+    for (const Poly& p : c.extents) made[0].axes.push_back({p, {}});
+    return made;
   }
 
   /// Ranks of variables from the operators that they meet; the file does not say them.

@@ -2,7 +2,7 @@
 // Training by a fleet: a task for each episode, which follows from the agent as it is.
 #include <memory>
 
-#include "base/task.h"
+#include "base/process/task.h"
 #include "cli/fleet/fleet_run.h"
 #include "cli/fleet/training_setting.h"
 #include "rl/ppo/ppo_agent.h"

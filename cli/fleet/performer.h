@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/parallel.h"
-#include "base/task.h"
+#include "base/process/task.h"
 #include "fleet/task_store.h"
 #include "gen/parts.h"
 

@@ -2,7 +2,7 @@
 // Verification by a fleet: a task for each rule.
 #include <span>
 
-#include "base/task.h"
+#include "base/process/task.h"
 #include "cli/fleet/fleet_run.h"
 #include "verify/verify.h"
 

@@ -32,6 +32,9 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
                   "file to keep verdicts in; a run that finds it there judges only what is new");
   add_fleet(*app, f.fleet);
   app->add_flag_callback(
+      "--fold", [&f] { f.fold = true; },
+      "write families in place of proved rules that differ in axes only");
+  app->add_flag_callback(
       "--no-conditions", [&f] { f.find_conditions = false; },
       "refute what does not hold as it stands, without looking for a condition");
   add_common(*app, f.common);

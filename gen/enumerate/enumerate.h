@@ -2,8 +2,8 @@
 // Bottom-up enumeration of tensor values: an operator is applied to classes of equal values, each
 // application is evaluated once, and an application that gives a known value is a pair.
 #include "base/parallel.h"
+#include "base/process/task.h"
 #include "base/progress.h"
-#include "base/task.h"
 #include "gen/enumerate/values.h"
 
 namespace regraft::gen {

@@ -1,7 +1,7 @@
 #pragma once
 // How an enumeration is made, level by level; the last level in one process or in parts.
+#include "base/process/task.h"
 #include "base/rng.h"
-#include "base/task.h"
 #include "gen/enumerate/apply.h"
 
 namespace regraft::gen {

@@ -3,8 +3,8 @@
 #include <span>
 
 #include "base/parallel.h"
+#include "base/process/task.h"
 #include "base/progress.h"
-#include "base/task.h"
 #include "gen/generalise/generalise.h"
 #include "gen/minimise/rewrites.h"
 #include "gen/minimise/verdict.h"

@@ -139,7 +139,7 @@ def stats(model: Model) -> Report:
 
 
 def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Optional[Path] = None,
-           no_conditions: bool = False, store: Optional[Path] = None,
+           no_conditions: bool = False, fold: bool = False, store: Optional[Path] = None,
            workers: Optional[int] = None, lease: Optional[float] = None,
            threads: Optional[int] = None, seed: Optional[int] = None,
            time: Optional[float] = None, memory: Optional[float] = None,
@@ -152,7 +152,7 @@ def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Opti
     [('twice', 'proved:all-sizes')]
     """
     options: Dict[str, Any] = dict(out=out, cache=cache, no_conditions=no_conditions,
-                                   store=store, workers=workers, lease=lease,
+                                   fold=fold, store=store, workers=workers, lease=lease,
                                    threads=threads, seed=seed, time=time, memory=memory)
     inputs: Dict[str, bytes] = {}
     if isinstance(rules, str) and "\n" in rules:  # no path, but what generate returns
