@@ -359,28 +359,10 @@ std::optional<AxisValues> values_in(const Rule& family, const Rule& plain) {
   return bind_side(family.lhs, given, values) ? std::optional(values) : std::nullopt;
 }
 
-bool fits(const Signature& open, const Signature& plain) {
-  std::vector<int> ranks;
-  for (const std::string& word : plain)
-    ranks.push_back(word == "-" ? 0 : static_cast<int>(word.size()));
-  auto axes = open_axes(open, ranks);
-  if (!axes) return false;
-  Signature full = plain_signature(open, *axes);
-  for (size_t v = 0; v < plain.size(); ++v) {
-    Word word = *word_of(open[v]);
-    for (size_t d = 0; d < full[v].size(); ++d) {
-      bool between = d >= word.front.size() && d + word.back.size() < full[v].size();
-      bool free = between && word.open == Word::AnyOrOne;
-      if (!free && full[v][d] != plain[v][d]) return false;
-    }
-  }
-  return true;
-}
-
 /// A family says what an atom of its outline says.
 bool says(const Rule& family, const Rule& plain) {
   bool fitting = std::any_of(family.domain.begin(), family.domain.end(),
-                             [&](const Signature& s) { return fits(s, plain.domain[0]); });
+                             [&](const Signature& s) { return includes(s, plain.domain[0]); });
   if (!fitting) return false;
   auto values = values_in(family, plain);
   auto one = values ? member(family, *values) : Result<Rule>(error("none"));

@@ -29,7 +29,7 @@ struct Misfit {
   Kind kind = None;
   int32_t signature = -1;  ///< of the rule's domain
   int32_t item = -1;       ///< Attribute, Axes, Number, Data: pattern node; Ones, Sizes: variable
-  int32_t part = -1;       ///< Attribute, Axes, Number: integer attribute, then reals; Ones, Sizes: axis
+  int32_t part = -1;       ///< Attribute, Axes, Number: attribute, reals last; Ones, Sizes: axis
   /// Condition: what would have to hold, over the rule's sizes.
   std::shared_ptr<const Formula> condition;
 };
