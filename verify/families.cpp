@@ -18,6 +18,7 @@ struct AtSignature {
   int most = -1;  ///< open axes up to which all members are proved; -1: no member is
   std::optional<Finding> refuted;
   std::string reason;
+  bool empty = false;  ///< no sizes fit the left side of the last member: it says nothing
 };
 
 class FamilyJudge {
@@ -37,8 +38,9 @@ class FamilyJudge {
       }
       size_t number = 0;
       bool all = for_each_member(directed, signature, open, [&](const Member& m) {
-        any = true;
-        return is_proved(m, number++, r);
+        if (!is_proved(m, number++, r)) return false;
+        any = any || !r.empty;
+        return true;
       });
       if (!all) {
         if (r.refuted) r.most = -1;
@@ -61,12 +63,26 @@ class FamilyJudge {
     return n;
   }
 
+  /// Nothing satisfies what the left side requires: the member says nothing, and fits nowhere.
+  bool has_no_sizes(const RuleInstance& instance) const {
+    Budget budget(limits_for(options_.effort), stop_);
+    ArithmeticSolver solver(budget);
+    try {
+      return solver.refuted(instance.requires_lhs);
+    } catch (const PolyOverflow&) {
+      return false;
+    } catch (const OutOfBudget&) {
+      return false;
+    }
+  }
+
   /// Otherwise says in `r` why not.
   bool is_proved(const Member& m, size_t number, AtSignature& r) {
     if (must_end(stop_)) {
       r.reason = "interrupted";
       return false;
     }
+    r.empty = false;
     auto instance = instance_at(m.rule, m.rule.domain[0], options_.assume);
     if (!instance) return refused(m, instance.error().message, r);
     if (number >= kJudgedFully && number % kJudgedEvery != 0) {
@@ -75,6 +91,8 @@ class FamilyJudge {
       counters_.proofs += v.kind == VerdictKind::ProvedAllSizes;
       if (v.kind == VerdictKind::ProvedAllSizes) return true;
     }
+    r.empty = has_no_sizes(*instance);
+    if (r.empty) return true;
     Finding f = judge_(m.rule);
     add_counters(counters_, f.counters);
     if (f.rule.verdict.kind == VerdictKind::ProvedAllSizes) return true;

@@ -18,6 +18,6 @@ using JudgeMember = std::function<Finding(const Rule& member)>;
 Finding judge_family(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
                      const JudgeMember& judge);
 
-constexpr size_t kMaxMembers = 800;  ///< at one signature, in one direction
+constexpr size_t kMaxMembers = 1000;  ///< at one signature, in one direction
 
 }  // namespace regraft::verify

@@ -288,6 +288,13 @@ Signature opened(const Signature& s) {
   return r;
 }
 
+/// Scalars among the members left out: beside a word of fixed rank they are another case.
+Signature of_one_axis_more(Signature s) {
+  for (std::string& word : s)
+    if (word == "..") word = "n..";
+  return s;
+}
+
 bool has_open(const Signature& s) {
   return std::any_of(s.begin(), s.end(), [](const std::string& word) {
     return word_of(word).value_or(Word{}).open != Word::None;
@@ -314,19 +321,20 @@ std::vector<Signature> signatures_for(const std::vector<const Atom*>& atoms) {
   return kept;
 }
 
-/// Some members hold, and none that was tried fails.
+/// Most of the members tried hold, and none fails; at others no sizes were found.
 bool holds_at_random(const Rule& family, const Signature& s) {
   Rule one = family;
   one.domain = {s};
-  size_t held = 0;
+  size_t held = 0, tried = 0;
   for (const Member& m : some_members(one, kMembersChecked)) {
+    ++tried;
     Rule directed = m.rule;
     directed.both = false;
     Evidence e = check(directed, m.rule.domain[0], kShapeSeed, kTrials);
     if (e == Evidence::Fails) return false;
     held += e == Evidence::Holds;
   }
-  return held > 0;
+  return held > 0 && 3 * held >= 2 * tried;
 }
 
 /// The conditions worth trying: none, then each pair of axes or sets apart.
@@ -351,28 +359,10 @@ std::optional<AxisValues> values_in(const Rule& family, const Rule& plain) {
   return bind_side(family.lhs, given, values) ? std::optional(values) : std::nullopt;
 }
 
-bool fits(const Signature& open, const Signature& plain) {
-  std::vector<int> ranks;
-  for (const std::string& word : plain)
-    ranks.push_back(word == "-" ? 0 : static_cast<int>(word.size()));
-  auto axes = open_axes(open, ranks);
-  if (!axes) return false;
-  Signature full = plain_signature(open, *axes);
-  for (size_t v = 0; v < plain.size(); ++v) {
-    Word word = *word_of(open[v]);
-    for (size_t d = 0; d < full[v].size(); ++d) {
-      bool between = d >= word.front.size() && d + word.back.size() < full[v].size();
-      bool free = between && word.open == Word::AnyOrOne;
-      if (!free && full[v][d] != plain[v][d]) return false;
-    }
-  }
-  return true;
-}
-
 /// A family says what an atom of its outline says.
 bool says(const Rule& family, const Rule& plain) {
   bool fitting = std::any_of(family.domain.begin(), family.domain.end(),
-                             [&](const Signature& s) { return fits(s, plain.domain[0]); });
+                             [&](const Signature& s) { return includes(s, plain.domain[0]); });
   if (!fitting) return false;
   auto values = values_in(family, plain);
   auto one = values ? member(family, *values) : Result<Rule>(error("none"));
@@ -422,7 +412,11 @@ std::optional<Rule> family_of(const std::vector<const Atom*>& atoms) {
       family.axis_where = std::move(conditions);
       family.domain.clear();
       for (const Signature& s : signatures)
-        if (holds_at_random(family, s)) family.domain.push_back(s);
+        for (const Signature& t : {s, of_one_axis_more(s)})
+          if (holds_at_random(family, t)) {
+            family.domain.push_back(t);
+            break;
+          }
       if (family.domain.empty()) continue;
       bool covers = std::count_if(atoms.begin(), atoms.end(),
                                   [&](const Atom* a) { return says(family, a->plain); }) > 0;

@@ -270,6 +270,24 @@ Signature plain_signature(const Signature& signature, int open) {
   return s;
 }
 
+bool includes(const Signature& open, const Signature& plain) {
+  std::vector<int> ranks;
+  for (const std::string& word : plain)
+    ranks.push_back(word == "-" ? 0 : static_cast<int>(word.size()));
+  auto axes = open_axes(open, ranks);
+  if (!axes) return false;
+  Signature full = plain_signature(open, *axes);
+  for (size_t v = 0; v < plain.size(); ++v) {
+    Word word = *word_of(open[v]);
+    for (size_t d = 0; d < full[v].size(); ++d) {
+      bool between = d >= word.front.size() && d + word.back.size() < full[v].size();
+      bool free = between && word.open == Word::AnyOrOne;
+      if (!free && full[v][d] != plain[v][d]) return false;
+    }
+  }
+  return true;
+}
+
 int most_open(const Signature& signature) {
   int most = 0;
   bool any = false;

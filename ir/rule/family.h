@@ -54,6 +54,8 @@ bool bind_side(const Pattern& side, const GivenAxes& given, AxisValues& values);
 std::optional<int> open_axes(const Signature& signature, std::span<const int> ranks);
 /// The signature with its open axes all n, which are that many.
 Signature plain_signature(const Signature& signature, int open);
+/// A plain signature is one that `open` stands for, letter by letter.
+bool includes(const Signature& open, const Signature& plain);
 /// The most open axes for which all words have at most kMaxRank, and that they allow.
 int most_open(const Signature& signature);
 /// The signature for at most that many.

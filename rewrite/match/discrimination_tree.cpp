@@ -11,14 +11,10 @@ namespace {
 
 constexpr size_t kFew = 16;  ///< readers that are looked at in their own order
 
-bool has_variable(const std::vector<std::string>& variables, size_t k) {
-  return k < variables.size() && !variables[k].empty();
-}
-
 /// The numbers that attribute k of a pattern node demands; empty: none.
 std::vector<int64_t> demanded(const PatternNode& node, size_t k) {
   const IntAttr& attr = node.op->ints[k];
-  if (has_variable(node.list_vars, k) || axis_term(node, k)) return {};
+  if (!list_variable(node, k).empty() || axis_term(node, k)) return {};
   std::vector<int64_t> numbers;
   if (node.attrs.ints[k].empty() && attr.fallback) return {*attr.fallback};
   for (const Poly& p : node.attrs.ints[k])
@@ -127,7 +123,7 @@ class Compiler {
       emit(step);
     }
     for (size_t k = 0; k < node.op->reals.size(); ++k) {
-      if (has_variable(node.real_vars, k) || node.attrs.reals[k].symbol) continue;
+      if (!real_variable(node, k).empty() || node.attrs.reals[k].symbol) continue;
       Step step;
       step.kind = Step::Reals;
       step.other = entered;
