@@ -22,6 +22,9 @@ if(REGRAFT_ONEDNN)
   set_target_properties(regraft_dnnl PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY}
     INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
 endif()
+if(NOT REGRAFT_WHEEL AND CMAKE_BUILD_TYPE STREQUAL "Release")  # not beside a sanitizer's
+  find_package(mimalloc 2 QUIET)  # a faster allocator for the program, when it is there
+endif()
 if(REGRAFT_TESTS)
   find_package(GTest REQUIRED)
   find_package(benchmark QUIET)  # bench/ is built when it is there

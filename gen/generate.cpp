@@ -70,12 +70,11 @@ Result<Enumeration> Run::enumerate_grammar(ShapedOps& ops, int max_size, Bank& b
 }
 
 void Run::collect(const Finding& finding) {
-  const Generalised& g = finding.general;
-  if (!collector_.add(g.rule, g.signature)) return;
-  Generalised forward = g;
-  forward.rule.both = false;
-  if (auto merge = merge_of(forward, kShapeSeed); merge && collector_.add(*merge, g.signature))
-    ++report_.merges;
+  if (!collector_.add(finding.rule, finding.signature)) return;
+  Rule forward = finding.rule;
+  forward.both = false;
+  auto merge = merge_of(forward, finding.signature, kShapeSeed);
+  if (merge && collector_.add(*merge, finding.signature)) ++report_.merges;
 }
 
 void Run::add(const DistilCounts& c) {
@@ -143,7 +142,7 @@ Status Run::grammar(const Grammar& grammar) {
   Judged t;
   t.ops = std::make_unique<ShapedOps>(grammar, options_.trials, options_.seed);
   RETURN_IF_ERROR(t.ops->load());
-  t.bank = std::make_unique<Bank>(options_.seed);
+  t.bank = std::make_unique<Bank>(kShapeSeed);
   int size = std::max(1, options_.max_size + grammar.more);
   ASSIGN_OR_RETURN(Enumeration found, enumerate_grammar(*t.ops, size, *t.bank));
   if (found.ended == Ended::Stopped) return {};

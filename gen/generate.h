@@ -19,8 +19,8 @@ namespace regraft::gen {
 /// How far a run has come: enough to go on with the same result. Enumerations are made again.
 struct Checkpoint {
   struct GrammarState {
-    size_t position = 0;         ///< groups judged so far
-    std::vector<size_t> judged;  ///< those that known rules did not connect
+    size_t position = 0;              ///< groups judged so far
+    std::vector<JudgedGroup> judged;  ///< those that known rules did not connect
   };
   std::vector<GrammarState> grammars;  ///< of the op set, in order; the last may be unfinished
   /// Once all grammars are finished: which rules follow from the others, in two passes.

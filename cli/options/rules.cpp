@@ -30,6 +30,9 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
   app->add_option("--cache", f.cache,
                   "file to keep verdicts in; a run that finds it there judges only what is new");
   app->add_flag_callback(
+      "--fold", [&f] { f.fold = true; },
+      "write families in place of proved rules that differ in axes only");
+  app->add_flag_callback(
       "--no-conditions", [&f] { f.find_conditions = false; },
       "refute what does not hold as it stands, without looking for a condition");
   add_common(*app, f.common);

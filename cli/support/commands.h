@@ -45,6 +45,7 @@ struct VerifyFlags {
   Common common;
   std::string in, out;
   std::string cache;            ///< file of verdicts that is used and kept up to date; empty: none
+  bool fold = false;            ///< families in place of what they say
   bool find_conditions = true;  ///< for rules that do not hold as they stand
 };
 /// What a model is optimised for: the default, and any runtime that has ONNX's operators.

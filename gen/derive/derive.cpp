@@ -19,6 +19,7 @@ constexpr int kShorter = 3;  // proofs from the rules of a proof
 // --- the sizes at which a goal is looked at ---
 
 constexpr size_t kMaxRankTried = 4;
+constexpr size_t kMembersTried = 3;  // of a family at one signature and rank
 
 /// The same rank for all variables.
 std::vector<Signature> of_one_rank(size_t variables, std::initializer_list<size_t> ranks) {
@@ -42,11 +43,14 @@ std::vector<Signature> guesses(size_t variables) {
 }
 
 /// A goal at sizes, one after the other: at the shapes of its domain; without one, where variables
-/// of the usual ranks satisfy it, since what explains it at one rank may not exist at another.
+/// of the usual ranks satisfy it, since what explains it at one rank may not exist at another. Of a
+/// family some members.
 class Problems {
  public:
   Problems(const Rule& goal, const DeriveOptions& options) : goal_(goal), options_(options) {
-    if (goal.domain.empty()) {
+    if (is_family(goal)) {
+      members_ = some_members(goal, kMembersTried);
+    } else if (goal.domain.empty()) {
       usual_ = of_one_rank(goal.variables.size(), {2, 4, 3});
       last_ = guesses(goal.variables.size());
     } else {
@@ -67,20 +71,25 @@ class Problems {
   bool more() {
     ready_.clear();
     at_ = 0;
+    if (next_member_ < members_.size()) {
+      const Rule& member = members_[next_member_++].rule;
+      add(member, member.domain[0]);
+      return true;
+    }
     if (shapes_ >= options_.max_signatures) return false;
     if (tried_ < usual_.size()) {
       const Signature& s = usual_[tried_++];
       bool holds =
           !goal_.domain.empty() || check(goal_, s, kShapeSeed, kManyShapes) == Evidence::Holds;
-      if (holds) add(s);
+      if (holds) add(goal_, s);
       return true;
     }
     if (shapes_ > 0 || guessed_ == last_.size()) return false;
-    add(last_[guessed_++]);
+    add(goal_, last_[guessed_++]);
     return true;
   }
-  void add(const Signature& signature) {
-    auto instance = instantiate(goal_, signature);
+  void add(const Rule& goal, const Signature& signature) {
+    auto instance = instantiate(goal, signature);
     if (!instance) return;
     instance_ = *std::move(instance);
     for (int k = 0; k < options_.assignments; ++k)
@@ -91,8 +100,9 @@ class Problems {
 
   const Rule& goal_;
   const DeriveOptions& options_;
+  std::vector<Member> members_;
   std::vector<Signature> usual_, last_;
-  size_t tried_ = 0, guessed_ = 0, shapes_ = 0, at_ = 0;
+  size_t next_member_ = 0, tried_ = 0, guessed_ = 0, shapes_ = 0, at_ = 0;
   RuleInstance instance_;
   std::vector<Problem> ready_;
 };

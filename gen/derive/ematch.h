@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "gen/derive/sized_matcher.h"
+#include "ir/rule/family.h"
 
 namespace regraft::gen {
 
@@ -13,6 +14,7 @@ struct Match {
   std::vector<std::optional<std::vector<int64_t>>> lists;
   std::vector<std::optional<int64_t>> numbers;
   std::vector<std::optional<double>> reals;
+  AxisValues axes;            ///< of a family of rules
   std::vector<EValue> roots;  ///< what each output matched
   std::vector<std::pair<EValue, EValue>> premises;
 };
@@ -68,6 +70,7 @@ class Matchable {
   };
   struct Ints {
     int list = -1;  ///< number of the list variable
+    const AxisTerm* axes = nullptr;
     std::vector<Number> numbers;
   };
   struct Call {
@@ -86,6 +89,7 @@ class Matchable {
     Var symbol;
     size_t variable;
     int axis;
+    std::string axis_variable;  ///< or ""
   };
   /// A rule at a signature; nullptr: no such form.
   struct Form {
@@ -102,17 +106,21 @@ class Matchable {
   std::optional<Valuation> valuation(const SizedEGraph& graph, const Match& match) const;
   Attrs<int64_t> attributes(const Call& call, int rank, const Match& match,
                             const Valuation& values) const;
+  double value_of_expression(const std::string& text, SymbolPool& pool, const Match& match,
+                             const Valuation& values) const;
   std::vector<Signature> signatures(const SizedEGraph& graph, const Match& match) const;
-  const Form* form(const Signature& signature) const;
+  std::vector<Signature> members(const SizedEGraph& graph, const Match& match) const;
+  const Form* form(const Signature& signature, const AxisValues& axes) const;
   bool holds(const Form& form, const SizedEGraph& graph, const Match& match) const;
 
   Rule rule_;
+  bool family_;
   Names lists_, numbers_, reals_;
   std::vector<SizeSymbol> sizes_;
   std::vector<Var> number_symbols_;  ///< in the rule's pool; nullptr: only in lists' place
   std::vector<Side> sides_;          ///< by direction
   mutable std::mutex mutex_;
-  mutable std::map<Signature, std::unique_ptr<const Form>> forms_;
+  mutable std::map<std::pair<Signature, AxisValues>, std::unique_ptr<const Form>> forms_;
 };
 
 }  // namespace regraft::gen

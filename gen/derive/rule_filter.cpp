@@ -30,7 +30,7 @@ std::vector<uint64_t> Matchable::features(Direction d) const {
     const Call& call = side.calls[c];
     for (size_t k = 0; k < call.ints.size(); ++k) {
       const auto& numbers = call.ints[k].numbers;
-      bool plain = call.ints[k].list < 0 && !numbers.empty() &&
+      bool plain = call.ints[k].list < 0 && !call.ints[k].axes && !numbers.empty() &&
                    std::all_of(numbers.begin(), numbers.end(), [](const Number& n) {
                      return n.kind == Number::Given && n.value >= 0;
                    });

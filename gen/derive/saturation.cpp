@@ -150,6 +150,8 @@ class Saturation {
     for (const auto& list : m.lists)
       for (int64_t n : list.value_or(std::vector<int64_t>{}))
         h = combine(h, static_cast<uint64_t>(n));
+    for (const auto& [name, axes] : m.axes)
+      for (int64_t n : axes) h = combine(h, static_cast<uint64_t>(n));
     for (const auto& n : m.numbers) h = combine(h, static_cast<uint64_t>(n.value_or(0)));
     for (const auto& x : m.reals) h = combine(h, std::bit_cast<uint64_t>(x.value_or(0)));
     return h;

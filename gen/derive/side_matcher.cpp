@@ -67,7 +67,8 @@ class SideMatcher {
     match_.tensors = places_.variables();
     if (std::find(match_.tensors.begin(), match_.tensors.end(), -1) == match_.tensors.end()) {
       auto saved = match_.numbers;
-      if (solve() && check()) offer();
+      match_.axes.clear();
+      if (axes() && solve() && check()) offer();
       match_.numbers = std::move(saved);
     }
     return more();
@@ -140,6 +141,7 @@ class SideMatcher {
                 int64_t rank) {
     if (own.list >= 0)
       return bind(match_.lists, {Bound::List, static_cast<size_t>(own.list)}, given);
+    if (own.axes) return true;  // once all calls are matched
     if (own.numbers.empty())
       return std::all_of(given.begin(), given.end(),
                          [&](int64_t n) { return attr.fallback && n == *attr.fallback; });
@@ -154,6 +156,20 @@ class SideMatcher {
       if (!fits) return false;
     }
     return true;
+  }
+
+  /// The values of a family's variables, and whether it is meant for them.
+  bool axes() {
+    if (!rule_.family_) return true;
+    auto given = [&](size_t node, size_t k) -> std::optional<std::vector<int64_t>> {
+      for (size_t s = 0; s < side_.order.steps.size(); ++s)
+        if (step(s).node && static_cast<size_t>(step(s).ref.node) == node)
+          return graph_.attrs(places_.matched(s)).ints[k];
+      return std::nullopt;
+    };
+    if (!bind_side(*side_.pattern, given, match_.axes)) return false;
+    return std::all_of(rule_.rule_.axis_where.begin(), rule_.rule_.axis_where.end(),
+                       [&](const AxisCondition& c) { return holds(c, match_.axes); });
   }
 
   /// Calls visit(expression, the number it must have) for each expression.

@@ -10,6 +10,7 @@ namespace regraft::gen {
 namespace {
 
 constexpr double kSmallest = -4, kLargest = 7;  // of random_residue, as powers of two
+constexpr double kLargestSmall = 1;             // where they should be small
 constexpr size_t kOneSigned = 16;  // trials from which on some have elements of one sign
 
 /// Irreducible polynomials over two elements whose root generates all others, by degree; without
@@ -28,10 +29,15 @@ size_t power(size_t degree, size_t row) {
 
 }  // namespace
 
-OrderSampler::OrderSampler(std::vector<double> bounds, size_t trials)
-    : edges_(std::move(bounds)), trials_(trials) {
+OrderSampler::OrderSampler(std::vector<double> bounds, size_t trials, Sizes sizes)
+    : edges_(std::move(bounds)), trials_(trials), largest_(kLargest) {
   CHECK(std::has_single_bit(trials) && std::bit_width(trials) <= std::size(kPrimitive));
-  const double least = std::exp2(kSmallest), most = std::exp2(kLargest);
+  if (sizes == Sizes::Small) {
+    largest_ = kLargestSmall;
+    for (double b : edges_)  // there are some on both sides of each bound
+      if (b > 0) largest_ = std::min(kLargest, std::max(largest_, std::log2(b) + 1));
+  }
+  const double least = std::exp2(kSmallest), most = std::exp2(largest_);
   std::erase_if(edges_, [&](double b) { return b <= least || b >= most; });
   edges_.insert(edges_.end(), {least, 1, most});
   std::ranges::sort(edges_);
@@ -43,6 +49,12 @@ bool OrderSampler::bit(size_t row, size_t trial) const {
   size_t degree = static_cast<size_t>(std::bit_width(trials_)) - 1;
   if (degree == 0) return false;
   return std::popcount(power(degree, row % (trials_ - 1)) & trial) % 2 == 1;
+}
+
+/// One that is no larger than the largest.
+double OrderSampler::sized(double random) const {
+  double part = (std::log2(std::abs(random)) - kSmallest) / (kLargest - kSmallest);
+  return std::copysign(std::exp2(kSmallest + part * (largest_ - kSmallest)), random);
 }
 
 double OrderSampler::scalar(double random, size_t number, size_t trial) const {
@@ -65,8 +77,8 @@ std::vector<double> OrderSampler::values(std::vector<double> random, size_t elem
     for (size_t e = trial * elements; e < (trial + 1) * elements; ++e)
       if (elements == 1)
         random[e] = scalar(random[e], number, trial);
-      else if (one_sign)
-        random[e] = std::copysign(random[e], sign);
+      else
+        random[e] = sized(one_sign ? std::copysign(random[e], sign) : random[e]);
   }
   return random;
 }

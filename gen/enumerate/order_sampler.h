@@ -1,6 +1,7 @@
 #pragma once
 // Inputs of the order channel: on both sides of what they are compared with.
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "base/rng.h"
@@ -10,9 +11,13 @@ namespace regraft::gen {
 /// Makes order values of random ones (see random_residue). Thread-safe.
 class OrderSampler {
  public:
+  /// Exponentials of large numbers, of either sign, are too close to each other, or too large, for
+  /// their order to be beyond doubt.
+  enum class Sizes : uint8_t { All, Small };
+
   /// `bounds`: magnitudes that values are compared with, beside 0 and 1. REQUIRES: the number of
   /// trials is a power of two.
-  OrderSampler(std::vector<double> bounds, size_t trials);
+  OrderSampler(std::vector<double> bounds, size_t trials, Sizes sizes = Sizes::All);
 
   /// Of a variable of so many elements: trial-major, in place of `random`. Scalar variables, which
   /// decide alone where they occur, are positive and negative, and in each interval between bounds;
@@ -25,10 +30,12 @@ class OrderSampler {
  private:
   bool bit(size_t row, size_t trial) const;
   double scalar(double random, size_t number, size_t trial) const;
+  double sized(double random) const;
   size_t intervals() const { return edges_.size() - 1; }
 
   std::vector<double> edges_;  // the least magnitude, 1, the bounds, the largest; ascending
   size_t trials_;
+  double largest_;   // magnitude, as a power of two
   size_t bits_ = 1;  // that choose an interval
 };
 

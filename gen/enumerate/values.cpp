@@ -56,11 +56,20 @@ std::optional<Application> ValueGraph::sibling(Application a, const OpDef* then)
   return Application::of(k, a.output(), a.a(), a.b());
 }
 
+void ValueGraph::index_applications() {
+  slots_.assign(std::bit_ceil(2 * by_application_.size() + 1), 0);
+  for (size_t k = 0; k < by_application_.size(); ++k) {
+    size_t slot = slot_of(by_application_[k].first);
+    while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = static_cast<uint32_t>(k + 1);
+  }
+}
+
 std::optional<ClassId> ValueGraph::find(Application a) const {
-  auto it = std::lower_bound(by_application_.begin(), by_application_.end(),
-                             std::pair<Application, ClassId>{a, 0});
-  if (it == by_application_.end() || it->first != a) return std::nullopt;
-  return it->second;
+  if (slots_.empty()) return std::nullopt;
+  for (size_t slot = slot_of(a); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1))
+    if (const auto& [known, c] = by_application_[slots_[slot] - 1]; known == a) return c;
+  return std::nullopt;
 }
 
 std::span<const Application> ValueGraph::nodes(ClassId c) const {
@@ -124,7 +133,7 @@ TermId ValueGraph::extract(Bank& bank, ClassId c) const {
 uint64_t ValueGraph::bytes() const {
   uint64_t per_class = sizeof(ShapeId) + 1 + 16 + sizeof(Application);
   return per_class * shapes_.capacity() + supports_.bytes() + nodes_.capacity() * 16 +
-         node_list_.capacity() * 9 + by_application_.capacity() * 16;
+         node_list_.capacity() * 9 + by_application_.capacity() * 16 + slots_.capacity() * 4;
 }
 
 }  // namespace regraft::gen

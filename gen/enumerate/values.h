@@ -100,6 +100,8 @@ class ValueGraph {
   friend class Enumerator;
   TermId extract_within(Bank& bank, Application a, const Support& within) const;
   Token token_of(Application a, ClassId c) const;
+  void index_applications();
+  size_t slot_of(Application a) const { return mix(a.bits) & (slots_.size() - 1); }
 
   ShapedOps& plans_;
   int max_size_;
@@ -118,7 +120,8 @@ class ValueGraph {
   std::vector<size_t> node_begin_;
   std::vector<Application> node_list_;
   std::vector<uint8_t> node_sizes_;  ///< of node_list_: calls of the smallest term; 0: it is free
-  std::vector<std::pair<Application, ClassId>> by_application_;  ///< sorted
+  std::vector<std::pair<Application, ClassId>> by_application_;
+  std::vector<uint32_t> slots_;  ///< of a hash table over by_application_; 1 + position, or 0
   std::unordered_map<uint64_t, Token> call_tokens_;  ///< of calls of several outputs, by output 0
   std::vector<std::vector<ClassId>> token_classes_;  ///< of those tokens
 };

@@ -38,8 +38,8 @@ enum class Signs : uint8_t { Mixed, Plus, Minus };
 void append_random(Rng& rng, Signs signs, size_t count, std::vector<Residue>& to);
 
 /// Output `output` of a call at each point. `operands` and `values` hold kPoints tensors of the
-/// same shape, one after another; the operands' views show the first. False when an element has no
-/// value at some point.
+/// same shape, one after another; the operands' views show the first. False when it is not
+/// well-formed, or elements have no value at nearly all points.
 bool evaluate_points(Field& algebra, const Label& label, Tensors<Field> operands,
                      std::span<const int64_t> shape, int output, std::span<Residue> values);
 
@@ -52,7 +52,7 @@ class Bank {
   int add_label(const Label& label);
   const Label& label(int id) const { return labels_[static_cast<size_t>(id)]; }
   /// Leaf number `number` of that shape.
-  TermId leaf(const std::vector<int64_t>& shape, int number);
+  TermId leaf(const std::vector<int64_t>& shape, int number, Role role = Role::Data);
   /// Tensors with these extents from axis 2 on are kernels.
   void add_kernel_extents(std::vector<int64_t> extents) { kernels_.insert(std::move(extents)); }
   bool is_kernel(TermId leaf) const;
@@ -60,8 +60,10 @@ class Bank {
   const TermNode& node(TermId t) const { return nodes_[static_cast<size_t>(t)]; }
 
   /// The value on the witness inputs: its shape, and its elements at each of kPoints points, one
-  /// point after another. nullptr when some call of the term is not well-formed or has no value.
+  /// point after another. nullptr when some call of the term is not well-formed, or has values at
+  /// hardly any point.
   const Array<Residue>* value(TermId t);
+  /// At the points where both have values, which are some.
   bool same_value(TermId a, TermId b);
 
   /// Number of calls.

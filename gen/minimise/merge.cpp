@@ -53,8 +53,8 @@ std::optional<Poly> in_rule(const Rule& rule, const Signature& signature, const 
 }
 
 /// Extents of the two concatenated values along the axis.
-std::optional<std::vector<Poly>> parts(const Generalised& g, int64_t axis) {
-  auto instance = instantiate(g.rule, g.signature);
+std::optional<std::vector<Poly>> parts(const Rule& rule, const Signature& signature, int64_t axis) {
+  auto instance = instantiate(rule, signature);
   if (!instance) return std::nullopt;
   const Graph& graph = instance->lhs;
   const Node& root = graph.node(graph.outputs()[0].node);
@@ -62,8 +62,7 @@ std::optional<std::vector<Poly>> parts(const Generalised& g, int64_t axis) {
   for (Value v : root.inputs) {
     const Shape& shape = graph.shape(v);
     auto rank = static_cast<int64_t>(shape.size());
-    auto size =
-        in_rule(g.rule, g.signature, shape[static_cast<size_t>(axis < 0 ? axis + rank : axis)]);
+    auto size = in_rule(rule, signature, shape[static_cast<size_t>(axis < 0 ? axis + rank : axis)]);
     if (!size) return std::nullopt;
     sizes.push_back(*std::move(size));
   }
@@ -72,13 +71,13 @@ std::optional<std::vector<Poly>> parts(const Generalised& g, int64_t axis) {
 
 }  // namespace
 
-std::optional<Rule> merge_of(const Generalised& g, uint64_t seed) {
-  if (!is_merge(g.rule.lhs) || is_variable(g.rule.rhs.outputs[0])) return std::nullopt;
-  Rule r = g.rule;
+std::optional<Rule> merge_of(const Rule& rule, const Signature& signature, uint64_t seed) {
+  if (!is_merge(rule.lhs) || is_variable(rule.rhs.outputs[0])) return std::nullopt;
+  Rule r = rule;
   auto root = static_cast<size_t>(r.lhs.outputs[0].node);
   CHECK(root + 1 == r.lhs.nodes.size());
   PatternNode concat = r.lhs.nodes[root];
-  auto sizes = parts(g, concat.attrs.ints[0][0].constant());
+  auto sizes = parts(rule, signature, concat.attrs.ints[0][0].constant());
   if (!sizes) return std::nullopt;
   r.lhs.nodes.pop_back();
   r.lhs.outputs = concat.inputs;
@@ -90,7 +89,7 @@ std::optional<Rule> merge_of(const Generalised& g, uint64_t seed) {
   auto node = static_cast<int32_t>(r.rhs.nodes.size());
   r.rhs.nodes.push_back(std::move(split));
   r.rhs.outputs = {{node, 0}, {node, 1}};
-  if (!validate(r) || check(r, g.signature, seed, kManyShapes) != Evidence::Holds)
+  if (!validate(r) || check(r, signature, seed, kManyShapes) != Evidence::Holds)
     return std::nullopt;
   return r;
 }

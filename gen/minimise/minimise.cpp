@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
+#include <utility>
 
-#include "gen/minimise/pair.h"
+#include "base/hash.h"
 
 namespace regraft::gen {
 namespace {
@@ -11,36 +13,8 @@ namespace {
 constexpr size_t kBatch = 2048;   // groups that are connected side by side
 constexpr size_t kLarge = 4096;   // applications of a group that is connected over all threads
 constexpr size_t kBlock = 16384;  // of its applications side by side
-
-/// The numbers above 1 of all attributes.
-std::set<int64_t> numbers_of(const Bank& bank, TermId t) {
-  std::set<int64_t> r;
-  for (TermId s : bank.subterms(t)) {
-    if (bank.node(s).is_leaf()) continue;
-    for (const auto& list : bank.label(bank.node(s).label).attrs.ints)
-      for (int64_t n : list)
-        if (n > 1) r.insert(n);
-  }
-  return r;
-}
-
-/// A number of `to` may be a product of numbers of `from`, as where strides follow strides.
-bool multiplies(const Bank& bank, TermId from, TermId to) {
-  std::set<int64_t> factors = numbers_of(bank, from), products = numbers_of(bank, to);
-  for (int64_t a : factors)
-    for (int64_t b : factors)
-      if (products.count(a * b)) return true;
-  return false;
-}
-
-/// The rule read from right to left holds as well.
-bool holds_reversed(const Generalised& g, uint64_t seed) {
-  if (!is_reversible(g.rule)) return false;
-  Rule rule = g.rule;
-  rule.domain = {g.signature};
-  Rule back = reversed(rule);
-  return check(back, back.domain[0], mix(seed), kManyShapes) == Evidence::Holds;
-}
+constexpr size_t kAhead = 2;      // groups that are judged side by side
+constexpr size_t kNext = 4;       // from how many they are chosen
 
 }  // namespace
 
@@ -78,11 +52,18 @@ struct Minimiser::Links {
     ++(!to_known ? derivable : match == MatchKind::Renaming ? renaming : common);
   }
   bool connected() const { return parts == 1; }
+  /// The first application that is not connected with what is known; REQUIRES: there is one.
+  size_t first_loose() const {
+    size_t k = 0;
+    while (root(k + 1) == 0) ++k;
+    return k;
+  }
 };
 
 Minimiser::Minimiser(const ValueGraph& graph, Bank& bank, uint64_t seed, int threads, Sink found)
     : graph_(graph),
       bank_(bank),
+      variables_(bank),
       seed_(seed),
       threads_(threads),
       found_(std::move(found)),
@@ -171,8 +152,7 @@ std::optional<Application> Minimiser::followed(ClassId c, const Label& then) con
 
 /// What rules make of a call with a follower: the follower stays, the call is rewritten, also
 /// several times.
-void Minimiser::unfold(Application a, int size,
-                       const std::function<void(const Rewritten&)>& reach) const {
+void Minimiser::unfold(Application a, int size, FunctionRef<void(const Rewritten&)> reach) const {
   constexpr size_t kMaxSteps = 12;
   const Label& then = *graph_.plans().then(static_cast<size_t>(a.instance()));
   auto plain = graph_.sibling(a, nullptr);
@@ -260,64 +240,48 @@ void Minimiser::connect(const Item& item, size_t first_rule, Links& links, const
   if (!item.is_large()) connect_known(item, first_rule, links);
 }
 
-/// Rules that lead from one side to the other; reversible where they lead back as well.
-Minimiser::Reading Minimiser::direct(TermId lhs, TermId rhs) {
-  Reading reading = Reading::False;
-  if (!bank_.binds(lhs, rhs)) return reading;
-  bool back = bank_.binds(rhs, lhs) && bank_.subterms(lhs).count(rhs) == 0;
-  bool grows = bank_.subterms(rhs).count(lhs) > 0;
-  for (Generalised& g : generalise(bank_, lhs, rhs, seed_)) {
-    g.rule.both = back && !grows && holds_reversed(g, seed_);
-    if (reading != Reading::Both) reading = g.rule.both ? Reading::Both : Reading::Forward;
-    rewrites_.add(g.rule, {g.signature});
-    if (grows)
+void Minimiser::take(const Verdict& verdict) {
+  for (const Finding& f : verdict.found) {
+    rewrites_.add(f.rule, {f.signature});
+    if (f.grows)
       ++counts_.grows;
     else
-      found_({std::move(g), lhs, rhs});
+      found_(f);
   }
-  return reading;
-}
-
-void Minimiser::take(TermId lhs, TermId rhs) {
-  Pair p = without_common_subterms(bank_, {lhs, rhs});
-  if (p.lhs == p.rhs || directed_key(bank_, p.lhs, p.lhs) == directed_key(bank_, p.lhs, p.rhs)) {
-    ++counts_.alias;
-    return;
+  switch (verdict.kind) {
+    case Verdict::Alias:
+      ++counts_.alias;
+      break;
+    case Verdict::Chance:
+      ++counts_.chance;
+      break;
+    case Verdict::Constants:
+      ++counts_.constants;
+      break;
+    case Verdict::OtherShapes:
+      ++counts_.other_shapes;
+      break;
+    case Verdict::Rules:
+      ++counts_.generalised;
+      break;
   }
-  if (!bank_.same_value(p.lhs, p.rhs)) {  // other inputs than the enumeration's
-    ++counts_.chance;
-    return;
-  }
-  bool constant = bank_.leaves(p.lhs).empty() && bank_.leaves(p.rhs).empty();
-  bool holds = false;
-  if (!constant) {
-    Reading forward = direct(p.lhs, p.rhs);
-    holds = forward != Reading::False;
-    if (forward != Reading::Both || multiplies(bank_, p.rhs, p.lhs))
-      holds = direct(p.rhs, p.lhs) != Reading::False || holds;
-  }
-  if (constant)
-    ++counts_.constants;
-  else if (holds)
-    ++counts_.generalised;
-  else
-    ++counts_.other_shapes;
-  TemplatePair ground;  // prunes what follows from it, at shapes like these
-  ground.lhs = p.lhs;
-  ground.rhs = p.rhs;
-  if (bank_.node(p.lhs).is_leaf() || !bank_.binds(p.lhs, p.rhs)) std::swap(ground.lhs, ground.rhs);
-  if (bank_.binds(ground.lhs, ground.rhs))
-    rewrites_.add(to_rule(bank_, ground), {leaf_signature(bank_, ground.lhs)});
+  if (verdict.ground) rewrites_.add(verdict.ground->rule, {verdict.ground->signature});
 }
 
 /// What is known, or the first application, and another application.
-Pair Minimiser::pair(const Item& item, size_t application) {
+Pair Minimiser::pair(Bank& bank, const Item& item, size_t application) const {
   Pair p;
-  p.lhs = item.known != kNoClass ? graph_.extract(bank_, item.known)
-                                 : graph_.extract(bank_, item.applications[0]);
-  p.rhs = graph_.extract(bank_, item.applications[application]);
+  p.lhs = item.known != kNoClass ? graph_.extract(bank, item.known)
+                                 : graph_.extract(bank, item.applications[0]);
+  p.rhs = graph_.extract(bank, item.applications[application]);
   CHECK(p.lhs >= 0 && p.rhs >= 0);
   return p;
+}
+
+/// In a bank of its own: the order in which terms are made shows in their operands' order.
+Verdict Minimiser::verdict(const Item& item, size_t application) const {
+  Bank bank = variables_;
+  return judge(bank, pair(bank, item, application), seed_);
 }
 
 std::vector<Pair> Minimiser::pairs_at(const std::vector<uint64_t>& numbers) {
@@ -328,7 +292,7 @@ std::vector<Pair> Minimiser::pairs_at(const std::vector<uint64_t>& numbers) {
     size_t skipped = item.known == kNoClass ? 1 : 0;
     uint64_t count = item.applications.size() - skipped;
     for (; next != numbers.end() && *next < first + count; ++next)
-      r.push_back(pair(item, *next - first + skipped));
+      r.push_back(pair(bank_, item, *next - first + skipped));
     first += count;
   }
   return r;
@@ -336,7 +300,7 @@ std::vector<Pair> Minimiser::pairs_at(const std::vector<uint64_t>& numbers) {
 
 /// Connects what is left: each loose application gives a pair with what is known. False when it was
 /// stopped.
-bool Minimiser::settle(size_t index, Links& links, const Stop* stop) {
+bool Minimiser::settle(size_t index, Links& links, Ahead& ahead, const Stop* stop) {
   const Item& item = items_[index];
   for (size_t k = 0; k < item.applications.size(); ++k) {
     if (links.rules < rewrites_.size()) connect(item, links.rules, links, stop);
@@ -344,32 +308,90 @@ bool Minimiser::settle(size_t index, Links& links, const Stop* stop) {
     if (links.connected()) break;
     if (links.root(k + 1) == 0) continue;
     if (stop && stop->must_end()) return false;
-    if (judged_.empty() || judged_.back() != index) judged_.push_back(index);
-    Pair p = pair(item, k);
-    take(p.lhs, p.rhs);
+    if (judged_.empty() || judged_.back().group != index) judged_.push_back({index, {}});
+    std::vector<Verdict>& verdicts = judged_.back().verdicts;
+    if (verdicts.size() < ahead.first.size())
+      verdicts.push_back(ahead.first[verdicts.size()]);
+    else if (ahead.verdict && ahead.application == k)
+      verdicts.push_back(*std::exchange(ahead.verdict, std::nullopt));
+    else
+      verdicts.push_back(verdict(item, k));
+    take(verdicts.back());
     links.join(k + 1, 0);
   }
   return true;
 }
 
-size_t Minimiser::replay(size_t position, const std::vector<size_t>& judged, const Stop& stop,
+size_t Minimiser::replay(size_t position, const std::vector<JudgedGroup>& judged, const Stop& stop,
                          Progress& progress) {
   position = std::min(position, items_.size());
   size_t next = 0;  // groups are judged in order, each once, whatever the list says
-  for (size_t index : judged) {
+  for (const auto& [index, verdicts] : judged) {
     if (index >= position || index < next) continue;
     if (stop.must_end()) return index;
     next = index + 1;
     Links links(items_[index]);
-    if (!settle(index, links, &stop)) return index;
+    Ahead ahead{0, std::nullopt, verdicts};
+    if (!settle(index, links, ahead, &stop)) return index;
   }
   progress.add(position);
   return position;
 }
 
+/// The operators of a term of an application, whatever their attributes.
+uint64_t Minimiser::template_of(Application a) const {
+  auto instance = static_cast<size_t>(a.instance());
+  const ShapedOps& ops = graph_.plans();
+  uint64_t h = hash_text(ops.label(instance).op->name);
+  if (const Label* then = ops.then(instance)) h = combine(h, hash_text(then->op->name));
+  for (ClassId c : graph_.operands(a))
+    h = combine(h, graph_.is_leaf(c) ? 1 : template_of(graph_.first(c)));
+  return h;
+}
+
+/// Two templates: of what is known and of an application.
+std::pair<uint64_t, uint64_t> Minimiser::templates_of(const Item& item, size_t application) const {
+  uint64_t left = 1;
+  if (item.known == kNoClass)
+    left = template_of(item.applications[0]);
+  else if (!graph_.is_leaf(item.known))
+    left = template_of(graph_.first(item.known));
+  return {left, template_of(item.applications[application])};
+}
+
+/// Connects the next groups from k on with the rules of late; where the group at k stays loose, it
+/// is judged and, side by side with it, others of them that look different: what looks the same is
+/// often connected by what the first of them gives. What is found in the end depends neither on
+/// this nor on the number of threads.
+void Minimiser::look_ahead(size_t position, std::vector<Links>& links, size_t k,
+                           std::vector<Ahead>& ahead) const {
+  std::vector<size_t> loose;
+  for (size_t j = k; j < links.size() && loose.size() < kNext; ++j)
+    if (!links[j].connected() && !items_[position + j].is_large()) loose.push_back(j);
+  parallel_for(loose.size(), threads_, [&](size_t j) {
+    Links& l = links[loose[j]];
+    if (l.rules < rewrites_.size()) connect(items_[position + loose[j]], l.rules, l, nullptr);
+    l.rules = rewrites_.size();
+  });
+  if (links[k].connected()) return;
+  std::vector<size_t> chosen;
+  std::set<std::pair<uint64_t, uint64_t>> seen;
+  for (size_t j : loose) {
+    if (links[j].connected() || ahead[j].verdict || chosen.size() == kAhead) continue;
+    ahead[j].application = links[j].first_loose();
+    if (seen.insert(templates_of(items_[position + j], ahead[j].application)).second)
+      chosen.push_back(j);
+  }
+  parallel_for(chosen.size(), threads_, [&](size_t j) {
+    Ahead& a = ahead[chosen[j]];
+    a.verdict = verdict(items_[position + chosen[j]], a.application);
+  });
+}
+
 size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
   size_t end = std::min(items_.size(), position + kBatch);
   std::vector<Links> links(end - position);
+  std::vector<Ahead> ahead(links.size());
   parallel_for(
       end - position, threads_,
       [&](size_t k) {
@@ -380,8 +402,12 @@ size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
         links[k].rules = rewrites_.size();
       },
       16);
+  const size_t first = position;
   for (size_t k = 0; k < links.size() && !stop.must_end(); ++k) {
-    if (!links[k].connected() && !settle(position, links[k], &stop)) break;
+    if (threads_ > 1 && !links[k].connected() && !ahead[k].verdict && !items_[position].is_large())
+      look_ahead(first, links, k, ahead);
+    if (stop.must_end()) break;
+    if (!links[k].connected() && !settle(position, links[k], ahead[k], &stop)) break;
     if (stop.must_end()) break;  // perhaps in the midst of it
     counts_.renaming += links[k].renaming;
     counts_.common += links[k].common;

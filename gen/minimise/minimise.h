@@ -1,9 +1,12 @@
 #pragma once
 // From pairs of equal applications to few rules: what known rules connect needs no rule of its own.
+#include <span>
+
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "gen/generalise/generalise.h"
 #include "gen/minimise/rewrites.h"
+#include "gen/minimise/verdict.h"
 
 namespace regraft::gen {
 
@@ -21,11 +24,8 @@ struct DistilCounts {
   uint64_t grows = 0;         ///< rules whose right side contains the left, which are left out
 };
 
-/// Rules found by a grammar, and where it stands.
-struct Finding {
-  Generalised general;
-  TermId lhs = -1, rhs = -1;  ///< the witness pair, in the bank
-};
+/// A rule found, and the shapes where it was.
+using Finding = Verdict::Found;
 
 /// Judges the pairs of a ValueGraph one group of equal values after the other, smaller sizes
 /// first. Deterministic for any number of threads.
@@ -33,6 +33,7 @@ class Minimiser {
  public:
   /// `found` is called for each new rule, in order.
   using Sink = std::function<void(const Finding&)>;
+  /// `bank` is the one of the graph's variables, and outlives it.
   Minimiser(const ValueGraph& graph, Bank& bank, uint64_t seed, int threads, Sink found);
 
   /// A rule that is known beforehand, and where it was found.
@@ -43,7 +44,7 @@ class Minimiser {
   size_t run(size_t position, const Stop& stop, Progress& progress);
   /// Brings back a run that had come to `position`, from the groups that it judged. Returns the
   /// position, an earlier one when it was stopped.
-  size_t replay(size_t position, const std::vector<size_t>& judged, const Stop& stop,
+  size_t replay(size_t position, const std::vector<JudgedGroup>& judged, const Stop& stop,
                 Progress& progress);
   const DistilCounts& counts() const { return counts_; }
   /// Number of pairs: of each group all but the first application.
@@ -51,7 +52,7 @@ class Minimiser {
   /// Pairs by number. REQUIRES: ascending, below pairs().
   std::vector<Pair> pairs_at(const std::vector<uint64_t>& numbers);
   /// The groups that known rules did not connect, in order.
-  const std::vector<size_t>& judged() const { return judged_; }
+  const std::vector<JudgedGroup>& judged() const { return judged_; }
 
  private:
   /// A group: applications of one size and value, the lightest and most general first.
@@ -72,9 +73,12 @@ class Minimiser {
     MatchKind match = MatchKind::Renaming;
   };
 
-  /// Whether a pair is a rule from left to right.
-  enum class Reading : uint8_t { False, Forward, Both };
-
+  /// What was found of an item's pairs ahead of its turn.
+  struct Ahead {
+    size_t application = 0;
+    std::optional<Verdict> verdict;  ///< of that application
+    std::span<const Verdict> first;  ///< those of an earlier run
+  };
   void collect();
   std::vector<uint32_t> class_weights() const;
   uint32_t weight_of(Application a, const std::vector<uint32_t>& classes) const;
@@ -88,20 +92,25 @@ class Minimiser {
                           Until until) const;
   std::optional<size_t> node_of(const Item& item, const Links& links, const Rewritten& r) const;
   std::optional<Application> followed(ClassId c, const Label& then) const;
-  void unfold(Application a, int size, const std::function<void(const Rewritten&)>& reach) const;
-  Pair pair(const Item& item, size_t application);
-  bool settle(size_t index, Links& links, const Stop* stop);
-  void take(TermId lhs, TermId rhs);
-  Reading direct(TermId lhs, TermId rhs);
+  void unfold(Application a, int size, FunctionRef<void(const Rewritten&)> reach) const;
+  Pair pair(Bank& bank, const Item& item, size_t application) const;
+  Verdict verdict(const Item& item, size_t application) const;
+  uint64_t template_of(Application a) const;
+  std::pair<uint64_t, uint64_t> templates_of(const Item& item, size_t application) const;
+  void look_ahead(size_t position, std::vector<Links>& links, size_t k,
+                  std::vector<Ahead>& ahead) const;
+  bool settle(size_t index, Links& links, Ahead& ahead, const Stop* stop);
+  void take(const Verdict& verdict);
 
   const ValueGraph& graph_;
   Bank& bank_;
+  const Bank variables_;  ///< bank_ before any term
   uint64_t seed_;
   int threads_;
   Sink found_;
   Rewrites rewrites_;
   std::vector<Item> items_;
-  std::vector<size_t> judged_;
+  std::vector<JudgedGroup> judged_;
   DistilCounts counts_;
 };
 

@@ -4,17 +4,19 @@
 
 #include "gen/generalise/check.h"
 #include "gen/generalise/generalise.h"
+#include "ir/algebra/real_expression.h"
 #include "ir/rule/pattern.h"
 
 namespace regraft::gen {
 
+constexpr uint32_t kNoWord = ~uint32_t{0};
+
 /// Matches one directed rule at one application.
 class RewriteMatcher {
  public:
-  using Visit = std::function<bool(const Rewritten&)>;
-  RewriteMatcher(const ValueGraph& graph, const Rewrites::Directed& rule, int size,
-                 const Visit& visit)
-      : graph_(graph), rule_(rule), size_(size), visit_(visit) {
+  using Visit = FunctionRef<bool(const Rewritten&)>;
+  RewriteMatcher(const Rewrites& rewrites, const Rewrites::Directed& rule, int size, Visit visit)
+      : rewrites_(rewrites), graph_(rewrites.graph_), rule_(rule), size_(size), visit_(visit) {
     variables_.assign(rule.rule->variables.size(), kNoClass);
     nodes_.assign(rule.from->nodes.size(), kNoClass);
   }
@@ -24,9 +26,9 @@ class RewriteMatcher {
   }
 
  private:
-  using Next = std::function<bool()>;
+  using Next = FunctionRef<bool()>;
 
-  bool match(PatternRef ref, Application a, const Next& next) {
+  bool match(PatternRef ref, Application a, Next next) {
     const PatternNode& node = rule_.from->nodes[static_cast<size_t>(ref.node)];
     auto instance = static_cast<size_t>(a.instance());
     if (graph_.plans().then(instance)) return match_follower(node, a, next);
@@ -50,7 +52,7 @@ class RewriteMatcher {
     return found;
   }
   /// A call with a follower as the follower of what the call computes.
-  bool match_follower(const PatternNode& node, Application a, const Next& next) {
+  bool match_follower(const PatternNode& node, Application a, Next next) {
     const Label& then = *graph_.plans().then(static_cast<size_t>(a.instance()));
     if (then.op != node.op) return false;
     auto inner = graph_.sibling(a, nullptr);
@@ -59,13 +61,12 @@ class RewriteMatcher {
     if (auto c = graph_.find(*inner)) return match_class(ref, *c, next);
     return !is_variable(ref) && match(ref, *inner, next);
   }
-  bool match_operands(const PatternNode& node, const Operands& operands, size_t k,
-                      const Next& next) {
+  bool match_operands(const PatternNode& node, const Operands& operands, size_t k, Next next) {
     if (k == operands.count) return next();
     return match_class(node.inputs[k], operands.ids[k],
                        [&] { return match_operands(node, operands, k + 1, next); });
   }
-  bool match_class(PatternRef ref, ClassId c, const Next& next) {
+  bool match_class(PatternRef ref, ClassId c, Next next) {
     ClassId& slot = is_variable(ref) ? variables_[static_cast<size_t>(variable_of(ref))]
                                      : nodes_[static_cast<size_t>(ref.node)];
     bool shared = slot != kNoClass;
@@ -90,6 +91,10 @@ class RewriteMatcher {
       if (!bind_list(node, k, label.attrs.ints[k])) return false;
     for (size_t k = 0; k < label.attrs.reals.size(); ++k) {
       const std::string& name = real_variable(node, k);
+      if (is_expression(name)) {
+        if (real_value(name) != label.attrs.reals[k].value) return false;
+        continue;
+      }
       if (name.empty()
               ? node.attrs.reals[k].value != label.attrs.reals[k].value
               : !bind_number("." + name, std::bit_cast<int64_t>(label.attrs.reals[k].value)))
@@ -175,16 +180,20 @@ class RewriteMatcher {
   /// in what they fit only, the first that fits.
   std::optional<int> instance_of(const PatternNode& node, const Operands& operands) const {
     const auto& instances = graph_.plans().grammar().instances;
-    std::vector<const Dims*> dims;
-    for (ClassId c : operands) dims.push_back(&graph_.plans().info(graph_.shape(c)).dims);
-    for (size_t k = 0; k < instances.size(); ++k) {
+    auto same_op = rewrites_.instances_.find({node.op, operands.count});
+    if (same_op == rewrites_.instances_.end()) return std::nullopt;
+    std::array<const Dims*, kMaxArity> all{};
+    std::span<const Dims*> dims(all.data(), operands.count);
+    for (size_t k = 0; k < dims.size(); ++k)
+      dims[k] = &graph_.plans().info(graph_.shape(operands.ids[k])).dims;
+    for (int instance : same_op->second) {
+      auto k = static_cast<size_t>(instance);
       const Label& label = graph_.plans().label(k);
-      if (label.op != node.op || graph_.plans().then(k)) continue;
-      if (instances[k].operands.size() != operands.count || !has_attrs(node, label)) continue;
-      if (fits(instances[k], dims)) return static_cast<int>(k);
+      if (!has_attrs(node, label)) continue;
+      if (fits(instances[k], dims)) return instance;
       if (!label.op->commutative || operands.count < 2) continue;
       std::swap(dims[0], dims[1]);
-      if (fits(instances[k], dims)) return static_cast<int>(k);
+      if (fits(instances[k], dims)) return instance;
       std::swap(dims[0], dims[1]);
     }
     return std::nullopt;
@@ -194,7 +203,12 @@ class RewriteMatcher {
       if (!has_list(node, k, label.attrs.ints[k])) return false;
     for (size_t k = 0; k < label.attrs.reals.size(); ++k) {
       double wanted = node.attrs.reals[k].value;
-      if (const std::string& name = real_variable(node, k); !name.empty())
+      const std::string& name = real_variable(node, k);
+      if (is_expression(name)) {
+        auto x = real_value(name);
+        if (!x) return false;
+        wanted = *x;
+      } else if (!name.empty())
         for (const auto& [bound, v] : numbers_)
           if (bound == "." + name) wanted = std::bit_cast<double>(v);
       if (wanted != label.attrs.reals[k].value) return false;
@@ -228,7 +242,29 @@ class RewriteMatcher {
                          return !n || *n == e.second;
                        }) &&
            std::all_of(rule_.rule->where.begin(), rule_.rule->where.end(),
-                       [&](const auto& c) { return value(c.first) == value(c.second); });
+                       [&](const Condition& c) { return known_to_hold(c); }) &&
+           std::all_of(rule_.rule->real_where.begin(), rule_.rule->real_where.end(),
+                       [&](const RealCondition& c) { return known_to_hold(c); });
+  }
+  bool known_to_hold(const Condition& c) const {
+    auto a = value(c.first), b = value(c.second);
+    if (c.relation == Relation::Equal) return a == b;
+    return a && b && (c.relation == Relation::AtMost ? *a <= *b : *a < *b);
+  }
+  bool known_to_hold(const RealCondition& c) const {
+    auto a = real_value("=" + c.first), b = real_value("=" + c.second);
+    return a && b && holds(*a, c.relation, *b);
+  }
+  /// The value of an expression of real numbers.
+  std::optional<double> real_value(const std::string& expression) const {
+    return value_of(expression_of(expression), [&](const std::string& name) {
+      std::optional<double> x;
+      for (const auto& [bound, v] : numbers_)
+        if (name[0] == '?' && bound == "." + name.substr(1)) x = std::bit_cast<double>(v);
+      if (name[0] == '?') return x;
+      if (auto n = number(rule_.rule->pool->named(name))) x = static_cast<double>(*n);
+      return x;
+    });
   }
   /// Binds the one number that p is linear in, so that p has that value.
   void bind_by(const Poly& p, int64_t given) {
@@ -250,14 +286,12 @@ class RewriteMatcher {
 
   /// The rule was found at shapes like these, or holds at random ones like these.
   bool holds_here() const {
-    Signature here;
+    std::vector<uint32_t> words;
     for (ClassId c : variables_) {
       if (c == kNoClass) return true;  // the other side's own
-      std::string& word = here.emplace_back();
-      for (int64_t d : graph_.plans().info(graph_.shape(c)).dims) word += d == 1 ? '1' : 'n';
-      if (word.empty()) word = "-";
+      words.push_back(rewrites_.word_of(c));
     }
-    return rule_.shapes->contains(*rule_.rule, here);
+    return rewrites_.holds_at(rule_, words);
   }
 
   bool finish() {
@@ -331,20 +365,27 @@ class RewriteMatcher {
     return graph_.application(calls[index]->first, ref.output, calls[index]->second);
   }
 
+  const Rewrites& rewrites_;
   const ValueGraph& graph_;
   const Rewrites::Directed& rule_;
   const int size_;
-  const Visit& visit_;
+  const Visit visit_;
   std::vector<ClassId> variables_, nodes_;
   std::vector<std::pair<std::string, const std::vector<int64_t>*>> lists_;
   std::vector<std::pair<std::string, int64_t>> numbers_;
   std::vector<std::pair<const Poly*, int64_t>> expressions_;
 };
 
-bool Rewrites::KnownShapes::contains(const Rule& rule, const Signature& here) {
-  std::lock_guard lock(mutex);
-  auto [it, fresh] = holds.try_emplace(here, false);
-  if (fresh) it->second = check(rule, here, kShapeSeed, kShapes) == Evidence::Holds;
+bool Rewrites::holds_at(const Directed& rule, const std::vector<uint32_t>& words) const {
+  KnownShapes& known = *rule.shapes;
+  std::lock_guard lock(known.mutex);
+  for (const auto& [seen, holds] : known.looked_up)
+    if (seen == words) return holds;
+  Signature here;
+  for (uint32_t w : words) here.push_back(word_list_[w]);
+  auto [it, fresh] = known.holds.try_emplace(here, false);
+  if (fresh) it->second = check(*rule.rule, here, kShapeSeed, kShapes) == Evidence::Holds;
+  known.looked_up.emplace_back(words, it->second);
   return it->second;
 }
 
@@ -359,13 +400,44 @@ void Rewrites::add(const Rule& rule, const std::vector<Signature>& found) {
 
 Rewrites::Rewrites(const ValueGraph& graph) : graph_(graph) {
   ShapedOps& ops = graph.plans();
-  for (size_t k = 0; k < ops.grammar().instances.size(); ++k)
+  const auto& instances = ops.grammar().instances;
+  by_root_.resize(instances.size());
+  for (size_t k = 0; k < instances.size(); ++k) {
     instance_ops_.push_back(bit_of(ops.root(k)));
+    if (!ops.then(k))
+      instances_[{ops.label(k).op, instances[k].operands.size()}].push_back(static_cast<int>(k));
+  }
+  std::map<std::string, uint32_t> words;
   for (ClassId c = 0; c < graph.size(); ++c) {
+    add_word(graph.shape(c), words);
     uint64_t& bits = class_ops_.emplace_back(0);
     if (graph.is_leaf(c)) continue;
     for (Application a : graph.nodes(c)) bits |= instance_ops_[static_cast<size_t>(a.instance())];
   }
+}
+
+void Rewrites::add_word(ShapeId shape, std::map<std::string, uint32_t>& words) {
+  if (words_.size() <= shape) words_.resize(shape + 1, kNoWord);
+  if (words_[shape] != kNoWord) return;
+  std::string word;
+  for (int64_t d : graph_.plans().info(shape).dims) word += d == 1 ? '1' : 'n';
+  if (word.empty()) word = "-";
+  auto [it, fresh] = words.try_emplace(word, static_cast<uint32_t>(word_list_.size()));
+  if (fresh) word_list_.push_back(word);
+  words_[shape] = it->second;
+}
+
+/// The given numbers of a pattern's root are an instance's, as far as that can be said beforehand.
+bool Rewrites::may_be(const PatternNode& node, const Label& label) const {
+  for (size_t k = 0; k < label.attrs.ints.size(); ++k) {
+    const auto& wanted = node.attrs.ints[k];
+    const auto& given = label.attrs.ints[k];
+    if (!list_variable(node, k).empty() || wanted.empty()) continue;
+    if (wanted.size() != given.size()) return false;
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i].is_constant() && wanted[i].constant() != given[i]) return false;
+  }
+  return true;
 }
 
 void Rewrites::add_directed(Directed d) {
@@ -378,7 +450,16 @@ void Rewrites::add_directed(Directed d) {
     if (!is_variable(input))
       d.wanted[k] = bit_of(d.from->nodes[static_cast<size_t>(input.node)].op);
   }
-  by_root_[node.op].push_back(rules_.size());
+  ShapedOps& ops = graph_.plans();
+  for (size_t instance = 0; instance < by_root_.size(); ++instance) {
+    if (ops.root(instance) != node.op) continue;
+    if (!ops.then(instance) && !may_be(node, ops.label(instance))) continue;
+    auto& buckets = by_root_[instance];
+    auto at = std::find_if(buckets.begin(), buckets.end(),
+                           [&](const Bucket& b) { return b.wanted == d.wanted; });
+    if (at == buckets.end()) at = buckets.insert(buckets.end(), {d.wanted, {}});
+    at->rules.push_back(rules_.size());
+  }
   rules_.push_back(std::move(d));
 }
 
@@ -397,22 +478,23 @@ Rewrites::OperandOps Rewrites::operand_ops(Application a) const {
 }
 
 void Rewrites::at(Application a, size_t first, int size,
-                  const std::function<bool(const Rewritten&)>& visit) const {
-  const OpDef* op = graph_.plans().root(static_cast<size_t>(a.instance()));
-  auto it = by_root_.find(op);
-  if (it == by_root_.end()) return;
+                  FunctionRef<bool(const Rewritten&)> visit) const {
+  auto instance = static_cast<size_t>(a.instance());
+  const auto& buckets = by_root_[instance];
+  if (buckets.empty()) return;
   OperandOps has = operand_ops(a), swapped = has;
-  if (op->commutative) std::swap(swapped[0], swapped[1]);
-  auto fits = [&](const Directed& d, const OperandOps& ops) {
+  if (graph_.plans().root(instance)->commutative) std::swap(swapped[0], swapped[1]);
+  auto fits = [](const OperandOps& wanted, const OperandOps& ops) {
     for (size_t k = 0; k < kMaxArity; ++k)
-      if (d.wanted[k] & ~ops[k]) return false;
+      if (wanted[k] & ~ops[k]) return false;
     return true;
   };
-  for (auto k = std::lower_bound(it->second.begin(), it->second.end(), first);
-       k != it->second.end(); ++k) {
-    const Directed& d = rules_[*k];
-    if (!fits(d, has) && !fits(d, swapped)) continue;
-    if (RewriteMatcher(graph_, d, size, visit).run(a)) return;
+  for (const Bucket& bucket : buckets) {
+    if (bucket.rules.back() < first) continue;
+    if (!fits(bucket.wanted, has) && !fits(bucket.wanted, swapped)) continue;
+    for (auto k = std::lower_bound(bucket.rules.begin(), bucket.rules.end(), first);
+         k != bucket.rules.end(); ++k)
+      if (RewriteMatcher(*this, rules_[*k], size, visit).run(a)) return;
   }
 }
 

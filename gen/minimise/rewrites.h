@@ -1,8 +1,8 @@
 #pragma once
 // Rules applied to applications of a ValueGraph: what one step at the top makes of them.
-#include <functional>
 #include <mutex>
 
+#include "base/function_ref.h"
 #include "gen/enumerate/values.h"
 #include "ir/rule/rule.h"
 
@@ -34,8 +34,7 @@ class Rewrites {
   /// Calls `visit` for each way to rewrite `a` with rules `first` and on until it returns true.
   /// What stands below its root, and below that of what it is rewritten into, has fewer than `size`
   /// calls: equalities of so many are known when terms of `size` calls are to be explained.
-  void at(Application a, size_t first, int size,
-          const std::function<bool(const Rewritten&)>& visit) const;
+  void at(Application a, size_t first, int size, FunctionRef<bool(const Rewritten&)> visit) const;
 
  private:
   friend class RewriteMatcher;
@@ -43,8 +42,8 @@ class Rewrites {
   /// At which ranks and extents of 1 a rule holds. Thread-safe.
   struct KnownShapes {
     std::mutex mutex;
+    std::vector<std::pair<std::vector<uint32_t>, bool>> looked_up;  ///< by words
     std::map<Signature, bool> holds;
-    bool contains(const Rule& rule, const Signature& here);
   };
   struct Directed {
     std::shared_ptr<const Rule> rule;
@@ -53,15 +52,28 @@ class Rewrites {
     OperandOps wanted{};  ///< of the root
     std::shared_ptr<KnownShapes> shapes;
   };
+  /// Rules that wish the same of a root's operands, in order.
+  struct Bucket {
+    OperandOps wanted{};
+    std::vector<size_t> rules;
+  };
   /// An operator's bit; some share one.
   static uint64_t bit_of(const OpDef* op) { return uint64_t{1} << mix(hash_text(op->name)) % 64; }
   OperandOps operand_ops(Application a) const;
   void add_directed(Directed d);
+  void add_word(ShapeId shape, std::map<std::string, uint32_t>& words);
+  bool may_be(const PatternNode& node, const Label& label) const;
+  uint32_t word_of(ClassId c) const { return words_[graph_.shape(c)]; }
+  bool holds_at(const Directed& rule, const std::vector<uint32_t>& words) const;
   const ValueGraph& graph_;
   std::vector<uint64_t> instance_ops_;  ///< the operator of the root
   std::vector<uint64_t> class_ops_;     ///< those that compute the class
   std::vector<Directed> rules_;
-  std::map<const OpDef*, std::vector<size_t>> by_root_;
+  std::vector<std::vector<Bucket>> by_root_;  ///< by the instance of the root
+  /// Instances without followers, by operator and arity.
+  std::map<std::pair<const OpDef*, size_t>, std::vector<int>> instances_;
+  std::vector<std::string> word_list_;  ///< ranks and extents of 1: "n1n"
+  std::vector<uint32_t> words_;         ///< of each shape, in word_list_
 };
 
 }  // namespace regraft::gen

@@ -1,5 +1,6 @@
 // Checkpoints of `regraft generate`.
 #include "cli/support/generate_checkpoint.h"
+#include "ir/rule/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate_json.h"
 
@@ -17,14 +18,20 @@ void read(std::string_view text) {
   CLAIM(cli::to_text(*again, kRun) == written, written);
 }
 
-const std::vector<std::string> kWords = {"run",  "themes", "ops",      "max_size",
-                                         "seed", "core",   "position", "judged"};
+const std::vector<std::string> kWords = {"run",  "themes",   "ops",    "max_size", "seed",
+                                         "core", "position", "judged", "rules",    "chance"};
 
 }  // namespace
 
 std::vector<fuzz::Seed> fuzz::seeds() {
   gen::Checkpoint c;
-  c.grammars = {{10, {1, 2, 7}}, {0, {}}};
+  gen::Verdict found;
+  found.kind = gen::Verdict::Rules;
+  auto rule = parse_rule("found  (relu (relu ?x)) => (relu ?x)");
+  CHECK(rule);
+  found.found = {{*rule, {"nn"}, false}};
+  found.ground = found.found[0];
+  c.grammars = {{10, {{1, {found, {}}}, {2, {}}, {7, {{}}}}}, {0, {}}};
   std::string deep(30000, '[');
   return {{"checkpoint", cli::to_text(c, kRun)},
           {"other", cli::to_text(c, {"extended", 2, 1})},

@@ -1,0 +1,91 @@
+#include "gen/minimise/verdict.h"
+
+#include "gen/generalise/check.h"
+#include "gen/minimise/pair.h"
+
+namespace regraft::gen {
+namespace {
+
+/// The numbers above 1 of all attributes.
+std::set<int64_t> numbers_of(const Bank& bank, TermId t) {
+  std::set<int64_t> r;
+  for (TermId s : bank.subterms(t)) {
+    if (bank.node(s).is_leaf()) continue;
+    for (const auto& list : bank.label(bank.node(s).label).attrs.ints)
+      for (int64_t n : list)
+        if (n > 1) r.insert(n);
+  }
+  return r;
+}
+
+/// A number of `to` may be a product of numbers of `from`, as where strides follow strides.
+bool multiplies(const Bank& bank, TermId from, TermId to) {
+  std::set<int64_t> factors = numbers_of(bank, from), products = numbers_of(bank, to);
+  for (int64_t a : factors)
+    for (int64_t b : factors)
+      if (products.count(a * b)) return true;
+  return false;
+}
+
+/// The rule read from right to left holds as well.
+bool holds_reversed(const Generalised& g, uint64_t seed) {
+  if (!is_reversible(g.rule)) return false;
+  Rule rule = g.rule;
+  rule.domain = {g.signature};
+  Rule back = reversed(rule);
+  return check(back, back.domain[0], mix(seed), kManyShapes) == Evidence::Holds;
+}
+
+/// Whether a pair is a rule from left to right.
+enum class Reading : uint8_t { False, Forward, Both };
+
+/// Rules that lead from one side to the other; reversible where they lead back as well.
+Reading direct(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed,
+               std::vector<Verdict::Found>& found) {
+  Reading reading = Reading::False;
+  if (!bank.binds(lhs, rhs)) return reading;
+  bool back = bank.binds(rhs, lhs) && bank.subterms(lhs).count(rhs) == 0;
+  bool grows = bank.subterms(rhs).count(lhs) > 0;
+  for (Generalised& g : generalise(bank, lhs, rhs, seed)) {
+    g.rule.both = back && !grows && holds_reversed(g, seed);
+    if (reading != Reading::Both) reading = g.rule.both ? Reading::Both : Reading::Forward;
+    found.push_back({std::move(g.rule), std::move(g.signature), grows});
+  }
+  return reading;
+}
+
+/// Prunes what follows from the pair, at shapes like these.
+std::optional<Verdict::Found> ground_of(const Bank& bank, Pair p) {
+  if (bank.node(p.lhs).is_leaf() || !bank.binds(p.lhs, p.rhs)) std::swap(p.lhs, p.rhs);
+  if (!bank.binds(p.lhs, p.rhs)) return std::nullopt;
+  TemplatePair ground;
+  ground.lhs = p.lhs;
+  ground.rhs = p.rhs;
+  return Verdict::Found{to_rule(bank, ground), leaf_signature(bank, ground.lhs)};
+}
+
+}  // namespace
+
+Verdict judge(Bank& bank, Pair pair, uint64_t seed) {
+  Verdict v;
+  Pair p = without_common_subterms(bank, pair);
+  if (p.lhs == p.rhs || directed_key(bank, p.lhs, p.lhs) == directed_key(bank, p.lhs, p.rhs))
+    return v;
+  if (!bank.same_value(p.lhs, p.rhs)) {  // other inputs than the enumeration's
+    v.kind = Verdict::Chance;
+    return v;
+  }
+  v.kind = Verdict::Constants;
+  if (!bank.leaves(p.lhs).empty() || !bank.leaves(p.rhs).empty()) {
+    Reading forward = direct(bank, p.lhs, p.rhs, seed, v.found);
+    Reading backward = Reading::False;
+    if (forward != Reading::Both || multiplies(bank, p.rhs, p.lhs))
+      backward = direct(bank, p.rhs, p.lhs, seed, v.found);
+    bool holds = forward != Reading::False || backward != Reading::False;
+    v.kind = holds ? Verdict::Rules : Verdict::OtherShapes;
+  }
+  v.ground = ground_of(bank, p);
+  return v;
+}
+
+}  // namespace regraft::gen
