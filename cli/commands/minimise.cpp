@@ -73,14 +73,15 @@ std::string file_name(const std::string& path) {
 
 /// An output in the folder for each file.
 Result<std::vector<OutputFile>> open_outputs(const MinimiseFlags& flags) {
+  std::set<std::string> names;
+  for (const std::string& path : flags.files)
+    if (!names.insert(file_name(path)).second)
+      return error("two rule files have the name " + file_name(path));
   std::error_code ec;
   std::filesystem::create_directories(flags.out, ec);
   std::vector<OutputFile> outputs;
-  std::set<std::string> names;
   for (const std::string& path : flags.files) {
-    std::string name = file_name(path);
-    if (!names.insert(name).second) return error("two rule files have the name " + name);
-    ASSIGN_OR_RETURN(auto output, OutputFile::open(flags.out + "/" + name));
+    ASSIGN_OR_RETURN(auto output, OutputFile::open(flags.out + "/" + file_name(path)));
     outputs.push_back(std::move(output));
   }
   return outputs;

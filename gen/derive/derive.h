@@ -16,7 +16,7 @@ namespace regraft::gen {
 struct DeriveOptions {
   size_t max_nodes = 3000;          ///< nodes of an e-graph
   int max_rounds = 30;              ///< rounds of applying all rules
-  int slack = 2;                    ///< calls by which a term may exceed the goal's larger side
+  int slack = 3;                    ///< calls by which a term may exceed the goal's larger side
   size_t matches_per_rule = 300;    ///< in a round
   uint64_t steps_per_rule = 20000;  ///< calls looked at in a round
   uint64_t max_steps = 1'000'000;   ///< of all rules, in an e-graph

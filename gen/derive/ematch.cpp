@@ -160,7 +160,13 @@ void Matchable::find_bound(Side& side) const {
             for (size_t id : n.unknowns) numbers[id] = 1;
         }
   auto all = [](const std::vector<char>& v) { return std::find(v.begin(), v.end(), 0) == v.end(); };
-  side.binds_all = axes && all(tensors) && all(lists) && all(numbers) && all(reals);
+  // an expression of reals is computed, not solved: a side that has one is not matched
+  bool solved = std::none_of(side.calls.begin(), side.calls.end(), [](const Call& call) {
+    for (size_t k = 0; k < call.reals.size(); ++k)
+      if (is_expression(real_variable(*call.node, k))) return true;
+    return false;
+  });
+  side.binds_all = solved && axes && all(tensors) && all(lists) && all(numbers) && all(reals);
 }
 
 const OpDef* Matchable::root(Direction d) const {

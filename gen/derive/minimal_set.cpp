@@ -20,10 +20,9 @@ class Dropping {
     auto rank = [&](size_t k) {
       const Rule& r = deriver.rules()[k];
       return std::tuple(r.origin == "hand", std::max(size(r.lhs), size(r.rhs)),
-                        size(r.lhs) + size(r.rhs));
+                        size(r.lhs) + size(r.rhs), k);
     };
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](size_t a, size_t b) { return rank(a) > rank(b); });
+    std::sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return rank(a) > rank(b); });
   }
 
   MinimalSet run() {

@@ -20,7 +20,7 @@ struct MinimalSet {
 
 /// None of the rules that remain follows from the other ones within the deriver's limits, but those
 /// that `pinned` marks, which are never dropped. Rules written by hand are asked about first, then
-/// the largest. Deterministic for any number of threads unless stopped.
+/// the largest, of equal ones the last. Deterministic for any number of threads unless stopped.
 MinimalSet minimal_set(const Deriver& deriver, const std::vector<char>& pinned, int threads,
                        const Stop& stop);
 
