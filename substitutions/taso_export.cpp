@@ -319,6 +319,7 @@ Result<TasoRule> exported_at(const Rule& rule, const Signature& signature) {
 /// At the first of its signatures that the format can say.
 Result<TasoRule> exported(const Rule& rule) {
   if (is_family(rule)) return error("its axes are variables");
+  if (!rule.real_where.empty()) return error("it needs a condition that TASO does not check");
   Error why = error("it says no shapes");
   for (const Signature& s : rule.domain) {
     auto r = exported_at(rule, s);

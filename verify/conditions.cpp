@@ -24,11 +24,13 @@ constexpr size_t kMaxProofs = 8;     // conjunctions tried with proofs
 constexpr size_t kMaxSymbols = 24;   // of which equations are made
 constexpr size_t kMaxEquationsMade = 250;
 
-/// An equation p == 0 or an inequality p >= 0 over an instance's symbols.
+/// An equation p == 0 or an inequality p >= 0 over an instance's symbols; or one of real
+/// attributes.
 struct Atom {
   Poly poly;
   Formula formula;
   int cost = 1;
+  std::optional<RealCondition> real = {};
 };
 
 /// p without the factor that all its coefficients share, the first one positive.
@@ -88,8 +90,7 @@ class Vocabulary {
  public:
   Vocabulary(const RuleInstance& instance, const Names& names)
       : names_(names), known_(solve_sizes(instance.requires_lhs).sizes) {
-    for (const Formula& f : instance.requires_rhs)
-      add_required(f);
+    for (const Formula& f : instance.requires_rhs) add_required(f);
     for (size_t k = 0; k < instance.lhs.outputs().size(); ++k) {
       const Shape &a = instance.lhs.shape(instance.lhs.outputs()[k]),
                   &b = instance.rhs.shape(instance.rhs.outputs()[k]);
@@ -102,6 +103,7 @@ class Vocabulary {
     for (Var x : numbers)
       for (Var y : numbers)
         if (x != y) add_inequality(Poly::symbol(x) - Poly::symbol(y), 2);
+    add_real_conditions(instance);
     if (sizes.size() > kMaxSymbols) sizes.resize(kMaxSymbols);
     pairs(sizes, sizes, 1);
     pairs(numbers, sizes, 2);
@@ -123,6 +125,21 @@ class Vocabulary {
     for (Var x : a)
       for (Var y : b)
         if (x->id < y->id || &a != &b) add(Poly::symbol(x) - Poly::symbol(y), cost);
+  }
+  /// Signs of real attributes, their order, and that they are at most 1.
+  void add_real_conditions(const RuleInstance& instance) {
+    auto add_real = [&](const std::string& a, const std::string& b, Relation r, int cost) {
+      atoms_.push_back({Poly(), Formula(), cost, RealCondition{a, b, r}});
+    };
+    for (const auto& [name, v] : instance.real_symbols) {
+      const std::string x = "?" + name;
+      add_real("0", x, Relation::AtMost, 1);
+      add_real("0", x, Relation::Below, 1);
+      add_real(x, "0", Relation::AtMost, 2);
+      add_real(x, "1", Relation::AtMost, 2);
+      for (const auto& [other, w] : instance.real_symbols)
+        if (other != name) add_real(x, "?" + other, Relation::AtMost, 1);
+    }
   }
   void add_required(const Formula& f) {
     if (f.kind == Formula::Zero) add(f.poly, 1);
@@ -195,19 +212,25 @@ class Finder {
     if (chosen.size() == kMaxEquations) return;
     Valuation counterexample = *in;
     for (size_t k = 0; k < atoms_.size() && !over(); ++k) {
-      if (atoms_[k].cost > cost || evaluate(atoms_[k].formula, counterexample)) continue;
+      if (atoms_[k].cost > cost || holds({k}, counterexample)) continue;
       Choice more = chosen;
       more.insert(std::upper_bound(more.begin(), more.end(), k), k);
       extend(more, cost - atoms_[k].cost);
     }
   }
   bool holds(const Choice& chosen, const Valuation& v) const {
-    return std::all_of(chosen.begin(), chosen.end(),
-                       [&](size_t k) { return evaluate(atoms_[k].formula, v); });
+    return std::all_of(chosen.begin(), chosen.end(), [&](size_t k) {
+      const Atom& a = atoms_[k];
+      return a.real ? holds_at(*a.real, instance_.lhs.pool(), v) : evaluate(a.formula, v);
+    });
   }
   RuleInstance narrowed(const Choice& chosen) const {
     RuleInstance r = instance_;
-    for (size_t k : chosen) add(r.requires_lhs, atoms_[k].formula);
+    for (size_t k : chosen)
+      if (const Atom& a = atoms_[k]; a.real)
+        r.real_conditions.push_back(*a.real);
+      else
+        add(r.requires_lhs, a.formula);
     return r;
   }
   /// True: at some sizes both sides agree, and at none they differ. Keeps the counterexamples.
@@ -215,7 +238,9 @@ class Finder {
     RuleInstance r = narrowed(chosen);
     Rng rng(combine(options_.seed, tried_.size()));
     bool agreed = false;
-    for (const Valuation& v : sample_sizes(r, rng.next(), kSamples)) {
+    // Unknown reals of either sign, small, large and 0.
+    int64_t spread = r.real_symbols.empty() ? 2 : 8;
+    for (const Valuation& v : sample_sizes(r, rng.next(), kSamples, spread)) {
       Inputs inputs = random_inputs(r, v, [&](int, int64_t) { return 0.1 + 2 * rng.unit(); });
       Comparison c = compare_sides(r, v, inputs);
       if (c.difference) {
@@ -278,7 +303,10 @@ std::optional<Rule> with_condition(const Rule& rule, const Signature& signature,
     Rule r = rule;
     for (size_t k : *chosen) {
       const Atom& a = vocabulary.atoms()[k];
-      r.where.push_back(condition_of(*names.in_rule(a.poly), a.formula.kind));
+      if (a.real)
+        r.real_where.push_back(*a.real);
+      else
+        r.where.push_back(condition_of(*names.in_rule(a.poly), a.formula.kind));
     }
     // A size that a condition makes 1 may be broadcast: the rule as it is read must hold.
     auto read = instance_at(r, signature, options.assume);

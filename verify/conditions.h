@@ -15,7 +15,8 @@ namespace regraft::verify {
 ///  - of an attribute variable with 0, 1 or 2;
 ///  - that the right side requires, or that make the outputs' shapes equal (sums and quotients of
 ///    sizes, so divisibility as well);
-/// or inequalities: those that the right side requires, and between two attribute variables.
+/// or inequalities: those that the right side requires, between two attribute variables, and of a
+/// real attribute with 0, 1 or another one.
 /// Fewer and plainer conditions come first; of equally plain ones the weakest that is found.
 /// Deterministic in options.seed.
 std::optional<Rule> with_condition(const Rule& rule, const Signature& signature,

@@ -224,6 +224,7 @@ bool improves(const Rule& narrowed, const Rule& plain) {
   if (narrowed.verdict.kind != VerdictKind::ProvedAllSizes) return false;
   if (plain.verdict.kind != VerdictKind::ProvedAllSizes) return true;
   return narrowed.domain.size() > plain.domain.size() &&
+         narrowed.real_where.size() == plain.real_where.size() &&
          std::all_of(plain.domain.begin(), plain.domain.end(), [&](const Signature& s) {
            return std::find(narrowed.domain.begin(), narrowed.domain.end(), s) !=
                       narrowed.domain.end() &&
@@ -236,11 +237,17 @@ Finding judge_as_given(const Rule& rule, const VerifyOptions& options, const Sto
   return RuleVerifier(rule, options, stop).run(rule.domain);
 }
 
-std::string text_of_conditions(const Rule& rule, size_t from) {
+/// What was added to the conditions of another rule.
+std::string text_of_conditions(const Rule& rule, const Rule& before) {
   std::string s;
-  for (size_t k = from; k < rule.where.size(); ++k)
-    s += (s.empty() ? "" : ",") + text::print(rule.where[k].first) +
-         std::string(text_of(rule.where[k].relation)) + text::print(rule.where[k].second);
+  auto add = [&](const std::string& a, Relation r, const std::string& b) {
+    s += (s.empty() ? "" : ",") + a + std::string(text_of(r)) + b;
+  };
+  for (size_t k = before.where.size(); k < rule.where.size(); ++k)
+    add(text::print(rule.where[k].first), rule.where[k].relation,
+        text::print(rule.where[k].second));
+  for (size_t k = before.real_where.size(); k < rule.real_where.size(); ++k)
+    add(rule.real_where[k].first, rule.real_where[k].relation, rule.real_where[k].second);
   return s;
 }
 
@@ -258,7 +265,7 @@ Finding judge_directed(const Rule& rule, const VerifyOptions& options, const Sto
     f.counterexample = std::move(plain.counterexample);
     f.refutation = std::move(plain.refutation);
     f.refuted = std::move(plain.refuted);
-    f.condition = text_of_conditions(*narrowed, rule.where.size());
+    f.condition = text_of_conditions(*narrowed, rule);
     return f;
   }
   return plain;
@@ -294,7 +301,7 @@ class BothWays {
     }
     if (!out_.counterexample) take_refutation(forward);
     out_.rule.name = candidate_.name;
-    out_.condition = text_of_conditions(out_.rule, candidate_.where.size());
+    out_.condition = text_of_conditions(out_.rule, candidate_);
     return std::move(out_);
   }
 
@@ -321,7 +328,7 @@ class BothWays {
     if (out_.rule.verdict.kind > both.verdict.kind) return;
     if (out_.rule.verdict.kind == both.verdict.kind) {
       // What is proved under a condition is not proved without it.
-      bool alike = text_of_conditions(out_.rule, 0) == text_of_conditions(both, 0);
+      bool alike = text_of_conditions(out_.rule, {}) == text_of_conditions(both, {});
       if (!alike && !improves(both, out_.rule)) return;
       if (alike) add_signatures(both.domain, out_.rule.domain);
     }

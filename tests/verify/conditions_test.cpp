@@ -111,6 +111,29 @@ TEST(Conditions, AttributeIsAConstant) {
   EXPECT_EQ(f.condition, "?f=1,?h=1");
 }
 
+TEST(Conditions, Inequality) {
+  Finding f = found(
+      "r (slice (concat ?x ?y axis=1) begins=0,?b sizes=x.0,?n) => "
+      "(slice ?x begins=0,?b sizes=x.0,?n)  for x:nn y:nn");
+  EXPECT_EQ(f.rule.verdict.kind, VerdictKind::ProvedAllSizes) << f.rule.verdict.detail;
+  EXPECT_EQ(f.condition, "?b+?n<=x.1");
+}
+
+TEST(Conditions, RealAttributes) {
+  Finding sign =
+      found("r (relu (mul ?x (full value=?c))) => (mul (relu ?x) (full value=?c))  for x:nn");
+  EXPECT_EQ(sign.rule.verdict.kind, VerdictKind::ProvedAllSizes) << sign.rule.verdict.detail;
+  EXPECT_EQ(sign.condition, "0<=?c");
+  Finding order = found(
+      "r (max (min ?x (full value=?b)) (full value=?a)) => (clip ?x min=?a max=?b)  for x:nn");
+  EXPECT_EQ(order.rule.verdict.kind, VerdictKind::ProvedAllSizes) << order.rule.verdict.detail;
+  EXPECT_EQ(order.condition, "?a<=?b");
+  Finding slope =
+      found("r (max ?x (mul ?x (full value=?a))) => (leaky-relu ?x alpha=?a)  for x:nn");
+  EXPECT_EQ(slope.rule.verdict.kind, VerdictKind::ProvedAllSizes) << slope.rule.verdict.detail;
+  EXPECT_EQ(slope.condition, "?a<=1");
+}
+
 TEST(Conditions, NoneIsFoundForWhatIsFalse) {
   Finding f = found("r (relu (add ?a ?b)) => (add (relu ?a) (relu ?b))  for a:nn b:nn");
   EXPECT_EQ(f.rule.verdict.kind, VerdictKind::Refuted);

@@ -294,7 +294,7 @@ std::optional<Sum> even(const Atom& a) {
 
 /// The largest float stands for a bound that is left out: it is none.
 bool is_bound(const Real& r) {
-  return r.symbol || std::abs(r.value) < std::numeric_limits<float>::max();
+  return r.symbol || !(std::abs(r.value) >= std::numeric_limits<float>::max());
 }
 
 Sum value_of(const Real& r) {

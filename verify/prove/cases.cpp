@@ -21,7 +21,8 @@ struct Question {
 
 /// What decides a relu, a step or a factor of a maximum, and depends on no bound variable: the
 /// argument or, of a product, a factor. `decided`: the sign is known.
-enum class Kinds : uint8_t { Steps, Others };
+/// Steps of what holds no relu; or everything.
+enum class Kinds : uint8_t { Steps, All };
 std::optional<Question> deciding(const std::vector<Product>& products, std::vector<Var> bound,
                                  const Decided& decided, Kinds kinds) {
   for (const auto& p : products) {
@@ -36,14 +37,14 @@ std::optional<Question> deciding(const std::vector<Product>& products, std::vect
       if (a.argument->products.empty()) continue;
       const Product& x = a.argument->products[0];
       bool factors = a.argument->products.size() == 1 && x.atoms.size() > 1;
-      if (a.kind == Atom::Max && factors && x.bound.empty() && kinds == Kinds::Others)
+      if (a.kind == Atom::Max && factors && x.bound.empty() && kinds == Kinds::All)
         for (const Atom& f : x.atoms)
           if (free(f) && !decided(f)) return Question{sum_of(f)};
       if (!free(*a.argument)) continue;
-      if (kinds == Kinds::Steps) {
-        if (is_function(a, Fn::Step)) return Question{*a.argument, sign::kPositive};
-        continue;
-      }
+      bool step = is_function(a, Fn::Step);
+      auto open = [](const Atom& b) { return is_function(b, Fn::Relu) || b.kind == Atom::Max; };
+      if (kinds == Kinds::Steps && (!step || any_atom(*a.argument, open))) continue;
+      if (step) return Question{*a.argument, sign::kPositive};
       if (!is_function(a, Fn::Relu)) continue;
       bool plain = factors && x.bound.empty() && x.guard.empty();
       return Question{plain ? sum_of(x.atoms[0]) : *a.argument};
@@ -109,7 +110,7 @@ bool Cases::zero_by_sign(const Sum& rest, const Context& context) {
   // A step tells 0 from what is positive, which decides a relu of the same argument, not vice
   // versa.
   auto question = deciding(rest.products, {}, decided, Kinds::Steps);
-  if (!question) question = deciding(rest.products, {}, decided, Kinds::Others);
+  if (!question) question = deciding(rest.products, {}, decided, Kinds::All);
   if (!question) return false;
   ++cases_;
   for (Sign x : {question->yes, question->no})

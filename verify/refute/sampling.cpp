@@ -107,13 +107,14 @@ bool SizeSpace::complete(Valuation& sizes) const {
     sizes[v] = x;
   }
   return evaluate(instance_.requires_lhs, sizes) &&
-         std::all_of(instance_.real_conditions.begin(), instance_.real_conditions.end(),
-                     [&](const RealCondition& c) { return holds_at(c, sizes); });
+         std::all_of(
+             instance_.real_conditions.begin(), instance_.real_conditions.end(),
+             [&](const RealCondition& c) { return holds_at(c, instance_.lhs.pool(), sizes); });
 }
 
-bool SizeSpace::holds_at(const RealCondition& c, const Valuation& sizes) const {
+bool holds_at(const RealCondition& c, SymbolPool& pool, const Valuation& sizes) {
   auto value = [&](const std::string& text) {
-    Var v = instance_.lhs.pool().named("=" + text, 0);
+    Var v = pool.named("=" + text, 0);
     return evaluate(Attrs<Poly>{{}, {{0, v}}}, sizes).reals[0].value;
   };
   return holds(value(c.first), c.relation, value(c.second));

@@ -24,7 +24,6 @@ class SizeSpace {
   bool for_each(int64_t excess, const std::function<bool(const Valuation&)>& visit) const;
 
  private:
-  bool holds_at(const RealCondition& c, const Valuation& sizes) const;
   const RuleInstance& instance_;
   SolvedDomain solved_;
   std::vector<Var> free_, dependent_;
@@ -37,6 +36,9 @@ class SizeSpace {
 /// first ones lie. Deterministic in the seed.
 std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count,
                                     int64_t spread = 2);
+
+/// A condition over the symbols of a pool, at the numbers that a valuation gives unknown reals.
+bool holds_at(const RealCondition& c, SymbolPool& pool, const Valuation& sizes);
 
 /// "a=[2,3] b=[3] s.0=2": the inputs' shapes and the attribute variables.
 std::string describe(const RuleInstance& instance, const Valuation& sizes);
