@@ -9,9 +9,7 @@ Grammar truth_grammar() {
           {{"c", {2, 3}, 3, Role::Truths}},
           {{"logical-not", "", {"ab"}},
            {"logical-and", "", {"ab", "ab"}},
-           {"logical-or", "", {"ab", "ab"}},
-           {"logical-xor", "", {"ab", "ab"}}},
-          1};
+           {"logical-or", "", {"ab", "ab"}}}};
 }
 
 /// Selections by truth values, which stand for each column so that nothing else is one.
