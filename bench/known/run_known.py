@@ -29,7 +29,9 @@ import known_reasons  # noqa: E402
 import known_report  # noqa: E402
 import prose  # noqa: E402
 
-FILES = ("core", "extended", "hand", "layers", "moves", "elements", "selection")
+FILES = ("core", "extended", "hand", "layers", "moves", "elements", "selection", "themes/logic",
+         "themes/norms", "themes/attention", "themes/einsum", "themes/runtime",
+         "themes/activations", "themes/places", "themes/images")
 TOGETHER = "all files"
 
 
@@ -82,9 +84,10 @@ def few_files(rules, own, folder):
     """Files of the rules that have no operators but these, one for each shipped file."""
     paths = []
     for name in FILES:
-        lines = [r.line for r in rules if r.file == name and r.operators <= own]
+        stem = pathlib.Path(name).stem
+        lines = [r.line for r in rules if r.file == stem and r.operators <= own]
         if lines:
-            paths.append(pathlib.Path(folder, f"{name}.rules"))
+            paths.append(pathlib.Path(folder, f"{stem}.rules"))
             paths[-1].write_text("\n".join(["# some of the shipped rules", *lines, ""]))
     return paths
 

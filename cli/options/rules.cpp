@@ -1,13 +1,25 @@
 #include "cli/options/options.h"
 
 #include "cli/options/shared.h"
+#include "gen/grammar/op_sets.h"
 
 namespace regraft::cli {
+
+namespace {
+
+std::string names_of_op_sets() {
+  std::string names;
+  for (std::string_view name : gen::op_set_names())
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
+}
+
+}  // namespace
 
 void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
   auto* app = root.add_subcommand(
       "generate", "enumerate operator subgraphs and pair those that compute the same");
-  app->add_option("--ops", f.ops, "operator set")->capture_default_str();
+  app->add_option("--ops", f.ops, "operator set: " + names_of_op_sets())->capture_default_str();
   app->add_option("--max-size", f.max_size, "operators on a side")
       ->check(CLI::Range(1, 5))
       ->capture_default_str();

@@ -94,7 +94,8 @@ void Worker::find_places() {
   kinds[""] = {0, next};
   for (auto c = static_cast<ClassId>(graph_.leaf_count()); c < next; ++c) {
     auto made_by = static_cast<size_t>(graph_.first(c).instance());
-    if (!grammar.instances[made_by].name.empty()) kinds[grammar.instances[made_by].name] = {c, c + 1};
+    if (!grammar.instances[made_by].name.empty())
+      kinds[grammar.instances[made_by].name] = {c, c + 1};
   }
   for (const Instance& in : grammar.instances) {
     places_.emplace_back();

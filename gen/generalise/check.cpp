@@ -78,14 +78,12 @@ Evidence compare(const RuleInstance& instance, const Valuation& values, Rng& rng
   };
   for (int point = 0; point < kRedraws; ++point) {
     uint64_t seed = rng.next();
-    Field field(seed);
     auto input = [&](int k, const std::vector<int64_t>& shape) {
       Rng of_input(combine(seed, static_cast<uint64_t>(k)));
-      Array<Residue> x = random_array(of_input, shape);
-      if (is_truth(static_cast<size_t>(k)))
-        for (Residue& element : x.data) element = field.apply(Fn::Step, element);
-      return x;
+      return is_truth(static_cast<size_t>(k)) ? random_truths(of_input, shape)
+                                              : random_array(of_input, shape);
     };
+    Field field(seed);
     auto a = evaluate_graph<Field>(field, instance.lhs, values, input, kMaxElements);
     if (!a) return Evidence::Unusable;
     auto b = evaluate_graph<Field>(field, instance.rhs, values, input, kMaxRightElements);

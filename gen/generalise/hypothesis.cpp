@@ -312,7 +312,9 @@ bool HypothesisTester::agrees(const Hypothesis& h, Sample& s) const {
   if (!same_shape(h, s)) return false;
   if (s.leaves.empty()) {
     Rng rng(s.key);
-    for (const auto& leaf : s.shapes) s.leaves.push_back(random_array(rng, leaf));
+    for (size_t k = 0; k < s.shapes.size(); ++k)
+      s.leaves.push_back(is_truth(left_, k) ? random_truths(rng, s.shapes[k])
+                                            : random_array(rng, s.shapes[k]));
     std::vector<int64_t> given(s.point.begin() + first_number_, s.point.end());
     s.value = value_of(left_, s.leaves, given, s.key, kMostElements);
   }

@@ -93,6 +93,21 @@ std::optional<Array<Residue>> value_of(const Side& side, const std::vector<Array
   return operand(side.root, leaves, results);
 }
 
+bool is_truth(const Side& side, size_t leaf) {
+  for (const Side::Call& call : side.calls)
+    for (size_t k = 0; k < call.operands.size() && k < 32; ++k)
+      if ((call.label->op->truths >> k & 1) != 0 &&
+          call.operands[k].call == ~static_cast<int>(leaf))
+        return true;
+  return false;
+}
+
+Array<Residue> random_truths(Rng& rng, const std::vector<int64_t>& shape) {
+  Array<Residue> a = random_array(rng, shape);
+  for (Residue& x : a.data) x = residue_of(int64_t{x.r > 0});
+  return a;
+}
+
 Array<Residue> random_array(Rng& rng, const std::vector<int64_t>& shape) {
   constexpr std::array kSigns = {Signs::Mixed, Signs::Mixed, Signs::Plus, Signs::Minus};
   Array<Residue> a{shape, {}};

@@ -39,6 +39,10 @@ std::optional<std::vector<int64_t>> shape_of(const Side& side, const ShapeList& 
 std::optional<Array<Residue>> value_of(const Side& side, const std::vector<Array<Residue>>& leaves,
                                        const std::vector<int64_t>& numbers, uint64_t key,
                                        int64_t max_elements);
+/// The side has that leaf where its operators want truth values.
+bool is_truth(const Side& side, size_t leaf);
+/// A random tensor of truth values.
+Array<Residue> random_truths(Rng& rng, const std::vector<int64_t>& shape);
 /// A random tensor of that shape; half of them have elements of one sign.
 Array<Residue> random_array(Rng& rng, const std::vector<int64_t>& shape);
 

@@ -69,6 +69,7 @@ std::span<const OpSet> op_sets() {
       {"runtime", runtime_themes()},
       {"activations", activation_themes()},
       {"places", place_themes()},
+      {"images", image_themes()},
       {"basic", {matrix_grammar(), convolution_grammar()}},
       {"matrix", {matrix_grammar()}},
       {"taso", {taso_grammar()}},

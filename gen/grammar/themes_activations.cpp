@@ -25,7 +25,7 @@ Grammar sigmoid_grammar() {
            {"sigmoid", "", {"ab"}},
            {"tanh", "", {"ab"}},
            {"swish", "alpha=1", {"ab@x"}}},
-          2};
+          1};
 }
 
 /// Soft forms of ramps and signs.
@@ -56,15 +56,15 @@ Grammar gelu_grammar() {
            {"full", "shape= value=1", {}, Scope::Free, "", "one"},
            {"full", "shape= value=0.5", {}, Scope::Free, "", "half"},
            {"full", "shape= value=2", {}, Scope::Free, "", "two"},
-           {"div", "", {"ab@x", "-@root"}},
-           {"erf", "", {"ab"}},
+           {"div", "", {"ab@x", "-@root"}, Scope::Given, "", "scaled"},
+           {"erf", "", {"ab@scaled"}},
            {"add", "", {"ab", "-@one"}},
            {"add", "", {"ab", "-@half"}},
            {"mul", "", {"ab", "-@half"}},
            {"mul", "", {"ab@x", "ab"}},
            {"add", "", {"ab", "ab"}},
            {"gelu", "", {"ab@x"}}},
-          3};
+          2};
 }
 
 /// The same with a hyperbolic tangent of a cubic.
@@ -143,9 +143,10 @@ Grammar power_grammar() {
 
 /// Numbers of one rounding are rounded once.
 Grammar jump_grammar() {
-  return {"jumps",
-          {{"x", {2, 3}}},
-          {{"floor", "", {"ab"}}, {"ceil", "", {"ab"}}, {"round", "", {"ab"}}, {"neg", "", {"ab"}}}};
+  return {
+      "jumps",
+      {{"x", {2, 3}}},
+      {{"floor", "", {"ab"}}, {"ceil", "", {"ab"}}, {"round", "", {"ab"}}, {"neg", "", {"ab"}}}};
 }
 
 /// Quantised numbers: rounded and clipped.
@@ -183,19 +184,20 @@ Grammar quantised_factor_grammar() {
 }  // namespace
 
 std::vector<Grammar> activation_themes() {
-  return {sigmoid_grammar(),
-          soft_grammar(),
-          gelu_grammar(),
-          tanh_gelu_grammar("gelu-tanh", {{"power", "exponent=3", {"ab@x"}, Scope::Given, "", "cube"}}),
-          tanh_gelu_grammar("gelu-tanh-products",
-                            {{"mul", "", {"ab@x", "ab@x"}, Scope::Given, "", "square"},
-                             {"mul", "", {"ab@x", "ab@square"}, Scope::Given, "", "cube"}}),
-          hard_form_grammar(),
-          unit_grammar(),
-          power_grammar(),
-          jump_grammar(),
-          quantised_grammar(),
-          quantised_factor_grammar()};
+  return {
+      sigmoid_grammar(),
+      soft_grammar(),
+      gelu_grammar(),
+      tanh_gelu_grammar("gelu-tanh", {{"power", "exponent=3", {"ab@x"}, Scope::Given, "", "cube"}}),
+      tanh_gelu_grammar("gelu-tanh-products",
+                        {{"mul", "", {"ab@x", "ab@x"}, Scope::Given, "", "square"},
+                         {"mul", "", {"ab@x", "ab@square"}, Scope::Given, "", "cube"}}),
+      hard_form_grammar(),
+      unit_grammar(),
+      power_grammar(),
+      jump_grammar(),
+      quantised_grammar(),
+      quantised_factor_grammar()};
 }
 
 }  // namespace regraft::gen

@@ -54,17 +54,16 @@ Grammar head_grammar() {
 
 /// Biases of heads.
 Grammar head_bias_grammar() {
-  return {"head-biases",
-          {{"q", {1, 2, 4}}, {"k", {1, 3, 4}}, {"v", {1, 3, 4}}, {"a", {4}}, {"b", {4}}, {"c", {4}}},
-          {{"add", "", {"abc@q", "c@a"}},
-           {"add", "", {"abc@k", "c@b"}},
-           {"add", "", {"abc@v", "c@c"}},
-           {"concat", "axis=0", {"4@a", "4@b", "4@c"}},
-           {"attention", "q_heads=2 kv_heads=2 scale=0.5", {"124", "134", "134"}},
-           {"biased-attention",
-            "q_heads=2 kv_heads=2 scale=0.5",
-            {"124@q", "134@k", "134@v", "."}}},
-          2};
+  return {
+      "head-biases",
+      {{"q", {1, 2, 4}}, {"k", {1, 3, 4}}, {"v", {1, 3, 4}}, {"a", {4}}, {"b", {4}}, {"c", {4}}},
+      {{"add", "", {"abc@q", "c@a"}},
+       {"add", "", {"abc@k", "c@b"}},
+       {"add", "", {"abc@v", "c@c"}},
+       {"concat", "axis=0", {"4@a", "4@b", "4@c"}},
+       {"attention", "q_heads=2 kv_heads=2 scale=0.5", {"124", "134", "134"}},
+       {"biased-attention", "q_heads=2 kv_heads=2 scale=0.5", {"124@q", "134@k", "134@v", "."}}},
+      2};
 }
 
 /// Grouped queries: keys and values are repeated for each query head of a group.
@@ -223,26 +222,30 @@ Grammar half_rotation_grammar() {
 
 /// Rotations of pairs of neighbours.
 Grammar pair_rotation_grammar() {
-  return {"pair-rotations",
-          {{"x", {2, 4, 2, 6}}, {"c", {2, 2, 3}}, {"s", {2, 2, 3}}},
-          {{"reshape", "shape~2,1,2,3", {"223@c"}, Scope::Given, "", "cosine"},
-           {"reshape", "shape~2,1,2,3", {"223@s"}, Scope::Given, "", "sine"},
-           {"slice", "begins=0,0,0,0 sizes~2,4,2,3 steps=1,1,1,2", {"2426@x"}, Scope::Given, "",
-            "even"},
-           {"slice", "begins=0,0,0,1 sizes~2,4,2,3 steps=1,1,1,2", {"2426@x"}, Scope::Given, "",
-            "odd"},
-           {"mul", "", {"2423@even", "2123@cosine"}, Scope::Given, "", "ec"},
-           {"mul", "", {"2423@even", "2123@sine"}, Scope::Given, "", "es"},
-           {"mul", "", {"2423@odd", "2123@cosine"}, Scope::Given, "", "oc"},
-           {"mul", "", {"2423@odd", "2123@sine"}, Scope::Given, "", "os"},
-           {"sub", "", {"2423@ec", "2423@os"}},
-           {"add", "", {"2423@es", "2423@oc"}},
-           {"concat", "axis=3", {"2423", "2423"}},
-           {"reshape", "shape~2,4,2,2,3", {"2426"}},
-           {"reshape", "shape~2,4,2,3,2", {"2426"}},
-           {"transpose", "perm=0,1,2,4,3", {"....."}},
-           {"rotary-embedding", "interleaved=1", {"2426@x", "223@c", "223@s"}}},
-          2};
+  return {
+      "pair-rotations",
+      {{"x", {2, 4, 2, 6}}, {"c", {2, 2, 3}}, {"s", {2, 2, 3}}},
+      {{"reshape", "shape~2,1,2,3", {"223@c"}, Scope::Given, "", "cosine"},
+       {"reshape", "shape~2,1,2,3", {"223@s"}, Scope::Given, "", "sine"},
+       {"slice",
+        "begins=0,0,0,0 sizes~2,4,2,3 steps=1,1,1,2",
+        {"2426@x"},
+        Scope::Given,
+        "",
+        "even"},
+       {"slice", "begins=0,0,0,1 sizes~2,4,2,3 steps=1,1,1,2", {"2426@x"}, Scope::Given, "", "odd"},
+       {"mul", "", {"2423@even", "2123@cosine"}, Scope::Given, "", "ec"},
+       {"mul", "", {"2423@even", "2123@sine"}, Scope::Given, "", "es"},
+       {"mul", "", {"2423@odd", "2123@cosine"}, Scope::Given, "", "oc"},
+       {"mul", "", {"2423@odd", "2123@sine"}, Scope::Given, "", "os"},
+       {"sub", "", {"2423@ec", "2423@os"}},
+       {"add", "", {"2423@es", "2423@oc"}},
+       {"concat", "axis=3", {"2423", "2423"}},
+       {"reshape", "shape~2,4,2,2,3", {"2426"}},
+       {"reshape", "shape~2,4,2,3,2", {"2426"}},
+       {"transpose", "perm=0,1,2,4,3", {"....."}},
+       {"rotary-embedding", "interleaved=1", {"2426@x", "223@c", "223@s"}}},
+      2};
 }
 
 /// Rotations one after another, of heads side by side, of what is scaled, by tables.

@@ -26,26 +26,27 @@ Grammar matrix_einsum_grammar() {
 
 /// Batches of rows, and heads.
 Grammar batch_einsum_grammar() {
-  return {"einsum-batches",
-          {{"x", {2, 3, 4}}, {"y", {2, 4, 5}}, {"w", {4, 2, 3}}, {"o", {3, 4, 2}}, {"z", {2, 2, 3, 4}}},
-          {{"einsum", "x=0,1,2 y=0,2,3 out=0,1,3", {"abc@x", "acd@y"}},
-           {"einsum", "x=0,1,2 y=2,3,4 out=0,1,3,4", {"abc@x", "cde@w"}},
-           {"einsum", "x=0,1,2,3 y=2,3,4 out=0,1,4", {"abcd@z", "cde@o"}},
-           {"einsum", "x=0,1,2 y= out=2,0,1", {"234@x"}},
-           {"einsum", "x=0,1,2 y= out=0,2,1", {"234@x"}},
-           {"einsum", "x=0,1,2 y= out=0,2", {"234@x"}},
-           {"einsum", "x=0,1,2 y= out=0,1", {"234@x"}},
-           {"transpose", "perm=2,0,1", {"234@x"}},
-           {"transpose", "perm=0,2,1", {"234@x"}},
-           {"reduce-sum", "axes=1 keepdims=0", {"234@x"}},
-           {"reduce-sum", "axes=2 keepdims=0", {"234@x"}},
-           {"matmul", "", {"234", "245"}},
-           {"matmul", "", {"abc", "cd"}},
-           {"reshape", "shape~4,6", {"423@w"}},
-           {"reshape", "shape~2,3,2,3", {"236"}},
-           {"reshape", "shape~2,2,12", {"2234@z"}},
-           {"reshape", "shape~12,2", {"342@o"}}},
-          1};
+  return {
+      "einsum-batches",
+      {{"x", {2, 3, 4}}, {"y", {2, 4, 5}}, {"w", {4, 2, 3}}, {"o", {3, 4, 2}}, {"z", {2, 2, 3, 4}}},
+      {{"einsum", "x=0,1,2 y=0,2,3 out=0,1,3", {"abc@x", "acd@y"}},
+       {"einsum", "x=0,1,2 y=2,3,4 out=0,1,3,4", {"abc@x", "cde@w"}},
+       {"einsum", "x=0,1,2,3 y=2,3,4 out=0,1,4", {"abcd@z", "cde@o"}},
+       {"einsum", "x=0,1,2 y= out=2,0,1", {"234@x"}},
+       {"einsum", "x=0,1,2 y= out=0,2,1", {"234@x"}},
+       {"einsum", "x=0,1,2 y= out=0,2", {"234@x"}},
+       {"einsum", "x=0,1,2 y= out=0,1", {"234@x"}},
+       {"transpose", "perm=2,0,1", {"234@x"}},
+       {"transpose", "perm=0,2,1", {"234@x"}},
+       {"reduce-sum", "axes=1 keepdims=0", {"234@x"}},
+       {"reduce-sum", "axes=2 keepdims=0", {"234@x"}},
+       {"matmul", "", {"234", "245"}},
+       {"matmul", "", {"abc", "cd"}},
+       {"reshape", "shape~4,6", {"423@w"}},
+       {"reshape", "shape~2,3,2,3", {"236"}},
+       {"reshape", "shape~2,2,12", {"2234@z"}},
+       {"reshape", "shape~12,2", {"342@o"}}},
+      1};
 }
 
 /// Scores of attention.

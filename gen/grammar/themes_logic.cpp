@@ -9,9 +9,7 @@ Grammar truth_grammar() {
           {{"c", {2, 3}, 3, Role::Truths}},
           {{"logical-not", "", {"ab"}},
            {"logical-and", "", {"ab", "ab"}},
-           {"logical-or", "", {"ab", "ab"}},
-           {"logical-xor", "", {"ab", "ab"}}},
-          1};
+           {"logical-or", "", {"ab", "ab"}}}};
 }
 
 /// Selections by truth values, which stand for each column so that nothing else is one.
@@ -72,19 +70,19 @@ Grammar threshold_grammar() {
 Grammar branch_grammar() {
   return {"branches",
           {{"x", {2, 3}}},
-          {{"greater", "", {"ab@x", "-@zero"}},
+          {{"full", "shape= value=0", {}, Scope::Free, "", "zero"},
+           {"full", "shape= value=1", {}, Scope::Free, "", "one"},
+           {"full", "shape= value=0.375", {}, Scope::Free, "", "alpha"},
+           {"full", "shape= value=0.625", {}, Scope::Free, "", "gamma"},
+           {"greater", "", {"ab@x", "-@zero"}, Scope::Given, "", "above"},
            {"exp", "", {"ab@x"}},
            {"sub", "", {"ab", "-@one"}},
            {"mul", "", {"ab", "-@alpha"}},
            {"mul", "", {"ab", "-@gamma"}},
-           {"where", "", {"ab", "ab@x", "ab"}},
+           {"where", "", {"ab@above", "ab@x", "ab"}},
            {"elu", "alpha=0.375", {"ab@x"}},
            {"elu", "alpha=1", {"ab@x"}},
-           {"selu", "alpha=0.375 gamma=0.625", {"ab@x"}},
-           {"full", "shape= value=0", {}, Scope::Free, "", "zero"},
-           {"full", "shape= value=1", {}, Scope::Free, "", "one"},
-           {"full", "shape= value=0.375", {}, Scope::Free, "", "alpha"},
-           {"full", "shape= value=0.625", {}, Scope::Free, "", "gamma"}},
+           {"selu", "alpha=0.375 gamma=0.625", {"ab@x"}}},
           3};
 }
 

@@ -84,22 +84,23 @@ Grammar rms_grammar() {
 
 /// What normalisations do not see, and what joins them.
 Grammar invariance_grammar() {
-  return {"norm-invariances",
-          {{"x", {2, 3, 4}, 2}, {"c", {2, 3, 1}}, {"s", {4}}, {"b", {4}}, {"d", {4}}, {"w", {4, 5}}},
-          {{"add", "", {"abc@", "ab1@"}},
-           {"sub", "", {"abc@", "ab1"}},
-           {"add", "", {"abc", "abc@"}},
-           {"add", "", {"abc@", "c@d"}},
-           {"mul", "", {"abc", "c@"}},
-           {"reduce-mean", "axes=-1", {"abc@"}},
-           {"full", "shape~4 value=1", {}, Scope::Free},
-           {"layernorm", "axis=-1 epsilon=0.5", {"abc", "c@s", "c@b"}},
-           {"layernorm", "axis=-1 epsilon=0.5", {"abc", "c@"}},
-           {"rmsnorm", "axis=-1 epsilon=0.5", {"abc", "c@"}},
-           {"skip-layernorm", "epsilon=0.5", {"abc", "abc", "c@s", "c@b"}},
-           {"skip-layernorm", "epsilon=0.5", {"abc", "abc", "c@s", "c@b", "c@d"}},
-           {"skip-rmsnorm", "epsilon=0.5", {"abc", "abc", "c@s"}}},
-          0};
+  return {
+      "norm-invariances",
+      {{"x", {2, 3, 4}, 2}, {"c", {2, 3, 1}}, {"s", {4}}, {"b", {4}}, {"d", {4}}, {"w", {4, 5}}},
+      {{"add", "", {"abc@", "ab1@"}},
+       {"sub", "", {"abc@", "ab1"}},
+       {"add", "", {"abc", "abc@"}},
+       {"add", "", {"abc@", "c@d"}},
+       {"mul", "", {"abc", "c@"}},
+       {"reduce-mean", "axes=-1", {"abc@"}},
+       {"full", "shape~4 value=1", {}, Scope::Free},
+       {"layernorm", "axis=-1 epsilon=0.5", {"abc", "c@s", "c@b"}},
+       {"layernorm", "axis=-1 epsilon=0.5", {"abc", "c@"}},
+       {"rmsnorm", "axis=-1 epsilon=0.5", {"abc", "c@"}},
+       {"skip-layernorm", "epsilon=0.5", {"abc", "abc", "c@s", "c@b"}},
+       {"skip-layernorm", "epsilon=0.5", {"abc", "abc", "c@s", "c@b", "c@d"}},
+       {"skip-rmsnorm", "epsilon=0.5", {"abc", "abc", "c@s"}}},
+      0};
 }
 
 /// Gains of normalisations move into the linear layer behind.
@@ -279,9 +280,9 @@ Grammar transposed_grammar() {
 }  // namespace
 
 std::vector<Grammar> norm_themes() {
-  return {layer_norm_grammar(), variance_grammar(),  norm_factor_grammar(), rms_grammar(),
-          invariance_grammar(), gain_grammar(),      row_shift_grammar(),   image_norm_grammar(),
-          group_norm_grammar(), length_grammar(),    batch_norm_grammar(),  scaled_norm_grammar(),
+  return {layer_norm_grammar(), variance_grammar(), norm_factor_grammar(), rms_grammar(),
+          invariance_grammar(), gain_grammar(),     row_shift_grammar(),   image_norm_grammar(),
+          group_norm_grammar(), length_grammar(),   batch_norm_grammar(),  scaled_norm_grammar(),
           transposed_grammar()};
 }
 

@@ -5,29 +5,30 @@ namespace {
 
 /// Fused products.
 Grammar fused_product_grammar() {
-  return {"fused-products",
-          {{"a", {2, 3}}, {"b", {3, 4}}, {"t", {4, 3}}, {"x", {2, 2, 3}}, {"y", {2, 3, 4}}, {"c", {4}}},
-          {{"full", "shape= value=0.375", {}, Scope::Free, "", "f"},
-           {"mul", "", {"ab", "-@f"}},
-           {"mul", "", {"abc", "-@f"}},
-           {"add", "", {"ab", "b@c"}},
-           {"mul", "", {"a@c", "-@f"}},
-           {"transpose", "perm=1,0", {".."}},
-           {"transpose", "perm=0,2,1", {"..."}},
-           {"relu", "", {".."}},
-           {"matmul", "", {"ab", "bc"}},
-           {"matmul", "", {"abc", "acd"}},
-           {"gemm", "", {"ab@a", "bc@b", "c"}},
-           {"gemm", "", {"ab@a", "bc@b"}},
-           {"gemm", "transA=1 transB=1", {"ba", "cb"}},
-           {"gemm", "transB=1", {"ab@a", "cb@t", "c@c"}},
-           {"gemm", "alpha=0.375 beta=0.625", {"ab@a", "bc@b", "c@c"}},
-           {"fused-gemm", "transB=1 activation=1", {"ab@a", "cb@t", "c@c"}},
-           {"fused-gemm", "activation=1", {"ab@a", "bc@b", "c@c"}},
-           {"fused-matmul", "alpha=0.375", {"ab", "bc"}},
-           {"fused-matmul", "alpha=0.375", {"abc", "acd"}},
-           {"fused-matmul", "transB=1", {"ab", "cb"}}},
-          0};
+  return {
+      "fused-products",
+      {{"a", {2, 3}}, {"b", {3, 4}}, {"t", {4, 3}}, {"x", {2, 2, 3}}, {"y", {2, 3, 4}}, {"c", {4}}},
+      {{"full", "shape= value=0.375", {}, Scope::Free, "", "f"},
+       {"mul", "", {"ab", "-@f"}},
+       {"mul", "", {"abc", "-@f"}},
+       {"add", "", {"ab", "b@c"}},
+       {"mul", "", {"a@c", "-@f"}},
+       {"transpose", "perm=1,0", {".."}},
+       {"transpose", "perm=0,2,1", {"..."}},
+       {"relu", "", {".."}},
+       {"matmul", "", {"ab", "bc"}},
+       {"matmul", "", {"abc", "acd"}},
+       {"gemm", "", {"ab@a", "bc@b", "c"}},
+       {"gemm", "", {"ab@a", "bc@b"}},
+       {"gemm", "transA=1 transB=1", {"ba", "cb"}},
+       {"gemm", "transB=1", {"ab@a", "cb@t", "c@c"}},
+       {"gemm", "alpha=0.375 beta=0.625", {"ab@a", "bc@b", "c@c"}},
+       {"fused-gemm", "transB=1 activation=1", {"ab@a", "cb@t", "c@c"}},
+       {"fused-gemm", "activation=1", {"ab@a", "bc@b", "c@c"}},
+       {"fused-matmul", "alpha=0.375", {"ab", "bc"}},
+       {"fused-matmul", "alpha=0.375", {"abc", "acd"}},
+       {"fused-matmul", "transB=1", {"ab", "cb"}}},
+      0};
 }
 
 /// The same of heads.
@@ -61,22 +62,26 @@ Grammar gemm_factor_grammar() {
 
 /// Fused convolutions.
 Grammar fused_conv_grammar() {
-  return {"fused-convs",
-          {{"x", {1, 2, 4, 5}}, {"k", {3, 2, 2, 2}, 1, Role::Kernel}, {"b", {3}}, {"z", {1, 3, 2, 3}}},
-          {{"conv", "strides=2,2 pads=0,1,0,0", {"1245", "ba22", "b@b"}},
-           {"fused-conv", "strides=2,2 pads=0,1,0,0 activation=1", {"1245", "ba22", "b@b"}},
-           {"fused-conv",
-            "strides=2,2 pads=0,1,0,0 activation=1",
-            {"1245", "ba22", "b@b", "abcd@z"}},
-           {"add", "", {"1323", "1323@z"}},
-           {"relu", "", {"1323"}}},
-          1};
+  return {
+      "fused-convs",
+      {{"x", {1, 2, 4, 5}}, {"k", {3, 2, 2, 2}, 1, Role::Kernel}, {"b", {3}}, {"z", {1, 3, 2, 3}}},
+      {{"conv", "strides=2,2 pads=0,1,0,0", {"1245", "ba22", "b@b"}},
+       {"fused-conv", "strides=2,2 pads=0,1,0,0 activation=1", {"1245", "ba22", "b@b"}},
+       {"fused-conv", "strides=2,2 pads=0,1,0,0 activation=1", {"1245", "ba22", "b@b", "abcd@z"}},
+       {"add", "", {"1323", "1323@z"}},
+       {"relu", "", {"1323"}}},
+      1};
 }
 
 /// Biases joined with activations and softmax.
 Grammar bias_grammar() {
   return {"biases",
-          {{"x", {2, 3, 4}}, {"b", {4}}, {"y", {2, 3}}, {"c", {3}}, {"i", {2, 3, 2, 4}}, {"m", {2, 1, 1, 4}}},
+          {{"x", {2, 3, 4}},
+           {"b", {4}},
+           {"y", {2, 3}},
+           {"c", {3}},
+           {"i", {2, 3, 2, 4}},
+           {"m", {2, 1, 1, 4}}},
           {{"add", "", {"abc", "c@"}},
            {"add", "", {"ab", "b@"}},
            {"add", "", {"abcd", "a11d@"}},
