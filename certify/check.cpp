@@ -13,12 +13,12 @@ namespace {
 /// A rule's text with its shapes and conditions in one order: equal for equal claims.
 std::string claim_of(Rule rule) {
   std::sort(rule.domain.begin(), rule.domain.end());
-  for (auto& [a, b] : rule.where)
-    if (to_string(b) < to_string(a)) std::swap(a, b);
+  for (auto& [a, b, relation] : rule.where)
+    if (relation == Relation::Equal && to_string(b) < to_string(a)) std::swap(a, b);
   rule.numerics = rule.numerics_back = {};  // compared by itself: a witness may be another
   std::sort(rule.where.begin(), rule.where.end(), [](const auto& x, const auto& y) {
-    return std::pair(to_string(x.first), to_string(x.second)) <
-           std::pair(to_string(y.first), to_string(y.second));
+    return std::tuple(to_string(x.first), to_string(x.second), x.relation) <
+           std::tuple(to_string(y.first), to_string(y.second), y.relation);
   });
   return to_string(rule);
 }

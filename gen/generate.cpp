@@ -7,7 +7,7 @@
 #include "base/resources.h"
 #include "gen/enumerate/enumerate.h"
 #include "gen/minimise/collect.h"
-#include "gen/minimise/derive.h"
+#include "gen/derive/derive.h"
 #include "gen/minimise/merge.h"
 
 namespace regraft::gen {

@@ -3,6 +3,7 @@
 #include <array>
 #include <fstream>
 
+#include "ir/rule/family.h"
 #include "ir/rule/pattern.h"
 #include "ir/rule/text.h"
 #include "substitutions/taso.h"
@@ -317,6 +318,7 @@ Result<TasoRule> exported_at(const Rule& rule, const Signature& signature) {
 
 /// At the first of its signatures that the format can say.
 Result<TasoRule> exported(const Rule& rule) {
+  if (is_family(rule)) return error("its axes are variables");
   Error why = error("it says no shapes");
   for (const Signature& s : rule.domain) {
     auto r = exported_at(rule, s);

@@ -4,23 +4,14 @@
 #include <array>
 
 #include "ir/rule/text.h"
+#include "substitutions/taso_constants.h"
 
 namespace regraft::substitutions {
 namespace {
 
 constexpr size_t kMaxOperators = 32;  // of one side
 constexpr size_t kMaxText = 1 << 14;  // of one term
-constexpr int kScalar = -20;          // the variable that is one
-constexpr int kLastVariable = -10000;
-
-/// The generator's variables -1 .. -20 and the shapes it tried them at.
-std::vector<int64_t> witness_shape(int variable) {
-  static const std::vector<std::vector<int64_t>> kShapes = {
-      {2, 4}, {4, 4}, {2, 4, 5, 5}, {4, 4, 3, 3}, {4, 4, 1, 3}, {4, 4, 3, 1}};
-  size_t k = static_cast<size_t>(-variable - 1);
-  if (k < 18) return kShapes[k / 3];
-  return k == 18 ? std::vector<int64_t>{4, 1, 3, 3} : std::vector<int64_t>{};
-}
+constexpr int kScalar = -20, kLastVariable = -10000;  // the one that is a number; the last
 
 struct AxisInfo {
   Poly size;
@@ -53,9 +44,18 @@ class Translator {
 
   Result<TasoReading> run(const TasoRule& rule, const std::string& name) {
     ranks(rule);
-    ASSIGN_OR_RETURN(auto source, side(rule.source));
-    right_ = true;
-    ASSIGN_OR_RETURN(auto target, side(rule.target));
+    RETURN_IF_ERROR(sides(rule));
+    if (open_.any()) {
+      for (const TasoOutput& o : rule.outputs) {
+        ASSIGN_OR_RETURN(Term a, at(sides_[0], o.source, sides_[0].size()));
+        ASSIGN_OR_RETURN(Term b, at(sides_[1], o.target, sides_[1].size()));
+        for (size_t d = 0; d < std::min(a.axes.size(), b.axes.size()); ++d)
+          open_.equate(a.axes[d].size, b.axes[d].size);
+      }
+      open_.solve();
+      RETURN_IF_ERROR(sides(rule));
+    }
+    const Outputs &source = sides_[0], &target = sides_[1];
     std::string left, right;
     for (const TasoOutput& o : rule.outputs) {
       ASSIGN_OR_RETURN(Term a, at(source, o.source, source.size()));
@@ -82,6 +82,29 @@ class Translator {
  private:
   using Outputs = std::vector<std::vector<Term>>;  // of each operator
 
+  Status sides(const TasoRule& rule) {
+    groups_.clear(), free_splits_.clear(), where_.clear(), ones_.clear(), open_.restart();
+    broadcasts_ = grouped_ = right_ = false;
+    ASSIGN_OR_RETURN(sides_[0], side(rule.source));
+    right_ = true;
+    ASSIGN_OR_RETURN(sides_[1], side(rule.target));
+    return {};
+  }
+
+  Result<std::vector<Term>> constant(const TasoOperator& op) {
+    int h = 1, w = 1;
+    if (op.type == kIdentityKernel || op.type == kPoolKernel) {
+      ASSIGN_OR_RETURN(h, parameter(op, kKernelH));
+      ASSIGN_OR_RETURN(w, parameter(op, kKernelW));
+      if (std::min(h, w) < 1 || std::max(h, w) > 1000) return error("a kernel of unknown form");
+    }
+    auto side = right_ ? OpenSizes::Side::Right : OpenSizes::Side::Left;
+    TasoConstant c = taso_constant(op.type, h, w, open_, side);
+    std::vector<Term> made = {{c.text, c.witness, {}}};
+    for (const Poly& p : c.extents) made[0].axes.push_back({p, {}});
+    return made;
+  }
+
   /// Ranks of variables from the operators that they meet; the file does not say them.
   void infer_ranks(const std::vector<TasoOperator>& ops) {
     std::map<int, size_t> made;  // of operators
@@ -103,7 +126,8 @@ class Translator {
   static size_t fixed_rank(const TasoOperator& op) {
     if (op.type == kConv || op.type == kMaxPool || op.type == kAvgPool || op.type == kEnlarge)
       return 4;
-    if (op.type == kMatmul) return 2;
+    if (op.type == kMatmul || op.type == kIdentityMatrix) return 2;
+    if (op.type >= kIdentityKernel && op.type <= kPoolKernel) return 4;
     auto it = op.parameters.find(kDimensions);
     return it == op.parameters.end() || it->second < 1 || it->second > kMaxRank
                ? 0
@@ -159,8 +183,7 @@ class Translator {
   Result<std::vector<Term>> call(const TasoOperator& op, const std::vector<Term>& operands) {
     if (auto it = elementwise_types().find(op.type); it != elementwise_types().end())
       return elementwise(it->second, operands);
-    if (op.type >= kFirstConstant && op.type <= kLastConstant)
-      return error("a constant whose shape the file leaves open");
+    if (op.type >= kIdentityMatrix && op.type <= kPoolKernel) return constant(op);
     size_t arity = op.type == kConv || op.type == kMatmul ? 2 : 1;
     if (operands.size() < arity) return error("an operator lacks operands");
     switch (op.type) {
@@ -201,8 +224,10 @@ class Translator {
         return error("elementwise operands of different ranks");
       for (size_t d = 0; !scalar && d < t.axes.size(); ++d) {
         if (!same_cuts(t.axes[d], x.axes[d])) t.axes[d].cuts.clear();
-        bool one = is_one(t.axes[d].size);
-        broadcasts_ = broadcasts_ || one != is_one(x.axes[d].size);
+        bool one = is_one(t.axes[d].size), other = is_one(x.axes[d].size);
+        if (open_.in(t.axes[d].size) || open_.in(x.axes[d].size) || (!one && !other))
+          open_.equate(t.axes[d].size, x.axes[d].size);
+        broadcasts_ = broadcasts_ || one != other;
         if (one) t.axes[d].size = x.axes[d].size;
       }
     }
@@ -290,6 +315,7 @@ class Translator {
       if (!w.axes[d].size.is_constant())
         where_[to_string(w.axes[d].size) + "=" + std::to_string(extent)] = 1;
     }
+    if (groups.empty()) open_.equate(x.axes[1].size, w.axes[1].size);
     Term t = x;
     t.axes[1] = w.axes[0];
     t.witness[1] = w.witness[0];
@@ -311,10 +337,10 @@ class Translator {
     return std::vector<Term>{t};
   }
 
-  static Result<std::vector<Term>> product(const TasoOperator& op,
-                                           const std::vector<Term>& operands) {
+  Result<std::vector<Term>> product(const TasoOperator& op, const std::vector<Term>& operands) {
     if (operands[0].axes.size() != 2 || operands[1].axes.size() != 2)
       return error("a product of tensors that are no matrices");
+    open_.equate(operands[0].axes[1].size, operands[1].axes[0].size);
     Term t = operands[0];
     t.axes[1] = operands[1].axes[1];
     t.witness[1] = operands[1].witness[1];
@@ -329,8 +355,8 @@ class Translator {
     return static_cast<size_t>(axis);
   }
 
-  static Result<std::vector<Term>> concatenation(const TasoOperator& op,
-                                                 const std::vector<Term>& operands) {
+  Result<std::vector<Term>> concatenation(const TasoOperator& op,
+                                          const std::vector<Term>& operands) {
     Term t = operands[0];
     ASSIGN_OR_RETURN(size_t axis, axis_in(op, t));
     for (size_t k = 1; k < operands.size(); ++k) {
@@ -341,8 +367,10 @@ class Translator {
       joined.cuts.push_back(joined.size);
       joined.size = joined.size + x.axes[axis].size;
       t.witness[axis] += x.witness[axis];
-      for (size_t d = 0; d < t.axes.size(); ++d)
+      for (size_t d = 0; d < t.axes.size(); ++d) {
+        if (d != axis) open_.equate(t.axes[d].size, x.axes[d].size);
         if (d != axis && !same_cuts(t.axes[d], x.axes[d])) t.axes[d].cuts.clear();
+      }
     }
     t.text = call_text("concat", operands, " axis=" + std::to_string(axis));
     return std::vector<Term>{t};
@@ -395,7 +423,10 @@ class Translator {
   Result<std::vector<Term>> enlarged(const TasoOperator& op, const Term& w) {
     ASSIGN_OR_RETURN(int height, parameter(op, kKernelH));
     ASSIGN_OR_RETURN(int width, parameter(op, kKernelW));
-    if (w.axes.size() != 4 || w.text[0] != '?') return error("a kernel of unknown extents");
+    if (w.axes.size() != 4) return error("a kernel of unknown extents");
+    for (size_t d : {size_t{2}, size_t{3}})
+      if (w.text[0] != '?' && !w.axes[d].size.is_constant())
+        return error("a kernel of unknown extents");
     int64_t h = height - w.witness[2], v = width - w.witness[3];
     if (h < 0 || v < 0) return error("a kernel becomes smaller");
     Term t = w;
@@ -405,15 +436,18 @@ class Translator {
         " pads=0,0," + n(h / 2) + "," + n(v / 2) + ",0,0," + n((h + 1) / 2) + "," + n((v + 1) / 2));
     t.witness[2] = height, t.witness[3] = width;
     for (size_t d : {size_t{2}, size_t{3}}) {
-      where_[to_string(w.axes[d].size) + "=" + n(w.witness[d])] = 1;
+      if (!w.axes[d].size.is_constant())
+        where_[to_string(w.axes[d].size) + "=" + n(w.witness[d])] = 1;
       t.axes[d] = {Poly(t.witness[d]), {}};
     }
     return std::vector<Term>{t};
   }
 
   const TasoForm& form_;
+  std::array<Outputs, 2> sides_;
   bool broadcasts_ = false, grouped_ = false, right_ = false;
   SymbolPool pool_;
+  OpenSizes open_{pool_};                                              // extents of constants
   std::map<int, size_t> ranks_;                                        // of variables
   std::map<std::pair<std::string, std::string>, std::string> groups_;  // by channels
   std::map<std::string, std::string> free_splits_;

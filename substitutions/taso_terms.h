@@ -21,8 +21,10 @@ enum TasoType : int {
   kMatmul = 18,
   kScalarMul = 19,  ///< operand 1 is a number
   kEnlarge = 20,
-  kFirstConstant = 22,
-  kLastConstant = 25,
+  kIdentityMatrix = 22,
+  kIdentityKernel = 23,
+  kOnes = 24,
+  kPoolKernel = 25,
 };
 enum TasoParameter : int {
   kType = 0,

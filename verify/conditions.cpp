@@ -24,9 +24,9 @@ constexpr size_t kMaxProofs = 8;     // conjunctions tried with proofs
 constexpr size_t kMaxSymbols = 24;   // of which equations are made
 constexpr size_t kMaxEquationsMade = 250;
 
-/// An equation p == 0 over an instance's symbols.
+/// An equation p == 0 or an inequality p >= 0 over an instance's symbols.
 struct Atom {
-  Poly equation;
+  Poly poly;
   Formula formula;
   int cost = 1;
 };
@@ -89,7 +89,7 @@ class Vocabulary {
   Vocabulary(const RuleInstance& instance, const Names& names)
       : names_(names), known_(solve_sizes(instance.requires_lhs).sizes) {
     for (const Formula& f : instance.requires_rhs)
-      if (f.kind == Formula::Zero) add(f.poly, 1);
+      add_required(f);
     for (size_t k = 0; k < instance.lhs.outputs().size(); ++k) {
       const Shape &a = instance.lhs.shape(instance.lhs.outputs()[k]),
                   &b = instance.rhs.shape(instance.rhs.outputs()[k]);
@@ -99,6 +99,9 @@ class Vocabulary {
     for (Var v : numbers)
       for (int64_t c = v->min; c <= 2; ++c) add(Poly::symbol(v) - Poly(c), c == v->min ? 1 : 2);
     pairs(numbers, numbers, 1);
+    for (Var x : numbers)
+      for (Var y : numbers)
+        if (x != y) add_inequality(Poly::symbol(x) - Poly::symbol(y), 2);
     if (sizes.size() > kMaxSymbols) sizes.resize(kMaxSymbols);
     pairs(sizes, sizes, 1);
     pairs(numbers, sizes, 2);
@@ -111,7 +114,7 @@ class Vocabulary {
  private:
   /// Between two symbols, or a symbol and a number.
   static bool plain(const Atom& a) {
-    auto terms = a.equation.terms();
+    auto terms = a.poly.terms();
     return terms.size() <= 2 && std::all_of(terms.begin(), terms.end(), [](const auto& t) {
              return t.monomial.size() == 1 && !t.monomial[0]->numerator;
            });
@@ -120,6 +123,19 @@ class Vocabulary {
     for (Var x : a)
       for (Var y : b)
         if (x->id < y->id || &a != &b) add(Poly::symbol(x) - Poly::symbol(y), cost);
+  }
+  void add_required(const Formula& f) {
+    if (f.kind == Formula::Zero) add(f.poly, 1);
+    if (f.kind == Formula::NonNegative) add_inequality(f.poly, 1);
+    if (f.kind == Formula::And)
+      for (const Formula& part : f.parts) add_required(part);
+  }
+  void add_inequality(const Poly& p, int cost) {
+    Poly q = substitute(p, known_);
+    bool always = lower_bound(q).value_or(-1) >= 0;
+    if (q.is_constant() || always || atoms_.size() >= kMaxEquationsMade || !names_.in_rule(q))
+      return;
+    if (seen_.insert(">=" + to_string(q)).second) atoms_.push_back({q, non_negative(q), cost});
   }
   void add(const Poly& p, int cost) {
     Poly q = primitive(substitute(p, known_));
@@ -237,14 +253,15 @@ class Finder {
   size_t proofs_ = 0;
 };
 
-/// p == 0 as an equation of what has a positive and what has a negative sign.
-std::pair<Poly, Poly> sides_of(const Poly& p) {
+/// p == 0 or p >= 0 as a condition between what has a negative and what has a positive sign.
+Condition condition_of(const Poly& p, Formula::Kind kind) {
   Poly left(std::max<int64_t>(p.constant(), 0)), right(std::max<int64_t>(-p.constant(), 0));
   for (const auto& [monomial, coefficient] : p.terms()) {
     Poly& side = coefficient > 0 ? left : right;
     side = side + Poly::product(monomial, std::abs(coefficient));
   }
-  return {left, right};
+  if (kind == Formula::Zero) return {left, right};
+  return {right, left, Relation::AtMost};
 }
 
 }  // namespace
@@ -259,8 +276,10 @@ std::optional<Rule> with_condition(const Rule& rule, const Signature& signature,
     auto chosen = Finder(*instance, vocabulary.atoms(), options, stop).run();
     if (!chosen) return std::nullopt;
     Rule r = rule;
-    for (size_t k : *chosen)
-      r.where.push_back(sides_of(*names.in_rule(vocabulary.atoms()[k].equation)));
+    for (size_t k : *chosen) {
+      const Atom& a = vocabulary.atoms()[k];
+      r.where.push_back(condition_of(*names.in_rule(a.poly), a.formula.kind));
+    }
     // A size that a condition makes 1 may be broadcast: the rule as it is read must hold.
     auto read = instance_at(r, signature, options.assume);
     if (!read) return std::nullopt;

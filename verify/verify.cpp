@@ -8,8 +8,10 @@
 
 #include "base/resources.h"
 #include "ir/algebra/scan.h"
+#include "ir/rule/family.h"
 #include "verify/conditions.h"
 #include "verify/distinct.h"
+#include "verify/families.h"
 #include "verify/prove/prover.h"
 #include "verify/refute/bounded.h"
 #include "verify/refute/refute.h"
@@ -237,8 +239,8 @@ Finding judge_as_given(const Rule& rule, const VerifyOptions& options, const Sto
 std::string text_of_conditions(const Rule& rule, size_t from) {
   std::string s;
   for (size_t k = from; k < rule.where.size(); ++k)
-    s += (s.empty() ? "" : ",") + text::print(rule.where[k].first) + "=" +
-         text::print(rule.where[k].second);
+    s += (s.empty() ? "" : ",") + text::print(rule.where[k].first) +
+         std::string(text_of(rule.where[k].relation)) + text::print(rule.where[k].second);
   return s;
 }
 
@@ -347,6 +349,12 @@ Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const St
   }
   VerifyOptions o = options;  // what is said to be proved has been widened before
   if (candidate.verdict.kind == VerdictKind::ProvedAllSizes) o.domains = Domains::Given;
+  if (is_family(candidate)) {
+    o.domains = Domains::Given;
+    o.conditions = Conditions::AsGiven;
+    return judge_family(candidate, o, stop,
+                        [&](const Rule& member) { return judge_as_given(member, o, stop); });
+  }
   return candidate.both ? BothWays(candidate, o, stop).run() : judge_directed(candidate, o, stop);
 }
 

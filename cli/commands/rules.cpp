@@ -12,7 +12,7 @@
 #include "cli/support/model_files.h"
 #include "cli/support/report.h"
 #include "cli/support/rule_set.h"
-#include "gen/minimise/derive.h"
+#include "gen/derive/derive.h"
 #include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
 #include "substitutions/taso.h"
@@ -80,6 +80,7 @@ Result<std::vector<Rule>> read_all(const std::vector<std::string>& files) {
 
 const char* answer(const gen::Derivation& d) {
   if (d.derived) return "derived";
+  if (d.stopped) return "stopped";
   if (!d.tried) return "not derived: no sizes tried";
   return d.well_formed ? "not derived" : "not derived: the right side is not well-formed";
 }
@@ -150,7 +151,7 @@ int run_rules_derive(const DeriveFlags& flags) {
   if (!rules) return bad_input(rules.error());
   auto output = OutputFile::open(flags.common.json);
   if (!output) return bad_input(output.error());
-  gen::DeriveOptions options;
+  gen::DeriveOptions options = flags.limits;
   options.seed = flags.common.seed;
   gen::Deriver deriver(*rules, options);
   Stop stop(flags.common.seconds);

@@ -7,6 +7,7 @@
 
 #include "base/files/output_file.h"
 #include "base/host.h"
+#include "base/printable.h"
 #include "cli/support/commands.h"
 #include "cli/support/model_files.h"
 #include "cli/support/profiles.h"

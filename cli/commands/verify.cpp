@@ -14,6 +14,7 @@
 #include "cli/support/model_files.h"
 #include "cli/support/report.h"
 #include "cli/support/verdict_cache.h"
+#include "gen/minimise/fold.h"
 #include "ir/algebra/scan.h"
 #include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
@@ -60,8 +61,11 @@ nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyR
   const verify::Finding& f = report.findings[*report.places[index]];
   nlohmann::json domain = nlohmann::json::array(), conditions = nlohmann::json::array();
   for (const Signature& s : f.rule.domain) domain.push_back(s);
-  for (const auto& [a, b] : f.rule.where)
-    conditions.push_back(text::print(a) + "=" + text::print(b));
+  for (const Condition& c : f.rule.where)
+    conditions.push_back(text::print(c.first) + std::string(text_of(c.relation)) +
+                         text::print(c.second));
+  for (const RealCondition& c : f.rule.real_where)
+    conditions.push_back(c.first + std::string(text_of(c.relation)) + c.second);
   const Rule& written = report.rules[report.joined[*report.places[index]]];
   if (f.rule.name != candidate.name) j["same_as"] = f.rule.name;
   if (written.name != f.rule.name) j["stated_by"] = written.name;
@@ -153,6 +157,24 @@ Status write_proved(OutputFile& out, const std::string& generator, const std::ve
   return substitutions::write_rules(out, proved);
 }
 
+bool is_proved(const Rule& r) { return r.verdict.kind == VerdictKind::ProvedAllSizes; }
+
+/// The rules with families in place of what these say. What no proved family says stays.
+std::vector<Rule> folded(const std::vector<Rule>& rules, const verify::VerifyOptions& options,
+                         const Stop& stop) {
+  std::vector<Rule> proved;
+  std::copy_if(rules.begin(), rules.end(), std::back_inserter(proved), is_proved);
+  std::vector<Rule> families = gen::families_of(proved);
+  std::vector<Rule> judged = verify::verify_rules(families, options, stop).rules;
+  std::erase_if(judged, [](const Rule& r) { return !is_proved(r); });
+  std::vector<Rule> left = gen::beyond(rules, judged);
+  fmt::print(results(), "{} rules: {} families, {} proved; {} rules remain beside them\n",
+             rules.size(), families.size(), judged.size(), left.size());
+  left.insert(left.end(), judged.begin(), judged.end());
+  std::sort(left.begin(), left.end(), [](const Rule& a, const Rule& b) { return a.name < b.name; });
+  return left;
+}
+
 void print(const verify::VerifyReport& report) {
   for (const verify::Finding& f : report.findings) {
     if (f.rule.verdict.kind == VerdictKind::Refuted)
@@ -199,7 +221,8 @@ int run_verify(const VerifyFlags& flags) {
     tell("stopped early; rules not reached are unknown" +
          (flags.cache.empty() ? "" : "; the same command goes on from " + flags.cache));
   Status written = (*cache)->status();
-  if (written) written = write_proved(*out, file->generator, report.rules);
+  std::vector<Rule> rules = flags.fold ? folded(report.rules, options, stop) : report.rules;
+  if (written) written = write_proved(*out, file->generator, rules);
   if (written) written = machine_report->write(to_text(to_json(report, file->rules), 2));
   if (written) written = commit_all({&*out, &*machine_report});
   if (!written) return bad_input(written.error());

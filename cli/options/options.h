@@ -18,6 +18,7 @@ void add_rules(CLI::App& root, RulesFlags& f, int& code);
 void add_rules_export(CLI::App& root, ExportFlags& f, int& code);
 void add_rules_atlas(CLI::App& root, AtlasFlags& f, int& code);
 void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code);
+void add_rules_minimise(CLI::App& root, MinimiseFlags& f, int& code);
 
 // options/cost.cpp
 void add_cost_files(CLI::App& root, CostFlags& f, int& code);

@@ -30,6 +30,9 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
   app->add_option("--cache", f.cache,
                   "file to keep verdicts in; a run that finds it there judges only what is new");
   app->add_flag_callback(
+      "--fold", [&f] { f.fold = true; },
+      "write families in place of proved rules that differ in axes only");
+  app->add_flag_callback(
       "--no-conditions", [&f] { f.find_conditions = false; },
       "refute what does not hold as it stands, without looking for a condition");
   add_common(*app, f.common);
@@ -74,12 +77,29 @@ void add_rules_atlas(CLI::App& root, AtlasFlags& f, int& code) {
   app->callback([&] { code = run_rules_atlas(f); });
 }
 
+namespace {
+
+void add_derive_limits(CLI::App& app, gen::DeriveOptions& limits) {
+  app.add_option("--max-nodes", limits.max_nodes, "calls in an e-graph")
+      ->check(CLI::Range(100, 10'000'000))
+      ->capture_default_str();
+  app.add_option("--slack", limits.slack, "calls by which a term may exceed the larger side")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  app.add_option("--max-steps", limits.max_steps, "calls looked at in an e-graph")
+      ->check(CLI::Range(1000, 2'000'000'000))
+      ->capture_default_str();
+}
+
+}  // namespace
+
 void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code) {
   auto* rules = root.get_subcommand("rules");
   auto* derive = rules->add_subcommand(
       "derive", "does each rule follow from other rules? looks at a few random sizes");
   derive->add_option("goals", d.goals, "file of the rules in question")->required();
   derive->add_option("--from", d.from, "files of the rules to derive from")->required();
+  add_derive_limits(*derive, d.limits);
   add_common(*derive, d.common);
   add_time(*derive, d.common);
   derive->callback([&] { code = run_rules_derive(d); });
@@ -91,5 +111,19 @@ void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code) {
   import->callback([&] { code = run_rules_import(i);
 });
 }  // namespace regraft::cli
+
+void add_rules_minimise(CLI::App& root, MinimiseFlags& f, int& code) {
+  auto* app = root.get_subcommand("rules")->add_subcommand(
+      "minimise", "leave out rules that follow from the others, of all files together");
+  app->add_option("files", f.files, "rule files")->required();
+  app->add_option("-o,--out", f.out, "folder for the files with what remains")->required();
+  app->add_option("--keep", f.keep, "file of names of rules that remain whatever they follow from");
+  app->add_flag("--without-ones", f.without_ones,
+                "leave out rules too that hold only where some size is 1");
+  add_derive_limits(*app, f.limits);
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  app->callback([&] { code = run_rules_minimise(f); });
+}
 
 }  // namespace regraft::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/rule/family.h"
 #include "verify/refute/sampling.h"
 
 namespace regraft::cli {
@@ -142,8 +143,9 @@ PriceSeries series_of(const Rule& rule, const RuleInstance& instance, int comput
 
 }  // namespace
 
-std::vector<PriceSeries> priced(const Rule& rule, const cost::Profiled& model) {
+std::vector<PriceSeries> priced(const Rule& given, const cost::Profiled& model) {
   std::vector<PriceSeries> all;
+  const Rule rule = example_of(given).value_or(given);
   if (rule.domain.empty()) return all;
   auto instance = instantiate(rule, rule.domain[0]);
   if (!instance) return all;

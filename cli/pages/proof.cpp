@@ -8,6 +8,8 @@
 #include "cli/pages/page.h"
 #include "cli/pages/rule_view.h"
 #include "cli/pages/text.h"
+#include "ir/rule/family.h"
+#include "ir/rule/text.h"
 #include "verify/normal/match.h"
 #include "verify/normal/simplify.h"
 #include "verify/normal/sums.h"
@@ -60,7 +62,7 @@ bool always(const Formula& f) {
 class ProofText {
  public:
   ProofText(const Rule& rule, const RuleInstance& instance)
-      : conditional_(!rule.where.empty()),
+      : conditional_(!rule.where.empty() || !rule.real_where.empty()),
         instance_(instance),
         solved_(verify::solve_sizes(instance.requires_lhs)),
         solver_(budget_),
@@ -250,6 +252,16 @@ std::string proof_of(const Rule& rule) {
                      rule.verdict.detail + ".");
   if (rule.verdict.kind != VerdictKind::ProvedAllSizes || rule.domain.empty())
     return paragraph("There is none.");
+  if (is_family(rule)) {
+    auto example = example_of(rule);
+    if (!example) return paragraph("There is none.");
+    example->verdict = rule.verdict;
+    std::string s = paragraph(
+        "A family: each rule that it has at numbers for its axes is proved "
+        "in its own right. One of them is " +
+        escape_html(to_string(*example)) + ".");
+    return s + proof_of(*example);
+  }
   std::string s = paragraph(introduction(rule));
   if (rule.both)
     s += paragraph("From left to right; the other direction is proved in its own right.");

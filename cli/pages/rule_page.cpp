@@ -37,7 +37,7 @@ std::string operator_links(const Rule& rule) {
 std::string signatures(const Rule& rule) {
   constexpr size_t kShown = 12;
   std::string s = heading("Where it holds", "where");
-  if (!rule.where.empty())
+  if (!conditions_of(rule).empty())
     s += "<p>Condition: <code>" + escape_html(conditions_of(rule)) + "</code></p>";
   std::string first, others;
   for (size_t k = 0; k < rule.domain.size(); ++k)

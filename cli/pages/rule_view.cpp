@@ -8,6 +8,7 @@
 #include "cli/pages/page.h"
 #include "cli/pages/text.h"
 #include "ir/algebra/scan.h"
+#include "ir/rule/family.h"
 #include "ir/rule/pattern.h"
 
 namespace regraft::cli {
@@ -23,7 +24,7 @@ std::vector<std::string> attributes_of(const Rule& rule, const PatternNode& n) {
   std::vector<std::string> all;
   size_t at = call.find(' ');
   while (at != std::string::npos) {
-    size_t end = call.find_first_of(" )", at + 1);
+    size_t end = std::min(call.find(' ', at + 1), call.size() - 1);
     all.push_back(call.substr(at + 1, end - at - 1));
     at = call[end] == ' ' ? end : std::string::npos;
   }
@@ -100,8 +101,11 @@ std::string side_formula(const Rule& rule, const Pattern& side, Marking marking)
 std::string conditions_of(const Rule& rule) {
   std::string s;
   for (char c : where_text(rule, {})) {
-    if (c == '=')
-      s += " = ";
+    bool relation = c == '=' || c == '<', second = s.ends_with("< ");
+    if (relation && second)
+      s.replace(s.size() - 1, 1, "= ");
+    else if (relation)
+      s += std::string(" ") + c + " ";
     else if (c == ',')
       s += ", ";
     else if (c != '?')
@@ -114,6 +118,10 @@ std::string signature_text(const Rule& rule, const Signature& signature) {
   std::string s;
   for (size_t v = 0; v < signature.size(); ++v) {
     std::string axes;
+    if (auto word = word_of(signature[v]); word && word->open != Word::None) {
+      s += (s.empty() ? "" : " ") + rule.variables[v] + "[" + signature[v] + "]";
+      continue;
+    }
     for (char c : signature[v] == "-" ? "" : signature[v])
       axes += (axes.empty() ? "" : ",") + std::string(1, c);
     s += (s.empty() ? "" : " ") + rule.variables[v] + "[" + axes + "]";
@@ -174,7 +182,7 @@ std::string formula_box(const Rule& rule) {
                   side_formula(rule, rule.lhs, Marking::Html) + "</span><span>" +
                   (rule.both ? "⇔" : "⇒") + "</span><span>" +
                   side_formula(rule, rule.rhs, Marking::Html) + "</span>";
-  if (!rule.where.empty())
+  if (!conditions_of(rule).empty())
     s += "<span>where</span><span>" + escape_html(conditions_of(rule)) + "</span>";
   return s + "</div>";
 }

@@ -34,6 +34,7 @@ struct Program::State {
   ValidateFlags validate;
   RulesFlags rules;
   DeriveFlags derive;
+  MinimiseFlags minimise;
   ImportFlags import;
   ExportFlags rules_export;
   AtlasFlags rules_atlas;
@@ -72,6 +73,7 @@ Program::Program() : state_(std::make_unique<State>()) {
   add_validate(app, s.validate, s.code);
   add_rules(app, s.rules, s.code);
   add_rules_work(app, s.derive, s.import, s.code);
+  add_rules_minimise(app, s.minimise, s.code);
   add_rules_export(app, s.rules_export, s.code);
   add_rules_atlas(app, s.rules_atlas, s.code);
   add_calibrate(app, s.calibrate, s.code);

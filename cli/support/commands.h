@@ -7,6 +7,7 @@
 
 #include "base/progress.h"
 #include "base/result.h"
+#include "gen/derive/derive.h"
 
 namespace regraft::cli {
 
@@ -44,6 +45,7 @@ struct VerifyFlags {
   Common common;
   std::string in, out;
   std::string cache;            ///< file of verdicts that is used and kept up to date; empty: none
+  bool fold = false;            ///< families in place of what they say
   bool find_conditions = true;  ///< for rules that do not hold as they stand
 };
 /// What a model is optimised for: the default, and any runtime that has ONNX's operators.
@@ -110,6 +112,15 @@ struct DeriveFlags {
   Common common;
   std::string goals;
   std::vector<std::string> from;
+  gen::DeriveOptions limits;
+};
+struct MinimiseFlags {
+  Common common;
+  std::vector<std::string> files;
+  std::string out;            ///< folder
+  std::string keep;           ///< file of names; empty: none
+  bool without_ones = false;  ///< rules that hold only beside an axis of size 1 go
+  gen::DeriveOptions limits;
 };
 struct ExportFlags {
   std::string in, out;
@@ -194,6 +205,7 @@ int run_check(const CheckFlags& flags);
 int run_rules_show(const RulesFlags& flags);
 int run_rules_stats(const RulesFlags& flags);
 int run_rules_derive(const DeriveFlags& flags);
+int run_rules_minimise(const MinimiseFlags& flags);
 int run_rules_import(const ImportFlags& flags);
 int run_rules_export(const ExportFlags& flags);
 int run_rules_atlas(const AtlasFlags& flags);

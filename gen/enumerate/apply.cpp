@@ -92,6 +92,10 @@ void Worker::find_places() {
   }
   while (next < graph_.size() && graph_.level(next) == 0) ++next;
   kinds[""] = {0, next};
+  for (auto c = static_cast<ClassId>(graph_.leaf_count()); c < next; ++c) {
+    auto made_by = static_cast<size_t>(graph_.first(c).instance());
+    if (!grammar.instances[made_by].name.empty()) kinds[grammar.instances[made_by].name] = {c, c + 1};
+  }
   for (const Instance& in : grammar.instances) {
     places_.emplace_back();
     bool any = std::none_of(in.operands.begin(), in.operands.end(), kind_of);
@@ -385,9 +389,19 @@ void Worker::extend(int instance, const Operands& operands) {
   }
 }
 
+/// The same operand twice: only matrices and more, in places that are described alike.
+bool Worker::may_repeat(int instance, const Operands& operands, ClassId c) const {
+  const auto& described =
+      graph_.plans().grammar().instances[static_cast<size_t>(instance)].operands;
+  std::string_view here = described[operands.count];
+  for (size_t k = 0; k < operands.count; ++k)
+    if (operands.ids[k] == c && (described[k] != here || axes_of(here).size() < 2)) return false;
+  return true;
+}
+
 void Worker::extend_by(int instance, Operands operands, ClassId c) {
   if (!may_be(static_cast<size_t>(instance), operands.count, c)) return;
-  if (std::find(operands.begin(), operands.end(), c) != operands.end()) return;
+  if (!may_repeat(instance, operands, c)) return;
   operands.push_back(c);
   std::vector<SupportList> lists;
   std::vector<ShapeId> shapes;

@@ -112,6 +112,7 @@ class Worker {
   void pair(ClassId a, ClassId b);
   void wide(ClassId c);
   void extend(int instance, const Operands& operands);
+  bool may_repeat(int instance, const Operands& operands, ClassId c) const;
   void extend_by(int instance, Operands operands, ClassId c);
   /// Evaluates and puts all outputs.
   void apply(const ShapedOp& plan, const Operands& operands);

@@ -39,7 +39,7 @@ class Enumerator {
   }
   Result<Enumeration> run() {
     RETURN_IF_ERROR(add_leaves());
-    add_free_constants();
+    RETURN_IF_ERROR(add_free());
     Progress progress("enumerate " + std::string(plans_.grammar().name), "classes", 0,
                       options_.verbosity);
     for (int level = 1; level <= options_.max_size && result_.ended == Ended::Complete; ++level)
@@ -55,8 +55,11 @@ class Enumerator {
   size_t elements(ShapeId shape) const { return plans_.info(shape).weights.size(); }
   Status add_leaves();
   void add_leaf(const LeafKind& kind, size_t kind_index, int number, int bit);
-  void add_free_constants();
+  Status add_free();
+  std::optional<ClassId> add_free_class(int instance, const Operands& operands);
   void run_level(int level, Progress& progress);
+  void make_truths(size_t at, size_t n);
+  void make_ties(size_t at, size_t n, size_t first, Rng& rng);
   std::vector<Sink> apply_level(int level, Progress& progress);
   void place_wide(std::vector<Sink>& sinks);
   std::vector<Shard> sort_shards(std::vector<Sink>& sinks);
@@ -108,7 +111,7 @@ void Enumerator::add_leaf(const LeafKind& kind, size_t kind_index, int number, i
   graph_->first_.push_back({});
   graph_->supports_.push_back({Support{}});
   graph_->leaf_terms_.push_back(
-      bank_.leaf(kind.shape, number + 100 * static_cast<int>(kind_index)));
+      bank_.leaf(kind.shape, number + 100 * static_cast<int>(kind_index), kind.role));
   size_t n = info.weights.size(), at = store_.v.size();
   store_.add(n);
   Rng rng(combine(combine(options_.seed, hash_text("leaf")), static_cast<uint64_t>(bit)));
@@ -125,38 +128,100 @@ void Enumerator::add_leaf(const LeafKind& kind, size_t kind_index, int number, i
   const OrderSampler order(plans_.bounds(), trials, sizes);
   auto values = order.values(std::move(random), n / trials, static_cast<size_t>(number), rng);
   std::ranges::copy(values, store_.r.begin() + static_cast<ptrdiff_t>(at));
+  if (kind.role == Role::Truths)
+    make_truths(at, n);
+  else if (plans_.compares() && number > 0)
+    make_ties(at, n, at - static_cast<size_t>(number) * n, rng);
   graph_->keys_.push_back(info.key(dot_p(info.weights, {store_.v.data() + at, n})));
 }
 
-void Enumerator::add_free_constants() {
-  for (size_t k = 0; k < plans_.grammar().instances.size(); ++k) {
-    if (plans_.grammar().instances[k].scope != Scope::Free) continue;
-    for (const ShapedOp* p : plans_.complete({})) {
-      if (p->instance != static_cast<int>(k)) continue;
-      Values values;
-      Field algebra(mix(options_.seed));
-      Kernel::Scratch scratch;
-      if (!p->kernels[0]->evaluate({}, plans_.trials(), store_.channels, algebra, scratch, values))
-        continue;
-      const ShapeInfo& info = plans_.info(p->outputs[0]);
-      uint64_t key = info.key(dot_p(info.weights, values.v));
-      if (std::find(graph_->keys_.begin(), graph_->keys_.end(), key) != graph_->keys_.end())
-        continue;
-      graph_->shapes_.push_back(p->outputs[0]);
-      graph_->levels_.push_back(0);
-      graph_->leaves_.push_back(0);
-      graph_->first_.push_back(Application::of(p->instance, 0, kNoClass, kNoClass));
-      graph_->supports_.push_back({Support{}});
-      graph_->keys_.push_back(key);
-      graph_->nodes_.emplace_back(static_cast<ClassId>(graph_->size() - 1), graph_->first_.back());
-      size_t at = store_.v.size();
-      store_.add(values.v.size());
-      std::copy(values.v.begin(), values.v.end(), store_.v.begin() + static_cast<ptrdiff_t>(at));
-      std::copy(values.r.begin(), values.r.end(), store_.r.begin() + static_cast<ptrdiff_t>(at));
-      std::copy(values.w.begin(), values.w.end(),
-                store_.w.begin() + static_cast<ptrdiff_t>(values.w.empty() ? 0 : at));
-    }
+/// Elements from `at` on become 1 where they are positive, else 0.
+void Enumerator::make_truths(size_t at, size_t n) {
+  for (size_t e = at; e < at + n; ++e) {
+    const bool yes = store_.r[e] > 0;
+    store_.v[e] = yes;
+    store_.r[e] = yes;
+    if (store_.channels == Channels::Exponents) store_.w[e] = yes;
   }
+}
+
+/// In every fourth trial some elements are those of the first variable of their kind, so that
+/// "greater" does not pass for "greater or equal".
+void Enumerator::make_ties(size_t at, size_t n, size_t first, Rng& rng) {
+  const size_t elements = n / static_cast<size_t>(plans_.trials());
+  for (size_t e = 0; e < n; ++e) {
+    if (e / elements % 4 != 3 || rng.below(2) == 0) continue;
+    store_.v[at + e] = store_.v[first + e];
+    store_.r[at + e] = store_.r[first + e];
+    if (store_.channels == Channels::Exponents) store_.w[at + e] = store_.w[first + e];
+  }
+}
+
+/// Constants, and parts of larger terms.
+Status Enumerator::add_free() {
+  std::map<std::string_view, ClassId> named;
+  ClassId next = 0;
+  for (const LeafKind& kind : plans_.grammar().leaves) {
+    named[kind.name] = next;
+    next += static_cast<ClassId>(kind.count);
+  }
+  for (size_t k = 0; k < plans_.grammar().instances.size(); ++k) {
+    const Instance& in = plans_.grammar().instances[k];
+    if (in.scope != Scope::Free && in.scope != Scope::Given) continue;
+    Operands operands;
+    for (std::string_view operand : in.operands) {
+      auto at = named.find(kind_of(operand).value_or(""));
+      if (at == named.end() || operands.count == 2)
+        return error("given " + std::string(in.op) + ": operand " + std::string(operand));
+      operands.push_back(at->second);
+    }
+    auto known = add_free_class(static_cast<int>(k), operands);
+    if (known && !in.name.empty()) named[in.name] = *known;
+  }
+  return {};
+}
+
+/// The class of what costs no call; nullopt when it has no value.
+std::optional<ClassId> Enumerator::add_free_class(int instance, const Operands& operands) {
+  std::vector<ShapeId> shapes;
+  std::vector<View> views;
+  uint64_t bits = 0;
+  for (ClassId c : operands) {
+    shapes.push_back(graph_->shape(c));
+    bits |= graph_->leaves(c);
+  }
+  for (ClassId c : operands)
+    views.push_back(store_.view(c, plans_.info(graph_->shape(c)).weights.size()));
+  for (const ShapedOp* p : plans_.complete(shapes)) {
+    if (p->instance != instance) continue;
+    Values values;
+    Field algebra(mix(options_.seed));
+    Kernel::Scratch scratch;
+    if (!p->kernels[0]->evaluate(views, plans_.trials(), store_.channels, algebra, scratch, values))
+      return std::nullopt;
+    const ShapeInfo& info = plans_.info(p->outputs[0]);
+    uint64_t key = info.key(dot_p(info.weights, values.v));
+    auto known = std::find(graph_->keys_.begin(), graph_->keys_.end(), key);
+    if (known != graph_->keys_.end()) return static_cast<ClassId>(known - graph_->keys_.begin());
+    ClassId a = operands.count > 0 ? operands.ids[0] : kNoClass;
+    ClassId b = operands.count > 1 ? operands.ids[1] : kNoClass;
+    graph_->shapes_.push_back(p->outputs[0]);
+    graph_->levels_.push_back(0);
+    graph_->leaves_.push_back(bits);
+    graph_->first_.push_back(Application::of(instance, 0, a, b));
+    graph_->supports_.push_back({Support{}});
+    graph_->keys_.push_back(key);
+    auto id = static_cast<ClassId>(graph_->size() - 1);
+    graph_->nodes_.emplace_back(id, graph_->first_.back());
+    size_t at = store_.v.size();
+    store_.add(values.v.size());
+    std::copy(values.v.begin(), values.v.end(), store_.v.begin() + static_cast<ptrdiff_t>(at));
+    std::copy(values.r.begin(), values.r.end(), store_.r.begin() + static_cast<ptrdiff_t>(at));
+    std::copy(values.w.begin(), values.w.end(),
+              store_.w.begin() + static_cast<ptrdiff_t>(values.w.empty() ? 0 : at));
+    return id;
+  }
+  return std::nullopt;
 }
 
 std::vector<Sink> Enumerator::apply_level(int level, Progress& progress) {

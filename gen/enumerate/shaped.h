@@ -55,6 +55,8 @@ class ShapedOps {
   int sibling(int instance, const OpDef* then) const;
   /// True when the instance reads exponents: exp, sigmoid or tanh somewhere in its formula.
   bool has_exponentials(size_t instance) const;
+  /// True when an instance compares values.
+  bool compares() const;
   /// Magnitudes of the numbers that instances may compare values with: their real attributes.
   std::vector<double> bounds() const;
 
@@ -75,7 +77,6 @@ class ShapedOps {
   Entry make_entry(std::span<const ShapeId> shapes);
   const ShapedOp* make_plan(int instance, const std::vector<Dims>& operands);
   ShapeId shape_locked(const Dims& dims);
-  bool compares() const;
 
   const Grammar& grammar_;
   int trials_;

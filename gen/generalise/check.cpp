@@ -73,13 +73,19 @@ class Sampler {
 
 /// At a few points, until one at which both sides have values.
 Evidence compare(const RuleInstance& instance, const Valuation& values, Rng& rng) {
+  auto is_truth = [&](size_t k) {
+    return instance.lhs.type(instance.lhs.inputs()[k]).dtype == DType::Bool;
+  };
   for (int point = 0; point < kRedraws; ++point) {
     uint64_t seed = rng.next();
+    Field field(seed);
     auto input = [&](int k, const std::vector<int64_t>& shape) {
       Rng of_input(combine(seed, static_cast<uint64_t>(k)));
-      return random_array(of_input, shape);
+      Array<Residue> x = random_array(of_input, shape);
+      if (is_truth(static_cast<size_t>(k)))
+        for (Residue& element : x.data) element = field.apply(Fn::Step, element);
+      return x;
     };
-    Field field(seed);
     auto a = evaluate_graph<Field>(field, instance.lhs, values, input, kMaxElements);
     if (!a) return Evidence::Unusable;
     auto b = evaluate_graph<Field>(field, instance.rhs, values, input, kMaxRightElements);

@@ -30,7 +30,7 @@ using Plan = std::map<AttrKey, Form>;
 struct TemplatePair {
   TermId lhs = -1, rhs = -1;
   Plan plan;
-  std::vector<std::pair<Poly, Poly>> where;  ///< pairs of equal sizes
+  std::vector<Condition> where;
   std::shared_ptr<SymbolPool> pool = std::make_shared<SymbolPool>();
 };
 

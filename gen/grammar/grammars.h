@@ -16,4 +16,13 @@ std::vector<Grammar> rarer_grammars();          ///< functions, reductions, shuf
 std::vector<Grammar> element_grammars();        ///< activations, roundings, comparisons
 std::vector<Grammar> layer_grammars();  ///< reductions of rows and images, what repeats elements
 
+// Themes: small grammars, each of what stands together in models.
+std::vector<Grammar> logic_themes();       ///< truth values, selections, casts, what bends at zero
+std::vector<Grammar> norm_themes();        ///< normalisations by their moments and in layers
+std::vector<Grammar> attention_themes();   ///< attention, softmax, caches, rotations
+std::vector<Grammar> einsum_themes();      ///< einsum as products, transposes and sums
+std::vector<Grammar> runtime_themes();     ///< operators of onnxruntime, tables
+std::vector<Grammar> activation_themes();  ///< activations by their parts, powers, quantised numbers
+std::vector<Grammar> place_themes();       ///< repeats, slices, pads, gathers, reductions in turn
+
 }  // namespace regraft::gen

@@ -13,7 +13,8 @@
 
 namespace regraft::gen {
 
-enum class Role : uint8_t { Data, Kernel };  ///< Kernel: its axes from 2 on may well be 1x1
+/// Kernel: its axes from 2 on may well be 1x1. Truths: its elements are 0 and 1.
+enum class Role : uint8_t { Data, Kernel, Truths };
 
 /// Variables of one kind. Witness shapes of different kinds have different extents where they can,
 /// so that what is equal is equal for a reason.
@@ -30,6 +31,8 @@ enum class Scope : uint8_t {
   Leaves,  ///< variables
   Once,    ///< what is not known as a result of the same operator: no chains of it
   Free,    ///< nothing: the constant that it makes costs no call and stands beside the variables
+  Given,   ///< the first of the kinds that its operands name: a part of larger terms, such as the
+           ///< mean of a row, that costs no call and stands beside the variables as well
 };
 
 /// An operator with attributes. In the attributes "a=1,2" is a given number, which generalisation
@@ -37,13 +40,15 @@ enum class Scope : uint8_t {
 /// replaces by an expression in sizes. What is left out is at its fallback.
 /// An operand is described by a letter for each axis: a digit is that extent, '.' any extent, equal
 /// letters are equal extents; "-" is a scalar. "ab@k" is a variable of kind k and nothing else,
-/// "ab@" a variable or a free constant: operands that bring nothing when they are computed too.
+/// "ab@" a variable, a free constant or
+/// what is given: operands that bring nothing when they are computed too.
 struct Instance {
   std::string_view op;
   std::string_view attrs;
   std::vector<std::string_view> operands;
   Scope scope = Scope::Values;
   std::string_view then = {};  ///< an operator without attributes applied to the result in the call
+  std::string_view name = {};  ///< the kind of what is given, or of a free constant
 };
 
 /// What is enumerated together. Terms of different grammars never meet.

@@ -87,7 +87,7 @@ bool evaluate_points(Field& algebra, const Label& label, Tensors<Field> operands
   return algebra.ok && defined_points(values) >= kFewPoints;
 }
 
-TermId Bank::leaf(const std::vector<int64_t>& shape, int number) {
+TermId Bank::leaf(const std::vector<int64_t>& shape, int number, Role role) {
   std::vector<int64_t> key = {-1, number};
   key.insert(key.end(), shape.begin(), shape.end());
   auto [it, fresh] = ids_.try_emplace(std::move(key), static_cast<TermId>(nodes_.size()));
@@ -100,6 +100,8 @@ TermId Bank::leaf(const std::vector<int64_t>& shape, int number) {
   for (int64_t d : shape) key_of_leaf = combine(key_of_leaf, static_cast<uint64_t>(d));
   Array<Residue> data{shape,
                       random_elements(Rng(key_of_leaf), static_cast<size_t>(count_of(shape)))};
+  if (role == Role::Truths)
+    for (Residue& x : data.data) x = algebra_.apply(Fn::Step, x);
   values_.emplace(it->second, std::move(data));
   return it->second;
 }

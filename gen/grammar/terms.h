@@ -52,7 +52,7 @@ class Bank {
   int add_label(const Label& label);
   const Label& label(int id) const { return labels_[static_cast<size_t>(id)]; }
   /// Leaf number `number` of that shape.
-  TermId leaf(const std::vector<int64_t>& shape, int number);
+  TermId leaf(const std::vector<int64_t>& shape, int number, Role role = Role::Data);
   /// Tensors with these extents from axis 2 on are kernels.
   void add_kernel_extents(std::vector<int64_t> extents) { kernels_.insert(std::move(extents)); }
   bool is_kernel(TermId leaf) const;

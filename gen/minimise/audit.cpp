@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "gen/minimise/derive.h"
+#include "gen/derive/derive.h"
 
 namespace regraft::gen {
 namespace {

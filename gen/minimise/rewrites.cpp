@@ -4,6 +4,7 @@
 
 #include "gen/generalise/check.h"
 #include "gen/generalise/generalise.h"
+#include "ir/algebra/real_expression.h"
 #include "ir/rule/pattern.h"
 
 namespace regraft::gen {
@@ -90,6 +91,10 @@ class RewriteMatcher {
       if (!bind_list(node, k, label.attrs.ints[k])) return false;
     for (size_t k = 0; k < label.attrs.reals.size(); ++k) {
       const std::string& name = real_variable(node, k);
+      if (is_expression(name)) {
+        if (real_value(name) != label.attrs.reals[k].value) return false;
+        continue;
+      }
       if (name.empty()
               ? node.attrs.reals[k].value != label.attrs.reals[k].value
               : !bind_number("." + name, std::bit_cast<int64_t>(label.attrs.reals[k].value)))
@@ -198,7 +203,12 @@ class RewriteMatcher {
       if (!has_list(node, k, label.attrs.ints[k])) return false;
     for (size_t k = 0; k < label.attrs.reals.size(); ++k) {
       double wanted = node.attrs.reals[k].value;
-      if (const std::string& name = real_variable(node, k); !name.empty())
+      const std::string& name = real_variable(node, k);
+      if (is_expression(name)) {
+        auto x = real_value(name);
+        if (!x) return false;
+        wanted = *x;
+      } else if (!name.empty())
         for (const auto& [bound, v] : numbers_)
           if (bound == "." + name) wanted = std::bit_cast<double>(v);
       if (wanted != label.attrs.reals[k].value) return false;
@@ -232,7 +242,29 @@ class RewriteMatcher {
                          return !n || *n == e.second;
                        }) &&
            std::all_of(rule_.rule->where.begin(), rule_.rule->where.end(),
-                       [&](const auto& c) { return value(c.first) == value(c.second); });
+                       [&](const Condition& c) { return known_to_hold(c); }) &&
+           std::all_of(rule_.rule->real_where.begin(), rule_.rule->real_where.end(),
+                       [&](const RealCondition& c) { return known_to_hold(c); });
+  }
+  bool known_to_hold(const Condition& c) const {
+    auto a = value(c.first), b = value(c.second);
+    if (c.relation == Relation::Equal) return a == b;
+    return a && b && (c.relation == Relation::AtMost ? *a <= *b : *a < *b);
+  }
+  bool known_to_hold(const RealCondition& c) const {
+    auto a = real_value("=" + c.first), b = real_value("=" + c.second);
+    return a && b && holds(*a, c.relation, *b);
+  }
+  /// The value of an expression of real numbers.
+  std::optional<double> real_value(const std::string& expression) const {
+    return value_of(expression_of(expression), [&](const std::string& name) {
+      std::optional<double> x;
+      for (const auto& [bound, v] : numbers_)
+        if (name[0] == '?' && bound == "." + name.substr(1)) x = std::bit_cast<double>(v);
+      if (name[0] == '?') return x;
+      if (auto n = number(rule_.rule->pool->named(name))) x = static_cast<double>(*n);
+      return x;
+    });
   }
   /// Binds the one number that p is linear in, so that p has that value.
   void bind_by(const Poly& p, int64_t given) {

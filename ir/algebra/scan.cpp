@@ -75,6 +75,7 @@ class PolyReader {
     if (name.empty() || name == "?")
       return Scanner::error_at(start, "expected a number or a variable");
     if (name[0] == '?' || !in_.eat(".")) return name;
+    if (in_.eat("?")) return name + ".?" + std::string(in_.identifier());
     name += in_.eat("-") ? ".-" : ".";
     std::string_view digits = in_.word();
     if (digits.empty() || !std::all_of(digits.begin(), digits.end(), is_digit))

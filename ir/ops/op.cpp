@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
+#include "ir/algebra/real_expression.h"
 #include "ir/ops/define.h"
 
 namespace regraft {
@@ -150,6 +152,22 @@ double number_for(const Symbol& real, int64_t sample) {
   return sample == 0 ? x : x * kFactors[(h + static_cast<uint64_t>(sample)) % std::size(kFactors)];
 }
 
+/// The number that a valuation gives an unknown real, or an expression of such.
+double number_for(Var real, const Valuation& values) {
+  auto unknown = [&](Var v) {
+    auto sample = values.find(v);
+    return number_for(*v, sample == values.end() ? 0 : sample->second);
+  };
+  if (!is_expression(real->name)) return unknown(real);
+  auto named = [&](const std::string& name) -> std::optional<double> {
+    Var v = symbol_of_name(name, *real->pool);
+    if (name[0] == '?') return unknown(v);
+    auto size = values.find(v);
+    return size == values.end() ? std::nullopt : std::optional<double>(size->second);
+  };
+  return value_of(expression_of(real->name), named).value_or(std::nan(""));
+}
+
 }  // namespace
 
 Attrs<int64_t> evaluate(const Attrs<Poly>& at, const Valuation& values) {
@@ -158,12 +176,8 @@ Attrs<int64_t> evaluate(const Attrs<Poly>& at, const Valuation& values) {
     r.ints.emplace_back();
     for (const Poly& p : v) r.ints.back().push_back(evaluate(p, values));
   }
-  for (const Real& x : at.reals) {
-    auto sample = x.symbol ? values.find(x.symbol) : values.end();
-    r.reals.push_back(
-        {x.symbol ? number_for(*x.symbol, sample == values.end() ? 0 : sample->second) : x.value,
-         nullptr});
-  }
+  for (const Real& x : at.reals)
+    r.reals.push_back({x.symbol ? number_for(x.symbol, values) : x.value, nullptr});
   return r;
 }
 

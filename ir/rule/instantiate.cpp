@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "ir/algebra/real_expression.h"
 #include "ir/rule/pattern.h"
 
 namespace regraft {
@@ -16,9 +17,10 @@ class Instantiator {
     out_.rhs = Graph(pool);
     find_zero_based(rule.lhs);
     find_zero_based(rule.rhs);
-    for (const auto& [a, b] : rule.where) {
-      find_fixed(a, b);
-      find_fixed(b, a);
+    for (const Condition& c : rule.where) {
+      if (c.relation != Relation::Equal) continue;
+      find_fixed(c.first, c.second);
+      find_fixed(c.second, c.first);
     }
   }
 
@@ -31,10 +33,19 @@ class Instantiator {
       add(out_.requires_lhs, f);
     }));
     for (const auto& [symbol, size] : fixed_sizes_) add(out_.requires_lhs, symbol == Poly(size));
-    for (const auto& [a, b] : rule_.where) {
-      ASSIGN_OR_RETURN(Poly x, translated(a));
-      ASSIGN_OR_RETURN(Poly y, translated(b));
-      add(out_.requires_lhs, x == y);
+    for (const Condition& c : rule_.where) {
+      ASSIGN_OR_RETURN(Poly x, translated(c.first));
+      ASSIGN_OR_RETURN(Poly y, translated(c.second));
+      Formula f = c.relation == Relation::Equal    ? x == y
+                  : c.relation == Relation::AtMost ? x <= y
+                                                   : x < y;
+      contradiction = contradiction || f.kind == Formula::False;
+      add(out_.requires_lhs, f);
+    }
+    for (const RealCondition& c : rule_.real_where) {
+      ASSIGN_OR_RETURN(std::string x, translated(c.first));
+      ASSIGN_OR_RETURN(std::string y, translated(c.second));
+      out_.real_conditions.push_back({std::move(x), std::move(y), c.relation});
     }
     if (contradiction || plainly_false(out_.requires_lhs))
       return error("the left side has no well-formed shapes");
@@ -161,17 +172,42 @@ class Instantiator {
         at.reals.push_back(n.attrs.reals[k]);
         continue;
       }
-      Var v = out_.lhs.pool().named(name, 0);
-      out_.real_symbols[name] = v;
-      at.reals.push_back({0, v});
+      if (is_expression(name)) {
+        ASSIGN_OR_RETURN(std::string text, translated(name.substr(1)));
+        at.reals.push_back({0, out_.lhs.pool().named("=" + text, 0)});
+      } else {
+        at.reals.push_back({0, real_symbol(name)});
+      }
     }
     return at;
+  }
+
+  Var real_symbol(const std::string& name) {
+    Var v = out_.lhs.pool().named(name, 0);
+    out_.real_symbols[name] = v;
+    return v;
+  }
+  /// An expression over the symbols of the instance.
+  Result<std::string> translated(const std::string& expression) {
+    Status status;
+    std::string text = print(expression_of("=" + expression), [&](const std::string& name) {
+      if (name[0] == '?') {
+        real_symbol(name.substr(1));
+        return name;
+      }
+      auto size = translated(Poly::symbol(rule_.pool->named(name)));
+      if (!size) status = size.error();
+      return size ? to_string(*size) : name;
+    });
+    if (!status) return status.error();
+    return text;
   }
 
   Result<std::vector<Poly>> integers(const PatternNode& n, size_t k, int rank) {
     const IntAttr& attr = n.op->ints[k];
     std::string place = std::string(n.op->name) + ": " + std::string(attr.name);
     auto length = attr_length(attr, rank);
+    if (axis_term(n, k)) return error(place + " is a variable, so this is a family of rules");
     if (!list_variable(n, k).empty()) return list(list_variable(n, k), length, place);
     const std::vector<Poly>& given = n.attrs.ints[k];
     if (given.empty()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/algebra/real_expression.h"
 #include "ir/algebra/scan.h"
 
 namespace regraft {
@@ -21,14 +22,28 @@ class Printer {
   }
   std::string conditions() const {
     std::string s;
-    for (const auto& [a, b] : rule_.where)
-      s += (s.empty() ? "" : ",") + polynomial(a) + "=" + polynomial(b);
+    for (const AxisCondition& c : rule_.axis_where)
+      s += (s.empty() ? "" : ",") + to_string(c, style_.names);
+    for (const Condition& c : rule_.where)
+      s += (s.empty() ? "" : ",") + polynomial(c.first) + std::string(text_of(c.relation)) +
+           polynomial(c.second);
+    for (const RealCondition& c : rule_.real_where)
+      s += (s.empty() ? "" : ",") + expression(c.first) + std::string(text_of(c.relation)) +
+           expression(c.second);
     return s;
   }
 
  private:
   std::string polynomial(const Poly& p) const {
     return text::print(p, [&](Var v) { return symbol(v); });
+  }
+  /// An expression over real attributes and sizes.
+  std::string expression(const std::string& text) const {
+    return print(expression_of("=" + text), [&](const std::string& old) {
+      if (old[0] == '?') return "?" + name(old.substr(1));
+      size_t dot = old.find('.');
+      return name(old.substr(0, dot)) + old.substr(dot);
+    });
   }
   std::string name(const std::string& old) const {
     if (style_.operands == PatternStyle::Blind) return {};
@@ -66,11 +81,14 @@ class Printer {
   std::string symbol(Var v) const {
     if (auto number = number_name(*v)) return "?" + name(*number);
     if (auto size = size_name(*v)) return name(size->variable) + "." + std::to_string(size->axis);
+    if (auto at = size_at_axis(*v)) return name(at->variable) + ".?" + name(at->axis);
     return text::symbol_text(v);
   }
 
   std::string integers(const PatternNode& n, size_t k) const {
     if (!list_variable(n, k).empty()) return "?" + name(list_variable(n, k));
+    if (const AxisTerm* term = axis_term(n, k))
+      return style_.operands == PatternStyle::Blind ? "?" : to_string(*term, style_.names);
     const auto& list = n.attrs.ints[k];
     std::string s = text::print(list, [&](Var v) { return symbol(v); });
     if (list.empty()) return "";
@@ -80,7 +98,9 @@ class Printer {
   }
 
   std::string real(const PatternNode& n, size_t k) const {
-    if (!real_variable(n, k).empty()) return "?" + name(real_variable(n, k));
+    const std::string& open = real_variable(n, k);
+    if (is_expression(open)) return expression(open.substr(1));
+    if (!open.empty()) return "?" + name(open);
     double x = n.attrs.reals[k].value;
     bool at_fallback =
         std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(n.op->reals[k].fallback);
@@ -112,6 +132,15 @@ std::vector<PatternRef> chain_of(const Pattern& side, size_t node) {
 std::string pattern_text(const Rule& rule, const Pattern& side, PatternRef value,
                          const PatternStyle& style) {
   return Printer(rule, side, style).value(value);
+}
+
+std::string_view text_of(Relation r) {
+  static constexpr std::string_view kTexts[] = {"=", "<=", "<"};
+  return kTexts[static_cast<size_t>(r)];
+}
+
+bool holds(double a, Relation r, double b) {
+  return r == Relation::Equal ? a == b : r == Relation::AtMost ? a <= b : a < b;
 }
 
 std::string where_text(const Rule& rule, const PatternStyle& style) {

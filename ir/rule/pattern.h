@@ -8,8 +8,10 @@ namespace regraft {
 
 /// The list variable of integer attribute k, or "".
 const std::string& list_variable(const PatternNode& n, size_t k);
-/// The real variable of real attribute k, or "".
+/// The real variable, or the expression, of real attribute k, or "".
 const std::string& real_variable(const PatternNode& n, size_t k);
+/// The expression of axes that integer attribute k is, or nullptr.
+const AxisTerm* axis_term(const PatternNode& n, size_t k);
 /// Calls `visit` for each symbol of p, also those inside quotients and lookups.
 void for_each_symbol(const Poly& p, const std::function<void(Var)>& visit);
 /// p over another pool; `symbol` gives the value of each symbol that is no quotient. nullopt when a
@@ -44,7 +46,7 @@ inline size_t movable(const OpDef& op, size_t n) {
 std::string pattern_text(const Rule& rule, const Pattern& side, PatternRef value,
                          const PatternStyle& style);
 
-/// "v.2=w.2,v.3=w.3": the conditions, as parse_rule reads them.
+/// "?j<?k,v.2=w.2,v.3=w.3": the conditions, as parse_rule reads them.
 std::string where_text(const Rule& rule, const PatternStyle& style);
 
 }  // namespace regraft

@@ -70,10 +70,12 @@ Rule reversed(const Rule& rule) {
   r.origin = rule.origin;
   r.lhs = reread(rule.rhs, *r.pool);
   r.rhs = reread(rule.lhs, *r.pool);
-  for (const auto& [a, b] : rule.where) {
+  for (const auto& [a, b, relation] : rule.where) {
     Poly left = reread(a, *r.pool, 1);
-    r.where.emplace_back(std::move(left), reread(b, *r.pool, 1));
+    r.where.emplace_back(std::move(left), reread(b, *r.pool, 1), relation);
   }
+  r.axis_where = rule.axis_where;
+  r.real_where = rule.real_where;
   std::vector<int> order = first_uses(r.lhs);
   CHECK(order.size() == rule.variables.size());
   std::vector<int> new_index(order.size());

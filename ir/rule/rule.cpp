@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "ir/algebra/real_expression.h"
+#include "ir/rule/family.h"
 #include "ir/rule/pattern.h"
 
 namespace regraft {
@@ -33,6 +35,7 @@ class NameSet {
 /// The variables that a side uses, by role.
 struct Names {
   NameSet tensors, lists, numbers, reals, sizes;  ///< sizes: tensors whose sizes occur
+  NameSet axes;                                   ///< used in expressions and sizes
 };
 
 void add_symbols(Names& names, const Poly& p, std::string& unknown) {
@@ -41,9 +44,42 @@ void add_symbols(Names& names, const Poly& p, std::string& unknown) {
       names.numbers.insert(*number);
     else if (auto size = size_name(*v))
       names.sizes.insert(size->variable);
-    else
+    else if (auto at = size_at_axis(*v)) {
+      names.sizes.insert(at->variable);
+      names.axes.insert(at->axis);
+    } else
       unknown = v->name;
   });
+}
+
+void add_axes(Names& names, const AxisTerm& term) {
+  std::vector<std::string> used;
+  add_names(term, used);
+  for (std::string& name : used) names.axes.insert(std::move(name));
+}
+
+/// Those of an expression of real numbers.
+void add_names(Names& names, const std::string& expression) {
+  for_each_name(expression_of("=" + expression), [&](const std::string& name) {
+    if (name[0] == '?')
+      names.reals.insert(name.substr(1));
+    else
+      names.sizes.insert(name.substr(0, name.find('.')));
+  });
+}
+
+/// Matching finds numbers; it solves no expressions.
+Status check_no_expressions(const Pattern& side) {
+  for (const PatternNode& n : side.nodes)
+    for (size_t k = 0; k < n.attrs.reals.size(); ++k) {
+      bool open = false;
+      if (const std::string& text = real_variable(n, k); is_expression(text))
+        for_each_name(expression_of(text), [&](const std::string&) { open = true; });
+      if (open)
+        return error(std::string(n.op->name) + ": " + std::string(n.op->reals[k].name) +
+                     " is computed from others, on the left side");
+    }
+  return {};
 }
 
 Result<Names> names_of(const Rule& rule, const Pattern& side) {
@@ -56,10 +92,16 @@ Result<Names> names_of(const Rule& rule, const Pattern& side) {
     for (PatternRef r : n.inputs) add_ref(r);
     for (size_t k = 0; k < n.attrs.ints.size(); ++k) {
       if (!list_variable(n, k).empty()) names.lists.insert(list_variable(n, k));
+      if (const AxisTerm* term = axis_term(n, k)) add_axes(names, *term);
       for (const Poly& p : n.attrs.ints[k]) add_symbols(names, p, unknown);
     }
-    for (size_t k = 0; k < n.attrs.reals.size(); ++k)
-      if (!real_variable(n, k).empty()) names.reals.insert(real_variable(n, k));
+    for (size_t k = 0; k < n.attrs.reals.size(); ++k) {
+      const std::string& open = real_variable(n, k);
+      if (is_expression(open))
+        add_names(names, open.substr(1));
+      else if (!open.empty())
+        names.reals.insert(open);
+    }
   }
   for (PatternRef r : side.outputs) add_ref(r);
   if (!unknown.empty()) return error("the symbol '" + unknown + "' is no variable of the rule");
@@ -78,7 +120,7 @@ Status check_bound(const Used& used, const NameSet& bound) {
 /// A name has one role: ?a is not both a tensor and an attribute.
 Status check_roles(const Names& left) {
   NameSet seen;
-  for (const auto* role : {&left.tensors, &left.lists, &left.numbers, &left.reals})
+  for (const auto* role : {&left.tensors, &left.lists, &left.numbers, &left.reals, &left.axes})
     for (const std::string& name : *role) {
       if (seen.contains(name))
         return error("the variable ?" + name + " stands for two different kinds of things");
@@ -121,11 +163,8 @@ Status check_signature(const Rule& rule, const Signature& signature) {
   if (signature.size() != rule.variables.size())
     return error("a signature has " + std::to_string(signature.size()) + " words, the rule " +
                  std::to_string(rule.variables.size()) + " variables");
-  for (const std::string& word : signature) {
-    bool letters = !word.empty() && word.size() <= kMaxRank &&
-                   word.find_first_not_of("n1") == std::string::npos;
-    if (!letters && word != "-") return error("'" + word + "' is no word of a signature");
-  }
+  for (const std::string& word : signature)
+    if (!word_of(word)) return error("'" + word + "' is no word of a signature");
   return {};
 }
 
@@ -145,6 +184,14 @@ std::optional<SizeName> size_name(const Symbol& s) {
   if (failure != std::errc{} || stop != end || r.axis < -kMaxRank || r.axis >= kMaxRank)
     return std::nullopt;
   return r;
+}
+
+std::optional<SizeAtAxis> size_at_axis(const Symbol& s) {
+  size_t dot = s.name.rfind(".?");
+  if (s.kind != SymbolKind::Size || dot == std::string::npos || dot == 0 ||
+      dot + 2 == s.name.size())
+    return std::nullopt;
+  return SizeAtAxis{s.name.substr(0, dot), s.name.substr(dot + 2)};
 }
 
 std::optional<std::string> number_name(const Symbol& s) {
@@ -176,6 +223,10 @@ const std::string& list_variable(const PatternNode& n, size_t k) {
 const std::string& real_variable(const PatternNode& n, size_t k) {
   static const std::string kNone;
   return k < n.real_vars.size() ? n.real_vars[k] : kNone;
+}
+
+const AxisTerm* axis_term(const PatternNode& n, size_t k) {
+  return k < n.axes.size() && n.axes[k] ? &*n.axes[k] : nullptr;
 }
 
 void for_each_symbol(const Poly& p, const std::function<void(Var)>& visit) {
@@ -216,10 +267,15 @@ std::optional<int> known_outputs(const PatternNode& n) {
   return static_cast<int>(n.attrs.ints[k].size());
 }
 
+namespace {
+bool same_axes(const AxisTerm* a, const AxisTerm* b) { return a && b ? *a == *b : a == b; }
+}  // namespace
+
 bool same(const PatternNode& a, const PatternNode& b) {
   if (a.op != b.op || a.inputs != b.inputs || !same(a.attrs, b.attrs)) return false;
   for (size_t k = 0; k < a.attrs.ints.size(); ++k)
-    if (list_variable(a, k) != list_variable(b, k)) return false;
+    if (list_variable(a, k) != list_variable(b, k) || !same_axes(axis_term(a, k), axis_term(b, k)))
+      return false;
   for (size_t k = 0; k < a.attrs.reals.size(); ++k)
     if (real_variable(a, k) != real_variable(b, k)) return false;
   return true;
@@ -239,8 +295,11 @@ Status check_pattern_node(const Rule& rule, const Pattern& side, size_t position
     bool open =
         !list_variable(n, k).empty() || std::any_of(n.attrs.ints[k].begin(), n.attrs.ints[k].end(),
                                                     [](const Poly& p) { return !p.is_constant(); });
-    if (open && n.op->ints[k].structural)
+    bool axes = axis_term(n, k) != nullptr;
+    if ((open && n.op->ints[k].structural) || (axes && !takes_axes(n.op->ints[k])))
       return error(name + ": " + std::string(n.op->ints[k].name) + " must be a number");
+    if (axes && (n.inputs.empty() || open || !n.attrs.ints[k].empty()))
+      return error(name + ": " + std::string(n.op->ints[k].name) + " is given twice");
   }
   for (PatternRef r : n.inputs)
     if (!ref_fits(rule, side, r, position)) return error(name + ": an operand does not exist");
@@ -250,6 +309,19 @@ Status check_pattern_node(const Rule& rule, const Pattern& side, size_t position
 }
 
 namespace {
+
+/// The axis variables that matching a side finds.
+NameSet found_axes(const Pattern& side) {
+  std::vector<std::string> found;
+  for (size_t round = 0; round <= side.nodes.size(); ++round)
+    for (const PatternNode& n : side.nodes)
+      for (size_t k = 0; k < n.op->ints.size(); ++k)
+        if (const AxisTerm* term = axis_term(n, k))
+          if (std::string name = solvable(*term, found); !name.empty()) found.push_back(name);
+  NameSet names;
+  for (std::string& name : found) names.insert(std::move(name));
+  return names;
+}
 
 /// Of the rule read from `lhs` to `rhs`, which are its sides.
 Status check_direction(const Rule& rule, const Pattern& lhs, const Pattern& rhs) {
@@ -272,12 +344,23 @@ Status check_direction(const Rule& rule, const Pattern& lhs, const Pattern& rhs)
   RETURN_IF_ERROR(check_bound(right.sizes, left.tensors));
   Names conditions;
   std::string unknown;
-  for (const auto& [a, b] : rule.where) {
-    add_symbols(conditions, a, unknown);
-    add_symbols(conditions, b, unknown);
+  for (const Condition& c : rule.where) {
+    add_symbols(conditions, c.first, unknown);
+    add_symbols(conditions, c.second, unknown);
   }
+  for (const RealCondition& c : rule.real_where)
+    for (const std::string* text : {&c.first, &c.second}) add_names(conditions, *text);
   if (!unknown.empty()) return error("the symbol '" + unknown + "' is no variable of the rule");
+  for (const AxisCondition& c : rule.axis_where) {
+    add_axes(conditions, c.left);
+    add_axes(conditions, c.right);
+  }
+  NameSet axes = found_axes(lhs);
+  for (const Names* names : std::initializer_list<const Names*>{&left, &right, &conditions})
+    RETURN_IF_ERROR(check_bound(names->axes, axes));
   RETURN_IF_ERROR(check_bound(conditions.numbers, left.numbers));
+  RETURN_IF_ERROR(check_bound(conditions.reals, left.reals));
+  RETURN_IF_ERROR(check_no_expressions(lhs));
   RETURN_IF_ERROR(check_bound(conditions.sizes, left.tensors));
   for (const Signature& s : rule.domain) RETURN_IF_ERROR(check_signature(rule, s));
   return {};
@@ -343,12 +426,22 @@ using NewNames = std::map<std::string, std::string>;
 void rename(Poly& p, SymbolPool& pool, const NewNames& new_names) {
   auto q = moved(p, pool, [&](Var v) {
     auto size = size_name(*v);
-    std::string name =
-        size ? new_names.at(size->variable) + "." + std::to_string(size->axis) : v->name;
+    auto at = size_at_axis(*v);
+    std::string name = size ? new_names.at(size->variable) + "." + std::to_string(size->axis)
+                       : at ? new_names.at(at->variable) + ".?" + at->axis
+                            : v->name;
     return Poly::symbol(pool.named(name, v->min));
   });
   CHECK(q.has_value());
   p = *std::move(q);
+}
+
+/// The sizes in an expression; its real variables keep their names.
+void rename(std::string& expression, const NewNames& new_names) {
+  expression = print(expression_of("=" + expression), [&](const std::string& old) {
+    size_t dot = old.find('.');
+    return old[0] == '?' ? old : new_names.at(old.substr(0, dot)) + old.substr(dot);
+  });
 }
 
 void rename_side(Pattern& side, const std::vector<int>& new_index, SymbolPool& pool,
@@ -360,6 +453,12 @@ void rename_side(Pattern& side, const std::vector<int>& new_index, SymbolPool& p
     for (PatternRef& r : n.inputs) rename_ref(r);
     for (auto& list : n.attrs.ints)
       for (Poly& p : list) rename(p, pool, new_names);
+    for (std::string& open : n.real_vars) {
+      if (!is_expression(open)) continue;
+      std::string text = open.substr(1);
+      rename(text, new_names);
+      open = "=" + text;
+    }
   }
   for (PatternRef& r : side.outputs) rename_ref(r);
 }
@@ -372,7 +471,7 @@ Rule renamed(const Rule& rule) {
   auto left = names_of(rule, rule.lhs);
   CHECK(left);
   NameSet taken = left->lists;
-  for (const NameSet* role : {&left->numbers, &left->reals})
+  for (const NameSet* role : {&left->numbers, &left->reals, &left->axes})
     for (const std::string& name : *role) taken.insert(name);
   Rule r = rule;
   r.pool = std::make_shared<SymbolPool>();
@@ -388,9 +487,13 @@ Rule renamed(const Rule& rule) {
   }
   rename_side(r.lhs, new_index, *r.pool, new_names);
   rename_side(r.rhs, new_index, *r.pool, new_names);
-  for (auto& [a, b] : r.where) {
-    rename(a, *r.pool, new_names);
-    rename(b, *r.pool, new_names);
+  for (Condition& c : r.where) {
+    rename(c.first, *r.pool, new_names);
+    rename(c.second, *r.pool, new_names);
+  }
+  for (RealCondition& c : r.real_where) {
+    rename(c.first, new_names);
+    rename(c.second, new_names);
   }
   for (size_t s = 0; s < rule.domain.size(); ++s)
     for (size_t k = 0; k < order.size(); ++k)

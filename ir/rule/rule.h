@@ -6,16 +6,22 @@
 #include <vector>
 
 #include "ir/graph/graph.h"
+#include "ir/rule/axes.h"
+#include "ir/rule/condition.h"
 
 namespace regraft {
 
 /// What a symbol of a rule's pool stands for, told by its name: "?e" is the attribute variable e,
-/// "x.-1" is the size of tensor variable x at axis -1.
+/// "x.-1" is the size of tensor variable x at axis -1, "x.?k" its size at axis ?k.
 struct SizeName {
   std::string variable;
   int axis = 0;
 };
 std::optional<SizeName> size_name(const Symbol& s);
+struct SizeAtAxis {
+  std::string variable, axis;
+};
+std::optional<SizeAtAxis> size_at_axis(const Symbol& s);
 std::optional<std::string> number_name(const Symbol& s);  ///< "e" of "?e"
 
 /// In a pattern: an output of a pattern node, or (node < 0) variable number ~node.
@@ -30,7 +36,13 @@ struct PatternNode {
   const OpDef* op = nullptr;
   Attrs<Poly> attrs;
   std::vector<std::string> list_vars;  ///< for each integer attribute: "s" when it is the list ?s
-  std::vector<std::string> real_vars;  ///< for each real attribute: "e" when it is ?e
+  /// For each real attribute: "e" when it is ?e, "=?e/?c" when it is that expression. A left side
+  /// has expressions of numbers alone: such an attribute is the float or double next to it,
+  /// and attrs.reals has its value; of others it has NaN.
+  std::vector<std::string> real_vars;
+  /// For each integer attribute, or empty: what it is in a family of rules (family.h). Its numbers
+  /// are empty then.
+  std::vector<std::optional<AxisTerm>> axes;
   std::vector<PatternRef> inputs;
 };
 struct Pattern {
@@ -39,7 +51,9 @@ struct Pattern {
 };
 
 /// Shapes of the variables that a rule is meant or proved for: for each variable a word over {n,
-/// 1}, a letter for each axis: any size, or exactly 1 (broadcast). A scalar (rank 0) is "-".
+/// 1}, a letter for each axis: any size, or exactly 1 (broadcast). A scalar (rank 0) is "-". In the
+/// words of a family, ".." stands for any number of axes n, the same number in all words, and "**"
+/// for as many, each n or 1; "..4" for at most 4.
 using Signature = std::vector<std::string>;
 
 enum class VerdictKind : uint8_t { Unknown, Refuted, Tested, ProvedBounded, ProvedAllSizes };
@@ -75,9 +89,10 @@ struct Rule {
   std::shared_ptr<SymbolPool> pool = std::make_shared<SymbolPool>();
   std::vector<std::string> variables;  ///< tensor variables in order of first use on the left
   Pattern lhs, rhs;
-  /// A condition beside the shapes: each pair of sizes is equal (polynomials as in attributes).
-  std::vector<std::pair<Poly, Poly>> where;
-  std::vector<Signature> domain;  ///< empty in a candidate: the verifier finds it
+  std::vector<Condition> where;           ///< beside the shapes
+  std::vector<RealCondition> real_where;  ///< of real attributes: "?a" <= "?b"
+  std::vector<AxisCondition> axis_where;  ///< of a family: which axes it is meant for
+  std::vector<Signature> domain;          ///< empty in a candidate: the verifier finds it
   Verdict verdict;
   NumericVerdict numerics;           ///< of a proved rule from left to right
   NumericVerdict numerics_back;      ///< and from right to left, when it is reversible
@@ -91,6 +106,7 @@ struct RuleInstance {
   std::vector<Formula> requires_rhs;  ///< what the right side needs, to be implied by the former
   std::map<std::string, std::vector<Var>> list_symbols;  ///< symbols of each list variable
   std::map<std::string, Var> real_symbols;
+  std::vector<RealCondition> real_conditions;  ///< over the symbols of the pool
   std::vector<std::vector<std::optional<Var>>>
       sizes;                     ///< symbol of variable v, axis d; nullopt = 1
   std::vector<int32_t> lhs_ids;  ///< graph node of each pattern node of the left side

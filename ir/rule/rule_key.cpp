@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "ir/algebra/real_expression.h"
 #include "ir/rule/pattern.h"
 
 namespace regraft {
@@ -49,10 +50,14 @@ class Namer {
     const PatternNode& n = rule_.lhs.nodes[static_cast<size_t>(r.node)];
     for (size_t k = 0; k < n.attrs.ints.size(); ++k) {
       add(list_variable(n, k), 'e');
+      std::vector<std::string> axes;
+      if (const AxisTerm* term = axis_term(n, k)) add_names(*term, axes);
+      for (const std::string& name : axes) add(name, 'e');
       for (const Poly& p : n.attrs.ints[k])
         for_each_symbol(p, [&](Var v) { add(number_name(*v).value_or(""), 'e'); });
     }
-    for (size_t k = 0; k < n.attrs.reals.size(); ++k) add(real_variable(n, k), 'e');
+    for (size_t k = 0; k < n.attrs.reals.size(); ++k)
+      if (const std::string& name = real_variable(n, k); !is_expression(name)) add(name, 'e');
   }
 
   const Rule& rule_;

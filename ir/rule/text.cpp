@@ -2,9 +2,12 @@
 #include "ir/rule/text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "ir/algebra/real_expression.h"
 #include "ir/algebra/scan.h"
+#include "ir/rule/family.h"
 #include "ir/rule/pattern.h"
 
 namespace regraft {
@@ -151,6 +154,11 @@ class RuleParser {
   Status integers(PatternNode& n, size_t k) {
     size_t start = in_.position();
     const IntAttr& a = n.op->ints[k];
+    if (takes_axes(a) && !std::isdigit(in_.peek()) && in_.peek() != '-') {
+      n.axes.resize(n.op->ints.size());
+      ASSIGN_OR_RETURN(n.axes[k], read_axis_term(in_));
+      return {};
+    }
     if (in_.peek() == '?' && a.length != Length::One) {
       ASSIGN_OR_RETURN(std::string name, variable(start));
       if (std::string_view("+-*,").find(in_.peek()) == std::string_view::npos ||
@@ -177,11 +185,13 @@ class RuleParser {
       return rule_.pool->named(name, least);
     }
     auto size = size_name(probe);
-    if (!size) return Scanner::error_at(position, "expected a number, ?name or name.axis");
+    auto at = size_at_axis(probe);
+    if (!size && !at) return Scanner::error_at(position, "expected a number, ?name or name.axis");
+    const std::string& variable = size ? size->variable : at->variable;
     if (right_)
-      RETURN_IF_ERROR(use(size->variable, Role::Tensor, position));
+      RETURN_IF_ERROR(use(variable, Role::Tensor, position));
     else
-      left_sizes_.push_back({size->variable, position});
+      left_sizes_.push_back({variable, position});
     return rule_.pool->named(name, 1);
   }
 
@@ -195,12 +205,35 @@ class RuleParser {
 
   Status real(PatternNode& n, size_t k) {
     size_t start = in_.position();
-    if (in_.peek() != '?') {
-      ASSIGN_OR_RETURN(n.attrs.reals[k].value, in_.real());
+    ASSIGN_OR_RETURN(RealExpression e, read_real(in_));
+    if (e.kind == RealExpression::Number) {
+      n.attrs.reals[k].value = e.number;
       return {};
     }
-    ASSIGN_OR_RETURN(n.real_vars[k], variable(start));
-    return use(n.real_vars[k], Role::Real, start);
+    RETURN_IF_ERROR(use_names(e, start));
+    bool variable = e.kind == RealExpression::Name && e.name[0] == '?';
+    n.real_vars[k] = variable ? e.name.substr(1) : "=" + printed(e);
+    auto no_name = [](const std::string&) { return std::optional<double>(); };
+    if (!variable) n.attrs.reals[k].value = value_of(e, no_name).value_or(std::nan(""));
+    return {};
+  }
+  static std::string printed(const RealExpression& e) {
+    return print(e, [](const std::string& name) { return name; });
+  }
+  /// Notes the names of an expression.
+  Status use_names(const RealExpression& e, size_t start) {
+    Status status;
+    for_each_name(e, [&](const std::string& name) {
+      if (!status) return;
+      std::string tensor = name.substr(0, name.find('.'));
+      if (name[0] == '?')
+        status = use(name.substr(1), Role::Real, start);
+      else if (right_)
+        status = use(tensor, Role::Tensor, start);
+      else
+        left_sizes_.push_back({tensor, start});
+    });
+    return status;
   }
 
   Status where() {
@@ -213,12 +246,71 @@ class RuleParser {
     auto size = [&](const std::string& name, size_t position) { return symbol(name, 1, position); };
     do {
       in_.skip_space();
+      ASSIGN_OR_RETURN(bool about_axes, axis_condition());
+      if (about_axes) continue;
+      ASSIGN_OR_RETURN(bool about_reals, real_condition());
+      if (about_reals) continue;
       ASSIGN_OR_RETURN(Poly a, text::read_poly(in_, *rule_.pool, size));
-      if (!in_.eat("=")) return in_.error_here("expected '='");
+      ASSIGN_OR_RETURN(auto how, relation());
       ASSIGN_OR_RETURN(Poly b, text::read_poly(in_, *rule_.pool, size));
-      rule_.where.emplace_back(std::move(a), std::move(b));
+      if (how.second) std::swap(a, b);
+      rule_.where.emplace_back(std::move(a), std::move(b), how.first);
     } while (in_.eat(","));
     return {};
+  }
+  /// The relation, and whether the sides change places.
+  Result<std::pair<Relation, bool>> relation() {
+    if (in_.eat("<=")) return std::pair(Relation::AtMost, false);
+    if (in_.eat("<")) return std::pair(Relation::Below, false);
+    if (in_.eat(">=")) return std::pair(Relation::AtMost, true);
+    if (in_.eat(">")) return std::pair(Relation::Below, true);
+    if (in_.eat("=")) return std::pair(Relation::Equal, false);
+    return in_.error_here("expected '=', '<', '<=', '>' or '>='");
+  }
+  /// Reads a condition that a real attribute stands in, when one comes next.
+  Result<bool> real_condition() {
+    size_t start = in_.position();
+    auto a = read_real(in_);
+    auto how = a ? relation() : a.error();
+    auto b = how ? read_real(in_) : how.error();
+    bool real = false;
+    for (const auto* side : {&a, &b})
+      if (*side)
+        for_each_name(**side, [&](const std::string& name) {
+          auto role = name[0] == '?' ? roles_.find(name.substr(1)) : roles_.end();
+          real = real || (role != roles_.end() && role->second == Role::Real);
+        });
+    if (!real || !b) {
+      in_.rewind(start);
+      return false;
+    }
+    for (const auto* side : {&a, &b}) {
+      RETURN_IF_ERROR(use_names(**side, start));
+      if (!only_compares(**side))
+        return Scanner::error_at(start,
+                                 "a condition of real numbers compares, it computes nothing");
+    }
+    if (how->second) std::swap(a, b);
+    rule_.real_where.push_back({printed(*a), printed(*b), how->first});
+    return true;
+  }
+
+  /// Reads a condition on axis variables when one comes next.
+  Result<bool> axis_condition() {
+    size_t start = in_.position();
+    ASSIGN_OR_RETURN(std::optional<AxisCondition> c, read_axis_condition(in_));
+    if (!c) return false;
+    std::vector<std::string> used, known = axis_variables(rule_);
+    add_names(c->left, used);
+    add_names(c->right, used);
+    bool axes = std::all_of(used.begin(), used.end(), [&](const std::string& name) {
+      return std::find(known.begin(), known.end(), name) != known.end();
+    });
+    if (axes)
+      rule_.axis_where.push_back(*std::move(c));
+    else
+      in_.rewind(start);
+    return axes;
   }
 
   Status domain() {
@@ -247,10 +339,8 @@ class RuleParser {
     std::string name(in_.identifier());
     auto it = std::find(rule_.variables.begin(), rule_.variables.end(), name);
     bool fits = it != rule_.variables.end() && in_.eat(":");
-    std::string word = fits && in_.eat("-") ? "-" : std::string(in_.word());
-    bool letters = !word.empty() && word.size() <= kMaxRank &&
-                   word.find_first_not_of("n1") == std::string::npos;
-    if (fits && (letters || word == "-")) {
+    std::string word = fits && in_.eat("-") ? "-" : std::string(in_.word(".*"));
+    if (fits && word_of(word)) {
       std::string& slot = s[static_cast<size_t>(it - rule_.variables.begin())];
       if (slot.empty()) {
         slot = word;
@@ -354,7 +444,7 @@ std::string side_text(const Rule& rule, const Pattern& side) {
 std::string to_string(const Rule& rule) {
   std::string s = rule.name + "  " + side_text(rule, rule.lhs) + (rule.both ? " <=> " : " => ") +
                   side_text(rule, rule.rhs);
-  if (!rule.where.empty()) s += "  where " + where_text(rule, {});
+  if (std::string where = where_text(rule, {}); !where.empty()) s += "  where " + where;
   for (size_t k = 0; k < rule.domain.size(); ++k) {
     s += k == 0 ? "  for" : " |";
     for (size_t v = 0; v < rule.variables.size(); ++v)

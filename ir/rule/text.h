@@ -11,7 +11,9 @@ namespace regraft {
 ///   name  (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))  for a:nn b:nn c:nn | a:nnn
 ///   b:nn c:nn  proved:all-sizes
 /// A rule that reads in both directions has <=> between its sides.
-/// Conditions on sizes stand between the sides and the shapes: where v.2=w.2,v.3=w.3
+/// Conditions stand between the sides and the shapes, of integers or of real attributes:
+/// where v.2=w.2,?b+?n<=x.1,?a>=0. Real attributes of the right side may be expressions:
+/// epsilon=?e/(?c*?c) max=min(?a,?b) value=1/x.1
 /// Several outputs are separated by ';'. Attributes follow the operands: strides=1,2 or strides=?s
 /// or sizes=x.-1,2*x.0+1; those at their fallback are left out. Output k > 0 of a node is
 /// written (split ...)#k. Equal sub-expressions are one node. `origin:hand` marks a hand-written

@@ -139,9 +139,9 @@ def stats(model: Model) -> Report:
 
 
 def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Optional[Path] = None,
-           no_conditions: bool = False, threads: Optional[int] = None, seed: Optional[int] = None,
-           time: Optional[float] = None, memory: Optional[float] = None,
-           progress: Shown = None) -> Report:
+           no_conditions: bool = False, fold: bool = False, threads: Optional[int] = None,
+           seed: Optional[int] = None, time: Optional[float] = None,
+           memory: Optional[float] = None, progress: Shown = None) -> Report:
     """Proves or refutes each rule of a file (a path, or its text: bytes, or lines), whatever it
     claims.
 
@@ -150,7 +150,8 @@ def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Opti
     [('twice', 'proved:all-sizes')]
     """
     options: Dict[str, Any] = dict(out=out, cache=cache, no_conditions=no_conditions,
-                                   threads=threads, seed=seed, time=time, memory=memory)
+                                   fold=fold, threads=threads, seed=seed, time=time,
+                                   memory=memory)
     inputs: Dict[str, bytes] = {}
     if isinstance(rules, str) and "\n" in rules:  # no path, but what generate returns
         rules = rules.encode()

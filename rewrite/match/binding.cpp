@@ -1,6 +1,9 @@
 #include "rewrite/match/binding.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "ir/algebra/real_expression.h"
 
 namespace regraft::rewrite {
 
@@ -12,6 +15,33 @@ bool Binding::bind(Var v, const Poly& p) {
 bool Binding::bind(Var v, double x) {
   auto [it, fresh] = reals.emplace(v, x);
   return fresh || it->second == x;
+}
+
+std::optional<double> Binding::real(const std::string& expression, SymbolPool& pool) const {
+  return value_of(expression_of(expression), [&](const std::string& name) -> std::optional<double> {
+    Var v = symbol_of_name(name, pool);
+    if (name[0] == '?') {
+      auto it = reals.find(v);
+      return it == reals.end() ? std::nullopt : std::optional(it->second);
+    }
+    auto it = sizes.find(v);
+    bool known = it != sizes.end() && it->second.is_constant();
+    return known ? std::optional<double>(it->second.constant()) : std::nullopt;
+  });
+}
+
+std::optional<double> Binding::real(Var v) const {
+  if (auto it = reals.find(v); it != reals.end()) return it->second;
+  if (!is_expression(v->name)) return std::nullopt;
+  auto value = real(v->name, *v->pool);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+bool Binding::bind_rounded(Var v, double x) {
+  if (!is_expression(v->name)) return bind(v, x);
+  auto exact = real(v->name, *v->pool);
+  bool near = exact && (x == *exact || x == static_cast<double>(static_cast<float>(*exact)));
+  return near && bind(v, x);
 }
 
 namespace {
@@ -74,9 +104,9 @@ std::optional<Attrs<Poly>> translate(const Attrs<Poly>& at, const Binding& b, Sy
     }
   for (Real& r : result.reals) {
     if (!r.symbol) continue;
-    auto it = b.reals.find(r.symbol);
-    if (it == b.reals.end()) return std::nullopt;
-    r = Real{it->second, nullptr};
+    auto value = b.real(r.symbol);
+    if (!value) return std::nullopt;
+    r = Real{*value, nullptr};
   }
   return result;
 }

@@ -14,6 +14,12 @@ struct Binding {
   /// Binds v, or compares with what it is bound to already. False when they differ.
   bool bind(Var v, const Poly& p);
   bool bind(Var v, double x);
+  /// The same; of an expression of numbers x is to be the double or the float next to its value.
+  bool bind_rounded(Var v, double x);
+  /// What a real attribute's symbol stands for, or an expression over the symbols of the pool;
+  /// nullopt: not known, or no finite number.
+  std::optional<double> real(Var v) const;
+  std::optional<double> real(const std::string& expression, SymbolPool& pool) const;
 };
 
 /// `p` over the model's symbols, made in `target`. nullopt: a symbol is not bound, or a divisor is

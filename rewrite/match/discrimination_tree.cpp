@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ir/rule/pattern.h"
 
 namespace regraft::rewrite {
 
@@ -17,7 +18,7 @@ bool has_variable(const std::vector<std::string>& variables, size_t k) {
 /// The numbers that attribute k of a pattern node demands; empty: none.
 std::vector<int64_t> demanded(const PatternNode& node, size_t k) {
   const IntAttr& attr = node.op->ints[k];
-  if (has_variable(node.list_vars, k)) return {};
+  if (has_variable(node.list_vars, k) || axis_term(node, k)) return {};
   std::vector<int64_t> numbers;
   if (node.attrs.ints[k].empty() && attr.fallback) return {*attr.fallback};
   for (const Poly& p : node.attrs.ints[k])

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/graph/eval.h"
+#include "ir/rule/pattern.h"
 #include "rewrite/match/zero_sizes.h"
 
 namespace regraft::rewrite {
@@ -41,10 +42,22 @@ std::optional<size_t> bind_attrs(const Node& form, const Attrs<Poly>& attrs, int
   }
   for (size_t k = 0; k < form.attrs.reals.size(); ++k) {
     const Real &want = form.attrs.reals[k], &have = attrs.reals[k];
-    if (want.symbol ? !b.bind(want.symbol, have.value) : want.value != have.value)
+    if (want.symbol ? !b.bind_rounded(want.symbol, have.value) : want.value != have.value)
       return form.attrs.ints.size() + k;
   }
   return std::nullopt;
+}
+
+/// The numbers of an attribute, axes counted from the front; nullopt: one is open.
+std::optional<std::vector<int64_t>> axis_numbers(const IntAttr& attr, const std::vector<Poly>& list,
+                                                 int rank) {
+  std::vector<int64_t> r;
+  for (const Poly& p : normal_axes(attr, list, rank)) {
+    if (!p.is_constant()) return std::nullopt;
+    r.push_back(p.constant());
+  }
+  if (is_axis_set(attr)) std::sort(r.begin(), r.end());
+  return r;
 }
 
 constexpr int64_t kMaxCompared = 1 << 16;  ///< elements of a constant that is compared with a maker
@@ -203,7 +216,7 @@ bool Fitter::makes(const Node& maker, int32_t data, Binding& b) {
     if (!r.symbol || b.reals.count(r.symbol)) continue;
     auto numbers = constant.reals();
     if (!numbers) return false;
-    b.reals.emplace(r.symbol, numbers->front());
+    if (!b.bind_rounded(r.symbol, numbers->front())) return false;
   }
   auto attrs = translate(maker.attrs, b, interner_.pool());
   if (!attrs) return false;
@@ -258,7 +271,44 @@ Fitter::Bound Fitter::bind(const LiveGraph& g, const RuleInstance& instance, con
     if (condition && holds(*condition)) continue;
     return {std::nullopt, {Misfit::Condition, -1, -1, -1, std::make_shared<const Formula>(f)}};
   }
+  for (const RealCondition& c : instance.real_conditions) {
+    SymbolPool& pool = instance.lhs.pool();
+    auto x = b.real("=" + c.first, pool), y = b.real("=" + c.second, pool);
+    if (!x || !y || !regraft::holds(*x, c.relation, *y))
+      return {std::nullopt, {Misfit::Condition, -1, -1, -1, {}}};
+  }
   return {std::move(b), {}};
+}
+
+/// The values of a family's variables, and whether they are what it is meant for.
+Misfit Fitter::bind_family(const LiveGraph& g, const Rule& rule, const Place& place,
+                           AxisValues& values) {
+  auto given = [&](size_t j, size_t k) {
+    const LiveGraph::Slot& slot = g.slot(place.nodes[j]);
+    return axis_numbers(rule.lhs.nodes[j].op->ints[k], interner_.form(slot.form).attrs.ints[k],
+                        interner_.rank(g.type(slot.inputs[0])));
+  };
+  if (auto gap = gap_in(rule.lhs, given, values))
+    return {Misfit::Axes, -1, static_cast<int32_t>(gap->node), static_cast<int32_t>(gap->attr), {}};
+  bool fits =
+      std::ranges::all_of(rule.axis_where, [&](auto& c) { return regraft::holds(c, values); });
+  return {fits ? Misfit::None : Misfit::Axes, -1, -1, -1, {}};
+}
+
+/// The rule at signature k there: of a family the member that it is.
+const RuleInstance* Fitter::instance(const LiveGraph& g, const CompiledRule& rule, size_t k,
+                                     const std::vector<int>& ranks, const Place& place,
+                                     const AxisValues& values) {
+  if (!rule.family) return rule.instance(k);
+  const Signature& open = rule.rule.domain[k];
+  Signature plain = plain_signature(open, *open_axes(open, ranks));
+  for (size_t v = 0; v < open.size(); ++v) {
+    Word word = *word_of(open[v]);
+    const Shape& shape = *interner_.type(g.type(place.variables[v])).shape;
+    for (size_t d = word.front.size(); d + word.back.size() < shape.size(); ++d)
+      if (word.open == Word::AnyOrOne && is_one(shape[d])) plain[v][d] = '1';
+  }
+  return rule.instance(plain, values);
 }
 
 Fitter::Judged Fitter::refused(Misfit::Kind kind) { return {nullptr, {kind, -1, -1, -1, {}}}; }
@@ -272,10 +322,13 @@ Fitter::Judged Fitter::make(const LiveGraph& g, const Place& place) {
     return rules_.admits(rule.rule, g.interner().type(g.type(v)).dtype);
   });
   if (!admitted) return refused(Misfit::Float16);
+  AxisValues axes;
+  if (Misfit why = bind_family(g, rule.rule, place, axes); why.kind != Misfit::None)
+    return {nullptr, std::move(why)};
   Judged known = refused(Misfit::Ranks);
   for (size_t k = 0; k < rule.rule.domain.size(); ++k) {
     if (!rule.has_ranks(k, *ranks)) continue;
-    const RuleInstance* instance = rule.instance(k);
+    const RuleInstance* instance = this->instance(g, rule, k, *ranks, place, axes);
     Bound bound = instance ? bind(g, *instance, place) : Bound{};
     if (!bound.binding) {
       bound.why.signature = static_cast<int32_t>(k);

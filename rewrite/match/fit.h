@@ -48,6 +48,10 @@ class Fitter {
   Bound bind(const LiveGraph& g, const RuleInstance& instance, const Place& place);
   Misfit bind_calls(const LiveGraph& g, const RuleInstance& instance, const Place& place,
                     Binding& b);
+  Misfit bind_family(const LiveGraph& g, const Rule& rule, const Place& place, AxisValues& values);
+  const RuleInstance* instance(const LiveGraph& g, const CompiledRule& rule, size_t k,
+                               const std::vector<int>& ranks, const Place& place,
+                               const AxisValues& values);
   bool makes(const Node& maker, int32_t data, Binding& b);
 
   const RuleIndex& rules_;

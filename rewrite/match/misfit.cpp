@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/rule/pattern.h"
+
 namespace regraft::rewrite {
 
 namespace {
@@ -36,9 +38,19 @@ std::string attribute(const Misfit& misfit, const CompiledRule& rule, const Live
   const IntAttr& attr = wanted.op->ints[part];
   std::vector<Poly> numbers = wanted.attrs.ints[part];
   if (numbers.empty() && attr.fallback) numbers = {Poly(*attr.fallback)};
-  return std::string(attr.name) + " " + of + " is " + text_of(form.attrs.ints[part]) +
-         (misfit.kind == Misfit::Attribute ? ", the rule has " + text_of(numbers)
-                                           : ", which does not agree with the sizes");
+  std::string here = std::string(attr.name) + " " + of + " is " + text_of(form.attrs.ints[part]);
+  if (const AxisTerm* term = axis_term(wanted, part))
+    return here + ", which does not fit " + to_string(*term) + " of the rule";
+  return here + (misfit.kind == Misfit::Attribute ? ", the rule has " + text_of(numbers)
+                                                  : ", which does not agree with the sizes");
+}
+
+/// "its axes do not satisfy ?j<?k".
+std::string axis_conditions(const CompiledRule& rule) {
+  std::string text = "its axes do not satisfy ";
+  for (const AxisCondition& c : rule.rule.axis_where)
+    text += (&c == rule.rule.axis_where.data() ? "" : ", ") + to_string(c);
+  return rule.rule.axis_where.empty() ? "the rule has no form at its axes" : text;
 }
 
 std::string ranks(const CompiledRule& rule, const LiveGraph& g, const Place& place) {
@@ -49,7 +61,8 @@ std::string ranks(const CompiledRule& rule, const LiveGraph& g, const Place& pla
   for (const Signature& s : rule.rule.domain) {
     std::string ranks;
     for (const std::string& word : s)
-      ranks += (ranks.empty() ? "" : " ") + std::to_string(word == "-" ? 0 : word.size());
+      ranks += (ranks.empty() ? "" : " ") +
+               (rule.family ? word : std::to_string(word == "-" ? 0 : word.size()));
     proved.insert(ranks);
   }
   constexpr size_t kShown = 3;
@@ -80,6 +93,7 @@ void collect_sizes(const Formula& f, std::set<std::pair<std::string, int>>& name
 /// "it needs a.2-a.3=0; here a.2 is 8, a.3 is 4".
 std::string condition(const Misfit& misfit, const CompiledRule& rule, const LiveGraph& g,
                       const Place& place) {
+  if (!misfit.condition) return "its real attributes do not satisfy the rule's conditions";
   std::set<std::pair<std::string, int>> names;
   collect_sizes(*misfit.condition, names);
   std::string here;
@@ -103,6 +117,9 @@ std::string to_string(const Misfit& misfit, const CompiledRule& rule, const Live
   switch (misfit.kind) {
     case Misfit::None:
       return "";
+    case Misfit::Axes:
+      if (misfit.item < 0) return axis_conditions(rule);
+      return attribute(misfit, rule, g, place);
     case Misfit::Attribute:
     case Misfit::Number:
       return attribute(misfit, rule, g, place);

@@ -15,6 +15,7 @@ struct Misfit {
     Float16,    ///< its numerics are not enough for float16
     Ranks,      ///< no signature of the rule has operands of these ranks
     Ones,       ///< a size must be 1 for the signature
+    Axes,       ///< axes do not fit each other, or a condition on them does not hold
     Sizes,      ///< sizes that the signature has equal are not
     Number,     ///< an attribute does not agree with sizes or with other attributes
     Data,       ///< a constant is not the one that the left side makes
@@ -27,9 +28,9 @@ struct Misfit {
   };
   Kind kind = None;
   int32_t signature = -1;  ///< of the rule's domain
-  int32_t item = -1;       ///< Attribute, Number, Data: pattern node; Ones, Sizes: variable
-  int32_t part = -1;       ///< Attribute, Number: integer attribute, then reals; Ones, Sizes: axis
-  /// Condition: what would have to hold, over the rule's sizes.
+  int32_t item = -1;  ///< Attribute, Axes, Number, Data: pattern node; Ones, Sizes: variable
+  int32_t part = -1;  ///< Attribute, Axes, Number: integer attribute, then reals; Ones, Sizes: axis
+  /// Condition: what would have to hold, over the rule's sizes; nullptr: one of real attributes.
   std::shared_ptr<const Formula> condition;
 };
 

@@ -57,8 +57,20 @@ const RuleInstance* CompiledRule::instance(size_t k) const {
   return instance.made.get();
 }
 
+const RuleInstance* CompiledRule::instance(const Signature& plain, const AxisValues& values) const {
+  Late& made = late();
+  std::lock_guard lock(made.mutex);
+  auto [it, fresh] = made.members.try_emplace({plain, values});
+  if (!fresh) return it->second.get();
+  if (auto one = member(rule, values))
+    if (auto instance = instantiate(*one, plain))
+      it->second = std::make_unique<const RuleInstance>(*std::move(instance));
+  return it->second.get();
+}
+
 bool CompiledRule::has_ranks(size_t k, std::span<const int> ranks) const {
   const Signature& signature = rule.domain[k];
+  if (family) return open_axes(signature, ranks).has_value();
   return std::equal(ranks.begin(), ranks.end(), signature.begin(), signature.end(),
                     [](int rank, const std::string& word) {
                       return rank == (word == "-" ? 0 : static_cast<int>(word.size()));

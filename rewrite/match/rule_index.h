@@ -5,6 +5,7 @@
 #include <mutex>
 #include <span>
 
+#include "ir/rule/family.h"
 #include "rewrite/match/symmetry.h"
 
 namespace regraft::rewrite {
@@ -26,10 +27,14 @@ Numerics usual_numerics();
 class CompiledRule {
  public:
   /// REQUIRES: the rule is valid and directed.
-  explicit CompiledRule(Rule directed) : rule(std::move(directed)) {}
+  explicit CompiledRule(Rule directed) : rule(std::move(directed)), family(is_family(rule)) {}
   const Rule rule;
-  /// The rule at signature k of its domain; nullptr when that does not apply to it.
+  const bool family;
+  /// The rule at signature k of its domain; nullptr when that does not apply to it. REQUIRES: it is
+  /// no family.
   const RuleInstance* instance(size_t k) const;
+  /// The member of a family at these values of its variables; nullptr: there is none.
+  const RuleInstance* instance(const Signature& plain, const AxisValues& values) const;
   /// Signature k has variables of these ranks.
   bool has_ranks(size_t k, std::span<const int> ranks) const;
   /// For each output of the right side: the variables it reads.
@@ -47,6 +52,8 @@ class CompiledRule {
     std::vector<std::vector<char>> rhs_needs;
     std::vector<Symmetry> symmetries;
     std::vector<Instance> instances;  ///< by signature
+    std::mutex mutex;                 ///< of the members
+    std::map<std::pair<Signature, AxisValues>, std::unique_ptr<const RuleInstance>> members;
   };
   Late& late() const;
   mutable std::once_flag once_;

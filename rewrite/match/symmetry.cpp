@@ -121,6 +121,7 @@ class SelfMatcher {
     uint64_t h = hash(attrs);
     for (const auto* names : {&n.list_vars, &n.real_vars})
       for (const std::string& name : *names) h = combine(h, hash_text(name));
+    for (const auto& term : n.axes) h = combine(h, hash_text(term ? to_string(*term) : ""));
     return h;
   }
 
@@ -129,13 +130,16 @@ class SelfMatcher {
       for (Var v : monomial) {
         if (v->numerator) add_sizes(*v->numerator, exchanged, sizes);
         if (v->denominator) add_sizes(*v->denominator, exchanged, sizes);
-        auto name = v->numerator ? std::nullopt : size_name(*v);
-        if (!name) continue;
+        if (v->numerator) continue;
+        auto name = size_name(*v);
+        auto at = size_at_axis(*v);
+        if (!name && !at) continue;
         const auto& all = rule_.variables;
-        auto place = std::find(all.begin(), all.end(), name->variable) - all.begin();
+        const std::string& own = name ? name->variable : at->variable;
+        auto place = std::find(all.begin(), all.end(), own) - all.begin();
         const auto& other = all[static_cast<size_t>(image(static_cast<int>(place), exchanged))];
-        sizes[v] =
-            Poly::symbol(rule_.pool->named(other + "." + std::to_string(name->axis), v->min));
+        std::string axis = name ? "." + std::to_string(name->axis) : ".?" + at->axis;
+        sizes[v] = Poly::symbol(rule_.pool->named(other + axis, v->min));
       }
   }
 

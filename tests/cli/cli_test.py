@@ -195,6 +195,42 @@ class Derive(CommandLine):
         self.assert_exit(regraft("rules", "derive", other, "--from", base, "--from", other), DONE)
         self.assert_exit(regraft("rules", "derive", other), USAGE)
 
+    def test_minimise(self):
+        one = self.write("one.rules", self.ASSOC + "idem  (relu (relu ?a)) => (relu ?a)\n")
+        two = self.write("two.rules", "swap  (add ?a (add ?b ?c)) => (add ?c (add ?a ?b))\n"
+                                      "thin  (relu (neg ?x)) => (neg (relu ?x))  for x:n1\n")
+        report = os.path.join(self.folder, "report.json")
+        run = regraft("rules", "minimise", one, two, "-o", self.out_folder, "--json", report)
+        self.assert_exit(run, DONE)
+        self.assertIn("two.rules: swap: follows from assoc", run.stdout)
+        self.assertIn("3 of 4 rules remain", run.stdout)
+        written = json.loads(pathlib.Path(report).read_text())
+        self.assertTrue(written["complete"])
+        self.assertEqual([d["name"] for d in written["dropped"]], ["swap"])
+        left = [pathlib.Path(self.out_folder, f).read_text() for f in ("one.rules", "two.rules")]
+        self.assertIn("assoc  ", left[0])
+        self.assertIn("idem  ", left[0])
+        self.assertNotIn("swap", left[1])
+        self.assertIn("thin  ", left[1])
+        names = self.write("names", "# pays\nswap\n")
+        run = regraft("rules", "minimise", one, two, "-o", self.out_folder, "--keep", names,
+                      "--without-ones", "-q")
+        self.assert_exit(run, DONE)
+        left = [pathlib.Path(self.out_folder, f).read_text() for f in ("one.rules", "two.rules")]
+        self.assertNotIn("assoc", left[0])  # follows from what is kept
+        self.assertIn("swap", left[1])
+        self.assertNotIn("thin", left[1])
+
+    def test_minimise_refuses(self):
+        base, bad = self.write("base.rules", self.ASSOC), self.write("bad.rules", "\nr (relu ?a\n")
+        out = os.path.join(self.out_folder, "left")
+        self.assert_refused(regraft("rules", "minimise", base, bad, "-o", out), r"bad\.rules:2")
+        self.assert_refused(regraft("rules", "minimise", base, base, "-o", out), "two rule files")
+        self.assert_refused(regraft("rules", "minimise", base, "-o", self.folder), "base.rules")
+        self.assert_refused(regraft("rules", "minimise", base, "-o", out, "--keep", "/no"), "/no")
+        forged = self.write("f.rules", self.ASSOC[:-1] + "  for a:n b:n c:n  proved:all-sizes\n")
+        self.assert_exit(regraft("rules", "minimise", forged, "-o", out), BAD_INPUT)
+
     def test_bad_files(self):
         base, bad = self.write("base.rules", self.ASSOC), self.write("bad.rules", "\nr (relu ?a\n")
         self.assert_refused(regraft("rules", "derive", bad, "--from", base), r"bad\.rules:2")

@@ -29,7 +29,7 @@ import onnx  # noqa: E402
 
 import build_models  # noqa: E402
 
-DONE, BAD_INPUT, INTERRUPTED = 0, 3, 130
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 3, 130
 RULES = pathlib.Path(os.environ.get("REGRAFT_RULES", venv.ROOT / "substitutions")) / "hand.rules"
 SMALL_RULES = venv.ROOT / "tests/data/rules/valid/matmul.rules"
 CANDIDATES = venv.ROOT / "substitutions/core.rules"
@@ -356,6 +356,26 @@ class Signals(Base):
         rules = self.folder / "v.rules"
         self.interrupted("verify", CANDIDATES, "-o", rules, "--threads", "1")
         self.assertIn(b"=> ", rules.read_bytes())
+
+    ENDLESS = ("--max-nodes", "10000000", "--slack", "60", "--max-steps", "2000000000")
+
+    def test_derive(self):
+        """Inside one goal, which would take hours."""
+        goal = self.folder / "goal.rules"
+        goal.write_text("g  (matmul (add ?a ?b) (matmul ?c (add ?d (mul ?e ?f)))) => "
+                        "(sigmoid (matmul ?a ?c))  for a:nn b:nn c:nn d:nn e:nn f:nn\n")
+        for how in (signal.SIGINT, signal.SIGTERM):
+            run = self.interrupted("rules", "derive", goal, "--from", CANDIDATES, *self.ENDLESS, how=how)
+            self.assertIn(b"g: stopped", run.out)
+        begin = time.monotonic()
+        run = self.regraft("rules", "derive", goal, "--from", CANDIDATES, *self.ENDLESS, "--time", "1")
+        self.assertEqual(run.returncode, FAILED)
+        self.assertLess(time.monotonic() - begin, 20)
+
+    def test_minimise(self):
+        out = self.folder / "left"
+        self.interrupted("rules", "minimise", CANDIDATES, "-o", out, *self.ENDLESS, "--threads", "1")
+        self.assertIn(b"=> ", (out / "core.rules").read_bytes())
 
     def test_train(self):
         policy = self.folder / "p.policy"

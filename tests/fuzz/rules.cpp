@@ -1,4 +1,5 @@
 // Rule files: what is read is printed and read again.
+#include "ir/rule/family.h"
 #include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
 #include "tests/fuzz/fuzz.h"
@@ -28,6 +29,12 @@ void try_rule(const Rule& rule) {
   if (!rule.both && is_reversible(rule)) {
     std::string text = to_string(again(reversed(reversed(rule))));
     CLAIM(text == to_string(rule), text);
+  }
+  if (is_family(rule)) {
+    Rule few = rule;
+    few.domain.resize(std::min<size_t>(few.domain.size(), 1));
+    for (const Member& m : some_members(few, 1)) CLAIM(!is_family(m.rule), to_string(m.rule));
+    return;
   }
   for (size_t k = 0; k < std::min(kSignatures, rule.domain.size()); ++k) {
     auto instance = instantiate(rule, rule.domain[k]);

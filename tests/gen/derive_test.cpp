@@ -1,5 +1,5 @@
 // Which rules follow from which.
-#include "gen/minimise/derive.h"
+#include "gen/derive/derive.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "gen/minimise/derive.h"
+#include "gen/derive/derive.h"
 #include "ir/rule/text.h"
 
 namespace regraft::gen {

@@ -1,5 +1,5 @@
 // Classes of equal terms: hash-consing, congruence, and the reasons of an equality.
-#include "gen/minimise/sized_egraph.h"
+#include "gen/derive/sized_egraph.h"
 
 #include <gtest/gtest.h>
 

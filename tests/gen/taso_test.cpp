@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 #include "gen/generalise/check.h"
-#include "gen/minimise/derive.h"
+#include "gen/derive/derive.h"
 #include "substitutions/taso.h"
 #include "tests/support/external.h"
 

@@ -94,6 +94,67 @@ TEST(RuleText, KeepsConditions) {
   EXPECT_FALSE(parse_rule("r  (relu ?x) => (relu ?x)  where x.0"));
 }
 
+TEST(RuleText, KeepsInequalities) {
+  const std::string line =
+      "r  (slice (concat ?x ?y axis=1) begins=0,?b sizes=x.0,?n) => "
+      "(slice ?x begins=0,?b sizes=x.0,?n)  where ?b+?n<=x.1,?b<y.1  for x:nn y:nn";
+  auto r = parse_rule(line);
+  ASSERT_TRUE(r) << r.error().message;
+  EXPECT_EQ(to_string(*r), line);
+  auto turned = parse_rule(
+      "r  (slice (concat ?x ?y axis=1) begins=0,?b sizes=x.0,?n) => "
+      "(slice ?x begins=0,?b sizes=x.0,?n)  where x.1>=?b+?n,y.1>?b  for x:nn y:nn");
+  ASSERT_TRUE(turned) << turned.error().message;
+  EXPECT_EQ(to_string(*turned), line);
+  auto other = *r;
+  other.where[0].relation = Relation::Equal;
+  EXPECT_NE(canonical_key(*r), canonical_key(other));
+  auto instance = instantiate(*r, r->domain[0]);
+  ASSERT_TRUE(instance);
+  SymbolPool& pool = instance->lhs.pool();
+  Poly b = Poly::symbol(pool.named("b")), n = Poly::symbol(pool.named("n")),
+       x1 = Poly::symbol(pool.named("x.1"));
+  EXPECT_TRUE(plainly_implies(instance->requires_lhs, b + n <= x1));
+}
+
+TEST(RuleText, KeepsExpressionsAndConditionsOfReals) {
+  const std::string line =
+      "r  (layernorm (mul ?x (full value=?c)) ?s epsilon=?e) => (layernorm ?x ?s "
+      "epsilon=?e/(?c*?c))  "
+      "where 0<?c,?e<=max(?c,1)  for x:nn s:n";
+  auto r = parse_rule(line);
+  ASSERT_TRUE(r) << r.error().message;
+  EXPECT_EQ(to_string(*r), line);
+  EXPECT_FALSE(is_reversible(*r));
+  auto again = parse_rule(
+      "q  (layernorm (mul ?y (full value=?d)) ?t epsilon=?f) => (layernorm ?y ?t "
+      "epsilon=?f/(?d*?d))  "
+      "where 0<?d,?f<=max(?d,1)  for y:nn t:n");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(canonical_key(*r), canonical_key(*again));
+  again->real_where[0].relation = Relation::AtMost;
+  EXPECT_NE(canonical_key(*r), canonical_key(*again));
+  auto instance = instantiate(*r, r->domain[0]);
+  ASSERT_TRUE(instance);
+  EXPECT_EQ(instance->real_conditions.size(), 2u);
+  // A value is that of the expression at the values of its names.
+  SymbolPool& pool = instance->lhs.pool();
+  auto at = [&](const std::string& name) {
+    return evaluate(Attrs<Poly>{{}, {{0, pool.named(name)}}}, {}).reals[0].value;
+  };
+  EXPECT_EQ(at("=?e/(?c*?c)"), at("e") / (at("c") * at("c")));
+  auto sixth = parse_rule(
+      "s  (hard-sigmoid ?x alpha=1/6 beta=0.5) => (hard-sigmoid ?x alpha=1/6 "
+      "beta=0.5)");
+  ASSERT_TRUE(sixth) << sixth.error().message;
+  EXPECT_TRUE(to_string(*sixth).find("alpha=1/6") != std::string::npos);
+  EXPECT_FALSE(parse_rule("r  (clip ?x min=?a max=?b) => (clip ?x min=?a-?c max=?b)"));
+  EXPECT_FALSE(parse_rule("r  (clip ?x min=?a max=?a+1) => (clip ?x min=?a max=?a+1)"));
+  EXPECT_FALSE(parse_rule("r  (clip ?x min=?a max=?b) => ?x  where ?a*?b<=1"));
+  EXPECT_FALSE(parse_rule("r  (clip ?x min=?a max=?b) => ?x  where ?a<=?z"));
+  EXPECT_FALSE(parse_rule("r  (clip ?x min=?a) => (clip ?x min=?a/)"));
+}
+
 TEST(RuleText, EqualExpressionsAreOneNode) {
   Rule r = rule("d  (add (relu ?x) (relu ?x)) => (relu (add ?x ?x))");
   EXPECT_EQ(r.lhs.nodes.size(), 2u);
@@ -115,7 +176,7 @@ TEST(RuleText, RefusesBadLines) {
       {"a  (softmax ?x axis=1 axis=1) => ?x", "given twice"},
       {"a  (softmax ?x axis=) => ?x", "expected a number"},
       {"a  (softmax ?x axis=1,2) => ?x", "one number"},
-      {"a  (softmax ?x axis=?k) => ?x", "must be a number"},
+      {"a  (gemm ?x ?y transA=?k) => ?x", "must be a number"},
       {"a  (softmax ?x axis=99999999999999999999) => ?x", "too large"},
       {"a  (conv ?x ?w strides=?s) => (conv ?x ?w pads=?p)", "?p is not bound"},
       {"a  (conv ?x ?w strides=?x) => ?x", "two kinds"},

@@ -127,8 +127,14 @@ class Trial {
 
 void try_rule(const rewrite::CompiledRule& rule, const std::string& folder, size_t signatures) {
   Trial trial(rule, folder);
-  for (size_t k = 0; k < std::min(signatures, rule.rule.domain.size()); ++k) {
-    const RuleInstance* instance = rule.instance(k);
+  std::vector<const RuleInstance*> instances;
+  if (rule.family)
+    for (const Member& m : some_members(rule.rule, 1))
+      instances.push_back(rule.instance(m.rule.domain[0], m.values));
+  for (size_t k = 0; !rule.family && k < rule.rule.domain.size(); ++k)
+    instances.push_back(rule.instance(k));
+  instances.resize(std::min(signatures, instances.size()));
+  for (const RuleInstance* instance : instances) {
     if (!instance) continue;
     auto sizes = verify::sample_sizes(*instance, 5, 1);
     if (sizes.empty()) continue;

@@ -123,6 +123,36 @@ TEST_F(TasoFile, SplitsUndoTheLastConcatenation) {
   EXPECT_NE(s.find("not bound on the left side"), std::string::npos) << s;
 }
 
+TEST_F(TasoFile, ConstantsHaveTheSizesThatTheTermsAroundThemSay) {
+  const auto has = [&](const std::string& rule, const std::string& part) {
+    std::string s = text(rule);
+    EXPECT_NE(s.find(part), std::string::npos) << s;
+  };
+  // on the left side, and on the right side alone
+  has(rule({op(22, {}), op(18, {{-1, 0}, {0, 0}}, {{9, 0}}), op(8, {{1, 0}})}, {op(8, {{-1, 0}})},
+           {{{2, 0}, {0, 0}}}),
+      "(relu (matmul ?v1 (identity-matrix size=v1.1))) => (relu ?v1)");
+  has(rule({op(8, {{-1, 0}})}, {op(22, {}), op(18, {{0, 0}, {-1, 0}}, {{9, 0}}), op(8, {{1, 0}})},
+           {{{0, 0}, {2, 0}}}),
+      "(relu ?v1) => (relu (matmul (identity-matrix size=v1.0) ?v1))");
+  has(rule({op(24, {}), op(17, {{-7, 0}, {0, 0}}), op(8, {{1, 0}})}, {op(8, {{-7, 0}})},
+           {{{2, 0}, {0, 0}}}),
+      "(relu (mul ?v7 (full shape=v7.0,v7.1,v7.2,v7.3 value=1))) => (relu ?v7)");
+  has(rule({op(23, {}, {{4, 3}, {5, 3}}), op(3, {{-7, 0}, {0, 0}}, window(3, 3, 0, 2))},
+           {op(8, {{-7, 0}})}, {{{1, 0}, {0, 0}}}),
+      "(conv ?v7 (identity-kernel channels=v7.1 kernel=3,3 centre=1,1)");
+  has(rule({op(7, {{-7, 0}}, window(3, 3, 0, 0))},
+           {op(25, {}, {{4, 3}, {5, 3}}), op(3, {{-7, 0}, {0, 0}}, window(3, 3, 0, 0))},
+           {{{0, 0}, {1, 0}}}),
+      "(average-kernel channels=");
+  // nothing says a size: the left side binds it; on the right side it is what was tried
+  has(rule({op(22, {}), op(8, {{0, 0}}), op(16, {{1, 0}, {1, 0}})},
+           {op(22, {}), op(16, {{0, 0}, {0, 0}})}, {{{2, 0}, {1, 0}}}),
+      "(add (relu (identity-matrix size=?k0)) (relu (identity-matrix size=?k0)))");
+  EXPECT_EQ(text(rule({op(23, {}, {{4, 0}, {5, 3}}), op(8, {{0, 0}})}, {op(8, {{-7, 0}})}, kLast)),
+            "a kernel of unknown form");
+}
+
 TEST_F(TasoFile, RanksComeFromUse) {
   // -1 is a matrix unless a convolution or a concatenation says otherwise
   EXPECT_NE(text(rule({op(16, {{-1, 0}, {-2, 0}}), op(12, {{0, 0}, {-3, 0}}, joined(0, 4))},
@@ -161,7 +191,6 @@ TEST_F(TasoFile, OtherOperators) {
   std::string enlarged = text(twice(op(20, {{-13, 0}}, {{4, 3}, {5, 3}})));
   EXPECT_NE(enlarged.find("(pad ?v13 pads=0,0,1,0,0,0,1,0)"), std::string::npos) << enlarged;
   EXPECT_NE(enlarged.find("where v13.2=1,v13.3=3"), std::string::npos) << enlarged;
-  EXPECT_EQ(text(twice(op(22, {}))), "a constant whose shape the file leaves open");
   EXPECT_EQ(text(twice(op(34, {{-1, 0}}))), "operator type 34 has no counterpart");
   EXPECT_EQ(text(twice(op(3, {{-7, 0}}, window(3, 3, 0, 0)))), "an operator lacks operands");
   EXPECT_EQ(text(twice(op(3, {{-7, 0}, {-10, 0}}))), "an operator lacks a parameter");

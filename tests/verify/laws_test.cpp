@@ -75,6 +75,97 @@ TEST(Laws, Extremes) {
        {"(min ?a ?b) => (max ?a ?b)", {"nn", "nn"}}});
 }
 
+TEST(Laws, Logarithms) {
+  expect_proved({{"(log (exp ?a)) => ?a", {"nn"}},
+                 {"(exp (log ?a)) => ?a", {"n"}},
+                 {"(log (mul (exp ?a) (sigmoid ?b))) => (add ?a (log (sigmoid ?b)))", {"nn", "nn"}},
+                 {"(log (reciprocal (exp ?a))) => (neg ?a)", {"nn"}},
+                 {"(log (softmax ?a axis=1)) => (log-softmax ?a axis=1)", {"nn"}},
+                 {"(log (sigmoid ?a)) => (neg (softplus (neg ?a)))", {"nn"}}});
+  // Of factors whose product is positive both may be negative.
+  expect_refuted_and_not_proved({{"(log (mul ?a ?b)) => (add (log ?a) (log ?b))", {"nn", "nn"}},
+                                 {"(add ?a ?a) => (add ?a (exp (log ?a)))", {"nn"}},
+                                 {"(log (add ?a ?b)) => (add (log ?a) (log ?b))", {"nn", "nn"}},
+                                 {"(log (mul ?a ?a)) => (mul (full value=2) (log ?a))", {"nn"}}});
+}
+
+TEST(Laws, EvenFunctionsAndAbsoluteValues) {
+  expect_proved({{"(cos (neg ?a)) => (cos ?a)", {"nn"}},
+                 {"(cos (sub ?a ?b)) => (cos (sub ?b ?a))", {"nn", "nn"}},
+                 {"(sqrt (mul ?a ?a)) => (abs ?a)", {"nn"}}});
+  expect_refuted_and_not_proved({{"(sin (neg ?a)) => (sin ?a)", {"nn"}},
+                                 {"(neg (cos ?a)) => (cos (neg ?a))", {"nn"}},
+                                 {"(sqrt (mul ?a ?a)) => ?a", {"nn"}},
+                                 {"(sqrt (mul ?a ?b)) => (abs ?a)", {"nn", "nn"}}});
+}
+
+TEST(Laws, RoundedNumbers) {
+  expect_proved({{"(round (floor ?a)) => (floor ?a)", {"nn"}},
+                 {"(floor (add (floor ?a) (round ?b))) => (add (floor ?a) (round ?b))", {"n", "n"}},
+                 {"(floor (relu (ceil ?a))) => (relu (ceil ?a))", {"nn"}}});
+  expect_refuted_and_not_proved(
+      {{"(floor (mul (floor ?a) (full value=0.5))) => (mul (floor ?a) (full value=0.5))", {"nn"}},
+       {"(round (sub ?a (floor ?a))) => (sub ?a (floor ?a))", {"nn"}}});
+}
+
+TEST(Laws, StepsTellZeroFromPositive) {
+  expect_proved(
+      {{"(where (greater ?x (full value=0)) ?x (mul (sub (exp ?x) (full value=1)) "
+        "(full value=?a))) => (elu ?x alpha=?a)",
+        {"nn"}}});
+  expect_refuted_and_not_proved(
+      {{"(where (greater ?x (full value=1)) ?x (mul (sub (exp ?x) "
+        "(full value=1)) (full value=?a))) => (elu ?x alpha=?a)",
+        {"nn"}}});
+}
+
+TEST(Laws, BoundsThatAreLeftOut) {
+  expect_proved({{"(clip ?x) => ?x", {"nn"}},
+                 {"(clip ?x min=0) => (relu ?x)", {"nn"}},
+                 {"(clip ?x max=?b) => (min ?x (full value=?b))", {"nn"}}});
+  expect_refuted_and_not_proved(
+      {{"(clip ?x min=-1) => ?x", {"nn"}}, {"(clip ?x max=0) => (relu ?x)", {"nn"}}});
+}
+
+TEST(Laws, ConditionsOnRealAttributes) {
+  expect_proved(
+      {{"(relu (mul ?x (full value=?c))) => (mul (relu ?x) (full value=?c)) where ?c>=0", {"nn"}},
+       {"(relu (clip ?x min=0 max=?m)) => (clip ?x min=0 max=?m) where 0<=?m", {"nn"}},
+       {"(max (min ?x (full value=?b)) (full value=?a)) => (clip ?x min=?a max=?b) where ?a<=?b",
+        {"nn"}},
+       {"(max ?x (mul ?x (full value=?a))) => (leaky-relu ?x alpha=?a) where ?a>=0,?a<=1", {"nn"}},
+       {"(div (reduce-sum ?x axes=1) (full value=?n)) => (reduce-mean ?x axes=1) where ?n=x.1",
+        {"nn"}}});
+  expect_refuted_and_not_proved(
+      {{"(relu (mul ?x (full value=?c))) => (mul (relu ?x) (full value=?c))", {"nn"}},
+       {"(relu (mul ?x (full value=?c))) => (mul (relu ?x) (full value=?c)) where ?c<=1", {"nn"}},
+       {"(max (min ?x (full value=?b)) (full value=?a)) => (clip ?x min=?a max=?b)", {"nn"}},
+       {"(max ?x (mul ?x (full value=?a))) => (leaky-relu ?x alpha=?a) where ?a>=0", {"nn"}}});
+}
+
+TEST(Laws, ExpressionsOfRealAttributes) {
+  expect_proved({{"(layernorm (mul ?x (full value=?c)) ?s epsilon=?e) => (layernorm ?x ?s "
+                  "epsilon=?e/(?c*?c)) "
+                  "where ?c>0",
+                  {"nn", "n"}},
+                 {"(div (clip (add ?x (full value=3)) min=0 max=6) (full value=6)) => "
+                  "(hard-sigmoid ?x alpha=1/6 beta=0.5)",
+                  {"nn"}},
+                 {"(mul (reduce-sum ?x axes=1) (full value=?c)) => (mul (reduce-mean ?x axes=1) "
+                  "(full value=?c*x.1))",
+                  {"nn"}}});
+  expect_refuted_and_not_proved(
+      {{"(layernorm (mul ?x (full value=?c)) ?s epsilon=?e) => (layernorm ?x ?s "
+        "epsilon=?e/(?c*?c))",
+        {"nn", "n"}},
+       {"(layernorm (mul ?x (full value=?c)) ?s epsilon=?e) => (layernorm ?x ?s epsilon=?e/?c) "
+        "where ?c>0",
+        {"nn", "n"}},
+       {"(div (clip (add ?x (full value=3)) min=0 max=6) (full value=6)) => "
+        "(hard-sigmoid ?x alpha=1/7 beta=0.5)",
+        {"nn"}}});
+}
+
 TEST(Laws, Jumps) {
   expect_proved({{"(floor (floor ?a)) => (floor ?a)", {"nn"}},
                  {"(neg (floor (neg ?a))) => (ceil ?a)", {"nn"}},

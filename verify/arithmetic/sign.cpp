@@ -97,8 +97,11 @@ Sign image(Fn f, Sign x) {
 
 /// x joined with the values of max at x, then of min.
 Sign clipped(Sign x, const Real& low, const Real& high) {
-  Sign bottom = low.symbol ? sign::kUnknown : of_number(low.value);
-  Sign top = high.symbol ? sign::kUnknown : of_number(high.value);
+  return clipped(x, low.symbol ? sign::kUnknown : of_number(low.value),
+                 high.symbol ? sign::kUnknown : of_number(high.value));
+}
+
+Sign clipped(Sign x, Sign bottom, Sign top) {
   auto larger = [](Sign a, Sign b) {
     if (a == b || b == sign::kNegative) return a;
     return a == sign::kNegative || b == sign::kPositive ? b : a;

@@ -71,6 +71,7 @@ Sign domain_sign(Fn f);
 Sign image(Fn f, Sign x);
 /// Of min(max(x, low), high) for x of this sign; an unknown bound says nothing.
 Sign clipped(Sign x, const Real& low, const Real& high);
+Sign clipped(Sign x, Sign low, Sign high);
 /// Of a number between two others; nullopt: no bound. `open`: the bound itself is not taken.
 struct Bound {
   std::optional<Sign> value;  ///< the bound's own sign

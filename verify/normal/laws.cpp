@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "verify/normal/alike.h"
 #include "verify/normal/factors.h"
@@ -41,17 +42,19 @@ std::optional<Sum> exponential(const Sum& s);
 std::optional<Sum> reciprocal(const Sum& s, const Context& context);
 std::optional<Sum> root(const Sum& s, const Context& context);
 std::optional<Sum> rectified(const Sum& s, const Context& context);
+std::optional<Sum> logarithm(const Sum& s, const Context& context);
 std::optional<Sum> odd(const Atom& a);
-std::optional<Sum> jumping(const Atom& a, const Context& context);
+std::optional<Sum> even(const Atom& a);
+std::optional<Sum> bounded(const Atom& a, const Context& context);
 Sum expanded(const Atom& a);
 
 }  // namespace
 
 std::optional<Sum> rewritten(const Atom& a, const Context& context) {
   if (a.kind == Atom::Max) return maximum(a, context);
+  if (a.kind == Atom::Clip) return bounded(a, context);
   bool by_exp = is_function(a, Fn::Sigmoid) || is_function(a, Fn::Tanh);
-  if (a.kind == Atom::Clip ? context.laws >= Laws::Clips : by_exp && context.laws == Laws::All)
-    return expanded(a);
+  if (by_exp && context.laws == Laws::All) return expanded(a);
   if (a.kind != Atom::Apply) return std::nullopt;
   switch (static_cast<Fn>(a.head)) {
     case Fn::Exp:
@@ -62,7 +65,12 @@ std::optional<Sum> rewritten(const Atom& a, const Context& context) {
       return root(*a.argument, context);
     case Fn::Relu:
       return rectified(*a.argument, context);
+    case Fn::Log:
+      return logarithm(*a.argument, context);
+    case Fn::Cos:
+      return even(a);
     default:
+      if (auto same = whole(a)) return same;
       if (function_facts(a)->jumps)
         if (auto value = jumping(a, context)) return value;
       return function_facts(a)->odd ? odd(a) : std::nullopt;
@@ -71,9 +79,26 @@ std::optional<Sum> rewritten(const Atom& a, const Context& context) {
 
 namespace {
 
-/// exp(x + y) = exp(x) exp(y), exp(n x) = exp(x)^n, exp(0) = 1.
+/// x^n, also for n < 0.
+Sum integer_power(const Sum& x, int64_t n) {
+  Sum factor = n < 0 ? function_of(Fn::Recip, x) : x, r = number({1, 1});
+  for (int64_t k = std::abs(n); k > 0; --k) r = r * rename_bound(factor);
+  return r;
+}
+
+/// exp(x + y) = exp(x) exp(y), exp(n x) = exp(x)^n, exp(0) = 1, exp(n log x) = x^n.
 std::optional<Sum> exponential(const Sum& s) {
   if (s.products.empty()) return number({1, 1});
+  for (size_t k = 0; k < s.products.size(); ++k) {
+    const Product& p = s.products[k];
+    bool log = bare(p) && p.atoms.size() == 1 && is_function(p.atoms[0], Fn::Log) &&
+               p.coefficient.d == 1 && std::abs(p.coefficient.n) <= kMaxPower;
+    if (!log) continue;
+    Sum rest = s;
+    drop(rest.products, k);
+    return integer_power(*p.atoms[0].argument, p.coefficient.n) *
+           function_of(Fn::Exp, std::move(rest));
+  }
   auto power = [](const Product& p) {
     int64_t n = std::abs(p.coefficient.n);
     return bare(p) && n <= kMaxPower ? n : 1;
@@ -127,8 +152,32 @@ std::optional<Sum> reciprocal(const Sum& s, const Context& context) {
   return r;
 }
 
+/// The absolute value.
+Sum absolute_value(const Sum& x) {
+  return function_of(Fn::Relu, x) + function_of(Fn::Relu, scaled(rename_bound(x), {-1, 1}));
+}
+
+/// sqrt(x + y / d^2) = sqrt(x d^2 + y) / d for d > 0.
+std::optional<Sum> root_of_quotient(const Sum& s, const Context& context) {
+  for (const Product& p : s.products)
+    for (size_t i = 0; i < p.atoms.size(); ++i) {
+      const Atom& d = p.atoms[i];
+      if (!is_function(d, Fn::Recip) || mentions_any(d, p.bound)) continue;
+      auto same = [&](const Atom& a, const Product&) {
+        return is_function(a, Fn::Recip) && same_atom(a, d, context);
+      };
+      bool twice = std::any_of(p.atoms.begin() + static_cast<std::ptrdiff_t>(i) + 1, p.atoms.end(),
+                               [&](const Atom& a) { return same(a, p); });
+      if (!twice || !sign_of(d, context).positive()) continue;
+      Sum once = without_denominator(s.products, d, same);
+      return sum_of(d) * function_of(Fn::Sqrt, without_denominator(once.products, d, same));
+    }
+  return std::nullopt;
+}
+
 /// The root of a product, of the factors that are known not to be negative.
 std::optional<Sum> root(const Sum& s, const Context& context) {
+  if (s.products.size() > 1 && !context.facts.empty()) return root_of_quotient(s, context);
   if (s.products.size() != 1 || !bare(s.products[0])) return std::nullopt;
   Product rest = s.products[0];
   Sum out = number({1, 1});
@@ -145,6 +194,17 @@ std::optional<Sum> root(const Sum& s, const Context& context) {
     if (is_function(a, Fn::Exp)) {
       out = out * function_of(Fn::Exp, scaled(*a.argument, {1, 2}));
       drop(rest.atoms, i);
+      found = true;
+      continue;
+    }
+    size_t twin = i + 1;
+    while (context.laws >= Laws::Clips && twin < rest.atoms.size() &&
+           !same_atom(a, rest.atoms[twin], context))
+      ++twin;
+    if (context.laws >= Laws::Clips && twin < rest.atoms.size()) {
+      drop(rest.atoms, twin);
+      drop(rest.atoms, i);
+      out = out * absolute_value(sum_of(a));
       found = true;
       continue;
     }
@@ -168,39 +228,97 @@ std::optional<Sum> root(const Sum& s, const Context& context) {
   return one ? out : out * function_of(Fn::Sqrt, single(rest));
 }
 
+/// log(exp x) = x, log(1/x) = -log x, log(x y) = log x + log y where x is known to be positive;
+/// what is left is positive too, since the product is.
+std::optional<Sum> logarithm(const Sum& s, const Context& context) {
+  if (s.products.empty()) return std::nullopt;
+  auto [factors, rest] = common_factors(s, {}, context);
+  Rational c = leading(rest);
+  bool number_left = is_number(rest);
+  if (c.n <= 0) c = {1, 1};
+  if (number_left && factors.empty())
+    return c == Rational{1, 1} && rest.products[0].coefficient == c ? std::optional(Sum{})
+                                                                    : std::nullopt;
+  Sum out;
+  std::vector<Atom> kept;
+  bool found = !(c == Rational{1, 1});
+  bool alone = number_left && factors.size() == 1 && !found;
+  if (found) out = function_of(Fn::Log, number(c));
+  for (const Atom& a : factors) {
+    if (is_function(a, Fn::Exp)) {
+      out = std::move(out) + *a.argument;
+    } else if (!sign_of(a, context).positive()) {
+      kept.push_back(a);
+      continue;
+    } else if (is_function(a, Fn::Recip)) {
+      out = difference(std::move(out), function_of(Fn::Log, *a.argument));
+    } else if (a.kind == Atom::Recip) {
+      Sum n = sum_of(integer_atom(Atom::Number, a.positions[0]));
+      out = difference(std::move(out), function_of(Fn::Log, std::move(n)));
+    } else if (alone) {
+      return std::nullopt;
+    } else {
+      out = std::move(out) + function_of(Fn::Log, sum_of(a));
+    }
+    found = true;
+  }
+  if (!found) return std::nullopt;
+  rest = scaled(product_of(kept, {1, 1}) * rest, inverse_of(c));
+  bool one = is_number(rest) && rest.products[0].coefficient == Rational{1, 1};
+  return one ? out : out + function_of(Fn::Log, std::move(rest));
+}
+
 /// relu(x) is x or 0 where the sign is known; relu(c x) = c relu(x) for c that is not negative.
 std::optional<Sum> rectified(const Sum& s, const Context& context) {
   if (s.products.empty()) return Sum{};
   Sign known = sign_of(s, context);
   if (known.not_negative()) return s;
   if (known.not_positive()) return Sum{};
-  auto factor = positive_factor(s, {}, context, context);
-  if (!factor) return std::nullopt;
-  return factor->outside * function_of(Fn::Relu, std::move(factor->inside));
+  if (auto factor = positive_factor(s, {}, context, context))
+    return factor->outside * function_of(Fn::Relu, std::move(factor->inside));
+  if (s.products.size() < 2 || context.facts.empty()) return std::nullopt;
+  auto [factors, rest] = common_factors(s, {}, context);
+  if (factors.empty()) return std::nullopt;
+  Sign other = sign_of(rest, context);
+  Rational turn{other.not_negative() ? 1 : -1, 1};
+  if (!other.one_sided()) return std::nullopt;
+  return scaled(rest, turn) * function_of(Fn::Relu, product_of(factors, turn));
 }
 
-/// The value at a number; floor(x + n) = floor(x) + n; step(x) is 1 or 0 where the sign is known,
-/// step(c x) = step(x) for c > 0.
-std::optional<Sum> jumping(const Atom& a, const Context& context) {
+/// cos(-x) = cos(x).
+std::optional<Sum> even(const Atom& a) {
   const Sum& x = *a.argument;
-  auto f = static_cast<Fn>(a.head);
-  if (is_number(x))
-    if (auto n = integer_value(f, x.products[0].coefficient)) return number({*n, 1});
-  if (f == Fn::Floor)
-    for (size_t k = 0; k < x.products.size() && x.products.size() > 1; ++k) {
-      Sum summand = single(x.products[k]), rest = x;
-      if (!is_number(summand) || summand.products[0].coefficient.d != 1) continue;
-      drop(rest.products, k);
-      return function_of(f, std::move(rest)) + summand;
-    }
-  if (f != Fn::Step || x.products.empty()) return std::nullopt;
-  Sign known = sign_of(x, context);
-  if (implies(known, sign::kPositive)) return number({1, 1});
-  if (known.not_positive()) return Sum{};
-  Rational c = leading(x);
-  if (c.n < 0) c.n = -c.n;
-  if (c == Rational{1, 1}) return std::nullopt;
-  return function_of(f, scaled(x, inverse_of(c)));
+  if (x.products.empty() || leading(x).n >= 0) return std::nullopt;
+  return function_of(static_cast<Fn>(a.head), scaled(x, {-1, 1}));
+}
+
+/// The largest float stands for a bound that is left out: it is none.
+bool is_bound(const Real& r) {
+  return r.symbol || std::abs(r.value) < std::numeric_limits<float>::max();
+}
+
+Sum value_of(const Real& r) {
+  if (auto n = rational_of(r)) return number(*n);
+  Atom unknown;
+  unknown.kind = Atom::Opaque;
+  unknown.reals = {r};
+  return sum_of(std::move(unknown));
+}
+
+/// A clip by relu: min(max(x, low), high) = high - relu(high - low - relu(x - low)).
+std::optional<Sum> bounded(const Atom& a, const Context& context) {
+  bool below = is_bound(a.reals[0]), above = is_bound(a.reals[1]);
+  if ((!below && a.reals[0].value > 0) || (!above && a.reals[1].value < 0)) return std::nullopt;
+  if (!below && !above) return *a.argument;
+  if (context.laws < Laws::Clips) return std::nullopt;
+  auto minus = [](Sum s, const Sum& t) { return difference(std::move(s), t); };
+  const Sum &x = *a.argument, low = value_of(a.reals[0]), high = value_of(a.reals[1]);
+  if (!below) return minus(high, function_of(Fn::Relu, minus(high, x)));
+  Sum raised = function_of(Fn::Relu, minus(x, low));
+  if (!above) return low + raised;
+  if (sign_of(minus(high, low), context).not_negative())
+    return minus(low + raised, function_of(Fn::Relu, minus(x, high)));
+  return minus(high, function_of(Fn::Relu, minus(minus(high, low), raised)));
 }
 
 /// f(-x) = -f(x).
@@ -210,24 +328,10 @@ std::optional<Sum> odd(const Atom& a) {
   return scaled(function_of(static_cast<Fn>(a.head), scaled(x, {-1, 1})), {-1, 1});
 }
 
-/// By exp and relu. min(max(x, low), high) = high - relu(high - low - relu(x - low)).
+/// By exp.
 Sum expanded(const Atom& a) {
   const Sum& x = *a.argument;
-  auto real = [](const Real& r) {
-    if (auto n = rational_of(r)) return number(*n);
-    Atom unknown;
-    unknown.kind = Atom::Opaque;
-    unknown.reals = {r};
-    return sum_of(std::move(unknown));
-  };
   auto minus = [](Sum s, const Sum& t) { return difference(std::move(s), t); };
-  if (a.kind == Atom::Clip) {
-    Sum low = real(a.reals[0]), high = real(a.reals[1]);
-    Sum above = function_of(Fn::Relu, minus(x, low));
-    bool ordered = !a.reals[0].symbol && !a.reals[1].symbol && a.reals[0].value <= a.reals[1].value;
-    if (ordered) return minus(low + above, function_of(Fn::Relu, minus(x, high)));
-    return minus(high, function_of(Fn::Relu, minus(minus(high, low), above)));
-  }
   if (is_function(a, Fn::Sigmoid))
     return function_of(Fn::Recip, number({1, 1}) + function_of(Fn::Exp, scaled(x, {-1, 1})));
   Sum e = number({1, 1}) + function_of(Fn::Exp, scaled(x, {2, 1}));

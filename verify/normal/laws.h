@@ -16,6 +16,11 @@ std::optional<Sum> combined(const Product& p, const Context& domain);
 /// The sum with products that are the same but for their coefficients made one.
 Sum merged(Sum s, const Context& context);
 
+/// What a function that rounds makes of what is rounded so already.
+std::optional<Sum> whole(const Atom& a);
+/// What a function that jumps makes of a number, of a whole summand, and of a known sign.
+std::optional<Sum> jumping(const Atom& a, const Context& context);
+
 /// What a maximum, whose argument is in normal form, is equal to; nullopt: no law applies.
 /// max(f + c) = max(f) + c, max(c f) = c max(f), max max f = max f, max(g(f)) = g(max f).
 std::optional<Sum> maximum(const Atom& a, const Context& context);

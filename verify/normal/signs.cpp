@@ -92,6 +92,12 @@ Sign further(const Known& k, const Sum& s, const Context& context) {
   return sum(k.sign, sign_of(d.products[0].coefficient));
 }
 
+bool has_maximum(const Sum& s) {
+  return std::ranges::any_of(s.products, [](const Product& p) {
+    return std::ranges::any_of(p.atoms, [](const Atom& a) { return a.kind == Atom::Max; });
+  });
+}
+
 /// What `r` says of s and what is known of it, up to a factor.
 Sign with_known(Sign r, const Sum& s, const Context& context) {
   if (s.products.empty() || context.facts.empty() || context.depth.facts > 1) return r;
@@ -101,8 +107,13 @@ Sign with_known(Sign r, const Sum& s, const Context& context) {
   Sum unit = scaled(s, inverse_of(c));
   for (const Known& k : context.facts) {
     Sign x = product(k.sign, sign_of(c));
-    if (implies(r, x)) continue;  // no news
-    if (!covers(k, unit, inner)) x = product(further(k, unit, inner), sign_of(c));
+    bool news = !implies(r, x) || (has_maximum(unit) && !implies(r, negated(x)));
+    if (!news) continue;
+    if (!covers(k, unit, inner)) {
+      // Of maxima of one outline none comes first: c may have either sign.
+      bool turned = has_maximum(unit) && covers(k, scaled(unit, {-1, 1}), inner);
+      x = turned ? negated(x) : product(further(k, unit, inner), sign_of(c));
+    }
     r = meet(r, x);
   }
   return r;
@@ -115,8 +126,17 @@ Sign sign_of_kind(const Atom& a, const Context& context) {
       if (context.implies(Poly(1) <= a.positions[0], Products::Opaque)) return sign::kPositive;
       return context.implies(Poly(0) <= a.positions[0], Products::Opaque) ? sign::kNotNegative
                                                                           : sign::kUnknown;
-    case Atom::Clip:
-      return clipped(sign_of(*a.argument, context), a.reals[0], a.reals[1]);
+    case Atom::Clip: {
+      auto of_bound = [&](const Real& r) {
+        Atom bound;
+        bound.kind = Atom::Opaque;
+        bound.reals = {r};
+        return sign_of(bound, context);
+      };
+      Sign x = sign_of(*a.argument, context);
+      if (context.facts.empty()) return clipped(x, a.reals[0], a.reals[1]);
+      return clipped(x, of_bound(a.reals[0]), of_bound(a.reals[1]));
+    }
     case Atom::Max: {  // one of the values, where there is one
       Sign x = sign_of(*a.argument, context.where(a.guard));
       if (!context.maxima_defined && !has_element(a, context)) x = sign::kUnknown;

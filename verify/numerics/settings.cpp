@@ -3,19 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/rng.h"
+#include "ir/algebra/real_expression.h"
+#include "ir/rule/family.h"
 #include "verify/refute/sampling.h"
 
 namespace regraft::verify {
 namespace {
 
-constexpr size_t kSignatures = 4;
+constexpr size_t kSignatures = 4, kMembers = 6;
 constexpr size_t kSizesTried = 40;  // not all of them give every window an element
 constexpr int64_t kLong = 40;       // size of a long axis
 constexpr size_t kLongTried = 4, kLongAxes = 2;
 constexpr int64_t kSettingElements = 3000;
 constexpr size_t kRealDraws = 3;
+constexpr size_t kRealsTried = 200;  // until a condition holds
 constexpr double kReals[] = {0.25, -1.7, 3, 1e-3, 1e-7, 0, 100, -1};
 
 /// The values that attributes have when nobody sets them, by the symbol that stands for them.
@@ -32,6 +36,29 @@ RealValues usual_values(const RuleInstance& instance) {
   return r;
 }
 
+/// Gives expressions their values; false where a condition of the rule does not hold.
+bool settle(const RuleInstance& instance, const Valuation& sizes, RealValues& reals) {
+  SymbolPool& pool = instance.lhs.pool();
+  auto value = [&](const std::string& text) {
+    auto named = [&](const std::string& name) -> std::optional<double> {
+      Var v = symbol_of_name(name, pool);
+      if (name[0] == '?') return reals.count(v) ? std::optional(reals.at(v)) : std::nullopt;
+      return sizes.count(v) ? std::optional<double>(sizes.at(v)) : std::nullopt;
+    };
+    return value_of(expression_of(text), named).value_or(std::nan(""));
+  };
+  for (const RealCondition& c : instance.real_conditions)
+    for (const auto& [one, other] : {std::pair(c.first, c.second), std::pair(c.second, c.first)})
+      if (c.relation == Relation::Equal && one[0] == '?' && other[0] != '?')
+        reals[symbol_of_name(one, pool)] = value("=" + other);
+  for (auto& [v, x] : reals)
+    if (is_expression(v->name)) x = static_cast<float>(value(v->name));
+  return std::all_of(instance.real_conditions.begin(), instance.real_conditions.end(),
+                     [&](const RealCondition& c) {
+                       return holds(value("=" + c.first), c.relation, value("=" + c.second));
+                     });
+}
+
 RealValues hostile_values(const RuleInstance& instance, Rng& rng) {
   RealValues r = usual_values(instance);
   for (auto& [v, x] : r)
@@ -44,6 +71,13 @@ class Collector {
   explicit Collector(uint64_t seed) : seed_(seed), rng_(seed) {}
 
   Settings run(const Rule& rule) {
+    if (is_family(rule)) {
+      std::vector<Member> some = some_members(rule, 1);
+      for (size_t k = 0; k < std::min(some.size(), kMembers); ++k)
+        if (auto made = instantiate(some[k].rule, some[k].rule.domain[0]))
+          add_instance(*std::move(made));
+      return std::move(out_);
+    }
     size_t n = rule.domain.size(), wanted = std::min(n, kSignatures);
     for (size_t k = 0; k < wanted; ++k)
       if (auto made = instantiate(rule, rule.domain[wanted == 1 ? 0 : k * (n - 1) / (wanted - 1)]))
@@ -73,6 +107,10 @@ class Collector {
     add_long(instance, sizes[0]);
   }
   bool add(const RuleInstance& instance, const Valuation& sizes, RealValues reals) {
+    for (size_t tries = 0; !settle(instance, sizes, reals); ++tries) {
+      if (tries == kRealsTried) return false;
+      reals = hostile_values(instance, rng_);
+    }
     auto p = float_program(instance, sizes, reals);
     if (p) out_.all.push_back({&instance, sizes, std::move(reals), *std::move(p)});
     return p.has_value();
@@ -88,7 +126,8 @@ class Collector {
       if (!space.complete(sizes)) continue;
       int64_t elements = total_elements(instance, sizes);
       if (elements < 0 || elements > kSettingElements || found.size() == kLongTried) continue;
-      RealValues reals = usual_values(instance);
+      RealValues reals = out_.all[0].reals;
+      settle(instance, sizes, reals);
       auto p = float_program(instance, sizes, reals);
       if (!p || p->elements.empty()) continue;
       const auto& e = p->elements[0];

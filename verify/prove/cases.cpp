@@ -21,8 +21,9 @@ struct Question {
 
 /// What decides a relu, a step or a factor of a maximum, and depends on no bound variable: the
 /// argument or, of a product, a factor. `decided`: the sign is known.
+enum class Kinds : uint8_t { Steps, Others };
 std::optional<Question> deciding(const std::vector<Product>& products, std::vector<Var> bound,
-                                 const Decided& decided) {
+                                 const Decided& decided, Kinds kinds) {
   for (const auto& p : products) {
     std::vector<Var> inner = bound;
     inner.insert(inner.end(), p.bound.begin(), p.bound.end());
@@ -30,16 +31,19 @@ std::optional<Question> deciding(const std::vector<Product>& products, std::vect
       if (!a.argument) continue;
       std::vector<Var> within = inner;
       within.insert(within.end(), a.bound.begin(), a.bound.end());
-      if (auto s = deciding(a.argument->products, within, decided)) return s;
+      if (auto s = deciding(a.argument->products, within, decided, kinds)) return s;
       auto free = [&](const auto& x) { return !mentions_any(x, within); };
       if (a.argument->products.empty()) continue;
       const Product& x = a.argument->products[0];
       bool factors = a.argument->products.size() == 1 && x.atoms.size() > 1;
-      if (a.kind == Atom::Max && factors && x.bound.empty())
+      if (a.kind == Atom::Max && factors && x.bound.empty() && kinds == Kinds::Others)
         for (const Atom& f : x.atoms)
           if (free(f) && !decided(f)) return Question{sum_of(f)};
       if (!free(*a.argument)) continue;
-      if (is_function(a, Fn::Step)) return Question{*a.argument, sign::kPositive};
+      if (kinds == Kinds::Steps) {
+        if (is_function(a, Fn::Step)) return Question{*a.argument, sign::kPositive};
+        continue;
+      }
       if (!is_function(a, Fn::Relu)) continue;
       bool plain = factors && x.bound.empty() && x.guard.empty();
       return Question{plain ? sum_of(x.atoms[0]) : *a.argument};
@@ -101,10 +105,11 @@ bool Cases::zero_where_or_not(const Sum& rest, const Conjunction& guard, const C
 /// Once for each sign of what decides something.
 bool Cases::zero_by_sign(const Sum& rest, const Context& context) {
   if (implies(sign_of(rest, context), sign::kZero)) return true;
-  auto question = deciding(rest.products, {}, [&](const Atom& a) {
-    Sign x = sign_of(sum_of(a), context);
-    return x.one_sided();
-  });
+  auto decided = [&](const Atom& a) { return sign_of(sum_of(a), context).one_sided(); };
+  // A step tells 0 from what is positive, which decides a relu of the same argument, not vice
+  // versa.
+  auto question = deciding(rest.products, {}, decided, Kinds::Steps);
+  if (!question) question = deciding(rest.products, {}, decided, Kinds::Others);
   if (!question) return false;
   ++cases_;
   for (Sign x : {question->yes, question->no})

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "verify/normal/alike.h"
+#include "verify/normal/laws.h"
+#include "verify/normal/match.h"
 #include "verify/normal/ranges.h"
 #include "verify/normal/signs.h"
 #include "verify/normal/simplify.h"
@@ -55,6 +57,23 @@ bool same_partial(const Partial& a, const Partial& b) {
   return alike(as_product(a), as_product(b));
 }
 
+/// The sign of s is as needed, perhaps by that of s times a positive denominator.
+bool has_sign(const Sum& s, Sign needed, const Context& context, int depth = 0) {
+  constexpr int kDeepest = 3;
+  if (implies(sign_of(s, context), needed)) return true;
+  if (depth == kDeepest || context.facts.empty()) return false;
+  for (const Product& p : s.products)
+    for (const Atom& d : p.atoms) {
+      if (!is_function(d, Fn::Recip) || mentions_any(d, p.bound)) continue;
+      if (!sign_of(d, context).positive()) continue;
+      Sum times = without_denominator(s.products, d, [&](const Atom& a, const Product&) {
+        return is_function(a, Fn::Recip) && same_atom(a, d, context);
+      });
+      return has_sign(merged(normal_form(times, context), context), needed, context, depth + 1);
+    }
+  return false;
+}
+
 /// Why 1/s or the root of s may be undefined; nullopt: it is not.
 std::optional<std::string> why_undefined(Fn f, const Sum& argument, const Context& context) {
   if (context.refuted(Products::Opaque)) return std::nullopt;
@@ -66,7 +85,7 @@ std::optional<std::string> why_undefined(Fn f, const Sum& argument, const Contex
       return why_undefined(f, s, context.where(negate(g)));
     }
   Sign needed = domain_sign(f);
-  if (needed == sign::kNotZero ? not_zero(s, context) : implies(sign_of(s, context), needed))
+  if (needed == sign::kNotZero ? not_zero(s, context) : has_sign(s, needed, context))
     return std::nullopt;
   std::string_view outside = needed.may_be_zero()       ? "negative"
                              : needed.may_be_negative() ? "zero"

@@ -1,5 +1,7 @@
 #include "verify/prove/equality.h"
 
+#include <set>
+
 #include "verify/normal/match.h"
 #include "verify/normal/ranges.h"
 #include "verify/normal/sums.h"
@@ -47,6 +49,54 @@ bool zero_at_each_position(const Sum& sum, const Context& context) {
   return zero_unrolled(sum, context);
 }
 
+/// A quotient of a sum that has few values where the context holds, and how many.
+struct FewValues {
+  Var quotient = nullptr;
+  int64_t count = 0;
+};
+
+std::optional<FewValues> few_values(const Sum& s, const Context& context, std::set<Var>& seen) {
+  constexpr int64_t kMost = 4;
+  std::optional<FewValues> found;
+  auto visit = [&](auto& self, const Poly& e) -> void {
+    for (const auto& t : e.terms())
+      for (Var v : t.monomial) {
+        if (found || v->kind != SymbolKind::Quotient || !seen.insert(v).second) continue;
+        self(self, *v->numerator);
+        const Poly &n = *v->numerator, &d = *v->denominator;
+        auto bound = [](Var x) { return x->kind == SymbolKind::Bound; };
+        if (found || any_symbol(n, bound) || any_symbol(d, bound)) continue;
+        for (int64_t k = 1; k <= kMost && !found; ++k)
+          if (context.implies(Poly(0) <= n && n < Poly(k) * d)) found = {v, k};
+      }
+  };
+  for (const Product& p : s.products) {
+    for_each_poly(p, [&](const Poly& e) { visit(visit, e); });
+    for (const Atom& a : p.atoms)
+      if (!found && a.argument) found = few_values(*a.argument, context, seen);
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+/// Values of quotients that have few one after the other: what lies in each of the parts that were
+/// concatenated or tiled.
+bool zero_at_each_quotient(const Sum& sum, const Context& context, int depth = 0) {
+  constexpr int kDeepest = 4;
+  std::set<Var> seen;
+  auto few = depth < kDeepest ? few_values(sum, context, seen) : std::nullopt;
+  if (!few) return depth > 0 && is_zero(sum, context);
+  const Poly &n = *few->quotient->numerator, &d = *few->quotient->denominator;
+  for (int64_t k = 0; k < few->count; ++k) {
+    if (!context.budget().split()) return false;
+    const Context part = context.where(Poly(k) * d <= n && n < Poly(k + 1) * d);
+    if (part.refuted()) continue;
+    if (!zero_at_each_quotient(substitute(sum, {{few->quotient, Poly(k)}}), part, depth + 1))
+      return false;
+  }
+  return true;
+}
+
 Verdict stuck_at(const std::string& place) {
   return {VerdictKind::Unknown, "stuck at" + place.substr(0, 200)};
 }
@@ -75,6 +125,7 @@ Verdict prove_equal(const Side& left, const Side& right, const Context& given) {
   }
   if (zero_unrolled(sum, context)) return proved;
   if (looks_up(sum) && zero_at_each_position(sum, context)) return proved;
+  if (zero_at_each_quotient(sum, context)) return proved;
   if (functions) {
     if (!learnt) learnt = learn_from(left, context);
     learnt->maxima_defined = has_maxima(left.value, right.value, context);

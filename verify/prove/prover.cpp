@@ -3,6 +3,7 @@
 #include "verify/normal/sums.h"
 #include "verify/prove/equality.h"
 #include "verify/prove/lowering.h"
+#include "verify/prove/reals.h"
 
 namespace regraft::verify {
 namespace {
@@ -89,7 +90,7 @@ class Case {
       : instance_(instance),
         sizes_(solved.sizes),
         fractions_(fractions),
-        context_(solver, budget, solved.domain) {}
+        context_(learn_conditions(Context(solver, budget, solved.domain), instance, sizes_)) {}
   Verdict run() const;
 
  private:
@@ -101,7 +102,9 @@ class Case {
   };
   Lowered lower(const Graph& g, Value v, std::span<const Poly> position) const;
   /// With sizes and numbers as they are known.
-  Sum known(const Sum& s) const { return with_fractions(substitute(s, sizes_), fractions_); }
+  Sum known(const Sum& s) const {
+    return with_fractions(substitute(with_expressions(s, instance_), sizes_), fractions_);
+  }
   Verdict prove_output(size_t k) const;
   /// Follows from what the left side requires; equal sizes are one symbol there.
   bool implied(const Formula& f) const { return context_.implies(substitute(f, sizes_)); }
@@ -143,6 +146,8 @@ Verdict Case::run() const {
   if (context_.refuted()) return {VerdictKind::ProvedAllSizes, {}};  // no sizes are like this
   for (const auto& f : instance_.requires_rhs)
     if (!implied(f)) return unknown("not implied: " + to_string(f));
+  if (auto e = undefined_expression(instance_, sizes_, context_))
+    return unknown("an attribute may divide by zero: " + *e);
   for (size_t k = 0; k < instance_.lhs.outputs().size(); ++k)
     if (Verdict v = prove_output(k); v.kind != VerdictKind::ProvedAllSizes) return v;
   return {VerdictKind::ProvedAllSizes, {}};

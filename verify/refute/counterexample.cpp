@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "ir/algebra/real_expression.h"
 #include "ir/rule/pattern.h"
 #include "verify/refute/sampling.h"
 
@@ -223,9 +224,21 @@ void name_values(Counterexample& c, const RuleInstance& instance, const Valuatio
 
 /// The rule with numbers for real attribute variables.
 Rule with_reals(Rule rule, const std::map<std::string, double>& reals) {
+  auto with_numbers = [&](const std::string& text) {
+    return print(expression_of("=" + text), [&](const std::string& name) {
+      auto it = name[0] == '?' ? reals.find(name.substr(1)) : reals.end();
+      return it == reals.end() ? name : "(" + text::print(it->second) + ")";
+    });
+  };
+  for (RealCondition& c : rule.real_where)
+    c = {with_numbers(c.first), with_numbers(c.second), c.relation};
   for (Pattern* side : {&rule.lhs, &rule.rhs})
     for (PatternNode& n : side->nodes)
       for (size_t k = 0; k < n.attrs.reals.size(); ++k) {
+        if (const std::string& text = real_variable(n, k); is_expression(text)) {
+          n.real_vars[k] = "=" + with_numbers(text.substr(1));
+          continue;
+        }
         auto it = reals.find(real_variable(n, k));
         if (it == reals.end()) continue;
         n.attrs.reals[k] = {it->second, nullptr};

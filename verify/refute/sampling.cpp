@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "ir/algebra/real_expression.h"
 #include "verify/arithmetic/walk.h"
 
 namespace regraft::verify {
@@ -29,8 +30,16 @@ void collect(const Graph& g, Symbols& out) {
         for (const Poly& d : *t.shape) collect(d, out);
     for (const auto& list : n.attrs.ints)
       for (const Poly& p : list) collect(p, out);
-    for (const Real& r : n.attrs.reals)
-      if (r.symbol) out.insert(r.symbol);
+    for (const Real& r : n.attrs.reals) {
+      if (!r.symbol) continue;
+      if (!is_expression(r.symbol->name)) {
+        out.insert(r.symbol);
+        continue;
+      }
+      for_each_name(expression_of(r.symbol->name), [&](const std::string& name) {
+        out.insert(symbol_of_name(name, *r.symbol->pool));
+      });
+    }
   }
 }
 
@@ -97,7 +106,17 @@ bool SizeSpace::complete(Valuation& sizes) const {
     if (x < v->min || x > 4096) return false;
     sizes[v] = x;
   }
-  return evaluate(instance_.requires_lhs, sizes);
+  return evaluate(instance_.requires_lhs, sizes) &&
+         std::all_of(instance_.real_conditions.begin(), instance_.real_conditions.end(),
+                     [&](const RealCondition& c) { return holds_at(c, sizes); });
+}
+
+bool SizeSpace::holds_at(const RealCondition& c, const Valuation& sizes) const {
+  auto value = [&](const std::string& text) {
+    Var v = instance_.lhs.pool().named("=" + text, 0);
+    return evaluate(Attrs<Poly>{{}, {{0, v}}}, sizes).reals[0].value;
+  };
+  return holds(value(c.first), c.relation, value(c.second));
 }
 
 bool SizeSpace::for_each(int64_t excess, const std::function<bool(const Valuation&)>& visit) const {

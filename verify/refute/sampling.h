@@ -24,6 +24,7 @@ class SizeSpace {
   bool for_each(int64_t excess, const std::function<bool(const Valuation&)>& visit) const;
 
  private:
+  bool holds_at(const RealCondition& c, const Valuation& sizes) const;
   const RuleInstance& instance_;
   SolvedDomain solved_;
   std::vector<Var> free_, dependent_;

@@ -3,8 +3,8 @@
 #include <functional>
 #include <mutex>
 
-#include "gen/minimise/sized_egraph.h"
-#include "ir/egraph/ematch.h"
+#include "gen/derive/sized_matcher.h"
+#include "ir/rule/family.h"
 
 namespace regraft::gen {
 
@@ -14,8 +14,16 @@ struct Match {
   std::vector<std::optional<std::vector<int64_t>>> lists;
   std::vector<std::optional<int64_t>> numbers;
   std::vector<std::optional<double>> reals;
+  AxisValues axes;            ///< of a family of rules
   std::vector<EValue> roots;  ///< what each output matched
   std::vector<std::pair<EValue, EValue>> premises;
+};
+
+/// What one run found.
+struct Matches {
+  std::vector<Match> found;
+  uint64_t steps = 0;
+  bool cut = false;  ///< a limit ended it
 };
 
 /// A rule made ready for matching at given sizes, in both directions. Const use is thread-safe.
@@ -31,18 +39,25 @@ class Matchable {
   const OpDef* root(Direction d) const;
 
   using Accept = std::function<bool(const Match&)>;
-  /// The matches that `accept` takes, at most `limit`. `anything` are the classes (sorted) that a
-  /// variable alone may stand for, and several calls side by side.
-  std::vector<Match> matches(const SizedEGraph& graph, Direction d,
-                             const std::vector<EValue>& anything, size_t limit,
-                             const Accept& accept) const;
+  /// The matches that `accept` takes. `anything` are the classes (sorted) that a variable alone may
+  /// stand for, and several calls side by side.
+  Matches matches(const SizedEGraph& graph, const TermSizes& sizes, Direction d,
+                  const std::vector<EValue>& anything, const MatchLimits& limits,
+                  const Accept& accept) const;
+  /// What an e-graph must have for a match, as hashes: operators, calls with a call as operand,
+  /// attributes that are given. In the order of the calls.
+  std::vector<uint64_t> features(Direction d) const;
   /// The rule holds for the sizes and attributes of the match.
   bool applies(const SizedEGraph& graph, const Match& match) const;
-  /// Calls of the larger output of the other side, as a tree.
-  int32_t result_size(const SizedEGraph& graph, Direction d, const Match& match) const;
+  /// The least size of a root's term that has an output of the other side as a part.
+  int32_t result_size(const TermSizes& sizes, Direction d, const Match& match) const;
+  /// The outputs of a side, and the equalities by which calls that were there already are its own.
+  struct Made {
+    std::vector<EValue> outputs;
+    std::vector<std::pair<EValue, EValue>> premises;
+  };
   /// Adds the other side's outputs. nullopt: they are not well-formed.
-  std::optional<std::vector<EValue>> result(SizedEGraph& graph, Direction d,
-                                            const Match& match) const;
+  std::optional<Made> result(SizedEGraph& graph, Direction d, const Match& match) const;
 
  private:
   friend class SideMatcher;
@@ -55,6 +70,7 @@ class Matchable {
   };
   struct Ints {
     int list = -1;  ///< number of the list variable
+    const AxisTerm* axes = nullptr;
     std::vector<Number> numbers;
   };
   struct Call {
@@ -66,12 +82,14 @@ class Matchable {
     const Pattern* pattern = nullptr;
     EPattern order;
     std::vector<Call> calls;
+    std::vector<PatternRef> made;  ///< outputs of calls that are read, operands first
     bool binds_all = false;
   };
   struct SizeSymbol {
     Var symbol;
     size_t variable;
     int axis;
+    std::string axis_variable;  ///< or ""
   };
   /// A rule at a signature; nullptr: no such form.
   struct Form {
@@ -88,17 +106,21 @@ class Matchable {
   std::optional<Valuation> valuation(const SizedEGraph& graph, const Match& match) const;
   Attrs<int64_t> attributes(const Call& call, int rank, const Match& match,
                             const Valuation& values) const;
+  double value_of_expression(const std::string& text, SymbolPool& pool, const Match& match,
+                             const Valuation& values) const;
   std::vector<Signature> signatures(const SizedEGraph& graph, const Match& match) const;
-  const Form* form(const Signature& signature) const;
+  std::vector<Signature> members(const SizedEGraph& graph, const Match& match) const;
+  const Form* form(const Signature& signature, const AxisValues& axes) const;
   bool holds(const Form& form, const SizedEGraph& graph, const Match& match) const;
 
   Rule rule_;
+  bool family_;
   Names lists_, numbers_, reals_;
   std::vector<SizeSymbol> sizes_;
   std::vector<Var> number_symbols_;  ///< in the rule's pool; nullptr: only in lists' place
   std::vector<Side> sides_;          ///< by direction
   mutable std::mutex mutex_;
-  mutable std::map<Signature, std::unique_ptr<const Form>> forms_;
+  mutable std::map<std::pair<Signature, AxisValues>, std::unique_ptr<const Form>> forms_;
 };
 
 }  // namespace regraft::gen

@@ -1,6 +1,7 @@
 #pragma once
 // Terms at given sizes in an e-graph, with a record of why two values are equal; calls of constants
-// are folded. Source: proof forests (Nieuwenhuis and Oliveras, Fast congruence closure, 2007).
+// are folded. Source: proofs from congruence closure that keep every equation (Flatt et al., Small
+// Proofs from Congruence Closure, FMCAD 2022).
 #include <map>
 #include <set>
 
@@ -26,7 +27,12 @@ class SizedEGraph {
   /// equal to all that has the same value.
   std::optional<EValue> add(const OpDef& op, Attrs<int64_t> attrs, int output,
                             std::span<const EValue> operands);
-  /// Makes two values equal. False when they are equal already or their shapes differ.
+  /// What must be equal for `call` to be the call of these operands: the two differ where they were
+  /// made one. REQUIRES: they are equal.
+  std::vector<std::pair<EValue, EValue>> differences(EValue call,
+                                                     std::span<const EValue> operands) const;
+  /// Makes two values equal. False when they are equal already, which is kept as one more reason,
+  /// or their shapes differ.
   bool merge(EValue a, EValue b, Reason reason);
   /// Restores congruence after merges.
   void rebuild();
@@ -40,7 +46,8 @@ class SizedEGraph {
   /// REQUIRES: no leaf.
   const Attrs<int64_t>& attrs(EValue v) const { return labels_[graph_.symbol(v).label].attrs; }
 
-  /// Rules that a chain of reasons between two equal values uses.
+  /// Rules that a proof of a = b uses: a short one, by the cheapest chains of reasons. REQUIRES:
+  /// they are equal.
   std::set<int> rules_between(EValue a, EValue b) const;
 
  private:
@@ -48,10 +55,11 @@ class SizedEGraph {
     const OpDef* op = nullptr;
     Attrs<int64_t> attrs;
   };
-  /// In the forest of reasons, each tree of which is a class.
-  struct Step {
-    EValue toward = -1;  ///< the next value; -1: a root
-    size_t reason = 0;
+  /// A reason and the values that it makes equal. Edges are in the order of their making: the
+  /// premises of one follow from earlier ones.
+  struct Edge {
+    EValue a = -1, b = -1;
+    Reason reason;
   };
   /// What is known of a class.
   struct Facts {
@@ -63,16 +71,16 @@ class SizedEGraph {
   EValue add_node(const ESymbol& symbol, std::vector<int64_t> shape,
                   std::span<const EValue> operands);
   void fold(EValue v);
-  void make_root(EValue v);
-  /// The steps from a to b in the forest, as values whose `toward` step is on the way.
-  std::vector<EValue> path(EValue a, EValue b) const;
-  std::vector<std::pair<EValue, EValue>> operand_pairs(EValue a, EValue b) const;
+  void connect(EValue a, EValue b, Reason reason);
+  /// The cheapest chain of edges below `before` from a to b.
+  std::vector<uint32_t> path(EValue a, EValue b, uint32_t before, const std::set<int>& used) const;
+  uint32_t cost(const Edge& edge, const std::set<int>& used) const;
 
   EGraph graph_;
   std::vector<std::vector<int64_t>> shapes_;
-  std::vector<Step> steps_;
-  std::vector<Facts> facts_;  // by oldest value
-  std::vector<Reason> reasons_;
+  std::vector<Edge> edges_;
+  std::vector<std::vector<uint32_t>> edges_of_;  // by value
+  std::vector<Facts> facts_;                     // by oldest value
   std::vector<Label> labels_;
   std::unordered_multimap<uint64_t, uint64_t> label_ids_;
   std::unordered_map<EValue, Array<Residue>> constants_;

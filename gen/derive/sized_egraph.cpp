@@ -1,8 +1,9 @@
-#include "gen/minimise/sized_egraph.h"
+#include "gen/derive/sized_egraph.h"
 
 #include <algorithm>
 #include <bit>
 
+#include "base/check.h"
 #include "base/hash.h"
 
 namespace regraft::gen {
@@ -11,6 +12,7 @@ namespace {
 constexpr int64_t kMaxFolded = 4096;  // elements of a tensor
 constexpr int32_t kMaxTermSize = 1 << 20;
 constexpr uint64_t kFoldSeed = 11;
+constexpr size_t kMaxReasons = 16;  // of one value, beyond those that made it equal to others
 
 uint64_t hash_of(const OpDef& op, const Attrs<int64_t>& attrs) {
   uint64_t h = std::bit_cast<uintptr_t>(&op);
@@ -57,7 +59,7 @@ EValue SizedEGraph::add_node(const ESymbol& symbol, std::vector<int64_t> shape,
   for (EValue x : operands)
     facts.term_size = std::min(facts.term_size + term_size(x), kMaxTermSize);
   facts_.push_back(facts);
-  steps_.emplace_back();
+  edges_of_.emplace_back();
   shapes_.push_back(std::move(shape));
   return graph_.add(symbol, operands);
 }
@@ -112,19 +114,21 @@ void SizedEGraph::fold(EValue v) {
   merge(v, it->second.value, std::move(reason));
 }
 
-void SizedEGraph::make_root(EValue v) {
-  Step next;
-  while (v >= 0) {
-    std::swap(steps_[index(v)], next);
-    std::swap(v, next.toward);
-  }
+void SizedEGraph::connect(EValue a, EValue b, Reason reason) {
+  auto edge = static_cast<uint32_t>(edges_.size());
+  edges_.push_back({a, b, std::move(reason)});
+  edges_of_[index(a)].push_back(edge);
+  edges_of_[index(b)].push_back(edge);
 }
 
 bool SizedEGraph::merge(EValue a, EValue b, Reason reason) {
-  if (equal(a, b) || shape(a) != shape(b)) return false;
-  make_root(a);
-  steps_[index(a)] = {b, reasons_.size()};
-  reasons_.push_back(std::move(reason));
+  if (a == b || shape(a) != shape(b)) return false;
+  if (equal(a, b)) {
+    size_t known = std::min(edges_of_[index(a)].size(), edges_of_[index(b)].size());
+    if (known < kMaxReasons) connect(a, b, std::move(reason));
+    return false;
+  }
+  connect(a, b, std::move(reason));
   auto [to, from] = std::minmax({graph_.find(a), graph_.find(b)});
   graph_.unite(to, from);
   Facts &all = facts_[index(to)], &other = facts_[index(from)];
@@ -135,43 +139,78 @@ bool SizedEGraph::merge(EValue a, EValue b, Reason reason) {
 
 void SizedEGraph::rebuild() {
   graph_.rebuild([&](ENodeId newer, ENodeId older) {
-    merge(newer, older, Reason{-1, operand_pairs(newer, older)});
+    merge(newer, older, Reason{-1, differences(newer, graph_.operands(older))});
   });
 }
 
-std::vector<std::pair<EValue, EValue>> SizedEGraph::operand_pairs(EValue a, EValue b) const {
-  auto x = graph_.operands(a), y = graph_.operands(b);
+std::vector<std::pair<EValue, EValue>> SizedEGraph::differences(
+    EValue call, std::span<const EValue> operands) const {
+  auto own = graph_.operands(call);
   std::vector<std::pair<EValue, EValue>> pairs;
-  for (size_t k = 0; k < x.size(); ++k) pairs.emplace_back(x[k], y[k]);
-  bool straight = x.size() < 2 || (equal(x[0], y[0]) && equal(x[1], y[1]));
-  if (!straight) std::swap(pairs[0].second, pairs[1].second);
+  bool straight = own.size() < 2 || (equal(own[0], operands[0]) && equal(own[1], operands[1]));
+  for (size_t k = 0; k < own.size(); ++k) {
+    EValue other = operands[straight || k > 1 ? k : 1 - k];
+    if (own[k] != other) pairs.emplace_back(own[k], other);
+  }
   return pairs;
 }
 
-std::vector<EValue> SizedEGraph::path(EValue a, EValue b) const {
-  auto chain = [&](EValue v) {
-    std::vector<EValue> r;
-    for (; v >= 0; v = steps_[index(v)].toward) r.push_back(v);
-    return r;
+/// A rule that the proof has already costs less; what needs premises costs more.
+uint32_t SizedEGraph::cost(const Edge& edge, const std::set<int>& used) const {
+  uint32_t cost = 1;
+  if (edge.reason.rule >= 0 && !used.count(edge.reason.rule)) cost += 8;
+  for (const auto& [a, b] : edge.reason.premises) cost += a == b ? 0 : 12;
+  return cost;
+}
+
+std::vector<uint32_t> SizedEGraph::path(EValue a, EValue b, uint32_t before,
+                                        const std::set<int>& used) const {
+  struct Reached {
+    uint32_t cost = 0, edge = 0;
+    EValue from = -1;
   };
-  std::vector<EValue> x = chain(a), y = chain(b);
-  while (!x.empty() && !y.empty() && x.back() == y.back()) x.pop_back(), y.pop_back();
-  x.insert(x.end(), y.begin(), y.end());
-  return x;
+  std::unordered_map<EValue, Reached> reached{{a, {}}};
+  std::set<std::pair<uint32_t, EValue>> open{{0, a}};
+  while (!open.empty() && open.begin()->second != b) {
+    auto [so_far, v] = *open.begin();
+    open.erase(open.begin());
+    for (uint32_t e : edges_of_[index(v)]) {
+      if (e >= before) break;
+      const Edge& edge = edges_[e];
+      EValue next = edge.a == v ? edge.b : edge.a;
+      Reached way{so_far + cost(edge, used), e, v};
+      auto [at, fresh] = reached.try_emplace(next, way);
+      if (!fresh && at->second.cost <= way.cost) continue;
+      if (!fresh) open.erase({at->second.cost, next});
+      at->second = way;
+      open.emplace(way.cost, next);
+    }
+  }
+  CHECK(!open.empty());
+  std::vector<uint32_t> edges;
+  for (EValue v = b; v != a; v = reached.at(v).from) edges.push_back(reached.at(v).edge);
+  return edges;
 }
 
 std::set<int> SizedEGraph::rules_between(EValue a, EValue b) const {
+  struct Question {
+    EValue a, b;
+    uint32_t before;  ///< edges that may be used
+  };
   std::set<int> rules;
-  std::set<std::pair<EValue, EValue>> seen;
-  std::vector<std::pair<EValue, EValue>> work = {{a, b}};
+  std::map<std::pair<EValue, EValue>, uint32_t> answered;  // by the fewest edges
+  std::vector<Question> work = {{a, b, static_cast<uint32_t>(edges_.size())}};
   while (!work.empty()) {
-    auto [x, y] = work.back();
+    Question q = work.back();
     work.pop_back();
-    if (x == y || !seen.insert(std::minmax({x, y})).second) continue;
-    for (EValue step : path(x, y)) {
-      const Reason& reason = reasons_[steps_[index(step)].reason];
+    if (q.a == q.b) continue;
+    auto [known, fresh] = answered.try_emplace(std::minmax({q.a, q.b}), q.before);
+    if (!fresh && known->second <= q.before) continue;
+    known->second = q.before;
+    for (uint32_t e : path(q.a, q.b, q.before, rules)) {
+      const Reason& reason = edges_[e].reason;
       if (reason.rule >= 0) rules.insert(reason.rule);
-      work.insert(work.end(), reason.premises.begin(), reason.premises.end());
+      for (const auto& [x, y] : reason.premises) work.push_back({x, y, e});
     }
   }
   return rules;

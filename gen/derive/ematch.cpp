@@ -1,12 +1,14 @@
-#include "gen/minimise/ematch.h"
+#include "gen/derive/ematch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <mutex>
 
 #include "gen/enumerate/kernel.h"
 #include "gen/generalise/check.h"
 #include "gen/generalise/generalise.h"
+#include "ir/algebra/real_expression.h"
 #include "ir/rule/pattern.h"
 
 namespace regraft::gen {
@@ -18,6 +20,8 @@ size_t Matchable::number_of(Names& names, const std::string& name) {
 }
 
 namespace {
+
+constexpr int32_t kMaxSize = 1 << 20;
 
 /// A constant whose extents depend on a variable: to add or multiply by one made to measure is
 /// possible everywhere and rarely leads anywhere.
@@ -48,7 +52,7 @@ bool is_partial(const Pattern& side) {
 
 }  // namespace
 
-Matchable::Matchable(const Rule& rule) : rule_(rule) {
+Matchable::Matchable(const Rule& rule) : rule_(rule), family_(is_family(rule)) {
   sides_.push_back(compile(rule_.lhs));
   sides_.push_back(compile(rule_.rhs));
   find_bound(sides_[Forward]);
@@ -65,6 +69,7 @@ Matchable::Ints Matchable::compile_ints(const PatternNode& node, size_t k) {
     ints.list = static_cast<int>(number_of(lists_, list_variable(node, k)));
     return ints;
   }
+  ints.axes = axis_term(node, k);
   for (const Poly& p : node.attrs.ints[k]) {
     Number number;
     number.poly = &p;
@@ -80,12 +85,17 @@ Matchable::Ints Matchable::compile_ints(const PatternNode& node, size_t k) {
           number.kind = Number::Variable;
           number.value = static_cast<int64_t>(id);
         }
-      } else if (auto size = size_name(*v)) {
-        auto it = std::find(rule_.variables.begin(), rule_.variables.end(), size->variable);
+      } else {
+        auto size = size_name(*v);
+        auto at = size_at_axis(*v);
+        if (!size && !at) return;
+        const std::string& variable = size ? size->variable : at->variable;
+        auto it = std::find(rule_.variables.begin(), rule_.variables.end(), variable);
         auto known = std::find_if(sizes_.begin(), sizes_.end(),
                                   [&](const SizeSymbol& s) { return s.symbol == v; });
         if (known == sizes_.end())
-          sizes_.push_back({v, static_cast<size_t>(it - rule_.variables.begin()), size->axis});
+          sizes_.push_back({v, static_cast<size_t>(it - rule_.variables.begin()),
+                            size ? size->axis : 0, at ? at->axis : ""});
       }
     });
     std::sort(number.unknowns.begin(), number.unknowns.end());
@@ -97,14 +107,18 @@ Matchable::Ints Matchable::compile_ints(const PatternNode& node, size_t k) {
 }
 
 Matchable::Side Matchable::compile(const Pattern& pattern) {
-  Side side{&pattern, EPattern(pattern), {}, false};
+  Side side{&pattern, EPattern(pattern), {}, {}, false};
+  for (const EPattern::Step& step : side.order.steps)
+    if (step.node) side.made.push_back(step.ref);
+  std::sort(side.made.begin(), side.made.end());
   for (const PatternNode& node : pattern.nodes) {
     Call call;
     call.node = &node;
     for (size_t k = 0; k < node.op->ints.size(); ++k) call.ints.push_back(compile_ints(node, k));
     for (size_t k = 0; k < node.op->reals.size(); ++k) {
       const std::string& name = real_variable(node, k);
-      call.reals.push_back(name.empty() ? -1 : static_cast<int>(number_of(reals_, name)));
+      bool variable = !name.empty() && !is_expression(name);
+      call.reals.push_back(variable ? static_cast<int>(number_of(reals_, name)) : -1);
     }
     side.calls.push_back(std::move(call));
   }
@@ -127,6 +141,15 @@ void Matchable::find_bound(Side& side) const {
     for (int r : call.reals)
       if (r >= 0) reals[static_cast<size_t>(r)] = 1;
   }
+  bool axes = true;
+  std::vector<std::string> found;
+  for (size_t round = 0; round <= side.calls.size(); ++round)
+    for (const Call& call : side.calls)
+      for (const Ints& ints : call.ints)
+        if (ints.axes)
+          if (std::string name = solvable(*ints.axes, found); !name.empty()) found.push_back(name);
+  for (const std::string& name : axis_variables(rule_))
+    axes = axes && std::find(found.begin(), found.end(), name) != found.end();
   for (size_t round = 0; round <= numbers.size(); ++round)
     for (const Call& call : side.calls)
       for (const Ints& ints : call.ints)
@@ -137,7 +160,7 @@ void Matchable::find_bound(Side& side) const {
             for (size_t id : n.unknowns) numbers[id] = 1;
         }
   auto all = [](const std::vector<char>& v) { return std::find(v.begin(), v.end(), 0) == v.end(); };
-  side.binds_all = all(tensors) && all(lists) && all(numbers) && all(reals);
+  side.binds_all = axes && all(tensors) && all(lists) && all(numbers) && all(reals);
 }
 
 const OpDef* Matchable::root(Direction d) const {
@@ -151,6 +174,11 @@ std::optional<Valuation> Matchable::valuation(const SizedEGraph& graph, const Ma
     if (s.variable >= match.tensors.size()) return std::nullopt;
     const auto& shape = graph.shape(match.tensors[s.variable]);
     int axis = s.axis < 0 ? s.axis + static_cast<int>(shape.size()) : s.axis;
+    if (!s.axis_variable.empty()) {
+      auto at = match.axes.find(s.axis_variable);
+      if (at == match.axes.end() || at->second.size() != 1) return std::nullopt;
+      axis = static_cast<int>(at->second[0]);
+    }
     if (axis < 0 || axis >= static_cast<int>(shape.size())) return std::nullopt;
     values[s.symbol] = shape[static_cast<size_t>(axis)];
   }
@@ -167,6 +195,9 @@ Attrs<int64_t> Matchable::attributes(const Call& call, int rank, const Match& ma
     attrs.ints.emplace_back();
     if (call.ints[k].list >= 0) {
       attrs.ints[k] = *match.lists[static_cast<size_t>(call.ints[k].list)];
+    } else if (call.ints[k].axes) {
+      attrs.ints[k] =
+          axes_at(attr, *call.ints[k].axes, match.axes).value_or(std::vector<int64_t>());
     } else if (call.ints[k].numbers.empty()) {
       attrs.ints[k].assign(attr_length(attr, rank).value_or(0), attr.fallback.value_or(0));
     } else {
@@ -175,61 +206,101 @@ Attrs<int64_t> Matchable::attributes(const Call& call, int rank, const Match& ma
     }
   }
   for (size_t k = 0; k < call.reals.size(); ++k)
-    attrs.reals.push_back(call.reals[k] < 0
-                              ? call.node->attrs.reals[k]
-                              : Real{*match.reals[static_cast<size_t>(call.reals[k])], nullptr});
+    if (const std::string& text = real_variable(*call.node, k); is_expression(text))
+      attrs.reals.push_back({value_of_expression(text, *rule_.pool, match, values), nullptr});
+    else
+      attrs.reals.push_back(call.reals[k] < 0
+                                ? call.node->attrs.reals[k]
+                                : Real{*match.reals[static_cast<size_t>(call.reals[k])], nullptr});
   return attrs;
 }
 
-int32_t Matchable::result_size(const SizedEGraph& graph, Direction d, const Match& match) const {
-  const Side& side = sides_[d == Forward ? Backward : Forward];
-  std::vector<int32_t> sizes;
-  auto size_of = [&](PatternRef r) {
-    return is_variable(r) ? graph.term_size(match.tensors[static_cast<size_t>(variable_of(r))])
-                          : sizes[static_cast<size_t>(r.node)];
+/// NaN: it has no value there. `values` are those of the pool's sizes.
+double Matchable::value_of_expression(const std::string& text, SymbolPool& pool, const Match& match,
+                                      const Valuation& values) const {
+  auto named = [&](const std::string& name) -> std::optional<double> {
+    if (name[0] != '?') {
+      auto size = values.find(symbol_of_name(name, pool));
+      return size == values.end() ? std::nullopt : std::optional<double>(size->second);
+    }
+    auto at = std::find(reals_.begin(), reals_.end(), name.substr(1));
+    return at == reals_.end() ? std::nullopt
+                              : match.reals[static_cast<size_t>(at - reals_.begin())];
   };
-  for (const PatternNode& node : side.pattern->nodes) {
-    sizes.push_back(1);
-    for (PatternRef r : node.inputs) sizes.back() = std::min(sizes.back() + size_of(r), 1 << 20);
-  }
-  int32_t largest = 0;
-  for (PatternRef r : side.pattern->outputs) largest = std::max(largest, size_of(r));
-  return largest;
+  return value_of(expression_of(text), named).value_or(std::nan(""));
 }
 
-std::optional<std::vector<EValue>> Matchable::result(SizedEGraph& graph, Direction d,
-                                                     const Match& match) const {
+int32_t Matchable::result_size(const TermSizes& sizes, Direction d, const Match& match) const {
+  const Side& side = sides_[d == Forward ? Backward : Forward];
+  std::vector<int32_t> made;
+  auto size_of = [&](PatternRef r) {
+    return is_variable(r) ? sizes.size(match.tensors[static_cast<size_t>(variable_of(r))])
+                          : made[static_cast<size_t>(r.node)];
+  };
+  for (const PatternNode& node : side.pattern->nodes) {
+    made.push_back(1);
+    for (PatternRef r : node.inputs) made.back() = std::min(made.back() + size_of(r), kMaxSize);
+  }
+  int32_t least = TermSizes::kMax;
+  for (size_t k = 0; k < match.roots.size(); ++k)
+    least = std::min(least, sizes.around(match.roots[k]) + size_of(side.pattern->outputs[k]));
+  return least;
+}
+
+std::optional<Matchable::Made> Matchable::result(SizedEGraph& graph, Direction d,
+                                                 const Match& match) const {
   const Side& side = sides_[d == Forward ? Backward : Forward];
   auto values = valuation(graph, match);
   if (!values) return std::nullopt;
-  std::map<PatternRef, EValue> made;
-  std::function<std::optional<EValue>(PatternRef)> value =
-      [&](PatternRef r) -> std::optional<EValue> {
-    if (is_variable(r)) return match.tensors[static_cast<size_t>(variable_of(r))];
-    if (auto it = made.find(r); it != made.end()) return it->second;
+  Made made;
+  std::map<PatternRef, EValue> calls;
+  std::vector<EValue> operands;
+  auto value = [&](PatternRef r) {
+    return is_variable(r) ? match.tensors[static_cast<size_t>(variable_of(r))] : calls.at(r);
+  };
+  for (PatternRef r : side.made) {
     const Call& call = side.calls[static_cast<size_t>(r.node)];
-    std::vector<EValue> operands;
-    for (PatternRef x : call.node->inputs) {
-      auto operand = value(x);
-      if (!operand) return std::nullopt;
-      operands.push_back(*operand);
-    }
+    operands.clear();
+    for (PatternRef x : call.node->inputs) operands.push_back(value(x));
     int rank = operands.empty() ? 0 : static_cast<int>(graph.shape(operands[0]).size());
     Attrs<int64_t> attrs = attributes(call, rank, match, *values);
+    if (std::any_of(attrs.reals.begin(), attrs.reals.end(),
+                    [](const Real& x) { return std::isnan(x.value); }))
+      return std::nullopt;
     auto node = graph.add(*call.node->op, std::move(attrs), r.output, operands);
-    if (node) made[r] = *node;
-    return node;
-  };
-  std::vector<EValue> outputs;
-  for (PatternRef r : side.pattern->outputs) {
-    auto node = value(r);
     if (!node) return std::nullopt;
-    outputs.push_back(*node);
+    for (auto p : graph.differences(*node, operands)) made.premises.push_back(p);
+    calls[r] = *node;
   }
-  return outputs;
+  for (PatternRef r : side.pattern->outputs) made.outputs.push_back(value(r));
+  return made;
 }
 
 // --- when a rule applies ---
+
+/// The signatures of a family's domain that the shapes fit, with as many axes as these have.
+std::vector<Signature> Matchable::members(const SizedEGraph& graph, const Match& match) const {
+  std::vector<int> ranks;
+  for (EValue t : match.tensors) ranks.push_back(static_cast<int>(graph.shape(t).size()));
+  std::vector<Signature> r;
+  for (const Signature& s : rule_.domain) {
+    auto open = open_axes(s, ranks);
+    if (!open) continue;
+    Signature plain = plain_signature(s, *open);
+    bool fits = true;
+    for (size_t v = 0; v < s.size(); ++v) {
+      Word word = *word_of(s[v]);
+      const auto& shape = graph.shape(match.tensors[v]);
+      for (size_t d = 0; d < shape.size(); ++d) {
+        bool between = d >= word.front.size() && d + word.back.size() < shape.size();
+        if (shape[d] == 1 && between && word.open == Word::AnyOrOne) plain[v][d] = '1';
+        fits = fits && (plain[v][d] != '1' || shape[d] == 1);
+      }
+    }
+    if (fits) r.push_back(std::move(plain));
+  }
+  return r;
+}
 
 /// The signatures of the rule's domain that the shapes fit; without a domain, any sizes and then
 /// broadcasting along extents of 1, where the rule seems to hold.
@@ -245,6 +316,7 @@ std::vector<Signature> Matchable::signatures(const SizedEGraph& graph, const Mat
     return true;
   };
   std::vector<Signature> r;
+  if (family_) return members(graph, match);
   for (const Signature& s : rule_.domain) {
     bool all = true;
     for (size_t v = 0; all && v < s.size(); ++v) all = fits(s[v], shape(v));
@@ -264,20 +336,22 @@ std::vector<Signature> Matchable::signatures(const SizedEGraph& graph, const Mat
   return r;
 }
 
-const Matchable::Form* Matchable::form(const Signature& signature) const {
+const Matchable::Form* Matchable::form(const Signature& signature, const AxisValues& axes) const {
   std::lock_guard lock(mutex_);
-  auto it = forms_.find(signature);
+  auto it = forms_.find({signature, axes});
   if (it != forms_.end()) return it->second.get();
   std::unique_ptr<Form> form;
   bool usable =
       !rule_.domain.empty() || check(rule_, signature, kShapeSeed, kManyShapes) == Evidence::Holds;
-  if (auto instance = instantiate(rule_, signature); instance && usable) {
+  auto one = family_ ? member(rule_, axes) : Result<Rule>(rule_);
+  auto instance = one ? instantiate(*one, signature) : Result<RuleInstance>(one.error());
+  if (instance && usable) {
     form = std::make_unique<Form>();
     form->instance = *std::move(instance);
     for (const std::string& name : numbers_)
       form->numbers.push_back(form->instance.lhs.pool().named(name));
   }
-  return forms_.emplace(signature, std::move(form)).first->second.get();
+  return forms_.emplace(std::pair(signature, axes), std::move(form)).first->second.get();
 }
 
 bool Matchable::holds(const Form& form, const SizedEGraph& graph, const Match& match) const {
@@ -299,12 +373,19 @@ bool Matchable::holds(const Form& form, const SizedEGraph& graph, const Match& m
     if (it->second.size() != match.lists[k]->size()) return false;
     for (size_t i = 0; i < it->second.size(); ++i) set(it->second[i], (*match.lists[k])[i]);
   }
-  return in_range && evaluate(form.instance.requires_lhs, values);
+  auto real = [&](const std::string& text) {
+    return value_of_expression("=" + text, form.instance.lhs.pool(), match, values);
+  };
+  const auto& conditions = form.instance.real_conditions;
+  return in_range && evaluate(form.instance.requires_lhs, values) &&
+         std::all_of(conditions.begin(), conditions.end(), [&](const RealCondition& c) {
+           return regraft::holds(real(c.first), c.relation, real(c.second));
+         });
 }
 
 bool Matchable::applies(const SizedEGraph& graph, const Match& match) const {
   for (const Signature& s : signatures(graph, match)) {
-    const Form* f = form(s);
+    const Form* f = form(s, match.axes);
     if (f && holds(*f, graph, match)) return true;
   }
   return false;

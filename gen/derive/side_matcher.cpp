@@ -3,24 +3,26 @@
 #include <bit>
 #include <utility>
 
-#include "gen/minimise/ematch.h"
+#include "gen/derive/ematch.h"
 
 namespace regraft::gen {
 
-constexpr size_t kJoins = 2000;  // calls looked at beside another output's, in one run
+constexpr size_t kJoins = 2000;      // calls looked at beside another output's, in one run
+constexpr uint64_t kFoundSteps = 8;  // what it costs to look at all calls together, in steps
 
 /// What the e-matcher asks of a side: attributes, and limits.
 class SideMatcher {
  public:
   SideMatcher(const Matchable& rule, const Matchable::Side& side, const SizedEGraph& graph,
-              const std::vector<EValue>& anything, size_t limit, const Matchable::Accept& accept)
+              const TermSizes& sizes, const std::vector<EValue>& anything,
+              const MatchLimits& limits, const Matchable::Accept& accept)
       : rule_(rule),
         side_(side),
         graph_(graph),
         anything_(anything),
-        limit_(limit),
+        limits_(limits),
         accept_(accept),
-        places_(graph.classes(), side.order, rule.rule_.variables.size(), *this),
+        places_(graph, sizes, side.order, rule.rule_.variables.size(), limits.whole, *this),
         bound_(side.order.steps.size()) {
     match_.lists.resize(rule.lists_.size());
     match_.numbers.resize(rule.numbers_.size());
@@ -30,17 +32,20 @@ class SideMatcher {
                                [&](PatternRef r) { return r.node != outputs[0].node; });
   }
 
-  std::vector<Match> run() {
+  Matches run() {
     places_.run();
-    return std::move(found_);
+    return {std::move(found_), steps_, !more()};
   }
 
   const std::vector<EValue>& anything() const { return anything_; }
-  bool more() const { return found_.size() < limit_ && joins_ < kJoins; }
+  bool more() const {
+    return found_.size() < limits_.matches && joins_ < kJoins && steps_ < limits_.steps;
+  }
 
   /// Different calls side by side could be any pairs: only calls of the classes in `anything` are
   /// looked at.
   bool enter(size_t s, EValue v) {
+    ++steps_;
     if (!places_.is_call(s, v)) return false;
     bool root = step(s).is_root;
     if (root && joins_calls_ && !among(v)) return false;
@@ -58,10 +63,12 @@ class SideMatcher {
 
   /// All calls are matched: solves and checks expressions.
   bool found() {
+    steps_ += kFoundSteps;
     match_.tensors = places_.variables();
     if (std::find(match_.tensors.begin(), match_.tensors.end(), -1) == match_.tensors.end()) {
       auto saved = match_.numbers;
-      if (solve() && check()) offer();
+      match_.axes.clear();
+      if (axes() && solve() && check()) offer();
       match_.numbers = std::move(saved);
     }
     return more();
@@ -77,9 +84,10 @@ class SideMatcher {
   }
 
   void offer() {
+    match_.roots.clear();
+    for (int32_t output : side_.order.outputs) match_.roots.push_back(places_.at(output));
     if (!accept_(match_)) return;
     Match& match = found_.emplace_back(match_);
-    for (int32_t output : side_.order.outputs) match.roots.push_back(places_.at(output));
     for (size_t s = 0; s < side_.order.steps.size(); ++s)
       if (step(s).node) add_premises(s, match.premises);
   }
@@ -133,6 +141,7 @@ class SideMatcher {
                 int64_t rank) {
     if (own.list >= 0)
       return bind(match_.lists, {Bound::List, static_cast<size_t>(own.list)}, given);
+    if (own.axes) return true;  // once all calls are matched
     if (own.numbers.empty())
       return std::all_of(given.begin(), given.end(),
                          [&](int64_t n) { return attr.fallback && n == *attr.fallback; });
@@ -147,6 +156,20 @@ class SideMatcher {
       if (!fits) return false;
     }
     return true;
+  }
+
+  /// The values of a family's variables, and whether it is meant for them.
+  bool axes() {
+    if (!rule_.family_) return true;
+    auto given = [&](size_t node, size_t k) -> std::optional<std::vector<int64_t>> {
+      for (size_t s = 0; s < side_.order.steps.size(); ++s)
+        if (step(s).node && static_cast<size_t>(step(s).ref.node) == node)
+          return graph_.attrs(places_.matched(s)).ints[k];
+      return std::nullopt;
+    };
+    if (!bind_side(*side_.pattern, given, match_.axes)) return false;
+    return std::all_of(rule_.rule_.axis_where.begin(), rule_.rule_.axis_where.end(),
+                       [&](const AxisCondition& c) { return holds(c, match_.axes); });
   }
 
   /// Calls visit(expression, the number it must have) for each expression.
@@ -204,24 +227,22 @@ class SideMatcher {
   const Matchable::Side& side_;
   const SizedEGraph& graph_;
   const std::vector<EValue>& anything_;
-  size_t limit_;
+  const MatchLimits& limits_;
   const Matchable::Accept& accept_;
-  EMatcher<SideMatcher> places_;
+  SizedMatcher<SideMatcher> places_;
   bool joins_calls_;
   size_t joins_ = 0;
+  uint64_t steps_ = 0;
   Match match_;
   std::vector<Bound> trail_;
   std::vector<size_t> bound_;  // by step: how much of the trail is older
   std::vector<Match> found_;
 };
 
-std::vector<Match> Matchable::matches(const SizedEGraph& graph, Direction d,
-                                      const std::vector<EValue>& anything, size_t limit,
-                                      const Accept& accept) const {
-  const Side& side = sides_[d];
-  for (const PatternNode& node : side.pattern->nodes)  // most rules have one that the graph lacks
-    if (graph.classes().calls_of(*node.op).empty()) return {};
-  return SideMatcher(*this, side, graph, anything, limit, accept).run();
+Matches Matchable::matches(const SizedEGraph& graph, const TermSizes& sizes, Direction d,
+                           const std::vector<EValue>& anything, const MatchLimits& limits,
+                           const Accept& accept) const {
+  return SideMatcher(*this, sides_[d], graph, sizes, anything, limits, accept).run();
 }
 
 }  // namespace regraft::gen

@@ -12,27 +12,33 @@
 
 namespace regraft::gen {
 
+/// Work is counted, so that results do not depend on the clock.
 struct DeriveOptions {
-  size_t max_nodes = 6000;        ///< nodes of an e-graph
-  int max_rounds = 6;             ///< rounds of applying all rules
-  int slack = 3;                  ///< calls by which a term may exceed the goal's larger side
-  size_t matches_per_rule = 300;  ///< in a round
-  size_t max_signatures = 6;      ///< shapes of the goal's domain that are tried
-  int assignments = 2;            ///< sizes tried at each; all must derive
+  size_t max_nodes = 3000;          ///< nodes of an e-graph
+  int max_rounds = 30;              ///< rounds of applying all rules
+  int slack = 2;                    ///< calls by which a term may exceed the goal's larger side
+  size_t matches_per_rule = 300;    ///< in a round
+  uint64_t steps_per_rule = 20000;  ///< calls looked at in a round
+  uint64_t max_steps = 1'000'000;   ///< of all rules, in an e-graph
+  size_t max_signatures = 6;        ///< shapes of the goal's domain that are tried
+  int assignments = 2;              ///< sizes tried at each; all must derive
   uint64_t seed = 7;
 };
 
 struct Derivation {
   bool derived = false;
   bool tried = false;        ///< false: no sizes were found at which the left side is well-formed
+  bool stopped = false;      ///< it was asked to end before it knew
   bool well_formed = true;   ///< false: at some of these sizes the right side is not well-formed
-  std::vector<size_t> used;  ///< when derived: numbers of rules that suffice, ascending
+  std::vector<size_t> used;  ///< when derived: numbers of the rules in its proofs, ascending
   int rounds = 0;            ///< of the longest run
   size_t nodes = 0;          ///< of the largest run
   size_t refused = 0;        ///< applications that were not well-formed: faults in the rules
 };
 
 class Matchable;
+class RuleFilter;
+struct RuleSet;
 
 /// Rules to derive from. All members are const and thread-safe; results depend on the arguments
 /// alone.
@@ -42,13 +48,17 @@ class Deriver {
   ~Deriver();
   const std::vector<Rule>& rules() const { return rules_; }
 
-  Derivation derive(const Rule& goal) const;
-  /// From some of the rules, by number.
-  Derivation derive(const Rule& goal, const std::vector<size_t>& from) const;
+  Derivation derive(const Rule& goal, const Stop& stop = Stop()) const;
+  /// From the rules that `allowed` marks.
+  Derivation derive(const Rule& goal, const std::vector<char>& allowed,
+                    const Stop& stop = Stop()) const;
 
  private:
+  Derivation derive(const Rule& goal, const RuleSet& rules, const Stop& stop) const;
+
   std::vector<Rule> rules_;
   std::vector<std::unique_ptr<const Matchable>> matchables_;
+  std::unique_ptr<const RuleFilter> filter_;
   DeriveOptions options_;
 };
 

@@ -1,0 +1,85 @@
+// Conditions of rules, where they are matched.
+#include "tests/rewrite/support.h"
+
+namespace regraft::rewrite {
+namespace {
+
+size_t matches(const Graph& g, const std::string& line) {
+  RuleIndex rules = index_of({line});
+  cost::Roofline model;
+  Engine engine(g, rules, model);
+  Graph before = engine.to_graph();
+  size_t count = engine.matches().size();
+  for (int32_t number : std::vector<int32_t>(engine.matches())) {
+    engine.apply(number);
+    EXPECT_TRUE(validate(engine.to_graph()).ok());
+    engine.undo();
+  }
+  return count;
+}
+
+TEST(Conditions, ChecksInequalities) {
+  const std::string kInside =
+      "inside  (slice (concat ?x ?y axis=1) begins=0,?b sizes=x.0,?n) => "
+      "(slice ?x begins=0,?b sizes=x.0,?n)  where ?b+?n<=x.1  for x:nn y:nn  proved:all-sizes";
+  for (int64_t n : {3, 4}) {
+    Graph g;
+    Value joined = call(g, "concat", {input(g, {2, 5}), input(g, {2, 5})}, {{1}});
+    g.set_outputs({call(g, "slice", {joined}, {{0, 2}, {2, n}})});
+    EXPECT_EQ(matches(g, kInside) == 0, n == 4);
+  }
+  // Of a size that is not known 1 is the least: it is not known to be 5.
+  Graph g;
+  Value x = input(g, {2, Poly::symbol(g.pool().named("N"))});
+  Value joined = call(g, "concat", {x, input(g, {2, 5})}, {{1}});
+  g.set_outputs({call(g, "slice", {joined}, {{0, 0}, {2, 5}})});
+  EXPECT_TRUE(matches(g, kInside) == 0);
+}
+
+TEST(Conditions, ChecksConditionsOnRealAttributes) {
+  const std::string kScale =
+      "scale  (relu (mul ?x (full value=?c))) => (mul (relu ?x) (full value=?c))  where ?c>=0  "
+      "for x:nn  proved:all-sizes";
+  const std::string kCount =
+      "count  (relu (mul ?x (full value=?c))) => (mul (relu ?x) (full value=?c))  where ?c=x.1  "
+      "for x:nn  proved:all-sizes";
+  const std::string kThird =
+      "third  (relu (mul ?x (full value=1/3))) => (mul (relu ?x) (full value=1/3))  "
+      "for x:nn  proved:all-sizes";
+  for (float value : {3.0f, 0.0f, -2.0f, 1.0f / 3, 0.333f}) {
+    Graph g;
+    Value c = g.add_constant(Constant::of_floats({}, {value}));
+    g.set_outputs({call(g, "relu", {call(g, "mul", {input(g, {2, 3}), c})})});
+    EXPECT_EQ(matches(g, kScale) == 0, value < 0) << value;
+    EXPECT_EQ(matches(g, kCount) == 0, value != 3) << value;
+    EXPECT_EQ(matches(g, kThird) == 0, value != 1.0f / 3) << value;
+  }
+}
+
+// What the right side computes is a number there.
+TEST(Conditions, ComputesRealAttributes) {
+  const std::string kHalf =
+      "half  (mul (mul ?x (full value=?c)) (full value=?d)) => (mul ?x (full value=?c*?d/x.1))  "
+      "for x:nn  proved:all-sizes";
+  Graph g;
+  auto number = [&](float x) { return g.add_constant(Constant::of_floats({}, {x})); };
+  Value product = call(g, "mul", {call(g, "mul", {input(g, {2, 4}), number(3)}), number(8)});
+  g.set_outputs({call(g, "relu", {product})});
+  RuleIndex rules = index_of({kHalf});
+  cost::Roofline model;
+  Engine engine(g, rules, model);
+  ASSERT_EQ(engine.matches().size(), 1u);
+  engine.apply(engine.matches()[0]);
+  Graph result = engine.to_graph();
+  bool found = false;
+  for (int32_t id = 0; id < result.id_bound(); ++id) {
+    if (!result.contains(id) || result.node(id).attrs.reals.empty()) continue;
+    const Real& r = result.node(id).attrs.reals[0];
+    EXPECT_EQ(r.symbol, nullptr);
+    found = found || r.value == 6;
+  }
+  EXPECT_TRUE(found);
+}
+
+}  // namespace
+}  // namespace regraft::rewrite
