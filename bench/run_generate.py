@@ -5,7 +5,8 @@
 
 Each row is the median of N runs, interleaved over the rows (one run for what takes over a minute); a run that --time ends is marked as stopped.
 One more run of the rows with an audit draws random pairs of equal terms and derives them from the candidates.
---large adds the runs of many minutes. Rows that were not asked for stay as bench/generate.json has them. Plain Python.
+--large adds the runs of many minutes. --seeds N compares the candidates of N seeds instead: the sets of rules,
+whatever their names and shapes; of what only some seeds find it says what `regraft verify` says. Rows that were not asked for stay as bench/generate.json has them. Plain Python.
 """
 import argparse
 import json
@@ -55,6 +56,39 @@ def run(regraft, ops, size, memory, limit, audit=0):
                    "--audit", str(audit)]
         subprocess.run(command, check=True)
         return json.loads(report.read_text())
+
+
+def candidates_of(regraft, ops, size, seed, memory, folder):
+    """The rules without names and shapes, each with its line."""
+    out = pathlib.Path(folder, f"{seed}.rules")
+    subprocess.run([regraft, "generate", "--ops", ops, "--max-size", str(size), "--seed", str(seed),
+                    "-o", out, "--quiet", "--memory", str(memory)], check=True)
+    header, *lines = out.read_text(encoding="utf-8").splitlines()
+    rules = [line for line in lines if line.startswith(tuple("abcdefghijklmnopqrstuvwxyz"))]
+    return header, {line.split("  for ")[0].split("  ", 1)[1]: line for line in rules}
+
+
+def proved(regraft, header, lines, folder):
+    """How many of these lines the verifier proves."""
+    path, report = pathlib.Path(folder, "some.rules"), pathlib.Path(folder, "some.json")
+    path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    subprocess.run([regraft, "verify", path, "--json", report, "--quiet"], check=False)
+    return json.loads(report.read_text())["proved"]
+
+
+def compare_seeds(regraft, row, seeds, memory):
+    """Table rows: what all seeds find, and what only some do."""
+    ops, size = row[:2]
+    with tempfile.TemporaryDirectory() as folder:
+        runs = [candidates_of(regraft, ops, size, seed, memory, folder)
+                for seed in range(1, seeds + 1)]
+        union = {}
+        for _, rules in runs:
+            union.update(rules)
+        common = set.intersection(*(set(rules) for _, rules in runs))
+        some = [line for key, line in sorted(union.items()) if key not in common]
+        good = proved(regraft, runs[0][0], some, folder) if some else 0
+    return (f"| {ops} | {size} | {seeds} | {len(common):,} | {len(some):,} | {good:,} |")
 
 
 def human(n):
@@ -113,6 +147,11 @@ def table(results, audits):
     yield ""
 
 
+SEED_HEAD = ("", "## Do seeds agree?", "",
+             "| op set | size | seeds | found by all | by some only | proved of these |",
+             "|---|---|---|---|---|---|")
+
+
 def kept():
     """Reports of earlier runs: rows by SET:SIZE, and audits."""
     path = ROOT / "bench/generate.json"
@@ -128,10 +167,18 @@ def main():
     parser.add_argument("--memory", type=float, default=16)
     parser.add_argument("--time", type=float, default=150, help="seconds for one run")
     parser.add_argument("--out", default=str(ROOT / "bench/generate.md"))
+    parser.add_argument("--seeds", type=int, default=0, help="compare the candidates of so many")
     args = parser.parse_args()
     rows = ROWS + (LARGE if args.large else [])
     if args.only:
         rows = [r for r in ROWS + LARGE if f"{r[0]}:{r[1]}" in args.only]
+    data = kept()
+    if args.seeds:
+        for row in rows:
+            line = compare_seeds(args.regraft, row, args.seeds, args.memory)
+            data.setdefault("seeds", {})[f"{row[0]}:{row[1]}"] = line
+            print(line, file=sys.stderr)
+        rows = []
     results = {row: [] for row in rows}
     for _ in range(args.runs):
         for row in rows:
@@ -140,7 +187,6 @@ def main():
                 continue
             done.append(run(args.regraft, row[0], row[1], args.memory, args.time))
             print(row[0], row[1], f"{done[-1]['wall_seconds']:.1f} s", file=sys.stderr)
-    data = kept()
     for row, reports in results.items():
         key = f"{row[0]}:{row[1]}"
         data["rows"][key] = reports
@@ -150,7 +196,10 @@ def main():
     (ROOT / "bench/generate.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
     results = {row: data["rows"][f"{row[0]}:{row[1]}"] for row in ROWS + LARGE
                if f"{row[0]}:{row[1]}" in data["rows"]}
-    text = "\n".join(table(results, data["audits"]))
+    lines = list(table(results, data["audits"]))
+    if data.get("seeds"):
+        lines = [*lines[:-1], *SEED_HEAD, *data["seeds"].values(), ""]
+    text = "\n".join(lines)
     pathlib.Path(args.out).write_text(text, encoding="utf-8")
     print(text)
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "gen/enumerate/modular.h"
+#include "ir/algebra/reciprocals.h"
 
 namespace regraft::gen {
 namespace {
@@ -60,6 +61,7 @@ std::unique_ptr<const Kernel> Kernel::compile(const Label& label,
     }
   for (const Tape::Number& n : k.tape_.numbers) k.constants_.push_back(value_of(n));
   k.bilinear_ = k.to_products();
+  if (!k.bilinear_) k.to_stages();
   return kernel;
 }
 
@@ -127,6 +129,25 @@ bool Kernel::is_linear_in(size_t slot) const {
   auto inside = [&](uint32_t i) { return i >= base_[slot] && i < base_[slot] + sizes_[slot]; };
   return std::none_of(products_.begin(), products_.end(),
                       [&](const Product& p) { return inside(p.i) && inside(p.j); });
+}
+
+void Kernel::to_stages() {
+  std::vector<size_t> stage(tape_.steps.size(), 0);
+  for (size_t k = 0; k < tape_.steps.size(); ++k) {
+    const Tape::Step& s = tape_.steps[k];
+    auto after = [&](int32_t step) {
+      stage[k] = std::max(stage[k], stage[static_cast<size_t>(step)]);
+    };
+    if (s.kind == Tape::Add || s.kind == Tape::Mul) after(s.a), after(s.b);
+    if (s.kind == Tape::Apply || s.kind == Tape::Clip) after(s.a);
+    int32_t last = s.kind == Tape::Max ? s.b : s.kind == Tape::Choose ? s.a + 3 : s.a;
+    for (int32_t a = s.a; a < last; ++a) after(tape_.arguments[static_cast<size_t>(a)]);
+    if (stages_.size() <= stage[k]) stages_.resize(stage[k] + 1);
+    bool quotient = s.kind == Tape::Apply && is_reciprocal(s.fn);
+    Stage& own = stages_[stage[k]];
+    (quotient ? own.quotients : own.steps).push_back(static_cast<int32_t>(k));
+    stage[k] += quotient;
+  }
 }
 
 void Kernel::lay_out(std::span<const View> operands, size_t trial, Channels channels,
@@ -225,8 +246,21 @@ Residue Kernel::step_value(const Tape::Step& step, const Scratch& s, Field& alge
 bool Kernel::evaluate_tape(Scratch& s, size_t trial, Field& algebra, Values& out) const {
   s.steps.resize(tape_.steps.size());
   algebra.ok = true;
-  for (size_t k = 0; k < tape_.steps.size(); ++k)
-    s.steps[k] = step_value(tape_.steps[k], s, algebra);
+  for (const Stage& stage : stages_) {
+    for (int32_t step : stage.steps) {
+      auto k = static_cast<size_t>(step);
+      s.steps[k] = step_value(tape_.steps[k], s, algebra);
+    }
+    s.divisors.clear();
+    for (int32_t step : stage.quotients) {
+      const Tape::Step& quotient = tape_.steps[static_cast<size_t>(step)];
+      s.divisors.push_back(s.steps[static_cast<size_t>(quotient.a)]);
+      if (s.w.empty()) s.divisors.back().w = 1;  // not computed
+    }
+    if (!stage.quotients.empty()) invert(s.divisors);
+    for (size_t k = 0; k < stage.quotients.size(); ++k)
+      s.steps[static_cast<size_t>(stage.quotients[k])] = s.divisors[k];
+  }
   size_t n = outputs_.size();
   for (size_t k = 0; k < n; ++k) {
     const Residue& x = s.steps[static_cast<size_t>(outputs_[k])];

@@ -54,7 +54,7 @@ class Kernel {
   struct Scratch {
     std::vector<uint64_t> v, w;
     std::vector<double> r;
-    std::vector<Residue> steps;
+    std::vector<Residue> steps, divisors;
   };
   /// Fills `out` (sized by the callee); false when a value is undefined (division by zero).
   bool evaluate(std::span<const View> operands, int trials, Channels channels, Field& algebra,
@@ -72,7 +72,12 @@ class Kernel {
     uint32_t i = 0, j = 0;
     int32_t coefficient = -1;  ///< -1: one
   };
+  /// Steps that need no other quotients than those before, then quotients side by side.
+  struct Stage {
+    std::vector<int32_t> steps, quotients;
+  };
   bool to_products();
+  void to_stages();
   void collect(int32_t step, Tape::Number scale, std::vector<Product>& out, bool& fits);
   void evaluate_products(Scratch& s, size_t trial, Values& out) const;
   bool evaluate_tape(Scratch& s, size_t trial, Field& algebra, Values& out) const;
@@ -80,6 +85,7 @@ class Kernel {
   Residue step_value(const Tape::Step& step, const Scratch& s, Field& algebra) const;
 
   Tape tape_;
+  std::vector<Stage> stages_;         ///< of the tape
   std::vector<int32_t> outputs_;      ///< step of each output element
   std::vector<size_t> sizes_, base_;  ///< elements of each operand; where it starts
   bool bilinear_ = false, exponentials_ = false, partial_ = false;

@@ -25,6 +25,8 @@ Residue Field::larger(Residue a, Residue b) {
   return a.r < b.r ? b : a;
 }
 
+bool is_reciprocal(Fn f) { return f == Fn::Recip; }
+
 Residue Field::reciprocal(Residue x) { return x.v == 0 || x.w == 0 ? undefined() : inverse(x); }
 
 Residue Field::exponential(Residue x) {

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
+#include <vector>
+
+#include "ir/algebra/reciprocals.h"
 
 namespace regraft {
 namespace {
@@ -25,6 +29,43 @@ template <class Mod>
 uint64_t power_of_two(int e) {
   uint64_t base = e < 0 ? (Mod::kModulus + 1) / 2 : 2;
   return Mod::power(base, static_cast<uint64_t>(std::abs(e)));
+}
+
+constexpr int kOnes = 49;  // that the exponents below begin with, in binary
+
+/// x to the 2^kOnes - 1. Both channels side by side, which keeps the multipliers busy.
+struct Ones {
+  uint64_t v, w;
+  explicit Ones(Residue x) : v(x.v), w(x.w) {
+    append(x.v, x.w, 1);  // 2
+    append(x.v, x.w, 1);  // 3
+    for (int n : {3, 6, 12, 24}) append(v, w, n);
+    append(x.v, x.w, 1);
+  }
+
+ private:
+  /// Appends the n binary digits of the exponents of a and b.
+  void append(const uint64_t a, const uint64_t b, int n) {
+    uint64_t x = v, y = w;
+    for (; n > 0; --n) {
+      x = Residue::ModPrime::mul(x, x);
+      y = Residue::ModOrder::mul(y, y);
+    }
+    v = Residue::ModPrime::mul(x, a);
+    w = Residue::ModOrder::mul(y, b);
+  }
+};
+
+/// x to the power of Exponent, from x to the 2^kOnes - 1.
+template <class Mod, uint64_t Exponent>
+uint64_t finished(uint64_t x, uint64_t power) {
+  constexpr int kRest = std::bit_width(Exponent) - kOnes;
+  static_assert(kRest > 0 && Exponent >> kRest == (uint64_t{1} << kOnes) - 1);
+  for (int k = kRest; k-- > 0;) {
+    power = Mod::mul(power, power);
+    if (Exponent >> k & 1) power = Mod::mul(power, x);
+  }
+  return power;
 }
 
 }  // namespace
@@ -57,12 +98,42 @@ Residue residue_of(double x) {
 
 Residue inverse(Residue x) {
   if (x.v < kInverses && x.v == x.w) return {kPrimeInverses[x.v], kOrderInverses[x.v], 1 / x.r};
-  return {Residue::ModPrime::inverse(x.v), Residue::ModOrder::inverse(x.w), 1 / x.r};
+  const Ones ones(x);
+  return {finished<Residue::ModPrime, Residue::kPrime - 2>(x.v, ones.v),
+          finished<Residue::ModOrder, Residue::kOrder - 2>(x.w, ones.w), 1 / x.r};
+}
+
+void invert(std::span<Residue> all) {
+  std::vector<Residue> before;  // the product of all that come first
+  before.reserve(all.size());
+  Residue product = residue_of(int64_t{1});
+  auto has_inverse = [](Residue x) { return x.v != 0 && x.w != 0; };
+  for (const Residue& x : all) {
+    before.push_back(product);
+    if (!has_inverse(x)) continue;
+    product.v = Residue::ModPrime::mul(product.v, x.v);
+    product.w = Residue::ModOrder::mul(product.w, x.w);
+  }
+  Residue rest = inverse(product);  // of those up to the one at work
+  for (size_t k = all.size(); k-- > 0;) {
+    Residue& x = all[k];
+    if (!has_inverse(x)) {
+      x = {0, 0, std::numeric_limits<double>::quiet_NaN()};
+      continue;
+    }
+    Residue result{Residue::ModPrime::mul(rest.v, before[k].v),
+                   Residue::ModOrder::mul(rest.w, before[k].w), 1 / x.r};
+    rest.v = Residue::ModPrime::mul(rest.v, x.v);
+    rest.w = Residue::ModOrder::mul(rest.w, x.w);
+    x = result;
+  }
 }
 
 Residue square_root(Residue x) {
-  return {Residue::ModPrime::power(x.v, (Residue::kPrime + 1) / 4),
-          Residue::ModOrder::power(x.w, (Residue::kOrder + 1) / 4), std::sqrt(std::abs(x.r))};
+  const Ones ones(x);
+  return {finished<Residue::ModPrime, (Residue::kPrime + 1) / 4>(x.v, ones.v),
+          finished<Residue::ModOrder, (Residue::kOrder + 1) / 4>(x.w, ones.w),
+          std::sqrt(std::abs(x.r))};
 }
 
 bool decided(double a, double b) {

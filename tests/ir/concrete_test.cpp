@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "ir/algebra/concrete.h"
+#include "ir/algebra/reciprocals.h"
 
 namespace regraft {
 namespace {
@@ -14,6 +15,31 @@ void expect_same(Residue a, Residue b) {
   EXPECT_EQ(a.v, b.v);
   EXPECT_EQ(a.w, b.w);
   EXPECT_NEAR(a.r, b.r, 1e-6 * (1 + std::abs(a.r)));
+}
+
+TEST(Residues, ManyReciprocalsAreThoseOfEach) {
+  Rng rng(11);
+  std::vector<Residue> all;
+  for (int k = 0; k < 9; ++k) all.push_back(random_residue(rng));
+  all[2].v = 0;  // no reciprocal
+  all[5].w = 0;
+  all[7] = residue_of(int64_t{-3});
+  std::vector<Residue> inverted = all;
+  invert(inverted);
+  for (size_t k = 0; k < all.size(); ++k) {
+    EXPECT_EQ(is_defined(inverted[k]), k != 2 && k != 5) << k;
+    if (!is_defined(inverted[k])) continue;
+    Residue one = all[k] * inverted[k], alone = inverse(all[k]);
+    EXPECT_EQ(one.v, 1u);
+    EXPECT_EQ(one.w, 1u);
+    EXPECT_EQ(alone.v, inverted[k].v);
+    EXPECT_EQ(alone.w, inverted[k].w);
+    EXPECT_EQ(alone.v, Residue::ModPrime::inverse(all[k].v));
+    Residue root = square_root(all[k]);
+    EXPECT_EQ(root.v, Residue::ModPrime::power(all[k].v, (Residue::kPrime + 1) / 4));
+    EXPECT_EQ(root.w, Residue::ModOrder::power(all[k].w, (Residue::kOrder + 1) / 4));
+  }
+  invert({});
 }
 
 TEST(Field, IsAFieldInEveryChannel) {
