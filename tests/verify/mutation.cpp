@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "enclosure.h"
+#include "ir/rule/family.h"
 #include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
 #include "verify/refute/refute.h"
@@ -369,7 +370,8 @@ std::vector<Rule> rules_to_mutate(const std::string& sources) {
       auto file = substitutions::read_candidates(entry.path().string());
       CHECK(file.has_value());
       for (const Rule& r : file->rules)
-        if (r.verdict.kind != VerdictKind::ProvedBounded) rules.push_back(r);
+        if (auto one = example_of(r); one && r.verdict.kind != VerdictKind::ProvedBounded)
+          rules.push_back(*std::move(one));
     }
   std::stable_sort(rules.begin(), rules.end(), [](auto& a, auto& b) { return a.name < b.name; });
   return rules;
