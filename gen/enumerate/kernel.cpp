@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "gen/enumerate/modular.h"
-#include "ir/algebra/reciprocals.h"
 
 namespace regraft::gen {
 namespace {

@@ -9,8 +9,6 @@
 
 namespace regraft::gen {
 
-constexpr uint32_t kNoWord = ~uint32_t{0};
-
 /// Matches one directed rule at one application.
 class RewriteMatcher {
  public:

@@ -44,6 +44,7 @@ class Rewrites {
 
  private:
   friend class RewriteMatcher;
+  static constexpr uint32_t kNoWord = ~uint32_t{0};
   using OperandOps = std::array<uint64_t, kMaxArity>;  ///< for each operand bits of operators
   /// At which ranks and extents of 1 a rule holds. Thread-safe.
   struct KnownShapes {

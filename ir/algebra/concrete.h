@@ -180,6 +180,9 @@ struct Field : Concrete<Field, Residue> {
   std::array<std::array<uint64_t, 16>, kDigits> powers_;  ///< [k][d]: the base to the d * 16^k
 };
 
+/// The function whose values of many arguments invert() finds.
+bool is_reciprocal(Fn f);
+
 /// Exact rational number; throws PolyOverflow beyond int64.
 struct Rational {
   int64_t n = 0, d = 1;

@@ -6,8 +6,6 @@
 #include <limits>
 #include <vector>
 
-#include "ir/algebra/reciprocals.h"
-
 namespace regraft {
 namespace {
 

@@ -2,6 +2,7 @@
 // The scalar of fingerprints: a real function of the inputs, sampled at a random point.
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 #include "base/hash.h"
 #include "base/rng.h"
@@ -67,6 +68,9 @@ Residue residue_of(int64_t n);
 /// A finite double exactly (a dyadic rational).
 Residue residue_of(double x);
 Residue inverse(Residue x);      ///< 1/x in each channel; modulo a prime 0 for 0
+/// Replaces each by its reciprocal, with one inversion and three products for each; 0 in a modulus
+/// has none and becomes a value that is not defined.
+void invert(std::span<Residue> all);
 Residue square_root(Residue x);  ///< multiplicative; its square is x or -x; |r| for r
 inline bool is_defined(Residue x) { return !std::isnan(x.r); }
 /// The order of a and b is beyond doubt: further apart than rounding errors, and not so large that

@@ -5,7 +5,6 @@
 
 #include "base/rng.h"
 #include "ir/algebra/concrete.h"
-#include "ir/algebra/reciprocals.h"
 
 namespace regraft {
 namespace {
