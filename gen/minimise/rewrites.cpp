@@ -239,10 +239,8 @@ class RewriteMatcher {
                          auto n = value(*e.first);
                          return !n || *n == e.second;
                        }) &&
-           std::all_of(rule_.rule->where.begin(), rule_.rule->where.end(),
-                       [&](const Condition& c) { return known_to_hold(c); }) &&
-           std::all_of(rule_.rule->real_where.begin(), rule_.rule->real_where.end(),
-                       [&](const RealCondition& c) { return known_to_hold(c); });
+           std::ranges::all_of(rule_.rule->where, [&](auto& c) { return known_to_hold(c); }) &&
+           std::ranges::all_of(rule_.rule->real_where, [&](auto& c) { return known_to_hold(c); });
   }
   bool known_to_hold(const Condition& c) const {
     auto a = value(c.first), b = value(c.second);

@@ -437,11 +437,11 @@ void rename(Poly& p, SymbolPool& pool, const NewNames& new_names) {
 }
 
 /// The sizes in an expression; its real variables keep their names.
-void rename(std::string& expression, const NewNames& new_names) {
-  expression = print(expression_of("=" + expression), [&](const std::string& old) {
-    size_t dot = old.find('.');
-    return old[0] == '?' ? old : new_names.at(old.substr(0, dot)) + old.substr(dot);
-  });
+std::string& rename(std::string& expression, const NewNames& new_names) {
+  return expression = print(expression_of("=" + expression), [&](const std::string& old) {
+           size_t dot = old.find('.');
+           return old[0] == '?' ? old : new_names.at(old.substr(0, dot)) + old.substr(dot);
+         });
 }
 
 void rename_side(Pattern& side, const std::vector<int>& new_index, SymbolPool& pool,
@@ -453,12 +453,8 @@ void rename_side(Pattern& side, const std::vector<int>& new_index, SymbolPool& p
     for (PatternRef& r : n.inputs) rename_ref(r);
     for (auto& list : n.attrs.ints)
       for (Poly& p : list) rename(p, pool, new_names);
-    for (std::string& open : n.real_vars) {
-      if (!is_expression(open)) continue;
-      std::string text = open.substr(1);
-      rename(text, new_names);
-      open = "=" + text;
-    }
+    for (std::string& open : n.real_vars)
+      if (is_expression(open)) rename(open.erase(0, 1), new_names).insert(0, 1, '=');
   }
   for (PatternRef& r : side.outputs) rename_ref(r);
 }
@@ -487,14 +483,10 @@ Rule renamed(const Rule& rule) {
   }
   rename_side(r.lhs, new_index, *r.pool, new_names);
   rename_side(r.rhs, new_index, *r.pool, new_names);
-  for (Condition& c : r.where) {
-    rename(c.first, *r.pool, new_names);
-    rename(c.second, *r.pool, new_names);
-  }
-  for (RealCondition& c : r.real_where) {
-    rename(c.first, new_names);
-    rename(c.second, new_names);
-  }
+  for (Condition& c : r.where)
+    for (Poly* side : {&c.first, &c.second}) rename(*side, *r.pool, new_names);
+  for (RealCondition& c : r.real_where)
+    for (std::string* side : {&c.first, &c.second}) rename(*side, new_names);
   for (size_t s = 0; s < rule.domain.size(); ++s)
     for (size_t k = 0; k < order.size(); ++k)
       r.domain[s][k] = rule.domain[s][static_cast<size_t>(order[k])];

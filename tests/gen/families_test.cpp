@@ -155,8 +155,13 @@ class Witness {
     return fits(in, shapes);
   }
   bool conditions_hold(const Binding& b) const {
-    for (const auto& [x, y] : rule_.where)
-      if (evaluate(x, b.numbers) != evaluate(y, b.numbers)) return false;
+    for (const auto& [x, y, relation] : rule_.where) {
+      auto left = evaluate(x, b.numbers), right = evaluate(y, b.numbers);
+      if (relation == Relation::Equal
+              ? left != right
+              : left > right || (relation == Relation::Below && left == right))
+        return false;
+    }
     return true;
   }
   bool within_size() const {
