@@ -252,8 +252,9 @@ Result<std::optional<AxisCondition>> read_axis_condition(text::Scanner& in) {
                             {"<", AxisCondition::Less}}) {
     if (!left || !in.eat(sign)) continue;
     if (in.peek() == '=') break;  // ?n<=?m is about numbers
-    ASSIGN_OR_RETURN(AxisTerm right, Reader(in).item(0));
-    return std::optional(AxisCondition{kind, *std::move(left), std::move(right)});
+    auto right = Reader(in).item(0);
+    if (!right) break;  // nor is ?n<x.1
+    return std::optional(AxisCondition{kind, *std::move(left), *std::move(right)});
   }
   in.rewind(start);
   return std::optional<AxisCondition>();

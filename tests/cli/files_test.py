@@ -362,7 +362,8 @@ class Signals(Base):
     def test_derive(self):
         """Inside one goal, which would take hours."""
         goal = self.folder / "goal.rules"
-        goal.write_text("g  (matmul (add ?a ?b) (matmul ?c (add ?d (mul ?e ?f)))) => "
+        goal.write_text("g  (matmul (matmul (matmul ?a ?b) (matmul ?c (add ?d (mul ?e ?f)))) "
+                        "(add ?a (add ?b (add ?c (add ?d ?e))))) => "
                         "(sigmoid (matmul ?a ?c))  for a:nn b:nn c:nn d:nn e:nn f:nn\n")
         for how in (signal.SIGINT, signal.SIGTERM):
             run = self.interrupted("rules", "derive", goal, "--from", CANDIDATES, *self.ENDLESS, how=how)

@@ -255,7 +255,9 @@ TEST(OpSets, EveryInstanceIsWellFormed) {
           auto kind = kind_of(operand);
           bool known = !kind || kind->empty() ||
                        std::any_of(grammar.leaves.begin(), grammar.leaves.end(),
-                                   [&](const LeafKind& k) { return k.name == *kind; });
+                                   [&](const LeafKind& k) { return k.name == *kind; }) ||
+                       std::any_of(grammar.instances.begin(), grammar.instances.end(),
+                                   [&](const Instance& i) { return i.name == *kind; });
           EXPECT_TRUE(known) << grammar.name << ": " << operand;
         }
       }
