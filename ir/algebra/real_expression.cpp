@@ -19,7 +19,7 @@ class Reader {
     if (depth > kMaxDepth) return in_.error_here("nested too deep");
     ASSIGN_OR_RETURN(RealExpression a, product(depth));
     while (in_.peek() == '+' || in_.peek() == '-') {
-      auto kind = in_.eat("+") ? Sum : (in_.eat("-"), Difference);
+      auto kind = in_.eat("+") ? Sum : (in_.eat("-"), RealExpression::Difference);
       ASSIGN_OR_RETURN(RealExpression b, product(depth));
       a = joined(kind, std::move(a), std::move(b));
     }
@@ -38,7 +38,7 @@ class Reader {
     using enum RealExpression::Kind;
     ASSIGN_OR_RETURN(RealExpression a, factor(depth));
     while (in_.peek() == '*' || in_.peek() == '/') {
-      auto kind = in_.eat("*") ? Product : (in_.eat("/"), Quotient);
+      auto kind = in_.eat("*") ? Product : (in_.eat("/"), RealExpression::Quotient);
       ASSIGN_OR_RETURN(RealExpression b, factor(depth));
       a = joined(kind, std::move(a), std::move(b));
     }
