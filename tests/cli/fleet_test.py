@@ -52,9 +52,10 @@ class Fleet(CommandLine):
         self.assert_exit(run, DONE)
         return out.read_bytes()
 
-    def assert_all_done(self):
+    def assert_all_done(self, killed=0):
+        """A killed process may leave one value on its way to its place."""
         self.assertEqual(list((self.store / "open").iterdir()), [])
-        self.assertEqual(list((self.store / "tmp").iterdir()), [])
+        self.assertLessEqual(len(list((self.store / "tmp").iterdir())), killed)
 
 
 class Verify(Fleet):
@@ -85,7 +86,7 @@ class Verify(Fleet):
                 os.kill(pid, signal.SIGKILL)
             run.communicate(timeout=300)
             self.assertEqual(self.verify("--store", self.store, "--workers", 1), alone)
-            self.assert_all_done()
+            self.assert_all_done(killed=len(victims))
 
     def test_a_suspended_worker_loses_its_lease_and_does_no_harm(self):
         alone = self.verify()
