@@ -185,7 +185,7 @@ TEST(WorldModelAgent, LearnsASmallEnvironment) {
   LogRow row;
   for (int k = 0; k < 3; ++k) row = agent.iterate({});
   DriftReport d = agent.drift(8, options.dream.tau, 77);
-  EXPECT_GT(d.depths[0].mask_f1, 0.9);
+  EXPECT_GT(d.depths[0].mask_f1, 0.85);
   EXPECT_LT(d.depths[0].reward_error, 1.5);
   EXPECT_LT(d.depths[0].latent_error, d.depths[0].latent_spread);
   EXPECT_GT(d.depths[0].end_accuracy, 0.9);
