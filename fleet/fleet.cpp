@@ -93,7 +93,7 @@ Fleet::~Fleet() {
 }
 
 Status Fleet::start_worker() {
-  ASSIGN_OR_RETURN(Child worker, Child::start(options_.command));
+  ASSIGN_OR_RETURN(Child worker, Child::start(options_.command, Printed::Errors));
   workers_.push_back(std::move(worker));
   return {};
 }
@@ -107,7 +107,7 @@ Status Fleet::look_after_workers() {
     if (++lost_in_vain_ > kLostInVain)
       return error("the workers end without a result, the last with code " + std::to_string(*code) +
                    "; what is done stays in " + store_.storage().folder());
-    ASSIGN_OR_RETURN(w, Child::start(options_.command));
+    ASSIGN_OR_RETURN(w, Child::start(options_.command, Printed::Errors));
   }
   return {};
 }

@@ -8,12 +8,16 @@
 
 namespace regraft {
 
-/// Runs in the current folder, in a process group of its own, with nothing to read and its stdout
-/// thrown away; its stderr is ours. Killed with its group when this goes. Not thread-safe.
+/// What becomes of what a program prints: nothing is shown, its stderr is ours, or both are our
+/// stderr.
+enum class Printed : unsigned char { Nowhere, Errors, Stderr };
+
+/// Runs in the current folder, in a process group of its own, with nothing to read. Killed with its
+/// group when this goes. Not thread-safe.
 class Child {
  public:
   /// `argv[0]` is a path.
-  static Result<Child> start(const std::vector<std::string>& argv);
+  static Result<Child> start(const std::vector<std::string>& argv, Printed printed);
   Child(Child&& other) noexcept : pid_(other.pid_), code_(other.code_) { other.pid_ = -1; }
   Child& operator=(Child&& other) noexcept {
     std::swap(pid_, other.pid_);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/parallel.h"
+#include "base/process/child.h"
 #include "base/result.h"
 
 namespace regraft {
@@ -11,7 +12,6 @@ namespace regraft {
 /// shell.
 std::string with_path(const std::string& command, const std::string& path);
 
-enum class Printed : unsigned char { Nowhere, Stderr };
 /// Runs it in the current folder, in a process group of its own, with nothing to read; what it
 /// prints goes to stderr, or nowhere. Returns its exit code, 128 and the signal's number where one
 /// ended it. An Error when it cannot be started, or when `stop` came first: it was killed then,

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,8 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+
+#include "base/process/spawn.h"
 
 extern char** environ;
 
@@ -45,13 +46,6 @@ struct Pipe {
   }
 };
 
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> p;
-  for (const std::string& s : strings) p.push_back(const_cast<char*>(s.c_str()));
-  p.push_back(nullptr);
-  return p;
-}
-
 std::vector<std::string> with_ours(const std::vector<std::string>& environment) {
   std::vector<std::string> all = environment;
   for (char** e = environ; *e; ++e) {
@@ -79,42 +73,6 @@ Result<std::string> find_program(const std::string& name) {
   return error(name + ": not found in the absolute folders of PATH");
 }
 
-/// How a program is started: its ends of the pipes, its group, signals and folder.
-class Setting {
- public:
-  Setting(int in, int out) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_adddup2(&actions_, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
-    posix_spawn_file_actions_addchdir_np(&actions_, "/");
-    posix_spawnattr_init(&attributes_);
-    sigset_t usual;
-    sigemptyset(&usual);
-    for (int ignored_by_us : {SIGPIPE, SIGXFSZ}) sigaddset(&usual, ignored_by_us);
-    posix_spawnattr_setsigdefault(&attributes_, &usual);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
-  ~Setting() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  int spawn(const std::string& program, std::vector<std::string> argv,
-            const std::vector<std::string>& environment, pid_t& pid) {
-    return posix_spawn(&pid, program.c_str(), &actions_, &attributes_, pointers(argv).data(),
-                       pointers(environment).data());
-  }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
-
 }  // namespace
 
 struct Subprocess::State {
@@ -127,7 +85,7 @@ struct Subprocess::State {
     end_input();
     for (int k = 0; pid > 0 && k < kMostPolls; ++k)
       if (!has_ended()) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMilliseconds));
-    kill_group();
+    end_group();
     if (from >= 0) close(from);
   }
   void end_input() {
@@ -137,12 +95,8 @@ struct Subprocess::State {
     if (pid > 0 && waitpid(pid, nullptr, WNOHANG) == pid) pid = -1;
     return pid <= 0;
   }
-  void kill_group() {
-    if (pid <= 0) return;
-    kill(-pid, SIGKILL);
-    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
-    pid = -1;
+  void end_group() {
+    if (pid > 0) kill_group(std::exchange(pid, -1));
   }
   Error ended() const { return error(name + ": it ended without an answer"); }
 
@@ -151,7 +105,7 @@ struct Subprocess::State {
     for (;;) {
       if (stop.must_end()) {
         end_input();
-        kill_group();
+        end_group();
         return error(name + ": stopped before it answered");
       }
       pollfd one{fd, events, 0};
@@ -201,7 +155,12 @@ Result<Subprocess> Subprocess::start(const std::vector<std::string>& argv,
   if (!in.open() || !out.open()) return error(argv[0] + ": " + std::strerror(errno));
   auto state = std::make_unique<State>();
   state->name = argv[0];
-  int failed = Setting(in.read, out.write).spawn(program, argv, with_ours(environment), state->pid);
+  Spawn spawn;
+  spawn.connect(in.read, STDIN_FILENO);
+  spawn.connect(out.write, STDOUT_FILENO);
+  spawn.start_in("/");
+  const std::vector<std::string> variables = with_ours(environment);
+  int failed = spawn.run(program, argv, state->pid, &variables);
   if (failed) {
     state->pid = -1;
     return error(argv[0] + ": " + std::strerror(failed));

@@ -34,15 +34,14 @@ struct EPattern {
 ///   void leave(step)             takes back what `enter` bound
 ///   bool found()                 everything is placed. False: no more matches are wanted
 ///   const vector<EValue>& anything()   what an output that is a variable may stand for
-/// All of them may read the bindings. Operands that commute are tried both ways.
-template <class Client>
-class EMatcher {
+/// All of them may read the bindings. Operands that commute are tried both ways. In which order
+/// calls are looked at, and which, is said by Self, which derives from this:
+///   bool root(step)              a call that may lie anywhere
+///   bool member(step)            a call of the class classes_[step]
+/// Both place the call by value() and return false when no more is wanted.
+template <class Self, class Client>
+class EMatching {
  public:
-  EMatcher(const EGraph& g, const EPattern& pattern, size_t variables, Client& client)
-      : g_(g), pattern_(pattern), client_(client), values_(pattern.steps.size(), kUnbound) {
-    variables_.assign(variables, kUnbound);
-    classes_ = values_;
-  }
   /// False: the client wanted no more.
   bool run() { return step(0); }
 
@@ -62,6 +61,38 @@ class EMatcher {
            g_.operands(n).size() == s.operands.size();
   }
 
+ protected:
+  EMatching(const EGraph& g, const EPattern& pattern, size_t variables, Client& client)
+      : g_(g), pattern_(pattern), client_(client), values_(pattern.steps.size(), kUnbound) {
+    variables_.assign(variables, kUnbound);
+    classes_ = values_;
+  }
+
+  bool value(size_t s, EValue v) {
+    if (!client_.enter(s, v)) return true;
+    values_[s] = v;
+    std::span<const EValue> operands;  // none where the client takes a call for a maker
+    if (!pattern_.steps[s].operands.empty()) operands = g_.operands(g_.node_of(v));
+    bool more = operand(s, operands, 0, false);
+    bool commutes = pattern_.steps[s].node->op->commutative && operands.size() >= 2;
+    if (more && commutes && !g_.equal(operands[0], operands[1]))
+      more = operand(s, operands, 0, true);
+    values_[s] = kUnbound;
+    client_.leave(s);
+    return more;
+  }
+  /// The users of an operand that is bound; nullptr: none is.
+  const std::vector<ENodeId>* users_of_bound(const EPattern::Step& s) const {
+    for (int32_t operand : s.operands)
+      if (at(operand) != kUnbound) return &g_.users(at(operand));
+    return nullptr;
+  }
+
+  const EGraph& g_;
+  const EPattern& pattern_;
+  Client& client_;
+  std::vector<EValue> variables_, classes_, values_;
+
  private:
   EValue& slot(int32_t k) {
     return k >= 0 ? variables_[static_cast<size_t>(k)] : classes_[static_cast<size_t>(~k)];
@@ -71,10 +102,8 @@ class EMatcher {
   bool step(size_t s) {
     if (s == pattern_.steps.size()) return client_.found();
     if (is_variable(pattern_.steps[s].ref)) return variable(s);
-    if (pattern_.steps[s].is_root) return root(s);
-    for (EValue v : g_.members(classes_[s]))
-      if (!client_.more() || !value(s, v)) return false;
-    return true;
+    auto& self = static_cast<Self&>(*this);
+    return pattern_.steps[s].is_root ? self.root(s) : self.member(s);
   }
 
   bool variable(size_t s) {
@@ -91,40 +120,6 @@ class EMatcher {
     return more;
   }
 
-  bool root(size_t s) {
-    const EPattern::Step& wanted = pattern_.steps[s];
-    bool more = true;
-    for (ENodeId n : candidates(wanted)) {
-      bool fits = g_.symbol(n).op == wanted.node->op && g_.has_output(n, wanted.ref.output);
-      if (!fits || g_.is_duplicate(n)) continue;
-      classes_[s] = g_.value(n, wanted.ref.output);
-      more = client_.more() && value(s, classes_[s]);
-      if (!more) break;
-    }
-    classes_[s] = kUnbound;
-    return more;
-  }
-  /// The users of an operand that is bound, or all calls.
-  const std::vector<ENodeId>& candidates(const EPattern::Step& s) const {
-    for (int32_t operand : s.operands)
-      if (at(operand) != kUnbound) return g_.users(at(operand));
-    return g_.calls_of(*s.node->op);
-  }
-
-  bool value(size_t s, EValue v) {
-    if (!client_.enter(s, v)) return true;
-    values_[s] = v;
-    std::span<const EValue> operands;  // none where the client takes a call for a maker
-    if (!pattern_.steps[s].operands.empty()) operands = g_.operands(g_.node_of(v));
-    bool more = operand(s, operands, 0, false);
-    bool commutes = pattern_.steps[s].node->op->commutative && operands.size() >= 2;
-    if (more && commutes && !g_.equal(operands[0], operands[1]))
-      more = operand(s, operands, 0, true);
-    values_[s] = kUnbound;
-    client_.leave(s);
-    return more;
-  }
-
   bool operand(size_t s, std::span<const EValue> operands, size_t k, bool exchanged) {
     if (k == operands.size()) return step(s + 1);
     EValue given = operands[exchanged && k < 2 ? 1 - k : k];
@@ -135,11 +130,41 @@ class EMatcher {
     place = kUnbound;
     return more;
   }
+};
 
-  const EGraph& g_;
-  const EPattern& pattern_;
-  Client& client_;
-  std::vector<EValue> variables_, classes_, values_;
+/// Looks at all calls, in the order in which they were added.
+template <class Client>
+class EMatcher : public EMatching<EMatcher<Client>, Client> {
+  using Base = EMatching<EMatcher<Client>, Client>;
+  friend Base;
+
+ public:
+  EMatcher(const EGraph& g, const EPattern& pattern, size_t variables, Client& client)
+      : Base(g, pattern, variables, client) {}
+
+ private:
+  using Base::classes_, Base::client_, Base::g_, Base::pattern_;
+
+  bool member(size_t s) {
+    for (EValue v : g_.members(classes_[s]))
+      if (!client_.more() || !this->value(s, v)) return false;
+    return true;
+  }
+
+  bool root(size_t s) {
+    const EPattern::Step& wanted = pattern_.steps[s];
+    const std::vector<ENodeId>* users = this->users_of_bound(wanted);
+    bool more = true;
+    for (ENodeId n : users ? *users : g_.calls_of(*wanted.node->op)) {
+      bool fits = g_.symbol(n).op == wanted.node->op && g_.has_output(n, wanted.ref.output);
+      if (!fits || g_.is_duplicate(n)) continue;
+      classes_[s] = g_.value(n, wanted.ref.output);
+      more = client_.more() && this->value(s, classes_[s]);
+      if (!more) break;
+    }
+    classes_[s] = Base::kUnbound;
+    return more;
+  }
 };
 
 }  // namespace regraft

@@ -10,10 +10,13 @@ import random
 import resource
 import signal
 import subprocess
+import sys
 import time
 
-import command_line
-from command_line import BAD_INPUT, DONE, INTERRUPTED, CommandLine, regraft
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import command_line  # noqa: E402
+from command_line import BAD_INPUT, DONE, INTERRUPTED, CommandLine, regraft  # noqa: E402
 
 RULES = command_line.venv.ROOT / "substitutions/extended.rules"
 

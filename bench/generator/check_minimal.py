@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does any rule of the shipped files follow from all the others together, within `rules derive`'s defaults?
 
-  python3 bench/check_minimal.py [--regraft PATH] [--files FILE ...] [--sample N] [--threads N] [--json FILE]
+  python3 bench/generator/check_minimal.py [--regraft PATH] [--files FILE ...] [--sample N] [--threads N] [--json FILE]
 
 Asks `regraft rules minimise` of all files together, which drops what follows, and prints it. Exit code 0: nothing
 follows. `--sample N` asks of N rules drawn at random, each by `rules derive` from all the others: another way to
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def rules_of(path):
