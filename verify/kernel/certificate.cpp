@@ -103,20 +103,19 @@ class Checker {
 
   /// lin [C*]I[*J...] ... [/K]: a sum of facts times facts times numbers, divided.
   void linear(Words& words) {
-    Poly sum;
-    int64_t divisor = 1;
+    Fact sum = zero(Poly(0));
     while (!words.empty()) {
       std::string_view word = words.next();
-      if (word[0] == '/') {
-        divisor = read_integer(word.substr(1));
-        break;
-      }
-      sum = sum + summand(word);
+      if (word[0] == '/')
+        return conclude(non_negative(sum.poly.divided(read_integer(word.substr(1)))));
+      Fact part = summand(word);
+      sum.poly = sum.poly + part.poly;
+      if (part.form == Fact::NonNegative) sum.form = part.form;
     }
-    conclude(non_negative(sum.divided(divisor)));
+    conclude(sum);
   }
   /// "2:5*7" is twice the product of the facts 5 and 7.
-  Poly summand(std::string_view word) const {
+  Fact summand(std::string_view word) const {
     size_t colon = word.find(':');
     int64_t times = colon == word.npos ? 1 : read_integer(word.substr(0, colon));
     if (colon != word.npos) word.remove_prefix(colon + 1);
@@ -131,7 +130,7 @@ class Checker {
       word.remove_prefix(star + 1);
     }
     if (times < 0 && !vanishes) throw Refused{"a negative multiple of an inequality"};
-    return p;
+    return vanishes ? zero(p) : non_negative(p);
   }
 
   /// times I P: p = 0 gives p P = 0.
@@ -203,7 +202,8 @@ class Checker {
 
   /// Adds a fact; one that no integers satisfy ends the case.
   void conclude(Fact f) {
-    bool absurd = f.form == Fact::NonNegative && f.poly.is_constant() && f.poly.constant() < 0;
+    int64_t c = f.poly.constant();
+    bool absurd = f.poly.is_constant() && (f.form == Fact::Zero ? c != 0 : c < 0);
     assume(f);
     if (absurd) next_case();
   }
