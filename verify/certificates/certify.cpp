@@ -38,6 +38,7 @@ class Search {
     steps_.state(known);
     if (refute(known)) return argument_.text();
     add_products(known);
+    products_ = true;
     cases_ = 0;
     if (refute(known)) return argument_.text();
     cases_ = 0;
@@ -72,6 +73,7 @@ class Search {
     Ground inner = known;
     inner.at = &place;
     std::vector<FactId> before = std::move(inner.literals);
+    const size_t old = before.size();
     inner.literals.clear();
     steps_.learn(inner, place.assumed);
     std::vector<FactId> fresh = inner.literals;
@@ -82,7 +84,10 @@ class Search {
       before.insert(before.end(), now.begin(), now.end());
       inner.literals = std::move(before);
     }
-    if (!inner.at->closed) steps_.state(inner);
+    if (inner.at->closed) return inner;
+    steps_.state(inner);
+    for (size_t k = old; products_ && k < inner.literals.size(); ++k)
+      for (const auto& [m, product] : multipliers_) add_product(inner, inner.literals[k], product);
     return inner;
   }
 
@@ -176,24 +181,18 @@ class Search {
       if (refute(inner)) return true;
       return refute_by_signs(inner, rest);
     };
-    auto with_case = [&](const Ground& outer, size_t k) {
-      Ground inner = inside(outer, *outer.at->cases[k]);
-      for (FactId f : outer.at->cases[k]->assumed)
-        for (const auto& [m, product] : multipliers_) add_product(inner, f, product);
-      return inner;
-    };
     auto fail = [&] {
       argument_.undo(*known.at, steps);
       return false;
     };
     argument_.either(*known.at, g - Poly(1));
-    if (!closes(with_case(known, 0))) return fail();
-    Ground at_most = with_case(known, 1);
+    if (!closes(inside(known, *known.at->cases[0]))) return fail();
+    Ground at_most = inside(known, *known.at->cases[1]);
     FactId not_above = known.at->cases[1]->assumed[0];
     argument_.either(*at_most.at, Poly(-1) - g);
     FactId not_below = at_most.at->cases[1]->assumed[0];
-    if (!closes(with_case(at_most, 0))) return fail();
-    Ground none = with_case(at_most, 1);
+    if (!closes(inside(at_most, *at_most.at->cases[0]))) return fail();
+    Ground none = inside(at_most, *at_most.at->cases[1]);
     if (none.at->closed) return true;
     FactId equal = argument_.both(*none.at, not_below, not_above);
     none.literals.push_back(equal);
@@ -212,6 +211,7 @@ class Search {
   Equalities equalities_ = Equalities::Kept;
   std::set<Monomial> seen_;
   std::vector<std::pair<Monomial, Product>> multipliers_;
+  bool products_ = false;  ///< facts of cases are multiplied as well
   int cases_ = 0;
 };
 

@@ -77,12 +77,23 @@ std::vector<Product> Steps::rows(const Ground& known) const {
 std::optional<FactId> Steps::show(Ground& known, const Poly& p) const {
   if (auto f = plainly(known, p)) return f;
   if (p.is_constant()) return std::nullopt;
+  std::vector<Product> all = rows(known);
+  for (const auto& [s, f] : known.least) all.push_back({f});
+  return show_from(known, p, all, {});
+}
+
+std::optional<FactId> Steps::show_from(Ground& known, const Poly& p,
+                                       const std::vector<Product>& facts,
+                                       const std::vector<Product>& multipliers) const {
   size_t steps = known.at->steps.size();
   argument_.either(*known.at, Poly(-1) - p);
   Argument::Place& against = *known.at->cases[0];
-  std::vector<Product> all = rows(known);
+  std::vector<Product> all = facts;
   all.push_back({against.assumed[0]});
-  for (const auto& [s, f] : known.least) all.push_back({f});
+  for (Product m : multipliers) {
+    m.push_back(against.assumed[0]);
+    all.push_back(std::move(m));
+  }
   if (!close_linear(argument_, against, all)) {
     argument_.undo(*known.at, steps);
     return std::nullopt;
@@ -139,27 +150,12 @@ std::optional<FactId> Steps::equal(Ground& known, const Poly& p, const std::vect
                                    const std::vector<Product>& multipliers) const {
   Argument::Place* start = known.at;
   size_t steps = start->steps.size();
-  Argument::Place* at = start;
-  FactId bounds[2] = {0, 0};
-  for (int side : {0, 1}) {
-    Poly q = side == 0 ? p : Poly(0) - p;
-    argument_.either(*at, q - Poly(1));
-    Argument::Place& against = *at->cases[0];
-    std::vector<Product> all = facts;
-    all.push_back({against.assumed[0]});
-    for (Product m : multipliers) {
-      m.push_back(against.assumed[0]);
-      all.push_back(std::move(m));
-    }
-    if (!close_linear(argument_, against, all)) {
-      argument_.undo(*start, steps);
-      return std::nullopt;
-    }
-    at = at->cases[1].get();
-    bounds[side] = at->assumed[0];
-  }
-  known.at = at;
-  return argument_.both(*at, bounds[1], bounds[0]);
+  auto below = show_from(known, Poly(0) - p, facts, multipliers);
+  auto above = below ? show_from(known, p, facts, multipliers) : std::nullopt;
+  if (above) return argument_.both(*known.at, *above, *below);
+  argument_.undo(*start, steps);
+  known.at = start;
+  return std::nullopt;
 }
 
 }  // namespace regraft::verify

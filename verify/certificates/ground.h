@@ -46,6 +46,10 @@ class Steps {
   std::optional<FactId> plainly(Ground& known, const kernel::Poly& p) const;
   /// The same, also by elimination from the literals, which makes a distinction.
   std::optional<FactId> show(Ground& known, const kernel::Poly& p) const;
+  /// From facts alone, and multipliers times p's opposite.
+  std::optional<FactId> show_from(Ground& known, const kernel::Poly& p,
+                                  const std::vector<Product>& facts,
+                                  const std::vector<Product>& multipliers) const;
   /// What q is, once: the first of two facts. nullopt: its denominator or bound may be below 1.
   std::optional<FactId> define(Ground& known, kernel::Symbol made) const;
   /// Says in the literals what the symbols in literals and choices are.

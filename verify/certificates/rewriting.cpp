@@ -273,11 +273,42 @@ FactId Rewriting::without_quotients(Ground& known, FactId literal) const {
   }
 }
 
+/// s g >= 0 is g >= 0, and s g = 0 is g = 0, for a size s from 1 on.
+FactId Rewriting::without_factors(Ground& known, FactId literal) const {
+  Argument& argument = steps_.argument();
+  for (;;) {
+    const Fact f = argument.fact(literal);
+    std::optional<Symbol> shared;
+    const Monomial first = f.poly.is_constant() ? Monomial{} : f.poly.terms().begin()->first;
+    for (Symbol s : first) {
+      bool all = steps_.symbols()[s].least.value_or(0) >= 1;
+      for (const auto& [m, c] : f.poly.terms())
+        all = all && std::find(m.begin(), m.end(), s) != m.end();
+      if (all) shared = s;
+    }
+    if (!shared) return literal;
+    Poly g;
+    for (const auto& [m, c] : f.poly.terms()) {
+      Monomial rest = m;
+      rest.erase(std::find(rest.begin(), rest.end(), *shared));
+      g = g + product_of(rest) * Poly(c);
+    }
+    if (g.is_constant()) return literal;
+    FactId positive = steps_.least(known, *shared);
+    auto found = f.form == Fact::Zero
+                     ? steps_.equal(known, g, {{literal}, {positive}}, {{positive}})
+                     : steps_.show_from(known, g, {{literal}, {positive}}, {{positive}});
+    if (!found) return literal;
+    literal = *found;
+  }
+}
+
 void Rewriting::rewrite(Ground& known, std::vector<FactId>& literals) const {
   std::vector<FactId> kept;
   for (FactId f : literals) {
     if (known.at->closed) return;
     FactId now = without_quotients(known, rewrite(known, without_quotients(known, f)));
+    if (!known.at->closed) now = without_factors(known, now);
     if (steps_.poly(now).is_constant() && !known.at->closed) continue;
     kept.push_back(now);
   }

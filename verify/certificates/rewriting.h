@@ -5,8 +5,8 @@
 namespace regraft::verify {
 
 /// The same as `known`, with the literals after all that they allow: quotients that stand alone in
-/// an inequality are multiplied out, symbols that an equality expresses are replaced. Not in
-/// choices, which are rewritten when they are opened.
+/// an inequality are multiplied out, positive factors leave, symbols that an equality expresses are
+/// replaced. Not in choices, which are rewritten when they are opened.
 class Rewriting {
  public:
   explicit Rewriting(const Steps& steps) : steps_(steps) {}
@@ -29,6 +29,7 @@ class Rewriting {
   std::optional<Replacement> simpler(Ground& known, kernel::Symbol made) const;
   std::optional<Replacement> entry(Ground& known, kernel::Symbol lookup) const;
   FactId without_quotients(Ground& known, FactId literal) const;
+  FactId without_factors(Ground& known, FactId literal) const;
   bool use_equality(Ground& known) const;
   bool use(Ground& known, FactId equality) const;
   bool use_ones(Ground& known, FactId equality) const;
