@@ -19,8 +19,9 @@ constexpr int kMostCases = 400;
 constexpr size_t kMostProducts = 60;  // that are added at once
 constexpr size_t kMostFactors = 4;    // of which the signs are told apart
 
-/// Whether what equalities express is replaced first.
-enum class Equalities : uint8_t { Kept, Used };
+/// How hard to look: with the facts as they are; with what equalities express replaced first; with
+/// products of symbols too that did not occur so far.
+enum class Effort : uint8_t { Plain, Settled, Wide };
 
 class Search {
  public:
@@ -28,12 +29,12 @@ class Search {
       : argument_(symbols, facts), symbols_(symbols) {}
 
   /// By elimination, with products, with the signs of factors.
-  std::optional<std::string> run(Equalities equalities) {
-    equalities_ = equalities;
+  std::optional<std::string> run(Effort effort) {
+    effort_ = effort;
     Ground known;
     known.at = &argument_.root();
     steps_.learn(known, argument_.root().assumed);
-    if (equalities_ == Equalities::Used) rewriting_.settle(known);
+    if (effort_ != Effort::Plain) rewriting_.settle(known);
     if (known.at->closed) return argument_.text();
     steps_.state(known);
     if (refute(known)) return argument_.text();
@@ -78,7 +79,7 @@ class Search {
     steps_.learn(inner, place.assumed);
     std::vector<FactId> fresh = inner.literals;
     inner.literals.insert(inner.literals.begin(), before.begin(), before.end());
-    if (equalities_ == Equalities::Used) {
+    if (effort_ != Effort::Plain) {
       std::vector<FactId> now = fresh;
       rewriting_.rewrite(inner, now);
       before.insert(before.end(), now.begin(), now.end());
@@ -121,10 +122,14 @@ class Search {
     if (std::find(multipliers_.begin(), multipliers_.end(), entry) == multipliers_.end())
       multipliers_.push_back(std::move(entry));
   }
-  bool occurs(const Poly& p, const std::set<Monomial>& seen) const {
-    return std::all_of(p.terms().begin(), p.terms().end(), [&](const auto& t) {
-      return t.first.size() < 2 || seen.count(t.first) > 0;
-    });
+  /// Its products of symbols occur in what is known; all but one, where we look hard.
+  bool occurs(const Poly& p) const {
+    size_t others = 0;
+    for (const auto& [m, c] : p.terms()) {
+      if (m.size() > most_factors_) return false;
+      if (m.size() > 1 && seen_.count(m) == 0) ++others;
+    }
+    return others <= (effort_ == Effort::Wide ? 1 : 0);
   }
   Poly poly_of(const Product& product) const {
     Poly p(1);
@@ -133,15 +138,19 @@ class Search {
   }
   void add_products(Ground& known) {
     seen_ = monomials(known);
+    for (const Monomial& m : seen_) most_factors_ = std::max(most_factors_, m.size());
+    for (size_t factors = most_factors_; effort_ == Effort::Wide && factors > 2; --factors)
+      for (const Monomial& m : std::set<Monomial>(seen_))
+        for (size_t k = 0; m.size() == factors && k < m.size(); ++k) seen_.insert(without(m, k));
     for (const Monomial& m : seen_)
       for (size_t k = 0; m.size() > 1 && k < m.size(); ++k) add_multiplier(known, without(m, k));
     for (FactId f : known.literals)
       for (const auto& [m, product] : multipliers_) add_product(known, f, product);
   }
   void add_product(Ground& known, FactId f, Product product) const {
-    if (known.products.size() > kMostProducts) return;
+    if (known.products.size() > (effort_ == Effort::Wide ? 4 : 1) * kMostProducts) return;
     product.push_back(f);
-    if (occurs(poly_of(product), seen_)) known.products.push_back(std::move(product));
+    if (occurs(poly_of(product))) known.products.push_back(std::move(product));
   }
   /// g of facts x * g + ..., whose sign may matter: those with quotients first.
   std::vector<Poly> compared_factors(Ground& known) {
@@ -199,7 +208,7 @@ class Search {
     for (const auto& [m, product] : multipliers_) {
       Poly p(1);
       for (Symbol s : m) p = p * Poly::symbol(s);
-      if (occurs(g * p, seen_)) none.literals.push_back(argument_.times(*none.at, equal, p));
+      if (occurs(g * p)) none.literals.push_back(argument_.times(*none.at, equal, p));
     }
     return closes(none) || fail();
   }
@@ -208,8 +217,9 @@ class Search {
   kernel::Symbols& symbols_;
   Steps steps_{argument_};
   Rewriting rewriting_{steps_};
-  Equalities equalities_ = Equalities::Kept;
+  Effort effort_ = Effort::Plain;
   std::set<Monomial> seen_;
+  size_t most_factors_ = 1;
   std::vector<std::pair<Monomial, Product>> multipliers_;
   bool products_ = false;  ///< facts of cases are multiplied as well
   int cases_ = 0;
@@ -219,7 +229,7 @@ class Search {
 
 std::optional<std::string> find_certificate(kernel::Symbols& symbols,
                                             const std::vector<Fact>& facts) {
-  for (Equalities e : {Equalities::Kept, Equalities::Used}) try {
+  for (Effort e : {Effort::Plain, Effort::Settled, Effort::Wide}) try {
       if (auto found = Search(symbols, facts).run(e)) return found;
     } catch (const kernel::Refused&) {
       continue;  // numbers too large that way
