@@ -1,7 +1,8 @@
 // How many of the facts about sizes that proofs use have certificates:
-//   kernel_facts [--every N] [--misses FILE] RULES...
+//   kernel_facts [--every N] [--each-proof] [--misses FILE] RULES...
 // Proves each rule (of a family some members), collects every question that the arithmetic solver
-// answered "unsatisfiable", looks for a certificate, and lets the kernel check it.
+// answered "unsatisfiable", looks for a certificate, and lets the kernel check it. The same
+// question of two proofs is looked at once, with --each-proof once in each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +36,8 @@ struct Question {
 };
 
 struct Totals {
-  size_t proofs = 0, asked = 0, certified = 0, refused = 0;
+  bool each_proof = false;
+  size_t distinct = 0, proofs = 0, asked = 0, certified = 0, refused = 0;
   double proving = 0, finding = 0, checking = 0;
   std::map<std::string, Question> missing;
   std::map<std::string, bool> seen;  ///< by text: has a certificate
@@ -67,6 +69,7 @@ void ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
   std::vector<kernel::Fact> said = verify::KernelWords(symbols).of(facts);
   std::string key = key_of(symbols, said);
   auto [it, fresh] = totals.seen.try_emplace(key, false);
+  totals.distinct += fresh ? 1 : 0;
   if (!fresh) {
     if (!it->second) ++totals.missing[key].asked;
     return;
@@ -75,7 +78,7 @@ void ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
   auto certificate = verify::find_certificate(symbols, said);
   totals.finding += seconds_since(start);
   if (!certificate) {
-    totals.missing[key] = {{}, rule, 1};
+    totals.missing.try_emplace(key, Question{{}, rule, 0}).first->second.asked += 1;
     return;
   }
   start = Clock::now();
@@ -103,6 +106,7 @@ void prove(const Rule& rule, const Signature& signature, Totals& totals) {
   totals.proving += seconds_since(start);
   if (verdict.kind != VerdictKind::ProvedAllSizes) return;
   ++totals.proofs;
+  if (totals.each_proof) totals.seen.clear();
   for (const Conjunction& facts : shown) ask(facts, rule.name, totals);
 }
 
@@ -121,7 +125,7 @@ void prove(const Rule& rule, Totals& totals) {
 }
 
 void print(Totals& t) {
-  size_t all = t.seen.size();
+  size_t all = t.distinct;
   std::sort(t.bytes.begin(), t.bytes.end());
   fmt::print("{} proofs, {} questions answered, {} distinct\n", t.proofs, t.asked, all);
   fmt::print(
@@ -141,16 +145,18 @@ int run(int argc, char** argv) {
   std::vector<std::string> files;
   std::string misses;
   size_t every = 1, number = 0;
+  Totals totals;
   for (int k = 1; k < argc; ++k) {
     std::string word = argv[k];
     if (word == "--every" && k + 1 < argc)
       every = std::max<size_t>(1, std::strtoull(argv[++k], nullptr, 10));
     else if (word == "--misses" && k + 1 < argc)
       misses = argv[++k];
+    else if (word == "--each-proof")
+      totals.each_proof = true;
     else
       files.push_back(word);
   }
-  Totals totals;
   for (const std::string& file : files) {
     auto rules = substitutions::read_rules(file, substitutions::Admit::AllSizes);
     if (!rules) {
