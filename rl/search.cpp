@@ -6,7 +6,7 @@
 #include "rewrite/windows/windows.h"
 #include "rl/environment/environment.h"
 #include "rl/environment/episodes.h"
-#include "rl/follow.h"
+#include "rl/network/follow.h"
 #include "rl/planner/scheduler.h"
 
 namespace regraft::rl {
