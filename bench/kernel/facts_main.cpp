@@ -1,8 +1,9 @@
 // How many of the facts about sizes that proofs use have certificates:
-//   kernel_facts [--every N] [--each-proof] [--misses FILE] RULES...
+//   kernel_facts [--every N] [--each-proof] [--misses FILE] [--certificates FILE] RULES...
 // Proves each rule (of a family some members), collects every question that the arithmetic solver
 // answered "unsatisfiable", looks for a certificate, and lets the kernel check it. The same
 // question of two proofs is looked at once, with --each-proof once in each.
+// --certificates writes all of them as tests/verify/kernel/check_main.cpp reads them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,6 +45,7 @@ struct Totals {
   std::map<std::string, size_t> steps;
   std::vector<size_t> bytes;
   std::vector<std::string> wrong;
+  std::string certificates;
 };
 
 /// The facts and the least values of their symbols.
@@ -53,6 +55,26 @@ std::string key_of(const kernel::Symbols& symbols, const std::vector<kernel::Fac
     if (symbols[s].least) key += fmt::format("{}>={} ", symbols[s].name, *symbols[s].least);
   for (const kernel::Fact& f : facts) key += "\n" + kernel::text(symbols, f);
   return key;
+}
+
+/// A case for kernel_check.
+std::string text_of(const kernel::Symbols& symbols, const std::vector<kernel::Fact>& facts,
+                    const std::string& certificate) {
+  std::string text;
+  for (kernel::Symbol s = 0; s < symbols.size(); ++s) {
+    if (symbols[s].kind >= kernel::Kind::Quotient) continue;
+    if (symbols[s].least)
+      text += fmt::format("size {} {}\n", symbols[s].name, *symbols[s].least);
+    else
+      text += fmt::format("index {}\n", symbols[s].name);
+  }
+  for (size_t t = 0; t < symbols.tables(); ++t) {
+    text += "table";
+    for (const kernel::Poly& e : symbols.entries(t)) text += " " + symbols.text(e);
+    text += "\n";
+  }
+  for (const kernel::Fact& f : facts) text += fmt::format("fact {}\n", kernel::text(symbols, f));
+  return text + fmt::format("certificate {}\n\n", certificate);
 }
 
 void count_steps(const std::string& certificate, Totals& totals) {
@@ -86,6 +108,7 @@ void ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
     kernel::check_unsatisfiable(symbols, said, *certificate);
     it->second = true;
     ++totals.certified;
+    totals.certificates += text_of(symbols, said, *certificate);
     totals.bytes.push_back(certificate->size());
     count_steps(*certificate, totals);
   } catch (const kernel::Refused& r) {
@@ -143,7 +166,7 @@ void print(Totals& t) {
 
 int run(int argc, char** argv) {
   std::vector<std::string> files;
-  std::string misses;
+  std::string misses, certificates;
   size_t every = 1, number = 0;
   Totals totals;
   for (int k = 1; k < argc; ++k) {
@@ -152,6 +175,8 @@ int run(int argc, char** argv) {
       every = std::max<size_t>(1, std::strtoull(argv[++k], nullptr, 10));
     else if (word == "--misses" && k + 1 < argc)
       misses = argv[++k];
+    else if (word == "--certificates" && k + 1 < argc)
+      certificates = argv[++k];
     else if (word == "--each-proof")
       totals.each_proof = true;
     else
@@ -171,9 +196,11 @@ int run(int argc, char** argv) {
   for (const std::string& w : totals.wrong) text += "REFUSED " + w + "\n";
   for (const auto& [key, q] : totals.missing)
     text += fmt::format("MISSING {} asked {}\n{}\n\n", q.rule, q.asked, key);
-  if (!misses.empty()) {
-    auto out = OutputFile::open(misses);
-    if (!out || !out->write(text) || !out->commit()) return 3;
+  for (const auto& [path, content] :
+       {std::pair{misses, text}, {certificates, totals.certificates}}) {
+    if (path.empty()) continue;
+    auto out = OutputFile::open(path);
+    if (!out || !out->write(content) || !out->commit()) return 3;
   }
   return totals.refused == 0 ? 0 : 1;
 }

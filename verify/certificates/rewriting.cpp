@@ -36,11 +36,6 @@ Poly difference_quotient(const Poly& p, Symbol s, const Poly& value) {
   return q;
 }
 
-int64_t coefficient_of(const Poly& p, Symbol s) {
-  auto it = p.terms().find({s});
-  return it == p.terms().end() ? 0 : it->second;
-}
-
 }  // namespace
 
 bool Rewriting::mentions_replaced(const Ground& known, const Poly& p) const {
