@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "base/files/output_file.h"
 #include "ir/rule/family.h"
@@ -39,6 +40,8 @@ struct Question {
 struct Totals {
   bool each_proof = false;
   size_t distinct = 0, proofs = 0, asked = 0, certified = 0, refused = 0;
+  size_t rules = 0, incomplete = 0;
+  std::set<std::string> open_rules;
   double proving = 0, finding = 0, checking = 0;
   std::map<std::string, Question> missing;
   std::map<std::string, bool> seen;  ///< by text: has a certificate
@@ -85,7 +88,8 @@ void count_steps(const std::string& certificate, Totals& totals) {
   }
 }
 
-void ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
+/// Has a certificate.
+bool ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
   ++totals.asked;
   kernel::Symbols symbols;
   std::vector<kernel::Fact> said = verify::KernelWords(symbols).of(facts);
@@ -94,14 +98,14 @@ void ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
   totals.distinct += fresh ? 1 : 0;
   if (!fresh) {
     if (!it->second) ++totals.missing[key].asked;
-    return;
+    return it->second;
   }
   auto start = Clock::now();
   auto certificate = verify::find_certificate(symbols, said);
   totals.finding += seconds_since(start);
   if (!certificate) {
     totals.missing.try_emplace(key, Question{{}, rule, 0}).first->second.asked += 1;
-    return;
+    return false;
   }
   start = Clock::now();
   try {
@@ -116,6 +120,7 @@ void ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
     totals.wrong.push_back(fmt::format("{}\n{}\n{}\n", key, *certificate, r.why));
   }
   totals.checking += seconds_since(start);
+  return it->second;
 }
 
 void prove(const Rule& rule, const Signature& signature, Totals& totals) {
@@ -130,7 +135,11 @@ void prove(const Rule& rule, const Signature& signature, Totals& totals) {
   if (verdict.kind != VerdictKind::ProvedAllSizes) return;
   ++totals.proofs;
   if (totals.each_proof) totals.seen.clear();
-  for (const Conjunction& facts : shown) ask(facts, rule.name, totals);
+  bool complete = true;
+  for (const Conjunction& facts : shown) complete = ask(facts, rule.name, totals) && complete;
+  if (complete) return;
+  ++totals.incomplete;
+  totals.open_rules.insert(rule.name);
 }
 
 void prove(const Rule& rule, Totals& totals) {
@@ -151,6 +160,8 @@ void print(Totals& t) {
   size_t all = t.distinct;
   std::sort(t.bytes.begin(), t.bytes.end());
   fmt::print("{} proofs, {} questions answered, {} distinct\n", t.proofs, t.asked, all);
+  fmt::print("{} proofs of {} of {} rules have questions without a certificate\n", t.incomplete,
+             t.open_rules.size(), t.rules);
   fmt::print(
       "{} certified ({:.3f} %), {} not found, {} refused by the kernel\n", t.certified,
       100.0 * static_cast<double>(t.certified) / static_cast<double>(std::max<size_t>(all, 1)),
@@ -189,7 +200,10 @@ int run(int argc, char** argv) {
       return 3;
     }
     for (const Rule& rule : rules->rules)
-      if (number++ % every == 0) prove(rule, totals);
+      if (number++ % every == 0) {
+        ++totals.rules;
+        prove(rule, totals);
+      }
   }
   print(totals);
   std::string text;

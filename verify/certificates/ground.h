@@ -20,6 +20,7 @@ struct Ground {
   Argument::Place* at = nullptr;
   std::vector<FactId> literals;
   std::vector<FactId> choices;                       ///< facts `any`
+  std::vector<FactId> shown;                         ///< literals shown on the way
   std::vector<Product> products;                     ///< of literals
   std::map<kernel::Symbol, FactId> least, positive;  ///< s - its least value >= 0, s >= 0
   std::map<kernel::Symbol, FactId> defined;          ///< quotients, lookups: the first of two facts
@@ -50,6 +51,8 @@ class Steps {
   std::optional<FactId> show_from(Ground& known, const kernel::Poly& p,
                                   const std::vector<Product>& facts,
                                   const std::vector<Product>& multipliers) const;
+  /// Facts about sizes that stand beside p in a product.
+  std::vector<Product> multipliers_of(const Ground& known, const kernel::Poly& p) const;
   /// What q is, once: the first of two facts. nullopt: its denominator or bound may be below 1.
   std::optional<FactId> define(Ground& known, kernel::Symbol made) const;
   /// Says in the literals what the symbols in literals and choices are.

@@ -310,17 +310,32 @@ void Rewriting::rewrite(Ground& known, std::vector<FactId>& literals) const {
   literals = std::move(kept);
 }
 
+/// g p = 0 is p = 0 for a number g.
+FactId Rewriting::without_content(Ground& known, FactId equality) const {
+  int64_t g = 0;
+  for (const auto& [m, c] : steps_.poly(equality).terms()) g = std::gcd(g, c);
+  if (g < 2) return equality;
+  FactId above = steps_.argument().lin(*known.at, {{1, {equality}}}, g);
+  FactId below = steps_.argument().lin(*known.at, {{-1, {equality}}}, g);
+  return steps_.argument().both(*known.at, above, below);
+}
+
 bool Rewriting::use(Ground& known, FactId equality) const {
+  equality = without_content(known, equality);
   const Poly p = steps_.poly(equality);
   for (const auto& [m, c] : p.terms()) {
     if (m.size() != 1 || (c != 1 && c != -1)) continue;
     Symbol s = m[0];
-    if (steps_.symbols()[s].kind >= Kind::Quotient) continue;
+    const bool made = steps_.symbols()[s].kind >= Kind::Quotient;
+    if (made && replace == Replace::Leaves) continue;
     Poly rest = p - Poly(c) * Poly::symbol(s);
     if (steps_.symbols().mentions(rest, s)) continue;
     Argument& argument = steps_.argument();
     FactId equal = c == 1 ? equality : argument.lin(*known.at, {{-1, {equality}}});
     if (steps_.symbols()[s].least) known.literals.push_back(steps_.least(known, s));
+    if (made)
+      if (auto defined = steps_.define(known, s))
+        known.literals.insert(known.literals.end(), {*defined, *defined + 1});
     known.replaced[s] = {Poly(-c) * rest, equal};
     return true;
   }

@@ -10,6 +10,9 @@ namespace regraft::verify {
 class Rewriting {
  public:
   explicit Rewriting(const Steps& steps) : steps_(steps) {}
+  /// What equalities may replace: sizes, attributes and indices only, or quotients too.
+  enum class Replace : uint8_t { Leaves, Quotients };
+  Replace replace = Replace::Leaves;
   /// All literals, until nothing changes.
   void settle(Ground& known) const;
   /// Only by what was replaced before.
@@ -32,6 +35,7 @@ class Rewriting {
   FactId without_factors(Ground& known, FactId literal) const;
   bool use_equality(Ground& known) const;
   bool use(Ground& known, FactId equality) const;
+  FactId without_content(Ground& known, FactId equality) const;
   bool use_ones(Ground& known, FactId equality) const;
   const Steps& steps_;
 };
