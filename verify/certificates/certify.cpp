@@ -85,6 +85,7 @@ class Search {
       std::vector<FactId> now = fresh;
       rewriting_.rewrite(inner, now);
       before.insert(before.end(), now.begin(), now.end());
+      if (effort_ == Effort::Wide) before.insert(before.end(), fresh.begin(), fresh.end());
       inner.literals = std::move(before);
     }
     if (inner.at->closed) return inner;
@@ -103,7 +104,7 @@ class Search {
     for (const auto& [q, first] : defined) {
       const kernel::SymbolData data = symbols_[q];
       if (data.kind != Kind::Quotient || data.second.is_constant()) continue;
-      if (!bounded_.insert(q).second) continue;
+      if (!known.bounded.insert(q).second) continue;
       auto positive = steps_.plainly(known, data.second - Poly(1));
       if (!positive) continue;
       auto rows = steps_.rows(known);
@@ -247,7 +248,6 @@ class Search {
   Rewriting rewriting_{steps_};
   Effort effort_ = Effort::Plain;
   std::set<Monomial> seen_;
-  std::set<Symbol> bounded_;
   size_t most_factors_ = 1;
   std::vector<std::pair<Monomial, Product>> multipliers_;
   bool products_ = false;  ///< facts of cases are multiplied as well

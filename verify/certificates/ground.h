@@ -25,7 +25,8 @@ struct Ground {
   std::map<kernel::Symbol, FactId> least, positive;  ///< s - its least value >= 0, s >= 0
   std::map<kernel::Symbol, FactId> defined;          ///< quotients, lookups: the first of two facts
   std::map<kernel::Symbol, Replacement> replaced;
-  std::set<kernel::Symbol> stated;  ///< the literals say what they are
+  std::set<kernel::Symbol> bounded;  ///< quotients between small numbers, where these were found
+  std::set<kernel::Symbol> stated;   ///< the literals say what they are
 };
 
 /// Functions that add steps to an argument where it is known what `known` says. What they return is

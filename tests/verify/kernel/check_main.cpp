@@ -1,58 +1,31 @@
 // Asks the kernel about certificates, one answer a line: kernel_check FILE
-// A case is lines `size NAME LEAST`, `index NAME`, `table POLY ...`, `fact FACT`, and at last
-// `certificate STEPS`, after which the next case begins.
+// The file has cases (support.h), each of which its certificate ends.
 #include <fstream>
 #include <iostream>
 #include <memory>
 
-#include "verify/kernel/certificate.h"
+#include "tests/verify/kernel/support.h"
 
 namespace regraft::kernel {
 namespace {
-
-struct Case {
-  Symbols symbols;
-  std::vector<Fact> facts;
-  std::string refused;
-
-  void read(std::string_view word, Words& words) {
-    if (word == "size") {
-      std::string_view name = words.next();
-      symbols.make(Kind::Size, name, read_integer(words.next()));
-    } else if (word == "index") {
-      symbols.make(Kind::Index, words.next(), std::nullopt);
-    } else if (word == "table") {
-      std::vector<Poly> entries;
-      while (!words.empty()) entries.push_back(symbols.read(words.next()));
-      symbols.table(entries);
-    } else {
-      facts.push_back(read_fact(symbols, words));
-    }
-    if (!words.empty()) throw Refused{"a line has too many words"};
-  }
-};
 
 int run(const char* path) {
   std::ifstream in(path);
   if (!in) return 3;
   auto now = std::make_unique<Case>();
+  std::string refused;
   for (std::string line; std::getline(in, line);) {
-    if (line.empty()) continue;
-    std::string word = line.substr(0, line.find(' '));
-    std::string rest = line.substr(std::min(line.size(), word.size() + 1));
+    bool last = line.substr(0, line.find(' ')) == "certificate";
     try {
-      Words words(rest);
-      if (!now->refused.empty()) throw Refused{now->refused};
-      if (word == "certificate")
-        check_unsatisfiable(now->symbols, now->facts, rest);
-      else
-        now->read(word, words);
+      if (refused.empty()) now->read(line);
+      if (refused.empty() && last) check_unsatisfiable(now->symbols, now->facts, now->certificate);
     } catch (const Refused& r) {
-      now->refused = r.why;
+      refused = r.why;
     }
-    if (word != "certificate") continue;
-    std::cout << (now->refused.empty() ? "accepted" : "refused: " + now->refused) << "\n";
+    if (!last) continue;
+    std::cout << (refused.empty() ? "accepted" : "refused: " + refused) << "\n";
     now = std::make_unique<Case>();
+    refused.clear();
   }
   return 0;
 }
