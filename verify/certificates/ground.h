@@ -26,6 +26,7 @@ struct Ground {
   std::map<kernel::Symbol, FactId> defined;          ///< quotients, lookups: the first of two facts
   std::map<kernel::Symbol, Replacement> replaced;
   std::set<kernel::Symbol> bounded;  ///< quotients between small numbers, where these were found
+  std::set<kernel::Symbol> tried;    ///< to say in simpler words
   std::set<kernel::Symbol> stated;   ///< the literals say what they are
 };
 

@@ -49,10 +49,19 @@ std::optional<Symbol> Rewriting::touched(Ground& known, const Poly& p) const {
       if (known.replaced.count(s)) return s;
       const kernel::SymbolData data = steps_.symbols()[s];
       if (data.kind < Kind::Quotient) continue;
-      if (!mentions_replaced(known, data.first) && !mentions_replaced(known, data.second)) continue;
-      if (replace_made(known, s)) return s;
+      if (mentions_replaced(known, data.first) || mentions_replaced(known, data.second)) {
+        if (replace_made(known, s)) return s;
+      } else if (auto better = in_simpler_words(known, s)) {
+        known.replaced[s] = *better;
+        return s;
+      }
     }
   return std::nullopt;
+}
+
+std::optional<Replacement> Rewriting::in_simpler_words(Ground& known, Symbol made) const {
+  if (!known.tried.insert(made).second) return std::nullopt;
+  return steps_.symbols()[made].kind == Kind::Quotient ? simpler(known, made) : entry(known, made);
 }
 
 /// A quotient or a lookup whose parts changed.
@@ -69,7 +78,7 @@ bool Rewriting::replace_made(Ground& known, Symbol s) const {
   FactId same =
       argument.same(*known.at, s, made, first.equal.value_or(one), second.equal.value_or(one));
   Replacement r{Poly::symbol(made), same};
-  if (auto better = quotient ? simpler(known, made) : entry(known, made)) {
+  if (auto better = in_simpler_words(known, made)) {
     r.value = better->value;
     r.equal = argument.lin(*known.at, {{1, {same}}, {1, {better->equal}}});
   }

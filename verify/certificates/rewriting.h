@@ -29,6 +29,7 @@ class Rewriting {
   std::optional<kernel::Symbol> touched(Ground& known, const kernel::Poly& p) const;
   bool mentions_replaced(const Ground& known, const kernel::Poly& p) const;
   bool replace_made(Ground& known, kernel::Symbol s) const;
+  std::optional<Replacement> in_simpler_words(Ground& known, kernel::Symbol made) const;
   std::optional<Replacement> simpler(Ground& known, kernel::Symbol made) const;
   std::optional<Replacement> entry(Ground& known, kernel::Symbol lookup) const;
   FactId without_quotients(Ground& known, FactId literal) const;

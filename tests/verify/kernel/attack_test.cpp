@@ -103,7 +103,7 @@ class Attack : public testing::Test {
 };
 
 TEST_F(Attack, WhatIsFoundIsAcceptedAndNoMutantOfItProvesSomethingFalse) {
-  constexpr int kWanted = 400, kMutants = 40;
+  constexpr int kWanted = 200, kMutants = 40;
   int found = 0, open = 0, mutants_accepted = 0;
   for (int k = 0; found < kWanted; ++k) {
     ASSERT_LT(k, 100 * kWanted);
