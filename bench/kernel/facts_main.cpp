@@ -1,8 +1,9 @@
 // How many of the facts about sizes that proofs use have certificates:
-//   kernel_facts [--every N] [--each-proof] [--misses FILE] RULES...
+//   kernel_facts [--every N] [--each-proof] [--misses FILE] [--certificates FILE] RULES...
 // Proves each rule (of a family some members), collects every question that the arithmetic solver
 // answered "unsatisfiable", looks for a certificate, and lets the kernel check it. The same
 // question of two proofs is looked at once, with --each-proof once in each.
+// --certificates writes all of them as tests/verify/kernel/check_main.cpp reads them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "base/files/output_file.h"
 #include "ir/rule/family.h"
@@ -38,12 +40,15 @@ struct Question {
 struct Totals {
   bool each_proof = false;
   size_t distinct = 0, proofs = 0, asked = 0, certified = 0, refused = 0;
+  size_t rules = 0, incomplete = 0;
+  std::set<std::string> open_rules;
   double proving = 0, finding = 0, checking = 0;
   std::map<std::string, Question> missing;
   std::map<std::string, bool> seen;  ///< by text: has a certificate
   std::map<std::string, size_t> steps;
   std::vector<size_t> bytes;
   std::vector<std::string> wrong;
+  std::string certificates;
 };
 
 /// The facts and the least values of their symbols.
@@ -55,6 +60,26 @@ std::string key_of(const kernel::Symbols& symbols, const std::vector<kernel::Fac
   return key;
 }
 
+/// A case for kernel_check.
+std::string text_of(const kernel::Symbols& symbols, const std::vector<kernel::Fact>& facts,
+                    const std::string& certificate) {
+  std::string text;
+  for (kernel::Symbol s = 0; s < symbols.size(); ++s) {
+    if (symbols[s].kind >= kernel::Kind::Quotient) continue;
+    if (symbols[s].least)
+      text += fmt::format("size {} {}\n", symbols[s].name, *symbols[s].least);
+    else
+      text += fmt::format("index {}\n", symbols[s].name);
+  }
+  for (size_t t = 0; t < symbols.tables(); ++t) {
+    text += "table";
+    for (const kernel::Poly& e : symbols.entries(t)) text += " " + symbols.text(e);
+    text += "\n";
+  }
+  for (const kernel::Fact& f : facts) text += fmt::format("fact {}\n", kernel::text(symbols, f));
+  return text + fmt::format("certificate {}\n\n", certificate);
+}
+
 void count_steps(const std::string& certificate, Totals& totals) {
   for (size_t at = 0; at < certificate.size();) {
     size_t end = std::min(certificate.find(';', at), certificate.size());
@@ -63,7 +88,8 @@ void count_steps(const std::string& certificate, Totals& totals) {
   }
 }
 
-void ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
+/// Has a certificate.
+bool ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
   ++totals.asked;
   kernel::Symbols symbols;
   std::vector<kernel::Fact> said = verify::KernelWords(symbols).of(facts);
@@ -72,20 +98,21 @@ void ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
   totals.distinct += fresh ? 1 : 0;
   if (!fresh) {
     if (!it->second) ++totals.missing[key].asked;
-    return;
+    return it->second;
   }
   auto start = Clock::now();
   auto certificate = verify::find_certificate(symbols, said);
   totals.finding += seconds_since(start);
   if (!certificate) {
     totals.missing.try_emplace(key, Question{{}, rule, 0}).first->second.asked += 1;
-    return;
+    return false;
   }
   start = Clock::now();
   try {
     kernel::check_unsatisfiable(symbols, said, *certificate);
     it->second = true;
     ++totals.certified;
+    totals.certificates += text_of(symbols, said, *certificate);
     totals.bytes.push_back(certificate->size());
     count_steps(*certificate, totals);
   } catch (const kernel::Refused& r) {
@@ -93,6 +120,7 @@ void ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
     totals.wrong.push_back(fmt::format("{}\n{}\n{}\n", key, *certificate, r.why));
   }
   totals.checking += seconds_since(start);
+  return it->second;
 }
 
 void prove(const Rule& rule, const Signature& signature, Totals& totals) {
@@ -107,7 +135,11 @@ void prove(const Rule& rule, const Signature& signature, Totals& totals) {
   if (verdict.kind != VerdictKind::ProvedAllSizes) return;
   ++totals.proofs;
   if (totals.each_proof) totals.seen.clear();
-  for (const Conjunction& facts : shown) ask(facts, rule.name, totals);
+  bool complete = true;
+  for (const Conjunction& facts : shown) complete = ask(facts, rule.name, totals) && complete;
+  if (complete) return;
+  ++totals.incomplete;
+  totals.open_rules.insert(rule.name);
 }
 
 void prove(const Rule& rule, Totals& totals) {
@@ -128,6 +160,8 @@ void print(Totals& t) {
   size_t all = t.distinct;
   std::sort(t.bytes.begin(), t.bytes.end());
   fmt::print("{} proofs, {} questions answered, {} distinct\n", t.proofs, t.asked, all);
+  fmt::print("{} proofs of {} of {} rules have questions without a certificate\n", t.incomplete,
+             t.open_rules.size(), t.rules);
   fmt::print(
       "{} certified ({:.3f} %), {} not found, {} refused by the kernel\n", t.certified,
       100.0 * static_cast<double>(t.certified) / static_cast<double>(std::max<size_t>(all, 1)),
@@ -143,7 +177,7 @@ void print(Totals& t) {
 
 int run(int argc, char** argv) {
   std::vector<std::string> files;
-  std::string misses;
+  std::string misses, certificates;
   size_t every = 1, number = 0;
   Totals totals;
   for (int k = 1; k < argc; ++k) {
@@ -152,6 +186,8 @@ int run(int argc, char** argv) {
       every = std::max<size_t>(1, std::strtoull(argv[++k], nullptr, 10));
     else if (word == "--misses" && k + 1 < argc)
       misses = argv[++k];
+    else if (word == "--certificates" && k + 1 < argc)
+      certificates = argv[++k];
     else if (word == "--each-proof")
       totals.each_proof = true;
     else
@@ -164,16 +200,21 @@ int run(int argc, char** argv) {
       return 3;
     }
     for (const Rule& rule : rules->rules)
-      if (number++ % every == 0) prove(rule, totals);
+      if (number++ % every == 0) {
+        ++totals.rules;
+        prove(rule, totals);
+      }
   }
   print(totals);
   std::string text;
   for (const std::string& w : totals.wrong) text += "REFUSED " + w + "\n";
   for (const auto& [key, q] : totals.missing)
     text += fmt::format("MISSING {} asked {}\n{}\n\n", q.rule, q.asked, key);
-  if (!misses.empty()) {
-    auto out = OutputFile::open(misses);
-    if (!out || !out->write(text) || !out->commit()) return 3;
+  for (const auto& [path, content] :
+       {std::pair{misses, text}, {certificates, totals.certificates}}) {
+    if (path.empty()) continue;
+    auto out = OutputFile::open(path);
+    if (!out || !out->write(content) || !out->commit()) return 3;
   }
   return totals.refused == 0 ? 0 : 1;
 }

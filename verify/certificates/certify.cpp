@@ -34,9 +34,11 @@ class Search {
     Ground known;
     known.at = &argument_.root();
     steps_.learn(known, argument_.root().assumed);
+    if (effort_ == Effort::Wide) rewriting_.replace = Rewriting::Replace::Quotients;
     if (effort_ != Effort::Plain) rewriting_.settle(known);
     if (known.at->closed) return argument_.text();
     steps_.state(known);
+    if (effort_ == Effort::Wide) bound_quotients(known);
     if (refute(known)) return argument_.text();
     add_products(known);
     products_ = true;
@@ -83,13 +85,39 @@ class Search {
       std::vector<FactId> now = fresh;
       rewriting_.rewrite(inner, now);
       before.insert(before.end(), now.begin(), now.end());
+      if (effort_ == Effort::Wide) before.insert(before.end(), fresh.begin(), fresh.end());
       inner.literals = std::move(before);
     }
     if (inner.at->closed) return inner;
     steps_.state(inner);
+    if (products_ && effort_ == Effort::Wide) bound_quotients(inner);
+    const size_t limit = inner.products.size() + kMostProducts;
     for (size_t k = old; products_ && k < inner.literals.size(); ++k)
-      for (const auto& [m, product] : multipliers_) add_product(inner, inner.literals[k], product);
+      for (const auto& [m, product] : multipliers_)
+        add_product(inner, inner.literals[k], product, limit);
     return inner;
+  }
+
+  /// Learns small numbers between which quotients lie, where the denominator is no number.
+  void bound_quotients(Ground& known) {
+    const auto defined = known.defined;
+    for (const auto& [q, first] : defined) {
+      const kernel::SymbolData data = symbols_[q];
+      if (data.kind != Kind::Quotient || data.second.is_constant()) continue;
+      if (!known.bounded.insert(q).second) continue;
+      auto positive = steps_.plainly(known, data.second - Poly(1));
+      if (!positive) continue;
+      auto rows = steps_.rows(known);
+      for (FactId f : {first, first + 1}) rows.push_back({f});
+      for (int64_t sign : {1, -1})
+        for (int64_t least : {1, 0, -1, -2}) {
+          Poly p = Poly(sign) * Poly::symbol(q) - Poly(least);
+          auto found = steps_.show_from(known, p, rows, {{*positive}});
+          if (!found) continue;
+          known.shown.push_back(*found);
+          break;
+        }
+    }
   }
 
   // ---- Products ----
@@ -145,10 +173,11 @@ class Search {
     for (const Monomial& m : seen_)
       for (size_t k = 0; m.size() > 1 && k < m.size(); ++k) add_multiplier(known, without(m, k));
     for (FactId f : known.literals)
-      for (const auto& [m, product] : multipliers_) add_product(known, f, product);
+      for (const auto& [m, product] : multipliers_)
+        add_product(known, f, product, (effort_ == Effort::Wide ? 4 : 1) * kMostProducts);
   }
-  void add_product(Ground& known, FactId f, Product product) const {
-    if (known.products.size() > (effort_ == Effort::Wide ? 4 : 1) * kMostProducts) return;
+  void add_product(Ground& known, FactId f, Product product, size_t limit) const {
+    if (known.products.size() > limit) return;
     product.push_back(f);
     if (occurs(poly_of(product))) known.products.push_back(std::move(product));
   }

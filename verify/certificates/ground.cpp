@@ -9,6 +9,15 @@ using kernel::Kind;
 using kernel::Poly;
 using kernel::Symbol;
 
+namespace {
+
+std::vector<FactId> joined(std::vector<FactId> a, const std::vector<FactId>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+}  // namespace
+
 void Steps::learn(Ground& known, const std::vector<FactId>& facts) const {
   for (FactId f : facts)
     (argument_.fact(f).form == Fact::Any ? known.choices : known.literals).push_back(f);
@@ -26,7 +35,7 @@ std::optional<FactId> Steps::not_negative(Ground& known, Symbol s) const {
   if (symbols()[s].least) {
     if (*symbols()[s].least >= 0) from = least(known, s);
   } else {
-    for (FactId f : known.literals) {
+    for (FactId f : joined(known.literals, known.shown)) {
       Poly more = Poly::symbol(s) - poly(f);
       bool says = more.is_constant() && more.constant() >= 0;
       if (says && argument_.fact(f).form == Fact::NonNegative) from = f;
@@ -41,7 +50,7 @@ std::optional<FactId> Steps::not_negative(Ground& known, Symbol s) const {
 
 std::optional<FactId> Steps::plainly(Ground& known, const Poly& p) const {
   if (p.is_constant()) return p.constant() >= 0 ? std::optional(argument_.one()) : std::nullopt;
-  for (FactId f : known.literals) {
+  for (FactId f : joined(known.literals, known.shown)) {
     Poly more = p - poly(f);
     if (more.is_constant() && more.constant() >= 0) return f;
   }
@@ -69,7 +78,7 @@ std::optional<FactId> Steps::plainly(Ground& known, const Poly& p) const {
 
 std::vector<Product> Steps::rows(const Ground& known) const {
   std::vector<Product> all;
-  for (FactId f : known.literals) all.push_back({f});
+  for (FactId f : joined(known.literals, known.shown)) all.push_back({f});
   all.insert(all.end(), known.products.begin(), known.products.end());
   return all;
 }
@@ -79,7 +88,22 @@ std::optional<FactId> Steps::show(Ground& known, const Poly& p) const {
   if (p.is_constant()) return std::nullopt;
   std::vector<Product> all = rows(known);
   for (const auto& [s, f] : known.least) all.push_back({f});
-  return show_from(known, p, all, {});
+  auto found = show_from(known, p, all, multipliers_of(known, p));
+  if (found) known.shown.push_back(*found);
+  return found;
+}
+
+std::vector<Product> Steps::multipliers_of(const Ground& known, const Poly& p) const {
+  std::set<Symbol> of_p, beside;
+  for (const auto& [m, c] : p.terms()) of_p.insert(m.begin(), m.end());
+  for (FactId f : known.literals)
+    for (const auto& [m, c] : poly(f).terms())
+      if (std::any_of(m.begin(), m.end(), [&](Symbol s) { return of_p.count(s) > 0; }))
+        beside.insert(m.begin(), m.end());
+  std::vector<Product> all;
+  for (const auto& [s, f] : known.least)
+    if (beside.count(s)) all.push_back({f});
+  return all;
 }
 
 std::optional<FactId> Steps::show_from(Ground& known, const Poly& p,

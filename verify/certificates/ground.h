@@ -20,11 +20,14 @@ struct Ground {
   Argument::Place* at = nullptr;
   std::vector<FactId> literals;
   std::vector<FactId> choices;                       ///< facts `any`
+  std::vector<FactId> shown;                         ///< literals shown on the way
   std::vector<Product> products;                     ///< of literals
   std::map<kernel::Symbol, FactId> least, positive;  ///< s - its least value >= 0, s >= 0
   std::map<kernel::Symbol, FactId> defined;          ///< quotients, lookups: the first of two facts
   std::map<kernel::Symbol, Replacement> replaced;
-  std::set<kernel::Symbol> stated;  ///< the literals say what they are
+  std::set<kernel::Symbol> bounded;  ///< quotients between small numbers, where these were found
+  std::set<kernel::Symbol> tried;    ///< to say in simpler words
+  std::set<kernel::Symbol> stated;   ///< the literals say what they are
 };
 
 /// Functions that add steps to an argument where it is known what `known` says. What they return is
@@ -50,6 +53,8 @@ class Steps {
   std::optional<FactId> show_from(Ground& known, const kernel::Poly& p,
                                   const std::vector<Product>& facts,
                                   const std::vector<Product>& multipliers) const;
+  /// Facts about sizes that stand beside p in a product.
+  std::vector<Product> multipliers_of(const Ground& known, const kernel::Poly& p) const;
   /// What q is, once: the first of two facts. nullopt: its denominator or bound may be below 1.
   std::optional<FactId> define(Ground& known, kernel::Symbol made) const;
   /// Says in the literals what the symbols in literals and choices are.

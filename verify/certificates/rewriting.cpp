@@ -36,11 +36,6 @@ Poly difference_quotient(const Poly& p, Symbol s, const Poly& value) {
   return q;
 }
 
-int64_t coefficient_of(const Poly& p, Symbol s) {
-  auto it = p.terms().find({s});
-  return it == p.terms().end() ? 0 : it->second;
-}
-
 }  // namespace
 
 bool Rewriting::mentions_replaced(const Ground& known, const Poly& p) const {
@@ -54,10 +49,19 @@ std::optional<Symbol> Rewriting::touched(Ground& known, const Poly& p) const {
       if (known.replaced.count(s)) return s;
       const kernel::SymbolData data = steps_.symbols()[s];
       if (data.kind < Kind::Quotient) continue;
-      if (!mentions_replaced(known, data.first) && !mentions_replaced(known, data.second)) continue;
-      if (replace_made(known, s)) return s;
+      if (mentions_replaced(known, data.first) || mentions_replaced(known, data.second)) {
+        if (replace_made(known, s)) return s;
+      } else if (auto better = in_simpler_words(known, s)) {
+        known.replaced[s] = *better;
+        return s;
+      }
     }
   return std::nullopt;
+}
+
+std::optional<Replacement> Rewriting::in_simpler_words(Ground& known, Symbol made) const {
+  if (!known.tried.insert(made).second) return std::nullopt;
+  return steps_.symbols()[made].kind == Kind::Quotient ? simpler(known, made) : entry(known, made);
 }
 
 /// A quotient or a lookup whose parts changed.
@@ -74,7 +78,7 @@ bool Rewriting::replace_made(Ground& known, Symbol s) const {
   FactId same =
       argument.same(*known.at, s, made, first.equal.value_or(one), second.equal.value_or(one));
   Replacement r{Poly::symbol(made), same};
-  if (auto better = quotient ? simpler(known, made) : entry(known, made)) {
+  if (auto better = in_simpler_words(known, made)) {
     r.value = better->value;
     r.equal = argument.lin(*known.at, {{1, {same}}, {1, {better->equal}}});
   }
@@ -315,17 +319,32 @@ void Rewriting::rewrite(Ground& known, std::vector<FactId>& literals) const {
   literals = std::move(kept);
 }
 
+/// g p = 0 is p = 0 for a number g.
+FactId Rewriting::without_content(Ground& known, FactId equality) const {
+  int64_t g = 0;
+  for (const auto& [m, c] : steps_.poly(equality).terms()) g = std::gcd(g, c);
+  if (g < 2) return equality;
+  FactId above = steps_.argument().lin(*known.at, {{1, {equality}}}, g);
+  FactId below = steps_.argument().lin(*known.at, {{-1, {equality}}}, g);
+  return steps_.argument().both(*known.at, above, below);
+}
+
 bool Rewriting::use(Ground& known, FactId equality) const {
+  equality = without_content(known, equality);
   const Poly p = steps_.poly(equality);
   for (const auto& [m, c] : p.terms()) {
     if (m.size() != 1 || (c != 1 && c != -1)) continue;
     Symbol s = m[0];
-    if (steps_.symbols()[s].kind >= Kind::Quotient) continue;
+    const bool made = steps_.symbols()[s].kind >= Kind::Quotient;
+    if (made && replace == Replace::Leaves) continue;
     Poly rest = p - Poly(c) * Poly::symbol(s);
     if (steps_.symbols().mentions(rest, s)) continue;
     Argument& argument = steps_.argument();
     FactId equal = c == 1 ? equality : argument.lin(*known.at, {{-1, {equality}}});
     if (steps_.symbols()[s].least) known.literals.push_back(steps_.least(known, s));
+    if (made)
+      if (auto defined = steps_.define(known, s))
+        known.literals.insert(known.literals.end(), {*defined, *defined + 1});
     known.replaced[s] = {Poly(-c) * rest, equal};
     return true;
   }

@@ -10,6 +10,9 @@ namespace regraft::verify {
 class Rewriting {
  public:
   explicit Rewriting(const Steps& steps) : steps_(steps) {}
+  /// What equalities may replace: sizes, attributes and indices only, or quotients too.
+  enum class Replace : uint8_t { Leaves, Quotients };
+  Replace replace = Replace::Leaves;
   /// All literals, until nothing changes.
   void settle(Ground& known) const;
   /// Only by what was replaced before.
@@ -26,12 +29,14 @@ class Rewriting {
   std::optional<kernel::Symbol> touched(Ground& known, const kernel::Poly& p) const;
   bool mentions_replaced(const Ground& known, const kernel::Poly& p) const;
   bool replace_made(Ground& known, kernel::Symbol s) const;
+  std::optional<Replacement> in_simpler_words(Ground& known, kernel::Symbol made) const;
   std::optional<Replacement> simpler(Ground& known, kernel::Symbol made) const;
   std::optional<Replacement> entry(Ground& known, kernel::Symbol lookup) const;
   FactId without_quotients(Ground& known, FactId literal) const;
   FactId without_factors(Ground& known, FactId literal) const;
   bool use_equality(Ground& known) const;
   bool use(Ground& known, FactId equality) const;
+  FactId without_content(Ground& known, FactId equality) const;
   bool use_ones(Ground& known, FactId equality) const;
   const Steps& steps_;
 };

@@ -1,5 +1,6 @@
 #pragma once
-// What tests of the kernel share: symbols with short names, facts from text.
+// What tests of the kernel share: symbols with short names, cases from text, and what facts mean at
+// small integers.
 #include <string>
 #include <vector>
 
@@ -8,34 +9,28 @@
 namespace regraft::kernel {
 
 /// Sizes n, m (from 1 on) and z (from 0 on), indices i, j.
-inline void make_usual(Symbols& symbols) {
-  for (const char* name : {"n", "m"}) symbols.make(Kind::Size, name, 1);
-  symbols.make(Kind::Size, "z", 0);
-  for (const char* name : {"i", "j"}) symbols.make(Kind::Index, name, std::nullopt);
-}
+void make_usual(Symbols& symbols);
 
-inline Fact fact_of(Symbols& symbols, const std::string& text) {
-  Words words(text);
-  Fact f = read_fact(symbols, words);
-  if (!words.empty()) throw Refused{"more than a fact"};
-  return f;
-}
-
-inline std::vector<Fact> facts_of(Symbols& symbols, const std::vector<std::string>& texts) {
-  std::vector<Fact> all;
-  for (const std::string& t : texts) all.push_back(fact_of(symbols, t));
-  return all;
-}
+Fact fact_of(Symbols& symbols, const std::string& text);
+std::vector<Fact> facts_of(Symbols& symbols, const std::vector<std::string>& texts);
 
 /// Why the certificate is refused; empty: it is accepted.
-inline std::string why_refused(Symbols& symbols, const std::vector<std::string>& facts,
-                               const std::string& certificate) {
-  try {
-    check_unsatisfiable(symbols, facts_of(symbols, facts), certificate);
-    return "";
-  } catch (const Refused& r) {
-    return r.why;
-  }
-}
+std::string why_refused(Symbols& symbols, const std::vector<std::string>& facts,
+                        const std::string& certificate);
+
+/// A question and what answers it: lines `size NAME LEAST`, `index NAME`, `table POLY ...`, `fact
+/// FACT`, and at last `certificate STEPS`.
+struct Case {
+  Symbols symbols;
+  std::vector<Fact> facts;
+  std::string certificate;
+  /// Takes a line; throws Refused.
+  void read(std::string_view line);
+};
+
+/// Some integers of at most `most` (from the least values on, or -most + 1) satisfy all the facts,
+/// as docs/kernel.md says; a quotient by less than 1 and what is outside of a table are 0 here.
+/// Where numbers beyond 64 bits are met, nothing is said.
+bool satisfiable(const Symbols& symbols, const std::vector<Fact>& facts, int64_t most);
 
 }  // namespace regraft::kernel

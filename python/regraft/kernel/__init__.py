@@ -1,0 +1,1 @@
+"""A second kernel: what verify/kernel/ checks, checked by another program."""
