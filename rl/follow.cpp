@@ -302,7 +302,8 @@ void Follower::score_matches() {
   reserve_row(scores_, match_rows_, 1);
   Var in = gather(final_, inside);
   Indices owner(inside_match);
-  Var exact = tape_.constant(Eigen::Map<const Rows>(features.data(), count, kMatchFeatures));
+  Var exact = tape_.constant(
+      network_.seen_matches(Eigen::Map<const Rows>(features.data(), count, kMatchFeatures)));
   Var hidden = network_.match_hidden(
       tape_, tape_.segment_mean(in, owner, count), tape_.segment_max(in, owner, count),
       tape_.segment_mean(gather(final_, near), near_match, count), gather(rules_, rules), exact);
@@ -322,7 +323,7 @@ void Follower::summarise() {
   auto global = describer_.global(
       {env_.original(), best_, static_cast<double>(step_) / env_.max_steps()}, totals_);
   std::copy(global.begin(), global.end(), known.data());
-  Var features = tape_.constant(known);
+  Var features = tape_.constant(network_.seen_globals(known));
   Var graph = network_.graphs_in_(tape_, features);
   auto mean = [&](const Rows& rows, const auto& list, auto alive) {
     Rows sum = Rows::Zero(1, w);

@@ -123,11 +123,32 @@ TEST(Network, TheOrderOfNodesAndMatchesDoesNotMatter) {
   }
 }
 
-TEST(Network, AFollowerSaysWhatTheNetworkSays) {
+/// What matches save makes no difference where it is hidden, and else it does.
+TEST(Network, SavingsMayBeHidden) {
+  Observation o = observe(2, 1), p = o;
+  for (size_t k = 0; k < o.matches(); ++k)
+    for (size_t column : kMatchSavings) p.match[k * kMatchFeatures + column] += 0.7F;
+  for (size_t column : kGlobalSavings) p.global[column] += 0.4F;
+  for (bool factorised : {false, true})
+    for (bool hidden : {true, false}) {
+      Network network({.factorised = factorised, .hide_cost = hidden}, rules().columns, 5);
+      auto read = read_network(network_file(network, "test"), "test");
+      ASSERT_TRUE(read.has_value());
+      auto policy = network_policy(*read, rules(), "test");
+      Judgement a = policy->judge(o), b = policy->judge(p);
+      EXPECT_EQ(a.log_probs == b.log_probs, hidden);
+      EXPECT_EQ(a.value == b.value, hidden);
+    }
+}
+
+class Following : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(HideCost, Following, testing::Bool());
+
+TEST_P(Following, AFollowerSaysWhatTheNetworkSays) {
   EnvironmentOptions options;
   options.max_locations = 100000;
   Environment env(layers(4), shipped_rules(), roofline(), options);
-  Network network({.width = 8, .hidden = 8}, rules().columns, 21);
+  Network network({.width = 8, .hidden = 8, .hide_cost = GetParam()}, rules().columns, 21);
   auto policy = network_policy(network, rules(), "test");
   Follower follower(network, rules(), env);
   Observer observer(env.engine(), env.original());

@@ -21,10 +21,11 @@ bool is_fact(const Row& r) {
 }
 
 /// Divided by the greatest common divisor, rounded as integers allow.
-void tighten(Row& r, Numbers numbers) {
+void tighten(Row& r, Numbers numbers, Trail* trail) {
   int64_t g = numbers == Numbers::Reals ? r.k : 0;
   for (int64_t x : r.c) g = std::gcd(g, x);
   if (g < 2) return;
+  if (trail) r.origin = trail->add({r.origin, r.origin, 1, 0, g, r.k % g != 0});
   for (int64_t& x : r.c) x /= g;
   r.k = floordiv(r.k, g);
 }
@@ -59,10 +60,14 @@ class Columns {
 /// Inequalities, from which unknowns are eliminated one after the other.
 class Elimination {
  public:
-  explicit Elimination(size_t columns, Numbers numbers = Numbers::Integers)
-      : columns_(columns), numbers_(numbers) {}
+  /// `trail`: where to write down how each row follows from those before; nullptr: nowhere.
+  explicit Elimination(size_t columns, Numbers numbers = Numbers::Integers, Trail* trail = nullptr)
+      : columns_(columns), numbers_(numbers), trail_(trail) {}
 
   void add(Row r) { rows_.push_back(std::move(r)); }
+
+  /// Where the trail has the row that ended a run with Refuted.
+  size_t contradiction() const { return contradiction_; }
 
   Decision run() {
     while (!failed_) {
@@ -76,7 +81,7 @@ class Elimination {
  private:
   /// One row for each direction, the strongest; false: they contradict each other.
   bool tidy() {
-    for (Row& r : rows_) tighten(r, numbers_);
+    for (Row& r : rows_) tighten(r, numbers_, trail_);
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
       return std::tie(a.c, a.k, b.strict) < std::tie(b.c, b.k, a.strict);
     });
@@ -85,11 +90,12 @@ class Elimination {
                 rows_.end());
     for (size_t i = 0; i < rows_.size(); ++i) {
       if (!is_fact(rows_[i])) continue;
+      contradiction_ = rows_[i].origin;
       if (rows_[i].k < 0 || (rows_[i].k == 0 && rows_[i].strict)) return false;
       rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(i));
       break;  // there is but one
     }
-    if (rows_.size() > kMaxRows) failed_ = true;
+    if (rows_.size() > (trail_ ? 3 : 1) * kMaxRows) failed_ = true;
     return true;
   }
   /// Rows are sorted.
@@ -113,24 +119,31 @@ class Elimination {
       const Row* x = opposite(r);
       if (!x || x->k + r.k > 0) continue;
       if (x->k + r.k < 0 || x->strict || r.strict) {
-        rows_ = {{std::vector<int64_t>(columns_), -1, false}};
+        size_t origin = trail_ ? trail_->add({x->origin, r.origin, 1, 1}) : 0;
+        rows_ = {{std::vector<int64_t>(columns_), -1, false, origin}};
         return true;
       }
       auto unit = std::find_if(r.c.begin(), r.c.end(), [](int64_t c) { return c == 1 || c == -1; });
       if (unit == r.c.end()) continue;
-      replace(static_cast<size_t>(unit - r.c.begin()), r);
+      replace(static_cast<size_t>(unit - r.c.begin()), r, x->origin);
       return true;
     }
     return false;
   }
-  /// Row r is 0, and has coefficient 1 or -1 at column v.
-  void replace(size_t v, Row r) {
-    for (Row& x : rows_)
-      if (x.c[v] != 0) x = combined(x, 1, r, -x.c[v] * r.c[v]);
+  /// Row r is 0, and has coefficient 1 or -1 at column v. `opposite`: the place of -r.
+  void replace(size_t v, Row r, size_t opposite) {
+    for (Row& x : rows_) {
+      if (x.c[v] == 0) continue;
+      int64_t times = -x.c[v] * r.c[v];
+      size_t from = x.origin;
+      x = combined(x, 1, r, times);
+      if (trail_ && times < 0) x.origin = trail_->add({from, opposite, 1, -times});
+    }
   }
   Row combined(const Row& a, int64_t ca, const Row& b, int64_t cb) {
     Row r{std::vector<int64_t>(columns_), ca * a.k + cb * b.k, a.strict || b.strict};
     for (size_t i = 0; i < columns_; ++i) r.c[i] = ca * a.c[i] + cb * b.c[i];
+    if (trail_ && cb >= 0) r.origin = trail_->add({a.origin, b.origin, ca, cb});
     auto large = [](int64_t x) { return x > kLargest || x < -kLargest; };
     if (large(r.k) || std::any_of(r.c.begin(), r.c.end(), large)) failed_ = true;
     return r;
@@ -182,6 +195,8 @@ class Elimination {
 
   size_t columns_;
   Numbers numbers_;
+  Trail* trail_;
+  size_t contradiction_ = 0;
   std::vector<Row> rows_;
   bool exact_ = true, failed_ = false;
 };
@@ -254,6 +269,17 @@ Decision decide_linear(const Conjunction& facts) {
   std::vector<const Formula*> all;
   for (const Formula& f : facts) all.push_back(&f);
   return Cases(facts).run(all);
+}
+
+std::optional<size_t> contradiction(const std::vector<Inequality>& facts, Trail& trail) {
+  if (facts.empty()) return std::nullopt;
+  auto small = [](int64_t x) { return x <= kLargest && x >= -kLargest; };
+  Elimination rows(facts[0].c.size(), Numbers::Integers, &trail);
+  for (const Inequality& f : facts) {
+    if (!small(f.k) || !std::all_of(f.c.begin(), f.c.end(), small)) return std::nullopt;
+    rows.add(f);
+  }
+  return rows.run() == Decision::Refuted ? std::optional(rows.contradiction()) : std::nullopt;
 }
 
 bool no_reals(const std::vector<Inequality>& facts) {

@@ -246,7 +246,13 @@ bool ArithmeticSolver::ask(const Conjunction& all, const Symbols& symbols, Produ
   return r == z3::unsat;
 }
 
-bool ArithmeticSolver::refuted(const Conjunction& given, Products products) {
+bool ArithmeticSolver::refuted(const Conjunction& facts, Products products) {
+  bool refuted = decide(facts, products);
+  if (refuted && on_refuted) on_refuted(facts);
+  return refuted;
+}
+
+bool ArithmeticSolver::decide(const Conjunction& given, Products products) {
   budget_.step();
   ++stats_.asked;
   Conjunction facts = without_quotients(given);
@@ -298,6 +304,10 @@ bool ArithmeticSolver::implies(const Conjunction& facts, const Formula& f, Produ
   if (plainly_implies(facts, f)) {
     ++stats_.asked;
     ++stats_.plain;
+    if (!on_refuted) return true;
+    Conjunction both = facts;
+    add(both, negate(f));
+    on_refuted(both);
     return true;
   }
   if (f.kind == Formula::And) return implies(facts, f.parts, products);

@@ -1,6 +1,7 @@
 #pragma once
 // The only door to Z3: "is this conjunction unsatisfiable over the integers?"
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -52,8 +53,11 @@ class ArithmeticSolver {
   /// The coefficients whose formulas hold add up to 0 wherever `facts` hold.
   bool balanced(const Conjunction& facts, std::span<const Weighted> terms);
   const OracleStats& stats() const { return stats_; }
+  /// Called with facts that were shown to be unsatisfiable, each time that somebody asks.
+  std::function<void(const Conjunction&)> on_refuted;
 
  private:
+  bool decide(const Conjunction& facts, Products products);
   struct Solver;
   using Symbols = std::set<Var, SymbolLess>;
   /// What earlier questions showed of a conjunction.

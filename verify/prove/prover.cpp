@@ -208,6 +208,7 @@ Verdict SymbolicProver::prove(const RuleInstance& instance) {
   if (must_end(stop_)) return unknown("interrupted");
   Budget budget(limits_, stop_);
   ArithmeticSolver solver(budget);
+  solver.on_refuted = on_refuted;
   Verdict v;
   try {
     v = prove_all_sizes(instance, fractions_, solver, budget);

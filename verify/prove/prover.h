@@ -26,6 +26,8 @@ class SymbolicProver final : public Prover {
                           Fractions fractions = {})
       : limits_(limits), stop_(stop), fractions_(std::move(fractions)) {}
   Verdict prove(const RuleInstance& instance) override;
+  /// Called with each conjunction that a proof shows to be unsatisfiable, as often as it does.
+  std::function<void(const Conjunction&)> on_refuted;
   /// Of all proofs so far.
   const OracleStats& stats() const { return stats_; }
 

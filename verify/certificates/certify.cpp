@@ -1,0 +1,240 @@
+#include "verify/certificates/certify.h"
+
+#include <algorithm>
+#include <set>
+
+#include "verify/certificates/rewriting.h"
+
+namespace regraft::verify {
+
+using kernel::Fact;
+using kernel::Kind;
+using kernel::Monomial;
+using kernel::Poly;
+using kernel::Symbol;
+
+namespace {
+
+constexpr int kMostCases = 400;
+constexpr size_t kMostProducts = 60;  // that are added at once
+constexpr size_t kMostFactors = 4;    // of which the signs are told apart
+
+/// How hard to look: with the facts as they are; with what equalities express replaced first; with
+/// products of symbols too that did not occur so far.
+enum class Effort : uint8_t { Plain, Settled, Wide };
+
+class Search {
+ public:
+  Search(kernel::Symbols& symbols, const std::vector<Fact>& facts)
+      : argument_(symbols, facts), symbols_(symbols) {}
+
+  /// By elimination, with products, with the signs of factors.
+  std::optional<std::string> run(Effort effort) {
+    effort_ = effort;
+    Ground known;
+    known.at = &argument_.root();
+    steps_.learn(known, argument_.root().assumed);
+    if (effort_ != Effort::Plain) rewriting_.settle(known);
+    if (known.at->closed) return argument_.text();
+    steps_.state(known);
+    if (refute(known)) return argument_.text();
+    add_products(known);
+    products_ = true;
+    cases_ = 0;
+    if (refute(known)) return argument_.text();
+    cases_ = 0;
+    std::vector<Poly> factors = compared_factors(known);
+    if (refute_by_signs(known, factors)) return argument_.text();
+    return std::nullopt;
+  }
+
+ private:
+  /// Closes the place: by elimination, or case by case. Otherwise leaves it as it was.
+  bool refute(Ground known) {
+    if (++cases_ > kMostCases) return false;
+    if (known.at->closed || close_linear(argument_, *known.at, steps_.rows(known))) return true;
+    if (known.choices.empty()) return false;
+    auto smallest =
+        *std::min_element(known.choices.begin(), known.choices.end(), [&](FactId a, FactId b) {
+          return argument_.fact(a).parts.size() < argument_.fact(b).parts.size();
+        });
+    std::erase(known.choices, smallest);
+    Argument::Place& start = *known.at;
+    size_t steps = start.steps.size();
+    argument_.cases(start, smallest);
+    for (auto& place : start.cases)
+      if (!refute(inside(known, *place))) {
+        argument_.undo(start, steps);
+        return false;
+      }
+    return true;
+  }
+  /// What is known in a case.
+  Ground inside(const Ground& known, Argument::Place& place) {
+    Ground inner = known;
+    inner.at = &place;
+    std::vector<FactId> before = std::move(inner.literals);
+    const size_t old = before.size();
+    inner.literals.clear();
+    steps_.learn(inner, place.assumed);
+    std::vector<FactId> fresh = inner.literals;
+    inner.literals.insert(inner.literals.begin(), before.begin(), before.end());
+    if (effort_ != Effort::Plain) {
+      std::vector<FactId> now = fresh;
+      rewriting_.rewrite(inner, now);
+      before.insert(before.end(), now.begin(), now.end());
+      inner.literals = std::move(before);
+    }
+    if (inner.at->closed) return inner;
+    steps_.state(inner);
+    for (size_t k = old; products_ && k < inner.literals.size(); ++k)
+      for (const auto& [m, product] : multipliers_) add_product(inner, inner.literals[k], product);
+    return inner;
+  }
+
+  // ---- Products ----
+
+  /// The products of symbols in what is known.
+  std::set<Monomial> monomials(const Ground& known) const {
+    std::set<Monomial> found;
+    auto add = [&](const Fact& f, auto& self) -> void {
+      for (const auto& [m, c] : f.poly.terms()) found.insert(m);
+      for (const Fact& part : f.parts) self(part, self);
+    };
+    for (FactId f : known.literals) add(argument_.fact(f), add);
+    for (FactId f : known.choices) add(argument_.fact(f), add);
+    return found;
+  }
+  static Monomial without(Monomial m, size_t k) {
+    m.erase(m.begin() + static_cast<std::ptrdiff_t>(k));
+    return m;
+  }
+  /// Facts whose product says that m is not negative; of a size alone what it is above its least.
+  void add_multiplier(Ground& known, const Monomial& m) {
+    Product product;
+    bool size = m.size() == 1 && symbols_[m[0]].least.value_or(-1) >= 0;
+    for (Symbol s : m) {
+      auto f = size ? std::optional(steps_.least(known, s)) : steps_.not_negative(known, s);
+      if (!f) return;
+      product.push_back(*f);
+    }
+    std::pair<Monomial, Product> entry{m, product};
+    if (std::find(multipliers_.begin(), multipliers_.end(), entry) == multipliers_.end())
+      multipliers_.push_back(std::move(entry));
+  }
+  /// Its products of symbols occur in what is known; all but one, where we look hard.
+  bool occurs(const Poly& p) const {
+    size_t others = 0;
+    for (const auto& [m, c] : p.terms()) {
+      if (m.size() > most_factors_) return false;
+      if (m.size() > 1 && seen_.count(m) == 0) ++others;
+    }
+    return others <= (effort_ == Effort::Wide ? 1 : 0);
+  }
+  Poly poly_of(const Product& product) const {
+    Poly p(1);
+    for (FactId f : product) p = p * argument_.fact(f).poly;
+    return p;
+  }
+  void add_products(Ground& known) {
+    seen_ = monomials(known);
+    for (const Monomial& m : seen_) most_factors_ = std::max(most_factors_, m.size());
+    for (size_t factors = most_factors_; effort_ == Effort::Wide && factors > 2; --factors)
+      for (const Monomial& m : std::set<Monomial>(seen_))
+        for (size_t k = 0; m.size() == factors && k < m.size(); ++k) seen_.insert(without(m, k));
+    for (const Monomial& m : seen_)
+      for (size_t k = 0; m.size() > 1 && k < m.size(); ++k) add_multiplier(known, without(m, k));
+    for (FactId f : known.literals)
+      for (const auto& [m, product] : multipliers_) add_product(known, f, product);
+  }
+  void add_product(Ground& known, FactId f, Product product) const {
+    if (known.products.size() > (effort_ == Effort::Wide ? 4 : 1) * kMostProducts) return;
+    product.push_back(f);
+    if (occurs(poly_of(product))) known.products.push_back(std::move(product));
+  }
+  /// g of facts x * g + ..., whose sign may matter: those with quotients first.
+  std::vector<Poly> compared_factors(Ground& known) {
+    std::vector<Poly> found;
+    for (FactId f : known.literals)
+      for (const auto& [m, product] : multipliers_) {
+        Poly g;
+        for (const auto& [n, c] : argument_.fact(f).poly.terms()) {
+          Monomial rest;
+          std::set_difference(n.begin(), n.end(), m.begin(), m.end(), std::back_inserter(rest));
+          if (rest.empty() || rest.size() + m.size() != n.size()) continue;
+          Poly term(c);
+          for (Symbol s : rest) term = term * Poly::symbol(s);
+          g = g + term;
+        }
+        bool is_known = g.is_constant() || steps_.plainly(known, g - Poly(1)) ||
+                        std::find(found.begin(), found.end(), g) != found.end() ||
+                        std::find(found.begin(), found.end(), Poly(0) - g) != found.end();
+        if (!is_known) found.push_back(std::move(g));
+      }
+    std::stable_partition(found.begin(), found.end(), [&](const Poly& g) {
+      for (const auto& [m, c] : g.terms())
+        for (Symbol s : m)
+          if (symbols_[s].kind == Kind::Quotient) return true;
+      return false;
+    });
+    if (found.size() > kMostFactors) found.resize(kMostFactors);
+    return found;
+  }
+  /// Like refute(), with each of the factors positive, zero and negative.
+  bool refute_by_signs(const Ground& known, const std::vector<Poly>& factors) {
+    if (factors.empty()) return false;
+    const std::vector<Poly> rest(factors.begin() + 1, factors.end());
+    const Poly& g = factors[0];
+    size_t steps = known.at->steps.size();
+    auto closes = [&](Ground inner) {
+      if (refute(inner)) return true;
+      return refute_by_signs(inner, rest);
+    };
+    auto fail = [&] {
+      argument_.undo(*known.at, steps);
+      return false;
+    };
+    argument_.either(*known.at, g - Poly(1));
+    if (!closes(inside(known, *known.at->cases[0]))) return fail();
+    Ground at_most = inside(known, *known.at->cases[1]);
+    FactId not_above = known.at->cases[1]->assumed[0];
+    argument_.either(*at_most.at, Poly(-1) - g);
+    FactId not_below = at_most.at->cases[1]->assumed[0];
+    if (!closes(inside(at_most, *at_most.at->cases[0]))) return fail();
+    Ground none = inside(at_most, *at_most.at->cases[1]);
+    if (none.at->closed) return true;
+    FactId equal = argument_.both(*none.at, not_below, not_above);
+    none.literals.push_back(equal);
+    for (const auto& [m, product] : multipliers_) {
+      Poly p(1);
+      for (Symbol s : m) p = p * Poly::symbol(s);
+      if (occurs(g * p)) none.literals.push_back(argument_.times(*none.at, equal, p));
+    }
+    return closes(none) || fail();
+  }
+
+  Argument argument_;
+  kernel::Symbols& symbols_;
+  Steps steps_{argument_};
+  Rewriting rewriting_{steps_};
+  Effort effort_ = Effort::Plain;
+  std::set<Monomial> seen_;
+  size_t most_factors_ = 1;
+  std::vector<std::pair<Monomial, Product>> multipliers_;
+  bool products_ = false;  ///< facts of cases are multiplied as well
+  int cases_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::string> find_certificate(kernel::Symbols& symbols,
+                                            const std::vector<Fact>& facts) {
+  for (Effort e : {Effort::Plain, Effort::Settled, Effort::Wide}) try {
+      if (auto found = Search(symbols, facts).run(e)) return found;
+    } catch (const kernel::Refused&) {
+      continue;  // numbers too large that way
+    }
+  return std::nullopt;
+}
+
+}  // namespace regraft::verify
