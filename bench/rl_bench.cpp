@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "bench/shipped.h"
-#include "rl/follow.h"
+#include "rl/network/follow.h"
 #include "rl/network/network_file.h"
 #include "rl/planner/gumbel.h"
 

@@ -7,7 +7,6 @@
 #include "base/resources.h"
 #include "gen/enumerate/enumerate.h"
 #include "gen/minimise/collect.h"
-#include "gen/derive/derive.h"
 #include "gen/minimise/merge.h"
 #include "gen/parts.h"
 
@@ -177,7 +176,11 @@ std::vector<char> Run::without_derivable() {
   near.max_rounds = 2;
   near.max_nodes = 2000;
   const std::vector<Rule>& rules = collector_.rules();
-  std::vector<char> keep = minimal(rules, near, threads_, stop_, remembered(checkpoint_.near));
+  DropOptions quick;
+  quick.by_no_larger = quick.once = true;
+  std::vector<char> keep =
+      minimal_set(Deriver(rules, near), quick, threads_, stop_, remembered(checkpoint_.near))
+          .remains;
   std::vector<Rule> kept, dropped;
   std::vector<size_t> places;
   for (size_t k = 0; k < rules.size(); ++k) {

@@ -10,7 +10,7 @@
 #include "gen/enumerate/enumerate.h"
 #include "gen/grammar/op_sets.h"
 #include "gen/minimise/audit.h"
-#include "gen/derive/derive.h"
+#include "gen/derive/minimal_set.h"
 #include "gen/minimise/minimise.h"
 #include "ir/rule/rule.h"
 

@@ -6,7 +6,7 @@
 #include "rewrite/windows/windows.h"
 #include "rl/environment/environment.h"
 #include "rl/environment/episodes.h"
-#include "rl/follow.h"
+#include "rl/network/follow.h"
 #include "rl/planner/scheduler.h"
 
 namespace regraft::rl {
@@ -30,9 +30,10 @@ constexpr int kIdle = 64;  // steps
 class Episodes {
  public:
   Episodes(const Graph& g, const rewrite::RuleIndex& rules, const cost::CostModel& model,
-           const Policy& policy, const rewrite::SearchOptions& options, const Stop& stop)
+           const Policy& policy, PolicyMode mode, const rewrite::SearchOptions& options,
+           const Stop& stop)
       : policy_(policy),
-        environment_(g, rules, model, environment_options(options)),
+        environment_(g, rules, model, environment_options(g, mode, options)),
         reporter_("policy", environment_.original(), rules, options, stop, start_) {}
 
   StopReason alone() {
@@ -123,8 +124,11 @@ class Episodes {
     while (engine.depth() > 0) engine.undo();
     for (const Move& m : best_moves_) rewrite::redo(engine, m);
   }
-  static EnvironmentOptions environment_options(const rewrite::SearchOptions& options) {
+  static EnvironmentOptions environment_options(const Graph& g, PolicyMode mode,
+                                                const rewrite::SearchOptions& options) {
     EnvironmentOptions o;
+    // Beside other searches it is not cut off where an episode of training would be.
+    if (mode == PolicyMode::Alone) o.max_steps = 64 + 2 * static_cast<int>(g.node_count());
     o.max_growth = options.max_growth;
     o.opset = options.opset;
     return o;
@@ -206,7 +210,7 @@ std::vector<std::string> policy_mode_names() {
 SearchReport PolicySearch::search(const Graph& g, const rewrite::RuleIndex& rules,
                                   const cost::CostModel& model,
                                   const rewrite::SearchOptions& options, const Stop& stop) const {
-  Episodes episodes(g, rules, model, *policy_, options, stop);
+  Episodes episodes(g, rules, model, *policy_, mode_, options, stop);
   StopReason reason = mode_ == PolicyMode::Alone     ? episodes.alone()
                       : mode_ == PolicyMode::Planned ? episodes.planned(planner_, options.seed)
                                                      : episodes.greedy();

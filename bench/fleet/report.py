@@ -1,5 +1,6 @@
 """Writes ../fleet.md from the figures of run_fleet.py, and what simulate.py says of larger runs."""
 import pathlib
+import textwrap
 
 import simulate
 
@@ -19,7 +20,8 @@ def kill_table(figures):
         return []
     return ["## Workers that are killed", "",
             f"`regraft verify` of {figures['rules']} rules; in each run one worker is killed with "
-            "-9 at a random moment, unless the run ended before. Same: the proved file has the bytes of one process.", "",
+            "-9 at a random moment, unless the run ended before. Same: the proved file has the "
+            "bytes of one process.", "",
             "| under | runs | workers | killed | of these while they held a lease | same bytes | "
             "runs that failed | tasks left open | wall |",
             "|---|---|---|---|---|---|---|---|---|", *rows, ""]
@@ -73,8 +75,15 @@ def simulation_table(figures):
     return [*lines, ""]
 
 
+def wrapped(line):
+    """Prose in lines of 100 columns; a row of a table as it is."""
+    return [line] if line.startswith("|") or not line else textwrap.wrap(
+        line, 100, break_long_words=False, break_on_hyphens=False)
+
+
 def write(figures):
     lines = ["# Fleets", "", "Written by `python bench/fleet/run_fleet.py`.",
              f"Machine: {figures['machine']}.", "", *kill_table(figures), *trouble_table(figures),
              *scaling_table(figures), *simulation_table(figures)]
-    OUT.write_text("\n".join(lines).rstrip() + "\n")
+    text = [part for line in lines for part in wrapped(line)]
+    OUT.write_text("\n".join(text).rstrip() + "\n")

@@ -16,7 +16,7 @@
 #include "base/files/output_file.h"
 #include "ir/rule/family.h"
 #include "substitutions/rule_db.h"
-#include "verify/arithmetic/kernel_words.h"
+#include "verify/kernel/translation.h"
 #include "verify/certificates/certify.h"
 #include "verify/instance.h"
 #include "verify/kernel/certificate.h"
@@ -93,7 +93,7 @@ void count_steps(const std::string& certificate, Totals& totals) {
 bool ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
   ++totals.asked;
   kernel::Symbols symbols;
-  std::vector<kernel::Fact> said = verify::KernelWords(symbols).of(facts);
+  std::vector<kernel::Fact> said = kernel::Translation(symbols).of(facts);
   std::string key = key_of(symbols, said);
   auto [it, fresh] = totals.seen.try_emplace(key, false);
   totals.distinct += fresh ? 1 : 0;

@@ -174,5 +174,6 @@ def dumped(found, kept):
     parts = {"cases": rows, "certified by onnxsim": kept["certified"]}
     text = json.dumps(found, indent=1)[:-2]
     for name, lines in parts.items():
-        text += f',\n "{name}": [\n' + ",\n".join(json.dumps(line) for line in lines) + "\n ]"
+        rows = [json.dumps(line, separators=(",", ":")) for line in lines]
+        text += f',\n "{name}": [\n' + ",\n".join(rows) + "\n ]"
     return text + "\n}\n"

@@ -98,8 +98,8 @@ Decision decide(const AllRules& all, const std::set<std::string>& keep, const Mi
   Decision d{std::vector<char>(all.rules.size(), 1), std::vector<std::string>(all.rules.size())};
   std::vector<Rule> asked;
   std::vector<size_t> numbers;
-  std::vector<char> pinned;
-  for (size_t k = 0; k < all.rules.size(); ++k) {
+  gen::DropOptions options;
+  for (size_t k = all.rules.size(); k-- > 0;) {  // of equal rules the last goes
     bool kept = keep.count(all.rules[k].name) > 0;
     if (flags.without_ones && !kept && gen::needs_an_extent_of_one(all.rules[k])) {
       d.remains[k] = 0;
@@ -108,12 +108,12 @@ Decision decide(const AllRules& all, const std::set<std::string>& keep, const Mi
     }
     asked.push_back(all.rules[k]);
     numbers.push_back(k);
-    pinned.push_back(kept);
+    options.pinned.push_back(kept);
   }
   gen::DeriveOptions limits = flags.limits;
   limits.seed = flags.common.seed;
   gen::Deriver deriver(std::move(asked), limits);
-  found = gen::minimal_set(deriver, pinned, thread_count(flags.common), stop);
+  found = gen::minimal_set(deriver, options, thread_count(flags.common), stop);
   for (const auto& dropped : found.dropped) {
     size_t k = numbers[dropped.rule];
     d.remains[k] = 0;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
@@ -13,8 +14,10 @@
 #include "cli/support/model_files.h"
 #include "cli/support/report.h"
 #include "cli/support/rule_set.h"
+#include "rewrite/search/greedy.h"
 #include "rl/planner/planner_agent.h"
 #include "rl/ppo/ppo_agent.h"
+#include "rl/search.h"
 #include "rl/world/world_model_agent.h"
 
 namespace regraft::cli {
@@ -49,6 +52,41 @@ Result<TrainOutputs> open_outputs(const TrainFlags& flags) {
   return TrainOutputs{std::move(policy), std::move(report)};
 }
 
+/// All that decides what is learned, and can be said anew when a training goes on.
+std::map<std::string, std::string> settings_of(const TrainFlags& flags) {
+  return {{"--seed", std::to_string(flags.common.seed)},
+          {"--reward", flags.reward},
+          {"--heads", flags.heads},
+          {"--episodes", std::to_string(flags.episodes)},
+          {"--hide-cost", flags.hide_cost ? "yes" : "no"}};
+}
+
+/// By how many percent of the original's cost a search changes it, as a mean over the graphs.
+double change_by(const rewrite::Searcher& searcher, const std::vector<Graph>& graphs,
+                 const Setting& s, const TrainFlags& flags, const Stop& stop) {
+  std::vector<double> percent(graphs.size());
+  rewrite::SearchOptions options;
+  options.seed = flags.common.seed;
+  parallel_for(graphs.size(), thread_count(flags.common), [&](size_t k) {
+    auto report = searcher.search(graphs[k], s.rules, *s.cost.model, options, stop);
+    percent[k] = 100 * (report.cost_after / std::max(report.cost_before, 1e-9) - 1);
+  });
+  return rl::mean(percent);
+}
+
+/// What the policy does by itself, beside greedy descent. Without a policy the columns are empty.
+rl::LogRow evaluation(std::shared_ptr<const rl::Policy> policy, double greedy, const Setting& s,
+                      const TrainFlags& flags, const Stop& stop) {
+  const double none = std::nan("");
+  double alone = none;
+  if (policy) {
+    rl::PolicySearch search(std::move(policy), rl::PolicyMode::Alone);
+    alone = change_by(search, s.evaluated(), s, flags, stop);
+    if (stop.must_end()) alone = none;  // cut off
+  }
+  return {{"alone_percent", alone}, {"greedy_percent", std::isnan(alone) ? none : greedy}};
+}
+
 template <class Agent>
 Status run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& out,
            const Stop& stop) {
@@ -57,13 +95,23 @@ Status run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& 
   options.state = state_file(flags);
   options.log = flags.log;
   options.verbosity = flags.common.verbosity;
+  options.settings = settings_of(flags);
+  options.evaluate_every = flags.evaluate_every;
+  if (flags.evaluate_every > 0) {
+    double greedy = change_by(rewrite::Greedy(), s.evaluated(), s, flags, stop);
+    options.evaluate = [&, greedy](std::shared_ptr<const rl::Policy> policy) {
+      return evaluation(std::move(policy), greedy, s, flags, stop);
+    };
+  }
   ASSIGN_OR_RETURN(auto report, rl::train(agent, options, stop));
+  if (report.iterations == 0)
+    return error(flags.out + ": not written, as no iteration came to its end");
   RETURN_IF_ERROR(rl::write_checkpoint(out, agent.policy_file()));
   RETURN_IF_ERROR(out.commit());
   if (flags.common.verbosity == Verbosity::Quiet) return {};
   Table table{{{"last iteration", ""}}};
   for (const auto& [name, value] : report.last)
-    table.rows.push_back({name, fmt::format("{:.4g}", value)});
+    if (!std::isnan(value)) table.rows.push_back({name, fmt::format("{:.4g}", value)});
   fmt::print(results(), "{}", to_string(table));
   fmt::print(results(), "profile: {}\n", printable(to_string(used_profile(s.cost))));
   fmt::print(results(), "{} iterations, {} of them before; wrote {}\n", report.iterations,
@@ -137,6 +185,7 @@ Status train_world_model(const TrainFlags& flags, const Setting& s, TrainOutputs
   options.threads = thread_count(flags.common);
   if (flags.episodes > 0) options.episodes = flags.episodes;
   if (flags.reward != "change") return error("--reward: a world model predicts 'change' only");
+  if (flags.hide_cost) return error("--hide-cost: a world model learns from what matches save");
   rl::WorldModelAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
   RETURN_IF_ERROR(run(agent, flags, s, outputs.policy, Stop(flags.common.seconds)));
   if (flags.common.json.empty()) return {};

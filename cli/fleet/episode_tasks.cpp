@@ -37,6 +37,7 @@ Result<std::string> training_of(const TrainFlags& flags) {
   write(out, absolute(models));
   write(out, absolute(rule_files(flags.rules)));
   out.text(cost).text(flags.reward).text(flags.heads).number(flags.common.seed);
+  out.number<uint8_t>(flags.hide_cost);
   return out.finish();
 }
 
@@ -49,6 +50,7 @@ Result<TrainFlags> flags_of(std::string_view bytes) {
   flags.reward = in.text();
   flags.heads = in.text();
   flags.common.seed = in.number<uint64_t>();
+  flags.hide_cost = in.number<uint8_t>() != 0;
   flags.common.threads = 1;
   if (!in.at_end() || !rl::reward_named(flags.reward)) return error("no training");
   return flags;

@@ -8,9 +8,11 @@
 namespace regraft::cli {
 
 struct TrainingSetting {
-  std::vector<Graph> graphs;
+  std::vector<Graph> graphs, validation;
   rewrite::RuleIndex rules;
   ChosenCost cost;
+  /// The graphs that policies are evaluated on.
+  const std::vector<Graph>& evaluated() const { return validation.empty() ? graphs : validation; }
 };
 /// Reads models, rules and prices.
 Result<TrainingSetting> read_training_setting(const TrainFlags& flags);
@@ -22,6 +24,7 @@ Result<Options> agent_options(const TrainFlags& flags, const TrainingSetting& s)
   options.threads = thread_count(flags.common);
   options.environment.reward = *rl::reward_named(flags.reward);
   options.network.factorised = flags.heads == "factorised";
+  options.network.hide_cost = flags.hide_cost;
   if (flags.episodes > 0) options.episodes = flags.episodes;
   RETURN_IF_ERROR(prepare_reward(options.environment, s.cost, s.graphs[0]));
   return options;

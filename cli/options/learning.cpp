@@ -23,6 +23,14 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
   app->add_option("--heads", f.heads, "matches: one choice; factorised: a rule, then a location")
       ->check(one_of({"matches", "factorised"}))
       ->capture_default_str();
+  app->add_flag("--hide-cost", f.hide_cost,
+                "ppo and planner: the network does not see what matches save");
+  app->add_option("--validation", f.validation,
+                  "ONNX models, or folders of them, to evaluate the policy on; default: --graphs");
+  app->add_option("--evaluate-every", f.evaluate_every,
+                  "iterations between evaluations of the policy by itself; 0: none")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
   app->add_option("--sweep", f.sweep,
                   "world-model, with --json: at the end train controllers at these temperatures")
       ->delimiter(',')

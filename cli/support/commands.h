@@ -177,6 +177,9 @@ struct TrainFlags {
   std::string log;    ///< file of comma-separated values; empty: none
   std::string cost = "roofline", reward = "change";
   std::string heads = "matches";  ///< or "factorised"
+  bool hide_cost = false;
+  std::vector<std::string> validation;  ///< as `graphs`; empty: those
+  int64_t evaluate_every = 5;           ///< iterations; 0: never
   int64_t iterations = 100;
   int episodes = 0;           ///< of an iteration; 0: the agent's usual
   std::vector<double> sweep;  ///< temperatures to train controllers at, in the world model's dreams

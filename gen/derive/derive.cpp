@@ -1,8 +1,6 @@
 #include "gen/derive/derive.h"
 
 #include <algorithm>
-#include <atomic>
-#include <numeric>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -121,7 +119,10 @@ class Derivations {
         Outcome outcome = run(*p, rules_);
         if (!outcome.equal) {
           result_.stopped = outcome.stopped;
-          return result_;
+          result_.limited = outcome.limited;
+          result_.matched = std::move(outcome.matched);
+          result_.candidates = std::move(outcome.candidates);
+          return std::move(result_);
         }
         used.merge(shortened(*p, std::move(outcome.explained)));
       }
@@ -198,76 +199,6 @@ std::vector<Derivation> derive_all(const Deriver& deriver, const std::vector<Rul
       r[k] = deriver.derive(goals[k], stop);
   });
   return r;
-}
-
-namespace {
-
-/// What was answered before, or `ask`, whose answer is kept.
-template <class Ask>
-Answer answer_of(const Answers& answers, size_t question, size_t rules, const Ask& ask) {
-  auto known = answers.find ? answers.find(question) : std::nullopt;
-  bool fits = known && std::all_of(known->used.begin(), known->used.end(),
-                                   [&](size_t n) { return n < rules; });
-  if (fits) return *std::move(known);
-  Derivation d = ask();
-  Answer answer{d.derived, std::move(d.used)};
-  if (answers.keep && !d.stopped) answers.keep(question, answer);
-  return answer;
-}
-
-/// Small rules first: by the calls of the larger side, then by all calls.
-std::pair<size_t, size_t> extent(const Rule& r) {
-  return {std::max(size(r.lhs), size(r.rhs)), size(r.lhs) + size(r.rhs)};
-}
-
-}  // namespace
-
-std::vector<char> derivable(const Deriver& deriver, const std::vector<Rule>& goals, int threads,
-                            const Stop& stop, const Answers& answers) {
-  std::vector<char> r(goals.size(), 0);
-  parallel_for(goals.size(), threads, [&](size_t k) {
-    if (stop.must_end()) return;
-    r[k] = answer_of(answers, k, deriver.rules().size(), [&] {
-             return deriver.derive(goals[k], stop);
-           }).derived;
-  });
-  return r;
-}
-
-std::vector<char> minimal(const std::vector<Rule>& rules, const DeriveOptions& options, int threads,
-                          const Stop& stop, const Answers& answers) {
-  Deriver deriver(rules, options);
-  std::vector<char> remains(rules.size(), 1);
-  auto others = [&](size_t k) {
-    std::vector<char> r(rules.size(), 0);
-    for (size_t n = 0; n < rules.size(); ++n)
-      r[n] = n != k && remains[n] && extent(rules[n]).first <= extent(rules[k]).first;
-    return r;
-  };
-  auto ask = [&](size_t k, size_t question) {
-    return answer_of(answers, question, rules.size(),
-                     [&] { return deriver.derive(rules[k], others(k), stop); });
-  };
-  std::atomic<bool> stopped{false};  // once and for all: later answers build on earlier ones
-  auto must_end = [&] {
-    if (stop.must_end()) stopped = true;
-    return stopped.load();
-  };
-  std::vector<Answer> first(rules.size());
-  parallel_for(rules.size(), threads, [&](size_t k) {
-    if (!must_end()) first[k] = ask(k, 2 * k);
-  });
-  std::vector<size_t> order(rules.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return extent(rules[a]) > extent(rules[b]); });
-  for (size_t k : order) {
-    if (!first[k].derived || must_end()) continue;
-    bool intact = std::all_of(first[k].used.begin(), first[k].used.end(),
-                              [&](size_t n) { return remains[n] != 0; });
-    if (intact || ask(k, 2 * k + 1).derived) remains[k] = 0;
-  }
-  return remains;
 }
 
 }  // namespace regraft::gen

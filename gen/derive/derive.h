@@ -3,9 +3,7 @@
 // put into an e-graph, the rules are applied in both directions, and the sides must become equal.
 // That is a proof at these sizes only; sizes are chosen apart so that little holds by accident.
 // Source: equality saturation (egg, POPL 2021), rule minimisation (Ruler, OOPSLA 2021).
-#include <functional>
 #include <memory>
-#include <optional>
 
 #include "base/parallel.h"
 #include "ir/rule/rule.h"
@@ -34,6 +32,11 @@ struct Derivation {
   int rounds = 0;            ///< of the longest run
   size_t nodes = 0;          ///< of the largest run
   size_t refused = 0;        ///< applications that were not well-formed: faults in the rules
+  /// When not derived: what the run that failed rests on. Unless `limited`, it does not follow from
+  /// fewer rules either; if it was, the run is the same without rules that are not in `matched`,
+  /// and always with more rules that are not in `candidates`. Ascending.
+  bool limited = false;  ///< by nodes, steps, rounds or matches
+  std::vector<uint32_t> matched, candidates;
 };
 
 class Matchable;
@@ -62,30 +65,7 @@ class Deriver {
   DeriveOptions options_;
 };
 
-/// Whether a rule follows, and from which: all that dropping rules needs to know.
-struct Answer {
-  bool derived = false;
-  std::vector<size_t> used;
-};
-/// Answers that an earlier run gave to the same questions: called with the number of the question,
-/// from any thread. Both empty, or neither.
-struct Answers {
-  std::function<std::optional<Answer>(size_t)> find;
-  std::function<void(size_t, const Answer&)> keep;
-};
-
 /// One for each goal. Those that `stop` left out are not tried.
 std::vector<Derivation> derive_all(const Deriver& deriver, const std::vector<Rule>& goals,
                                    int threads, const Stop& stop);
-/// Whether each goal follows, unless `answers` says so; false where `stop` left it out.
-std::vector<char> derivable(const Deriver& deriver, const std::vector<Rule>& goals, int threads,
-                            const Stop& stop, const Answers& answers = {});
-
-/// Marks the rules that remain when, from the largest to the smallest, each rule is dropped that
-/// follows from remaining ones whose larger side has no more calls. What `stop` left undecided
-/// remains. Deterministic unless stopped. Questions of `answers`: 2 k, does rule k follow from all
-/// others that are no larger; 2 k + 1, does it from those that remain.
-std::vector<char> minimal(const std::vector<Rule>& rules, const DeriveOptions& options, int threads,
-                          const Stop& stop, const Answers& answers = {});
-
 }  // namespace regraft::gen

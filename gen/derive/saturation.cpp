@@ -56,7 +56,8 @@ class Saturation {
     outcome_.stopped = stop_.must_end();
     for (auto [a, b] : goals_)
       if (outcome_.equal) outcome_.explained.merge(graph_.rules_between(a, b));
-    return outcome_;
+    if (!outcome_.equal) explain_failure();
+    return std::move(outcome_);
   }
 
  private:
@@ -65,6 +66,18 @@ class Saturation {
     int32_t size;  ///< of a root's term that has the result as a part
     Match match;
   };
+
+  void explain_failure() {
+    const auto& all = candidates_ ? candidates_->all() : few_;
+    for (RuleFilter::Directed d : all)
+      if (outcome_.candidates.empty() || outcome_.candidates.back() != d.rule)
+        outcome_.candidates.push_back(d.rule);
+    outcome_.limited = limited_ || exhausted() || outcome_.rounds >= options_.max_rounds;
+    if (steps_ >= options_.max_steps)  // looking for matches in vain counted too
+      outcome_.matched = outcome_.candidates;
+    else
+      outcome_.matched.assign(matched_.begin(), matched_.end());
+  }
 
   void take_few(const std::set<int>& few) {
     for (int n : few)
@@ -140,6 +153,8 @@ class Saturation {
       Matches m = matchable.matches(graph_, sizes, rule.direction, anything, limits, fresh);
       for (size_t k = 0; k < m.found.size(); ++k) found[first + k].match = std::move(m.found[k]);
       steps_ += m.steps;
+      limited_ = limited_ || m.cut;
+      if (m.cut || found.size() > first) matched_.insert(rule.rule);
     }
     return found;
   }
@@ -190,6 +205,8 @@ class Saturation {
   std::unordered_set<uint64_t> seen_;  // a collision loses an application, no more
   size_t merges_ = 0;
   uint64_t steps_ = 0;
+  bool limited_ = false;        // the matches of some rule
+  std::set<uint32_t> matched_;  // rules with matches that fit
 };
 
 }  // namespace

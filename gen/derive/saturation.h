@@ -25,6 +25,8 @@ struct Outcome {
   std::set<int> explained;  ///< rules in the proof
   int rounds = 0;
   size_t nodes = 0, refused = 0;
+  bool limited = false;                       ///< of a failure: see Derivation
+  std::vector<uint32_t> matched, candidates;  ///< likewise
 };
 
 /// Terms are let in by size: first those for which no root's term exceeds the goal's larger side,

@@ -156,6 +156,7 @@ bool Worker::in_scope(const ShapedOp& plan, const Operands& operands) const {
 bool Worker::is_mirrored(const ShapedOp& plan, ClassId a, ClassId b) {
   auto instance = static_cast<size_t>(plan.instance);
   if (a < b || !graph_.plans().label(instance).op->commutative) return false;
+  if (!may_be(instance, 0, b) || !may_be(instance, 1, a)) return false;
   const Dims* mirrored[] = {&info(graph_.shape(b)).dims, &info(graph_.shape(a)).dims};
   return fits(graph_.plans().grammar().instances[instance], mirrored);
 }
@@ -223,6 +224,7 @@ void Worker::from(ClassId c) {
   }
   if (level >= 1 && 2 * level <= limit_) disjoint(c, limit_ - level);
   if (level >= 1) sharing(c);
+  if (level == limit_ && graph_.plans().grammar().twice) twice(c);
   if (max_arity_ > 2) wide(c);
 }
 
@@ -340,6 +342,15 @@ void Worker::sharing(ClassId c) {
     if (admissible(graph_.leaves(c) | graph_.leaves(d)) &&
         smallest_union(graph_.supports(c), graph_.supports(d)) == limit_)
       pair(c, d);
+}
+
+void Worker::twice(ClassId c) {
+  if (!admissible(graph_.leaves(c))) return;
+  Operands operands;
+  operands.push_back(c);
+  operands.push_back(c);
+  for (const ShapedOp* p : plans({graph_.shape(c), graph_.shape(c)}))
+    if (usable(*p) && in_scope(*p, operands)) apply(*p, operands);
 }
 
 void Worker::pair(ClassId a, ClassId b) {

@@ -109,6 +109,8 @@ class Worker {
   void apply_fixed(const ShapedOp& plan, ClassId fixed, size_t slot,
                    const std::vector<ClassId>& others);
   void sharing(ClassId c);
+  /// Both operands are c.
+  void twice(ClassId c);
   void pair(ClassId a, ClassId b);
   void wide(ClassId c);
   void extend(int instance, const Operands& operands);

@@ -27,4 +27,6 @@ activation_themes();                  ///< activations by their parts, powers, q
 std::vector<Grammar> place_themes();  ///< repeats, slices, pads, gathers, reductions in turn
 std::vector<Grammar> image_themes();  ///< convolutions as products, blocks of pixels, windows
 
+std::vector<Grammar> law_themes();  ///< small laws of roots, bounds, shifts, factors and joins
+
 }  // namespace regraft::gen

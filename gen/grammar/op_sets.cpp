@@ -70,6 +70,7 @@ std::span<const OpSet> op_sets() {
       {"activations", activation_themes()},
       {"places", place_themes()},
       {"images", image_themes()},
+      {"laws", law_themes()},
       {"basic", {matrix_grammar(), convolution_grammar()}},
       {"matrix", {matrix_grammar()}},
       {"taso", {taso_grammar()}},

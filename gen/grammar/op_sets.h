@@ -59,6 +59,8 @@ struct Grammar {
   /// Calls on each side beyond the run's size, for tables that stay small, or fewer, for large
   /// ones.
   int more = 0;
+  /// Operators of two operands are applied to the same operand twice as well, as in x - x.
+  bool twice = false;
 };
 
 /// Grammars are enumerated one after the other: what one gives, a later one need not give again.

@@ -10,6 +10,7 @@ Grammar sigmoid_grammar() {
           {{"full", "shape= value=1", {}, Scope::Free, "", "one"},
            {"full", "shape= value=2", {}, Scope::Free, "", "two"},
            {"full", "shape= value=0.5", {}, Scope::Free, "", "half"},
+           {"neg", "", {"ab@x"}, Scope::Given, "", "turned"},
            {"neg", "", {"ab"}},
            {"exp", "", {"ab"}},
            {"add", "", {"ab", "-@one"}},
@@ -178,7 +179,7 @@ Grammar quantised_factor_grammar() {
            {"sub", "", {"ab", "1b"}},
            {"reduce-sum", "axes=0", {"34@w"}},
            {"matmul", "", {"ab", "bc"}}},
-          1};
+          2};
 }
 
 }  // namespace

@@ -9,7 +9,9 @@ Grammar truth_grammar() {
           {{"c", {2, 3}, 3, Role::Truths}},
           {{"logical-not", "", {"ab"}},
            {"logical-and", "", {"ab", "ab"}},
-           {"logical-or", "", {"ab", "ab"}}}};
+           {"logical-or", "", {"ab", "ab"}}},
+          1,
+          true};
 }
 
 /// Selections by truth values, which stand for each column so that nothing else is one.
@@ -63,7 +65,9 @@ Grammar threshold_grammar() {
            {"full", "shape= value=1", {}, Scope::Free},
            {"full", "shape= value=0.625", {}, Scope::Free},
            {"full", "shape~2,3 value=0", {}, Scope::Free},
-           {"full", "shape~2,3 value=1", {}, Scope::Free}}};
+           {"full", "shape~2,3 value=1", {}, Scope::Free}},
+          0,
+          true};
 }
 
 /// Branches for either sign: exponential units by their parts.

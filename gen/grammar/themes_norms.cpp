@@ -36,7 +36,8 @@ Grammar variance_grammar() {
            {"reduce-mean", "axes=-1", {"ab"}},
            {"sub", "", {"a1", "a1"}},
            {"add", "", {"a1", "a1"}}},
-          1};
+          2,
+          true};
 }
 
 /// A scale in front of what is centred: factors of a layer normalisation.
@@ -196,7 +197,8 @@ Grammar length_grammar() {
            {"div", "", {"ab@x", "a1"}},
            {"lp-norm", "axis=-1", {"ab@x"}},
            {"lp-norm", "axis=-1 p=1", {"ab@x"}}},
-          2};
+          2,
+          true};
 }
 
 /// Batch normalisation behind linear layers and transposed convolutions.

@@ -19,6 +19,26 @@ Grammar neutral_grammar() {
        {"full", "shape~2,3,4 value=1", {}, Scope::Free},
        {"full", "shape~2,3,4,5 value=1", {}, Scope::Free},
        {"mul", "", {"a@t", "-@zero"}},
+       {"add", "", {"a@t", "-@zero"}},
+       {"sub", "", {"a@t", "-@zero"}},
+       {"mul", "", {"a@t", "-@one"}},
+       {"div", "", {"a@t", "-@one"}},
+       {"add", "", {"ab@x", "-@zero"}},
+       {"sub", "", {"ab@x", "-@zero"}},
+       {"mul", "", {"ab@x", "-@one"}},
+       {"div", "", {"ab@x", "-@one"}},
+       {"add", "", {"abc@y", "-@zero"}},
+       {"sub", "", {"abc@y", "-@zero"}},
+       {"mul", "", {"abc@y", "-@one"}},
+       {"div", "", {"abc@y", "-@one"}},
+       {"add", "", {"abcd@i", "-@zero"}},
+       {"sub", "", {"abcd@i", "-@zero"}},
+       {"mul", "", {"abcd@i", "-@one"}},
+       {"div", "", {"abcd@i", "-@one"}},
+       {"add", "", {"abcde@z", "-@zero"}},
+       {"sub", "", {"abcde@z", "-@zero"}},
+       {"mul", "", {"abcde@z", "-@one"}},
+       {"div", "", {"abcde@z", "-@one"}},
        {"mul", "", {"ab@x", "-@zero"}},
        {"mul", "", {"abc@y", "-@zero"}},
        {"mul", "", {"abcd@i", "-@zero"}},
@@ -61,7 +81,9 @@ Grammar neutral_grammar() {
        {"concat", "axis=-1", {"abc@y"}},
        {"resize-nearest", "factors=1,1", {"abcd@i"}},
        {"avgpool", "kernel=1,1", {"abcd@i"}},
-       {"maxpool", "kernel=1,1", {"abcd@i"}}}};
+       {"maxpool", "kernel=1,1", {"abcd@i"}}},
+      0,
+      true};
 }
 
 /// What repeats elements, at three axes.
@@ -114,7 +136,9 @@ Grammar number_repeat_grammar() {
            {"reduce-mean", "axes=1", {"243"}},
            {"reduce-sum", "axes=1", {"213"}},
            {"reduce-max", "axes=1", {"213"}},
-           {"reduce-mean", "axes=1", {"213"}}}};
+           {"reduce-mean", "axes=1", {"213"}}},
+          0,
+          true};
 }
 
 /// Parts of matrices, by numbers that are free.
@@ -187,7 +211,8 @@ Grammar reduction_order_grammar() {
              {"concat", "axis=1", {"23@m", "24@n"}},
              {"reshape", "shape~2,4", {"214@o"}},
              {"reduce-mean", "axes=2,3 keepdims=0", {"2345@i"}},
-             {"reduce-mean", "axes=1,2", {"2453"}}}};
+             {"reduce-mean", "axes=1,2", {"2453"}}},
+            1};
   for (std::string_view op : {"reduce-sum", "reduce-mean", "reduce-max", "reduce-min"}) {
     t.instances.push_back({op, "axes=1", {"..."}});
     t.instances.push_back({op, "axes=2", {"..."}});
@@ -230,7 +255,8 @@ Grammar reduced_function_grammar() {
            {"reduce-l1", "axes=-1", {"234@x"}},
            {"reduce-l2", "axes=-1", {"234@x"}},
            {"reduce-log-sum-exp", "axes=-1", {"234@x"}}},
-          1};
+          1,
+          true};
 }
 
 /// Products as sums, prefix sums and outer products; triangles.

@@ -6,6 +6,7 @@
 //   Counting  floating point operations, for the cost
 //   Trace     the formula as a program, for evaluation many times at the same shapes
 //   Code      the formula as C text, for kernels
+//   Syntax    the formula as a tree, for the kernel of proofs
 #include <array>
 #include <bit>
 #include <concepts>

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace regraft {
@@ -66,6 +67,28 @@ uint64_t finished(uint64_t x, uint64_t power) {
   return power;
 }
 
+/// What a function gave for the numbers it met last, in the moduli: a formula asks at each position
+/// for the same few, of each channel or each row.
+class Recent {
+ public:
+  template <class F>
+  std::pair<uint64_t, uint64_t> of(Residue x, F&& compute) {
+    Entry& e = entries_[(x.v ^ x.w * 3) % kEntries];
+    if (e.v != x.v || e.w != x.w) {
+      auto [v, w] = compute();
+      e = {x.v, x.w, v, w};
+    }
+    return {e.result_v, e.result_w};
+  }
+
+ private:
+  static constexpr size_t kEntries = 1024;
+  struct Entry {
+    uint64_t v = 0, w = 0, result_v = 0, result_w = 0;  // 0 for 0
+  };
+  std::array<Entry, kEntries> entries_;
+};
+
 }  // namespace
 
 Residue random_residue(Rng& rng) {
@@ -96,9 +119,13 @@ Residue residue_of(double x) {
 
 Residue inverse(Residue x) {
   if (x.v < kInverses && x.v == x.w) return {kPrimeInverses[x.v], kOrderInverses[x.v], 1 / x.r};
-  const Ones ones(x);
-  return {finished<Residue::ModPrime, Residue::kPrime - 2>(x.v, ones.v),
-          finished<Residue::ModOrder, Residue::kOrder - 2>(x.w, ones.w), 1 / x.r};
+  thread_local Recent recent;
+  auto [v, w] = recent.of(x, [&] {
+    const Ones ones(x);
+    return std::pair(finished<Residue::ModPrime, Residue::kPrime - 2>(x.v, ones.v),
+                     finished<Residue::ModOrder, Residue::kOrder - 2>(x.w, ones.w));
+  });
+  return {v, w, 1 / x.r};
 }
 
 void invert(std::span<Residue> all) {
@@ -128,10 +155,13 @@ void invert(std::span<Residue> all) {
 }
 
 Residue square_root(Residue x) {
-  const Ones ones(x);
-  return {finished<Residue::ModPrime, (Residue::kPrime + 1) / 4>(x.v, ones.v),
-          finished<Residue::ModOrder, (Residue::kOrder + 1) / 4>(x.w, ones.w),
-          std::sqrt(std::abs(x.r))};
+  thread_local Recent recent;
+  auto [v, w] = recent.of(x, [&] {
+    const Ones ones(x);
+    return std::pair(finished<Residue::ModPrime, (Residue::kPrime + 1) / 4>(x.v, ones.v),
+                     finished<Residue::ModOrder, (Residue::kOrder + 1) / 4>(x.w, ones.w));
+  });
+  return {v, w, std::sqrt(std::abs(x.r))};
 }
 
 bool decided(double a, double b) {

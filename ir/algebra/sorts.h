@@ -11,6 +11,7 @@ struct Field;     // concrete.h
 struct Terms;     // concrete.h
 struct Counting;  // concrete.h
 struct Symbolic;  // symbolic.h
+struct Syntax;    // syntax.h
 struct Trace;     // trace.h
 class Code;       // code.h
 
@@ -23,6 +24,8 @@ struct CountScalar;
 struct CountTensor;
 struct Sum;
 struct SymbolicTensor;
+struct SyntaxTree;
+struct SyntaxTensor;
 struct Traced;
 class CodeIndex;
 struct CodeScalar;
@@ -54,6 +57,8 @@ template <>
 struct Sorts<Counting> : SortsAre<CountIndex, CountScalar, CountTensor> {};
 template <>
 struct Sorts<Symbolic> : SortsAre<Poly, Sum, SymbolicTensor> {};
+template <>
+struct Sorts<Syntax> : SortsAre<Poly, SyntaxTree, SyntaxTensor> {};
 template <>
 struct Sorts<Code> : SortsAre<CodeIndex, CodeScalar, CodeTensor> {};
 

@@ -15,6 +15,7 @@
 #include "ir/algebra/code.h"
 #include "ir/algebra/concrete.h"
 #include "ir/algebra/symbolic.h"
+#include "ir/algebra/syntax.h"
 #include "ir/algebra/trace.h"
 #include "ir/ops/op.h"
 
@@ -260,6 +261,7 @@ const OpDef& define() {
     d.terms_semantics = semantics_of<Op, Terms>();
     d.symbolic_semantics = semantics_of<Op, Symbolic>();
     d.counting_semantics = semantics_of<Op, Counting>();
+    d.syntax_element = &Op::template element<Syntax>;
     d.code_element = &Op::template element<Code>;
     d.fill_reals = &fill_range<Op, Reals>;
     d.fill_field = &fill_range<Op, Field>;

@@ -199,6 +199,9 @@ struct OpDef {
   Semantics<Terms> terms_semantics;
   Semantics<Symbolic> symbolic_semantics;
   Semantics<Counting> counting_semantics;  ///< behind operation_count()
+  /// The formula as it stands.
+  SyntaxTree (*syntax_element)(Syntax& alg, Tensors<Syntax> in, const Attrs<Poly>& at,
+                               Position<Syntax> i, int out);
   CodeScalar (*code_element)(Code& alg, Tensors<Code> in, const Attrs<CodeIndex>& at,
                              Position<Code> i, int out);
   Fill<Reals> fill_reals;

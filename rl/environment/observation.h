@@ -12,6 +12,9 @@ constexpr size_t kNodeFeatures = 17;
 constexpr size_t kEdgeFeatures = 6;
 constexpr size_t kMatchFeatures = 8;
 constexpr size_t kGlobalFeatures = 9;
+/// Columns of these that tell what matches save: of the match, and of all that are on show.
+constexpr std::array<size_t, 4> kMatchSavings{0, 1, 2, 3};
+constexpr std::array<size_t, 3> kGlobalSavings{5, 6, 7};
 
 /// A graph with its matches. Nodes are the calls that run; an edge leads from a node to a reader of
 /// its value. Matrices are row-major. Holds no pointers: it may be kept and moved between threads.

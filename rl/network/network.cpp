@@ -38,7 +38,8 @@ NetworkOf<S>::NetworkOf(const NetworkOptions& options, size_t rule_columns, uint
   score_ = nn::Linear::make(p, rng, "score", h, 1, 0.1);
   worth_ = nn::Linear::make(p, rng, "worth", h, 1, 0.1);
   prior_ = p.add("prior", 2, 1);
-  p.value(prior_) << S(-options.cost_prior), S(-options.cost_prior / 2);
+  double prior = options.hide_cost ? 0 : options.cost_prior;
+  p.value(prior_) << S(-prior), S(-prior / 2);
   nn::MlpOptions small;
   small.last_gain = 0.1;
   auto globals = static_cast<int64_t>(kGlobalFeatures);
@@ -48,6 +49,22 @@ NetworkOf<S>::NetworkOf(const NetworkOptions& options, size_t rule_columns, uint
   p.value(stop_.layers.back().bias).setConstant(S(options.stop_bias));
   if (options.factorised)
     rule_scores_ = nn::Mlp::make(p, rng, "rule_scores", {2 * w + 2, h, 1}, small);
+}
+
+template <class S>
+Matrix<S> NetworkOf<S>::seen_matches(const Matrix<float>& features) const {
+  Matrix<S> seen = features.template cast<S>();
+  if (options_.hide_cost)
+    for (size_t column : kMatchSavings) seen.col(static_cast<int64_t>(column)).setZero();
+  return seen;
+}
+
+template <class S>
+Matrix<S> NetworkOf<S>::seen_globals(const Matrix<float>& features) const {
+  Matrix<S> seen = features.template cast<S>();
+  if (options_.hide_cost)
+    for (size_t column : kGlobalSavings) seen.col(static_cast<int64_t>(column)).setZero();
+  return seen;
 }
 
 template <class S>
@@ -81,7 +98,7 @@ template <class S>
 auto NetworkOf<S>::embed(Tape<S>& t, const Batch& b) const -> Embedded {
   Var nodes = first_nodes(t, t.constant(b.node.template cast<S>()), b.op);
   Var edges = edges_in_(t, t.constant(b.edge.template cast<S>()));
-  Var graphs = graphs_in_(t, t.constant(b.global.template cast<S>()));
+  Var graphs = graphs_in_(t, t.constant(seen_globals(b.global)));
   Indices source(b.source), target(b.target), edge_graph(b.edge_graph), node_graph(b.node_graph);
   for (const Round& r : rounds_) {
     Var seen = t.rms_norm(nodes);
@@ -189,7 +206,8 @@ struct DistinctRules {
 /// in a row.
 template <class S>
 Var NetworkOf<S>::factorised(Tape<S>& t, const Batch& b, const Summary& s, Var latent, Var scores,
-                             Var rules, const std::vector<int32_t>& rule_row) const {
+                             Var rules, const std::vector<int32_t>& rule_row,
+                             const Matrix<S>& matches) const {
   std::vector<int32_t> group, group_graph, group_rule;
   std::vector<S> count, best;
   for (size_t m = 0; m < rule_row.size(); ++m) {
@@ -198,7 +216,7 @@ Var NetworkOf<S>::factorised(Tape<S>& t, const Batch& b, const Summary& s, Var l
       group_graph.push_back(b.match_graph[m]);
       group_rule.push_back(rule_row[m]);
       count.push_back(0);
-      best.push_back(S(b.match(static_cast<int64_t>(m), 1)));
+      best.push_back(matches(static_cast<int64_t>(m), 1));
     }
     ++count.back();
     group.push_back(static_cast<int32_t>(count.size()) - 1);
@@ -228,19 +246,20 @@ auto NetworkOf<S>::forward(Tape<S>& t, const Batch& b, const RuleTable& table) c
   Var rules = encode_rules(t, distinct.rules, table);
   Var inside = t.gather_rows(e.nodes, b.inside), near = t.gather_rows(e.nodes, b.near);
   Indices inside_match(b.inside_match);
-  Var features = t.constant(b.match.template cast<S>());
+  Matrix<S> matches = seen_matches(b.match);
+  Var features = t.constant(matches);
   Var hidden = match_hidden(t, t.segment_mean(inside, inside_match, b.matches),
                             t.segment_max(inside, inside_match, b.matches),
                             t.segment_mean(near, b.near_match, b.matches),
                             t.gather_rows(rules, distinct.row), features);
   Indices match_graph(b.match_graph);
-  Summary s = summarise(t, z, t.segment_mean(hidden, match_graph, b.size),
-                        t.segment_max(hidden, match_graph, b.size),
-                        t.constant(b.global.template cast<S>()));
+  Summary s =
+      summarise(t, z, t.segment_mean(hidden, match_graph, b.size),
+                t.segment_max(hidden, match_graph, b.size), t.constant(seen_globals(b.global)));
   Var scores = match_scores(t, hidden, features);
   Var log_probs =
       options_.factorised
-          ? factorised(t, b, s, z, scores, rules, distinct.row)
+          ? factorised(t, b, s, z, scores, rules, distinct.row, matches)
           : t.segment_log_softmax(t.gather_rows(t.concat_rows({scores, s.stop}), interleaved(b)),
                                   action_graph(b), b.size);
   return {log_probs, s.value, worth_(t, hidden), z};

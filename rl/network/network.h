@@ -22,6 +22,8 @@ struct NetworkOptions {
   /// What the logit of a match begins with: so many times what it saves in percent, on a
   /// logarithmic scale.
   double cost_prior = 4;
+  /// What matches save is not seen, of each and in all; nor is there a prior of it then.
+  bool hide_cost = false;
   double stop_bias = -2;  ///< what the logit of stopping begins with
 };
 
@@ -64,6 +66,9 @@ class NetworkOf {
 
  private:
   friend class Follower;
+  /// Features as the network sees them.
+  nn::Matrix<S> seen_matches(const nn::Matrix<float>& features) const;
+  nn::Matrix<S> seen_globals(const nn::Matrix<float>& features) const;
   struct Round {
     nn::Mlp edge, node, global;
   };
@@ -92,7 +97,8 @@ class NetworkOf {
   Summary summarise(nn::Tape<S>& tape, nn::Var latent, nn::Var hidden_mean, nn::Var hidden_max,
                     nn::Var features) const;
   nn::Var factorised(nn::Tape<S>& tape, const Batch& batch, const Summary& s, nn::Var latent,
-                     nn::Var scores, nn::Var rules, const std::vector<int32_t>& rule_row) const;
+                     nn::Var scores, nn::Var rules, const std::vector<int32_t>& rule_row,
+                     const nn::Matrix<S>& matches) const;
 
   NetworkOptions options_;
   nn::Parameters<S> parameters_;

@@ -59,6 +59,7 @@ Result<NetworkOptions> read_options(const Checkpoint& file) {
   o.rounds = static_cast<int>(rounds);
   o.global_messages = global != 0;
   o.factorised = factorised != 0;
+  o.hide_cost = file.counters.contains("hide_cost");
   return o;
 }
 
@@ -99,6 +100,7 @@ Checkpoint network_file(const Network& network, const std::string& kind) {
   file.counters["rounds"] = static_cast<uint64_t>(o.rounds);
   file.counters["global_messages"] = static_cast<uint64_t>(o.global_messages);
   file.counters["factorised"] = static_cast<uint64_t>(o.factorised);
+  if (o.hide_cost) file.counters["hide_cost"] = 1;
   for (const NamedRows& r : named_rows()) file.lists[r.list] = r.names;
   nn::store(file, "network", network.parameters());
   return file;

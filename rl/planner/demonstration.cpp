@@ -21,6 +21,7 @@ std::vector<Demonstration> demonstrate(const std::vector<Graph>& graphs,
   std::vector<Demonstration> shown(graphs.size());
   parallel_for(graphs.size(), threads, [&](size_t k) {
     auto report = rewrite::Windows().search(graphs[k], rules, model, options, stop);
+    shown[k].candidates = report.candidates;
     for (auto& step : report.steps) {
       Move m;
       m.rule = numbers.at(step.rule);

@@ -9,6 +9,7 @@ namespace regraft::rl {
 /// The way from a graph to the cheapest that a search found.
 struct Demonstration {
   std::vector<rewrite::Move> moves;
+  uint64_t candidates = 0;  ///< of the search
 };
 
 /// One for each graph, in order. The answer does not depend on `threads`. Empty where stopped.

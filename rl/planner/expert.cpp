@@ -45,6 +45,7 @@ Episode plan_episode(Environment& env, const Policy& policy, const PlannerOption
     costs.push_back(env.cost());
     ExpertSample sample{env.observation(), std::move(p.improved), {}, {}};
     if (labels.centres > 0) sample.worths = search_worths(env, labels, rng);
+    e.candidates += sample.worths.candidates;
     e.samples.push_back(std::move(sample));
     step = env.step(p.action);
     least.push_back(std::min(p.best, env.cost()));

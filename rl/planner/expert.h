@@ -17,10 +17,11 @@ struct ExpertSample {
 };
 
 struct Episode {
-  std::vector<ExpertSample> samples;  ///< in order
-  double best = 0;                    ///< cost in microseconds of the cheapest graph met
-  std::vector<rewrite::Move> moves;   ///< that lead to it, from where the environment began
-  uint64_t simulations = 0, judgements = 0, candidates = 0;  ///< see Plan
+  std::vector<ExpertSample> samples;         ///< in order
+  double best = 0;                           ///< cost in microseconds of the cheapest graph met
+  std::vector<rewrite::Move> moves;          ///< that lead to it, from where the environment began
+  uint64_t simulations = 0, judgements = 0;  ///< see Plan
+  uint64_t candidates = 0;                   ///< matches that were priced, for plans and for labels
 };
 
 /// Plans each decision from the present state on, until the episode is over. Graphs that planning

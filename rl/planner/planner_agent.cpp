@@ -80,11 +80,15 @@ LogRow PlannerAgent::iterate(const Stop& stop) {
     return {};
   }
   auto turn = static_cast<uint64_t>(learner_.iteration);
+  if (turn == 0)
+    for (const Demonstration& d : shown_) learner_.searched += d.candidates;
   auto samples = labelled(turn % graphs_.size(), combine(learner_.seed ^ 2, turn));
+  for (const ExpertSample& s : samples) learner_.searched += s.worths.candidates;
   std::ranges::move(demonstrated(), std::back_inserter(samples));
   for (const Played& p : played) {
     if (p.episode.samples.empty()) continue;
     learner_.real_steps += p.episode.samples.size();
+    learner_.searched += p.episode.candidates;
     learner_.starts.keep(p.graph, p.episode.best, p.episode.moves);
   }
   LogRow row = learn(std::move(played), std::move(samples));
@@ -112,6 +116,7 @@ LogRow PlannerAgent::learn(std::vector<Played>&& played, std::vector<ExpertSampl
           {"best_percent", percent / episodes},
           {"real_steps", static_cast<double>(learner_.real_steps)},
           {"candidates", candidates / episodes},
+          {"searched", static_cast<double>(learner_.searched)},
           {"policy_loss", r.policy_loss},
           {"value_loss", r.value_loss},
           {"worth_loss", r.worth_loss},

@@ -232,6 +232,7 @@ Worths search_worths(Environment& env, const LabelOptions& options, Rng& rng) {
     bool exact = true;
   };
   std::map<int32_t, Best> best;
+  const uint64_t priced = env.engine().priced();
   rewrite::Region region(env.engine());
   for (int32_t centre : random_centres(env, options.centres, rng)) {
     region.grow(centre, options.radius);
@@ -244,6 +245,7 @@ Worths search_worths(Environment& env, const LabelOptions& options, Rng& rng) {
     }
   }
   Worths w;
+  w.candidates = env.engine().priced() - priced;
   for (const auto& [match, b] : best) {
     w.match.push_back(match);
     w.worth.push_back(static_cast<float>(100 * b.saving / env.original()));

@@ -27,6 +27,7 @@ struct Worths {
   std::vector<int32_t> match;  ///< index in the observation, ascending
   std::vector<float> worth;
   std::vector<char> exact;  ///< the search ended on its own; otherwise it is a lower bound
+  uint64_t candidates = 0;  ///< that the searches priced
 };
 struct WindowLabel {
   Observation observation;

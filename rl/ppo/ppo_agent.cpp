@@ -1,6 +1,9 @@
 #include "rl/ppo/ppo_agent.h"
 
+#include <optional>
+
 #include "base/hash.h"
+#include "rl/network/follow.h"
 
 namespace regraft::rl {
 namespace {
@@ -21,7 +24,49 @@ PpoAgent::PpoAgent(const std::vector<Graph>& graphs, const rewrite::RuleIndex& r
                {graphs.size(), options.from_kept, options.from_random},
                training_hash(graphs, rules, model), seed) {}
 
-PpoEpisode PpoAgent::play(uint64_t number) {
+namespace {
+
+/// What the network says of the states of an episode, one after the other. Where it can, only what
+/// a step changed is computed anew.
+class Judge {
+ public:
+  /// `rules`: encoded; null: all is computed anew each time.
+  Judge(const Network& network, const RuleTable& table,
+        std::shared_ptr<const nn::Matrix<float>> rules, Environment& env)
+      : network_(network), table_(table), env_(env), tape_(network.parameters(), nullptr) {
+    if (rules) follower_.emplace(network, std::move(rules), env);
+  }
+  Judgement judge() {
+    if (follower_) return follower_->judge();
+    tape_.reset();
+    const Observation* o = &env_.observation();
+    auto out = network_.forward(tape_, Batch({&o, 1}), table_);
+    const auto& column = tape_.value(out.log_probs);
+    return {{column.data(), column.data() + column.size()}, {}, tape_.scalar(out.values)};
+  }
+  StepResult step(size_t action) {
+    bool applied = action != env_.stop();
+    StepResult r = env_.step(action);
+    if (follower_ && applied) follower_->follow();
+    return r;
+  }
+
+ private:
+  const Network& network_;
+  const RuleTable& table_;
+  Environment& env_;
+  nn::Tape<float> tape_;
+  std::optional<Follower> follower_;
+};
+
+}  // namespace
+
+std::shared_ptr<const nn::Matrix<float>> PpoAgent::encoded_rules() const {
+  if (!Follower::can_follow(learner_.network)) return nullptr;
+  return Follower::encoded(learner_.network, learner_.rules);
+}
+
+PpoEpisode PpoAgent::play(uint64_t number, std::shared_ptr<const nn::Matrix<float>> rules) {
   size_t graph = number % pool_.size();
   EnvironmentPool::Lease env(pool_, graph);
   Rng rng(combine(learner_.seed, number));
@@ -31,30 +76,23 @@ PpoEpisode PpoAgent::play(uint64_t number) {
   e.original = env->original();
   e.started = e.best = env->cost();
   e.cheapest = env->engine().moves();
-  nn::Tape<float> tape(learner_.network.parameters(), nullptr);
-  auto look = [&] {
-    tape.reset();
-    const Observation* o = &env->observation();
-    return learner_.network.forward(tape, Batch({&o, 1}), learner_.rules);
-  };
+  Judge judge(learner_.network, learner_.rules, std::move(rules), *env);
   for (StepResult r; !r.done();) {
-    auto out = look();
-    const auto& column = tape.value(out.log_probs);
-    std::vector<float> log_probs(column.data(), column.data() + column.size());
+    Judgement j = judge.judge();
     e.overflow += env->overflow();
-    size_t action = sample(log_probs, rng);
+    size_t action = sample(j.log_probs, rng);
     e.observations.push_back(env->observation());
     e.actions.push_back(static_cast<int32_t>(action));
-    e.log_probs.push_back(log_probs[action]);
-    e.values.push_back(tape.scalar(out.values));
-    r = env->step(action);
+    e.log_probs.push_back(j.log_probs[action]);
+    e.values.push_back(static_cast<float>(j.value));
+    r = judge.step(action);
     e.rewards.push_back(static_cast<float>(r.reward));
     e.total += r.reward;
     if (env->cost() < e.best) {
       e.best = env->cost();
       e.cheapest = env->engine().moves();
     }
-    if (r.truncated) e.bootstrap = tape.scalar(look().values);
+    if (r.truncated) e.bootstrap = judge.judge().value;
   }
   return e;
 }
@@ -63,8 +101,9 @@ PpoEpisode PpoAgent::play(uint64_t number) {
 Result<std::vector<PpoEpisode>> PpoAgent::collect(uint64_t first, size_t count, const Stop& stop) {
   std::vector<PpoEpisode> episodes(count);
   if (!options_.elsewhere) {
+    auto rules = encoded_rules();
     parallel_for(count, options_.threads, [&](size_t k) {
-      if (!stop.must_end()) episodes[k] = play(first + k);
+      if (!stop.must_end()) episodes[k] = play(first + k, rules);
     });
     return episodes;
   }

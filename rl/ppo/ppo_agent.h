@@ -36,7 +36,7 @@ class PpoAgent {
   /// Collects episodes and learns from them. Ends early, changing nothing, when stopped.
   LogRow iterate(const Stop& stop);
   /// An episode of the training, as bytes: a function of save() and its number.
-  std::string episode(uint64_t number) { return to_bytes(play(number)); }
+  std::string episode(uint64_t number) { return to_bytes(play(number, encoded_rules())); }
   /// Why iterate() ended early, where that was not `stop`.
   const Status& failure() const { return failure_; }
   int64_t iterations() const { return learner_.iteration; }
@@ -54,7 +54,8 @@ class PpoAgent {
 
  private:
   static constexpr const char* kKind = "ppo";
-  PpoEpisode play(uint64_t number);
+  PpoEpisode play(uint64_t number, std::shared_ptr<const nn::Matrix<float>> rules);
+  std::shared_ptr<const nn::Matrix<float>> encoded_rules() const;
   Result<std::vector<PpoEpisode>> collect(uint64_t first, size_t count, const Stop& stop);
   LogRow learn(const std::vector<PpoEpisode>& episodes);
 

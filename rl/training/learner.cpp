@@ -37,6 +37,7 @@ Checkpoint Learner::save(const std::string& kind) const {
   nn::store(file, "adam", adam, network.parameters());
   file.counters["iteration"] = static_cast<uint64_t>(iteration);
   file.counters["real_steps"] = real_steps;
+  file.counters["searched"] = searched;
   file.counters["seed"] = seed;
   file.counters["training"] = training;
   starts.save(file);
@@ -50,6 +51,7 @@ Status Learner::load(const Checkpoint& file, const std::string& kind) {
   RETURN_IF_ERROR(nn::load(file, "adam", adam, network.parameters()));
   ASSIGN_OR_RETURN(uint64_t number, counter(file, "iteration"));
   ASSIGN_OR_RETURN(real_steps, counter(file, "real_steps"));
+  ASSIGN_OR_RETURN(searched, counter(file, "searched"));
   ASSIGN_OR_RETURN(seed, counter(file, "seed"));
   iteration = static_cast<int64_t>(number);
   return starts.load(file);

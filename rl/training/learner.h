@@ -21,6 +21,7 @@ struct Learner {
   Starts starts;
   int64_t iteration = 0;
   uint64_t real_steps = 0;
+  uint64_t searched = 0;  ///< candidates of searches that it learned from
 
   /// A generator for this iteration; another for each purpose.
   Rng rng(uint64_t purpose) const;

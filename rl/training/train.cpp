@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <fstream>
 
 namespace regraft::rl {
@@ -26,14 +27,41 @@ Status TrainLog::add(int64_t iteration, double seconds, const LogRow& row) {
     RETURN_IF_ERROR(lines_.add(head));
   }
   std::string line = fmt::format("{},{:.3f}", iteration, seconds);
-  for (const auto& [name, value] : row) line += fmt::format(",{:.6g}", value);
+  for (const auto& [name, value] : row)
+    line += std::isnan(value) ? "," : fmt::format(",{:.6g}", value);
   return lines_.add(line);
+}
+
+namespace {
+
+constexpr const char* kSetting = "training ";  // before the name, in a state
+
+}  // namespace
+
+Status same_settings(const Checkpoint& state, const std::map<std::string, std::string>& settings) {
+  for (const auto& [name, value] : settings) {
+    auto at = state.settings.find(kSetting + name);
+    if (at == state.settings.end() || at->second == value) continue;
+    return error(
+        fmt::format("it was begun with {} {}, not {}; go on with that, or start anew with "
+                    "another --state",
+                    name, at->second, value));
+  }
+  return {};
+}
+
+void add_settings(Checkpoint& state, const std::map<std::string, std::string>& settings) {
+  for (const auto& [name, value] : settings) state.settings[kSetting + name] = value;
 }
 
 std::string note_of(const LogRow& row) {
   std::string note;
-  for (size_t k = 0; k < std::min<size_t>(5, row.size()); ++k)
-    note += fmt::format("{}{} {:.4g}", k ? ", " : "", row[k].first, row[k].second);
+  int shown = 0;
+  for (const auto& [name, value] : row) {
+    if (std::isnan(value)) continue;
+    if (++shown > 5) break;
+    note += fmt::format("{}{} {:.4g}", note.empty() ? "" : ", ", name, value);
+  }
   return note;
 }
 

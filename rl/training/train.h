@@ -2,10 +2,13 @@
 // Running an agent's training: files, logs, interruption.
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
 
 #include "base/files/journal.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "rl/environment/policy.h"
 #include "rl/files/checkpoint.h"
 #include "rl/training/log.h"
 
@@ -15,6 +18,11 @@ struct TrainOptions {
   int64_t iterations = 100;
   std::string state;  ///< kept up to date, and read at the start when it is there; empty: none
   std::string log;    ///< a table of comma-separated values, a line for each iteration; empty: none
+  /// Options that decide what is learned, by name. A state that was begun with others is refused.
+  std::map<std::string, std::string> settings;
+  /// What the policy is worth as it is, for the log; empty: not asked.
+  std::function<LogRow(std::shared_ptr<const Policy>)> evaluate;
+  int64_t evaluate_every = 1;  ///< iterations
   Verbosity verbosity = Verbosity::Normal;
 };
 
@@ -37,6 +45,10 @@ class TrainLog {
   Journal lines_;
 };
 
+/// An Error names the option that a state was begun with another value of.
+Status same_settings(const Checkpoint& state, const std::map<std::string, std::string>& settings);
+void add_settings(Checkpoint& state, const std::map<std::string, std::string>& settings);
+
 /// One line for the progress: the numbers that matter most.
 std::string note_of(const LogRow& row);
 
@@ -50,7 +62,9 @@ Result<TrainReport> train(Agent& agent, const TrainOptions& options, const Stop&
   };
   if (!options.state.empty() && std::filesystem::exists(options.state)) {
     ASSIGN_OR_RETURN(Checkpoint state, read_checkpoint(options.state));
-    if (auto s = agent.load(state); !s) return error(options.state + ": " + s.error().message);
+    Status fits = same_settings(state, options.settings);
+    if (fits) fits = agent.load(state);
+    if (!fits) return error(options.state + ": " + fits.error().message);
   }
   TrainReport report;
   report.before = agent.iterations();
@@ -61,11 +75,19 @@ Result<TrainReport> train(Agent& agent, const TrainOptions& options, const Stop&
   auto start = Clock::now(), saved = start;
   auto save = [&]() -> Status {
     saved = Clock::now();
-    return options.state.empty() ? Status() : write_checkpoint(options.state, agent.save());
+    if (options.state.empty()) return {};
+    Checkpoint state = agent.save();
+    add_settings(state, options.settings);
+    return write_checkpoint(options.state, state);
   };
   while (agent.iterations() < options.iterations && !stop.must_end()) {
     LogRow row = agent.iterate(stop);
     if (row.empty()) break;
+    if (options.evaluate) {
+      bool now = agent.iterations() % std::max<int64_t>(1, options.evaluate_every) == 0;
+      LogRow worth = options.evaluate(now ? agent.policy() : nullptr);
+      row.insert(row.begin(), worth.begin(), worth.end());
+    }
     report.last = row;
     progress.note(note_of(row));
     progress.add();

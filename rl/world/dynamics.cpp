@@ -234,14 +234,14 @@ DynamicsLosses Dynamics::loss(std::span<const Track* const> tracks, size_t lengt
 }
 
 DynamicsLosses Dynamics::train(std::span<const Track* const> tracks, int32_t slots, int updates,
-                               double rate, Rng& rng, int threads) {
+                               double rate, Rng& rng, int threads, const Stop& stop) {
   CHECK(!tracks.empty() && slots > 0);
   GradientSum gradients(parameters_);
   auto size = static_cast<size_t>(options_.chunk);
   size_t chunks = std::max<size_t>(1, static_cast<size_t>(options_.minibatch) / size);
   DynamicsLosses mean;
   double share = 1 / static_cast<double>(std::max(1, updates));
-  for (int update = 0; update < updates; ++update) {
+  for (int update = 0; update < updates && !stop.must_end(); ++update) {
     std::vector<const Track*> chosen(chunks * size);
     for (auto& track : chosen) track = tracks[rng.below(tracks.size())];
     std::ranges::stable_sort(chosen, {}, &Track::steps);

@@ -2,6 +2,7 @@
 // The dynamics model (MDN-RNN) of a world model (Ha & Schmidhuber 2018): what an action makes of a
 // latent vector.
 #include <span>
+#include "base/parallel.h"
 
 #include "rl/environment/vocabulary.h"
 #include "rl/nn/adam.h"
@@ -71,7 +72,7 @@ class Dynamics {
   /// Episodes drawn from these, whole. `slots`: those in use; `rate`: a factor of the
   /// learning rate.
   DynamicsLosses train(std::span<const Track* const> tracks, int32_t slots, int updates,
-                       double rate, Rng& rng, int threads);
+                       double rate, Rng& rng, int threads, const Stop& stop);
   /// The loss of these episodes, with gradients to *into unless null. Each is padded to `length`
   /// steps, which makes no difference. `of`: steps that the loss is a mean over.
   DynamicsLosses loss(std::span<const Track* const> tracks, size_t length, int32_t slots, size_t of,

@@ -96,14 +96,14 @@ Latent::Loss Latent::loss(Tape<float>& tape, std::span<const Observation* const>
 }
 
 LatentLosses Latent::train(std::span<const Observation* const> states, const Vocabulary& vocabulary,
-                           int updates, double rate, Rng& rng, int threads) {
+                           int updates, double rate, Rng& rng, int threads, const Stop& stop) {
   CHECK(!states.empty() && vocabulary.size() > 0);
   GradientSum gradients(parameters());
   auto size = static_cast<size_t>(options_.chunk);
   size_t chunks = std::max<size_t>(1, static_cast<size_t>(options_.minibatch) / size);
   LatentLosses mean;
   double share = 1 / static_cast<double>(std::max(1, updates)) / static_cast<double>(chunks);
-  for (int update = 0; update < updates; ++update) {
+  for (int update = 0; update < updates && !stop.must_end(); ++update) {
     std::vector<const Observation*> chosen(chunks * size);
     for (auto& o : chosen) o = states[rng.below(states.size())];
     std::vector<LatentLosses> losses(chunks);

@@ -32,9 +32,10 @@ class Latent {
   Latent(const LatentOptions& options, size_t rule_columns, uint64_t seed);
   /// Rows of `size`.
   nn::Matrix<float> encode(std::span<const Observation* const> states, int threads) const;
-  /// Minibatches drawn from these states; `rate`: a factor of the learning rate.
+  /// Minibatches drawn from these states; `rate`: a factor of the learning rate. Fewer
+  /// updates once `stop` says so.
   LatentLosses train(std::span<const Observation* const> states, const Vocabulary& vocabulary,
-                     int updates, double rate, Rng& rng, int threads);
+                     int updates, double rate, Rng& rng, int threads, const Stop& stop);
   const LatentOptions& options() const { return options_; }
   nn::Parameters<float>& parameters() { return network_.parameters(); }
   const nn::Parameters<float>& parameters() const { return network_.parameters(); }

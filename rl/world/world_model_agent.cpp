@@ -240,14 +240,14 @@ LogRow WorldModelAgent::iterate(const Stop& stop) {
   DynamicsLosses m;
   if (w.vocabulary.size() > 0) {
     if (!stop.must_end())
-      v = w.latent.train(states, w.vocabulary, updates, rate, rng, options_.threads);
+      v = w.latent.train(states, w.vocabulary, updates, rate, rng, options_.threads, stop);
     std::vector<Track> tracks(state_.replay.size());
     parallel_for(tracks.size(), options_.threads,
                  [&](size_t k) { tracks[k] = track_of(w, *state_.replay[k], 1); });
     std::vector<const Track*> all;
     for (const Track& t : tracks) all.push_back(&t);
     if (!stop.must_end())
-      m = w.dynamics.train(all, w.vocabulary.size(), updates, rate, rng, options_.threads);
+      m = w.dynamics.train(all, w.vocabulary.size(), updates, rate, rng, options_.threads, stop);
   }
   Dreamt c = train_controller(w.controller, starts(), options_.dream.tau, options_.dream_updates,
                               rng.next(), stop);

@@ -109,6 +109,52 @@ class Train(unittest.TestCase):
             for a, b in zip(*rows, strict=True):
                 self.assertEqual({**a, "seconds": 0}, {**b, "seconds": 0})
 
+    def test_what_is_learned_does_not_change_on_the_way(self):
+        out = self.folder / "a.policy"
+        self.train("ppo", out, 1, "-q")
+        before = out.read_bytes()
+        for option, value, begun in (("--seed", 8, "7"), ("--reward", "best", "change"),
+                                     ("--heads", "factorised", "matches")):
+            run = self.train("ppo", out, 2, option, value)
+            self.assertEqual(run.returncode, BAD_INPUT, run.stdout_text)
+            self.assertIn(f"a.policy.state: it was begun with {option} {begun}, not {value}",
+                          run.stderr_text)
+        run = self.train("ppo", out, 2, "--hide-cost")
+        self.assertIn("--hide-cost no, not yes", run.stderr_text)
+        self.assertEqual(out.read_bytes(), before)
+
+    def test_no_policy_is_written_that_learned_nothing(self):
+        for agent in NUMBERS:
+            out = self.folder / f"{agent}.policy"
+            run = self.train(agent, out, 1, "--time", 0.001)
+            self.assertEqual(run.returncode, BAD_INPUT, run.stdout_text)
+            self.assertIn(f"{agent}.policy: not written", run.stderr_text)
+            self.assertFalse(out.exists())
+
+    def test_the_policy_by_itself_is_evaluated(self):
+        other = self.folder / "validation"
+        other.mkdir()
+        onnx.save(build_models.MODELS["tiny_mobilenet"](0), other / "m.onnx")
+        percent = {}
+        for name, more in (("own", ()), ("other", ("--validation", other))):
+            out = self.folder / f"{name}.policy"
+            run = self.train("ppo", out, 2, "--evaluate-every", 2, *more)
+            self.assertEqual(run.returncode, DONE, run.stderr_text)
+            rows = table(out)
+            self.assertEqual(rows[0]["alone_percent"], "")
+            self.assertLessEqual(float(rows[1]["alone_percent"]), 0)
+            percent[name] = float(rows[1]["greedy_percent"])
+        self.assertLess(percent["own"], 0)
+        self.assertNotEqual(percent["own"], percent["other"])
+
+    def test_learning_without_the_price_of_a_rewrite(self):
+        out = self.folder / "a.policy"
+        run = self.train("ppo", out, 1, "--hide-cost", "-q")
+        self.assertEqual(run.returncode, DONE, run.stderr_text)
+        self.optimize("--policy", out, "--policy-mode", "greedy")
+        run = self.train("world-model", self.folder / "b.policy", 1, "--hide-cost")
+        self.assertEqual(run.returncode, BAD_INPUT)
+
     def test_an_interrupt_keeps_what_was_learned(self):
         out = self.folder / "a.policy"
         process = self.start("train", "--graphs", self.model, "-o", out, "--iterations", 100000,

@@ -41,7 +41,7 @@ std::vector<std::string> remaining(const std::vector<Rule>& rules, const Minimal
 MinimalSet minimal_of(const std::vector<Rule>& rules, int threads = 1,
                       std::vector<char> pinned = {}) {
   pinned.resize(rules.size(), 0);
-  return minimal_set(Deriver(rules), pinned, threads, Stop());
+  return minimal_set(Deriver(rules), {.pinned = pinned}, threads, Stop());
 }
 
 TEST(MinimalSet, APlantedRuleIsFoundAndNothingElse) {
@@ -103,7 +103,7 @@ TEST(MinimalSet, StopsWhenAsked) {
       {"one  (sub ?a ?b) => (add ?a (neg ?b))", "two  (sub ?x ?y) => (add (neg ?y) ?x)"});
   Stop stop;
   stop.request();
-  MinimalSet set = minimal_set(Deriver(rules), {0, 0}, 1, stop);
+  MinimalSet set = minimal_set(Deriver(rules), {}, 1, stop);
   EXPECT_FALSE(set.complete);
   EXPECT_EQ(remaining(rules, set).size(), 2u);
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "rl/follow.h"
+#include "rl/network/follow.h"
 #include "rl/network/network_file.h"
 #include "tests/rl/graphs.h"
 
@@ -123,11 +123,32 @@ TEST(Network, TheOrderOfNodesAndMatchesDoesNotMatter) {
   }
 }
 
-TEST(Network, AFollowerSaysWhatTheNetworkSays) {
+/// What matches save makes no difference where it is hidden, and else it does.
+TEST(Network, SavingsMayBeHidden) {
+  Observation o = observe(2, 1), p = o;
+  for (size_t k = 0; k < o.matches(); ++k)
+    for (size_t column : kMatchSavings) p.match[k * kMatchFeatures + column] += 0.7F;
+  for (size_t column : kGlobalSavings) p.global[column] += 0.4F;
+  for (bool factorised : {false, true})
+    for (bool hidden : {true, false}) {
+      Network network({.factorised = factorised, .hide_cost = hidden}, rules().columns, 5);
+      auto read = read_network(network_file(network, "test"), "test");
+      ASSERT_TRUE(read.has_value());
+      auto policy = network_policy(*read, rules(), "test");
+      Judgement a = policy->judge(o), b = policy->judge(p);
+      EXPECT_EQ(a.log_probs == b.log_probs, hidden);
+      EXPECT_EQ(a.value == b.value, hidden);
+    }
+}
+
+class Following : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(HideCost, Following, testing::Bool());
+
+TEST_P(Following, AFollowerSaysWhatTheNetworkSays) {
   EnvironmentOptions options;
   options.max_locations = 100000;
   Environment env(layers(4), shipped_rules(), roofline(), options);
-  Network network({.width = 8, .hidden = 8}, rules().columns, 21);
+  Network network({.width = 8, .hidden = 8, .hide_cost = GetParam()}, rules().columns, 21);
   auto policy = network_policy(network, rules(), "test");
   Follower follower(network, rules(), env);
   Observer observer(env.engine(), env.original());
@@ -153,6 +174,33 @@ TEST(Network, AFollowerSaysWhatTheNetworkSays) {
     follower.apply(allowed[rng.below(allowed.size())]);
     best = std::min(best, env.cost());
   }
+}
+
+TEST_P(Following, AFollowerJudgesTheStepsOfAnEpisode) {
+  EnvironmentOptions options;
+  options.max_locations = 3;  // fewer than some rules have
+  Environment env(layers(4), shipped_rules(), roofline(), options);
+  Network network({.width = 8, .hidden = 8, .hide_cost = GetParam()}, rules().columns, 21);
+  auto policy = network_policy(network, rules(), "test");
+  Rng rng(9);
+  size_t hidden = 0;
+  for (int episode = 0; episode < 2; ++episode) {
+    env.reset();
+    Follower follower(network, rules(), env);
+    for (StepResult r; !r.done();) {
+      Judgement j = policy->judge(env.observation()), f = follower.judge();
+      ASSERT_EQ(f.log_probs.size(), env.stop() + 1);
+      EXPECT_NEAR(f.value, j.value, 1e-3);
+      for (size_t k = 0; k < j.log_probs.size(); ++k)
+        EXPECT_NEAR(f.log_probs[k], j.log_probs[k], 1e-3);
+      hidden += env.overflow();
+      size_t action = rng.below(env.stop() + (env.steps() > 20 ? 1 : 0));
+      bool applied = action != env.stop();
+      r = env.step(action);
+      if (applied) follower.follow();
+    }
+  }
+  EXPECT_GT(hidden, 0u);
 }
 
 TEST(Network, FilesKeepIt) {

@@ -52,7 +52,9 @@ TEST(PolicyModes, NoneButAloneIsWorseThanDownhill) {
 
 TEST(PolicyModes, AloneIsOneEpisodeOfWhatIsMostWanted) {
   std::shared_ptr<const Policy> policy = cost_prior(0.1);
-  Environment env(layers(6), shipped_rules(), roofline(), {});
+  EnvironmentOptions options;
+  options.max_steps = 64 + 2 * static_cast<int>(layers(6).node_count());
+  Environment env(layers(6), shipped_rules(), roofline(), options);
   Rng unused(0);
   Trajectory e = run_episode(env, most_wanted(*policy), unused);
   auto report = search(PolicyMode::Alone, policy);

@@ -1,6 +1,8 @@
 #pragma once
 // Acting greedily on a network at the speed of the engine: after a step only what the step changed
 // is computed anew.
+#include <memory>
+
 #include "rl/environment/environment.h"
 #include "rl/network/network.h"
 
@@ -11,7 +13,12 @@ class Follower {
  public:
   /// All outlive this; `env` is not stepped otherwise meanwhile. REQUIRES: the network does not
   /// send messages through the graph's embedding and is not factorised (see can_follow).
-  Follower(const Network& network, const RuleTable& rules, Environment& env);
+  Follower(const Network& network, const RuleTable& rules, Environment& env)
+      : Follower(network, encoded(network, rules), env) {}
+  /// The same with rules that were encoded before, for several episodes.
+  using Rows = nn::Matrix<float>;
+  Follower(const Network& network, std::shared_ptr<const Rows> rules, Environment& env);
+  static std::shared_ptr<const Rows> encoded(const Network& network, const RuleTable& rules);
   static bool can_follow(const Network& network);
 
   /// The most probable action: the number of a match, or -1 to stop.
@@ -20,6 +27,11 @@ class Follower {
   int32_t best_saving() const;
   /// Applies a match. What it costs is the engine's to tell.
   void apply(int32_t number);
+  /// What the environment applied in its step. After each step that applied a match.
+  void follow();
+  /// Of the actions that the environment allows, without worths. What Policy::judge says, but for
+  /// rounding.
+  Judgement judge();
   /// Logits of the matches that are allowed, by number, and of stopping; after best().
   struct Logits {
     std::vector<int32_t> numbers;
@@ -30,7 +42,6 @@ class Follower {
   const Logits& logits() const { return logits_; }
 
  private:
-  using Rows = nn::Matrix<float>;
   struct Node {
     int32_t id = -1;               // of the graph; -1: free
     std::vector<int32_t> in, out;  // edges
@@ -60,6 +71,7 @@ class Follower {
   void node_layer(size_t r);
   void score_matches();
   void summarise();
+  float logit(int32_t number) const { return scores_(known_[static_cast<size_t>(number)].row, 0); }
   nn::Var gather(const Rows& from, const std::vector<int32_t>& rows);
   static void scatter(const Rows& values, const std::vector<int32_t>& rows, Rows& to);
   int32_t row_of(int32_t id) const {
@@ -71,7 +83,7 @@ class Follower {
   rewrite::Engine& engine_;
   Describer describer_;
   nn::Tape<float> tape_;
-  Rows rules_;  // encoded, by rule
+  std::shared_ptr<const Rows> rules_;  // encoded, by rule
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
   std::vector<int32_t> row_by_id_, free_nodes_, free_edges_;

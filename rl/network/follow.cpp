@@ -1,4 +1,4 @@
-#include "rl/follow.h"
+#include "rl/network/follow.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,19 +37,25 @@ bool Follower::can_follow(const Network& network) {
   return !network.options().global_messages && !network.options().factorised;
 }
 
-Follower::Follower(const Network& network, const RuleTable& rules, Environment& env)
+std::shared_ptr<const Follower::Rows> Follower::encoded(const Network& network,
+                                                        const RuleTable& rules) {
+  nn::Tape<float> tape(network.parameters(), nullptr);
+  std::vector<int32_t> all(rules.rows.size() / rules.columns);
+  std::iota(all.begin(), all.end(), 0);
+  return std::make_shared<const Rows>(tape.value(network.encode_rules(tape, all, rules)));
+}
+
+Follower::Follower(const Network& network, std::shared_ptr<const Rows> rules, Environment& env)
     : network_(network),
       env_(env),
       engine_(env.engine()),
       describer_(engine_, env.original()),
       tape_(network.parameters(), nullptr),
+      rules_(std::move(rules)),
       node_rows_(network.rounds_.size() + 1),
       edge_rows_(network.rounds_.size() + 1),
       best_(std::min(env.best(), env.engine().cost())) {
   CHECK(can_follow(network));
-  std::vector<int32_t> all(rules.rows.size() / rules.columns);
-  std::iota(all.begin(), all.end(), 0);
-  rules_ = tape_.value(network_.encode_rules(tape_, all, rules));
   const LiveGraph& g = engine_.graph();
   ++round_;
   for (int32_t id = 0; id < g.id_bound(); ++id) refresh(id);
@@ -234,6 +240,10 @@ void Follower::propagate() {
 
 void Follower::apply(int32_t number) {
   engine_.apply(number);
+  follow();
+}
+
+void Follower::follow() {
   best_ = std::min(best_, engine_.cost());
   ++step_;
   ++round_;
@@ -302,10 +312,11 @@ void Follower::score_matches() {
   reserve_row(scores_, match_rows_, 1);
   Var in = gather(final_, inside);
   Indices owner(inside_match);
-  Var exact = tape_.constant(Eigen::Map<const Rows>(features.data(), count, kMatchFeatures));
+  Var exact = tape_.constant(
+      network_.seen_matches(Eigen::Map<const Rows>(features.data(), count, kMatchFeatures)));
   Var hidden = network_.match_hidden(
       tape_, tape_.segment_mean(in, owner, count), tape_.segment_max(in, owner, count),
-      tape_.segment_mean(gather(final_, near), near_match, count), gather(rules_, rules), exact);
+      tape_.segment_mean(gather(final_, near), near_match, count), gather(*rules_, rules), exact);
   scatter(tape_.value(hidden), numbers, hidden_);
   scatter(tape_.value(network_.match_scores(tape_, hidden, exact)), numbers, scores_);
 }
@@ -322,7 +333,7 @@ void Follower::summarise() {
   auto global = describer_.global(
       {env_.original(), best_, static_cast<double>(step_) / env_.max_steps()}, totals_);
   std::copy(global.begin(), global.end(), known.data());
-  Var features = tape_.constant(known);
+  Var features = tape_.constant(network_.seen_globals(known));
   Var graph = network_.graphs_in_(tape_, features);
   auto mean = [&](const Rows& rows, const auto& list, auto alive) {
     Rows sum = Rows::Zero(1, w);
@@ -378,7 +389,7 @@ int32_t Follower::best() {
   int32_t chosen = -1;
   float score = logits_.stop;
   for (int32_t number : logits_.numbers) {
-    float z = scores_(known_[static_cast<size_t>(number)].row, 0);
+    float z = logit(number);
     logits_.matches.push_back(z);
     bool tie = z == score && chosen >= 0 &&
                rewrite::comes_first(engine_.match(number), engine_.match(chosen));
@@ -387,6 +398,22 @@ int32_t Follower::best() {
     chosen = number;
   }
   return chosen;
+}
+
+Judgement Follower::judge() {
+  logits_.numbers = env_.matches();
+  logits_.matches.clear();
+  score_matches();
+  summarise();
+  Judgement j;
+  for (int32_t number : logits_.numbers) j.log_probs.push_back(logit(number));
+  j.log_probs.push_back(logits_.stop);
+  float most = *std::ranges::max_element(j.log_probs);
+  double sum = 0;
+  for (float z : j.log_probs) sum += std::exp(z - most);
+  for (float& z : j.log_probs) z -= most + static_cast<float>(std::log(sum));
+  j.value = logits_.value;
+  return j;
 }
 
 int32_t Follower::best_saving() const {

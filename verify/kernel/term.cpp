@@ -1,0 +1,176 @@
+#include "verify/kernel/term.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace regraft::kernel {
+namespace {
+
+int64_t times(int64_t a, int64_t b) {
+  int64_t r;
+  if (__builtin_mul_overflow(a, b, &r)) throw Refused{"a coefficient does not fit 64 bits"};
+  return r;
+}
+
+void check_scope(const Symbols& symbols, const std::vector<Symbol>& bound, const Values& values) {
+  for (Symbol s : bound)
+    for (const auto& [v, e] : values)
+      if (v == s || symbols.mentions(e, s)) throw Refused{"an index is bound twice"};
+}
+
+std::vector<Fact> substitute(Symbols& symbols, const std::vector<Fact>& facts, const Values& v) {
+  std::vector<Fact> r;
+  for (const Fact& f : facts) r.push_back(substitute(symbols, f, v));
+  return r;
+}
+
+}  // namespace
+
+Fraction Fraction::make(int64_t n, int64_t d) {
+  if (d == 0 || n == INT64_MIN || d == INT64_MIN) throw Refused{"that is no fraction"};
+  int64_t g = d < 0 ? -std::gcd(n, d) : std::gcd(n, d);
+  return {n / g, d / g};
+}
+Fraction operator+(Fraction a, Fraction b) {
+  int64_t n;
+  if (__builtin_add_overflow(times(a.n, b.d), times(b.n, a.d), &n))
+    throw Refused{"a coefficient does not fit 64 bits"};
+  return Fraction::make(n, times(a.d, b.d));
+}
+Fraction operator*(Fraction a, Fraction b) {
+  return Fraction::make(times(a.n, b.n), times(a.d, b.d));
+}
+
+bool same(const Atom& a, const Atom& b) {
+  if (a.kind != b.kind || a.head != b.head || a.positions != b.positions || a.reals != b.reals ||
+      a.bound != b.bound || a.guard != b.guard || !a.argument != !b.argument)
+    return false;
+  return a.argument == b.argument || same(*a.argument, *b.argument);
+}
+
+bool same(const Sum& a, const Sum& b) {
+  auto alike = [](const Product& p, const Product& q) {
+    return p.coefficient == q.coefficient && p.bound == q.bound && p.guard == q.guard &&
+           std::equal(p.atoms.begin(), p.atoms.end(), q.atoms.begin(), q.atoms.end(),
+                      [](const Atom& x, const Atom& y) { return same(x, y); });
+  };
+  return std::equal(a.products.begin(), a.products.end(), b.products.begin(), b.products.end(),
+                    alike);
+}
+
+Atom substitute(Symbols& symbols, const Atom& a, const Values& values) {
+  check_scope(symbols, a.bound, values);
+  Atom r = a;
+  for (Poly& p : r.positions) p = symbols.substitute(p, values);
+  r.guard = substitute(symbols, a.guard, values);
+  if (a.argument) r.argument = std::make_shared<Sum>(substitute(symbols, *a.argument, values));
+  return r;
+}
+
+Product substitute_within(Symbols& symbols, const Product& p, const Values& values) {
+  Product r{p.coefficient, p.bound, substitute(symbols, p.guard, values), {}};
+  for (const Atom& a : p.atoms) r.atoms.push_back(substitute(symbols, a, values));
+  return r;
+}
+
+Sum substitute(Symbols& symbols, const Sum& s, const Values& values) {
+  Sum r;
+  for (const Product& p : s.products) {
+    check_scope(symbols, p.bound, values);
+    r.products.push_back(substitute_within(symbols, p, values));
+  }
+  return r;
+}
+
+bool mentions(const Symbols& symbols, const Product& p, Symbol s) {
+  auto in_facts = [&](const std::vector<Fact>& facts) {
+    return std::any_of(facts.begin(), facts.end(),
+                       [&](const Fact& f) { return mentions(symbols, f, s); });
+  };
+  return in_facts(p.guard) || std::any_of(p.atoms.begin(), p.atoms.end(), [&](const Atom& a) {
+           return in_facts(a.guard) ||
+                  std::any_of(a.positions.begin(), a.positions.end(),
+                              [&](const Poly& e) { return symbols.mentions(e, s); }) ||
+                  (a.argument &&
+                   std::any_of(a.argument->products.begin(), a.argument->products.end(),
+                               [&](const Product& q) { return mentions(symbols, q, s); }));
+         });
+}
+
+Sum operator+(Sum a, const Sum& b) {
+  a.products.insert(a.products.end(), b.products.begin(), b.products.end());
+  return a;
+}
+
+Sum scaled(Sum s, Fraction c) {
+  for (Product& p : s.products) p.coefficient = p.coefficient * c;
+  return s;
+}
+
+void append(std::vector<Fact>& facts, const Fact& f) {
+  if (f.form != Fact::All) {
+    facts.push_back(f);
+    return;
+  }
+  for (const Fact& part : f.parts) append(facts, part);
+}
+
+Sum operator*(const Sum& a, const Sum& b) {
+  constexpr size_t kMost = 4'000;
+  if (a.products.size() * b.products.size() > kMost) throw Refused{"a formula is too large"};
+  Sum r;
+  for (const Product& p : a.products)
+    for (const Product& q : b.products) {
+      Product both = p;
+      both.coefficient = p.coefficient * q.coefficient;
+      for (Symbol s : q.bound)
+        if (std::find(p.bound.begin(), p.bound.end(), s) != p.bound.end())
+          throw Refused{"an index is bound twice"};
+      both.bound.insert(both.bound.end(), q.bound.begin(), q.bound.end());
+      both.guard.insert(both.guard.end(), q.guard.begin(), q.guard.end());
+      both.atoms.insert(both.atoms.end(), q.atoms.begin(), q.atoms.end());
+      r.products.push_back(std::move(both));
+    }
+  return r;
+}
+
+namespace {
+
+std::string scope_text(const Symbols& symbols, const std::vector<Symbol>& bound,
+                       const std::vector<Fact>& guard) {
+  std::string s;
+  for (Symbol b : bound) s += " " + symbols[b].name;
+  for (size_t k = 0; k < guard.size(); ++k) s += (k == 0 ? " : " : ", ") + text(symbols, guard[k]);
+  return s;
+}
+
+std::string atom_text(const Symbols& symbols, const Atom& a) {
+  static const char* const kNames[] = {"t", "recip", "number", "f", "clip", "max", "real"};
+  std::string s = kNames[a.kind];
+  if (a.kind == Atom::Read || a.kind == Atom::Apply) s += std::to_string(a.head);
+  s += "[";
+  for (const Poly& p : a.positions) s += (s.back() == '[' ? "" : ",") + symbols.text(p);
+  for (const std::string& x : a.reals) s += (s.back() == '[' ? "" : ",") + x;
+  s += scope_text(symbols, a.bound, a.guard);
+  if (a.argument) s += " " + text(symbols, *a.argument);
+  return s + "]";
+}
+
+}  // namespace
+
+std::string text(const Symbols& symbols, const Product& p) {
+  std::string s = std::to_string(p.coefficient.n);
+  if (p.coefficient.d != 1) s += "/" + std::to_string(p.coefficient.d);
+  if (!p.bound.empty() || !p.guard.empty())
+    s += " sum" + scope_text(symbols, p.bound, p.guard) + " :";
+  for (const Atom& a : p.atoms) s += " " + atom_text(symbols, a);
+  return s;
+}
+
+std::string text(const Symbols& symbols, const Sum& s) {
+  std::string r;
+  for (const Product& p : s.products) r += (r.empty() ? "(" : ") + (") + text(symbols, p);
+  return r.empty() ? "0" : r + ")";
+}
+
+}  // namespace regraft::kernel

@@ -1,0 +1,79 @@
+#pragma once
+// The kernel's real numbers: sums of guarded products over bound indices. Functions are total here:
+// what a quotient by 0, a root of a negative number or a maximum of nothing is, nobody knows, but
+// it is one real number.
+#include <memory>
+
+#include "verify/kernel/facts.h"
+
+namespace regraft::kernel {
+
+/// A rational in lowest terms, d >= 1. Arithmetic throws Refused beyond int64.
+struct Fraction {
+  int64_t n = 0, d = 1;
+  static Fraction make(int64_t n, int64_t d);
+  friend Fraction operator+(Fraction a, Fraction b);
+  friend Fraction operator*(Fraction a, Fraction b);
+  bool operator==(const Fraction&) const = default;
+};
+
+struct Sum;
+
+/// A factor that is not a rational.
+struct Atom {
+  enum Kind : uint8_t {
+    Read,     ///< element `positions` of input `head`
+    Recip,    ///< 1 / positions[0]
+    Number,   ///< positions[0] as a number
+    Apply,    ///< function number `head` of `argument`
+    Clip,     ///< `argument` clipped to reals[0] .. reals[1]
+    Max,      ///< of `argument` over `bound` where `guard` holds
+    Unknown,  ///< the real reals[0]
+  } kind = Read;
+  int head = 0;
+  std::vector<Poly> positions = {};
+  std::vector<std::string> reals = {};  ///< the same text, the same number
+  std::shared_ptr<const Sum> argument = {};
+  std::vector<Symbol> bound = {};
+  std::vector<Fact> guard = {};
+};
+
+/// coefficient * sum over all integers `bound` that satisfy `guard` of the product of the atoms.
+/// These are finitely many.
+struct Product {
+  Fraction coefficient{1, 1};
+  std::vector<Symbol> bound;
+  std::vector<Fact> guard;
+  std::vector<Atom> atoms;
+};
+
+struct Sum {
+  std::vector<Product> products;
+};
+
+/// The same as they stand, names of bound indices included.
+bool same(const Atom& a, const Atom& b);
+bool same(const Sum& a, const Sum& b);
+
+/// All replacements at once. Refused where an index that is bound within is replaced, or stands in
+/// what replaces another one.
+using Values = std::map<Symbol, Poly>;
+Atom substitute(Symbols& symbols, const Atom& a, const Values& values);
+Sum substitute(Symbols& symbols, const Sum& s, const Values& values);
+/// In guard and atoms; `bound` stays.
+Product substitute_within(Symbols& symbols, const Product& p, const Values& values);
+
+/// Does a factor or the guard have this symbol?
+bool mentions(const Symbols& symbols, const Product& p, Symbol s);
+Sum operator+(Sum a, const Sum& b);
+Sum scaled(Sum s, Fraction c);
+/// Refused beyond 4,000 products. No index may be bound in both.
+Sum operator*(const Sum& a, const Sum& b);
+/// The facts and what `all` says of them as facts of their own.
+void append(std::vector<Fact>& facts, const Fact& f);
+
+/// For readers: "1/2 sum k : ge k : t0[i,k]".
+std::string text(const Symbols& symbols, const Sum& s);
+std::string text(const Symbols& symbols, const Product& p);
+
+}  // namespace regraft::kernel
