@@ -47,6 +47,7 @@ struct Totals {
   std::map<std::string, bool> seen;  ///< by text: has a certificate
   std::map<std::string, size_t> steps;
   std::vector<size_t> bytes;
+  std::vector<double> slowest;  ///< seconds of each search for a certificate
   std::vector<std::string> wrong;
   std::string certificates;
 };
@@ -102,7 +103,8 @@ bool ask(const Conjunction& facts, const std::string& rule, Totals& totals) {
   }
   auto start = Clock::now();
   auto certificate = verify::find_certificate(symbols, said);
-  totals.finding += seconds_since(start);
+  totals.slowest.push_back(seconds_since(start));
+  totals.finding += totals.slowest.back();
   if (!certificate) {
     totals.missing.try_emplace(key, Question{{}, rule, 0}).first->second.asked += 1;
     return false;
@@ -172,6 +174,13 @@ void print(Totals& t) {
                std::accumulate(t.bytes.begin(), t.bytes.end(), size_t{0}));
   fmt::print("seconds: proving {:.1f}, finding {:.1f}, checking {:.1f}\n", t.proving, t.finding,
              t.checking);
+  std::sort(t.slowest.begin(), t.slowest.end());
+  if (!t.slowest.empty()) {
+    auto cut = t.slowest.end() - static_cast<std::ptrdiff_t>(t.slowest.size() / 100);
+    fmt::print("finding: median {:.3f} ms, slowest {:.0f} ms, the slowest 1 % of them {:.1f} s\n",
+               1e3 * t.slowest[t.slowest.size() / 2], 1e3 * t.slowest.back(),
+               std::accumulate(cut, t.slowest.end(), 0.0));
+  }
   for (const auto& [name, count] : t.steps) fmt::print("  {} {}\n", name, count);
 }
 

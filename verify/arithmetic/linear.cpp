@@ -95,7 +95,7 @@ class Elimination {
       rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(i));
       break;  // there is but one
     }
-    if (rows_.size() > (trail_ ? 3 : 1) * kMaxRows) failed_ = true;
+    if (rows_.size() > (trail_ ? 2 : 1) * kMaxRows) failed_ = true;
     return true;
   }
   /// Rows are sorted.

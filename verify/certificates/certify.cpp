@@ -16,6 +16,8 @@ using kernel::Symbol;
 namespace {
 
 constexpr int kMostCases = 400;
+constexpr int kMostBounded = 30;      // cases in which bounds of quotients are looked for
+constexpr int kMostRounds = 2;        // in which bounds and products help each other
 constexpr size_t kMostProducts = 60;  // that are added at once
 constexpr size_t kMostFactors = 4;    // of which the signs are told apart
 
@@ -38,12 +40,16 @@ class Search {
     if (effort_ != Effort::Plain) rewriting_.settle(known);
     if (known.at->closed) return argument_.text();
     steps_.state(known);
-    if (effort_ == Effort::Wide) bound_quotients(known);
-    if (refute(known)) return argument_.text();
-    add_products(known);
+    if (effort_ != Effort::Wide && refute(known)) return argument_.text();
     products_ = true;
-    cases_ = 0;
-    if (refute(known)) return argument_.text();
+    for (int round = 0; round < (effort_ == Effort::Wide ? kMostRounds : 1); ++round) {
+      known.bounded.clear();
+      if (effort_ == Effort::Wide) bound_quotients(known);
+      add_products(known);
+      cases_ = 0;
+      if (refute(known)) return argument_.text();
+    }
+    if (effort_ == Effort::Plain) return std::nullopt;
     cases_ = 0;
     std::vector<Poly> factors = compared_factors(known);
     if (refute_by_signs(known, factors)) return argument_.text();
@@ -53,7 +59,7 @@ class Search {
  private:
   /// Closes the place: by elimination, or case by case. Otherwise leaves it as it was.
   bool refute(Ground known) {
-    if (++cases_ > kMostCases) return false;
+    if (++cases_ > (effort_ == Effort::Wide ? 4 : 1) * kMostCases) return false;
     if (known.at->closed || close_linear(argument_, *known.at, steps_.rows(known))) return true;
     if (known.choices.empty()) return false;
     auto smallest =
@@ -76,7 +82,7 @@ class Search {
     Ground inner = known;
     inner.at = &place;
     std::vector<FactId> before = std::move(inner.literals);
-    const size_t old = before.size();
+    const size_t old = before.size(), shown = inner.shown.size();
     inner.literals.clear();
     steps_.learn(inner, place.assumed);
     std::vector<FactId> fresh = inner.literals;
@@ -90,8 +96,11 @@ class Search {
     }
     if (inner.at->closed) return inner;
     steps_.state(inner);
-    if (products_ && effort_ == Effort::Wide) bound_quotients(inner);
+    if (products_ && effort_ == Effort::Wide && cases_ < kMostBounded) bound_quotients(inner);
     const size_t limit = inner.products.size() + kMostProducts;
+    for (size_t k = shown; products_ && k < inner.shown.size(); ++k)
+      for (const auto& [m, product] : multipliers_)
+        add_product(inner, inner.shown[k], product, limit);
     for (size_t k = old; products_ && k < inner.literals.size(); ++k)
       for (const auto& [m, product] : multipliers_)
         add_product(inner, inner.literals[k], product, limit);
@@ -165,6 +174,7 @@ class Search {
     return p;
   }
   void add_products(Ground& known) {
+    known.products.clear();
     seen_ = monomials(known);
     for (const Monomial& m : seen_) most_factors_ = std::max(most_factors_, m.size());
     for (size_t factors = most_factors_; effort_ == Effort::Wide && factors > 2; --factors)
@@ -172,9 +182,10 @@ class Search {
         for (size_t k = 0; m.size() == factors && k < m.size(); ++k) seen_.insert(without(m, k));
     for (const Monomial& m : seen_)
       for (size_t k = 0; m.size() > 1 && k < m.size(); ++k) add_multiplier(known, without(m, k));
-    for (FactId f : known.literals)
-      for (const auto& [m, product] : multipliers_)
-        add_product(known, f, product, (effort_ == Effort::Wide ? 4 : 1) * kMostProducts);
+    for (const auto* facts : {&known.shown, &known.literals})
+      for (FactId f : *facts)
+        for (const auto& [m, product] : multipliers_)
+          add_product(known, f, product, (effort_ == Effort::Wide ? 2 : 1) * kMostProducts);
   }
   void add_product(Ground& known, FactId f, Product product, size_t limit) const {
     if (known.products.size() > limit) return;

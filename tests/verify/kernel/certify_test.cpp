@@ -7,7 +7,7 @@
 
 #include "ir/algebra/formula.h"
 #include "tests/verify/kernel/support.h"
-#include "verify/arithmetic/kernel_words.h"
+#include "verify/kernel/translation.h"
 
 namespace regraft::verify {
 namespace {
@@ -108,7 +108,7 @@ TEST(Certify, SaysTheProversFacts) {
   add(facts, pool.floordiv(p + q * x, n) <= t);
   add(facts, p < n || q == Poly(3));
   kernel::Symbols symbols;
-  KernelWords words(symbols);
+  kernel::Translation words(symbols);
   std::vector<std::string> said;
   for (const kernel::Fact& f : words.of(facts)) said.push_back(kernel::text(symbols, f));
   std::sort(said.begin(), said.end());
