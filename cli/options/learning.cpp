@@ -48,6 +48,29 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
   app->callback([&] { code = run_train(f); });
 }
 
+void add_learn_rules(CLI::App& root, LearnRulesFlags& f, int& code) {
+  auto* app = root.add_subcommand(
+      "learn-rules", "compose rules of what searches do beyond greedy descent, and prove them");
+  app->add_option("--graphs", f.graphs, "ONNX models, or folders of them")->required();
+  app->add_option("-o,--out", f.out, "file of the proved rules")->required();
+  app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
+  app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
+  app->add_option("--budget", f.budget, "candidate graphs that each searcher evaluates")
+      ->check(kPositive)
+      ->capture_default_str();
+  app->add_option("--count", f.count, "rules to keep at most")
+      ->check(kPositive)
+      ->capture_default_str();
+  app->add_option("--choose", f.choose,
+                  "paying: what pays on other models; frequent, random: to compare with")
+      ->check(one_of({"paying", "frequent", "random"}))
+      ->capture_default_str();
+  add_common(*app, f.common);
+  add_time(*app, f.common);
+  add_memory(*app, f.common, kMemory);
+  app->callback([&] { code = run_learn_rules(f); });
+}
+
 void add_bench(CLI::App& root, BenchFlags& f, int& code) {
   auto* bench =
       root.add_subcommand("bench", "compare ways of searching, or runtimes")->require_subcommand(1);

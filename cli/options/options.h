@@ -33,6 +33,7 @@ void add_eval(CLI::App& root, EvalFlags& f, int& code);
 
 // options/learning.cpp
 void add_train(CLI::App& root, TrainFlags& f, int& code);
+void add_learn_rules(CLI::App& root, LearnRulesFlags& f, int& code);
 void add_bench(CLI::App& root, BenchFlags& f, int& code);
 void add_bench_runtimes(CLI::App& root, RuntimesFlags& f, int& code);
 

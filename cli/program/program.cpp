@@ -42,6 +42,7 @@ struct Program::State {
   StatsFlags stats;
   EvalFlags eval;
   TrainFlags train;
+  LearnRulesFlags learn_rules;
   BenchFlags bench;
   RuntimesFlags bench_runtimes;
   CostFlags cost, calibrate;
@@ -82,6 +83,7 @@ Program::Program() : state_(std::make_unique<State>()) {
   add_cost_files(app, s.cost, s.code);
   add_cost_models(app, s.cost, s.code);
   add_train(app, s.train, s.code);
+  add_learn_rules(app, s.learn_rules, s.code);
   add_bench(app, s.bench, s.code);
   add_bench_runtimes(app, s.bench_runtimes, s.code);
   add_stats(app, s.stats, s.code);

@@ -185,6 +185,16 @@ struct TrainFlags {
   std::vector<double> sweep;  ///< temperatures to train controllers at, in the world model's dreams
   int sweep_seeds = 5;        ///< controllers of each
 };
+struct LearnRulesFlags {
+  Common common;
+  std::vector<std::string> graphs;  ///< ONNX files, and folders of them
+  std::vector<std::string> rules;   ///< empty: the shipped ones
+  std::string out;
+  std::string cost = "auto";      ///< as choose_cost reads it
+  std::string choose = "paying";  ///< or what that is compared with: "frequent", "random"
+  uint64_t budget = 20000;        ///< candidates of each searcher
+  size_t count = 64;              ///< rules that are kept at most
+};
 struct BenchFlags {
   Common common;
   std::vector<std::string> graphs;    ///< ONNX files, and folders of them
@@ -241,6 +251,7 @@ int run_cost_variants(const CostFlags& flags);
 /// Of `train`.
 std::vector<std::string> agent_names();
 int run_train(const TrainFlags& flags);
+int run_learn_rules(const LearnRulesFlags& flags);
 int run_bench_learn(const BenchFlags& flags);
 int run_bench_runtimes(const RuntimesFlags& flags);
 int run_stats(const StatsFlags& flags);

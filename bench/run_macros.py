@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Do rules composed of searches (regraft learn-rules) pay on models that they were not learnt from?
+
+  python bench/run_macros.py REGRAFT MODELS --learnt NAME=FILE.. --json bench/macros.json --md bench/macros.md
+  python bench/run_macros.py --json bench/macros.json --md bench/macros.md      # the page alone
+
+MODELS is a folder that shares no architecture with what was mined. Each is optimised by greedy descent with
+the shipped rules, with each file of learnt rules beside them, and by the searchers with a hundred times the
+candidates that greedy descent looked at (20,000 at least). Costs are predicted, of the fused plan. Seconds
+are those of the command; `search` is the search alone. Runs that are in the JSON file are not made again.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SEARCHERS = ("windows", "saturation", "portfolio")
+LEAST_BUDGET, TIMES = 20_000, 100
+CLOSE = 1.001  # as good as the best
+
+
+def run(regraft, model, search, rules, budget, limit):
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        shipped = sorted((ROOT / "substitutions").glob("*.rules"))
+        shipped = [f for f in shipped if f.name != "macros.rules"]
+        command = [regraft, "optimize", model, "-o", f"{folder}/out.onnx", "--search", search, "--no-measure",
+                   "--check", "0", "--threads", "1", "-q", "--json", report, "--search-time", str(limit),
+                   "--rules", *shipped, *rules]
+        if budget:
+            command += ["--budget", str(budget)]
+        start = time.monotonic()
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+        seconds = time.monotonic() - start
+        if done.returncode:
+            return {"error": done.stderr.strip()[-200:]}
+        j = json.loads(report.read_text())
+    return {"cost": j["after"]["cost"], "sum": j["after"]["sum"], "candidates": j["search"]["candidates"],
+            "search": j["search"]["seconds"], "seconds": seconds, "stop": j["search"]["stop_reason"],
+            "macros": sum(n for r, n in j["search"].get("applied", {}).items() if r.startswith("macro-"))
+            if isinstance(j["search"].get("applied"), dict) else None}
+
+
+def measure(args, kept):
+    learnt = dict(text.split("=", 1) for text in args.learnt)
+    models = sorted(pathlib.Path(args.models).glob("*.onnx"), key=lambda f: f.stat().st_size)
+    for model in models:
+        runs = kept["models"].setdefault(model.stem, {})
+
+        def do(name, *what):
+            if name not in runs:
+                runs[name] = run(args.regraft, model, *what)
+                pathlib.Path(args.json).write_text(json.dumps(kept, indent=1) + "\n")
+
+        do("greedy", "greedy", [], 0, args.limit)
+        for name, file in learnt.items():
+            do(name, "greedy", [file], 0, args.limit)
+        if "error" in runs["greedy"]:
+            continue
+        budget = max(LEAST_BUDGET, TIMES * runs["greedy"]["candidates"])
+        for search in SEARCHERS:
+            do(search, search, [], budget, args.limit)
+
+
+def page(kept):
+    whole = {m: r for m, r in kept["models"].items() if set(kept["methods"]) <= set(r)}
+    rows = {m: r for m, r in whole.items() if not any("error" in x for x in r.values())}
+    best = {m: min(x["cost"] for x in r.values()) for m, r in rows.items()}
+    n = len(rows)
+    lines = ["# Rules learnt of searches, on models that they were not learnt from", "",
+             "Written by `bench/run_macros.py`, which says what is run. Costs are predicted, of the fused plan; no",
+             f"time of a model was measured. {n} exports, none of an architecture that was mined; searches ended after",
+             f"{kept['limit']:g} s at the latest. The machine was shared, so seconds are upper bounds.", "",
+             "| method | within 0.1 % of the best | mean gap, % | better than greedy | worse | search, s, median | worst |",
+             "|---|--:|--:|--:|--:|--:|--:|"]
+    for name in kept["methods"]:
+        costs = {m: rows[m][name]["cost"] for m in rows}
+        close = sum(costs[m] <= CLOSE * best[m] for m in rows)
+        gap = 100 * sum(costs[m] / best[m] - 1 for m in rows) / max(n, 1)
+        better = sum(costs[m] < rows[m]["greedy"]["cost"] / CLOSE for m in rows)
+        worse = sum(costs[m] > CLOSE * rows[m]["greedy"]["cost"] for m in rows)
+        spent = sorted(rows[m][name]["search"] for m in rows)
+        lines.append(f"| {name} | {close} of {n} | {gap:.2f} | {better} | {worse} | {spent[n // 2]:.2f} |"
+                     f" {spent[-1]:.2f} |")
+    lines += ["", "## Models on which the methods differ", "",
+              "Percent of what greedy descent with the shipped rules ends at; below 0 is better.", "",
+              "| model | " + " | ".join(kept["methods"][1:]) + " |",
+              "|---|" + "--:|" * (len(kept["methods"]) - 1)]
+    for m, r in rows.items():
+        base = r["greedy"]["cost"]
+        changes = [100 * (r[k]["cost"] / base - 1) for k in kept["methods"][1:]]
+        if any(abs(c) >= 0.05 for c in changes):
+            lines.append(f"| {m} | " + " | ".join(f"{c:+.2f}" for c in changes) + " |")
+    lines += ["", f"Left out, as a run failed or is missing: {len(kept['models']) - n}."]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("regraft", nargs="?")
+    parser.add_argument("models", nargs="?")
+    parser.add_argument("--learnt", nargs="+", default=[], help="NAME=FILE of learnt rules")
+    parser.add_argument("--limit", type=float, default=20, help="seconds of a search")
+    parser.add_argument("--json", required=True)
+    parser.add_argument("--md", required=True)
+    args = parser.parse_args()
+    file = pathlib.Path(args.json)
+    kept = json.loads(file.read_text()) if file.exists() else {"models": {}}
+    if args.models:
+        names = [text.split("=", 1)[0] for text in args.learnt]
+        kept["methods"] = ["greedy", *names, *SEARCHERS]
+        kept["limit"] = args.limit
+        measure(args, kept)
+    pathlib.Path(args.md).write_text(page(kept))
+
+
+if __name__ == "__main__":
+    main()

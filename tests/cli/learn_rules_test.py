@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""`regraft learn-rules` from outside: rules composed of a search, proved, the same for any threads.
+
+  python learn_rules_test.py REGRAFT [TestClass[.test]]
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import venv  # noqa: E402
+
+venv.use()
+
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+DONE, FAILED, BAD_INPUT = 0, 1, 3
+REGRAFT = ""
+PROFILE = venv.ROOT / "cost/profiles/epyc-family25-model17.profile"
+
+
+def first_token(path, width, inner):
+    """The first token of a residual block: only that has to be computed, but no single rule says so."""
+    rng = np.random.default_rng(width)
+    constants = [numpy_helper.from_array(rng.normal(size=s).astype(np.float32), n)
+                 for n, s in (("u", (width, inner)), ("v", (inner, width)), ("b", (width,)))]
+    constants.append(numpy_helper.from_array(np.array(0, np.int64), "zero"))
+    nodes = [helper.make_node("MatMul", ["x", "u"], ["h"]),
+             helper.make_node("Sigmoid", ["h"], ["s"]),
+             helper.make_node("Mul", ["h", "s"], ["g"]),
+             helper.make_node("MatMul", ["g", "v"], ["p"]),
+             helper.make_node("Add", ["b", "p"], ["m"]),
+             helper.make_node("Add", ["x", "m"], ["r"]),
+             helper.make_node("Gather", ["r", "zero"], ["y"], axis=1)]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 50, width])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, width])
+    graph = helper.make_graph(nodes, "block", [x], [y], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+class LearnRules(unittest.TestCase):
+    def setUp(self):
+        keep = tempfile.TemporaryDirectory()
+        self.addCleanup(keep.cleanup)
+        self.folder = pathlib.Path(keep.name)
+        self.models = self.folder / "models"
+        self.models.mkdir()
+        for width, inner in ((32, 64), (48, 96)):
+            first_token(self.models / f"block{width}.onnx", width, inner)
+
+    def regraft(self, *arguments):
+        return subprocess.run([REGRAFT, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=120)
+
+    def learn(self, out, *more):
+        return self.regraft("learn-rules", "--graphs", self.models, "-o", out, "--cost", PROFILE,
+                            "--budget", 1000, *more)
+
+    def cost(self, model, *rules):
+        report = self.folder / "report.json"
+        shipped = sorted((venv.ROOT / "substitutions").glob("*.rules"))
+        run = self.regraft("optimize", model, "-o", self.folder / "out.onnx", "--cost", PROFILE,
+                           "--no-measure", "--search", "greedy", "--json", report, "--rules",
+                           *shipped, *rules)
+        self.assertEqual(run.returncode, DONE, run.stderr)
+        return json.loads(report.read_text())["after"]["cost"]
+
+    def test_greedy_descent_makes_what_was_learnt(self):
+        rules, report = self.folder / "macros.rules", self.folder / "learnt.json"
+        run = self.learn(rules, "--json", report)
+        self.assertEqual(run.returncode, DONE, run.stderr)
+        learnt = json.loads(report.read_text())
+        self.assertGreater(learnt["proved"], 0)
+        self.assertGreater(len(learnt["rules"]), 0)
+        self.assertIn("origin:learnt", rules.read_text())
+        proved = self.regraft("verify", rules)
+        self.assertEqual(proved.returncode, DONE, proved.stdout + proved.stderr)
+        unseen = self.folder / "unseen.onnx"
+        first_token(unseen, 40, 80)
+        self.assertLess(self.cost(unseen, rules), 0.9 * self.cost(unseen))
+
+    def test_the_same_bytes_for_any_number_of_threads(self):
+        for threads in (1, 3):
+            self.assertEqual(self.learn(self.folder / f"{threads}.rules", "--threads",
+                                        threads).returncode, DONE)
+        self.assertEqual((self.folder / "1.rules").read_bytes(), (self.folder / "3.rules").read_bytes())
+
+    def test_one_model_is_no_evidence(self):
+        (self.models / "block48.onnx").unlink()
+        rules = self.folder / "macros.rules"
+        self.assertEqual(self.learn(rules).returncode, DONE)
+        self.assertNotIn("macro-", rules.read_text())
+
+    def test_bad_input_writes_nothing(self):
+        (self.models / "bad.onnx").write_bytes(b"no model")
+        out = self.folder / "macros.rules"
+        run = self.learn(out)
+        self.assertEqual(run.returncode, BAD_INPUT)
+        self.assertIn("bad.onnx", run.stderr)
+        self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+        self.assertFalse(out.exists())
+        run = self.regraft("learn-rules", "--graphs", self.models / "block32.onnx", "-o",
+                           self.models / "block32.onnx")
+        self.assertEqual(run.returncode, BAD_INPUT)
+
+
+if __name__ == "__main__":
+    REGRAFT = sys.argv.pop(1)
+    unittest.main()
