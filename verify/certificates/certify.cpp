@@ -185,7 +185,7 @@ class Search {
     for (const auto* facts : {&known.shown, &known.literals})
       for (FactId f : *facts)
         for (const auto& [m, product] : multipliers_)
-          add_product(known, f, product, (effort_ == Effort::Wide ? 2 : 1) * kMostProducts);
+          add_product(known, f, product, (effort_ == Effort::Wide ? 4 : 1) * kMostProducts);
   }
   void add_product(Ground& known, FactId f, Product product, size_t limit) const {
     if (known.products.size() > limit) return;

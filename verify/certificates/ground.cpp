@@ -29,6 +29,17 @@ FactId Steps::least(Ground& known, Symbol s) const {
   return it->second;
 }
 
+std::optional<FactId> Steps::bound_of(Ground& known, Symbol s) const {
+  if (symbols()[s].least) return least(known, s);
+  std::optional<FactId> best;
+  for (FactId f : joined(known.literals, known.shown)) {
+    bool says =
+        argument_.fact(f).form == Fact::NonNegative && (Poly::symbol(s) - poly(f)).is_constant();
+    if (says && (!best || poly(f).constant() < poly(*best).constant())) best = f;
+  }
+  return best;
+}
+
 std::optional<FactId> Steps::not_negative(Ground& known, Symbol s) const {
   if (auto it = known.positive.find(s); it != known.positive.end()) return it->second;
   std::optional<FactId> from;
@@ -64,8 +75,9 @@ std::optional<FactId> Steps::plainly(Ground& known, const Poly& p) const {
     if (part.times < 0) return std::nullopt;
     Poly product(part.times);
     for (Symbol s : term->first) {
-      if (!symbols()[s].least) return std::nullopt;
-      part.facts.push_back(least(known, s));
+      auto bound = bound_of(known, s);
+      if (!bound) return std::nullopt;
+      part.facts.push_back(*bound);
       product = product * poly(part.facts.back());
     }
     rest = rest - product;

@@ -43,6 +43,8 @@ class Steps {
   /// Literals and choices, as they are.
   void learn(Ground& known, const std::vector<FactId>& facts) const;
   FactId least(Ground& known, kernel::Symbol s) const;
+  /// s - c >= 0 for some number c: its least value, or a literal.
+  std::optional<FactId> bound_of(Ground& known, kernel::Symbol s) const;
   /// s >= 0, from its least value or a literal.
   std::optional<FactId> not_negative(Ground& known, kernel::Symbol s) const;
   /// A fact that shows p >= 0 to the kernel: from least values, or a literal.

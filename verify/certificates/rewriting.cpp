@@ -358,8 +358,10 @@ bool Rewriting::use_ones(Ground& known, FactId equality) const {
   const auto [m, c] = *p.terms().rbegin();
   if (c != -p.constant()) return false;
   std::set<Symbol> sizes(m.begin(), m.end());
-  for (Symbol s : sizes)
-    if (steps_.symbols()[s].least.value_or(0) < 1) return false;
+  for (Symbol s : sizes) {
+    auto bound = steps_.bound_of(known, s);
+    if (!bound || steps_.poly(*bound).constant() > -1) return false;
+  }
   for (Symbol s : sizes) {
     Monomial others = m;
     others.erase(std::find(others.begin(), others.end(), s));
@@ -367,7 +369,7 @@ bool Rewriting::use_ones(Ground& known, FactId equality) const {
     if (!rest) return false;
     Product with{*rest};
     auto equal = steps_.equal(known, Poly::symbol(s) - Poly(1),
-                              {{equality}, {*rest}, {steps_.least(known, s)}}, {with});
+                              {{equality}, {*rest}, {*steps_.bound_of(known, s)}}, {with});
     if (!equal) return false;
     known.replaced[s] = {Poly(1), *equal};
   }
