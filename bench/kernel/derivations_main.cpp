@@ -14,6 +14,7 @@
 #include "substitutions/rule_db.h"
 #include "verify/derivations/elaborate.h"
 #include "verify/instance.h"
+#include "verify/prove/prover.h"
 
 namespace regraft {
 namespace {
@@ -41,6 +42,7 @@ std::string kind_of(const std::string& missing) {
 bool derive(const Rule& rule, const Signature& signature, bool shown, Totals& totals) {
   auto instance = verify::instance_at(rule, signature, verify::Assume::LeftSide);
   if (!instance) return true;
+  if (verify::SymbolicProver().prove(*instance).kind != VerdictKind::ProvedAllSizes) return true;
   ++totals.instances;
   auto start = std::chrono::steady_clock::now();
   verify::Elaboration e = verify::elaborate(*instance);

@@ -103,12 +103,12 @@ bool Pairing::with_equations(const std::vector<Poly>& equations,
   return false;
 }
 
-bool Pairing::bijection(const Search::Facts& facts, const Maps& maps, Draft& draft) {
+bool Pairing::bijection(const StepSearch::Facts& facts, const Maps& maps, Draft& draft) {
   kernel::Symbols& symbols = search_.symbols_;
   for (kernel::Symbol s : b_.bound) draft.word(symbols.text(maps.to.at(s)));
   for (kernel::Symbol s : a_.bound) draft.word(symbols.text(maps.back.at(s)));
-  const Search::Facts in_a = facts_within(symbols, facts, a_.bound, a_.guard);
-  const Search::Facts in_b = facts_within(symbols, facts, b_.bound, b_.guard);
+  const StepSearch::Facts in_a = facts_within(symbols, facts, a_.bound, a_.guard);
+  const StepSearch::Facts in_b = facts_within(symbols, facts, b_.bound, b_.guard);
   for (const Fact& g : b_.guard)
     if (!search_.need(in_a, substitute(symbols, g, maps.to), draft)) return false;
   for (const Fact& g : a_.guard)

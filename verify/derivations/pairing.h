@@ -14,19 +14,19 @@ struct Maps {
 
 class Pairing {
  public:
-  Pairing(Search& search, Range a, Range b) : search_(search), a_(a), b_(b) {}
+  Pairing(StepSearch& search, IndexRange a, IndexRange b) : search_(search), a_(a), b_(b) {}
 
   /// Calls `accept` with maps that make the factors read the same, until it says yes.
   bool along(const std::vector<kernel::Atom>& of_a, const std::vector<kernel::Atom>& of_b,
              const std::vector<size_t>& order, const std::function<bool(const Maps&)>& accept);
   /// Words and certificates that the maps are inverse to each other between the ranges.
-  bool bijection(const Search::Facts& facts, const Maps& maps, Draft& draft);
+  bool bijection(const StepSearch::Facts& facts, const Maps& maps, Draft& draft);
 
  private:
   bool with_equations(const std::vector<Poly>& equations,
                       const std::function<bool(const Maps&)>& accept);
-  Search& search_;
-  Range a_, b_;
+  StepSearch& search_;
+  IndexRange a_, b_;
   Substitution fresh_, home_;  ///< indices of b, and their stand-ins
 };
 

@@ -25,6 +25,14 @@ std::optional<KPoly> solved(const kernel::Symbols& symbols, const KPoly& p, Symb
   return rest;
 }
 
+/// 1 over a number, or over a product of several factors or with a coefficient.
+bool is_compound_quotient(const kernel::Atom& a) {
+  if (a.kind != kernel::Atom::Apply || a.head != static_cast<int>(Fn::Recip)) return false;
+  const auto& parts = a.argument->products;
+  if (parts.size() != 1 || !parts[0].bound.empty() || !parts[0].guard.empty()) return false;
+  return parts[0].atoms.size() != 1 || !(parts[0].coefficient == kernel::Fraction{1, 1});
+}
+
 void apply(Goal& goal, const std::string& line, std::string& text) {
   kernel::Lines lines(line);
   goal.step(lines);
@@ -33,14 +41,14 @@ void apply(Goal& goal, const std::string& line, std::string& text) {
 
 }  // namespace
 
-bool Search::need(const Facts& facts, const Fact& f, Draft& draft) {
+bool StepSearch::need(const Facts& facts, const Fact& f, Draft& draft) {
   auto found = questions_.implied(facts, f);
   if (found) draft.certificate(*found);
   return found.has_value();
 }
 
-bool Search::equal(const Facts& facts, const kernel::Atom& a, const kernel::Atom& b, int depth,
-                   Draft& draft) {
+bool StepSearch::equal(const Facts& facts, const kernel::Atom& a, const kernel::Atom& b, int depth,
+                       Draft& draft) {
   if (a.kind != b.kind || a.head != b.head || a.positions.size() != b.positions.size() ||
       a.reals != b.reals || !a.argument != !b.argument || a.bound.size() != b.bound.size())
     return false;
@@ -66,14 +74,14 @@ bool Search::equal(const Facts& facts, const kernel::Atom& a, const kernel::Atom
     auto lines = zero(facts_within(symbols_, facts, a.bound, a.guard),
                       difference(substitute(symbols_, *b.argument, maps.to)), depth + 1);
     if (!lines) return false;
-    draft.lines += range.text("range") + *lines;
+    draft.lines += range.text("indices") + *lines;
     return true;
   });
 }
 
 // ---- One product ----
 
-std::optional<std::string> Search::pin(const Facts& known, const kernel::Product& p) {
+std::optional<std::string> StepSearch::pin(const Facts& known, const kernel::Product& p) {
   std::vector<KPoly> zeros;
   for (size_t i = 0; i < p.guard.size(); ++i) {
     const Fact& g = p.guard[i];
@@ -95,9 +103,15 @@ std::optional<std::string> Search::pin(const Facts& known, const kernel::Product
 }
 
 /// Whole numbers and what is over them, term by term.
-std::optional<std::string> Search::tidy(const Facts& known, const kernel::Product& p) {
+std::optional<std::string> StepSearch::tidy(const Facts& known, const kernel::Product& p) {
+  for (size_t g = 0; g < p.guard.size(); ++g) {
+    Facts rest = known;  // what is said before, or around
+    rest.erase(rest.end() - static_cast<std::ptrdiff_t>(p.guard.size() - g));
+    if (kernel::plain(rest, p.guard[g])) return "omit N " + std::to_string(g) + "\n";
+  }
   for (size_t k = 0; k < p.atoms.size(); ++k) {
     const kernel::Atom& a = p.atoms[k];
+    if (is_compound_quotient(a)) return "invert N " + std::to_string(k) + "\n";
     bool over = a.kind == kernel::Atom::Recip;
     if (!over && a.kind != kernel::Atom::Number) continue;
     const auto& terms = a.positions[0].terms();
@@ -116,7 +130,65 @@ std::optional<std::string> Search::tidy(const Facts& known, const kernel::Produc
   return std::nullopt;
 }
 
-std::optional<std::string> Search::count(const Facts& facts, const kernel::Product& p) {
+/// Functions of multiples: the coefficient of the product that comes first becomes 1, or positive.
+std::optional<std::string> StepSearch::outside(const kernel::Product& p) {
+  auto outline = [](const kernel::Product& q) {
+    std::vector<std::pair<int, int>> all;
+    for (const kernel::Atom& a : q.atoms) all.emplace_back(a.kind, a.head);
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  for (size_t k = 0; k < p.atoms.size(); ++k) {
+    const kernel::Atom& a = p.atoms[k];
+    if (a.kind != kernel::Atom::Apply || a.argument->products.empty()) continue;
+    const auto& parts = a.argument->products;
+    auto first = std::min_element(parts.begin(), parts.end(),
+                                  [&](auto& x, auto& y) { return outline(x) < outline(y); });
+    kernel::Fraction c = first->coefficient;
+    const Fn f = static_cast<Fn>(a.head);
+    if (f == Fn::Relu) c.n = std::abs(c.n);
+    if (facts(f).odd) c = {c.n < 0 ? -1 : 1, 1};
+    if ((f != Fn::Relu && f != Fn::Recip && !facts(f).odd) || c == kernel::Fraction{1, 1}) continue;
+    return "outside N " + std::to_string(k) + " " + std::to_string(c.n) + " " +
+           std::to_string(c.d) + "\n";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> StepSearch::reduce(const Facts& known, const kernel::Product& p,
+                                              const std::vector<kernel::Partial>& defined) {
+  auto factors = [](const kernel::Atom& a) -> const std::vector<kernel::Atom>* {
+    if (a.kind != kernel::Atom::Apply || a.head != static_cast<int>(Fn::Recip)) return nullptr;
+    const auto& parts = a.argument->products;
+    bool single = parts.size() == 1 && parts[0].bound.empty() && parts[0].guard.empty();
+    return single ? &parts[0].atoms : nullptr;
+  };
+  auto alike = [](const kernel::Atom& a, const kernel::Atom& b) {
+    return a.kind == b.kind && a.head == b.head;
+  };
+  for (size_t j = 0; j < p.atoms.size(); ++j) {
+    const auto* over = factors(p.atoms[j]);
+    for (size_t i = 0; over && over->size() == 1 && i < p.atoms.size(); ++i) {
+      if (i == j || !alike(p.atoms[i], over->at(0))) continue;
+      for (size_t y = 0; y < defined.size(); ++y) {
+        const auto* of = defined[y].bound.empty() ? factors(defined[y].atom) : nullptr;
+        for (size_t f = 0; of && f < of->size(); ++f) {
+          Draft draft;
+          for (size_t x : {i, j, y, f}) draft.word(x);
+          bool found = alike(p.atoms[i], of->at(f)) &&
+                       equal(known, p.atoms[i], over->at(0), 0, draft) &&
+                       std::all_of(defined[y].guard.begin(), defined[y].guard.end(),
+                                   [&](const Fact& g) { return need(known, g, draft); }) &&
+                       equal(known, p.atoms[i], of->at(f), 0, draft);
+          if (found) return draft.text("reduce N");
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> StepSearch::count(const Facts& facts, const kernel::Product& p) {
   for (size_t b = 0; b < p.bound.size(); ++b) {
     Symbol s = p.bound[b];
     std::vector<size_t> within;
@@ -144,7 +216,7 @@ std::optional<std::string> Search::count(const Facts& facts, const kernel::Produ
 }
 
 /// A guard within a function that says nothing of what is bound there, and that is open.
-std::optional<std::string> Search::foreign(const Facts& known, const kernel::Product& p) {
+std::optional<std::string> StepSearch::foreign(const Facts& known, const kernel::Product& p) {
   std::vector<Symbol> inner;
   std::optional<std::string> found;
   auto go = [&](const kernel::Atom& a, auto& self) -> void {
@@ -160,7 +232,7 @@ std::optional<std::string> Search::foreign(const Facts& known, const kernel::Pro
           continue;
         if (questions_.says_implied(known, g) || questions_.says_implied(known, negated(g)))
           continue;
-        found = "split N " + kernel::text(symbols_, g) + "\n";
+        found = "divide N " + kernel::text(symbols_, g) + "\n";
       }
       for (const kernel::Atom& b : q.atoms) self(b, self);
       inner.resize(outer);
@@ -171,7 +243,34 @@ std::optional<std::string> Search::foreign(const Facts& known, const kernel::Pro
   return found;
 }
 
-std::optional<std::string> Search::vanish(const Facts& known, const kernel::Product& p, int depth) {
+/// Arguments of functions, simplified; and functions of what they made.
+std::optional<std::string> StepSearch::inside(const Facts& known, const kernel::Product& p,
+                                              int depth) {
+  constexpr int kMostNested = 8;
+  for (size_t k = 0; k < p.atoms.size() && depth < kMostNested; ++k) {
+    const kernel::Atom& a = p.atoms[k];
+    if (!a.argument) continue;
+    Goal goal(symbols_, facts_within(symbols_, known, a.bound, a.guard), *a.argument, depth + 1);
+    std::string text;
+    size_t next = 0;
+    for (auto it = goal.products().begin(); it != goal.products().end();
+         it = goal.products().lower_bound(next)) {
+      next = it->first + 1;
+      simplify(goal, it->first, depth + 1, text);
+    }
+    if (!text.empty()) return "inside N " + std::to_string(k) + "\n" + text + "end\n";
+    const auto& parts = a.argument->products;
+    bool twice = a.kind == kernel::Atom::Apply && facts(static_cast<Fn>(a.head)).idempotent &&
+                 parts.size() == 1 && parts[0].bound.empty() && parts[0].guard.empty() &&
+                 parts[0].coefficient == kernel::Fraction{1, 1} && parts[0].atoms.size() == 1 &&
+                 parts[0].atoms[0].kind == a.kind && parts[0].atoms[0].head == a.head;
+    if (twice) return "again N " + std::to_string(k) + "\n";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> StepSearch::vanish(const Facts& known, const kernel::Product& p,
+                                              int depth) {
   for (size_t k = 0; k < p.atoms.size(); ++k) {
     const kernel::Atom& a = p.atoms[k];
     if (a.kind != kernel::Atom::Apply || !facts(static_cast<Fn>(a.head)).zero_at_zero) continue;
@@ -186,7 +285,8 @@ std::optional<std::string> Search::vanish(const Facts& known, const kernel::Prod
   return std::nullopt;
 }
 
-bool Search::simplify(Goal& goal, size_t n, int depth, std::string& text) {
+bool StepSearch::simplify(Goal& goal, size_t n, int depth, std::string& text,
+                          const std::vector<kernel::Partial>& defined) {
   if (--left_ < 0) return false;
   const kernel::Product p = goal.products().at(n);
   const Facts known = facts_within(symbols_, goal.facts(), p.bound, p.guard);
@@ -200,7 +300,10 @@ bool Search::simplify(Goal& goal, size_t n, int depth, std::string& text) {
     return true;
   }
   auto line = tidy(known, p);
+  if (!line) line = outside(p);
+  if (!line) line = reduce(known, p, defined);
   if (!line) line = count(goal.facts(), p);
+  if (!line) line = inside(known, p, depth);
   if (!line) line = vanish(known, p, depth);
   if (!line) line = foreign(known, p);
   if (!line) return false;
@@ -211,7 +314,7 @@ bool Search::simplify(Goal& goal, size_t n, int depth, std::string& text) {
 
 // ---- Pairs ----
 
-std::optional<std::string> Search::pair(const Goal& goal, size_t n, size_t m, int depth) {
+std::optional<std::string> StepSearch::pair(const Goal& goal, size_t n, size_t m, int depth) {
   const kernel::Product &p = goal.products().at(n), &q = goal.products().at(m);
   Pairing pairing(*this, {p.bound, p.guard}, {q.bound, q.guard});
   std::optional<std::string> found;
@@ -235,7 +338,7 @@ std::optional<std::string> Search::pair(const Goal& goal, size_t n, size_t m, in
   return std::nullopt;
 }
 
-bool Search::pair_one(Goal& goal, int depth, std::string& text) {
+bool StepSearch::pair_one(Goal& goal, int depth, std::string& text) {
   for (const auto& [n, p] : goal.products())
     for (auto it = goal.products().upper_bound(n); it != goal.products().end(); ++it) {
       if ((p.coefficient + it->second.coefficient).n != 0) continue;
@@ -247,7 +350,7 @@ bool Search::pair_one(Goal& goal, int depth, std::string& text) {
   return false;
 }
 
-std::optional<std::string> Search::divided(const Goal& goal, size_t n, size_t m) {
+std::optional<std::string> StepSearch::divided(const Goal& goal, size_t n, size_t m) {
   const kernel::Product &p = goal.products().at(n), &q = goal.products().at(m);
   Pairing pairing(*this, {p.bound, p.guard}, {q.bound, q.guard});
   std::optional<std::string> found;
@@ -267,7 +370,7 @@ std::optional<std::string> Search::divided(const Goal& goal, size_t n, size_t m)
       for (const Fact& g : q.guard) {
         Fact here = substitute(symbols_, g, maps.to);
         if (questions_.says_implied(known, here)) continue;
-        found = "split " + std::to_string(n) + " " + kernel::text(symbols_, here) + "\n";
+        found = "divide " + std::to_string(n) + " " + kernel::text(symbols_, here) + "\n";
         return true;
       }
       return false;
@@ -277,7 +380,7 @@ std::optional<std::string> Search::divided(const Goal& goal, size_t n, size_t m)
   return std::nullopt;
 }
 
-bool Search::divide_one(Goal& goal, std::string& text) {
+bool StepSearch::divide_one(Goal& goal, std::string& text) {
   for (const auto& [n, p] : goal.products())
     for (const auto& [m, q] : goal.products()) {
       if (n == m || (p.coefficient.n < 0) == (q.coefficient.n < 0)) continue;
@@ -289,11 +392,12 @@ bool Search::divide_one(Goal& goal, std::string& text) {
   return false;
 }
 
-std::optional<std::string> Search::zero(const Facts& facts, const kernel::Sum& sum, int depth,
-                                        const std::vector<std::string>& first) {
+std::optional<std::string> StepSearch::zero(const Facts& facts, const kernel::Sum& sum, int depth,
+                                            const std::vector<std::string>& first,
+                                            const std::vector<kernel::Partial>& defined) {
   constexpr int kMostNested = 12;
   if (depth > kMostNested || --left_ < 0) return std::nullopt;
-  Goal goal(symbols_, facts, sum, depth);
+  Goal goal(symbols_, facts, sum, depth, defined);
   std::string text;
   for (const std::string& line : first) apply(goal, line, text);
   size_t next = 0;
@@ -301,7 +405,7 @@ std::optional<std::string> Search::zero(const Facts& facts, const kernel::Sum& s
     for (auto it = goal.products().lower_bound(next); it != goal.products().end();
          it = goal.products().lower_bound(next)) {
       next = it->first + 1;
-      simplify(goal, it->first, depth, text);
+      simplify(goal, it->first, depth, text, defined);
     }
     if (goal.products().empty()) return text + "end\n";
     if (pair_one(goal, depth, text)) continue;

@@ -20,20 +20,22 @@ struct Draft {
 };
 
 /// Indices that are bound together.
-struct Range {
+struct IndexRange {
   const std::vector<kernel::Symbol>& bound;
   const std::vector<kernel::Fact>& guard;
 };
 
 /// Not thread-safe.
-class Search {
+class StepSearch {
  public:
   using Facts = std::vector<kernel::Fact>;
-  explicit Search(Questions& questions) : questions_(questions), symbols_(questions.symbols()) {}
+  explicit StepSearch(Questions& questions)
+      : questions_(questions), symbols_(questions.symbols()) {}
 
   /// Steps, with "end", that show the sum to be 0 where the facts hold; `first` are the first ones.
   std::optional<std::string> zero(const Facts& facts, const kernel::Sum& sum, int depth = 0,
-                                  const std::vector<std::string>& first = {});
+                                  const std::vector<std::string>& first = {},
+                                  const std::vector<kernel::Partial>& defined = {});
   /// What shows f goes to the draft; false: nothing was found.
   bool need(const Facts& facts, const kernel::Fact& f, Draft& draft);
   /// What shows two factors to be equal goes to the draft.
@@ -45,11 +47,16 @@ class Search {
  private:
   friend class Pairing;
   /// A line is tried; false: nothing was changed.
-  bool simplify(kernel::Goal& goal, size_t n, int depth, std::string& text);
+  bool simplify(kernel::Goal& goal, size_t n, int depth, std::string& text,
+                const std::vector<kernel::Partial>& defined = {});
   std::optional<std::string> pin(const Facts& known, const kernel::Product& p);
   std::optional<std::string> tidy(const Facts& known, const kernel::Product& p);
+  std::optional<std::string> outside(const kernel::Product& p);
+  std::optional<std::string> reduce(const Facts& known, const kernel::Product& p,
+                                    const std::vector<kernel::Partial>& defined);
   std::optional<std::string> count(const Facts& known, const kernel::Product& p);
   std::optional<std::string> foreign(const Facts& known, const kernel::Product& p);
+  std::optional<std::string> inside(const Facts& known, const kernel::Product& p, int depth);
   std::optional<std::string> vanish(const Facts& known, const kernel::Product& p, int depth);
   bool pair_one(kernel::Goal& goal, int depth, std::string& text);
   std::optional<std::string> pair(const kernel::Goal& goal, size_t n, size_t m, int depth);
