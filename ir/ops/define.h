@@ -15,7 +15,7 @@
 #include "ir/algebra/code.h"
 #include "ir/algebra/concrete.h"
 #include "ir/algebra/symbolic.h"
-#include "ir/algebra/syntax.h"
+#include "ir/algebra/tree/syntax.h"
 #include "ir/algebra/trace.h"
 #include "ir/ops/op.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "verify/kernel/premises.h"
+
 namespace regraft::kernel {
 
 void Lines::skip() { rest_.remove_prefix(std::min(rest_.find_first_not_of("\n "), rest_.size())); }
@@ -59,93 +61,13 @@ std::vector<Fact> facts_within(const Symbols& symbols, std::vector<Fact> facts,
 
 namespace {
 
-constexpr int kMostNested = 30;
 constexpr size_t kMostProducts = 5'000;
-
-void need(Symbols& symbols, const std::vector<Fact>& facts, const Fact& f, Line& line) {
-  if (!plain(facts, f)) check_implied(symbols, facts, f, line.certificate());
-}
-
-/// `facts` cannot all hold.
-void refute(Symbols& symbols, const std::vector<Fact>& facts, Line& line) {
-  check_unsatisfiable(symbols, facts, line.certificate());
-}
-
-Sum difference(const Sum& a, const Sum& b) { return a + scaled(b, {-1, 1}); }
-
-/// Indices that are bound together.
-struct Range {
-  const std::vector<Symbol>& bound;
-  const std::vector<Fact>& guard;
-};
-
-Values read_values(Symbols& symbols, const std::vector<Symbol>& bound, Line& line) {
-  Values values;
-  for (Symbol s : bound) values[s] = symbols.read(line.word());
-  return values;
-}
-
-/// Where `facts` hold, the values take what is in `from` to what is in `to`.
-void need_within(Symbols& symbols, const std::vector<Fact>& facts, Range from, Range to,
-                 const Values& values, Line& line) {
-  std::vector<Fact> known = facts_within(symbols, facts, from.bound, from.guard);
-  for (const Fact& g : to.guard) need(symbols, known, substitute(symbols, g, values), line);
-}
-
-/// No index of `from` that is not one of `to` too stands in the values, which are over `to`.
-void check_apart(const Symbols& symbols, Range from, Range to, const Values& values) {
-  for (Symbol s : from.bound)
-    if (std::find(to.bound.begin(), to.bound.end(), s) == to.bound.end())
-      for (const auto& [v, e] : values)
-        if (symbols.mentions(e, s)) throw Refused{"an index stands outside of its range"};
-}
-
-/// b's indices over a's: a map between the two ranges that has an inverse.
-Values bijection(Symbols& symbols, const std::vector<Fact>& facts, Range a, Range b, Line& line) {
-  Values to = read_values(symbols, b.bound, line), back = read_values(symbols, a.bound, line);
-  check_apart(symbols, b, a, to);
-  check_apart(symbols, a, b, back);
-  need_within(symbols, facts, a, b, to, line);
-  need_within(symbols, facts, b, a, back, line);
-  auto inverse = [&](Range from, const Values& there, const Values& home) {
-    std::vector<Fact> known = facts_within(symbols, facts, from.bound, from.guard);
-    for (Symbol s : from.bound)
-      need(symbols, known, zero(symbols.substitute(home.at(s), there) - Poly::symbol(s)), line);
-  };
-  inverse(a, to, back);
-  inverse(b, back, to);
-  return to;
-}
-
-void show_zero(Symbols& symbols, std::vector<Fact> facts, const Sum& sum, int depth, Lines& lines) {
-  if (depth >= kMostNested) throw Refused{"derivations are nested too deeply"};
-  Goal(symbols, std::move(facts), sum, depth + 1).run(lines);
-}
-
-/// Where `facts` hold, the two are the same number.
-void need_equal(Symbols& symbols, const std::vector<Fact>& facts, const Atom& a, const Atom& b,
-                int depth, Line& line, Lines& lines) {
-  if (a.kind != b.kind || a.head != b.head || a.positions.size() != b.positions.size() ||
-      a.reals != b.reals || !a.argument != !b.argument)
-    throw Refused{"two factors are not alike"};
-  for (size_t k = 0; k < a.positions.size(); ++k)
-    need(symbols, facts, zero(a.positions[k] - b.positions[k]), line);
-  if (!a.argument || (a.bound == b.bound && a.guard == b.guard && same(*a.argument, *b.argument)))
-    return;
-  if (a.kind != Atom::Max)
-    return show_zero(symbols, facts, difference(*a.argument, *b.argument), depth, lines);
-  Line range(lines.next());
-  if (range.word() != "range") throw Refused{"a range was expected"};
-  Values to = bijection(symbols, facts, {a.bound, a.guard}, {b.bound, b.guard}, range);
-  range.finish();
-  show_zero(symbols, facts_within(symbols, facts, a.bound, a.guard),
-            difference(*a.argument, substitute(symbols, *b.argument, to)), depth, lines);
-}
 
 }  // namespace
 
-Goal::Goal(Symbols& symbols, std::vector<Fact> facts, const Sum& sum, int depth)
-    : symbols_(symbols), facts_(std::move(facts)), depth_(depth) {
+Goal::Goal(Symbols& symbols, std::vector<Fact> facts, const Sum& sum, int depth,
+           std::vector<Partial> defined)
+    : symbols_(symbols), facts_(std::move(facts)), depth_(depth), defined_(std::move(defined)) {
   for (const Product& p : sum.products) add(p);
 }
 
@@ -161,7 +83,7 @@ size_t Goal::number(Line& line) {
   return k;
 }
 
-void Goal::run(Lines& lines) {
+void Goal::steps(Lines& lines) {
   for (;;) {
     Lines rest = lines;
     if (Line(rest.next()).word() == "end") break;
@@ -170,6 +92,10 @@ void Goal::run(Lines& lines) {
   Line last(lines.next());
   last.word();
   last.finish();
+}
+
+void Goal::run(Lines& lines) {
+  steps(lines);
   if (!products_.empty())
     throw Refused{"left: " + text(symbols_, products_.begin()->second).substr(0, 200)};
 }
@@ -177,7 +103,10 @@ void Goal::run(Lines& lines) {
 void Goal::step(Lines& lines) {
   Line line(lines.next());
   std::string_view name = line.word();
-  if (name == "pair" || name == "vanish" || name == "cases") {
+  if (name == "pair" || name == "vanish" || name == "inside" || name == "reduce" ||
+      name == "cases") {
+    if (name == "reduce") reduce(line, lines);
+    if (name == "inside") inside(line, lines);
     if (name == "pair") pair(line, lines);
     if (name == "vanish") vanish(line, lines);
     if (name == "cases") cases(line, lines);
@@ -190,10 +119,11 @@ void Goal::step(Lines& lines) {
     products_.clear();
   } else {
     static const std::map<std::string_view, void (Goal::*)(Line&)> kSteps{
-        {"pin", &Goal::pin},     {"split", &Goal::split},   {"imply", &Goal::imply},
-        {"omit", &Goal::omit},   {"at", &Goal::at},         {"part", &Goal::part},
-        {"value", &Goal::value}, {"cancel", &Goal::cancel}, {"count", &Goal::count},
-        {"size", &Goal::size}};
+        {"pin", &Goal::pin},      {"divide", &Goal::divide}, {"imply", &Goal::imply},
+        {"omit", &Goal::omit},    {"at", &Goal::at},         {"part", &Goal::part},
+        {"value", &Goal::value},  {"cancel", &Goal::cancel}, {"count", &Goal::count},
+        {"size", &Goal::size},    {"again", &Goal::again},   {"outside", &Goal::outside},
+        {"invert", &Goal::invert}};
     auto it = kSteps.find(name);
     if (it == kSteps.end()) throw Refused{"there is no step " + std::string(name.substr(0, 40))};
     (this->*it->second)(line);
@@ -215,8 +145,8 @@ void Goal::pin(Line& line) {
   add(substitute_within(symbols_, p, {{s, e}}));
 }
 
-/// split P FACT: where the fact holds, and where it does not.
-void Goal::split(Line& line) {
+/// divide P FACT: where the fact holds, and where it does not.
+void Goal::divide(Line& line) {
   size_t n = number(line);
   Fact f = read_fact(symbols_, line.words());
   Product yes = products_.at(n), no = yes;
@@ -301,6 +231,60 @@ void Goal::vanish(Line& line, Lines& lines) {
   products_.erase(n);
 }
 
+/// inside P A: steps within the argument of factor A, which becomes what is left.
+void Goal::inside(Line& line, Lines& lines) {
+  constexpr int kMostNested = 30;
+  size_t n = number(line);
+  Product p = products_.at(n);
+  Atom& a = p.atoms[line.number(p.atoms.size())];
+  if (!a.argument || depth_ >= kMostNested) throw Refused{"the factor has no argument"};
+  Goal inner(symbols_, facts_within(symbols_, within(p), a.bound, a.guard), *a.argument,
+             depth_ + 1);
+  inner.steps(lines);
+  Sum left;
+  for (const auto& [k, q] : inner.products_) left.products.push_back(q);
+  a.argument = std::make_shared<Sum>(std::move(left));
+  products_.erase(n);
+  add(std::move(p));
+}
+
+/// again P A: f(f(x)) is f(x) for some functions.
+void Goal::again(Line& line) {
+  size_t n = number(line);
+  Product p = products_.at(n);
+  Atom& a = p.atoms[line.number(p.atoms.size())];
+  if (a.kind != Atom::Apply || !regraft::facts(static_cast<Fn>(a.head)).idempotent)
+    throw Refused{"the function may change what it made"};
+  const Product of = only_product(*a.argument);
+  bool same_function = of.atoms.size() == 1 && of.coefficient == Fraction{1, 1} &&
+                       of.atoms[0].kind == Atom::Apply && of.atoms[0].head == a.head;
+  if (!same_function) throw Refused{"the argument is not of that function"};
+  a = of.atoms[0];
+  products_.erase(n);
+  add(std::move(p));
+}
+
+/// outside P A N D: f(c x) for c = N/D as a multiple of f(x).
+void Goal::outside(Line& line) {
+  size_t n = number(line);
+  Product p = products_.at(n);
+  Atom& a = p.atoms[line.number(p.atoms.size())];
+  int64_t above = read_integer(line.word());
+  const Fraction c = Fraction::make(above, read_integer(line.word()));
+  if (a.kind != Atom::Apply || c.n == 0) throw Refused{"the factor is no function of a multiple"};
+  const Fraction over = Fraction::make(c.d, c.n);
+  const Fn f = static_cast<Fn>(a.head);
+  if (f == Fn::Recip)
+    p.coefficient = p.coefficient * over;
+  else if ((f == Fn::Relu && c.n > 0) || (regraft::facts(f).odd && c == Fraction{-1, 1}))
+    p.coefficient = p.coefficient * c;
+  else
+    throw Refused{"the function is no multiple there"};
+  a.argument = std::make_shared<Sum>(scaled(*a.argument, over));
+  products_.erase(n);
+  add(std::move(p));
+}
+
 /// part P C: a product in two, of which the first has coefficient C.
 void Goal::part(Line& line) {
   size_t n = number(line);
@@ -332,6 +316,25 @@ void Goal::value(Line& line) {
     for (Symbol s : m) part.atoms.push_back({.kind = a.kind, .positions = {Poly::symbol(s)}});
     add(std::move(part));
   }
+}
+
+/// invert P A: 1 over a product is a product of what is 1 over its factors; 1/0 counts as 0.
+void Goal::invert(Line& line) {
+  size_t n = number(line);
+  Product p = products_.at(n);
+  size_t k = line.number(p.atoms.size());
+  const Atom a = p.atoms[k];
+  if (!is_quotient(a)) throw Refused{"the factor is no quotient"};
+  const Product& of = only_product(*a.argument);
+  if (of.coefficient.n == 0) throw Refused{"a coefficient is 0"};
+  p.atoms.erase(p.atoms.begin() + static_cast<std::ptrdiff_t>(k));
+  p.coefficient = p.coefficient * Fraction::make(of.coefficient.d, of.coefficient.n);
+  for (const Atom& x : of.atoms)
+    p.atoms.push_back({.kind = Atom::Apply,
+                       .head = static_cast<int>(Fn::Recip),
+                       .argument = std::make_shared<Sum>(Sum{{{.atoms = {x}}}})});
+  products_.erase(n);
+  add(std::move(p));
 }
 
 /// cancel P A B: factors n and 1/n, where n is at least 1.
@@ -398,60 +401,6 @@ void Goal::cases(Line& line, Lines& lines) {
     show_zero(symbols_, std::move(known), all, depth_, lines);
   }
   products_.clear();
-}
-
-namespace {
-
-/// x is defined for all values of its indices.
-void check_defined(Symbols& symbols, const std::vector<Fact>& facts, const Partial& x,
-                   const std::vector<Partial>& defined, Lines& lines) {
-  Line line(lines.next());
-  std::string_view name = line.word();
-  const std::vector<Fact> known = facts_within(symbols, facts, x.bound, x.guard);
-  if (name == "nowhere") {
-    refute(symbols, known, line);
-  } else if (name == "as") {
-    const Partial& y = defined[line.number(defined.size())];
-    Values to = read_values(symbols, y.bound, line);
-    need_within(symbols, facts, {x.bound, x.guard}, {y.bound, y.guard}, to, line);
-    need_equal(symbols, known, x.atom, substitute(symbols, y.atom, to), 0, line, lines);
-  } else if (name == "positive" && x.atom.kind == Atom::Recip) {
-    need(symbols, known, non_negative(x.atom.positions.at(0) - Poly(1)), line);
-  } else if (name == "reached" && x.atom.kind == Atom::Max) {
-    Values at = read_values(symbols, x.atom.bound, line);
-    for (const Fact& g : x.atom.guard) need(symbols, known, substitute(symbols, g, at), line);
-  } else {
-    throw Refused{"there is no such reason why something is defined"};
-  }
-  line.finish();
-}
-
-void check_needed(Symbols& symbols, const std::vector<Fact>& given, const std::vector<Fact>& needed,
-                  Lines& lines) {
-  if (needed.empty()) return;
-  Line line(lines.next());
-  if (line.word() != "needed") throw Refused{"what is needed was expected"};
-  for (const Fact& f : needed) need(symbols, given, f, line);
-  line.finish();
-}
-
-}  // namespace
-
-void check(Symbols& symbols, const OutputClaim& claim, Lines& lines) {
-  check_needed(symbols, claim.given, claim.needed, lines);
-  std::vector<Partial> defined = claim.left.partial;
-  for (const Partial& x : claim.right.partial) {
-    check_defined(symbols, claim.given, x, defined, lines);
-    defined.push_back(x);
-  }
-  Goal(symbols, claim.given, difference(claim.left.sum, claim.right.sum)).run(lines);
-}
-
-void check(Symbols& symbols, const Claim& claim, std::string_view derivation) {
-  Lines lines(derivation);
-  check_needed(symbols, claim.given, claim.needed, lines);
-  for (const OutputClaim& output : claim.outputs) check(symbols, output, lines);
-  if (!lines.empty()) throw Refused{"the derivation goes on after its end"};
 }
 
 }  // namespace regraft::kernel

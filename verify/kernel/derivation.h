@@ -46,14 +46,18 @@ std::vector<Fact> facts_within(const Symbols& symbols, std::vector<Fact> facts,
 class Goal {
  public:
   /// The symbols must outlive it.
-  Goal(Symbols& symbols, std::vector<Fact> facts, const Sum& sum, int depth = 0);
+  /// `defined` is known to be, where the facts hold.
+  Goal(Symbols& symbols, std::vector<Fact> facts, const Sum& sum, int depth = 0,
+       std::vector<Partial> defined = {});
   const std::vector<Fact>& facts() const { return facts_; }
   /// Those that are left, by number; each that a step makes has the next one.
   const std::map<size_t, Product>& products() const { return products_; }
   /// Takes a line, and those that follow it where the step has parts. After Refused the goal may
   /// not be used.
   void step(Lines& lines);
-  /// All steps up to the line "end", where no product may be left.
+  /// All steps up to the line "end".
+  void steps(Lines& lines);
+  /// The same; no product may be left.
   void run(Lines& lines);
 
  private:
@@ -63,14 +67,19 @@ class Goal {
     return facts_within(symbols_, facts_, p.bound, p.guard);
   }
   void pin(Line& line);
-  void split(Line& line);
+  void divide(Line& line);
   void imply(Line& line);
   void omit(Line& line);
   void at(Line& line);
   void pair(Line& line, Lines& lines);
   void vanish(Line& line, Lines& lines);
   void part(Line& line);
+  void inside(Line& line, Lines& lines);
+  void again(Line& line);
   void value(Line& line);
+  void outside(Line& line);
+  void reduce(Line& line, Lines& lines);
+  void invert(Line& line);
   void cancel(Line& line);
   void count(Line& line);
   void size(Line& line);
@@ -81,6 +90,7 @@ class Goal {
   std::map<size_t, Product> products_;
   size_t next_ = 0;
   int depth_;
+  std::vector<Partial> defined_;
 };
 
 /// Accepts when the derivation shows the claim; else throws Refused.

@@ -145,7 +145,7 @@ std::string scope_text(const Symbols& symbols, const std::vector<Symbol>& bound,
 }
 
 std::string atom_text(const Symbols& symbols, const Atom& a) {
-  static const char* const kNames[] = {"t", "recip", "number", "f", "clip", "max", "real"};
+  static const char* const kNames[] = {"t", "recip", "number", "f", "clipped", "largest", "real"};
   std::string s = kNames[a.kind];
   if (a.kind == Atom::Read || a.kind == Atom::Apply) s += std::to_string(a.head);
   s += "[";

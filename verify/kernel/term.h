@@ -42,9 +42,9 @@ struct Atom {
 /// These are finitely many.
 struct Product {
   Fraction coefficient{1, 1};
-  std::vector<Symbol> bound;
-  std::vector<Fact> guard;
-  std::vector<Atom> atoms;
+  std::vector<Symbol> bound = {};
+  std::vector<Fact> guard = {};
+  std::vector<Atom> atoms = {};
 };
 
 struct Sum {

@@ -1,7 +1,7 @@
 #pragma once
 // What a rule claims at one signature, in the kernel's terms: the formulas of the operators, and
 // nothing that simplifies them.
-#include "ir/algebra/syntax.h"
+#include "ir/algebra/tree/syntax.h"
 #include "ir/rule/rule.h"
 #include "verify/kernel/term.h"
 #include "verify/kernel/translation.h"

@@ -1,4 +1,4 @@
-#include "ir/algebra/syntax.h"
+#include "ir/algebra/tree/syntax.h"
 
 #include <cmath>
 

@@ -1,0 +1,108 @@
+#include "verify/derivations/questions.h"
+
+#include "verify/certificates/certify.h"
+#include "verify/kernel/derivation.h"
+
+namespace regraft::verify {
+
+using kernel::Fact;
+
+Var Questions::symbol(kernel::Symbol s) {
+  if (leaves_ != translation_.leaves().size()) {
+    for (const auto& [v, k] : translation_.leaves()) known_.try_emplace(k, v);
+    leaves_ = translation_.leaves().size();
+  }
+  if (auto it = known_.find(s); it != known_.end()) return it->second;
+  Var v = pool_.fresh(symbols()[s].name, SymbolKind::Bound);
+  translation_.bind(v, s);
+  return known_[s] = v;
+}
+
+Poly Questions::poly(const kernel::Poly& p) {
+  Poly r;
+  for (const auto& [m, c] : p.terms()) {
+    Poly x(c);
+    for (kernel::Symbol s : m) {
+      const kernel::SymbolData data = symbols()[s];
+      if (data.kind == kernel::Kind::Quotient) {
+        x = x * pool_.floordiv(poly(data.first), poly(data.second));
+      } else if (data.kind == kernel::Kind::Lookup) {
+        std::vector<Poly> entries;
+        for (const kernel::Poly& e : symbols().entries(data.table)) entries.push_back(poly(e));
+        x = x * pool_.lookup(pool_.table(entries), poly(data.first), poly(data.second));
+      } else {
+        x = x * Poly::symbol(symbol(s));
+      }
+    }
+    r = r + x;
+  }
+  return r;
+}
+
+Formula Questions::formula(const Fact& f) {
+  if (f.form == Fact::NonNegative) return non_negative(poly(f.poly));
+  if (f.form == Fact::Zero) return is_zero(poly(f.poly));
+  std::vector<Formula> parts;
+  for (const Fact& part : f.parts) parts.push_back(formula(part));
+  return junction(f.form == Fact::All ? Formula::And : Formula::Or, std::move(parts));
+}
+
+Conjunction Questions::conjunction(const std::vector<Fact>& facts) {
+  Conjunction all;
+  for (const Fact& f : facts) add(all, formula(f));
+  return all;
+}
+
+Atom Questions::atom(const kernel::Atom& a) {
+  static constexpr Atom::Kind kKinds[] = {Atom::Read, Atom::Recip, Atom::Number, Atom::Apply,
+                                          Atom::Clip, Atom::Max,   Atom::Opaque};
+  Atom r;
+  r.kind = kKinds[a.kind];
+  r.head = a.head;
+  for (const kernel::Poly& p : a.positions) r.positions.push_back(poly(p));
+  for (kernel::Symbol s : a.bound) r.bound.push_back(symbol(s));
+  r.guard = conjunction(a.guard);
+  if (a.argument) r.argument = std::make_shared<Sum>(sum(*a.argument));
+  return r;
+}
+
+Sum Questions::sum(const kernel::Sum& s) {
+  Sum r;
+  for (const kernel::Product& p : s.products) {
+    Product q;
+    q.coefficient = Rational::make(p.coefficient.n, p.coefficient.d);
+    for (kernel::Symbol b : p.bound) q.bound.push_back(symbol(b));
+    q.guard = conjunction(p.guard);
+    for (const kernel::Atom& a : p.atoms) q.atoms.push_back(atom(a));
+    r.products.push_back(std::move(q));
+  }
+  return r;
+}
+
+bool Questions::says_refuted(const std::vector<Fact>& facts) {
+  return solver_.refuted(conjunction(facts));
+}
+
+bool Questions::says_implied(const std::vector<Fact>& facts, const Fact& f) {
+  return kernel::plain(facts, f) || solver_.implies(conjunction(facts), formula(f));
+}
+
+std::optional<std::string> Questions::refuted(const std::vector<Fact>& facts) {
+  if (!says_refuted(facts)) return std::nullopt;
+  std::string key;
+  for (const Fact& f : facts) key += kernel::text(symbols(), f) + "\n";
+  auto [it, fresh] = remembered_.try_emplace(key);
+  if (!fresh) return it->second;
+  auto found = find_certificate(symbols(), facts);
+  if (!found && missed_.empty()) missed_ = key;
+  return it->second = found;
+}
+
+std::optional<std::string> Questions::implied(const std::vector<Fact>& facts, const Fact& f) {
+  if (kernel::plain(facts, f)) return "";
+  std::vector<Fact> both = facts;
+  both.push_back(negated(f));
+  return refuted(both);
+}
+
+}  // namespace regraft::verify
