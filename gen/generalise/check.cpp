@@ -136,11 +136,29 @@ Evidence run_trials(const RuleInstance& instance, Rng& rng, int trials) {
   return Evidence::Unusable;
 }
 
+/// A call of the right side wants truth values where a variable stands that is a number on the
+/// left: no model has that call.
+bool takes_numbers_for_truths(const RuleInstance& instance) {
+  const Graph& rhs = instance.rhs;
+  for (int32_t id = 0; id < rhs.id_bound(); ++id) {
+    const Node& n = rhs.node(id);
+    if (n.kind != NodeKind::Call) continue;
+    for (size_t k = 0; k < n.inputs.size(); ++k) {
+      bool wanted = k < 32 && (n.op->truths >> k & 1) != 0;
+      if (wanted && rhs.node(n.inputs[k].node).kind == NodeKind::Input &&
+          rhs.type(n.inputs[k]).dtype != DType::Bool)
+        return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Evidence check(const Rule& rule, const Signature& signature, uint64_t seed, int trials) {
   auto instance = instantiate(rule, signature);
   if (!instance) return Evidence::Unusable;
+  if (takes_numbers_for_truths(*instance)) return Evidence::Fails;
   try {
     Rng rng(seed);
     return run_trials(*instance, rng, trials);

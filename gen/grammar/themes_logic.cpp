@@ -29,6 +29,19 @@ Grammar selection_grammar() {
            {"full", "shape~3 value=0", {}, Scope::Free}}};
 }
 
+/// Selections of what functions give.
+Grammar function_selection_grammar() {
+  return {"function-selections",
+          {{"x", {2, 3}}, {"y", {2, 3}}, {"c", {3}, 1, Role::Truths}},
+          {{"where", "", {"b@c", "ab", "ab"}},
+           {"sigmoid", "", {"ab"}},
+           {"tanh", "", {"ab"}},
+           {"exp", "", {"ab"}},
+           {"relu", "", {"ab"}},
+           {"neg", "", {"ab"}}},
+          1};
+}
+
 /// Selections of and by numbers.
 Grammar number_selection_grammar() {
   return {"number-selections",
@@ -160,9 +173,16 @@ Grammar extreme_grammar() {
 }  // namespace
 
 std::vector<Grammar> logic_themes() {
-  return {truth_grammar(),     selection_grammar(), number_selection_grammar(),
-          threshold_grammar(), branch_grammar(),    cast_grammar(),
-          bend_grammar(),      slope_grammar(),     extreme_grammar()};
+  return {truth_grammar(),
+          selection_grammar(),
+          function_selection_grammar(),
+          number_selection_grammar(),
+          threshold_grammar(),
+          branch_grammar(),
+          cast_grammar(),
+          bend_grammar(),
+          slope_grammar(),
+          extreme_grammar()};
 }
 
 }  // namespace regraft::gen

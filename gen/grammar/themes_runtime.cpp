@@ -67,7 +67,7 @@ Grammar fused_conv_grammar() {
       {{"x", {1, 2, 4, 5}}, {"k", {3, 2, 2, 2}, 1, Role::Kernel}, {"b", {3}}, {"z", {1, 3, 2, 3}}},
       {{"conv", "strides=2,2 pads=0,1,0,0", {"1245", "ba22", "b@b"}},
        {"fused-conv", "strides=2,2 pads=0,1,0,0 activation=1", {"1245", "ba22", "b@b"}},
-       {"fused-conv", "strides=2,2 pads=0,1,0,0 activation=1", {"1245", "ba22", "b@b", "abcd@z"}},
+       {"fused-conv", "strides=2,2 pads=0,1,0,0 activation=1", {"1245", "ba22", "b@b", "1b23@z"}},
        {"add", "", {"1323", "1323@z"}},
        {"relu", "", {"1323"}}},
       1};

@@ -48,11 +48,11 @@ bool weaker_or_equal(const Rule& weak, const Rule& strong, const Signature& s) {
   return true;
 }
 
-/// Every shipped rule written by hand that has a condition gets one back that is no stronger.
-TEST(Conditions, HandRulesGetTheirConditionBack) {
+/// Each rule that has a condition gets one back that is no stronger.
+TEST(Conditions, RulesGetTheirConditionBack) {
   const char* root = std::getenv("REGRAFT_SOURCE_DIR");
   auto file = substitutions::read_candidates(std::string(root ? root : ".") +
-                                             "/substitutions/hand.candidates");
+                                             "/tests/data/rules/conditions.candidates");
   ASSERT_TRUE(file) << file.error().message;
   int tried = 0;
   for (const Rule& rule : file->rules) {
