@@ -58,6 +58,8 @@ Status run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& 
   options.log = flags.log;
   options.verbosity = flags.common.verbosity;
   ASSIGN_OR_RETURN(auto report, rl::train(agent, options, stop));
+  if (report.iterations == 0)
+    return error(flags.out + ": not written, as no iteration came to its end");
   RETURN_IF_ERROR(rl::write_checkpoint(out, agent.policy_file()));
   RETURN_IF_ERROR(out.commit());
   if (flags.common.verbosity == Verbosity::Quiet) return {};
@@ -178,7 +180,9 @@ int run_train(const TrainFlags& flags) {
   for (const Row& row : kAgents) {
     if (row.name != flags.agent) continue;
     Status done = row.train(flags, *setting, *outputs);
-    return done ? kDone : bad_input(done.error());
+    if (done || !Stop::was_interrupted()) return done ? kDone : bad_input(done.error());
+    tell(done.error().message);
+    return kInterrupted;
   }
   return kUsage;
 }

@@ -63,6 +63,13 @@ class Train(unittest.TestCase):
         self.assertEqual(run.returncode, DONE, run.stderr_text)
         return run, json.loads(report.read_text())
 
+    def test_what_was_not_trained_is_not_written(self):
+        out = self.folder / "none.policy"
+        run = self.train("world-model", out, 1, "--time", 0.001)
+        self.assertEqual(run.returncode, BAD_INPUT, run.stderr_text)
+        self.assertIn("no iteration came to its end", run.stderr_text)
+        self.assertFalse(out.exists())
+
     def test_each_agent_from_scratch(self):
         for agent, number in NUMBERS.items():
             out = self.folder / f"{agent}.policy"
