@@ -61,7 +61,7 @@ def measure(args, kept):
         if "error" in runs["greedy"]:
             continue
         budget = max(LEAST_BUDGET, TIMES * runs["greedy"]["candidates"])
-        for search in SEARCHERS:
+        for search in () if args.only_greedy else SEARCHERS:
             do(search, search, [], budget, args.limit)
 
 
@@ -103,6 +103,7 @@ def main():
     parser.add_argument("regraft", nargs="?")
     parser.add_argument("models", nargs="?")
     parser.add_argument("--learnt", nargs="+", default=[], help="NAME=FILE of learnt rules")
+    parser.add_argument("--only-greedy", action="store_true", help="leave the searchers to another run")
     parser.add_argument("--limit", type=float, default=20, help="seconds of a search")
     parser.add_argument("--json", required=True)
     parser.add_argument("--md", required=True)

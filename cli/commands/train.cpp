@@ -227,7 +227,9 @@ int run_train(const TrainFlags& flags) {
   for (const Row& row : kAgents) {
     if (row.name != flags.agent) continue;
     Status done = row.train(flags, *setting, *outputs);
-    return done ? kDone : bad_input(done.error());
+    if (done || !Stop::was_interrupted()) return done ? kDone : bad_input(done.error());
+    tell(done.error().message);
+    return kInterrupted;
   }
   return kUsage;
 }

@@ -154,6 +154,10 @@ class Interrupts(common.Terminal):
                               "--iterations", "100000", "--agent", agent, "--log", "{out}/log.csv",
                               delays=(0.1, 1.5))
 
+    def test_learn_rules(self):
+        self.assert_stops("learn-rules", "--graphs", self.tiny("tiny_vit"), "-o", "{out}/m.rules",
+                          "--budget", "100000000", "--json", "{out}/r.json", delays=(0.3, 1.5))
+
     def test_bench_learn(self):
         self.assert_stops("bench", "learn", "--graphs", self.tiny("tiny_vit"), "--json",
                           "{out}/r.json", "--kept", "{out}/kept.jsonl")
