@@ -76,7 +76,8 @@ CALLS = {
     r"print\(stderr, *\"regraft": ("prints an error", ["cli/support/report."]),
 }
 # Where functions are named: laws of theirs that are no facts of a row.
-LAWS = ("ir/algebra/", "verify/normal/", "verify/prove/", "verify/numerics/float_program.")
+LAWS = ("ir/algebra/", "verify/normal/", "verify/prove/", "verify/kernel/", "verify/derivations/",
+        "verify/numerics/float_program.")
 WRITES_TERMS = ("verify/model/",)     # names the operators of which it makes terms, compares none
 NAME_TABLES = ("substitutions/taso",)  # another tool's names of operators
 ANY_RUNTIME = ("cli/main.cpp", "cli/options/cost.cpp", "cli/options/learning.cpp", "cli/options/models.cpp")

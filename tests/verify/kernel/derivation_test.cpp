@@ -195,6 +195,32 @@ TEST_F(Derivation, StepsWithinAnArgument) {
   refuses({}, sum, "inside 0 0\nomit 0 0\nend\nagain 2 0\npair 1 3 0\nend\n");
 }
 
+TEST_F(Derivation, QuotientsOfProducts) {
+  Sum x{{product(1, {}, {}, {read(0, {})})}}, y{{product(1, {}, {}, {read(1, {})})}};
+  Atom over_y = function(Fn::Recip, y);
+  Sum quotient{{product(2, {}, {}, {read(0, {}), over_y})}};
+  Product right = product(-1, {}, {}, {function(Fn::Recip, x), read(1, {})});
+  right.coefficient = {-1, 2};
+  Sum sum{{product(1, {}, {}, {function(Fn::Recip, quotient)}), right}};
+  accepts({}, sum, "invert 0 0\npair 2 1 0 1\nend\n");
+  sum.products[1].coefficient = {-2, 1};
+  refuses({}, sum, "invert 0 0\npair 2 1 0 1\nend\n");
+  Sum added{{product(1, {}, {}, {function(Fn::Recip, x + y)}),
+             product(-1, {}, {}, {function(Fn::Recip, x), over_y})}};
+  refuses({}, added, "invert 0 0\npair 2 1 0 1\nend\n");
+  // x times 1/x needs a quotient of the claim: a goal by itself has none.
+  Sum one{{product(1, {}, {}, {read(1, {}), over_y}), product(-1, {}, {}, {})}};
+  refuses({}, one, "reduce 0 0 1 0 0\npair 2 1\nend\n");
+  Lines lines("reduce 0 0 1 0 0\npair 2 1\nend\n");
+  EXPECT_NO_THROW(Goal(symbols_, {}, one, 0, {{over_y, {}, {}}}).run(lines));
+  Lines others("reduce 0 0 1 0 0\npair 2 1\nend\n");
+  EXPECT_THROW(Goal(symbols_, {}, one, 0, {{function(Fn::Recip, x), {}, {}}}).run(others), Refused);
+  Lines elsewhere("reduce 0 0 1 0 0|lin 1\npair 2 1\nend\n");
+  EXPECT_THROW(
+      Goal(symbols_, {}, one, 0, {{over_y, {}, facts_of(symbols_, {"ge i"})}}).run(elsewhere),
+      Refused);
+}
+
 TEST_F(Derivation, NumbersLeaveFunctions) {
   Sum x{{product(1, {}, {}, {read(0, {})})}};
   auto sum = [&](Fn f, int64_t within, int64_t outside, int64_t over) {
