@@ -15,6 +15,7 @@
 #include "substitutions/rule_db.h"
 #include "verify/instance.h"
 #include "verify/kernel/derivation.h"
+#include "verify/refute/refute.h"
 #include "verify/refute/sampling.h"
 #include "verify/signatures.h"
 
@@ -135,7 +136,9 @@ TEST(Derivations, NoMutantShowsAFalseRule) {
     auto origin = by_name.find(m.origin);
     auto instance = instance_at(m.rule, m.rule.domain.at(0), Assume::LeftSide);
     if (origin == by_name.end() || !instance) continue;
-    auto from = instance_at(*origin->second, origin->second->domain.at(0), Assume::LeftSide);
+    const auto& domain = origin->second->domain;
+    auto from = instance_at(*origin->second, domain.empty() ? m.rule.domain.at(0) : domain[0],
+                            Assume::LeftSide);
     if (!from) continue;
     Elaboration e = elaborate(*from);
     if (!e.derivation || !shown_false(*instance, 24, regraft::verify::Search::Usual)) continue;

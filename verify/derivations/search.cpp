@@ -25,12 +25,23 @@ std::optional<KPoly> solved(const kernel::Symbols& symbols, const KPoly& p, Symb
   return rest;
 }
 
-/// 1 over a number, or over a product of several factors or with a coefficient.
+/// 1 over a number, over a product of several factors or with a coefficient, or over a quotient.
 bool is_compound_quotient(const kernel::Atom& a) {
-  if (a.kind != kernel::Atom::Apply || a.head != static_cast<int>(Fn::Recip)) return false;
-  const auto& parts = a.argument->products;
-  if (parts.size() != 1 || !parts[0].bound.empty() || !parts[0].guard.empty()) return false;
-  return parts[0].atoms.size() != 1 || !(parts[0].coefficient == kernel::Fraction{1, 1});
+  auto factors = [](const kernel::Atom& x) -> const kernel::Product* {
+    if (x.kind != kernel::Atom::Apply || x.head != static_cast<int>(Fn::Recip)) return nullptr;
+    const auto& parts = x.argument->products;
+    bool single = parts.size() == 1 && parts[0].bound.empty() && parts[0].guard.empty();
+    return single ? &parts[0] : nullptr;
+  };
+  const kernel::Product* of = factors(a);
+  if (!of) return false;
+  bool compound = of->atoms.size() != 1 || !(of->coefficient == kernel::Fraction{1, 1});
+  for (const kernel::Atom& x : of->atoms) {
+    if (x.kind != kernel::Atom::Apply || x.head != a.head) continue;
+    if (!factors(x)) return false;
+    compound = true;
+  }
+  return compound;
 }
 
 void apply(Goal& goal, const std::string& line, std::string& text) {

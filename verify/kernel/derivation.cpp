@@ -318,7 +318,8 @@ void Goal::value(Line& line) {
   }
 }
 
-/// invert P A: 1 over a product is a product of what is 1 over its factors; 1/0 counts as 0.
+/// invert P A: 1 over a product is a product of what is 1 over its factors, 1/(1/x) is x; 1/0
+/// counts as 0.
 void Goal::invert(Line& line) {
   size_t n = number(line);
   Product p = products_.at(n);
@@ -329,10 +330,17 @@ void Goal::invert(Line& line) {
   if (of.coefficient.n == 0) throw Refused{"a coefficient is 0"};
   p.atoms.erase(p.atoms.begin() + static_cast<std::ptrdiff_t>(k));
   p.coefficient = p.coefficient * Fraction::make(of.coefficient.d, of.coefficient.n);
-  for (const Atom& x : of.atoms)
-    p.atoms.push_back({.kind = Atom::Apply,
-                       .head = static_cast<int>(Fn::Recip),
-                       .argument = std::make_shared<Sum>(Sum{{{.atoms = {x}}}})});
+  for (const Atom& x : of.atoms) {
+    if (is_quotient(x)) {
+      const Product& inner = only_product(*x.argument);
+      p.coefficient = p.coefficient * inner.coefficient;
+      p.atoms.insert(p.atoms.end(), inner.atoms.begin(), inner.atoms.end());
+    } else {
+      p.atoms.push_back({.kind = Atom::Apply,
+                         .head = a.head,
+                         .argument = std::make_shared<Sum>(Sum{{{.atoms = {x}}}})});
+    }
+  }
   products_.erase(n);
   add(std::move(p));
 }

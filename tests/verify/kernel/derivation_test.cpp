@@ -195,6 +195,32 @@ TEST_F(Derivation, StepsWithinAnArgument) {
   refuses({}, sum, "inside 0 0\nomit 0 0\nend\nagain 2 0\npair 1 3 0\nend\n");
 }
 
+TEST_F(Derivation, QuotientsOfProducts) {
+  Sum x{{product(1, {}, {}, {read(0, {})})}}, y{{product(1, {}, {}, {read(1, {})})}};
+  Atom over_y = function(Fn::Recip, y);
+  Sum quotient{{product(2, {}, {}, {read(0, {}), over_y})}};
+  Product right = product(-1, {}, {}, {function(Fn::Recip, x), read(1, {})});
+  right.coefficient = {-1, 2};
+  Sum sum{{product(1, {}, {}, {function(Fn::Recip, quotient)}), right}};
+  accepts({}, sum, "invert 0 0\npair 2 1 0 1\nend\n");
+  sum.products[1].coefficient = {-2, 1};
+  refuses({}, sum, "invert 0 0\npair 2 1 0 1\nend\n");
+  Sum added{{product(1, {}, {}, {function(Fn::Recip, x + y)}),
+             product(-1, {}, {}, {function(Fn::Recip, x), over_y})}};
+  refuses({}, added, "invert 0 0\npair 2 1 0 1\nend\n");
+  // x times 1/x needs a quotient of the claim: a goal by itself has none.
+  Sum one{{product(1, {}, {}, {read(1, {}), over_y}), product(-1, {}, {}, {})}};
+  refuses({}, one, "reduce 0 0 1 0 0\npair 2 1\nend\n");
+  Lines lines("reduce 0 0 1 0 0\npair 2 1\nend\n");
+  EXPECT_NO_THROW(Goal(symbols_, {}, one, 0, {{over_y, {}, {}}}).run(lines));
+  Lines others("reduce 0 0 1 0 0\npair 2 1\nend\n");
+  EXPECT_THROW(Goal(symbols_, {}, one, 0, {{function(Fn::Recip, x), {}, {}}}).run(others), Refused);
+  Lines elsewhere("reduce 0 0 1 0 0|lin 1\npair 2 1\nend\n");
+  EXPECT_THROW(
+      Goal(symbols_, {}, one, 0, {{over_y, {}, facts_of(symbols_, {"ge i"})}}).run(elsewhere),
+      Refused);
+}
+
 TEST_F(Derivation, NumbersLeaveFunctions) {
   Sum x{{product(1, {}, {}, {read(0, {})})}};
   auto sum = [&](Fn f, int64_t within, int64_t outside, int64_t over) {
@@ -251,6 +277,81 @@ TEST_F(Derivation, MaximaOfTheSameValues) {
   refuses({}, mirrored, "pair 0 1 0\npair 0 1 0\nend\nend\n");
   refuses({}, sum(largest("k", "k", "n-1"), largest("l", "l", "n")),
           "pair 0 1 0\nindices k l|lin 1|lin 1\npair 0 1 0\nend\nend\n");
+}
+
+/// What is evaluated on the right is defined where the left side is.
+class Definedness : public Derivation {
+ protected:
+  /// Why the lines do not show the claim 0 = 0, where `left` is evaluated on the left and x on the
+  /// right.
+  std::string why_not(const std::vector<std::string>& given, std::vector<Partial> left, Partial x,
+                      const std::string& text) {
+    OutputClaim claim{facts_of(symbols_, given), {}, {{}, std::move(left)}, {{}, {std::move(x)}}};
+    try {
+      const std::string all = text + "\nend\n";
+      Lines lines(all);
+      check(symbols_, claim, lines);
+      return lines.empty() ? "" : "more lines";
+    } catch (const Refused& r) {
+      return r.why;
+    }
+  }
+  Sum single(int64_t c, std::vector<Atom> atoms) {
+    return {{product(c, {}, {}, std::move(atoms))}};
+  }
+  Partial over(Sum s) { return {function(Fn::Recip, std::move(s)), {}, {}}; }
+};
+
+TEST_F(Definedness, WhatTheLeftSideEvaluates) {
+  Partial left{function(Fn::Recip, single(1, {read(0, {"k"})})),
+               {symbol("k")},
+               facts_of(symbols_, {"ge k", "ge n-1-k"})};
+  Partial zeroth = over(single(1, {read(0, {"0"})})), at_n = over(single(1, {read(0, {"n"})}));
+  EXPECT_EQ(why_not({}, {left}, zeroth, "as 0 0|least n;lin 1 2"), "");
+  EXPECT_NE(why_not({}, {}, zeroth, "as 0 0|least n;lin 1 2"), "");
+  EXPECT_NE(why_not({}, {left}, at_n, "as 0 n|least n;lin 1 2|least n;lin 1 2"), "");
+  EXPECT_NE(why_not({}, {left}, at_n, "as 0 0|least n;lin 1 2"), "");
+  EXPECT_EQ(why_not({"ge -n"}, {}, at_n, "nowhere|least n;lin 1 2"), "");
+  EXPECT_NE(why_not({"ge n"}, {}, at_n, "nowhere|least n;lin 1 2"), "");
+}
+
+TEST_F(Definedness, FactorsAndMultiplesOfDenominators) {
+  Atom x = read(0, {}), y = read(1, {}), z = read(2, {});
+  Partial both = over(single(3, {x, y}));
+  EXPECT_EQ(why_not({}, {both}, over(single(1, {x})), "factors 0 0"), "");
+  EXPECT_EQ(why_not({}, {both}, over(single(1, {x, x, y})), "factors 0 0 0 0 0 1"), "");
+  EXPECT_EQ(why_not({}, {over(single(1, {x})), over(single(1, {y}))}, both, "factors 0 0 1 0"), "");
+  EXPECT_NE(why_not({}, {both}, over(single(1, {z})), "factors 0 0"), "");
+  EXPECT_NE(why_not({}, {over(single(1, {x}))}, both, "factors 0 0 0 0"), "");
+  EXPECT_NE(why_not({}, {over(single(1, {x}))}, both, "factors 0 0"), "");
+  Sum sum = single(1, {x}) + single(1, {y});
+  EXPECT_NE(why_not({}, {both}, over(sum), "factors 0 0"), "");
+  EXPECT_NE(why_not({}, {over(sum)}, over(single(1, {x})), "factors 0 0"), "");
+  const std::string pairs = "\npair 0 2 0\npair 1 3 0\nend";
+  EXPECT_EQ(why_not({}, {over(sum)}, over(scaled(sum, {-2, 1})), "multiple 0 -2 1" + pairs), "");
+  EXPECT_NE(why_not({}, {over(sum)}, over(scaled(sum, {-2, 1})), "multiple 0 2 1" + pairs), "");
+  EXPECT_NE(why_not({}, {over(sum)}, over({}), "multiple 0 0 1\nend"), "");
+  Partial root{function(Fn::Sqrt, single(1, {x})), {}, {}};
+  EXPECT_NE(why_not({}, {root}, over(single(1, {x})), "factors 0 0"), "");
+}
+
+TEST_F(Definedness, WholeNumbersAndMaxima) {
+  Partial over_n{{.kind = Atom::Recip, .positions = {poly("n")}}, {}, {}};
+  Partial over_z{{.kind = Atom::Recip, .positions = {poly("z")}}, {}, {}};
+  EXPECT_EQ(why_not({}, {}, over_n, "positive|least n;lin 1 2"), "");
+  EXPECT_NE(why_not({}, {}, over_z, "positive|least z;lin 1 2"), "");
+  auto largest = [&](const std::string& k, const std::string& size) {
+    Atom a{.kind = Atom::Max, .bound = {symbol(k)}};
+    a.guard = facts_of(symbols_, {"ge " + k, "ge " + size + "-1-" + k});
+    a.argument = std::make_shared<Sum>(single(1, {read(0, {k})}));
+    return Partial{a, {}, {}};
+  };
+  EXPECT_EQ(why_not({}, {}, largest("k", "n"), "reached 0|least n;lin 1 2"), "");
+  EXPECT_NE(why_not({}, {}, largest("k", "n"), "reached n|least n;lin 1 2|least n;lin 1 2"), "");
+  EXPECT_NE(why_not({}, {}, largest("k", "z"), "reached 0|least z;lin 1 2"), "");
+  EXPECT_EQ(why_not({}, {largest("l", "z")}, largest("k", "z"), "as 0 l"), "");
+  EXPECT_EQ(why_not({"ge z-j"}, {largest("l", "j")}, largest("k", "z"), "as 0 l|lin 1 3 4"), "");
+  EXPECT_NE(why_not({"ge j-z"}, {largest("l", "j")}, largest("k", "z"), "as 0 l|lin 1 3 4"), "");
 }
 
 TEST_F(Derivation, LinesThatAreWrong) {
