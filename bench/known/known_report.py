@@ -112,6 +112,17 @@ def not_derived_tables(rewrites):
         yield f"| {r['name']} | {r['group']} | {kind}{': ' + what if what else ''} | {from_fewer} |"
 
 
+BEYOND_GRAMMARS = [
+    "What keeps rules of these from being generated:", "",
+    "* A condition on a real attribute (`?m>=0`): such attributes are opened only where a rule holds for either sign.",
+    "* `log`, `cos` and roundings to half precision are any functions in the field where values are compared, so "
+    "what undoes them or is even is not seen.",
+    "* Fractions such as 1/6 and 1e-9: numbers of grammars are doubles, and exact.",
+    "* A truth value, its cast and what selects 1 or 0 by it have one value; only pairs with the variable are judged.",
+    "* A rule that explains a pair at other ranks is not said to hold there: its shapes are guessed from the first ones.",
+    "* Five calls and more on a side, and pads, strides and windows that are opened together.", ""]
+
+
 def table(data):
     rewrites, machine = data["rewrites"], data["machine"]
     total, unwritable, proved, bounded, follows, fewer = counts(rewrites)
@@ -129,7 +140,7 @@ def table(data):
         "`own operators`: those rewrites that do not follow from all files together, each from "
         "the shipped rules that have no operators but its own.", "", *commands(data), "",
         "## Not proved for all sizes", "", *unproved_tables(rewrites), "",
-        "## Not following from all files together", "",
+        "## Not following from all files together", "", *BEYOND_GRAMMARS,
         "The class is the first of those that fit, in the order: limits, operator, axes or ranks, "
         "size, attributes, theme. `limits of derive` is a lower bound: the smaller sets of rules "
         "lack operators that a derivation may need on its way, and most derivations from all files "
