@@ -133,10 +133,10 @@ class RuleLearner {
     gen::DeriveOptions options;
     options.max_rounds = 1;
     options.max_signatures = 1;
-    auto follows = gen::derivable(gen::Deriver(std::move(rules), options), goals,
-                                  thread_count(flags_.common), stop_);
+    auto follows = gen::derive_all(gen::Deriver(std::move(rules), options), goals,
+                                   thread_count(flags_.common), stop_);
     size_t k = 0;
-    counts_.followed = std::erase_if(macros_, [&](const Macro&) { return follows[k++] != 0; });
+    counts_.followed = std::erase_if(macros_, [&](const Macro&) { return follows[k++].derived; });
   }
 
   /// Percent that greedy descent by these rules saves of a model that it has descended.
