@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does any rule of the shipped files follow from all the others together, by terms no larger than its own sides?
+"""Does any rule of the shipped files follow from all the others together, within `rules derive`'s defaults?
 
   python3 bench/generator/check_minimal.py [--regraft PATH] [--files FILE ...] [--sample N] [--threads N] [--json FILE]
 
@@ -28,7 +28,7 @@ def dropped(args, files):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report.json")
         run = subprocess.run([args.regraft, "rules", "minimise", *files, "-o", folder, "--json", report, "--quiet",
-                              "--slack", "0", "--threads", str(args.threads)], capture_output=True, text=True)
+                              "--threads", str(args.threads)], capture_output=True, text=True)
         if run.returncode != 0:
             sys.exit(f"exit code {run.returncode}: {run.stderr}")
         return json.loads(report.read_text())
@@ -50,8 +50,7 @@ def following(args, files):
                 kept = [x for x in rules_of(other) if x != line]
                 others[-1].write_text("\n".join(["# the others", *kept, ""]))
             report = pathlib.Path(folder, "report.json")
-            subprocess.run([args.regraft, "rules", "derive", goal, "--from", *others, "--json", report, "--quiet",
-                            "--slack", "0"],
+            subprocess.run([args.regraft, "rules", "derive", goal, "--from", *others, "--json", report, "--quiet"],
                            check=False, capture_output=True)
             answer = json.loads(report.read_text())[0]
             if answer["derived"]:
@@ -64,7 +63,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--regraft", default=ROOT / "build/release/regraft")
     parser.add_argument("--files", nargs="+", type=pathlib.Path,
-                        default=sorted(f for f in (ROOT / "substitutions").glob("*.rules") if f.stem != "selection"))
+                        default=sorted((ROOT / "substitutions").glob("*.rules")))
     parser.add_argument("--sample", type=int, default=0, help="rules to draw; 0: all, by rules minimise")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", type=pathlib.Path, help="file of what follows")

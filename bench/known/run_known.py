@@ -29,8 +29,9 @@ import known_reasons  # noqa: E402
 import known_report  # noqa: E402
 import prose  # noqa: E402
 
-FILES = ("core", "extended", "hand", "layers", "moves", "elements", "selection", "logic", "norms",
-         "attention", "einsum", "runtime", "activations", "places", "images", "laws")
+FILES = ("core", "extended", "hand", "layers", "moves", "elements", "selection", "themes/logic",
+         "themes/norms", "themes/attention", "themes/einsum", "themes/runtime",
+         "themes/activations", "themes/places", "themes/images")
 TOGETHER = "all files"
 
 

@@ -19,7 +19,7 @@ from command_line import BAD_INPUT, DONE, regraft
 from pages import CHROMIUM, Pages, parsed, text_of, url_of
 
 RULES = pathlib.Path(__file__).resolve().parents[2] / "substitutions"
-MOST_BYTES = 25e6
+MOST_BYTES = 20e6
 MOST_SECONDS, CORES = 60, 2
 
 

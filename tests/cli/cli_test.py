@@ -65,9 +65,9 @@ class Usage(CommandLine):
                 self.assertIn(f"did you mean {meant}?", run.stderr)
         self.assertNotIn("mean", regraft("frobnicate").stderr)
         run = regraft("optimize", model, self.out, "--no-measure", "--disable-rule",
-                      "scale-of-qery")
+                      "atention-scale")
         self.assert_exit(run, BAD_INPUT)
-        self.assertIn("did you mean 'scale-of-query'?", run.stderr)
+        self.assertIn("did you mean 'attention-scale'?", run.stderr)
         self.assertEqual(os.listdir(self.out_folder), [])
 
     def test_model_and_output_are_enough(self):
