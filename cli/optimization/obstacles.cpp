@@ -44,6 +44,7 @@ std::optional<Obstacle> obstacle_of(Misfit::Kind kind) {
     case Misfit::RightSide:
     case Misfit::Empty:
     case Misfit::Fusion:
+    case Misfit::Axes:
       return Obstacle::Condition;
     case Misfit::Unknown:
     case Misfit::Float16:
