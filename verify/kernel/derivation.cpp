@@ -83,6 +83,8 @@ size_t Goal::number(Line& line) {
   return k;
 }
 
+Product Goal::take(Line& line) { return std::move(products_.extract(number(line)).mapped()); }
+
 void Goal::steps(Lines& lines) {
   for (;;) {
     Lines rest = lines;
@@ -133,63 +135,54 @@ void Goal::step(Lines& lines) {
 
 /// pin P k E: a product whose guard says that k is E.
 void Goal::pin(Line& line) {
-  size_t n = number(line);
-  Product p = products_.at(n);
+  Product p = take(line);
   size_t b = line.number(p.bound.size());
   Symbol s = p.bound[b];
   Poly e = symbols_.read(line.word());
   if (symbols_.mentions(e, s)) throw Refused{"an index is expressed by itself"};
   need(symbols_, within(p), zero(Poly::symbol(s) - e), line);
   p.bound.erase(p.bound.begin() + static_cast<std::ptrdiff_t>(b));
-  products_.erase(n);
   add(substitute_within(symbols_, p, {{s, e}}));
 }
 
 /// divide P FACT: where the fact holds, and where it does not.
 void Goal::divide(Line& line) {
-  size_t n = number(line);
+  Product p = take(line);
   Fact f = read_fact(symbols_, line.words());
-  Product yes = products_.at(n), no = yes;
-  append(yes.guard, f);
+  Product no = p;
+  append(p.guard, f);
   append(no.guard, negated(f));
-  products_.erase(n);
-  add(std::move(yes));
+  add(std::move(p));
   add(std::move(no));
 }
 
 /// imply P FACT: a fact that the guard implies is added to it.
 void Goal::imply(Line& line) {
-  size_t n = number(line);
+  Product p = take(line);
   Fact f = read_fact(symbols_, line.words());
-  Product p = products_.at(n);
   need(symbols_, within(p), f, line);
   append(p.guard, f);
-  products_.erase(n);
   add(std::move(p));
 }
 
 /// omit P G: a part of the guard that the others imply is left out.
 void Goal::omit(Line& line) {
-  size_t n = number(line);
-  Product p = products_.at(n);
+  Product p = take(line);
   size_t g = line.number(p.guard.size());
   Fact f = p.guard[g];
   p.guard.erase(p.guard.begin() + static_cast<std::ptrdiff_t>(g));
   need(symbols_, within(p), f, line);
-  products_.erase(n);
   add(std::move(p));
 }
 
 /// at P A I E: position I of factor A is E.
 void Goal::at(Line& line) {
-  size_t n = number(line);
-  Product p = products_.at(n);
+  Product p = take(line);
   Atom& a = p.atoms[line.number(p.atoms.size())];
   Poly& position = a.positions[line.number(a.positions.size())];
   Poly e = symbols_.read(line.word());
   need(symbols_, within(p), zero(position - e), line);
   position = e;
-  products_.erase(n);
   add(std::move(p));
 }
 
@@ -234,8 +227,7 @@ void Goal::vanish(Line& line, Lines& lines) {
 /// inside P A: steps within the argument of factor A, which becomes what is left.
 void Goal::inside(Line& line, Lines& lines) {
   constexpr int kMostNested = 30;
-  size_t n = number(line);
-  Product p = products_.at(n);
+  Product p = take(line);
   Atom& a = p.atoms[line.number(p.atoms.size())];
   if (!a.argument || depth_ >= kMostNested) throw Refused{"the factor has no argument"};
   Goal inner(symbols_, facts_within(symbols_, within(p), a.bound, a.guard), *a.argument,
@@ -244,14 +236,12 @@ void Goal::inside(Line& line, Lines& lines) {
   Sum left;
   for (const auto& [k, q] : inner.products_) left.products.push_back(q);
   a.argument = std::make_shared<Sum>(std::move(left));
-  products_.erase(n);
   add(std::move(p));
 }
 
 /// again P A: f(f(x)) is f(x) for some functions.
 void Goal::again(Line& line) {
-  size_t n = number(line);
-  Product p = products_.at(n);
+  Product p = take(line);
   Atom& a = p.atoms[line.number(p.atoms.size())];
   if (a.kind != Atom::Apply || !regraft::facts(static_cast<Fn>(a.head)).idempotent)
     throw Refused{"the function may change what it made"};
@@ -260,14 +250,12 @@ void Goal::again(Line& line) {
                        of.atoms[0].kind == Atom::Apply && of.atoms[0].head == a.head;
   if (!same_function) throw Refused{"the argument is not of that function"};
   a = of.atoms[0];
-  products_.erase(n);
   add(std::move(p));
 }
 
 /// outside P A N D: f(c x) for c = N/D as a multiple of f(x).
 void Goal::outside(Line& line) {
-  size_t n = number(line);
-  Product p = products_.at(n);
+  Product p = take(line);
   Atom& a = p.atoms[line.number(p.atoms.size())];
   int64_t above = read_integer(line.word());
   const Fraction c = Fraction::make(above, read_integer(line.word()));
@@ -281,18 +269,16 @@ void Goal::outside(Line& line) {
   else
     throw Refused{"the function is no multiple there"};
   a.argument = std::make_shared<Sum>(scaled(*a.argument, over));
-  products_.erase(n);
   add(std::move(p));
 }
 
 /// part P C: a product in two, of which the first has coefficient C.
 void Goal::part(Line& line) {
-  size_t n = number(line);
-  Product p = products_.at(n), rest = p;
+  Product p = take(line);
+  Product rest = p;
   int64_t above = read_integer(line.word());
   p.coefficient = Fraction::make(above, read_integer(line.word()));
   rest.coefficient = rest.coefficient + Fraction{-1, 1} * p.coefficient;
-  products_.erase(n);
   add(std::move(p));
   add(std::move(rest));
 }
@@ -300,8 +286,7 @@ void Goal::part(Line& line) {
 /// value P A: a whole number as the sum of its terms, 1 over a term as a product; numbers go to the
 /// coefficient. 1/0 counts as 0.
 void Goal::value(Line& line) {
-  size_t n = number(line);
-  Product p = products_.at(n);
+  Product p = take(line);
   size_t k = line.number(p.atoms.size());
   const Atom a = p.atoms[k];
   bool over = a.kind == Atom::Recip;
@@ -309,7 +294,6 @@ void Goal::value(Line& line) {
   const auto& terms = a.positions.at(0).terms();
   if (over && terms.size() != 1) throw Refused{"the denominator is no single term"};
   p.atoms.erase(p.atoms.begin() + static_cast<std::ptrdiff_t>(k));
-  products_.erase(n);
   for (const auto& [m, c] : terms) {
     Product part = p;
     part.coefficient = part.coefficient * (over ? Fraction::make(1, c) : Fraction::make(c, 1));
@@ -321,8 +305,7 @@ void Goal::value(Line& line) {
 /// invert P A: 1 over a product is a product of what is 1 over its factors, 1/(1/x) is x; 1/0
 /// counts as 0.
 void Goal::invert(Line& line) {
-  size_t n = number(line);
-  Product p = products_.at(n);
+  Product p = take(line);
   size_t k = line.number(p.atoms.size());
   const Atom a = p.atoms[k];
   if (!is_quotient(a)) throw Refused{"the factor is no quotient"};
@@ -341,14 +324,12 @@ void Goal::invert(Line& line) {
                          .argument = std::make_shared<Sum>(Sum{{{.atoms = {x}}}})});
     }
   }
-  products_.erase(n);
   add(std::move(p));
 }
 
 /// cancel P A B: factors n and 1/n, where n is at least 1.
 void Goal::cancel(Line& line) {
-  size_t n = number(line);
-  Product p = products_.at(n);
+  Product p = take(line);
   size_t i = line.number(p.atoms.size()), j = line.number(p.atoms.size());
   const Atom &a = p.atoms[i], &b = p.atoms[j];
   if (a.kind != Atom::Number || b.kind != Atom::Recip || a.positions != b.positions)
@@ -356,15 +337,13 @@ void Goal::cancel(Line& line) {
   need(symbols_, within(p), non_negative(a.positions.at(0) - Poly(1)), line);
   p.atoms.erase(p.atoms.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
   p.atoms.erase(p.atoms.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
-  products_.erase(n);
   add(std::move(p));
 }
 
 /// count P K I J: nothing reads index K but parts I and J of the guard, K - low >= 0 and
 /// high - 1 - K >= 0: the factor high - low, which is not negative.
 void Goal::count(Line& line) {
-  size_t n = number(line);
-  Product p = products_.at(n);
+  Product p = take(line);
   size_t b = line.number(p.bound.size());
   size_t i = line.number(p.guard.size()), j = line.number(p.guard.size());
   const Poly k = Poly::symbol(p.bound[b]);
@@ -380,7 +359,6 @@ void Goal::count(Line& line) {
   if (mentions(symbols_, p, s)) throw Refused{"something reads the index"};
   need(symbols_, within(p), non_negative(high - low), line);
   p.atoms.push_back({.kind = Atom::Number, .positions = {high - low}});
-  products_.erase(n);
   add(std::move(p));
 }
 

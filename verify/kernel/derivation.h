@@ -63,6 +63,8 @@ class Goal {
  private:
   void add(Product p);
   size_t number(Line& line);
+  /// The product that is named next, which is replaced by what the step makes of it.
+  Product take(Line& line);
   std::vector<Fact> within(const Product& p) const {
     return facts_within(symbols_, facts_, p.bound, p.guard);
   }

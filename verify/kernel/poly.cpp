@@ -4,19 +4,20 @@
 #include <charconv>
 
 namespace regraft::kernel {
-namespace {
 
-int64_t sum(int64_t a, int64_t b) {
+int64_t checked_sum(int64_t a, int64_t b) {
   int64_t r;
   if (__builtin_add_overflow(a, b, &r)) throw Refused{"a number is too large"};
   return r;
 }
 
-int64_t product(int64_t a, int64_t b) {
+int64_t checked_product(int64_t a, int64_t b) {
   int64_t r;
   if (__builtin_mul_overflow(a, b, &r)) throw Refused{"a number is too large"};
   return r;
 }
+
+namespace {
 
 int64_t rounded_down(int64_t a, int64_t k) { return a / k - (a % k < 0 ? 1 : 0); }
 
@@ -33,7 +34,7 @@ Poly Poly::symbol(Symbol s) {
 void Poly::add(const Monomial& m, int64_t c) {
   if (c == 0) return;
   auto [it, fresh] = terms_.try_emplace(m, 0);
-  it->second = sum(it->second, c);
+  it->second = checked_sum(it->second, c);
   if (it->second == 0) terms_.erase(it);
   if (terms_.size() > kMostTerms) throw Refused{"a polynomial has too many terms"};
 }
@@ -55,7 +56,7 @@ Poly operator+(const Poly& a, const Poly& b) {
 
 Poly operator-(const Poly& a, const Poly& b) {
   Poly r = a;
-  for (const auto& [m, c] : b.terms_) r.add(m, product(c, -1));
+  for (const auto& [m, c] : b.terms_) r.add(m, checked_product(c, -1));
   return r;
 }
 
@@ -66,7 +67,7 @@ Poly operator*(const Poly& a, const Poly& b) {
       if (m.size() + n.size() > Poly::kMostFactors) throw Refused{"a product has too many factors"};
       Monomial both;
       std::merge(m.begin(), m.end(), n.begin(), n.end(), std::back_inserter(both));
-      r.add(both, product(c, d));
+      r.add(both, checked_product(c, d));
     }
   return r;
 }

@@ -17,6 +17,10 @@ struct Refused {
   std::string why;
 };
 
+/// Refused where the result does not fit 64 bits.
+int64_t checked_sum(int64_t a, int64_t b);
+int64_t checked_product(int64_t a, int64_t b);
+
 /// Which symbol: its place in a Symbols.
 using Symbol = uint32_t;
 /// A product of symbols: sorted, repetition = power, empty = 1.

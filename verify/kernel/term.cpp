@@ -6,12 +6,6 @@
 namespace regraft::kernel {
 namespace {
 
-int64_t times(int64_t a, int64_t b) {
-  int64_t r;
-  if (__builtin_mul_overflow(a, b, &r)) throw Refused{"a coefficient does not fit 64 bits"};
-  return r;
-}
-
 void check_scope(const Symbols& symbols, const std::vector<Symbol>& bound, const Values& values) {
   for (Symbol s : bound)
     for (const auto& [v, e] : values)
@@ -32,13 +26,11 @@ Fraction Fraction::make(int64_t n, int64_t d) {
   return {n / g, d / g};
 }
 Fraction operator+(Fraction a, Fraction b) {
-  int64_t n;
-  if (__builtin_add_overflow(times(a.n, b.d), times(b.n, a.d), &n))
-    throw Refused{"a coefficient does not fit 64 bits"};
-  return Fraction::make(n, times(a.d, b.d));
+  int64_t n = checked_sum(checked_product(a.n, b.d), checked_product(b.n, a.d));
+  return Fraction::make(n, checked_product(a.d, b.d));
 }
 Fraction operator*(Fraction a, Fraction b) {
-  return Fraction::make(times(a.n, b.n), times(a.d, b.d));
+  return Fraction::make(checked_product(a.n, b.n), checked_product(a.d, b.d));
 }
 
 bool same(const Atom& a, const Atom& b) {
