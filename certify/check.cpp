@@ -16,6 +16,7 @@ std::string claim_of(Rule rule) {
   for (auto& [a, b, relation] : rule.where)
     if (relation == Relation::Equal && to_string(b) < to_string(a)) std::swap(a, b);
   rule.numerics = rule.numerics_back = {};  // compared by itself: a witness may be another
+  if (is_for_all_sizes(rule.verdict.kind)) rule.verdict = {VerdictKind::ProvedAllSizes, {}};
   std::sort(rule.where.begin(), rule.where.end(), [](const auto& x, const auto& y) {
     return std::tuple(to_string(x.first), to_string(x.second), x.relation) <
            std::tuple(to_string(y.first), to_string(y.second), y.relation);

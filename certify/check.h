@@ -13,7 +13,8 @@ Result<Certificate> make_certificate(const io::Imported& input, const io::Import
                                      const Graph& result, const rewrite::RuleIndex& index,
                                      Derivation derivation);
 
-/// The rules as the verifier proves them now, whatever their lines say. An Error names a rule that
+/// The rules as the verifier proves them now, whatever their lines say; their verdicts tell whether
+/// the kernel accepted the proofs. An Error names a rule that
 /// is not proved in the directions, for the shapes and under the conditions it says.
 Result<std::vector<Rule>> prove_rules(const std::vector<Rule>& claims, uint64_t seed, int threads);
 

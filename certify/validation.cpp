@@ -392,15 +392,38 @@ Pairing pair_interfaces(const io::Imported& a, const io::Imported& b) {
   return p;
 }
 
+namespace {
+
+/// Those that the proof prepares the models with.
+std::vector<Rule> rules_of(const ModelProof& proof, const ValidationOptions& options) {
+  std::set<std::string> used = used_rules(proof);
+  std::vector<Rule> rules;
+  if (!options.rules) return rules;
+  for (const auto& compiled : options.rules->rules())
+    if (used.count(compiled.rule.name) > 0) rules.push_back(compiled.rule);
+  return rules;
+}
+
+}  // namespace
+
 Equivalence Validation::verdict() const {
   Equivalence worst = Equivalence::Proved;
   for (const ValidatedOutput& o : outputs) worst = std::min(worst, o.verdict);
   return worst;
 }
 
+Basis Validation::windows() const {
+  Basis basis;
+  for (const auto& [key, w] : sweep.windows)
+    if (w.count > 0) basis.add(w.verdict.kind);
+  return basis;
+}
+
 Result<Validation> validate(const io::Imported& a, const io::Imported& b,
                             const ValidationOptions& options, const Stop& stop) {
-  return Validator(a, b, options, stop).make();
+  ASSIGN_OR_RETURN(Validation v, Validator(a, b, options, stop).make());
+  for (const Rule& rule : rules_of(v.proof, options)) v.rules.add(rule.verdict.kind);
+  return v;
 }
 
 Result<ProofCertificate> make_proof(const io::Imported& a, const io::Imported& b,
@@ -412,10 +435,7 @@ Result<ProofCertificate> make_proof(const io::Imported& a, const io::Imported& b
   c.sizes = std::move(sizes);
   c.constants = options.sweep.constants;
   c.proof = validation.proof;
-  std::set<std::string> used = used_rules(c.proof);
-  if (options.rules)
-    for (const auto& compiled : options.rules->rules())
-      if (used.count(compiled.rule.name) > 0) c.rules.push_back(compiled.rule);
+  c.rules = rules_of(c.proof, options);
   for (const ValidatedOutput& o : validation.outputs) c.outputs.push_back(o.verdict);
   return c;
 }
@@ -428,6 +448,8 @@ Result<Validation> check_proof(const ProofCertificate& c, const io::Imported& a,
   if (first != c.a) return error("the certificate is about another first model");
   if (second != c.b) return error("the certificate is about another second model");
   ASSIGN_OR_RETURN(auto rules, prove_rules(c.rules, seed, threads));
+  Basis basis;
+  for (const Rule& rule : rules) basis.add(rule.verdict.kind);
   ASSIGN_OR_RETURN(auto index, rewrite::RuleIndex::build(std::move(rules), rewrite::Scope::AllSizes,
                                                          Numerics::Unknown));
   ValidationOptions options;
@@ -435,6 +457,7 @@ Result<Validation> check_proof(const ProofCertificate& c, const io::Imported& a,
   options.sweep.threads = threads;
   options.sweep.constants = c.constants;
   ASSIGN_OR_RETURN(Validation v, Validator(a, b, options, stop).check(c.proof));
+  v.rules = basis;
   if (v.outputs.size() != c.outputs.size()) return error("the certificate is about other outputs");
   for (size_t k = 0; k < v.outputs.size(); ++k)
     if (v.outputs[k].verdict < c.outputs[k])

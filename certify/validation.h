@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "certify/basis.h"
 #include "certify/proof.h"
 #include "io/model.h"
 #include "rewrite/match/rule_index.h"
@@ -49,7 +50,10 @@ struct Validation {
   verify::Pair given;  ///< the models as they are, equal nodes joined
   verify::Pair pair;   ///< as it was swept last
   verify::SweepReport sweep;
+  Basis rules;  ///< of those that the proof uses
   Equivalence verdict() const;
+  /// Of the windows that the proof uses.
+  Basis windows() const;
   /// Were outputs left out for being suspect?
   bool postponed = false;
 };

@@ -12,6 +12,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 set(OPENSSL_USE_STATIC_LIBS ${REGRAFT_WHEEL})
 find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)  # digests
+find_package(ZLIB REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)         # used as a header
 if(REGRAFT_ONEDNN)
   find_package(OpenMP REQUIRED COMPONENTS CXX)  # what oneDNN's threads are
@@ -57,6 +58,5 @@ if(REGRAFT_STATIC)
     endforeach()
     set_property(TARGET ${target} PROPERTY IMPORTED_LOCATION ${REGRAFT_STATIC}/lib${name}.a)
   endforeach()
-  find_package(ZLIB REQUIRED)  # of protobuf
   set_property(TARGET protobuf::libprotobuf APPEND PROPERTY INTERFACE_LINK_LIBRARIES ZLIB::ZLIB)
 endif()

@@ -73,15 +73,20 @@ Result<Enumeration> Run::enumerate_grammar(ShapedOps& ops, int max_size, Bank& b
 
 void Run::collect(const Finding& finding) {
   if (!collector_.add(finding.rule, finding.signature)) return;
-  Rule forward = finding.rule;
-  forward.both = false;
-  auto merge = merge_of(forward, finding.signature, kShapeSeed);
-  if (merge && collector_.add(*merge, finding.signature)) ++report_.merges;
+  Rule rule = finding.rule;
+  rule.domain = {finding.signature};
+  for (Rule& way : directions(rule)) {
+    Signature signature = way.domain[0];
+    way.domain.clear();
+    auto merge = merge_of(way, signature, kShapeSeed);
+    if (merge && collector_.add(*merge, signature)) ++report_.merges;
+  }
 }
 
 void Run::add(const DistilCounts& c) {
   DistilCounts& d = report_.distilled;
   d.pairs += c.pairs;
+  d.renamed += c.renamed;
   d.alias += c.alias;
   d.renaming += c.renaming;
   d.common += c.common;
@@ -142,6 +147,9 @@ Status Run::minimise(Minimiser& minimiser) {
   }
   save(minimiser, position);
   if (position < minimiser.size()) report_.ended = Ended::Stopped;
+  if (report_.ended == Ended::Complete)
+    for (const auto& [number, signature] : minimiser.places(stop_))
+      collector_.note(*minimiser.rewrites().added()[number].rule, signature);
   return {};
 }
 
@@ -150,7 +158,7 @@ Status Run::grammar(const Grammar& grammar) {
   Judged t;
   t.ops = std::make_unique<ShapedOps>(grammar, options_.trials, options_.seed);
   RETURN_IF_ERROR(t.ops->load());
-  t.bank = std::make_unique<Bank>(kShapeSeed);
+  t.bank = std::make_unique<Bank>(kShapeSeed, grammar.compare);
   int size = std::max(1, options_.max_size + grammar.more);
   ASSIGN_OR_RETURN(Enumeration found, enumerate_grammar(*t.ops, size, *t.bank));
   if (found.ended == Ended::Stopped) return {};

@@ -63,14 +63,14 @@ struct Parts::Below {
   std::unique_ptr<Minimiser> minimiser;
   std::string tuples;              ///< that the graph has
   std::vector<std::string> rules;  ///< that the minimiser knows
-  explicit Below(uint64_t seed) : bank(seed) {}
+  Below() : bank(kShapeSeed) {}
 };
 
 Parts::Parts(Objects objects) : objects_(std::move(objects)) {}
 Parts::~Parts() = default;
 
 bool Parts::knows(const std::string& kind) {
-  return kind == "enumerate" || kind == "merge" || kind == "connect";
+  return kind == "enumerate" || kind == "merge" || kind == "connect" || kind == "judge";
 }
 
 Status Parts::prepare(const std::string& part) {
@@ -81,7 +81,7 @@ Status Parts::prepare(const std::string& part) {
   auto set = find_op_set(p.ops);
   if (!set || p.grammar >= set->grammars.size() || p.max_size < 1 || p.max_size > kMaxSize)
     return error("a part of no enumeration");
-  auto below = std::make_unique<Below>(p.seed);
+  auto below = std::make_unique<Below>();
   below->set = *std::move(set);
   below->ops = std::make_unique<ShapedOps>(below->set.grammars[p.grammar], p.trials, p.seed);
   RETURN_IF_ERROR(below->ops->load());
@@ -135,6 +135,12 @@ Result<std::string> Parts::perform(const Task& task) {
     return below_->enumerator->merge(partition, runs, objects_);
   }
   std::string tuples(in.text());
+  if (task.kind == "judge") {
+    std::string_view groups = in.text();
+    if (!in.at_end()) return none;
+    RETURN_IF_ERROR(learn(tuples, below_->rules));
+    return below_->minimiser->judge_for(groups);
+  }
   std::vector<std::string> rules = read_names(in);
   std::string_view groups = in.text();
   if (!in.at_end()) return none;

@@ -1,6 +1,7 @@
 #pragma once
 // Parts of `generate` that other processes do: shares of the last level of an enumeration, merges
-// of what they give, and the connecting of groups by the rules of a round.
+// of what they give, and the connecting of groups by the rules
+// of a round, and the judging of what stays apart.
 #include <memory>
 #include <string>
 

@@ -1,12 +1,16 @@
 #include "rewrite/candidates.h"
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <set>
 
 #include "base/check.h"
 #include "base/hash.h"
 #include "ir/graph/fold.h"
+#include "rewrite/neighbours.h"
 #include "rewrite/search/clean_up.h"
+#include "rewrite/search/greedy.h"
 #include "rewrite/search/replay.h"
 #include "rewrite/search/reporter.h"
 
@@ -14,9 +18,12 @@ namespace regraft::rewrite {
 
 namespace {
 
-constexpr double kShare = 0.25;  // of the budgets, for a search without one rule
-constexpr int kMostBlamed = 4;   // rules that one clean-up is done without
-constexpr int kLarge = 5000;     // nodes of a graph that one clean-up must do for
+constexpr double kShare = 0.25;        // of the budgets, for a search without one rule
+constexpr double kSearching = 0.7;     // of the time, for a search; the rest is for polishing
+constexpr int kMostBlamed = 4;         // rules that one clean-up is done without
+constexpr size_t kMostOmitted = 8;     // rules that one search is done without
+constexpr size_t kDrawsPerGraph = 10;  // walks for each neighbour that is asked for
+constexpr int kLarge = 5000;           // nodes of a graph that one clean-up must do for
 
 /// Equal for graphs that do the same with the same constants, which are not read: graphs that were
 /// made from one graph share them.
@@ -92,17 +99,52 @@ class Collector {
     ASSIGN_OR_RETURN(SearchReport report, cleaned(*start.graph, rules, model, options, searching));
     if (wanted_.cleaned && !start.before && found_.empty() && !searching.must_end())
       RETURN_IF_ERROR(keep(start, report, Kind::Cleaned));
-    if (!searching.must_end()) {
-      options.budget =
-          std::max<uint64_t>(options.budget - std::min(options.budget, report.candidates), 1);
-      SearchReport more = searcher_.search(report.best, rules, model, options, searching);
-      add_counts(report, more);
-      append(report, std::move(more), report.seconds - more.seconds);
+    std::optional<SearchReport> down;
+    if (wanted_.downhill && share == 1 && !descending().must_end()) {
+      down = report;
+      down->candidates = down->expanded = 0;  // counted already
+      descend(*down, rules, model, options);
+      if (!searching.must_end())
+        polish(*down, rules, model, price_, options, searching, wanted_.evaluations);
     }
+    if (!searching.must_end()) {
+      const double left = searching.seconds_left();
+      const Stop part = Stop::within(searching, std::isinf(left) ? 0 : kSearching * left);
+      go_on(report, searcher_, rules, model, options, part);
+    }
+    if (searching.out_of_time() && !down) descend(report, rules, model, options);
     if (!searching.must_end())
       polish(report, rules, model, price_, options, searching, portion(wanted_.evaluations, share));
     count(report);
-    return keep(start, std::move(report), Kind::Found);
+    RETURN_IF_ERROR(keep(start, std::move(report), Kind::Found));
+    if (!down) return {};
+    count(*down);
+    return keep(start, *std::move(down), Kind::Found);
+  }
+
+  /// Neighbours of the model and of what was found, each in turn, until there are as many graphs as
+  /// asked for.
+  Status add_neighbours(const Start& model_start, const RuleIndex& rules,
+                        const cost::CostModel& model) {
+    if (wanted_.neighbours <= 0) return {};
+    SearchReport nothing;
+    nothing.best = *model_start.graph;
+    nothing.cost_before = nothing.cost_after =
+        cost::graph_cost(model, nothing.best).total.microseconds;
+    ends_.push_back(std::move(nothing));
+    std::vector<std::unique_ptr<Neighbourhood>> around;
+    for (SearchReport& end : ends_)
+      around.push_back(
+          std::make_unique<Neighbourhood>(std::move(end), rules, model, options_, stop_));
+    ends_.clear();
+    const double most = wanted_.neighbours * price_(*model_start.graph);
+    const Stop drawing(stop_, wanted_.reserve - wanted_.drawing);
+    Rng rng(options_.seed);
+    const size_t draws = kDrawsPerGraph * wanted_.count;
+    for (size_t k = 0; k < draws && found_.size() < wanted_.count && !drawing.must_end(); ++k)
+      if (auto drawn = around[k % around.size()]->draw(rng))
+        RETURN_IF_ERROR(keep({model_start.graph}, *std::move(drawn), Kind::Found, most));
+    return {};
   }
 
   /// The rules on the way to the best graph, the most used first.
@@ -153,6 +195,27 @@ class Collector {
     return best.best.node_count() < report.best.node_count() ? best : report;
   }
 
+  /// Searches on from where the report ended.
+  static void go_on(SearchReport& report, const Searcher& searcher, const RuleIndex& rules,
+                    const cost::CostModel& model, SearchOptions options, const Stop& stop) {
+    options.budget =
+        std::max<uint64_t>(options.budget - std::min(options.budget, report.candidates), 1);
+    SearchReport more = searcher.search(report.best, rules, model, options, stop);
+    add_counts(report, more);
+    append(report, std::move(more), report.seconds - more.seconds);
+  }
+
+  const Stop& descending() const { return wanted_.descent ? *wanted_.descent : stop_; }
+
+  /// Downhill from where the report ended, whatever time a search has.
+  void descend(SearchReport& report, const RuleIndex& rules, const cost::CostModel& model,
+               const SearchOptions& options) const {
+    if (descending().must_end()) return;
+    const StopReason reason = stop_.out_of_time() ? StopReason::Time : StopReason::Exhausted;
+    go_on(report, Greedy(), rules, model, options, descending());
+    if (report.stop == StopReason::Exhausted) report.stop = reason;
+  }
+
   struct Prefix {
     size_t steps = 0;
     Graph graph;  ///< after these steps
@@ -189,8 +252,8 @@ class Collector {
     return result;
   }
 
-  /// Another candidate, unless it is known or the original.
-  Status keep(const Start& start, SearchReport report, Kind kind) {
+  /// Another candidate, unless it is known, the original, or its price is above `most`.
+  Status keep(const Start& start, SearchReport report, Kind kind, double most = INFINITY) {
     if (start.before) {
       SearchReport whole = *start.before;
       add_counts(whole, report);
@@ -200,10 +263,12 @@ class Collector {
     uint64_t identity = identity_of(report.best);
     if (!seen_.insert(identity).second) return {};  // a collision loses a candidate, no more
     ASSIGN_OR_RETURN(FoldReport folded, fold(report.best, wanted_.growth, stop_));
+    if (wanted_.neighbours > 0 && most == INFINITY) ends_.push_back(report);
     report.best = Graph();
     bool unchanged = identity == original_ && folded.folded.empty();
     if (unchanged && !(kind == Kind::Cleaned && wanted_.unchanged)) return {};
     double price = price_(folded.graph);
+    if (price > most) return {};
     found_.push_back({std::move(folded.graph), std::move(report), price, std::move(folded.folded),
                       kind == Kind::Cleaned, unchanged});
     return {};
@@ -232,6 +297,7 @@ class Collector {
   const CandidateOptions& wanted_;
   const Stop& stop_;
   std::vector<Candidate> found_;
+  std::vector<SearchReport> ends_;  // of searches, before folding, where neighbours are wanted
   SearchReport searches_;
   uint64_t original_;
   std::set<uint64_t> seen_;  // before folding
@@ -249,12 +315,13 @@ Result<Candidates> find_candidates(std::span<const Start> starts, const RuleInde
   if (wanted.cleaned && last.before) RETURN_IF_ERROR(all.add_cleaned(first, rules, *models[0]));
   for (const cost::CostModel* model : models)
     RETURN_IF_ERROR(all.add(model == models[0] ? last : first, rules, *model, 1));
-  size_t tries = wanted.count > 1 ? wanted.count : 0;
+  size_t tries = wanted.count > 1 ? std::min(wanted.count, kMostOmitted) : 0;
   for (const std::string& name : all.used_rules()) {
     if (tries-- == 0 || stop.must_end()) break;
     ASSIGN_OR_RETURN(RuleIndex fewer, without(rules, name));
     RETURN_IF_ERROR(all.add(last, fewer, *models[0], kShare));
   }
+  RETURN_IF_ERROR(all.add_neighbours(first, rules, *models[0]));
   return std::move(all).take();
 }
 

@@ -15,12 +15,18 @@ struct Candidate {
 };
 
 struct CandidateOptions {
-  size_t count = 1;              ///< how many at most
-  uint64_t evaluations = 2000;   ///< graphs priced while polishing one
-  int64_t growth = kFoldGrowth;  ///< bytes that made constants may add to a model
-  double reserve = 0;            ///< seconds of the time that are for what follows a search
-  bool cleaned = false;          ///< what the clean-up alone makes of the graph, too
-  bool unchanged = false;        ///< then also where that is the graph itself
+  size_t count = 1;               ///< how many at most
+  uint64_t evaluations = 2000;    ///< graphs priced while polishing one
+  int64_t growth = kFoldGrowth;   ///< bytes that made constants may add to a model
+  double reserve = 0;             ///< seconds of the time that are for what follows a search
+  double drawing = 0;             ///< of these seconds, those for drawing neighbours
+  bool cleaned = false;           ///< what the clean-up alone makes of the graph, too
+  bool downhill = false;          ///< what greedy descent alone makes of the cleaned graph, too
+  const Stop* descent = nullptr;  ///< what ends going downhill, which a search's time does not cut
+                                  ///< off; null: the same
+  double neighbours = 0;   ///< to make up the count, graphs that random moves lead to and whose
+                           ///< price is at most so many times the model's; 0: none
+  bool unchanged = false;  ///< then also where that is the graph itself
 };
 
 /// A graph that searches start from.
@@ -40,7 +46,8 @@ struct Candidates {
 /// first start. The clean-up's own candidate begins there. The searcher runs from the last start
 /// with the first cost model, from the first one with the others. Then, if more are asked for, it
 /// runs from the last start without one of the rules that made the best graph, each in turn: a rule
-/// that the cost model likes and the machine does not is so left out of some candidate. An Error
+/// that the cost model likes and the machine does not is so left out of some candidate. Last come
+/// neighbours of all these and of the model (neighbours.h), if asked for. An Error
 /// when a constant cannot be read. REQUIRES: graphs are acyclic; there is a start and a cost model.
 Result<Candidates> find_candidates(std::span<const Start> starts, const RuleIndex& rules,
                                    const std::vector<const cost::CostModel*>& models,

@@ -1,9 +1,10 @@
 #include "rewrite/portfolio.h"
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 
-#include "rewrite/search/annealing.h"
-#include "rewrite/search/backtracking.h"
+#include "rewrite/egraph/saturation.h"
 #include "rewrite/search/reporter.h"
 #include "rewrite/windows/windows.h"
 
@@ -11,7 +12,7 @@ namespace regraft::rewrite {
 
 namespace {
 
-constexpr uint64_t kRounds = 4;
+constexpr double kTurn = 0.5;  // of what is left, for one member
 
 class PortfolioRun {
  public:
@@ -19,64 +20,57 @@ class PortfolioRun {
                const SearchOptions& options, const Stop& stop)
       : rules_(rules), model_(model), options_(options), stop_(stop) {
     total_.best = g;
-    members_.push_back(std::make_unique<Windows>());
-    members_.push_back(std::make_unique<Backtracking>(true));
-    members_.push_back(std::make_unique<Annealing>());
+    members_.push_back(std::make_unique<Saturation>());
     members_.push_back(std::make_unique<Windows>());
   }
 
   SearchReport run() && {
-    auto start = std::chrono::steady_clock::now();
-    auto seconds = [&] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
-    for (uint64_t k = 0; k < kRounds; ++k) {
-      double before = seconds();
-      bool goes_on = round(k, before);
-      if (!goes_on) break;
-    }
+    size_t idle = 0;  // members that found nothing since the last that did
+    for (size_t k = 0; idle < members_.size() && (k == 0 || !over()); ++k)
+      idle = improves(*members_[k % members_.size()], k) ? 0 : idle + 1;
     total_.seconds = seconds();
+    if (auto reason = over()) total_.stop = *reason;
     return std::move(total_);
   }
 
  private:
-  /// False: there is no point in another round.
-  bool round(uint64_t k, double seconds_before) {
-    uint64_t left = options_.budget - total_.candidates;
-    SearchOptions share = options_;
-    share.budget = std::max<uint64_t>(left / (kRounds - k) / members_.size(), 1);
-    share.threads = 1;
-    share.verbosity = Verbosity::Quiet;
-    std::vector<SearchReport> reports(members_.size());
-    parallel_for(members_.size(), options_.threads, [&](size_t m) {
-      SearchOptions own = share;
-      own.seed = combine(options_.seed, k * members_.size() + m);
-      reports[m] = members_[m]->search(total_.best, rules_, model_, own, stop_);
-    });
-    if (k == 0) total_.cost_before = total_.cost_after = reports[0].cost_before;
-    auto best = std::min_element(reports.begin(), reports.end(), [](const auto& a, const auto& b) {
-      return a.cost_after < b.cost_after;
-    });
-    uint64_t looked = 0;
-    for (const SearchReport& r : reports) {
-      looked += r.candidates;
-      total_.expanded += r.expanded;
-      total_.duplicates += r.duplicates;
-      total_.rejected += r.rejected;
-      total_.peak_queue = std::max(total_.peak_queue, r.peak_queue);
-    }
-    bool improved = cheaper(best->cost_after, total_.cost_after);
-    total_.stop = best->stop;
-    if (improved) append(total_, std::move(*best), seconds_before);
-    total_.candidates += std::min(looked, left);
-    bool spent = total_.candidates >= options_.budget;
-    if (spent) total_.stop = StopReason::Budget;
-    if (stop_.out_of_memory()) total_.stop = StopReason::Memory;
-    if (stop_.out_of_time()) total_.stop = StopReason::Time;
-    if (stop_.requested()) total_.stop = StopReason::Interrupted;
-    return !spent && !stop_.must_end() && looked > 0;
+  double seconds() const {
+    return std::chrono::duration<double>(Reporter::Clock::now() - start_).count();
   }
 
+  std::optional<StopReason> over() const {
+    if (stop_.requested()) return StopReason::Interrupted;
+    if (stop_.out_of_time()) return StopReason::Time;
+    if (stop_.out_of_memory()) return StopReason::Memory;
+    if (total_.candidates >= options_.budget) return StopReason::Budget;
+    return std::nullopt;
+  }
+
+  /// Searches on from the best so far. False: nothing is cheaper.
+  bool improves(const Searcher& member, size_t turn) {
+    const double before = seconds(), left = stop_.seconds_left();
+    const uint64_t budget = options_.budget - total_.candidates;
+    SearchOptions share = options_;
+    share.budget =
+        std::max<uint64_t>(static_cast<uint64_t>(kTurn * static_cast<double>(budget)), 1);
+    share.seed = combine(options_.seed, turn);
+    const Stop part = Stop::within(stop_, std::isinf(left) ? 0 : kTurn * left);
+    SearchReport found = member.search(total_.best, rules_, model_, share, part);
+    if (turn == 0) total_.cost_before = total_.cost_after = found.cost_before;
+    const uint64_t looked = total_.candidates + found.candidates;
+    total_.expanded += found.expanded;
+    total_.duplicates += found.duplicates;
+    total_.rejected += found.rejected;
+    total_.left_out = std::max(total_.left_out, found.left_out);
+    total_.peak_queue = std::max(total_.peak_queue, found.peak_queue);
+    total_.stop = found.stop;
+    const bool improved = cheaper(found.cost_after, total_.cost_after);
+    if (improved) append(total_, std::move(found), before);
+    total_.candidates = looked;
+    return improved;
+  }
+
+  const Reporter::Clock::time_point start_ = Reporter::Clock::now();
   const RuleIndex& rules_;
   const cost::CostModel& model_;
   const SearchOptions& options_;

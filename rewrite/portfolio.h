@@ -4,9 +4,10 @@
 
 namespace regraft::rewrite {
 
-/// In rounds: each member starts from the best graph so far, on a share of the budget; the cheapest
-/// of their results is where the next round starts. Members of a round run on up to `threads`
-/// threads; the result does not depend on how many.
+/// Saturation and windows in turn, each from the best graph so far, until neither finds a cheaper
+/// one. A member gets half of what is left of the budget and of the time. Windows find what lies
+/// far apart in a large graph, e-graphs what several rules together make of a small one; each finds
+/// more where the other one was. Ends by itself.
 class Portfolio final : public Searcher {
  public:
   SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,

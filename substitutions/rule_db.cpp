@@ -18,14 +18,10 @@ namespace {
 constexpr std::string_view kMagic = "#regraft-rules ";
 constexpr std::string_view kSeal = "seal=";
 constexpr size_t kSealDigits = 32;
-constexpr int kFormat = 2;
 constexpr std::string_view kVerifyAgain = "run `regraft verify FILE -o FILE`";
 constexpr uintmax_t kMaxFileBytes = uintmax_t{1} << 30;
 
-bool proved(const Rule& r) {
-  return r.verdict.kind == VerdictKind::ProvedAllSizes ||
-         r.verdict.kind == VerdictKind::ProvedBounded;
-}
+bool proved(const Rule& r) { return r.verdict.kind >= VerdictKind::ProvedBounded; }
 
 Error at(const std::string& file, size_t line, size_t column, const std::string& what) {
   return error(file + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + what);
@@ -67,9 +63,10 @@ Status read_header(std::string_view line, const std::string& name, Admit admit, 
   version = version.substr(0, version.find(' '));
   if (version == "1" && admit != Admit::Candidates)
     return at(name, 1, 1, "sealed by an earlier version; " + std::string(kVerifyAgain));
-  if (version != "1" && version != std::to_string(kFormat))
-    return at(name, 1, kMagic.size() + 1, "this version of the format is not known; expected 2");
-  file.format = version == "1" ? 1 : kFormat;
+  for (int known : {1, kBeforeKernel, kFormat})
+    if (version == std::to_string(known)) file.format = known;
+  if (file.format == 0)
+    return at(name, 1, kMagic.size() + 1, "this version of the format is not known; expected 3");
   file.generator = field(line, "generator");
   file.prover = field(line, "prover");
   return {};
@@ -96,25 +93,34 @@ std::map<std::string_view, const OpDef*> operators_of(const Rule& rule) {
 }
 
 /// Of the rule, written as `text`.
-std::string seal_of(const Rule& rule, std::string_view text, const Meaning& meaning) {
+std::string seal_of(const Rule& rule, std::string_view text, const Meaning& meaning, int format) {
   Sha256 sha;
-  sha.text(kMagic).number(kFormat).text(text);
+  sha.text(kMagic).number(format).text(text);
   for (const auto& [name, op] : operators_of(rule)) sha.digest(meaning(*op));
   return hex(sha.finish()).substr(0, kSealDigits);
 }
 
+/// The text of the rule need not be canonical.
+bool fits(std::string_view seal, const Rule& rule, std::string_view text, int format) {
+  return seal == seal_of(rule, text, known_meaning, format) ||
+         seal == seal_of(rule, to_string(rule), known_meaning, format);
+}
+
 /// Error unless the claim of a proof is one that the verifier sealed, for the operators as they
-/// are. The text of the rule need not be canonical.
-Status check_claim(const Rule& rule, std::string_view text, std::string_view seal, int format) {
+/// are. A claim that was sealed before there was a kernel becomes one of the provers alone.
+Status check_claim(Rule& rule, std::string_view text, std::string_view seal, int format) {
   if (!proved(rule)) return {};
   std::string again = "; " + std::string(kVerifyAgain);
   if (format == 0) return error("claims a proof, but the file has no header" + again);
   if (seal.empty()) return error("claims a proof without a seal" + again);
-  if (seal != seal_of(rule, text, known_meaning) && seal != substitutions::seal_of(rule))
+  bool now = fits(seal, rule, text, kFormat);
+  if (!now && !fits(seal, rule, text, kBeforeKernel))
     return error(
         "the seal does not fit: the rule or the meaning of one of its operators was changed after "
         "the proof" +
         again);
+  if (!now && rule.verdict.kind == VerdictKind::ProvedAllSizes)
+    rule.verdict.kind = VerdictKind::ProvedSolver;
   if (rule.domain.empty()) return error("claims a proof without saying for which shapes" + again);
   return {};
 }
@@ -125,16 +131,18 @@ bool admitted(const Rule& rule, Admit admit) {
       return true;
     case Admit::Bounded:
       return proved(rule);
-    case Admit::AllSizes:
+    case Admit::Kernel:
       return rule.verdict.kind == VerdictKind::ProvedAllSizes;
+    case Admit::AllSizes:
+      return is_for_all_sizes(rule.verdict.kind);
   }
   return false;
 }
 
 }  // namespace
 
-std::string seal_of(const Rule& rule, const Meaning& meaning) {
-  return seal_of(rule, to_string(rule), meaning);
+std::string seal_of(const Rule& rule, const Meaning& meaning, int format) {
+  return seal_of(rule, to_string(rule), meaning, format);
 }
 
 Result<RuleFile> parse_rules(std::string_view text, const std::string& name, Admit admit) {

@@ -13,6 +13,10 @@
 
 namespace regraft::substitutions {
 
+/// Of what is written. Up to format 2, before there was a kernel, proved:all-sizes was said by the
+/// provers alone.
+constexpr int kFormat = 3, kBeforeKernel = 2;
+
 /// What a file says and holds.
 struct RuleFile {
   int format = 0;           ///< of the header; 0: there is none
@@ -24,14 +28,16 @@ struct RuleFile {
 
 /// Which rules a reader takes.
 enum class Admit : uint8_t {
-  AllSizes,    ///< proved:all-sizes only
+  Kernel,      ///< proved:all-sizes only: the kernel checked each proof
+  AllSizes,    ///< proved:solver as well: all sizes, by the provers alone
   Bounded,     ///< proved:bounded as well
   Candidates,  ///< all; verdicts are claims that nothing was done to check
 };
 
 /// Reads rules to use. An Error names file:line:column: a rule that does not parse or is not valid,
 /// a name that occurs twice, and (unless candidates are read) a file of an earlier format and a
-/// proved rule whose seal does not fit its text and the meaning of its operators. Seals guard
+/// proved rule whose seal does not fit its text and the meaning of its operators. A seal from
+/// before there was a kernel makes proved:all-sizes proved:solver. Seals guard
 /// against accidents and edits by hand, not against an adversary: verification anew is what
 /// re-proves a file.
 Result<RuleFile> read_rules(const std::string& path, Admit admit = Admit::AllSizes);
@@ -53,6 +59,6 @@ Status write_rules(const std::string& path, const RuleFile& file);
 using Meaning = std::function<Digest(const OpDef&)>;
 /// The seal of a rule: 32 hexadecimal digits of a SHA-256 digest of its canonical text (domain and
 /// verdict included) and of what each operator in it means. No other operator has a part in it.
-std::string seal_of(const Rule& rule, const Meaning& meaning = known_meaning);
+std::string seal_of(const Rule& rule, const Meaning& meaning = known_meaning, int format = kFormat);
 
 }  // namespace regraft::substitutions

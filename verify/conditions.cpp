@@ -257,7 +257,7 @@ class Finder {
     if (!numbers_agree(chosen)) return false;
     RuleInstance r = narrowed(chosen);
     ++proofs_;
-    if (prover_.prove(r).kind == VerdictKind::ProvedAllSizes) found_.push_back(chosen);
+    if (is_for_all_sizes(prover_.prove(r).kind)) found_.push_back(chosen);
     return true;
   }
   /// Wherever b is sampled, a holds.
@@ -312,7 +312,7 @@ std::optional<Rule> with_condition(const Rule& rule, const Signature& signature,
     auto read = instance_at(r, signature, options.assume);
     if (!read) return std::nullopt;
     SymbolicProver prover(limits_for(options.effort), stop);
-    if (prover.prove(*read).kind != VerdictKind::ProvedAllSizes) return std::nullopt;
+    if (!is_for_all_sizes(prover.prove(*read).kind)) return std::nullopt;
     return r;
   } catch (const PolyOverflow&) {
     return std::nullopt;

@@ -77,7 +77,13 @@ NumericVerdict joined(const NumericVerdict& a, const NumericVerdict& b) {
   return b.kind != Numerics::Unknown && b.kind < a.kind ? b : a;
 }
 
-void join_numerics(Rule& rule, const Rule& other) {
+/// One is proved where both are as the other is.
+void join_verdicts(Rule& rule, const Rule& other) {
+  if (other.verdict.kind < rule.verdict.kind) rule.verdict = other.verdict;
+}
+
+void join_findings(Rule& rule, const Rule& other) {
+  join_verdicts(rule, other);
   rule.numerics = joined(rule.numerics, other.numerics);
   rule.numerics_back = joined(rule.numerics_back, other.numerics_back);
 }
@@ -89,14 +95,14 @@ bool absorb(Rule& earlier, const Rule& later) {
   if (!same_way && directed_key(earlier) != directed_key(turned)) return false;
   if (same_way ? earlier.both == later.both : earlier.both && later.both) {
     add_signatures(earlier, turned);
-    join_numerics(earlier, turned);
+    join_findings(earlier, turned);
     return true;
   }
   bool covered =
       (later.both || includes(earlier, turned)) && (earlier.both || includes(turned, earlier));
   if (!covered) return false;
   add_signatures(earlier, turned);
-  join_numerics(earlier, turned);
+  join_findings(earlier, turned);
   earlier.both = true;
   return true;
 }
@@ -129,7 +135,7 @@ Joined join_proved(std::span<const Rule> rules) {
   std::map<std::string, std::vector<size_t>> alike;  // by key, both directions
   for (const Rule& r : rules) {
     result.places.push_back(result.rules.size());
-    if (r.verdict.kind == VerdictKind::ProvedAllSizes) {
+    if (is_for_all_sizes(r.verdict.kind)) {
       auto& earlier = alike[undirected_key(r)];
       auto it = std::find_if(earlier.begin(), earlier.end(),
                              [&](size_t k) { return absorb(result.rules[k], r); });

@@ -23,8 +23,13 @@ struct AtSignature {
 
 class FamilyJudge {
  public:
-  FamilyJudge(const VerifyOptions& options, const Stop* stop, const JudgeMember& judge)
-      : options_(options), stop_(stop), judge_(judge), prover_(limits_for(options.effort), stop) {}
+  FamilyJudge(const VerifyOptions& options, const Stop* stop, const JudgeMember& judge,
+              const ProveMember& replays)
+      : options_(options),
+        stop_(stop),
+        judge_(judge),
+        replays_(replays),
+        prover_(limits_for(options.effort), stop) {}
 
   AtSignature at(const Rule& directed, const Signature& signature) {
     AtSignature r;
@@ -87,15 +92,15 @@ class FamilyJudge {
     if (!instance) return refused(m, instance.error().message, r);
     if (number >= kJudgedFully && number % kJudgedEvery != 0) {
       ++counters_.instances;
-      Verdict v = prover_.prove(*instance);
-      counters_.proofs += v.kind == VerdictKind::ProvedAllSizes;
-      if (v.kind == VerdictKind::ProvedAllSizes) return true;
+      bool proved = replays_(m.rule, *instance) || is_for_all_sizes(prover_.prove(*instance).kind);
+      counters_.proofs += proved;
+      if (proved) return true;
     }
     r.empty = has_no_sizes(*instance);
     if (r.empty) return true;
     Finding f = judge_(m.rule);
     add_counters(counters_, f.counters);
-    if (f.rule.verdict.kind == VerdictKind::ProvedAllSizes) return true;
+    if (is_for_all_sizes(f.rule.verdict.kind)) return true;
     r.reason = "at " + to_string(m) + ": " + f.rule.verdict.detail;
     if (f.rule.verdict.kind != VerdictKind::Refuted) return false;
     f.refutation = r.reason;
@@ -115,6 +120,7 @@ class FamilyJudge {
   const VerifyOptions& options_;
   const Stop* stop_;
   const JudgeMember& judge_;
+  const ProveMember& replays_;
   SymbolicProver prover_;
   VerifyCounters counters_;
 };
@@ -179,7 +185,7 @@ class Judgement {
   void conclude() {
     out_.rule.numerics = out_.rule.numerics_back = {};
     if (!out_.rule.domain.empty())
-      out_.rule.verdict = {VerdictKind::ProvedAllSizes, {}};
+      out_.rule.verdict = {VerdictKind::ProvedSolver, {}};
     else if (!out_.refutation.empty() && !unknown_)
       out_.rule.verdict = {VerdictKind::Refuted, out_.refutation};
     else
@@ -196,8 +202,8 @@ class Judgement {
 }  // namespace
 
 Finding judge_family(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
-                     const JudgeMember& judge) {
-  FamilyJudge members(options, stop, judge);
+                     const JudgeMember& judge, const ProveMember& replays) {
+  FamilyJudge members(options, stop, judge, replays);
   Finding f = Judgement(candidate, members).run();
   f.counters = members.counters();
   return f;

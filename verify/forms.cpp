@@ -39,13 +39,13 @@ class FormsVerifier {
     if (must_end(&stop_)) {
       out_.matched = {VerdictKind::Unknown, "interrupted"};
     } else if (out_.forms_proved == m.forms.size() && !m.forms.empty()) {
-      out_.matched = {VerdictKind::ProvedAllSizes, {}};
+      out_.matched = {VerdictKind::ProvedSolver, {}};
     } else if (out_.forms_refuted > 0) {
       out_.matched = {VerdictKind::Refuted, counterexample_};
     } else {
       out_.matched = {VerdictKind::Unknown, reason_.empty() ? "no form fits" : reason_};
     }
-    if (out_.matched.kind != VerdictKind::ProvedAllSizes) conclude();
+    if (!is_for_all_sizes(out_.matched.kind)) conclude();
     return std::move(out_);
   }
 
@@ -56,7 +56,7 @@ class FormsVerifier {
     if (!instance) return set_reason(form, instance.error().message);
     if (refuted(form, *instance, plain ? kPlainTrials : kTrials)) return;
     Verdict v = prover_.prove(*instance);
-    if (v.kind != VerdictKind::ProvedAllSizes) return set_reason(form, v.detail);
+    if (!is_for_all_sizes(v.kind)) return set_reason(form, v.detail);
     if (plain && !confirmed(*instance)) return set_reason(form, "provers disagree");
     ++out_.forms_proved;
     plain_ok_ = plain_ok_ || plain;
@@ -89,7 +89,7 @@ class FormsVerifier {
   }
 
   void conclude() {
-    bool meant = out_.meant.rule.verdict.kind == VerdictKind::ProvedAllSizes;
+    bool meant = is_for_all_sizes(out_.meant.rule.verdict.kind);
     if (!plain_ok_ && !meant) return;
     if (!plain_ok_ && !meaning_.empty()) out_.conditions.push_back(meaning_);
     if (!plain_ok_ && !out_.meant.condition.empty())

@@ -30,7 +30,8 @@ struct MatchedFinding {
   /// The rule as it is meant, with the conditions under which it holds there: what may be used.
   /// Not judged where that is not needed.
   Finding meant;
-  /// ProvedAllSizes: all forms are. Refuted: one is, with its counterexample. Else Unknown.
+  /// ProvedSolver: all forms are, by the provers. Refuted: one is, with its counterexample. Else
+  /// Unknown.
   Verdict matched;
   /// Under which it is proved nevertheless: what the rule means beyond its first form and the
   /// condition found for it, then "no broadcasting" or in how many ways it may be. Empty when

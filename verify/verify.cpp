@@ -7,193 +7,17 @@
 #include <set>
 
 #include "base/resources.h"
-#include "ir/algebra/scan.h"
 #include "ir/rule/family.h"
 #include "verify/conditions.h"
 #include "verify/distinct.h"
 #include "verify/families.h"
-#include "verify/prove/prover.h"
-#include "verify/refute/bounded.h"
-#include "verify/refute/refute.h"
+#include "verify/one_direction.h"
 #include "verify/signatures.h"
 
 namespace regraft::verify {
 namespace {
 
-constexpr size_t kFieldTrials = 10;
-constexpr size_t kLargerTrials = 35;  // of what was not proved
-constexpr int64_t kLargerSpread = 6;
-constexpr uint64_t kDoubtfulRounds = 4;
-constexpr int64_t kConfirmElements = 300;     // that the second prover looks at after a proof
-constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
-constexpr size_t kUnknownBeforeGivingUp = 4;
-
-/// True when the size n of `wide` covers what `narrow` says: same ranks, and every 1 of narrow is a
-/// 1 or an n of wide, which asks no more of the sizes than narrow does.
-bool covers(const Candidate& wide, const Candidate& narrow) {
-  Substitution ones;
-  for (size_t v = 0; v < wide.signature.size(); ++v) {
-    const std::string &w = wide.signature[v], &n = narrow.signature[v];
-    if (w.size() != n.size() || (w == "-") != (n == "-")) return false;
-    for (size_t d = 0; d < w.size(); ++d) {
-      if (w[d] == n[d]) continue;
-      if (w[d] != 'n') return false;
-      ones[*wide.instance.sizes[v][d]] = Poly(1);
-    }
-  }
-  std::set<std::string> said;
-  for (const Formula& f : narrow.instance.requires_lhs) said.insert(to_string(f));
-  Conjunction asked = substitute(wide.instance.requires_lhs, ones);
-  return std::all_of(asked.begin(), asked.end(),
-                     [&](auto& f) { return said.count(to_string(f)) > 0; });
-}
-
-class RuleVerifier {
- public:
-  RuleVerifier(const Rule& candidate, const VerifyOptions& options, const Stop* stop)
-      : options_(options), stop_(stop), symbolic_(limits_for(options.effort), stop) {
-    out_.rule = candidate;
-    out_.rule.domain.clear();
-    out_.rule.verdict = {};
-  }
-
-  Finding run(const std::vector<Signature>& wanted) {
-    std::vector<Candidate> candidates = instances(wanted);
-    judge_all(candidates);
-    bool nothing_fits = candidates.empty();
-    bool all_proved = proved_.size() == wanted.size();
-    if (!wanted.empty() && all_proved && options_.domains == Domains::Widened)
-      judge_all(candidate_signatures(out_.rule, options_.signatures));
-    conclude(nothing_fits);
-    out_.counters.solver = symbolic_.stats();
-    return std::move(out_);
-  }
-
- private:
-  void judge_all(const std::vector<Candidate>& candidates) {
-    for (const Candidate& c : candidates) {
-      if (must_end(stop_)) return;
-      if (proved_.empty() && refuted_ >= kRefutedBeforeGivingUp) return;
-      if (unknown_ >= kUnknownBeforeGivingUp) return;
-      bool known =
-          std::any_of(proved_.begin(), proved_.end(), [&](auto& p) { return covers(p, c); });
-      if (!known) judge(c);
-    }
-  }
-  std::vector<Candidate> instances(const std::vector<Signature>& wanted) {
-    if (wanted.empty()) return candidate_signatures(out_.rule, options_.signatures);
-    std::vector<Candidate> r;
-    for (const Signature& s : wanted) {
-      auto instance = instance_at(out_.rule, s, options_.assume);
-      if (instance)
-        r.push_back({s, *std::move(instance)});
-      else
-        reason_ = instance.error().message;
-    }
-    return r;
-  }
-
-  /// Numbers, then the proof for all sizes, then the second prover.
-  void judge(const Candidate& c) {
-    ++out_.counters.instances;
-    std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
-    NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed, wanted());
-    if (refuted(c, numbers)) return;
-    Verdict all = symbolic_.prove(c.instance);
-    if (all.kind == VerdictKind::ProvedAllSizes) {
-      if (confirmed(c)) {
-        ++out_.counters.proofs;
-        proved_.push_back(c);
-      }
-      return;
-    }
-    if (refuted_at_larger_sizes(c, numbers)) return;
-    ++unknown_;
-    if (reason_.empty()) reason_ = all.detail;
-    if (numbers.trials == 0 || numbers.suspicion) return;
-    tested_ = true;
-    Verdict some = TermsProver(options_.seed).prove(c.instance);
-    if (some.kind != VerdictKind::ProvedBounded) {
-      if (unknown_ == 1) reason_ += "; at given shapes: " + some.detail;
-      return;
-    }
-    shapes_ += (shapes_.empty() ? "" : "; ") + some.detail;
-    bounded_.push_back(c.signature);
-  }
-
-  /// What was not proved is tried at more and larger sizes; longer where something says that it is
-  /// false: the field, or another signature.
-  bool refuted_at_larger_sizes(const Candidate& c, const NumericCheck& before) {
-    size_t trials = kLargerTrials * (c.instance.real_symbols.empty() ? 1 : 5);
-    bool doubtful = refuted_ > 0 || before.suspicion;
-    for (uint64_t round = 0; round < (doubtful ? kDoubtfulRounds : 1); ++round) {
-      uint64_t seed = options_.seed + round;
-      NumericCheck more = check_numbers(
-          c.instance, sample_sizes(c.instance, seed, trials, kLargerSpread), seed, wanted());
-      if (refuted(c, more)) return true;
-      doubtful = doubtful || more.suspicion;
-    }
-    return false;
-  }
-  /// The first counterexample is shown.
-  Counterexamples wanted() const {
-    return refuted_ == 0 ? Counterexamples::Small : Counterexamples::Any;
-  }
-  bool refuted(const Candidate& c, const NumericCheck& numbers) {
-    if (!numbers.counterexample) return false;
-    if (refuted_++ == 0) {
-      out_.refutation = describe(c.instance, *numbers.counterexample);
-      out_.counterexample = numbers.counterexample;
-      out_.refuted = out_.rule;
-    }
-    return true;
-  }
-
-  /// The second prover finds no small shape at which the polynomials differ.
-  bool confirmed(const Candidate& c) {
-    BoundedReport second = compare_bounded(c.instance, options_.seed, kConfirmElements);
-    if (second.answer != TermsAnswer::Different) return true;
-    ++unknown_;
-    ++out_.counters.disagreements;
-    reason_ = "provers disagree at " + second.detail;
-    return false;
-  }
-
-  void conclude(bool nothing_fits) {
-    Rule& r = out_.rule;
-    if (!proved_.empty()) {
-      for (const Candidate& c : proved_) r.domain.push_back(c.signature);
-      r.verdict = {VerdictKind::ProvedAllSizes, {}};
-    } else if (!bounded_.empty()) {
-      r.domain = bounded_;
-      r.verdict = {VerdictKind::ProvedBounded, shapes_};
-    } else if (refuted_ > 0 && unknown_ == 0) {
-      r.verdict = {VerdictKind::Refuted, out_.refutation};
-    } else if (must_end(stop_)) {
-      r.verdict = {VerdictKind::Unknown, "interrupted"};
-    } else if (nothing_fits) {
-      r.verdict = {VerdictKind::Unknown, reason_.empty() ? "no signature fits" : reason_};
-    } else {
-      r.verdict = {VerdictKind::Unknown,
-                   reason_ + (tested_ ? " (no difference found in tests)" : "")};
-    }
-  }
-
-  const VerifyOptions& options_;
-  const Stop* stop_;
-  SymbolicProver symbolic_;
-  Finding out_;
-  std::vector<Candidate> proved_;
-  std::vector<Signature> bounded_;
-  size_t refuted_ = 0, unknown_ = 0;
-  bool tested_ = false;
-  std::string reason_, shapes_;
-};
-
-bool is_proved(const Rule& r) {
-  return r.verdict.kind == VerdictKind::ProvedAllSizes ||
-         r.verdict.kind == VerdictKind::ProvedBounded;
-}
+bool is_proved(const Rule& r) { return regraft::is_proved(r.verdict.kind); }
 
 /// Signatures at which a condition is looked for: refuted ones that the rule is meant for, or, when
 /// nothing is said and nothing is proved, the usual ones.
@@ -221,8 +45,8 @@ std::set<std::string> asked_at(const Rule& rule, const Signature& s) {
 /// More is proved, and nothing is lost: a condition holds at all signatures, and must say nothing
 /// new at those where it is not needed.
 bool improves(const Rule& narrowed, const Rule& plain) {
-  if (narrowed.verdict.kind != VerdictKind::ProvedAllSizes) return false;
-  if (plain.verdict.kind != VerdictKind::ProvedAllSizes) return true;
+  if (!is_for_all_sizes(narrowed.verdict.kind)) return false;
+  if (!is_for_all_sizes(plain.verdict.kind)) return true;
   return narrowed.domain.size() > plain.domain.size() &&
          narrowed.real_where.size() == plain.real_where.size() &&
          std::all_of(plain.domain.begin(), plain.domain.end(), [&](const Signature& s) {
@@ -232,34 +56,16 @@ bool improves(const Rule& narrowed, const Rule& plain) {
          });
 }
 
-/// One direction of a rule as it is.
-Finding judge_as_given(const Rule& rule, const VerifyOptions& options, const Stop* stop) {
-  return RuleVerifier(rule, options, stop).run(rule.domain);
-}
-
-/// What was added to the conditions of another rule.
-std::string text_of_conditions(const Rule& rule, const Rule& before) {
-  std::string s;
-  auto add = [&](const std::string& a, Relation r, const std::string& b) {
-    s += (s.empty() ? "" : ",") + a + std::string(text_of(r)) + b;
-  };
-  for (size_t k = before.where.size(); k < rule.where.size(); ++k)
-    add(text::print(rule.where[k].first), rule.where[k].relation,
-        text::print(rule.where[k].second));
-  for (size_t k = before.real_where.size(); k < rule.real_where.size(); ++k)
-    add(rule.real_where[k].first, rule.real_where[k].relation, rule.real_where[k].second);
-  return s;
-}
-
 /// One direction of a rule; where it does not hold and that is wanted, under a condition.
-Finding judge_directed(const Rule& rule, const VerifyOptions& options, const Stop* stop) {
-  Finding plain = judge_as_given(rule, options, stop);
+Finding judge_directed(const Rule& rule, const VerifyOptions& options, const Stop* stop,
+                       Replayer& replayer, ValueProofs* values = nullptr) {
+  Finding plain = judge_as_given(rule, options, stop, replayer, values);
   bool wanted = options.conditions == Conditions::Found && plain.counterexample.has_value();
   if (!wanted) return plain;
   for (const Signature& s : for_conditions(rule, plain)) {
     auto narrowed = with_condition(rule, s, options, stop);
     if (!narrowed) continue;
-    Finding f = judge_as_given(*narrowed, options, stop);
+    Finding f = judge_as_given(*narrowed, options, stop, replayer, values);
     if (!improves(f.rule, plain.rule)) continue;
     add_counters(f.counters, plain.counters);
     f.counterexample = std::move(plain.counterexample);
@@ -283,8 +89,9 @@ Finding& better(Finding& forward, Finding& backward) {
 /// Judges a rule in both directions.
 class BothWays {
  public:
-  BothWays(const Rule& candidate, const VerifyOptions& options, const Stop* stop)
-      : options_(options), stop_(stop), candidate_(candidate) {}
+  BothWays(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
+           Replayer& replayer)
+      : options_(options), stop_(stop), replayer_(replayer), candidate_(candidate) {}
 
   Finding run() {
     std::vector<Rule> wanted = directions(candidate_);
@@ -309,7 +116,7 @@ class BothWays {
   Finding judged(const Rule& rule, Domains domains) {
     VerifyOptions o = options_;
     o.domains = domains;
-    Finding j = judge_directed(rule, o, stop_);
+    Finding j = judge_directed(rule, o, stop_, replayer_, &values_);
     add_counters(out_.counters, j.counters);
     return j;
   }
@@ -342,11 +149,14 @@ class BothWays {
 
   const VerifyOptions& options_;
   const Stop* stop_;
+  Replayer& replayer_;
   const Rule& candidate_;
+  ValueProofs values_;
   Finding out_;
 };
 
-Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
+Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
+                   Replayer& replayer) {
   if (Status s = validate(candidate); !s) {
     Finding j;
     j.rule = candidate;
@@ -355,48 +165,44 @@ Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const St
     return j;
   }
   VerifyOptions o = options;  // what is said to be proved has been widened before
-  if (candidate.verdict.kind == VerdictKind::ProvedAllSizes) o.domains = Domains::Given;
+  if (is_for_all_sizes(candidate.verdict.kind)) o.domains = Domains::Given;
   if (is_family(candidate)) {
     o.domains = Domains::Given;
     o.conditions = Conditions::AsGiven;
-    return judge_family(candidate, o, stop,
-                        [&](const Rule& member) { return judge_as_given(member, o, stop); });
+    return judge_family(
+        candidate, o, stop,
+        [&](const Rule& member) { return judge_as_given(member, o, stop, replayer); },
+        [&](const Rule& member, const RuleInstance& instance) {
+          return o.assume == Assume::LeftSide &&
+                 replayer.accepts(member, member.domain[0], instance);
+        });
   }
-  return candidate.both ? BothWays(candidate, o, stop).run() : judge_directed(candidate, o, stop);
+  return candidate.both ? BothWays(candidate, o, stop, replayer).run()
+                        : judge_directed(candidate, o, stop, replayer);
+}
+
+/// What the provers say is for all sizes is so by the kernel if it accepts every proof.
+void ask_kernel(Finding& f, const Answers& known, const Stop* stop) {
+  const double start = thread_seconds();
+  DerivedRule derived = derive_rule(f.rule, known, stop);
+  f.counters.deriving = thread_seconds() - start;
+  f.counters.kernel_proofs = derived.proofs;
+  f.counters.kernel_checked = derived.proofs - derived.prover_only.size();
+  f.prover_only = std::move(derived.prover_only);
+  f.derivations = std::move(derived.answers);
+  if (f.prover_only.empty()) f.rule.verdict.kind = VerdictKind::ProvedAllSizes;
 }
 
 }  // namespace
 
-void add_counters(VerifyCounters& total, const VerifyCounters& c) {
-  total.instances += c.instances;
-  total.proofs += c.proofs;
-  total.disagreements += c.disagreements;
-  total.solver += c.solver;
-}
-
-void count_verdict(VerifyCounters& c, VerdictKind kind) {
-  switch (kind) {
-    case VerdictKind::ProvedAllSizes:
-      ++c.proved;
-      return;
-    case VerdictKind::ProvedBounded:
-      ++c.bounded;
-      return;
-    case VerdictKind::Tested:
-      ++c.tested;
-      return;
-    case VerdictKind::Refuted:
-      ++c.refuted;
-      return;
-    case VerdictKind::Unknown:
-      ++c.unknown;
-      return;
-  }
-}
-
 Finding examine(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
   double start = thread_seconds();
-  Finding f = judge_rule(candidate, options, stop);
+  Replayer replayer(candidate, must_end(stop) ? nullptr : options.derivations);
+  Finding f = judge_rule(candidate, options, stop, replayer);
+  for (const auto& [key, derivation] : replayer.answers())
+    f.counters.replayed += derivation.has_value();
+  if (is_for_all_sizes(f.rule.verdict.kind) && options.assume == Assume::LeftSide)
+    ask_kernel(f, replayer.answers(), stop);
   f.milliseconds = 1e3 * (thread_seconds() - start);
   if (is_proved(f.rule)) f.numerics = judge_numerics(f.rule, options.seed);
   f.rule.numerics = f.numerics.forward;
@@ -406,66 +212,6 @@ Finding examine(const Rule& candidate, const VerifyOptions& options, const Stop*
 
 Rule verify_rule(const Rule& candidate, const VerifyOptions& options) {
   return examine(candidate, options).rule;
-}
-
-namespace {
-
-/// From the store, or judged and kept there.
-Finding find_or_examine(const Rule& rule, const VerifyOptions& options, const Stop& stop,
-                        const VerdictStore& store) {
-  if (store.find)
-    if (auto known = store.find(rule)) return *std::move(known);
-  Finding f = examine(rule, options, &stop);
-  if (store.keep && !must_end(&stop)) store.keep(rule, f);
-  return f;
-}
-
-}  // namespace
-
-VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions& options,
-                          const Stop& stop, const VerdictStore& store) {
-  auto start = std::chrono::steady_clock::now();
-  double cpu = cpu_seconds();
-  VerifyReport report;
-  report.counters.candidates = candidates.size();
-  Distinct distinct = distinct_rules(candidates);
-  const std::vector<Rule>& rules = distinct.rules;
-  report.counters.duplicates = distinct.duplicates;
-  report.counters.trivial = distinct.trivial;
-  report.places = std::move(distinct.places);
-  report.findings.resize(rules.size());
-  Progress progress("verify", "rules", rules.size(), options.verbosity);
-  std::atomic<uint64_t> proved{0};
-  int threads = options.threads > 0 ? options.threads : default_threads();
-  parallel_for(rules.size(), threads, [&](size_t k) {
-    Finding& f = report.findings[k] = find_or_examine(rules[k], options, stop, store);
-    proved += f.rule.verdict.kind == VerdictKind::ProvedAllSizes;
-    progress.note(fmt::format("{} proved", proved.load()));
-    progress.add();
-  });
-  std::vector<Rule> judged;
-  for (const Finding& f : report.findings) {
-    add_counters(report.counters, f.counters);
-    report.counters.conditional += !f.condition.empty();
-    judged.push_back(f.rule);
-  }
-  Joined joined = join_proved(judged);
-  report.rules = std::move(joined.rules);
-  report.joined = std::move(joined.places);
-  report.counters.joined = judged.size() - report.rules.size();
-  for (const Rule& r : report.rules) {
-    count_verdict(report.counters, r.verdict.kind);
-    report.counters.reversible += r.both && is_proved(r);
-    if (is_proved(r)) {
-      ++report.counters.numerics[r.numerics.kind];
-      if (r.both) ++report.counters.numerics[r.numerics_back.kind];
-    }
-  }
-  report.interrupted = must_end(&stop);
-  report.counters.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.counters.cpu_seconds = cpu_seconds() - cpu;
-  return report;
 }
 
 }  // namespace regraft::verify

@@ -10,9 +10,10 @@
 #include "base/progress.h"
 #include "ir/rule/rule.h"
 #include "verify/arithmetic/solver.h"
-#include "verify/instance.h"
+#include "verify/derivations/derive_rules.h"
 #include "verify/numerics/numerics.h"
 #include "verify/refute/counterexample.h"
+#include "verify/replay/instance.h"
 
 namespace regraft::verify {
 
@@ -37,6 +38,8 @@ struct VerifyOptions {
   Domains domains = Domains::Widened;
   Assume assume = Assume::LeftSide;  ///< BothSides: with Domains::Given, of directed rules
   Conditions conditions = Conditions::AsGiven;
+  /// Tried before the prover, which is asked where the kernel refuses them; nullptr: none.
+  const DerivationBook* derivations = nullptr;
   Verbosity verbosity = Verbosity::Normal;
 };
 
@@ -45,11 +48,16 @@ struct VerifyCounters {
   uint64_t candidates = 0, duplicates = 0, trivial = 0;
   uint64_t joined = 0;  ///< proved candidates that another proved rule states as well
   uint64_t proved = 0, bounded = 0, tested = 0, refuted = 0, unknown = 0;
-  uint64_t reversible = 0;     ///< of the proved ones, in both directions
-  uint64_t conditional = 0;    ///< of the proved ones, under a condition that was found
-  uint64_t instances = 0;      ///< rules at one signature that were looked at
-  uint64_t proofs = 0;         ///< of them, proved for all sizes
-  uint64_t disagreements = 0;  ///< proofs that the second prover did not confirm
+  uint64_t by_provers = 0;      ///< of the proved ones, by the provers alone: proved:solver
+  uint64_t reversible = 0;      ///< of the proved ones, in both directions
+  uint64_t conditional = 0;     ///< of the proved ones, under a condition that was found
+  uint64_t instances = 0;       ///< rules at one signature that were looked at
+  uint64_t proofs = 0;          ///< of them, proved for all sizes
+  uint64_t kernel_proofs = 0;   ///< of the rules proved for all sizes: proofs there are to check,
+  uint64_t kernel_checked = 0;  ///< and those of which the kernel accepted a derivation
+  double deriving = 0;          ///< seconds of CPU that looking for these and checking them took
+  uint64_t replayed = 0;        ///< of the instances proved, by a derivation that was at hand
+  uint64_t disagreements = 0;   ///< proofs that the second prover did not confirm
   /// Directions of proved rules, by what they do in floating point.
   std::map<Numerics, uint64_t> numerics;
   OracleStats solver;
@@ -66,6 +74,10 @@ struct Finding {
   Rule refuted;             ///< the directed rule that it is of, when there is one
   std::string refutation;   ///< the same in words; empty when there is none
   NumericsReport numerics;  ///< of a proved rule, which has its verdicts
+  /// Of a rule proved for all sizes: proofs that the kernel did not accept, and where the search
+  /// for a derivation ended.
+  std::vector<std::pair<std::string, std::string>> prover_only;
+  Answers derivations;  ///< what it accepted or not; empty in a finding that was kept in a store
   VerifyCounters counters;
   double milliseconds = 0;  ///< of its thread's CPU, without the numerics
 };
@@ -92,10 +104,12 @@ struct VerifyReport {
 
 /// Tries the rule's own domain, or else the usual signatures; a signature that a proved one covers
 /// (1 is a size) is not listed. ProvedAllSizes: `domain` has the signatures proved for all sizes,
-/// at least one; ProvedBounded: those proved at sample shapes. Signatures that are refuted or
-/// unknown are left out. A reversible rule keeps the signatures at which both directions are
-/// proved; when there are none it becomes the better direction, directed. Refuted: no signature
-/// held, with a counterexample. Deterministic for given options (threads do not matter).
+/// at least one, and the kernel accepted a derivation of every proof (proofs.h has them);
+/// ProvedSolver: the same, but it did not; ProvedBounded: those proved at sample shapes. Signatures
+/// that are refuted or unknown are left out. A reversible rule keeps the signatures at which both
+/// directions are proved; when there are none it becomes the better direction, directed. Refuted:
+/// no signature held, with a counterexample. Deterministic for given options (threads do not
+/// matter).
 Rule verify_rule(const Rule& candidate, const VerifyOptions& options);
 /// The same with all that was found.
 Finding examine(const Rule& candidate, const VerifyOptions& options, const Stop* stop = nullptr);

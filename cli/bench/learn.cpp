@@ -1,5 +1,5 @@
 // Runs policies and searches that learned nothing: the same engine, rules, costs and limits. What
-// the runs say is bench/learn_scores.py's business.
+// the runs say is bench/learn/learn_scores.py's business.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -215,7 +215,7 @@ json to_json(const std::vector<GraphRuns>& graphs, const std::vector<Method>& me
 
 Status bench(const BenchFlags& flags) {
   Setting setting;
-  ASSIGN_OR_RETURN(setting.rules, load_rules({flags.rules, {}, false}));
+  ASSIGN_OR_RETURN(setting.rules, load_rules({.files = flags.rules}));
   ASSIGN_OR_RETURN(setting.cost, choose_cost(flags.cost));
   setting.digest = digest_of(setting.rules, *setting.cost.model);
   ASSIGN_OR_RETURN(auto methods, bench_methods({flags.policies, flags.methods}, setting.rules));

@@ -32,6 +32,8 @@ constexpr Plain kPlain[] = {
     {"beam", "beam", 1.05, false},
     {"annealing", "annealing", 1.05, true},
     {"mcts", "mcts", 1.05, true},
+    {"saturation", "saturation", 1.05, false},
+    {"portfolio", "portfolio", 1.05, true},
 };
 
 /// Policies of one name, each with its label.

@@ -1,5 +1,5 @@
 // Writes the atlas of a rule database.
-#include "cli/pages/atlas.h"
+#include "cli/pages/atlas/atlas.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "base/host.h"
 #include "base/parallel.h"
 #include "base/printable.h"
+#include "cli/derivations/kernel_report.h"
 #include "cli/support/commands.h"
 #include "cli/support/model_files.h"
 #include "cli/support/profiles.h"
@@ -36,7 +37,7 @@ Result<std::vector<Family>> read_families(const std::vector<std::string>& files)
     ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, substitutions::Admit::Bounded));
     if (file.left_out > 0)
       tell(fmt::format("{}: {} rules that are not proved are left out", path, file.left_out));
-    families.push_back({family_name(path, families), std::move(file)});
+    families.push_back({family_name(path, families), std::move(file), book_beside(path)});
   }
   if (families.empty())
     return error(shipped_rules_folder() + ": no rule files; give some with --rules");

@@ -7,6 +7,7 @@
 #include "base/host.h"
 #include "base/parallel.h"
 #include "base/printable.h"
+#include "certify/basis.h"
 #include "certify/check.h"
 #include "certify/validation.h"
 #include "cli/optimization/bisection.h"
@@ -51,7 +52,9 @@ std::pair<size_t, size_t> in_bodies(const certify::Derivation& done) {
 
 /// Says all that was checked.
 void print_checked(const CheckFlags& flags, const certify::Certificate& c,
-                   const io::Imported& input) {
+                   const std::vector<Rule>& rules, const io::Imported& input) {
+  certify::Basis basis;
+  for (const Rule& rule : rules) basis.add(rule.verdict.kind);
   fmt::print(results(), "{} steps with {} rules lead from {} to {}\n", c.done.steps.size(),
              c.rules.size(), flags.a, flags.b);
   if (!c.done.bodies.empty()) {
@@ -60,9 +63,10 @@ void print_checked(const CheckFlags& flags, const certify::Certificate& c,
   }
   fmt::print(results(), "input   sha256 {}, all constants included\n", hex(c.input));
   fmt::print(results(), "output  sha256 {}, all constants included\n", hex(c.output));
-  fmt::print(results(), "rules   {}\n",
+  fmt::print(results(), "rules   {}: {}\n",
              flags.prove ? "proved anew, for the shapes that each lists"
-                         : "sealed, not proved anew (--prove)");
+                         : "sealed, not proved anew (--prove)",
+             to_string(basis));
   fmt::print(results(), "steps   each found again as a match of its rule, and applied\n");
   fmt::print(results(), "opaque  {} nodes, carried over as they are\n", opaque_nodes(input));
 }
@@ -97,7 +101,7 @@ int check_by_certificate(const CheckFlags& flags, const Stop& stop) {
     tell(flags.certificate + ": " + status.error().message);
     return kFailed;
   }
-  print_checked(flags, *certificate, *a);
+  print_checked(flags, *certificate, *rules, *a);
   if (!flags.bisect.command.empty()) return bisect_certificate(flags, *certificate, *a, stop);
   return kDone;
 }
@@ -120,8 +124,10 @@ int check_validation(const CheckFlags& flags, const Stop& stop) {
   }
   for (const auto& o : proved->outputs)
     fmt::print(results(), "{:<24} {}\n", certify::to_string(o.verdict), printable(o.a));
-  fmt::print(results(), "{} windows proved anew, {} rules proved anew\n",
-             proved->sweep.windows.size(), certificate->rules.size());
+  fmt::print(results(), "{} windows proved anew: {}\n", proved->sweep.windows.size(),
+             to_string(proved->windows()));
+  fmt::print(results(), "{} rules proved anew: {}\n", certificate->rules.size(),
+             to_string(proved->rules));
   return exit_code(proved->verdict());
 }
 

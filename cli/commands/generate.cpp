@@ -30,6 +30,7 @@ Rows counters(const gen::GenerateReport& r) {
           {"classes of equal values", r.classes},
           {"pairs", d.pairs},
           {"removed: commutativity, another name of a call", d.alias},
+          {"removed: a group with other names", d.renamed},
           {"removed: renaming", d.renaming},
           {"removed: common subgraph", d.common},
           {"removed: follows from several rules", d.derivable},

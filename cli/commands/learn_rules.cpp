@@ -9,6 +9,7 @@
 #include "base/files/output_file.h"
 #include "base/host.h"
 #include "base/rng.h"
+#include "cli/macros/architecture.h"
 #include "cli/macros/generalise_macro.h"
 #include "cli/macros/mine.h"
 #include "cli/support/commands.h"
@@ -31,12 +32,13 @@ constexpr double kSizePercent = 0.01;   // of a model's cost, that a call of a r
 /// A composition and where it was found.
 struct Macro {
   Rule rule;
-  std::set<size_t> sources;  ///< models, by number
+  std::set<size_t> sources;  ///< architectures, by number
   size_t found = 0;          ///< how often
   double gain = 0;           ///< microseconds where it was found, all together
 };
 
 struct LearnCounts {
+  size_t models = 0, architectures = 0;
   size_t parts = 0, special = 0, followed = 0, unproved = 0, unsafe = 0, proved = 0;
 };
 
@@ -73,21 +75,30 @@ class RuleLearner {
         special[k] += !rule;
       }
     });
-    std::map<std::string, Macro> by_key;
     for (size_t k = 0; k < files.size(); ++k) {
       if (!read[k]) continue;
       if (!*read[k]) return error(files[k] + ": " + read[k]->error().message);
+      models_.push_back(**read[k]);
+    }
+    std::vector<const Graph*> graphs;
+    for (const Descended& model : models_) graphs.push_back(&model.graph);
+    architectures_ = architectures_of(graphs);
+    counts_.models = models_.size();
+    counts_.architectures = std::set(architectures_.begin(), architectures_.end()).size();
+    std::map<std::string, Macro> by_key;
+    for (size_t k = 0, model = 0; k < files.size(); ++k) {
+      if (!read[k]) continue;
       counts_.parts += parts[k];
       counts_.special += special[k];
       for (auto& [rule, gain] : found[k]) {
         Macro& m = by_key.try_emplace(canonical_key(rule), Macro{rule, {}, 0, 0}).first->second;
-        m.sources.insert(models_.size());
+        m.sources.insert(architectures_[model]);
         ++m.found;
         m.gain += gain;
         if (!std::ranges::count(m.rule.domain, rule.domain.at(0)))
           m.rule.domain.push_back(rule.domain.at(0));
       }
-      models_.push_back(*std::move(*read[k]));
+      ++model;
     }
     for (auto& [key, m] : by_key) {
       m.rule.name = "macro-" + hex(Sha256().text(key).finish()).substr(0, 10);
@@ -111,7 +122,7 @@ class RuleLearner {
     for (size_t k = 0; k < macros_.size(); ++k) {
       if (!report.places[k]) continue;
       Rule rule = report.findings[*report.places[k]].rule;
-      if (rule.verdict.kind != VerdictKind::ProvedAllSizes) {
+      if (!is_for_all_sizes(rule.verdict.kind)) {
         ++counts_.unproved;
         continue;
       }
@@ -150,13 +161,13 @@ class RuleLearner {
     return 100 * (1 - report.cost_after / model.cost);
   }
 
-  /// Summed over models, each without what was found in it alone.
+  /// Summed over models, each without what was found in its architecture alone.
   double benefit(const std::vector<const Macro*>& chosen) const {
     std::vector<double> percent(models_.size());
     parallel_for(models_.size(), thread_count(flags_.common), [&](size_t k) {
       std::vector<Rule> rules;
       for (const Macro* m : chosen)
-        if (m->sources.size() > 1 || !m->sources.count(k)) rules.push_back(m->rule);
+        if (m->sources.size() > 1 || !m->sources.count(architectures_[k])) rules.push_back(m->rule);
       if (!rules.empty()) percent[k] = saves(rules, models_[k]);
     });
     double sum = 0;
@@ -212,6 +223,7 @@ class RuleLearner {
   const ChosenCost& cost_;
   const Stop& stop_;
   std::vector<Descended> models_;
+  std::vector<size_t> architectures_;  // of models
   std::vector<Macro> macros_;
   LearnCounts counts_;
 };
@@ -219,6 +231,8 @@ class RuleLearner {
 void print(const LearnCounts& c, const std::vector<Rule>& rules, const std::string& out) {
   Table table{{{"learn-rules", "count"}}};
   const std::pair<const char*, size_t> rows[] = {
+      {"models", c.models},
+      {"architectures", c.architectures},
       {"parts of searches that pay", c.parts},
       {"of these at the sizes of their place only", c.special},
       {"rules that follow by one step", c.followed},
@@ -231,8 +245,10 @@ void print(const LearnCounts& c, const std::vector<Rule>& rules, const std::stri
 }
 
 nlohmann::json to_json(const LearnCounts& c, const std::vector<Rule>& rules) {
-  nlohmann::json j = {{"parts", c.parts},       {"special", c.special}, {"followed", c.followed},
-                      {"unproved", c.unproved}, {"unsafe", c.unsafe},   {"proved", c.proved}};
+  nlohmann::json j = {{"models", c.models},     {"architectures", c.architectures},
+                      {"parts", c.parts},       {"special", c.special},
+                      {"followed", c.followed}, {"unproved", c.unproved},
+                      {"unsafe", c.unsafe},     {"proved", c.proved}};
   j["rules"] = nlohmann::json::array();
   for (const Rule& rule : rules) j["rules"].push_back(to_string(rule));
   return j;
@@ -245,7 +261,7 @@ Status learn_rules(const LearnRulesFlags& flags) {
   if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
   RETURN_IF_ERROR(require_distinct(
       inputs, {{"the learnt rules", flags.out}, {"the report", flags.common.json}}));
-  ASSIGN_OR_RETURN(auto rules, load_rules({flags.rules, {}, false}));
+  ASSIGN_OR_RETURN(auto rules, load_rules({.files = flags.rules}));
   ASSIGN_OR_RETURN(auto cost, choose_cost(flags.cost, cost::find_runtime(kOnnxruntime)));
   ASSIGN_OR_RETURN(auto out, OutputFile::open(flags.out));
   ASSIGN_OR_RETURN(auto report, OutputFile::open(flags.common.json));

@@ -23,8 +23,7 @@ constexpr size_t kMaxNames = size_t{1} << 24;  // bytes of a file of names
 Result<substitutions::RuleFile> read_whole(const std::string& path) {
   ASSIGN_OR_RETURN(auto file, substitutions::read_candidates(path));
   bool proved = std::any_of(file.rules.begin(), file.rules.end(), [](const Rule& r) {
-    return r.verdict.kind == VerdictKind::ProvedBounded ||
-           r.verdict.kind == VerdictKind::ProvedAllSizes;
+    return r.verdict.kind >= VerdictKind::ProvedBounded;
   });
   if (proved)
     if (auto sealed = substitutions::read_rules(path, substitutions::Admit::Bounded); !sealed)

@@ -265,8 +265,8 @@ size_t width_of_text() { return std::min<size_t>(columns(results()), 80); }
 int run_optimize(const OptimizeFlags& flags) {
   auto start = std::chrono::steady_clock::now();
   int64_t memory = memory_limit(flags.common);
-  auto rules =
-      load_rules({flags.rules, flags.disabled, flags.bounded, numerics_wanted(flags.numerics)});
+  auto rules = load_rules(
+      {flags.rules, flags.disabled, proofs_wanted(flags.proof), numerics_wanted(flags.numerics)});
   if (!rules) return bad_input(rules.error());
   auto sizes = fixed_sizes(flags.sizes);
   if (!sizes) return bad_input(sizes.error());

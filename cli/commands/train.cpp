@@ -58,6 +58,7 @@ std::map<std::string, std::string> settings_of(const TrainFlags& flags) {
           {"--reward", flags.reward},
           {"--heads", flags.heads},
           {"--episodes", std::to_string(flags.episodes)},
+          {"--locations", std::to_string(flags.locations)},
           {"--hide-cost", flags.hide_cost ? "yes" : "no"}};
 }
 
@@ -166,7 +167,9 @@ nlohmann::json to_json(const rl::DriftReport& drift) {
                       {"imagined_mean", rl::mean(drift.acted.imagined)},
                       {"imagined_std", rl::deviation(drift.acted.imagined)},
                       {"real_mean", rl::mean(drift.acted.real)},
-                      {"real_std", rl::deviation(drift.acted.real)}};
+                      {"real_std", rl::deviation(drift.acted.real)},
+                      {"imagined_step_us", drift.acted.imagined_step},
+                      {"real_step_us", drift.acted.real_step}};
   for (const rl::DriftAt& d : drift.depths)
     j["depths"].push_back({{"depth", d.depth},
                            {"steps", d.steps},
@@ -184,6 +187,7 @@ Status train_world_model(const TrainFlags& flags, const Setting& s, TrainOutputs
   auto options = rl::WorldModelAgentOptions();
   options.threads = thread_count(flags.common);
   if (flags.episodes > 0) options.episodes = flags.episodes;
+  options.model.dynamics.locations = flags.locations;
   if (flags.reward != "change") return error("--reward: a world model predicts 'change' only");
   if (flags.hide_cost) return error("--hide-cost: a world model learns from what matches save");
   rl::WorldModelAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);

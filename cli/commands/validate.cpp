@@ -194,7 +194,7 @@ int run_validate(const ValidateFlags& flags) {
   if (auto s = load_both(flags, *sizes, report); !s) return bad_input(s.error());
   auto files = open_outputs(flags, report);
   if (!files) return bad_input(files.error());
-  auto rules = load_rules({flags.rules, {}, false, Numerics::Unknown});
+  auto rules = load_rules({.files = flags.rules, .numerics = Numerics::Unknown});
   if (!rules) return bad_input(rules.error());
   certify::ValidationOptions options;
   options.rules = &*rules;

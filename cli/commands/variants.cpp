@@ -14,6 +14,7 @@
 #include "io/model.h"
 #include "ir/graph/fold.h"
 #include "rewrite/engine/engine.h"
+#include "rewrite/neighbours.h"
 #include "rewrite/optimize.h"
 #include "rewrite/searchers.h"
 
@@ -22,18 +23,6 @@ namespace {
 
 constexpr int kLongest = 64;        // moves of a walk
 constexpr int kTriesPerModel = 20;  // walks that may lead to a graph seen before
-
-/// A match of a random rule, each rule that has matches as likely as any; -1: there is none.
-int32_t random_match(const rewrite::Engine& engine, int32_t max_calls, Rng& rng) {
-  std::map<int32_t, std::vector<int32_t>> by_rule;
-  for (int32_t number : engine.matches()) {
-    const auto& m = engine.match(number);
-    if (engine.calls() + m.growth <= max_calls) by_rule[m.rule].push_back(number);
-  }
-  if (by_rule.empty()) return -1;
-  auto it = std::next(by_rule.begin(), static_cast<std::ptrdiff_t>(rng.below(by_rule.size())));
-  return it->second[rng.below(it->second.size())];
-}
 
 /// Walks of 1 to kLongest moves, short ones as likely as long ones in proportion.
 Result<Graph> walk(const Graph& from, const rewrite::RuleIndex& rules, const cost::CostModel& model,
@@ -44,7 +33,7 @@ Result<Graph> walk(const Graph& from, const rewrite::RuleIndex& rules, const cos
   int32_t max_calls = engine.calls() + engine.calls() / 2 + 4;
   int length = static_cast<int>(std::exp(rng.unit() * std::log(kLongest)));
   for (moves = 0; moves < length; ++moves) {
-    int32_t number = random_match(engine, max_calls, rng);
+    int32_t number = rewrite::random_match(engine, max_calls, rng);
     if (number < 0) break;
     engine.apply(number);
   }
@@ -57,7 +46,7 @@ Result<Graph> walk(const Graph& from, const rewrite::RuleIndex& rules, const cos
 int run_cost_variants(const CostFlags& flags) {
   auto chosen = choose_cost(flags.cost);
   if (!chosen) return bad_input(chosen.error());
-  auto rules = load_rules({flags.rules, {}, false});
+  auto rules = load_rules({.files = flags.rules});
   if (!rules) return bad_input(rules.error());
   auto imported = io::load(flags.files[0]);
   if (!imported) return bad_input(imported.error());

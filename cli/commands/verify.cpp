@@ -9,6 +9,7 @@
 #include "base/host.h"
 #include "base/resources.h"
 #include "base/terminal.h"
+#include "cli/derivations/kernel_report.h"
 #include "cli/fleet/verify_tasks.h"
 #include "cli/support/commands.h"
 #include "cli/support/evidence.h"
@@ -26,7 +27,9 @@ namespace {
 const char* scope_of(VerdictKind kind) {
   switch (kind) {
     case VerdictKind::ProvedAllSizes:
-      return "all sizes, real arithmetic";
+      return "all sizes, real arithmetic, checked by the kernel";
+    case VerdictKind::ProvedSolver:
+      return "all sizes, real arithmetic, by the provers alone";
     case VerdictKind::ProvedBounded:
       return "the shapes named, real arithmetic";
     case VerdictKind::Tested:
@@ -81,6 +84,7 @@ nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyR
             {"rule", to_string(f.rule)},
             {"milliseconds", f.milliseconds},
             {"numerics", numerics_of(f)}});
+  if (is_for_all_sizes(f.rule.verdict.kind)) j["kernel"] = kernel_record(f);
   if (f.counterexample) {
     j["evidence"] = json_of(*f.counterexample);
     j["counterexample_rule"] = to_string(f.refuted);
@@ -103,6 +107,8 @@ nlohmann::json to_json(const verify::VerifyReport& report, const std::vector<Rul
           {"trivial", c.trivial},
           {"joined", c.joined},
           {"proved", c.proved},
+          {"proved_solver", c.by_provers},
+          {"kernel", kernel_totals(c)},
           {"reversible", c.reversible},
           {"conditional", c.conditional},
           {"bounded", c.bounded},
@@ -117,6 +123,7 @@ nlohmann::json to_json(const verify::VerifyReport& report, const std::vector<Rul
           {"solver_runs", c.solver.linear + c.solver.nonlinear},
           {"seconds", c.seconds},
           {"cpu_seconds", c.cpu_seconds},
+          {"deriving_seconds", c.deriving},
           {"peak_bytes", peak_bytes()},
           {"interrupted", report.interrupted},
           {"rules", rules}};
@@ -130,6 +137,7 @@ std::string table_of(const verify::VerifyCounters& c) {
       {"trivial", c.trivial},
       {"proved, stated by another rule", c.joined},
       {"proved for all sizes", c.proved},
+      {"of these by the provers alone", c.by_provers},
       {"of these in both directions", c.reversible},
       {"of these under a condition found", c.conditional},
       {"proved at some sizes", c.bounded},
@@ -151,23 +159,43 @@ Status write_proved(OutputFile& out, const std::string& generator, const std::ve
   substitutions::RuleFile proved;
   proved.generator = generator;
   proved.prover = prover_name();
-  std::copy_if(rules.begin(), rules.end(), std::back_inserter(proved.rules), [](const Rule& r) {
-    return r.verdict.kind == VerdictKind::ProvedAllSizes ||
-           r.verdict.kind == VerdictKind::ProvedBounded;
-  });
+  std::copy_if(rules.begin(), rules.end(), std::back_inserter(proved.rules),
+               [](const Rule& r) { return is_proved(r.verdict.kind); });
   return substitutions::write_rules(out, proved);
 }
 
-bool is_proved(const Rule& r) { return r.verdict.kind == VerdictKind::ProvedAllSizes; }
+bool holds_everywhere(const Rule& r) { return is_for_all_sizes(r.verdict.kind); }
+
+/// What the kernel said of all findings.
+void add_answers(verify::Answers& all, verify::VerifyReport& report) {
+  for (verify::Finding& f : report.findings) all.merge(f.derivations);
+}
+
+/// Of each direction the worse of what was found and what the candidate's line says: that may have
+/// a witness at a signature that was not among those looked at now.
+void keep_witnesses(verify::VerifyReport& report, const std::vector<Rule>& candidates) {
+  auto keep = [](NumericVerdict& found, const NumericVerdict& said) {
+    if (said.kind != Numerics::Unknown && said.kind < found.kind) found = said;
+  };
+  for (size_t k = 0; k < candidates.size(); ++k) {
+    if (!report.places[k]) continue;
+    Rule& rule = report.rules[report.joined[*report.places[k]]];
+    if (rule.name != candidates[k].name || rule.both != candidates[k].both) continue;
+    keep(rule.numerics, candidates[k].numerics);
+    keep(rule.numerics_back, candidates[k].numerics_back);
+  }
+}
 
 /// The rules with families in place of what these say. What no proved family says stays.
 std::vector<Rule> folded(const std::vector<Rule>& rules, const verify::VerifyOptions& options,
-                         const Stop& stop) {
+                         verify::Answers& answers, const Stop& stop) {
   std::vector<Rule> proved;
-  std::copy_if(rules.begin(), rules.end(), std::back_inserter(proved), is_proved);
+  std::copy_if(rules.begin(), rules.end(), std::back_inserter(proved), holds_everywhere);
   std::vector<Rule> families = gen::families_of(proved);
-  std::vector<Rule> judged = verify::verify_rules(families, options, stop).rules;
-  std::erase_if(judged, [](const Rule& r) { return !is_proved(r); });
+  verify::VerifyReport report = verify::verify_rules(families, options, stop);
+  add_answers(answers, report);
+  std::vector<Rule> judged = std::move(report.rules);
+  std::erase_if(judged, [](const Rule& r) { return !holds_everywhere(r); });
   std::vector<Rule> left = gen::beyond(rules, judged);
   fmt::print(results(), "{} rules: {} families, {} proved; {} rules remain beside them\n",
              rules.size(), families.size(), judged.size(), left.size());
@@ -190,19 +218,23 @@ void print(const verify::VerifyReport& report) {
              human_bytes(static_cast<double>(peak_bytes())));
 }
 
+Status distinct_files(const VerifyFlags& flags) {
+  std::vector<NamedFile> outputs = {{"the verdicts kept", flags.cache},
+                                    {"the report", flags.common.json},
+                                    {"the derivations", flags.derivations}};
+  RETURN_IF_ERROR(require_distinct({{"the rules", flags.in}}, outputs));
+  // A file of rules may be verified in its own place.
+  outputs.push_back({"the proved rules", flags.out});
+  return require_distinct({}, outputs);
+}
+
 }  // namespace
 
 int run_verify(const VerifyFlags& flags) {
-  auto distinct = require_distinct({{"the rules", flags.in}}, {{"the verdicts kept", flags.cache},
-                                                               {"the report", flags.common.json}});
-  // A file of rules may be verified in its own place.
-  if (distinct)
-    distinct = require_distinct({}, {{"the proved rules", flags.out},
-                                     {"the verdicts kept", flags.cache},
-                                     {"the report", flags.common.json}});
-  if (!distinct) return bad_input(distinct.error());
+  if (auto distinct = distinct_files(flags); !distinct) return bad_input(distinct.error());
   if (flags.in.ends_with(".pb")) {
     if (!flags.fleet.store.empty()) return bad_input(error("--store: not for TASO's files"));
+    if (!flags.derivations.empty()) return bad_input(error("--derivations: not for TASO's files"));
     return run_verify_taso(flags);
   }
   auto file = substitutions::read_candidates(flags.in);
@@ -216,6 +248,12 @@ int run_verify(const VerifyFlags& flags) {
   if (!out) return bad_input(out.error());
   auto machine_report = OutputFile::open(flags.common.json);
   if (!machine_report) return bad_input(machine_report.error());
+  auto derivations = OutputFile::open(flags.derivations);
+  if (!derivations) return bad_input(derivations.error());
+  bool alone = flags.fleet.store.empty();  // workers have no derivations at hand
+  Missing missing = flags.derivations.empty() ? Missing::AsSaid : Missing::Again;
+  auto book = flags.replay && alone ? book_beside(flags.in, missing) : nullptr;
+  options.derivations = book.get();
   auto cache = VerdictCache::open(flags.cache, options);
   if (!cache) return bad_input(cache.error());
   Stop stop(flags.common.seconds, memory_limit(flags.common));
@@ -233,13 +271,19 @@ int run_verify(const VerifyFlags& flags) {
     tell("stopped early; rules not reached are unknown" +
          (flags.cache.empty() ? "" : "; the same command goes on from " + flags.cache));
   Status written = (*cache)->status();
-  std::vector<Rule> rules = flags.fold ? folded(report.rules, options, stop) : report.rules;
+  if (flags.keep_witnesses) keep_witnesses(report, file->rules);
+  verify::Answers answers;
+  add_answers(answers, report);
+  std::vector<Rule> rules =
+      flags.fold ? folded(report.rules, options, answers, stop) : report.rules;
   if (written) written = write_proved(*out, file->generator, rules);
+  if (written) written = write_derivations(*derivations, rules, answers, options, stop);
   if (written) written = machine_report->write(to_text(to_json(report, file->rules), 2));
-  if (written) written = commit_all({&*out, &*machine_report});
+  if (written) written = commit_all({&*out, &*derivations, &*machine_report});
   if (!written) return bad_input(written.error());
   if (flags.common.verbosity == Verbosity::Normal) {
     print(report);
+    fmt::print(results(), "{}", kernel_summary(report.counters));
     if (*fleet) fmt::print(results(), "{}", (*fleet)->summary());
   }
   for (const verify::Finding& f : report.findings)

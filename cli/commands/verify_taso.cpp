@@ -22,7 +22,7 @@ using verify::MatchedFinding;
 
 /// "proved", "proved under a condition", "refuted" or "unknown".
 std::string verdict_of(const MatchedFinding& f) {
-  if (f.matched.kind == VerdictKind::ProvedAllSizes) return "proved";
+  if (is_for_all_sizes(f.matched.kind)) return "proved";
   if (!f.conditions.empty()) return "proved under a condition";
   return f.matched.kind == VerdictKind::Refuted ? "refuted" : "unknown";
 }
@@ -79,7 +79,7 @@ Status write_proved(OutputFile& out, const std::vector<MatchedFinding>& findings
   file.generator = "taso";
   file.prover = prover_name();
   for (const MatchedFinding& f : findings)
-    if (f.meant.rule.verdict.kind == VerdictKind::ProvedAllSizes)
+    if (is_for_all_sizes(f.meant.rule.verdict.kind))
       file.rules.push_back(f.meant.rule);
   return substitutions::write_rules(out, file);
 }

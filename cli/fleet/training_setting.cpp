@@ -22,7 +22,7 @@ Result<std::vector<Graph>> graphs_of(const std::vector<std::string>& paths) {
 
 Result<TrainingSetting> read_training_setting(const TrainFlags& flags) {
   TrainingSetting s;
-  ASSIGN_OR_RETURN(s.rules, load_rules({flags.rules, {}, false}));
+  ASSIGN_OR_RETURN(s.rules, load_rules({.files = flags.rules}));
   ASSIGN_OR_RETURN(s.cost, choose_cost(flags.cost));
   ASSIGN_OR_RETURN(s.graphs, graphs_of(flags.graphs));
   if (!flags.validation.empty()) {

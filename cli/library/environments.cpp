@@ -78,7 +78,7 @@ Result<std::unique_ptr<Environments>> Environments::make(const std::string& opti
   ASSIGN_OR_RETURN(Wanted w, wanted_of(options));
   if (models.empty()) return error("models: at least one is needed");
   std::unique_ptr<Environments> made(new Environments());
-  ASSIGN_OR_RETURN(made->rules_, load_rules({w.rules, {}, false}));
+  ASSIGN_OR_RETURN(made->rules_, load_rules({.files = w.rules}));
   ASSIGN_OR_RETURN(made->cost_, choose_cost(w.cost));
   std::vector<rl::Task> tasks;
   for (const GivenModel& m : models) {

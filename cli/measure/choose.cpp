@@ -7,8 +7,10 @@
 #include <cmath>
 #include <filesystem>
 
+#include "cli/measure/active.h"
 #include "cli/measure/kernels.h"
 #include "cli/measure/measure.h"
+#include "cli/measure/pool.h"
 #include "cli/support/policy.h"
 #include "cli/support/profiles.h"
 #include "cost/profile/calibrate.h"
@@ -33,9 +35,12 @@ constexpr double kPricings = 2;            // of a graph and of the original, th
 constexpr double kSearchSeconds = 10, kFewSearchSeconds = 3;
 constexpr int32_t kFewNodes = 300;  // of a graph that is searched for kFewSearchSeconds
 constexpr double kMeasureSeconds = 20, kConfirmSeconds = 10;
-constexpr double kLeastSpread = 0.005;  // of timings, however quiet the machine was
-constexpr double kDoubt = 0.02;         // of a price that nothing was measured for
-constexpr double kElsewhere = 0.2;      // of the time for confirming, for other runtimes
+constexpr size_t kFewCandidates = 8;       // what searches find; of more, the others are neighbours
+constexpr double kDrawing = 0.5;           // of a search's time, for drawing them
+constexpr double kDearestNeighbour = 1.1;  // its price, as a part of the original's
+constexpr double kLeastSpread = 0.005;     // of timings, however quiet the machine was
+constexpr double kDoubt = 0.02;            // of a price that nothing was measured for
+constexpr double kElsewhere = 0.2;         // of the time for confirming, for other runtimes
 constexpr double kProbeSeconds = 40, kRoundSeconds = 20;
 
 bool faster(const Timing& a, const Timing& b) {
@@ -77,6 +82,8 @@ class Chooser {
       ASSIGN_OR_RETURN(found, search());
     }
     searches_ = std::move(found.searches);
+    if (!flags_.pool.empty() && chosen_.profiled)
+      RETURN_IF_ERROR(write_pool(flags_.pool, imported_, found.best, *chosen_.profiled));
     if (measurer_) return by_measurement(std::move(found.best));
     return confirms() ? by_confirmation(std::move(found.best)) : by_price(std::move(found.best));
   }
@@ -187,9 +194,16 @@ class Chooser {
     rewrite::CandidateOptions wanted;
     wanted.growth = growth_;
     if (pricing > 0) wanted.reserve = kPricings * pricing;
-    wanted.count = measurer_ ? static_cast<size_t>(flags_.candidates) : 1;
+    wanted.count = measurer_ || !flags_.pool.empty() ? static_cast<size_t>(flags_.candidates) : 1;
+    if (wanted.count > kFewCandidates) {
+      wanted.neighbours = kDearestNeighbour;
+      wanted.drawing = kDrawing * left;
+      wanted.reserve += wanted.drawing;
+    }
     wanted.unchanged = confirms() && !imported_.file.empty();  // the import alone changes files
     wanted.cleaned = flags_.cost == "auto" && flags_.objective == "latency" && !flags_.simplify;
+    wanted.downhill = !by_sums && !flags_.simplify && flags_.search != "greedy";
+    wanted.descent = &stop_;
     double calls = imported_.graph.node_count();
     bool measured = chosen_.profiled && !chosen_.profiled->profile().kernels.empty();
     double share = measured ? 1 : kUnmeasuredShare;
@@ -308,9 +322,7 @@ class Chooser {
   }
 
   Result<Choice> by_measurement(std::vector<Candidate> candidates) {
-    std::vector<const Graph*> graphs{baseline()};
-    for (const Candidate& c : candidates) graphs.push_back(&c.graph);
-    auto timed = time_graphs(graphs);
+    auto timed = time_candidates(candidates);
     if (!timed && stop_.must_end()) return by_prediction(std::move(candidates));
     if (!timed) return timed.error();
     auto timings = *std::move(timed);
@@ -343,6 +355,22 @@ class Chooser {
     choice->after.measured = after;
     choice->measured_with = to_string(measurer_->key);
     return choice;
+  }
+
+  /// Of the original and the candidates; with --measurements of those that are left.
+  Result<std::vector<Timing>> time_candidates(std::vector<Candidate>& candidates) {
+    const bool few = flags_.measurements > 0 && chosen_.profiled && !candidates.empty();
+    if (!few) {
+      std::vector<const Graph*> graphs{baseline()};
+      for (const Candidate& c : candidates) graphs.push_back(&c.graph);
+      return time_graphs(graphs);
+    }
+    const double seconds = seconds_of_timing() / flags_.measurements;
+    auto beside = [&](const Candidate& c) { return time_graphs({baseline(), &c.graph}, seconds); };
+    ASSIGN_OR_RETURN(auto done, time_actively(imported_.graph, candidates, *chosen_.profiled,
+                                              flags_.measurements, beside, stop_));
+    note_ = fmt::format("{} measurements of {} graphs", done.measurements, candidates.size());
+    return std::move(done.timings);
   }
 
   /// Time, or what is asked for in its place, as a part of the original's.

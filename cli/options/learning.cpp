@@ -31,6 +31,10 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
                   "iterations between evaluations of the policy by itself; 0: none")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
+  app->add_option("--locations", f.locations,
+                  "world-model: locations of a rule that it tells apart; the environment has 200")
+      ->check(CLI::Range(1, 200))
+      ->capture_default_str();
   app->add_option("--sweep", f.sweep,
                   "world-model, with --json: at the end train controllers at these temperatures")
       ->delimiter(',')
@@ -120,6 +124,20 @@ void add_bench_runtimes(CLI::App& root, RuntimesFlags& f, int& code) {
   add_common(*app, f.common);
   add_time(*app, f.common);
   app->callback([&] { code = run_bench_runtimes(f); });
+}
+
+void add_bench_measured(CLI::App& root, MeasuredFlags& f, int& code) {
+  auto* app = root.get_subcommand("bench")->add_subcommand(
+      "measured", "ways of choosing which graph to time, replayed on graphs that were all timed");
+  app->add_option("pools", f.pools, "files of bench/measured/run_measured.py")->required();
+  app->add_option("--budgets", f.budgets, "measurements after which to compare")
+      ->check(kPositive)
+      ->capture_default_str();
+  app->add_option("--seeds", f.seeds, "replays of each way, with other rounds")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  add_common(*app, f.common);
+  app->callback([&] { code = run_bench_measured(f); });
 }
 
 }  // namespace regraft::cli

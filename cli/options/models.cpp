@@ -7,8 +7,11 @@ namespace regraft::cli {
 void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
   auto* app = root.add_subcommand(
       "check", "compare two models on random inputs, or replay a certificate or a counterexample");
-  app->add_option("a", f.a, "ONNX model; with --rule a report of verify --json")->required();
-  auto* b = app->add_option("b", f.b, "ONNX model");
+  app->add_option("a", f.a,
+                  "ONNX model; with --rule a report of verify --json, with --derivations a rule "
+                  "file");
+  auto* b = app->add_option("b", f.b, "ONNX model; with --derivations a rule file");
+  auto* more = app->add_option("more", f.more, "with --derivations: further rule files");
   auto* rule =
       app->add_option("--rule", f.rule, "evaluate the counterexample of this rule")->excludes(b);
   auto* certificate =
@@ -21,6 +24,17 @@ void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
       ->needs(b)
       ->excludes(rule)
       ->excludes(certificate);
+  auto* derivations =
+      app->add_option("--derivations", f.derivations,
+                      "replay this file of verify by the kernel alone; with rule files: does each "
+                      "of their proofs have a derivation there?")
+          ->allow_extra_args(false)
+          ->excludes(rule)
+          ->excludes(certificate);
+  more->needs(derivations);
+  app->add_option("--claims", f.claims,
+                  "file to write the formulas and derivations to, for the kernel in Python")
+      ->needs(derivations);
   add_bisect(*app, f.bisect);
   app->get_option("--bisect")->needs(certificate);
   app->add_flag("--prove", f.prove, "prove the certificate's rules anew")->needs(certificate);
@@ -35,6 +49,11 @@ void add_check(CLI::App& root, CheckFlags& f, CheckFlags& round, int& code) {
   add_time(*app, f.common);
   add_memory(*app, f.common, kMemory);
   app->callback([&f, &code] {
+    if (!f.derivations.empty()) {
+      code = run_check_derivations(f);
+      return;
+    }
+    if (f.a.empty()) throw CLI::RequiredError("a");
     if (f.b.empty() && f.rule.empty()) throw CLI::RequiredError("b or --rule");
     code = run_check(f);
   });

@@ -57,9 +57,17 @@ void add_measuring(CLI::App& app, OptimizeFlags& f) {
           ->check(one_of(names_of_runtimes(can_run)));
   app.add_flag("--no-measure", f.no_measure, "choose by price alone")->excludes(measure);
   app.add_option("--candidates", f.candidates, "graphs to time beside the original")
-      ->needs(measure)
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  app.add_option(
+         "--measurements", f.measurements,
+         "time at most so many graphs, one after the other, the next by what was learned of "
+         "all candidates; 0: all candidates in turn")
+      ->needs(measure)
+      ->check(CLI::Range(0, 10000))
+      ->capture_default_str();
+  app.add_option("--pool", f.pool,
+                 "folder for the graphs that are chosen from, with what is known of them");
   app.add_option("--measure-time", f.measure_seconds,
                  "seconds for timing the candidates; default: 10, with --measure 20")
       ->check(kPositive);
@@ -120,7 +128,13 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
       ->capture_default_str();
   add_measuring(*app, f);
   add_checking(*app, f);
-  app->add_flag("--bounded", f.bounded, "also use rules proved at some shapes only");
+  app->add_option("--proof", f.proof,
+                  "kernel: only rules of which the kernel checked each proof; solver: also those "
+                  "that the provers alone know; bounded: also those proved at some shapes only")
+      ->check(one_of({"kernel", "solver", "bounded"}))
+      ->capture_default_str();
+  app->add_flag_callback(
+      "--bounded", [&f] { f.proof = "bounded"; }, "the same as --proof bounded");
   app->add_option(
          "--numerics", f.numerics,
          "rounding: rules that are as good in floating point; exact: only those that change "
@@ -130,7 +144,13 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   add_common(*app, f.common);
   add_time(*app, f.common);
   add_memory(*app, f.common, kMemory);
-  app->callback([&] { code = run_optimize(f); });
+  app->callback([&, app] {
+    if (app->count("--candidates") > 0 && f.measure.empty() && f.pool.empty())
+      throw CLI::RequiresError("--candidates", "--measure or --pool");
+    if (f.measurements > 0 && f.objective != "latency")
+      throw CLI::ExcludesError("--measurements", "--objective " + f.objective);
+    code = run_optimize(f);
+  });
 }
 
 void add_simplify(CLI::App& root, OptimizeFlags& f, int& code) {

@@ -17,6 +17,7 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code);
 void add_work(CLI::App& root, WorkFlags& f, int& code);
 void add_rules(CLI::App& root, RulesFlags& f, int& code);
 void add_rules_export(CLI::App& root, ExportFlags& f, int& code);
+void add_rules_proof(CLI::App& root, ProofFlags& f, int& code);
 void add_rules_atlas(CLI::App& root, AtlasFlags& f, int& code);
 void add_rules_work(CLI::App& root, DeriveFlags& d, ImportFlags& i, int& code);
 void add_rules_minimise(CLI::App& root, MinimiseFlags& f, int& code);
@@ -36,5 +37,6 @@ void add_train(CLI::App& root, TrainFlags& f, int& code);
 void add_learn_rules(CLI::App& root, LearnRulesFlags& f, int& code);
 void add_bench(CLI::App& root, BenchFlags& f, int& code);
 void add_bench_runtimes(CLI::App& root, RuntimesFlags& f, int& code);
+void add_bench_measured(CLI::App& root, MeasuredFlags& f, int& code);
 
 }  // namespace regraft::cli

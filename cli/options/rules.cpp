@@ -42,6 +42,15 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
   app->add_option("-o,--out", f.out, "file of the proved rules");
   app->add_option("--cache", f.cache,
                   "file to keep verdicts in; a run that finds it there judges only what is new");
+  app->add_option("--derivations", f.derivations,
+                  "file to write a derivation to for each proof that the kernel accepts; "
+                  "compressed if its name ends with .gz");
+  app->add_flag_callback(
+      "--keep-witnesses", [&f] { f.keep_witnesses = true; },
+      "write no better numerics than the file says: its witnesses stand");
+  app->add_flag_callback(
+      "--no-replay", [&f] { f.replay = false; },
+      "prove anew also what the derivations beside the file (F.derivations.gz) show");
   add_fleet(*app, f.fleet);
   app->add_flag_callback(
       "--fold", [&f] { f.fold = true; },
@@ -90,6 +99,19 @@ void add_rules_export(CLI::App& root, ExportFlags& f, int& code) {
   app->add_option("--taso", f.in, "rule file to write as TASO's protobuf")->required();
   app->add_option("-o,--out", f.out, "graph_subst.pb")->required();
   app->callback([&] { code = run_rules_export(f); });
+}
+
+void add_rules_proof(CLI::App& root, ProofFlags& f, int& code) {
+  auto* app = root.get_subcommand("rules")->add_subcommand(
+      "proof", "print a proof of a rule, checked by the kernel, as a person would write it");
+  app->add_option("name", f.name, "name of the rule")->required();
+  app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
+  app->add_option("--derivations", f.derivations,
+                  "file of derivations; default: the one beside the rule file");
+  app->add_option("--proof", f.proof,
+                  "which of the rule's proofs, as \"> a:nn b:n1\"; default: the first");
+  app->add_option("--html", f.html, "write a page (HTML) to this file instead");
+  app->callback([&] { code = run_rules_proof(f); });
 }
 
 void add_rules_atlas(CLI::App& root, AtlasFlags& f, int& code) {

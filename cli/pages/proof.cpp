@@ -73,7 +73,7 @@ class ProofText {
     s += step([&] { return assumptions(); }) + step([&] { return obligations(); });
     for (size_t k = 0; k < instance_.lhs.outputs().size(); ++k)
       s += step([&] { return output(k); });
-    return s + answer() + "</ol>";
+    return s + "</ol>";
   }
 
  private:
@@ -93,7 +93,6 @@ class ProofText {
   std::string shapes(const std::vector<Poly>& a, const std::vector<Poly>& b);
   std::string output(size_t k);
   std::string comparison(const Element& left, const Element& right, const Context& context);
-  std::string answer() const;
   Element element(const Graph& g, Value v, std::span<const Poly> position);
   std::string text(const Sum& s) {
     notation_.restart();
@@ -103,7 +102,8 @@ class ProofText {
   const bool conditional_;  ///< the rule has a condition beside its shapes
   const RuleInstance& instance_;
   verify::SolvedDomain solved_;
-  verify::Budget budget_{verify::limits_for(4)};  // several questions where a proof has one
+  Stop stop_;  // signals
+  verify::Budget budget_{verify::Limits(), &stop_};
   verify::ArithmeticSolver solver_;
   Notation notation_;
 };
@@ -206,21 +206,8 @@ std::string ProofText::comparison(const Element& left, const Element& right,
     return s + paragraph("In the normal form of their difference all products cancel in pairs.");
   return s + paragraph(
                  "Their difference does not cancel in pairs. The prover showed it to be 0 with "
-                 "more: laws of functions, loops written out, or cases. It does not write down "
-                 "which.");
-}
-
-std::string ProofText::answer() const {
-  verify::SymbolicProver prover;
-  Verdict v = prover.prove(instance_);
-  const verify::OracleStats& n = prover.stats();
-  std::string s =
-      "<li><b>The prover’s answer</b> at this signature, asked for again when this page "
-      "was made: ";
-  if (v.kind != VerdictKind::ProvedAllSizes) return s + escape_html(v.detail) + ".</li>";
-  uint64_t runs = n.linear + n.nonlinear;
-  return s + fmt::format("proved. It asked {} question{} about sizes; {} ran Z3.</li>", n.asked,
-                         n.asked == 1 ? "" : "s", runs == 0 ? "none" : fmt::format("{}", runs));
+                 "more: laws of functions, loops written out, or cases. The steps that the "
+                 "kernel checks are below.");
 }
 
 std::string introduction(const Rule& rule) {
@@ -250,7 +237,7 @@ std::string proof_of(const Rule& rule) {
   if (rule.verdict.kind == VerdictKind::ProvedBounded)
     return paragraph("Equal as exact polynomials in the elements, at these shapes only: " +
                      rule.verdict.detail + ".");
-  if (rule.verdict.kind != VerdictKind::ProvedAllSizes || rule.domain.empty())
+  if (!is_for_all_sizes(rule.verdict.kind) || rule.domain.empty())
     return paragraph("There is none.");
   if (is_family(rule)) {
     auto example = example_of(rule);

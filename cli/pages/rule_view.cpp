@@ -195,7 +195,9 @@ std::vector<std::string> operators_of(const Rule& rule) {
 }
 
 std::string verdict_badge(const Verdict& verdict) {
-  if (verdict.kind == VerdictKind::ProvedAllSizes) return badge("proved for all sizes", "good");
+  if (verdict.kind == VerdictKind::ProvedAllSizes)
+    return badge("proved for all sizes, checked by the kernel", "good");
+  if (verdict.kind == VerdictKind::ProvedSolver) return badge("proved for all sizes", "good");
   if (verdict.kind == VerdictKind::ProvedBounded) return badge("proved at some sizes", "fair");
   return badge(to_string(verdict.kind), "bad");
 }

@@ -39,12 +39,14 @@ struct Program::State {
   ImportFlags import;
   ExportFlags rules_export;
   AtlasFlags rules_atlas;
+  ProofFlags rules_proof;
   StatsFlags stats;
   EvalFlags eval;
   TrainFlags train;
   LearnRulesFlags learn_rules;
   BenchFlags bench;
   RuntimesFlags bench_runtimes;
+  MeasuredFlags bench_measured;
   CostFlags cost, calibrate;
 };
 
@@ -78,6 +80,7 @@ Program::Program() : state_(std::make_unique<State>()) {
   add_rules_work(app, s.derive, s.import, s.code);
   add_rules_minimise(app, s.minimise, s.code);
   add_rules_export(app, s.rules_export, s.code);
+  add_rules_proof(app, s.rules_proof, s.code);
   add_rules_atlas(app, s.rules_atlas, s.code);
   add_calibrate(app, s.calibrate, s.code);
   add_cost_files(app, s.cost, s.code);
@@ -86,6 +89,7 @@ Program::Program() : state_(std::make_unique<State>()) {
   add_learn_rules(app, s.learn_rules, s.code);
   add_bench(app, s.bench, s.code);
   add_bench_runtimes(app, s.bench_runtimes, s.code);
+  add_bench_measured(app, s.bench_measured, s.code);
   add_stats(app, s.stats, s.code);
   add_eval(app, s.eval, s.code);
   add_shell(app, s.code);

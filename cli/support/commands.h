@@ -59,6 +59,9 @@ struct VerifyFlags {
   FleetFlags fleet;
   std::string in, out;
   std::string cache;            ///< file of verdicts that is used and kept up to date; empty: none
+  std::string derivations;      ///< file to write, of what the kernel accepts; empty: none
+  bool keep_witnesses = false;  ///< numerics are no better than the file says
+  bool replay = true;           ///< the derivations beside the file are tried before the prover
   bool fold = false;            ///< families in place of what they say
   bool find_conditions = true;  ///< for rules that do not hold as they stand
 };
@@ -83,7 +86,7 @@ struct OptimizeFlags {
   std::vector<std::string> rules;  ///< empty: the shipped ones
   std::vector<std::string> disabled;
   bool simplify = false;  ///< fewer calls at no higher cost; nothing else is searched for
-  std::string search = "windows";
+  std::string search = "portfolio";
   std::string policy;  ///< file, for the search "policy"; empty: the shipped one
   std::string policy_mode = "scheduled";
   std::string target = kOnnxruntime;  ///< a runtime, or kAnyRuntime
@@ -93,13 +96,15 @@ struct OptimizeFlags {
   std::string measure;      ///< runtime to time candidates with; empty: see no_measure
   bool no_measure = false;  ///< chosen by price; else timed in onnxruntime where that is at hand
   int candidates = 4, measure_threads = 1;
+  int measurements = 0;  ///< of single candidates, the next by what is known; 0: all in turn
+  std::string pool;      ///< folder for the graphs that are chosen from; empty: none
   std::optional<double> search_seconds;  ///< 0: no limit; missing: as many as the model's size asks
   double measure_seconds = 0;            ///< 0: 20 with `measure`, 10 without
   double alpha = 1.05, growth = 2;
   uint64_t budget = 300000;
   int check = 1;
   std::string check_on = kReference;  ///< as compare_on reads it
-  bool bounded = false;
+  std::string proof = "solver";       ///< as proofs_wanted reads it
   uint64_t max_size = 0;              ///< bytes of the output; 0: the input's and a fixed growth
   std::string numerics = "rounding";  ///< as numerics_wanted reads it
   std::string certificate;            ///< file to record the rules applied in; empty: none
@@ -116,11 +121,22 @@ struct CheckFlags {
   std::string certificate;  ///< b must be what this makes of a; empty: compare numbers
   bool prove = false;       ///< the certificate's rules anew
   std::string validation;   ///< certificate of validate: prove it once more; empty: none
+  /// Files of derivations: replay them; a, b and these are files of rules then.
+  std::vector<std::string> derivations, more;
+  std::string claims;  ///< file to write what they claim to; empty: none
   BisectFlags bisect;
 };
 struct RulesFlags {
   Common common;
   std::string file;
+};
+struct ProofFlags {
+  Common common;
+  std::string name;                ///< of a rule
+  std::vector<std::string> rules;  ///< files; empty: the shipped ones
+  std::string derivations;         ///< file of derivations; empty: looked for anew
+  std::string proof;               ///< which of the rule's proofs; empty: the first
+  std::string html;                ///< page to write; empty: text
 };
 struct DeriveFlags {
   Common common;
@@ -182,6 +198,7 @@ struct TrainFlags {
   int64_t evaluate_every = 5;           ///< iterations; 0: never
   int64_t iterations = 100;
   int episodes = 0;           ///< of an iteration; 0: the agent's usual
+  int32_t locations = 4;      ///< of a rule that a world model tells apart
   std::vector<double> sweep;  ///< temperatures to train controllers at, in the world model's dreams
   int sweep_seeds = 5;        ///< controllers of each
 };
@@ -216,6 +233,13 @@ struct RuntimesFlags {
   bool no_measure = false;  ///< optimised by price
   double seconds = 20;      ///< of timing, all together
 };
+/// Of `bench measured`.
+struct MeasuredFlags {
+  Common common;
+  std::vector<std::string> pools;           ///< files of graphs and their times
+  std::vector<int> budgets = {8, 32, 128};  ///< measurements
+  int seeds = 20;                           ///< replays of each way of choosing
+};
 struct StatsFlags {
   Common common;
   std::string model;
@@ -231,7 +255,9 @@ int run_work(const WorkFlags& flags);
 int run_verify_taso(const VerifyFlags& flags);  ///< of a file in TASO's format
 int run_optimize(const OptimizeFlags& flags);
 int run_check(const CheckFlags& flags);
+int run_check_derivations(const CheckFlags& flags);
 int run_rules_show(const RulesFlags& flags);
+int run_rules_proof(const ProofFlags& flags);
 int run_rules_stats(const RulesFlags& flags);
 int run_rules_derive(const DeriveFlags& flags);
 int run_rules_minimise(const MinimiseFlags& flags);
@@ -254,6 +280,7 @@ int run_train(const TrainFlags& flags);
 int run_learn_rules(const LearnRulesFlags& flags);
 int run_bench_learn(const BenchFlags& flags);
 int run_bench_runtimes(const RuntimesFlags& flags);
+int run_bench_measured(const MeasuredFlags& flags);
 int run_stats(const StatsFlags& flags);
 int run_eval(const EvalFlags& flags);
 int run_roundtrip(const CheckFlags& flags);

@@ -22,6 +22,18 @@ std::vector<std::string> shipped_files() {
   return files;
 }
 
+substitutions::Admit admit_for(rewrite::Scope scope) {
+  switch (scope) {
+    case rewrite::Scope::Kernel:
+      return substitutions::Admit::Kernel;
+    case rewrite::Scope::AllSizes:
+      return substitutions::Admit::AllSizes;
+    case rewrite::Scope::Proved:
+      break;
+  }
+  return substitutions::Admit::Bounded;
+}
+
 /// Each of the names to leave out is that of a rule that is there, or of one of its directions.
 Status check_known(const std::set<std::string>& disabled, const std::set<std::string>& names) {
   for (const std::string& name : disabled) {
@@ -51,6 +63,11 @@ std::vector<std::string> rule_files(const std::vector<std::string>& files) {
   return files.empty() ? shipped_files() : files;
 }
 
+rewrite::Scope proofs_wanted(const std::string& word) {
+  if (word == "kernel") return rewrite::Scope::Kernel;
+  return word == "bounded" ? rewrite::Scope::Proved : rewrite::Scope::AllSizes;
+}
+
 Numerics numerics_wanted(const std::string& word) {
   if (word == "real") return Numerics::Unknown;
   return word == "exact" ? Numerics::Exact : rewrite::usual_numerics();
@@ -63,8 +80,7 @@ Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
   if (files.empty())
     return error(shipped_rules_folder() + ": no rule files; give some with --rules");
   for (const auto& path : files) {
-    auto admit = set.bounded ? substitutions::Admit::Bounded : substitutions::Admit::AllSizes;
-    auto file = substitutions::read_rules(path, admit);
+    auto file = substitutions::read_rules(path, admit_for(set.scope));
     if (!file) return error(file.error().message + shipped_like(path));
     auto& into = std::filesystem::path(path).stem() == kSelection ? selection : rules;
     for (Rule& rule : file->rules) {
@@ -78,11 +94,11 @@ Result<rewrite::RuleIndex> load_rules(const RuleSet& set) {
     }
   }
   RETURN_IF_ERROR(check_known(disabled, names));
-  auto scope = set.bounded ? rewrite::Scope::Proved : rewrite::Scope::AllSizes;
-  ASSIGN_OR_RETURN(auto index, rewrite::RuleIndex::build(std::move(rules), scope, set.numerics));
+  ASSIGN_OR_RETURN(auto index,
+                   rewrite::RuleIndex::build(std::move(rules), set.scope, set.numerics));
   if (selection.empty()) return index;
   ASSIGN_OR_RETURN(auto chosen,
-                   rewrite::RuleIndex::build(std::move(selection), scope, set.numerics));
+                   rewrite::RuleIndex::build(std::move(selection), set.scope, set.numerics));
   index.set_selection(std::move(chosen));
   return index;
 }

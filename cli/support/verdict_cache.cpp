@@ -18,20 +18,26 @@ namespace {
 
 constexpr std::string_view kMagic = "#regraft-verdicts ";
 
-/// The rule as the verifier sees it: its name counts, since verdicts carry it; claims do not.
+/// The rule as the verifier sees it: its name counts, since verdicts carry it; of claims only
+/// whether it is said to be proved, since then it is tried at no other signatures.
 std::string key_of(const Rule& candidate) {
   Rule r = candidate;
-  r.verdict = {};
+  bool claimed = is_for_all_sizes(r.verdict.kind);
+  r.verdict = {claimed ? VerdictKind::ProvedAllSizes : VerdictKind::Unknown, {}};
   r.numerics = r.numerics_back = {};
   return to_string(r);
 }
 
-/// The program is part of it: another build may judge otherwise.
+/// The program is part of it, since another build may judge otherwise; so are the derivations at
+/// hand, since the search may not find them all.
 std::string header_for(const verify::VerifyOptions& o) {
+  Sha256 derivations;
+  if (o.derivations) derivations.text(verify::to_text(o.derivations->rules()));
   return fmt::format(
-      "{}1  {}  program={}  seed={} effort={} signatures={} domains={} conditions={}", kMagic,
-      prover_name(), hex(file_digest("/proc/self/exe")), o.seed, o.effort, o.signatures,
-      static_cast<int>(o.domains), static_cast<int>(o.conditions));
+      "{}2  {}  program={}  seed={} effort={} signatures={} domains={} conditions={} "
+      "derivations={}",
+      kMagic, prover_name(), hex(file_digest("/proc/self/exe")), o.seed, o.effort, o.signatures,
+      static_cast<int>(o.domains), static_cast<int>(o.conditions), hex(derivations.finish()));
 }
 
 std::string seal(const std::string& key, const Rule& verdict) {
@@ -101,6 +107,11 @@ std::optional<verify::Finding> parse_verdict(const Rule& candidate, std::string_
     f.counters.instances = whole_number(j.at("instances"));
     f.counters.proofs = whole_number(j.at("proofs"));
     f.counters.disagreements = whole_number(j.at("disagreements"));
+    f.counters.replayed = whole_number(j.at("replayed"));
+    for (const auto& open : j.at("prover_only"))
+      f.prover_only.emplace_back(open.at(0).get<std::string>(), open.at(1).get<std::string>());
+    f.counters.kernel_checked = whole_number(j.at("kernel_checked"));
+    f.counters.kernel_proofs = f.counters.kernel_checked + f.prover_only.size();
     return f;
   };
   auto found = read_json(line, "a line", "a verdict", read);
@@ -122,6 +133,9 @@ std::string to_line(const Rule& candidate, const verify::Finding& f) {
       {"instances", f.counters.instances},
       {"proofs", f.counters.proofs},
       {"disagreements", f.counters.disagreements},
+      {"replayed", f.counters.replayed},
+      {"kernel_checked", f.counters.kernel_checked},
+      {"prover_only", f.prover_only},
       {"seal", seal(key, f.rule)}};
   if (f.counterexample) {
     j["evidence"] = json_of(*f.counterexample);

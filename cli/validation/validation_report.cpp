@@ -286,6 +286,9 @@ json json_of(const ValidationReport& report) {
   j["nodes"] = {{"a", report.a.graph.node_count()}, {"b", report.b.graph.node_count()}};
   j["structural"] = std::ranges::count(v.sweep.outputs, verify::SweepReport::Structure);
   j["windows"] = windows_json(report);
+  const certify::Basis windows = v.windows();
+  j["kernel"] = {{"windows", {{"kernel", windows.kernel}, {"provers", windows.provers}}},
+                 {"rules", {{"kernel", v.rules.kernel}, {"provers", v.rules.provers}}}};
   j["constants"] = constants_json(v);
   j["unknown"] = open_json(v);
   j["apart"] = json::array();
@@ -334,6 +337,9 @@ std::string text_of(const ValidationReport& report) {
       ++constants, worst = std::max(worst, m.deviation.deviation);
   s += fmt::format("{} window{} proved as {} rule{}", merges, merges == 1 ? "" : "s", kinds,
                    kinds == 1 ? "" : "s");
+  if (kinds > 0) s += ": " + to_string(v.windows());
+  const certify::Basis& rules = v.rules;
+  if (rules.kernel + rules.provers > 0) s += "; rules applied: " + to_string(rules);
   if (constants > 0)
     s += fmt::format("; {} {} rounded, by {:.1e} of the largest element at most", constants,
                      constants == 1 ? "constant is" : "constants are", worst);

@@ -40,12 +40,31 @@ std::vector<Signature> guesses(size_t variables) {
   return r;
 }
 
+/// Real variables that the goal says are equal to numbers and sizes become these.
+Rule with_equal_numbers(Rule goal) {
+  std::map<std::string, std::string> known;
+  std::erase_if(goal.real_where, [&](const RealCondition& c) {
+    for (auto [name, value] : {std::pair{c.first, c.second}, std::pair{c.second, c.first}}) {
+      bool equal =
+          c.relation == Relation::Equal && name[0] == '?' && value.find('?') == std::string::npos;
+      if (equal && known.emplace(name.substr(1), "=" + value).second) return true;
+    }
+    return false;
+  });
+  for (Pattern* side : {&goal.lhs, &goal.rhs})
+    for (PatternNode& n : side->nodes)
+      for (std::string& v : n.real_vars)
+        if (auto at = known.find(v); at != known.end()) v = at->second;
+  return goal;
+}
+
 /// A goal at sizes, one after the other: at the shapes of its domain; without one, where variables
 /// of the usual ranks satisfy it, since what explains it at one rank may not exist at another. Of a
 /// family some members.
 class Problems {
  public:
-  Problems(const Rule& goal, const DeriveOptions& options) : goal_(goal), options_(options) {
+  Problems(const Rule& goal, const DeriveOptions& options)
+      : goal_(with_equal_numbers(goal)), options_(options) {
     if (is_family(goal)) {
       members_ = some_members(goal, kMembersTried);
     } else if (goal.domain.empty()) {
@@ -96,7 +115,7 @@ class Problems {
     shapes_ += !ready_.empty();
   }
 
-  const Rule& goal_;
+  const Rule goal_;
   const DeriveOptions& options_;
   std::vector<Member> members_;
   std::vector<Signature> usual_, last_;
@@ -168,17 +187,18 @@ Deriver::Deriver(std::vector<Rule> rules, DeriveOptions options)
     : rules_(std::move(rules)), options_(options) {
   for (const Rule& r : rules_) matchables_.push_back(std::make_unique<const Matchable>(r));
   filter_ = std::make_unique<const RuleFilter>(matchables_);
+  trie_ = std::make_unique<const PatternTrie>(matchables_);
 }
 Deriver::~Deriver() = default;
 
 Derivation Deriver::derive(const Rule& goal, const Stop& stop) const {
-  return derive(goal, {&matchables_, filter_.get(), nullptr, {}}, stop);
+  return derive(goal, {&matchables_, filter_.get(), trie_.get(), nullptr, {}}, stop);
 }
 
 Derivation Deriver::derive(const Rule& goal, const std::vector<char>& allowed,
                            const Stop& stop) const {
   CHECK(allowed.size() == rules_.size());
-  return derive(goal, {&matchables_, filter_.get(), &allowed, {}}, stop);
+  return derive(goal, {&matchables_, filter_.get(), trie_.get(), &allowed, {}}, stop);
 }
 
 Derivation Deriver::derive(const Rule& goal, const RuleSet& rules, const Stop& stop) const {

@@ -40,6 +40,7 @@ struct Derivation {
 };
 
 class Matchable;
+class PatternTrie;
 class RuleFilter;
 struct RuleSet;
 
@@ -62,6 +63,7 @@ class Deriver {
   std::vector<Rule> rules_;
   std::vector<std::unique_ptr<const Matchable>> matchables_;
   std::unique_ptr<const RuleFilter> filter_;
+  std::unique_ptr<const PatternTrie> trie_;
   DeriveOptions options_;
 };
 

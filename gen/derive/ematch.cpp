@@ -52,7 +52,8 @@ bool is_partial(const Pattern& side) {
 
 }  // namespace
 
-Matchable::Matchable(const Rule& rule) : rule_(rule), family_(is_family(rule)) {
+Matchable::Matchable(const Rule& rule)
+    : rule_(rule), family_(is_family(rule)), domain_forms_(rule.domain.size()) {
   sides_.push_back(compile(rule_.lhs));
   sides_.push_back(compile(rule_.rhs));
   find_bound(sides_[Forward]);
@@ -61,6 +62,19 @@ Matchable::Matchable(const Rule& rule) : rule_(rule), family_(is_family(rule)) {
   if (bare && has_sized_maker(rule_.lhs)) sides_[Backward].binds_all = false;
   if (!rule_.both && is_partial(rule_.lhs))  // may be undefined where the right side is not
     sides_[Backward].binds_all = false;
+}
+
+/// A size that an attribute is made of.
+void Matchable::note_size(Var v) {
+  auto size = size_name(*v);
+  auto at = size_at_axis(*v);
+  if (!size && !at) return;
+  const std::string& variable = size ? size->variable : at->variable;
+  auto it = std::find(rule_.variables.begin(), rule_.variables.end(), variable);
+  bool known = std::ranges::any_of(sizes_, [&](const SizeSymbol& s) { return s.symbol == v; });
+  if (!known)
+    sizes_.push_back({v, static_cast<size_t>(it - rule_.variables.begin()), size ? size->axis : 0,
+                      at ? at->axis : ""});
 }
 
 Matchable::Ints Matchable::compile_ints(const PatternNode& node, size_t k) {
@@ -86,16 +100,7 @@ Matchable::Ints Matchable::compile_ints(const PatternNode& node, size_t k) {
           number.value = static_cast<int64_t>(id);
         }
       } else {
-        auto size = size_name(*v);
-        auto at = size_at_axis(*v);
-        if (!size && !at) return;
-        const std::string& variable = size ? size->variable : at->variable;
-        auto it = std::find(rule_.variables.begin(), rule_.variables.end(), variable);
-        auto known = std::find_if(sizes_.begin(), sizes_.end(),
-                                  [&](const SizeSymbol& s) { return s.symbol == v; });
-        if (known == sizes_.end())
-          sizes_.push_back({v, static_cast<size_t>(it - rule_.variables.begin()),
-                            size ? size->axis : 0, at ? at->axis : ""});
+        note_size(v);
       }
     });
     std::sort(number.unknowns.begin(), number.unknowns.end());
@@ -107,7 +112,11 @@ Matchable::Ints Matchable::compile_ints(const PatternNode& node, size_t k) {
 }
 
 Matchable::Side Matchable::compile(const Pattern& pattern) {
-  Side side{&pattern, EPattern(pattern), {}, {}, false};
+  Side side{&pattern, EPattern(pattern), {}, {}, {}, false};
+  for (const EPattern::Step& step : side.order.steps)
+    for (int32_t v : step.operands)
+      if (v >= 0 && std::ranges::find(side.variables, v) == side.variables.end())
+        side.variables.push_back(v);
   for (const EPattern::Step& step : side.order.steps)
     if (step.node) side.made.push_back(step.ref);
   std::sort(side.made.begin(), side.made.end());
@@ -118,6 +127,10 @@ Matchable::Side Matchable::compile(const Pattern& pattern) {
     for (size_t k = 0; k < node.op->reals.size(); ++k) {
       const std::string& name = real_variable(node, k);
       bool variable = !name.empty() && !is_expression(name);
+      if (is_expression(name))
+        for_each_name(expression_of(name), [&](const std::string& size) {
+          if (size[0] != '?') note_size(symbol_of_name(size, *rule_.pool));
+        });
       call.reals.push_back(variable ? static_cast<int>(number_of(reals_, name)) : -1);
     }
     side.calls.push_back(std::move(call));
@@ -238,7 +251,8 @@ double Matchable::value_of_expression(const std::string& text, SymbolPool& pool,
 
 int32_t Matchable::result_size(const TermSizes& sizes, Direction d, const Match& match) const {
   const Side& side = sides_[d == Forward ? Backward : Forward];
-  std::vector<int32_t> made;
+  thread_local std::vector<int32_t> made;
+  made.clear();
   auto size_of = [&](PatternRef r) {
     return is_variable(r) ? sizes.size(match.tensors[static_cast<size_t>(variable_of(r))])
                           : made[static_cast<size_t>(r.node)];
@@ -284,6 +298,23 @@ std::optional<Matchable::Made> Matchable::result(SizedEGraph& graph, Direction d
 
 // --- when a rule applies ---
 
+namespace {
+
+bool fits(const std::string& word, const std::vector<int64_t>& extents) {
+  if (word == "-") return extents.empty();
+  if (word.size() != extents.size()) return false;
+  for (size_t d = 0; d < extents.size(); ++d)
+    if (word[d] == '1' && extents[d] != 1) return false;
+  return true;
+}
+bool fits(const Signature& s, const SizedEGraph& graph, const std::vector<EValue>& tensors) {
+  for (size_t v = 0; v < s.size(); ++v)
+    if (!fits(s[v], graph.shape(tensors[v]))) return false;
+  return true;
+}
+
+}  // namespace
+
 /// The signatures of a family's domain that the shapes fit, with as many axes as these have.
 std::vector<Signature> Matchable::members(const SizedEGraph& graph, const Match& match) const {
   std::vector<int> ranks;
@@ -308,30 +339,13 @@ std::vector<Signature> Matchable::members(const SizedEGraph& graph, const Match&
   return r;
 }
 
-/// The signatures of the rule's domain that the shapes fit; without a domain, any sizes and then
-/// broadcasting along extents of 1, where the rule seems to hold.
+/// Any sizes, and then broadcasting along extents of 1.
 std::vector<Signature> Matchable::signatures(const SizedEGraph& graph, const Match& match) const {
-  auto shape = [&](size_t v) -> const std::vector<int64_t>& {
-    return graph.shape(match.tensors[v]);
-  };
-  auto fits = [](const std::string& word, const std::vector<int64_t>& extents) {
-    if (word == "-") return extents.empty();
-    if (word.size() != extents.size()) return false;
-    for (size_t d = 0; d < extents.size(); ++d)
-      if (word[d] == '1' && extents[d] != 1) return false;
-    return true;
-  };
-  std::vector<Signature> r;
   if (family_) return members(graph, match);
-  for (const Signature& s : rule_.domain) {
-    bool all = true;
-    for (size_t v = 0; all && v < s.size(); ++v) all = fits(s[v], shape(v));
-    if (all) r.push_back(s);
-  }
-  if (!rule_.domain.empty()) return r;
+  std::vector<Signature> r;
   Signature general, special;
   for (size_t v = 0; v < match.tensors.size(); ++v) {
-    const auto& extents = shape(v);
+    const auto& extents = graph.shape(match.tensors[v]);
     general.push_back(extents.empty() ? "-" : std::string(extents.size(), 'n'));
     special.push_back(general.back());
     for (size_t d = 0; d < extents.size(); ++d)
@@ -342,22 +356,31 @@ std::vector<Signature> Matchable::signatures(const SizedEGraph& graph, const Mat
   return r;
 }
 
-const Matchable::Form* Matchable::form(const Signature& signature, const AxisValues& axes) const {
-  std::lock_guard lock(mutex_);
-  auto it = forms_.find({signature, axes});
-  if (it != forms_.end()) return it->second.get();
-  std::unique_ptr<Form> form;
+std::unique_ptr<const Matchable::Form> Matchable::make_form(const Signature& signature,
+                                                            const AxisValues& axes) const {
   bool usable =
       !rule_.domain.empty() || check(rule_, signature, kShapeSeed, kManyShapes) == Evidence::Holds;
   auto one = family_ ? member(rule_, axes) : Result<Rule>(rule_);
   auto instance = one ? instantiate(*one, signature) : Result<RuleInstance>(one.error());
-  if (instance && usable) {
-    form = std::make_unique<Form>();
-    form->instance = *std::move(instance);
-    for (const std::string& name : numbers_)
-      form->numbers.push_back(form->instance.lhs.pool().named(name));
-  }
-  return forms_.emplace(std::pair(signature, axes), std::move(form)).first->second.get();
+  if (!instance || !usable) return nullptr;
+  auto form = std::make_unique<Form>();
+  form->instance = *std::move(instance);
+  for (const std::string& name : numbers_)
+    form->numbers.push_back(form->instance.lhs.pool().named(name));
+  return form;
+}
+const Matchable::Form* Matchable::form(const Signature& signature, const AxisValues& axes) const {
+  std::lock_guard lock(mutex_);
+  auto it = forms_.find({signature, axes});
+  if (it == forms_.end())
+    it = forms_.emplace(std::pair(signature, axes), make_form(signature, axes)).first;
+  return it->second.get();
+}
+const Matchable::Form* Matchable::form_of_domain(size_t k) const {
+  std::lock_guard lock(mutex_);
+  auto& form = domain_forms_[k];
+  if (!form) form = make_form(rule_.domain[k], {});
+  return form->get();
 }
 
 bool Matchable::holds(const Form& form, const SizedEGraph& graph, const Match& match) const {
@@ -390,6 +413,12 @@ bool Matchable::holds(const Form& form, const SizedEGraph& graph, const Match& m
 }
 
 bool Matchable::applies(const SizedEGraph& graph, const Match& match) const {
+  if (!family_ && !rule_.domain.empty()) {
+    for (size_t k = 0; k < rule_.domain.size(); ++k)
+      if (fits(rule_.domain[k], graph, match.tensors))
+        if (const Form* f = form_of_domain(k); f && holds(*f, graph, match)) return true;
+    return false;
+  }
   for (const Signature& s : signatures(graph, match)) {
     const Form* f = form(s, match.axes);
     if (f && holds(*f, graph, match)) return true;

@@ -26,6 +26,19 @@ struct Matches {
   bool cut = false;  ///< a limit ended it
 };
 
+/// Where a pattern lies, for all matches of a run: of each match the class that was wanted and the
+/// value that it is matched with for each step, then the variables by their first use.
+struct Placements {
+  std::vector<EValue> values;
+  size_t count = 0;
+  uint64_t steps = 0;
+  void clear() {
+    values.clear();
+    count = 0, steps = 0;
+  }
+};
+constexpr uint64_t kFoundSteps = 8;  ///< what it costs to look at all calls together, in steps
+
 /// A rule made ready for matching at given sizes, in both directions. Const use is thread-safe.
 class Matchable {
  public:
@@ -44,6 +57,9 @@ class Matchable {
   Matches matches(const SizedEGraph& graph, const TermSizes& sizes, Direction d,
                   const std::vector<EValue>& anything, const MatchLimits& limits,
                   const Accept& accept) const;
+  /// The same where it is known where the side lies. REQUIRES: no limit ends it.
+  Matches matches_at(const Placements& placements, const SizedEGraph& graph, const TermSizes& sizes,
+                     Direction d, const Accept& accept) const;
   /// What an e-graph must have for a match, as hashes: operators, calls with a call as operand,
   /// attributes that are given. In the order of the calls.
   std::vector<uint64_t> features(Direction d) const;
@@ -61,6 +77,8 @@ class Matchable {
 
  private:
   friend class SideMatcher;
+  friend class PatternTrie;
+  friend class TrieMatcher;
   /// A number of an attribute list: a given one, a variable, or an expression.
   struct Number {
     enum Kind : uint8_t { Given, Variable, Expression } kind = Given;
@@ -82,7 +100,8 @@ class Matchable {
     const Pattern* pattern = nullptr;
     EPattern order;
     std::vector<Call> calls;
-    std::vector<PatternRef> made;  ///< outputs of calls that are read, operands first
+    std::vector<int32_t> variables;  ///< by their first use
+    std::vector<PatternRef> made;    ///< outputs of calls that are read, operands first
     bool binds_all = false;
   };
   struct SizeSymbol {
@@ -100,6 +119,7 @@ class Matchable {
 
   static size_t number_of(Names& names, const std::string& name);
   Side compile(const Pattern& pattern);
+  void note_size(Var v);
   Ints compile_ints(const PatternNode& node, size_t k);
   void find_bound(Side& side) const;
   /// Values of the symbols in the rule's pool; nullopt: an axis does not exist.
@@ -110,7 +130,9 @@ class Matchable {
                              const Valuation& values) const;
   std::vector<Signature> signatures(const SizedEGraph& graph, const Match& match) const;
   std::vector<Signature> members(const SizedEGraph& graph, const Match& match) const;
+  std::unique_ptr<const Form> make_form(const Signature& signature, const AxisValues& axes) const;
   const Form* form(const Signature& signature, const AxisValues& axes) const;
+  const Form* form_of_domain(size_t k) const;
   bool holds(const Form& form, const SizedEGraph& graph, const Match& match) const;
 
   Rule rule_;
@@ -120,6 +142,7 @@ class Matchable {
   std::vector<Var> number_symbols_;  ///< in the rule's pool; nullptr: only in lists' place
   std::vector<Side> sides_;          ///< by direction
   mutable std::mutex mutex_;
+  mutable std::vector<std::optional<std::unique_ptr<const Form>>> domain_forms_;  // no family's
   mutable std::map<std::pair<Signature, AxisValues>, std::unique_ptr<const Form>> forms_;
 };
 

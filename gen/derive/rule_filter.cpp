@@ -56,7 +56,7 @@ std::vector<uint64_t> Matchable::features(Direction d) const {
 }
 
 RuleFilter::RuleFilter(const std::vector<std::unique_ptr<const Matchable>>& rules) {
-  std::unordered_map<uint64_t, uint32_t> frequency;
+  std::vector<std::pair<uint32_t, uint64_t>> frequency;  // and the feature, which decides ties
   for (uint32_t r = 0; r < rules.size(); ++r)
     for (auto d : {Matchable::Forward, Matchable::Backward}) {
       if (!rules[r]->usable(d)) continue;
@@ -64,16 +64,19 @@ RuleFilter::RuleFilter(const std::vector<std::unique_ptr<const Matchable>>& rule
       std::sort(own.begin(), own.end());
       own.erase(std::unique(own.begin(), own.end()), own.end());
       auto first = static_cast<uint32_t>(features_.size());
-      features_.insert(features_.end(), own.begin(), own.end());
+      for (uint64_t f : own) {
+        auto number = static_cast<uint32_t>(frequency.size());
+        auto [at, fresh] = numbers_.try_emplace(f, number);
+        if (fresh) frequency.emplace_back(0, f);
+        ++frequency[at->second].first;
+        features_.push_back(at->second);
+      }
       entries_.push_back({{r, d}, first, static_cast<uint32_t>(features_.size())});
-      for (uint64_t f : own) ++frequency[f];
     }
-  for (const auto& counted : frequency) known_.insert(counted.first);
+  by_rarest_.resize(frequency.size());
   for (uint32_t e = 0; e < entries_.size(); ++e) {
     auto first = features_.begin() + entries_[e].first, last = features_.begin() + entries_[e].last;
-    std::sort(first, last, [&](uint64_t a, uint64_t b) {
-      return std::pair(frequency.at(a), a) < std::pair(frequency.at(b), b);
-    });
+    std::sort(first, last, [&](uint32_t a, uint32_t b) { return frequency[a] < frequency[b]; });
     if (first == last)
       unconditional_.push_back(e);
     else
@@ -81,32 +84,33 @@ RuleFilter::RuleFilter(const std::vector<std::unique_ptr<const Matchable>>& rule
   }
 }
 
-CandidateRules::CandidateRules(const RuleFilter& filter) : filter_(filter) {
+CandidateRules::CandidateRules(const RuleFilter& filter)
+    : filter_(filter),
+      present_(filter.by_rarest_.size(), 0),
+      lacked_(filter.by_rarest_.size(), kNone) {
   for (uint32_t e : filter.unconditional_) all_.push_back(filter.entries_[e].directed);
 }
 
 /// An entry whose rarest feature is present: a candidate, or it waits for the next that is not.
 void CandidateRules::wait_or_join(uint32_t entry) {
   const RuleFilter::Entry& e = filter_.entries_[entry];
-  uint32_t& next = checked_[entry];
-  for (; e.first + next < e.last; ++next) {
-    uint64_t feature = filter_.features_[e.first + next];
-    if (present_.count(feature)) continue;
-    waiting_[feature].push_back(entry);
+  for (uint32_t k = e.first; k < e.last; ++k) {
+    uint32_t feature = filter_.features_[k];
+    if (present_[feature]) continue;
+    waiting_.push_back({entry, lacked_[feature]});
+    lacked_[feature] = static_cast<uint32_t>(waiting_.size() - 1);
     return;
   }
   all_.push_back(e.directed);
 }
 
 void CandidateRules::note(uint64_t feature) {
-  if (!filter_.known_.count(feature) || !present_.insert(feature).second) return;
-  if (auto at = filter_.by_rarest_.find(feature); at != filter_.by_rarest_.end())
-    for (uint32_t e : at->second) wait_or_join(e);
-  if (auto at = waiting_.find(feature); at != waiting_.end()) {
-    std::vector<uint32_t> entries = std::move(at->second);
-    waiting_.erase(at);
-    for (uint32_t e : entries) wait_or_join(e);
-  }
+  auto at = filter_.numbers_.find(feature);
+  if (at == filter_.numbers_.end() || present_[at->second]) return;
+  present_[at->second] = 1;
+  for (uint32_t e : filter_.by_rarest_[at->second]) wait_or_join(e);
+  for (uint32_t w = lacked_[at->second]; w != kNone; w = waiting_[w].next)
+    wait_or_join(waiting_[w].entry);
 }
 
 void CandidateRules::update(const SizedEGraph& graph, const TermSizes& sizes) {
@@ -148,7 +152,10 @@ void CandidateRules::update(const SizedEGraph& graph, const TermSizes& sizes) {
   }
   nodes_ = graph.node_count();
   calls_ = std::move(calls);
-  std::sort(all_.begin(), all_.end());
+  auto news = all_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+  std::sort(news, all_.end());
+  std::inplace_merge(all_.begin(), news, all_.end());
+  sorted_ = all_.size();
 }
 
 }  // namespace regraft::gen

@@ -25,10 +25,10 @@ class RuleFilter {
     Directed directed;
     uint32_t first = 0, last = 0;  ///< of features_, the rarest first
   };
-  std::vector<uint64_t> features_;
-  std::unordered_set<uint64_t> known_;  // each of them
+  std::unordered_map<uint64_t, uint32_t> numbers_;  // of features
+  std::vector<uint32_t> features_;
   std::vector<Entry> entries_;
-  std::unordered_map<uint64_t, std::vector<uint32_t>> by_rarest_;  // entries
+  std::vector<std::vector<uint32_t>> by_rarest_;  // entries
   std::vector<uint32_t> unconditional_;
   friend class CandidateRules;
 };
@@ -47,10 +47,15 @@ class CandidateRules {
   void wait_or_join(uint32_t entry);
 
   const RuleFilter& filter_;
-  std::unordered_set<uint64_t> present_;
-  std::unordered_map<uint64_t, std::vector<uint32_t>> waiting_;  // by a feature that they lack
-  std::unordered_map<uint32_t, uint32_t> checked_;  // by entry: features known to be present
+  static constexpr uint32_t kNone = ~0U;
+  struct Waiting {
+    uint32_t entry = 0, next = kNone;
+  };
+  std::vector<char> present_;     // by feature
+  std::vector<uint32_t> lacked_;  // by feature: the last of waiting_ that lacks it
+  std::vector<Waiting> waiting_;
   std::vector<RuleFilter::Directed> all_;
+  size_t sorted_ = 0;            // of all_
   size_t nodes_ = 0;             // that were looked at
   std::vector<uint64_t> calls_;  // of each class, then, as a hash
 };

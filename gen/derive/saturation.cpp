@@ -13,10 +13,12 @@ class Saturation {
   Saturation(const Problem& problem, const RuleSet& rules, const DeriveOptions& options,
              const Stop& stop)
       : rules_(rules), options_(options), stop_(stop) {
-    if (rules.few)
+    if (rules.few) {
       take_few(*rules.few);
-    else
+    } else {
       candidates_.emplace(*rules.filter);
+      trie_.emplace(*rules.trie);
+    }
     std::vector<EValue> leaves;
     for (Value v : problem.instance->lhs.inputs()) {
       std::vector<int64_t> shape;
@@ -121,13 +123,15 @@ class Saturation {
     TermSizes sizes(graph_, roots_);
     if (candidates_) candidates_->update(graph_, sizes);
     std::vector<Application> found = matches(sizes);
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Application& a, const Application& b) { return a.size < b.size; });
-    for (const Application& a : found) {
+    std::vector<const Application*> smallest;
+    for (const Application& a : found) smallest.push_back(&a);
+    std::stable_sort(smallest.begin(), smallest.end(),
+                     [](const auto* a, const auto* b) { return a->size < b->size; });
+    for (const Application* a : smallest) {
       if (exhausted()) return;
       // in the first round all steps count: the goal may be an instance of one rule
       if (outcome_.rounds > 1 && done()) return;
-      apply(a);
+      apply(*a);
     }
   }
 
@@ -136,9 +140,12 @@ class Saturation {
     for (EValue& n : anything) n = graph_.classes().find(n);
     std::sort(anything.begin(), anything.end());
     anything.erase(std::unique(anything.begin(), anything.end()), anything.end());
+    const MatchLimits limits{whole_, options_.steps_per_rule, options_.matches_per_rule};
+    if (trie_) match_together(sizes, limits);
     std::vector<Application> found;
+    if (exhausted()) return found;
     for (RuleFilter::Directed rule : candidates_ ? candidates_->all() : few_) {
-      if (rules_.allowed && !(*rules_.allowed)[rule.rule]) continue;
+      if (!allowed(rule)) continue;
       if (exhausted()) break;
       const Matchable& matchable = *(*rules_.rules)[rule.rule];
       int32_t size = 0;
@@ -148,15 +155,33 @@ class Saturation {
         found.push_back({rule, size, {}});
         return true;
       };
-      MatchLimits limits{whole_, options_.steps_per_rule, options_.matches_per_rule};
       size_t first = found.size();
-      Matches m = matchable.matches(graph_, sizes, rule.direction, anything, limits, fresh);
+      const Placements* placed = trie_ ? trie_->found(rule) : nullptr;
+      Matches m = placed
+                      ? matchable.matches_at(*placed, graph_, sizes, rule.direction, fresh)
+                      : matchable.matches(graph_, sizes, rule.direction, anything, limits, fresh);
       for (size_t k = 0; k < m.found.size(); ++k) found[first + k].match = std::move(m.found[k]);
       steps_ += m.steps;
       limited_ = limited_ || m.cut;
       if (m.cut || found.size() > first) matched_.insert(rule.rule);
     }
     return found;
+  }
+
+  bool allowed(RuleFilter::Directed rule) const {
+    return !rules_.allowed || (*rules_.allowed)[rule.rule];
+  }
+
+  /// Nothing is applied of a round that exceeds the steps, so its matches need not be made.
+  void match_together(const TermSizes& sizes, const MatchLimits& limits) {
+    for (RuleFilter::Directed rule : candidates_->all())
+      if (allowed(rule)) trie_->choose(rule);
+    trie_->match(graph_, sizes, limits);
+    uint64_t known = steps_;
+    for (RuleFilter::Directed rule : candidates_->all())
+      if (const Placements* p = allowed(rule) ? trie_->found(rule) : nullptr)
+        known += p->steps + p->count * kFoundSteps;
+    if (known >= options_.max_steps) steps_ = known;
   }
 
   uint64_t key(RuleFilter::Directed rule, const Match& m) const {
@@ -197,6 +222,7 @@ class Saturation {
   const Stop& stop_;
   SizedEGraph graph_;
   std::optional<CandidateRules> candidates_;
+  std::optional<TrieMatcher> trie_;        // of the candidates
   std::vector<RuleFilter::Directed> few_;  // where there are no candidates
   Outcome outcome_;
   int32_t whole_ = 0, most_ = 0;  ///< how large a root's term may be now, and in the end

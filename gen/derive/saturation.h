@@ -1,7 +1,7 @@
 #pragma once
 // One e-graph from the two sides of a goal at given sizes to their equality or a limit.
 #include "gen/derive/derive.h"
-#include "gen/derive/rule_filter.h"
+#include "gen/derive/pattern_trie.h"
 
 namespace regraft::gen {
 
@@ -15,6 +15,7 @@ struct Problem {
 struct RuleSet {
   const std::vector<std::unique_ptr<const Matchable>>* rules = nullptr;
   const RuleFilter* filter = nullptr;          ///< finds candidates among them
+  const PatternTrie* trie = nullptr;           ///< of them
   const std::vector<char>* allowed = nullptr;  ///< which candidates count; nullptr: all
   std::optional<std::set<int>> few;            ///< no others, without the filter
 };

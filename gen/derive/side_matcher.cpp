@@ -7,8 +7,7 @@
 
 namespace regraft::gen {
 
-constexpr size_t kJoins = 2000;      // calls looked at beside another output's, in one run
-constexpr uint64_t kFoundSteps = 8;  // what it costs to look at all calls together, in steps
+constexpr size_t kJoins = 2000;  // calls looked at beside another output's, in one run
 
 /// What the e-matcher asks of a side: attributes, and limits.
 class SideMatcher {
@@ -37,6 +36,18 @@ class SideMatcher {
     return {std::move(found_), steps_, !more()};
   }
 
+  Matches run_at(const Placements& placements) {
+    steps_ = placements.steps;
+    size_t length = 2 * side_.order.steps.size() + side_.variables.size();
+    for (size_t k = 0; k < placements.count; ++k) {
+      places_.place(std::span(placements.values).subspan(k * length, length), side_.variables);
+      for (size_t s = 0; s < side_.order.steps.size(); ++s) bind(s, places_.matched(s));
+      found();
+      leave(0);
+    }
+    return {std::move(found_), steps_, false};
+  }
+
   const std::vector<EValue>& anything() const { return anything_; }
   bool more() const {
     return found_.size() < limits_.matches && joins_ < kJoins && steps_ < limits_.steps;
@@ -50,10 +61,7 @@ class SideMatcher {
     bool root = step(s).is_root;
     if (root && joins_calls_ && !among(v)) return false;
     if (root && s > 0) ++joins_;
-    bound_[s] = trail_.size();
-    auto operands = graph_.classes().operands(v);
-    int64_t rank = operands.empty() ? 0 : static_cast<int64_t>(graph_.shape(operands[0]).size());
-    if (attributes(call(s), graph_.attrs(v), rank)) return true;
+    if (bind(s, v)) return true;
     leave(s);
     return false;
   }
@@ -78,6 +86,12 @@ class SideMatcher {
   const EPattern::Step& step(size_t s) const { return side_.order.steps[s]; }
   const Matchable::Call& call(size_t s) const {
     return side_.calls[static_cast<size_t>(step(s).ref.node)];
+  }
+  bool bind(size_t s, EValue v) {
+    bound_[s] = trail_.size();
+    auto operands = graph_.classes().operands(v);
+    int64_t rank = operands.empty() ? 0 : static_cast<int64_t>(graph_.shape(operands[0]).size());
+    return attributes(call(s), graph_.attrs(v), rank);
   }
   bool among(EValue v) const {
     return std::binary_search(anything_.begin(), anything_.end(), graph_.classes().find(v));
@@ -243,6 +257,13 @@ Matches Matchable::matches(const SizedEGraph& graph, const TermSizes& sizes, Dir
                            const std::vector<EValue>& anything, const MatchLimits& limits,
                            const Accept& accept) const {
   return SideMatcher(*this, sides_[d], graph, sizes, anything, limits, accept).run();
+}
+
+Matches Matchable::matches_at(const Placements& placements, const SizedEGraph& graph,
+                              const TermSizes& sizes, Direction d, const Accept& accept) const {
+  if (placements.count == 0) return {{}, placements.steps, false};
+  const MatchLimits limits{0, ~uint64_t{0}, ~size_t{0}};
+  return SideMatcher(*this, sides_[d], graph, sizes, {}, limits, accept).run_at(placements);
 }
 
 }  // namespace regraft::gen

@@ -24,6 +24,17 @@ class SizedMatcher : public EMatching<SizedMatcher<Client>, Client> {
                size_t variables, int32_t whole, Client& client)
       : Base(graph.classes(), pattern, variables, client), sizes_(sizes), whole_(whole) {}
 
+  /// Everything is where an earlier run had it: see Placements.
+  void place(std::span<const EValue> placement, const std::vector<int32_t>& variables) {
+    size_t steps = classes_.size();
+    for (size_t s = 0; s < steps; ++s) {
+      classes_[s] = placement[2 * s];
+      this->values_[s] = placement[2 * s + 1];
+    }
+    for (size_t k = 0; k < variables.size(); ++k)
+      this->variables_[static_cast<size_t>(variables[k])] = placement[2 * steps + k];
+  }
+
  private:
   using Base::classes_, Base::client_, Base::g_, Base::pattern_;
 

@@ -8,7 +8,6 @@
 #include "base/rng.h"
 #include "gen/enumerate/enumerator.h"
 #include "gen/enumerate/modular.h"
-#include "gen/enumerate/order_sampler.h"
 
 namespace regraft::gen {
 namespace {
@@ -33,7 +32,7 @@ Result<Enumeration> Enumerator::run() {
   }
   index_nodes();
   auto distinct = static_cast<double>(result_.counts.classes += graph_->size());
-  result_.counts.error_bound = distinct * distinct / 2 * std::ldexp(1.0, options_.max_size) /
+  result_.counts.error_bound = distinct * distinct / 2 * std::ldexp(1.0, options_.max_size + 1) /
                                static_cast<double>(Residue::kPrime);
   return std::move(result_);
 }
@@ -48,80 +47,6 @@ Status Enumerator::run_below_last() {
   index_ = std::make_unique<ClassIndex>(*graph_, options_.max_size - 1);
   first_tuple_ = graph_->tuples_.size();
   return {};
-}
-
-Status Enumerator::add_leaves() {
-  const Grammar& grammar = plans_.grammar();
-  if (grammar.instances.size() > kMaxInstances) return error("too many operator instances");
-  bool exponents = false;
-  for (size_t k = 0; k < grammar.instances.size(); ++k)
-    exponents = exponents || plans_.has_exponentials(k);
-  store_.channels = exponents ? Channels::Exponents : Channels::Plain;
-  int bit = 0;
-  for (size_t kind = 0; kind < grammar.leaves.size(); ++kind) {
-    const LeafKind& k = grammar.leaves[kind];
-    if (bit + k.count > 64) return error("more than 64 variables");
-    if (k.role == Role::Kernel) bank_.add_kernel_extents({k.shape.begin() + 2, k.shape.end()});
-    graph_->first_bits_ |= uint64_t{1} << bit;
-    for (int n = 0; n < k.count; ++n, ++bit) add_leaf(k, kind, n, bit);
-  }
-  graph_->leaf_count_ = graph_->size();
-  return {};
-}
-
-void Enumerator::add_leaf(const LeafKind& kind, size_t kind_index, int number, int bit) {
-  ShapeId shape = plans_.shape(kind.shape);
-  const ShapeInfo& info = plans_.info(shape);
-  graph_->shapes_.push_back(shape);
-  graph_->levels_.push_back(0);
-  graph_->leaves_.push_back(uint64_t{1} << bit);
-  graph_->first_.push_back({});
-  graph_->supports_.push_back({Support{}});
-  graph_->leaf_terms_.push_back(
-      bank_.leaf(kind.shape, number + 100 * static_cast<int>(kind_index), kind.role));
-  size_t n = info.weights.size(), at = store_.v.size();
-  store_.add(n);
-  Rng rng(combine(combine(options_.seed, hash_text("leaf")), static_cast<uint64_t>(bit)));
-  std::vector<double> random(n);
-  for (size_t e = 0; e < n; ++e) {
-    Residue x = random_residue(rng);
-    store_.v[at + e] = x.v;
-    random[e] = x.r;
-    if (store_.channels == Channels::Exponents) store_.w[at + e] = x.w;
-  }
-  auto trials = static_cast<size_t>(plans_.trials());
-  auto sizes = store_.channels == Channels::Exponents ? OrderSampler::Sizes::Small
-                                                      : OrderSampler::Sizes::All;
-  const OrderSampler order(plans_.bounds(), trials, sizes);
-  auto values = order.values(std::move(random), n / trials, static_cast<size_t>(number), rng);
-  std::ranges::copy(values, store_.r.begin() + static_cast<ptrdiff_t>(at));
-  if (kind.role == Role::Truths)
-    make_truths(at, n);
-  else if (plans_.compares() && number > 0)
-    make_ties(at, n, at - static_cast<size_t>(number) * n, rng);
-  graph_->keys_.push_back(info.key(dot_p(info.weights, {store_.v.data() + at, n})));
-}
-
-/// Elements from `at` on become 1 where they are positive, else 0.
-void Enumerator::make_truths(size_t at, size_t n) {
-  for (size_t e = at; e < at + n; ++e) {
-    const bool yes = store_.r[e] > 0;
-    store_.v[e] = yes;
-    store_.r[e] = yes;
-    if (store_.channels == Channels::Exponents) store_.w[e] = yes;
-  }
-}
-
-/// In every fourth trial some elements are those of the first variable of their kind, so that
-/// "greater" does not pass for "greater or equal".
-void Enumerator::make_ties(size_t at, size_t n, size_t first, Rng& rng) {
-  const size_t elements = n / static_cast<size_t>(plans_.trials());
-  for (size_t e = 0; e < n; ++e) {
-    if (e / elements % 4 != 3 || rng.below(2) == 0) continue;
-    store_.v[at + e] = store_.v[first + e];
-    store_.r[at + e] = store_.r[first + e];
-    if (store_.channels == Channels::Exponents) store_.w[at + e] = store_.w[first + e];
-  }
 }
 
 /// Constants, and parts of larger terms.

@@ -52,8 +52,11 @@ class Enumerator {
   Status run_last_by_others();
   Status merge_by_others(std::vector<std::vector<std::string>> runs);
   Status take_groups(std::string_view merged);
+  void make_rooted(size_t at, size_t n, Role role);
   void make_truths(size_t at, size_t n);
-  void make_ties(size_t at, size_t n, size_t first, Rng& rng);
+  void make_ties(size_t at, size_t n, size_t number);
+  void round(size_t at, size_t n);
+  void meet_bounds(size_t at, size_t n);
   std::vector<Sink> apply_level(int level, Progress& progress);
   void place_wide(std::vector<Sink>& sinks);
   std::vector<Shard> sort_shards(std::vector<Sink>& sinks);

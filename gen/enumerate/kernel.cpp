@@ -27,9 +27,11 @@ Tape::Number times(const Tape::Number& a, const Tape::Number& b) {
 
 std::unique_ptr<const Kernel> Kernel::compile(const Label& label,
                                               const std::vector<std::vector<int64_t>>& operands,
-                                              const std::vector<int64_t>& shape, int output) {
+                                              const std::vector<int64_t>& shape, int output,
+                                              Compare compare) {
   auto kernel = std::make_unique<Kernel>();
   Kernel& k = *kernel;
+  k.compare_ = compare;
   Trace trace(k.tape_);
   std::vector<std::vector<Traced>> inputs;
   size_t base = 1;
@@ -124,7 +126,7 @@ bool Kernel::to_products() {
 }
 
 bool Kernel::is_linear_in(size_t slot) const {
-  if (!bilinear_) return false;
+  if (!bilinear_ || compare_ == Compare::Doubles) return false;
   auto inside = [&](uint32_t i) { return i >= base_[slot] && i < base_[slot] + sizes_[slot]; };
   return std::none_of(products_.begin(), products_.end(),
                       [&](const Product& p) { return inside(p.i) && inside(p.j); });
@@ -281,7 +283,17 @@ bool Kernel::evaluate(std::span<const View> operands, int trials, Channels chann
     else if (!evaluate_tape(s, t, algebra, out))
       return false;
   }
+  if (compare_ == Compare::Doubles) round(out);
   return true;
+}
+
+/// Residues that stand for the doubles.
+void Kernel::round(Values& values) {
+  for (size_t k = 0; k < values.v.size(); ++k) {
+    Residue x = residue_of_rounded(values.r[k]);
+    values.v[k] = x.v;
+    if (!values.w.empty()) values.w[k] = x.w;
+  }
 }
 
 std::vector<uint64_t> Kernel::functional(size_t slot, std::span<const View> operands, int trials,

@@ -36,11 +36,12 @@ class Kernel {
   /// Compiles output `output`; nullptr when the formula is undefined at these shapes.
   static std::unique_ptr<const Kernel> compile(const Label& label,
                                                const std::vector<std::vector<int64_t>>& operands,
-                                               const std::vector<int64_t>& shape, int output);
+                                               const std::vector<int64_t>& shape, int output,
+                                               Compare compare = Compare::Residues);
 
   /// Every output element is a sum of products of at most two operand elements.
   bool is_bilinear() const { return bilinear_; }
-  /// It is_bilinear, and no product has two elements of operand `slot`.
+  /// It is_bilinear in residues, and no product has two elements of operand `slot`.
   bool is_linear_in(size_t slot) const;
   /// True when exp, sigmoid or tanh occur, which read the exponent channel.
   bool has_exponentials() const { return exponentials_; }
@@ -80,6 +81,7 @@ class Kernel {
   void to_stages();
   void collect(int32_t step, Tape::Number scale, std::vector<Product>& out, bool& fits);
   void evaluate_products(Scratch& s, size_t trial, Values& out) const;
+  static void round(Values& values);
   bool evaluate_tape(Scratch& s, size_t trial, Field& algebra, Values& out) const;
   void lay_out(std::span<const View> operands, size_t trial, Channels channels, Scratch& s) const;
   Residue step_value(const Tape::Step& step, const Scratch& s, Field& algebra) const;
@@ -89,6 +91,7 @@ class Kernel {
   std::vector<int32_t> outputs_;      ///< step of each output element
   std::vector<size_t> sizes_, base_;  ///< elements of each operand; where it starts
   bool bilinear_ = false, exponentials_ = false, partial_ = false;
+  Compare compare_ = Compare::Residues;
   std::vector<Product> products_;
   std::vector<uint32_t> begin_;  ///< of each output element in products_; one more at the end
   std::vector<Residue> coefficients_, constants_;  ///< constants_: of the tape's numbers

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kSmallest = -4, kLargest = 7;  // of random_residue, as powers of two
 constexpr double kLargestSmall = 1;             // where they should be small
+constexpr double kLargestWide = 9;
 constexpr size_t kOneSigned = 16;  // trials from which on some have elements of one sign
 
 /// Irreducible polynomials over two elements whose root generates all others, by degree; without
@@ -32,10 +33,11 @@ size_t power(size_t degree, size_t row) {
 OrderSampler::OrderSampler(std::vector<double> bounds, size_t trials, Sizes sizes)
     : edges_(std::move(bounds)), trials_(trials), largest_(kLargest) {
   CHECK(std::has_single_bit(trials) && std::bit_width(trials) <= std::size(kPrimitive));
-  if (sizes == Sizes::Small) {
+  if (sizes != Sizes::All) {
+    const double most = sizes == Sizes::Wide ? kLargestWide : kLargest;
     largest_ = kLargestSmall;
     for (double b : edges_)  // there are some on both sides of each bound
-      if (b > 0) largest_ = std::min(kLargest, std::max(largest_, std::log2(b) + 1));
+      if (b > 0) largest_ = std::min(most, std::max(largest_, std::log2(b) + 1));
   }
   const double least = std::exp2(kSmallest), most = std::exp2(largest_);
   std::erase_if(edges_, [&](double b) { return b <= least || b >= most; });

@@ -12,8 +12,9 @@ namespace regraft::gen {
 class OrderSampler {
  public:
   /// Exponentials of large numbers, of either sign, are too close to each other, or too large, for
-  /// their order to be beyond doubt.
-  enum class Sizes : uint8_t { All, Small };
+  /// their order to be beyond doubt. Wide ones are small, but
+  /// for the bounds of a quantisation.
+  enum class Sizes : uint8_t { All, Small, Wide };
 
   /// `bounds`: magnitudes that values are compared with, beside 0 and 1. REQUIRES: the number of
   /// trials is a power of two.

@@ -1,6 +1,7 @@
 #include "gen/enumerate/shaped.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/rng.h"
@@ -8,7 +9,6 @@
 namespace regraft::gen {
 namespace {
 
-constexpr int64_t kMaxElements = 256;
 constexpr int kComparingTrials = 16;  // of a grammar that compares values
 
 }  // namespace
@@ -35,19 +35,21 @@ Status ShapedOps::load() {
     }
     then_.push_back(std::move(then));
   }
+  for (const Instance& in : grammar_.instances) {
+    auto& own = siblings_.emplace_back();
+    for (size_t k = 0; k < grammar_.instances.size(); ++k) {
+      const Instance& other = grammar_.instances[k];
+      if (other.op == in.op && other.attrs == in.attrs && other.operands == in.operands)
+        own.emplace_back(then(k) ? then(k)->op : nullptr, static_cast<int>(k));
+    }
+  }
   if (compares()) trials_ = std::max(trials_, kComparingTrials);
   return {};
 }
 
 int ShapedOps::sibling(int instance, const OpDef* then_op) const {
-  const Instance& in = grammar_.instances[static_cast<size_t>(instance)];
-  for (size_t k = 0; k < grammar_.instances.size(); ++k) {
-    const Instance& other = grammar_.instances[k];
-    const Label* follower = then(k);
-    if ((follower ? follower->op : nullptr) == then_op && other.op == in.op &&
-        other.attrs == in.attrs && other.operands == in.operands)
-      return static_cast<int>(k);
-  }
+  for (const auto& [follower, k] : siblings_[static_cast<size_t>(instance)])
+    if (follower == then_op) return k;
   return -1;
 }
 
@@ -59,12 +61,23 @@ bool ShapedOps::compares() const {
   return std::ranges::any_of(labels_, is_comparison) || std::ranges::any_of(then_, is_comparison);
 }
 
+bool ShapedOps::tells_apart() const {
+  const std::array<DType, 2> numbers = {DType::F32, DType::F32};
+  for (size_t k = 0; k < labels_.size(); ++k) {
+    if (grammar_.instances[k].operands.size() != numbers.size()) continue;
+    auto type = labels_[k].op->typed(*labels_[k].op, symbolic(labels_[k].attrs), numbers);
+    if (type && *type == DType::Bool) return true;
+  }
+  return false;
+}
+
 std::vector<double> ShapedOps::bounds() const {
-  constexpr double kMost = 100;  // beyond it a bound means that there is none
+  // beyond it a bound means that there is none
+  const double most = grammar_.compare == Compare::Doubles ? 300 : 100;
   std::vector<double> bounds;
   for (const Label& label : labels_)
     for (const Real& real : label.attrs.reals)
-      if (std::abs(real.value) <= kMost) bounds.push_back(std::abs(real.value));
+      if (std::abs(real.value) <= most) bounds.push_back(std::abs(real.value));
   return bounds;
 }
 
@@ -77,16 +90,18 @@ bool ShapedOps::has_exponentials(size_t instance) const {
   return reads(*labels_[instance].op) || (follower && reads(*follower->op));
 }
 
-ShapeId ShapedOps::shape(const Dims& dims) {
+ShapeId ShapedOps::shape(const Dims& dims, DType type) {
   std::lock_guard lock(mutex_);
-  return shape_locked(dims);
+  return shape_locked(dims, type);
 }
 
-ShapeId ShapedOps::shape_locked(const Dims& dims) {
-  auto [it, fresh] = shape_ids_.try_emplace(dims, static_cast<ShapeId>(shapes_.size()));
+ShapeId ShapedOps::shape_locked(const Dims& dims, DType type) {
+  auto [it, fresh] =
+      shape_ids_.try_emplace(std::pair(type, dims), static_cast<ShapeId>(shapes_.size()));
   if (!fresh) return it->second;
-  ShapeInfo info{dims, {}, dims.size()};
+  ShapeInfo info{dims, type, {}, dims.size()};
   for (int64_t d : dims) info.salt = combine(info.salt, static_cast<uint64_t>(d));
+  if (type != DType::F32) info.salt = combine(info.salt, static_cast<uint64_t>(type));
   Rng rng(combine(seed_, info.salt));
   for (int64_t k = 0; k < trials_ * count_of(dims); ++k)
     info.weights.push_back(rng.below(Residue::kPrime));
@@ -99,9 +114,30 @@ const ShapeInfo& ShapedOps::info(ShapeId shape) const {
   return shapes_[shape];
 }
 
-const ShapedOp* ShapedOps::make_plan(int instance, const std::vector<Dims>& operands) {
+namespace {
+
+/// The element type of a call's results. Where F32 stands for a type that the operator wants it is
+/// F32; nullopt: the operands' types do not fit.
+std::optional<DType> type_of_results(const Label& label, std::span<const DType> operands) {
+  auto type = label.op->typed(*label.op, symbolic(label.attrs), operands);
+  if (type) return *type;
+  bool plain = std::ranges::all_of(operands, [](DType t) { return t == DType::F32; });
+  return plain ? std::optional(DType::F32) : std::nullopt;
+}
+
+}  // namespace
+
+const ShapedOp* ShapedOps::make_plan(int instance, std::span<const ShapeId> operand_shapes) {
   auto index = static_cast<size_t>(instance);
   const Label& l = labels_[index];
+  std::vector<Dims> operands;
+  std::vector<DType> types;
+  for (ShapeId s : operand_shapes) {
+    operands.push_back(shapes_[s].dims);
+    types.push_back(shapes_[s].type);
+  }
+  auto type = type_of_results(l, types);
+  if (!type) return nullptr;
   algebra_.ok = true;
   auto outputs = l.op->field_semantics.infer(algebra_, operands, l.attrs);
   if (!outputs || !algebra_.ok) return nullptr;
@@ -110,12 +146,12 @@ const ShapedOp* ShapedOps::make_plan(int instance, const std::vector<Dims>& oper
   for (size_t k = 0; k < outputs->size(); ++k) {
     const Dims& dims = (*outputs)[k];
     bool empty = std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 1; });
-    if (empty || count_of(dims) > kMaxElements) return nullptr;
-    p.outputs.push_back(shape_locked(dims));
-    p.kernels.push_back(Kernel::compile(l, operands, dims, static_cast<int>(k)));
+    if (empty || count_of(dims) > grammar_.most_elements) return nullptr;
+    p.outputs.push_back(shape_locked(dims, *type));
+    p.kernels.push_back(Kernel::compile(l, operands, dims, static_cast<int>(k), grammar_.compare));
     if (!p.kernels.back()) return nullptr;
     if (const Label* follower = then(index)) {
-      p.then.push_back(Kernel::compile(*follower, {dims}, dims, 0));
+      p.then.push_back(Kernel::compile(*follower, {dims}, dims, 0, grammar_.compare));
       if (!p.then.back()) return nullptr;
     }
     p.linear.emplace_back();
@@ -137,7 +173,7 @@ ShapedOps::Entry ShapedOps::make_entry(std::span<const ShapeId> shapes) {
     if (in.operands.size() < shapes.size() || !fits(in, pointers)) continue;
     if (in.operands.size() > shapes.size())
       e.partial.push_back(static_cast<int>(k));
-    else if (const ShapedOp* p = make_plan(static_cast<int>(k), operands))
+    else if (const ShapedOp* p = make_plan(static_cast<int>(k), shapes))
       e.complete.push_back(p);
   }
   return e;

@@ -21,10 +21,12 @@ struct ShapedOp {
   std::vector<std::vector<char>> linear;               ///< [output][slot]: a functional exists
 };
 
-/// A shape, the random weights that make a tensor of it a key (for each trial and element), and
-/// what distinguishes it from others with the same sum.
+/// A shape with its element type, the random weights that make a tensor of it a key (for each trial
+/// and element), and what distinguishes it from others with the same sum. So truth values never
+/// pass for the numbers 1 and 0.
 struct ShapeInfo {
   Dims dims;
+  DType type = DType::F32;  ///< F32 stands for any real type
   std::vector<uint64_t> weights;
   uint64_t salt = 0;
   uint64_t key(uint64_t sum) const { return mix(sum ^ salt); }
@@ -57,10 +59,12 @@ class ShapedOps {
   bool has_exponentials(size_t instance) const;
   /// True when an instance compares values.
   bool compares() const;
+  /// True when an instance makes truth values of numbers.
+  bool tells_apart() const;
   /// Magnitudes of the numbers that instances may compare values with: their real attributes.
   std::vector<double> bounds() const;
 
-  ShapeId shape(const Dims& dims);
+  ShapeId shape(const Dims& dims, DType type = DType::F32);
   const ShapeInfo& info(ShapeId shape) const;
 
   /// Instances that are complete with operands of these shapes and well-formed.
@@ -75,17 +79,19 @@ class ShapedOps {
   };
   const Entry& entry(std::span<const ShapeId> shapes);
   Entry make_entry(std::span<const ShapeId> shapes);
-  const ShapedOp* make_plan(int instance, const std::vector<Dims>& operands);
-  ShapeId shape_locked(const Dims& dims);
+  const ShapedOp* make_plan(int instance, std::span<const ShapeId> operands);
+  ShapeId shape_locked(const Dims& dims, DType type);
 
   const Grammar& grammar_;
   int trials_;
   uint64_t seed_;
   std::vector<Label> labels_, then_;
+  /// Of each instance those of the same call, with what follows.
+  std::vector<std::vector<std::pair<const OpDef*, int>>> siblings_;
   mutable std::mutex mutex_;
   Field algebra_;  ///< for shapes only
   std::deque<ShapeInfo> shapes_;
-  std::map<Dims, ShapeId> shape_ids_;
+  std::map<std::pair<DType, Dims>, ShapeId> shape_ids_;
   std::deque<ShapedOp> plans_;
   std::map<std::vector<ShapeId>, Entry> entries_;
 };

@@ -4,6 +4,11 @@
 #include <bit>
 
 namespace regraft::gen {
+namespace {
+
+constexpr size_t kMostFits = 1 << 24;  // that are remembered
+
+}  // namespace
 
 ValueGraph::ValueGraph(ShapedOps& plans, int max_size, uint64_t seed)
     : plans_(plans), max_size_(max_size), seed_(seed) {}
@@ -29,6 +34,22 @@ int ValueGraph::operand_union(Application a) const {
   return smallest_union(lists);
 }
 
+bool ValueGraph::fits(int instance, const Operands& operands) const {
+  auto k = static_cast<size_t>(instance);
+  auto look = [&] {
+    std::array<const Dims*, kMaxArity> all{};
+    for (size_t o = 0; o < operands.count; ++o) all[o] = &dims(operands.ids[o]);
+    return gen::fits(plans_.grammar().instances[k], std::span(all.data(), operands.count));
+  };
+  if (operands.count == 0 || operands.count > 2 || fits_.empty()) return look();
+  size_t first = shapes_[operands.ids[0]],
+         second = operands.count > 1 ? shapes_[operands.ids[1]] : 0;
+  std::atomic<uint8_t>& known = fits_[(k * dims_.size() + first) * dims_.size() + second];
+  if (known.load(std::memory_order_relaxed) == 0)
+    known.store(look() ? 2 : 1, std::memory_order_relaxed);
+  return known.load(std::memory_order_relaxed) == 2;
+}
+
 std::optional<Application> ValueGraph::application(int instance, int output,
                                                    const Operands& operands) const {
   size_t n = operands.count;
@@ -42,10 +63,9 @@ std::optional<Application> ValueGraph::application(int instance, int output,
     b = it->second;
   }
   if (n == 2 && plans_.label(static_cast<size_t>(instance)).op->commutative) {
-    const Instance& in = plans_.grammar().instances[static_cast<size_t>(instance)];
-    const Dims *x = &plans_.info(shapes_[a]).dims, *y = &plans_.info(shapes_[b]).dims;
-    const Dims *as_is[] = {x, y}, *mirrored[] = {y, x};
-    if (fits(in, mirrored) && (a > b || !fits(in, as_is))) std::swap(a, b);
+    Operands mirrored = operands;
+    std::swap(mirrored.ids[0], mirrored.ids[1]);
+    if (fits(instance, mirrored) && (a > b || !fits(instance, operands))) std::swap(a, b);
   }
   return Application::of(instance, output, a, b);
 }
@@ -57,6 +77,12 @@ std::optional<Application> ValueGraph::sibling(Application a, const OpDef* then)
 }
 
 void ValueGraph::index_applications() {
+  for (ShapeId shape : shapes_)
+    if (dims_.size() <= shape) dims_.resize(shape + 1, nullptr);
+  for (ShapeId shape : shapes_)
+    if (!dims_[shape]) dims_[shape] = &plans_.info(shape).dims;
+  size_t cells = plans_.grammar().instances.size() * dims_.size() * dims_.size();
+  if (cells <= kMostFits) fits_ = std::vector<std::atomic<uint8_t>>(cells);
   slots_.assign(std::bit_ceil(2 * by_application_.size() + 1), 0);
   for (size_t k = 0; k < by_application_.size(); ++k) {
     size_t slot = slot_of(by_application_[k].first);
@@ -65,11 +91,23 @@ void ValueGraph::index_applications() {
   }
 }
 
-std::optional<ClassId> ValueGraph::find(Application a) const {
+std::optional<size_t> ValueGraph::position_of(Application a) const {
   if (slots_.empty()) return std::nullopt;
   for (size_t slot = slot_of(a); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1))
-    if (const auto& [known, c] = by_application_[slots_[slot] - 1]; known == a) return c;
+    if (by_application_[slots_[slot] - 1].first == a) return slots_[slot] - 1;
   return std::nullopt;
+}
+
+std::optional<ClassId> ValueGraph::find(Application a) const {
+  auto at = position_of(a);
+  return at ? std::optional(by_application_[*at].second) : std::nullopt;
+}
+
+ValueGraph::Below ValueGraph::find_below(Application a, int size) const {
+  auto at = position_of(a);
+  if (!at) return {};
+  bool below = std::max<int>(1, node_sizes_[*at]) < size;
+  return {true, below ? by_application_[*at].second : kNoClass};
 }
 
 std::span<const Application> ValueGraph::nodes(ClassId c) const {

@@ -1,5 +1,6 @@
 #pragma once
 // The result of an enumeration: classes of equal values and the applications that compute them.
+#include <atomic>
 #include <unordered_map>
 
 #include "gen/enumerate/shaped.h"
@@ -59,6 +60,10 @@ class ValueGraph {
   size_t leaf_count() const { return leaf_count_; }
   bool is_leaf(ClassId c) const { return c < leaf_count_; }
   ShapeId shape(ClassId c) const { return shapes_[c]; }
+  /// Extents, once the enumeration is done.
+  const Dims& dims(ClassId c) const { return *dims_[shapes_[c]]; }
+  /// The instance may be applied to operands of these shapes, as far as it says; likewise.
+  bool fits(int instance, const Operands& operands) const;
   int level(ClassId c) const { return levels_[c]; }
   uint64_t leaves(ClassId c) const { return leaves_[c]; }  ///< of the first term; a bit for each
   uint64_t key(ClassId c) const { return keys_[c]; }
@@ -76,6 +81,11 @@ class ValueGraph {
   std::optional<Application> sibling(Application a, const OpDef* then) const;
   /// Class of an application of a stored level.
   std::optional<ClassId> find(Application a) const;
+  struct Below {
+    bool stored = false;       ///< the application is of a stored level
+    ClassId known = kNoClass;  ///< its class, where it has fewer than so many calls
+  };
+  Below find_below(Application a, int size) const;
   /// All applications of stored levels that compute c, the smallest first.
   std::span<const Application> nodes(ClassId c) const;
   /// Those of them that have fewer than `size` calls.
@@ -102,6 +112,8 @@ class ValueGraph {
   Token token_of(Application a, ClassId c) const;
   void index_applications();
   size_t slot_of(Application a) const { return mix(a.bits) & (slots_.size() - 1); }
+  /// Position in by_application_; nullopt: of no stored level.
+  std::optional<size_t> position_of(Application a) const;
 
   ShapedOps& plans_;
   int max_size_;
@@ -110,6 +122,9 @@ class ValueGraph {
   uint64_t first_bits_ = 0;  ///< the first variable of each kind
   std::vector<TermId> leaf_terms_;
   std::vector<ShapeId> shapes_;
+  std::vector<const Dims*> dims_;  ///< by ShapeId
+  /// By instance and the shapes of up to two operands: 0, not looked at; 1, no; 2, yes.
+  mutable std::vector<std::atomic<uint8_t>> fits_;
   std::vector<uint8_t> levels_;
   std::vector<uint64_t> leaves_, keys_;
   std::vector<Application> first_;
@@ -120,7 +135,7 @@ class ValueGraph {
   std::vector<size_t> node_begin_;
   std::vector<Application> node_list_;
   std::vector<uint8_t> node_sizes_;  ///< of node_list_: calls of the smallest term; 0: it is free
-  std::vector<std::pair<Application, ClassId>> by_application_;
+  std::vector<std::pair<Application, ClassId>> by_application_;  ///< in the order of node_list_
   std::vector<uint32_t> slots_;  ///< of a hash table over by_application_; 1 + position, or 0
   std::unordered_map<uint64_t, Token> call_tokens_;  ///< of calls of several outputs, by output 0
   std::vector<std::vector<ClassId>> token_classes_;  ///< of those tokens

@@ -71,23 +71,45 @@ class Sampler {
   Point last_;
 };
 
+/// An operator of the left side needs input k positive.
+bool is_positive(const Graph& lhs, size_t k) {
+  for (int32_t id = 0; id < lhs.id_bound(); ++id) {
+    const Node& n = lhs.node(id);
+    for (size_t i = 0; n.kind == NodeKind::Call && i < n.inputs.size(); ++i)
+      if (n.inputs[i] == lhs.inputs()[k] && needs_positive(*n.op, i)) return true;
+  }
+  return false;
+}
+
+/// What the elements of each input are.
+std::vector<Role> roles_of(const Graph& lhs) {
+  std::vector<Role> r;
+  for (size_t k = 0; k < lhs.inputs().size(); ++k)
+    r.push_back(lhs.type(lhs.inputs()[k]).dtype == DType::Bool ? Role::Truths
+                : is_positive(lhs, k)                          ? Role::Positive
+                                                               : Role::Data);
+  return r;
+}
+
 /// At a few points, until one at which both sides have values.
-Evidence compare(const RuleInstance& instance, const Valuation& values, Rng& rng) {
-  auto is_truth = [&](size_t k) {
-    return instance.lhs.type(instance.lhs.inputs()[k]).dtype == DType::Bool;
-  };
+Evidence compare(const RuleInstance& instance, const std::vector<Role>& roles,
+                 const Valuation& values, Rng& rng) {
   for (int point = 0; point < kRedraws; ++point) {
     uint64_t seed = rng.next();
     auto input = [&](int k, const std::vector<int64_t>& shape) {
       Rng of_input(combine(seed, static_cast<uint64_t>(k)));
-      return is_truth(static_cast<size_t>(k)) ? random_truths(of_input, shape)
-                                              : random_array(of_input, shape);
+      Role role = roles[static_cast<size_t>(k)];
+      return role == Role::Truths     ? random_truths(of_input, shape)
+             : role == Role::Positive ? random_positive(of_input, shape)
+                                      : random_array(of_input, shape);
     };
     Field field(seed);
     auto a = evaluate_graph<Field>(field, instance.lhs, values, input, kMaxElements);
     if (!a) return Evidence::Unusable;
+    std::ranges::for_each(*a, leave_out_infinite);
     auto b = evaluate_graph<Field>(field, instance.rhs, values, input, kMaxRightElements);
     Agreement found = b ? agreement(*a, *b) : Agreement::Different;
+    if (b && found == Agreement::Different && field.guessed) found = agreement_of_doubles(*a, *b);
     if (found != Agreement::Undefined)
       return found == Agreement::Equal ? Evidence::Holds : Evidence::Fails;
   }
@@ -98,10 +120,14 @@ Evidence compare(const RuleInstance& instance, const Valuation& values, Rng& rng
 
 namespace {
 
+bool right_is_well_formed(const RuleInstance& instance, const Valuation& values) {
+  return std::ranges::all_of(instance.requires_rhs,
+                             [&](const Formula& f) { return evaluate(f, values); });
+}
+
 /// The right side is well-formed and has the left side's shapes.
 bool shapes_agree(const RuleInstance& instance, const Valuation& values) {
-  for (const Formula& f : instance.requires_rhs)
-    if (!evaluate(f, values)) return false;
+  if (!right_is_well_formed(instance, values)) return false;
   for (size_t k = 0; k < instance.lhs.outputs().size(); ++k) {
     const Shape& a = instance.lhs.shape(instance.lhs.outputs()[k]);
     const Shape& b = instance.rhs.shape(instance.rhs.outputs()[k]);
@@ -112,22 +138,28 @@ bool shapes_agree(const RuleInstance& instance, const Valuation& values) {
 }
 
 /// Trials on extents that are drawn apart, where that finds any, and aligned in turn.
-Evidence run_trials(const RuleInstance& instance, Rng& rng, int trials) {
+Evidence run_trials(const RuleInstance& instance, Rng& rng, int trials, Where where) {
   Sampler sampler(instance);
+  const std::vector<Role> roles = roles_of(instance.lhs);
   std::vector<Valuation> held;
   bool apart = true;
-  for (int round = 0; round < 4 * trials; ++round) {
+  auto left_out = [&](const Valuation& values) {
+    return where == Where::RightSideIs && !right_is_well_formed(instance, values);
+  };
+  const int rounds = (where == Where::RightSideIs ? 16 : 4) * trials;
+  for (int round = 0; round < rounds; ++round) {
     std::optional<Valuation> values;
     if (apart && round % 2 == 0) {
       values = sampler.draw(rng, Extents::Apart);
       apart = values.has_value();
     }
     if (!values) values = sampler.draw(rng, Extents::Aligned);
-    if (!values) return Evidence::Unusable;
+    if (!values || !draw_reals(instance, *values, rng)) return Evidence::Unusable;
     if (round % 2 == 1)
       for (const Valuation& near : sampler.neighbours())
-        if (!shapes_agree(instance, near)) return Evidence::Fails;
-    Evidence e = compare(instance, *values, rng);
+        if (!left_out(near) && !shapes_agree(instance, near)) return Evidence::Fails;
+    if (left_out(*values)) continue;
+    Evidence e = compare(instance, roles, *values, rng);
     if (e == Evidence::Fails) return e;
     if (e == Evidence::Holds) held.push_back(*std::move(values));
     if (static_cast<int>(held.size()) >= trials && (trials == 1 || sampler.covered(held)))
@@ -155,13 +187,14 @@ bool takes_numbers_for_truths(const RuleInstance& instance) {
 
 }  // namespace
 
-Evidence check(const Rule& rule, const Signature& signature, uint64_t seed, int trials) {
+Evidence check(const Rule& rule, const Signature& signature, uint64_t seed, int trials,
+               Where where) {
   auto instance = instantiate(rule, signature);
   if (!instance) return Evidence::Unusable;
   if (takes_numbers_for_truths(*instance)) return Evidence::Fails;
   try {
     Rng rng(seed);
-    return run_trials(*instance, rng, trials);
+    return run_trials(*instance, rng, trials, where);
   } catch (const PolyOverflow&) {
     return Evidence::Unusable;
   }

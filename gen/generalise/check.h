@@ -11,10 +11,14 @@ enum class Evidence : uint8_t {
   Unusable,  ///< no rule at this signature, or too few assignments found
 };
 
-/// Evaluates both sides over Field at `trials` random assignments of sizes and attribute variables
-/// that satisfy the left side; with more than one trial every free symbol takes at least two
-/// values. A trial is one point of the order: sides that differ only elsewhere hold, so one
-/// trial is a filter, not evidence. Deterministic for a seed.
-Evidence check(const Rule& rule, const Signature& signature, uint64_t seed, int trials);
+/// Evaluates both sides over Field, whose doubles decide where its residues are guessed, at
+/// `trials` random assignments of sizes and attribute variables that satisfy the left side; with
+/// more than one trial every free symbol takes at least two values. A trial is one point of the
+/// order: sides that differ only elsewhere hold, so one trial is a filter, not evidence.
+/// Deterministic for a seed. With Where::RightSideIs, assignments at which the right side is not
+/// well-formed are left out.
+enum class Where : uint8_t { LeftSideIs, RightSideIs };
+Evidence check(const Rule& rule, const Signature& signature, uint64_t seed, int trials,
+               Where where = Where::LeftSideIs);
 
 }  // namespace regraft::gen

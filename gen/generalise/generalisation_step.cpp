@@ -172,6 +172,7 @@ std::vector<GeneralisationStep::Right> GeneralisationStep::of_single(const Hypot
     r.push_back(h.right);
     r.back()[k] = *std::move(scaled);
   }
+  add_coefficients(h, d, r);
   add_determined(h, r);
   for (size_t k : likely)  // a position and what is left from there on
     for (size_t j = 0; j < h.right.size(); ++j) {
@@ -181,6 +182,26 @@ std::vector<GeneralisationStep::Right> GeneralisationStep::of_single(const Hypot
       r.back()[j] = shifted(h.right[j], d.to[0], d.from[0], -1);
     }
   return r;
+}
+
+/// Where the witness is a factor of what other variables add, as a step is of a begin behind it, it
+/// is the symbol there: in all numbers of the right side at the same place in their lists.
+void GeneralisationStep::add_coefficients(const Hypothesis& h, const Delta& d,
+                                          std::vector<Right>& options) const {
+  const int64_t n = d.witness[0];
+  if (d.index < 0 || n < 2) return;
+  Right right = h.right;
+  bool changed = false;
+  for (size_t k = 0; k < right.size(); ++k) {
+    if (static_cast<int>(tester_.right().numbers[k].index) != d.index) continue;
+    for (const auto& [monomial, coefficient] : h.right[k].terms()) {
+      if (coefficient % n != 0) continue;
+      Poly term = Poly::product(monomial, coefficient);
+      right[k] = right[k] - term + Poly::product(monomial, coefficient / n) * d.to[0];
+      changed = true;
+    }
+  }
+  if (changed) options.push_back(std::move(right));
 }
 
 /// Numbers of the right side become numbers that the left side determines.
@@ -204,7 +225,7 @@ std::vector<GeneralisationStep::Right> GeneralisationStep::alternatives(const Hy
   if (d.to.size() > 1 || !d.attr.empty()) lists = of_lists(h, d);
   r.insert(r.end(), lists.begin(), lists.end());
   for (size_t k = 0; k < d.to.size() && (d.product || d.to.size() == 1); ++k) {
-    lists = of_single(h, {{d.to[k]}, {d.from[k]}, {d.witness[k]}, {}, false});
+    lists = of_single(h, {{d.to[k]}, {d.from[k]}, {d.witness[k]}, {}, d.index, false});
     r.insert(r.end(), lists.begin(), lists.end());
   }
   std::erase_if(r, [&](const Right& right) { return !is_allowed(right); });
@@ -237,6 +258,7 @@ bool GeneralisationStep::open(Hypothesis& h, const Opening& opening) {
     const NumberPlace& n = tester_.left().numbers[static_cast<size_t>(s.number)];
     const OpDef& op = *tester_.left().calls[static_cast<size_t>(n.call)].label->op;
     d.attr = op.ints[n.attr].name;
+    d.index = static_cast<int>(n.index);
   }
   for (size_t i = 0; i < d.to.size(); ++i)
     wider.left[static_cast<size_t>(opening.roots[i])] = d.to[i];
@@ -246,6 +268,11 @@ bool GeneralisationStep::open(Hypothesis& h, const Opening& opening) {
     d.product = true;
     Poly& p = wider.left[static_cast<size_t>(opening.product)] = Poly(1);
     for (const Poly& root : d.to) p = p * root;
+  }
+  if (opening.sum >= 0) {
+    d.product = true;
+    Poly& p = wider.left[static_cast<size_t>(opening.sum)] = Poly(0);
+    for (const Poly& root : d.to) p = p + root;
   }
   Space space = tester_.space(wider);
   std::vector<int> moving = opening.roots;  // and what determines them

@@ -11,6 +11,7 @@ struct Opening {
   std::vector<int> roots;
   std::vector<std::pair<int, int>> ties;  ///< (symbol, position in roots)
   int product = -1;                       ///< a symbol that becomes the product of the roots
+  int sum = -1;                           ///< likewise their sum
 };
 
 /// What a number of the right side may become.
@@ -39,11 +40,13 @@ class GeneralisationStep {
     std::vector<Poly> to, from;
     std::vector<int64_t> witness;
     std::string_view attr;  ///< of a number root
+    int index = -1;         ///< its place in its list
     bool product = false;   ///< each of the roots by itself changes the right side
   };
   std::vector<Right> alternatives(const Hypothesis& h, const Delta& d) const;
   std::vector<Right> of_lists(const Hypothesis& h, const Delta& d) const;
   std::vector<Right> of_single(const Hypothesis& h, const Delta& d) const;
+  void add_coefficients(const Hypothesis& h, const Delta& d, std::vector<Right>& options) const;
   void add_determined(const Hypothesis& h, std::vector<Right>& options) const;
   bool choose(Hypothesis& h, const std::vector<Right>& options, std::vector<Sample> few,
               const std::function<std::vector<Sample>()>& draw_more);

@@ -5,19 +5,21 @@
 #include "gen/generalise/hypothesis_rule.h"
 #include "gen/generalise/hypothesis_search.h"
 #include "gen/generalise/reals.h"
+#include "gen/generalise/term_template.h"
 
 namespace regraft::gen {
 namespace {
 
 std::optional<Generalised> expressed(const Bank& bank, const HypothesisTester& tester, TermId lhs,
-                                     TermId rhs, const Hypothesis& h, uint64_t seed) {
+                                     TermId rhs, const Hypothesis& h, uint64_t seed, Where where) {
   TemplatePair pair;
   pair.lhs = lhs;
   pair.rhs = rhs;
   Expressed e = express(bank, tester, pair, h);
   Rule rule = to_rule(bank, e.pair);
-  if (check(rule, e.signature, mix(seed), kManyShapes) != Evidence::Holds) return std::nullopt;
-  rule = open_reals(std::move(rule), e.signature, seed);
+  if (check(rule, e.signature, mix(seed), kManyShapes, where) != Evidence::Holds)
+    return std::nullopt;
+  if (where == Where::LeftSideIs) rule = open_reals(std::move(rule), e.signature, seed);
   return Generalised{std::move(e.pair), std::move(rule), std::move(e.signature), e.closed};
 }
 
@@ -56,18 +58,32 @@ std::vector<Hypothesis> hypotheses(const Bank& bank, HypothesisTester& tester) {
   return r;
 }
 
+/// The right side asks for more of the sizes than the left side does, as a slice does that ends
+/// within one of several operands.
+bool asks_for_more(const Bank& bank, TermId lhs, TermId rhs) {
+  TemplatePair ground;
+  ground.lhs = lhs;
+  ground.rhs = rhs;
+  auto instance = instantiate(to_rule(bank, ground), leaf_signature(bank, lhs));
+  return instance && std::ranges::any_of(instance->requires_rhs, [](const Formula& f) {
+           return f.kind == Formula::NonNegative && !f.poly.is_constant();
+         });
+}
+
 /// nullopt when a form that was found did not survive the last check. As the last resort, a form
 /// with fewer variables will do.
 enum class Resort : uint8_t { First, Last };
 std::optional<std::vector<Generalised>> most_general(const Bank& bank, TermId lhs, TermId rhs,
-                                                     uint64_t seed, Resort resort) {
+                                                     uint64_t seed, Resort resort,
+                                                     Where where = Where::LeftSideIs) {
   std::vector<Generalised> r;
   auto tester = HypothesisTester::make(bank, lhs, rhs, seed);
   if (!tester) return r;
+  if (where == Where::RightSideIs) tester->leave_out_ill_formed();
   for (const Hypothesis& h : hypotheses(bank, *tester)) {
-    auto g = expressed(bank, *tester, lhs, rhs, h, seed);
+    auto g = expressed(bank, *tester, lhs, rhs, h, seed, where);
     if (!g && resort == Resort::Last)
-      g = expressed(bank, *tester, lhs, rhs, tester->closed(h, Axes::Long), seed);
+      g = expressed(bank, *tester, lhs, rhs, tester->closed(h, Axes::Long), seed, where);
     if (!g) return std::nullopt;
     r.push_back(*std::move(g));
   }
@@ -79,9 +95,10 @@ std::optional<std::vector<Generalised>> most_general(const Bank& bank, TermId lh
 std::vector<Generalised> generalise(const Bank& bank, TermId lhs, TermId rhs, uint64_t seed) {
   try {
     auto r = most_general(bank, lhs, rhs, seed, Resort::First);
-    return r ? *std::move(r)
-             : most_general(bank, lhs, rhs, mix(seed), Resort::Last)
-                   .value_or(std::vector<Generalised>{});
+    if (!r) r = most_general(bank, lhs, rhs, mix(seed), Resort::Last);
+    if (r && r->empty() && asks_for_more(bank, lhs, rhs))
+      r = most_general(bank, lhs, rhs, seed, Resort::First, Where::RightSideIs);
+    return r.value_or(std::vector<Generalised>{});
   } catch (const PolyOverflow&) {
     return {};
   }

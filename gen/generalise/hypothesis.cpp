@@ -5,17 +5,17 @@
 namespace regraft::gen {
 namespace {
 
-constexpr int64_t kMostElements = 400;         // of a leaf or a result
+constexpr int64_t kMostElements = 400;         // of a leaf or a result, if the witness has less
 constexpr int64_t kMostRightElements = 6'400;  // makes no difference to well-formedness
 constexpr int kNearAttempts = 100;
 constexpr int kDrawAttempts = 40;
 constexpr int kSampleAttempts = 400;
 constexpr int kAloneAttempts = 60;
 
-bool is_small(const std::vector<int64_t>& shape) {
+int64_t elements_of(const std::vector<int64_t>& shape) {
   int64_t n = 1;
   for (int64_t d : shape) n *= d;
-  return n <= kMostElements;
+  return n;
 }
 
 std::string number_symbol_name(size_t k) { return "n" + std::to_string(k); }
@@ -48,7 +48,11 @@ std::optional<HypothesisTester> HypothesisTester::make(const Bank& bank, TermId 
                                                        uint64_t seed) {
   HypothesisTester e;
   e.rng_ = Rng(seed);
+  e.compare_ = bank.compare();
   e.leaves_ = rule_leaves(bank, lhs);
+  e.most_elements_ = kMostElements;
+  for (TermId leaf : e.leaves_)
+    e.most_elements_ = std::max(e.most_elements_, 2 * elements_of(bank.node(leaf).shape));
   e.left_ = side_of(bank, lhs, e.leaves_);
   e.right_ = side_of(bank, rhs, e.leaves_);
   if (!e.choose_signature(bank, lhs)) return std::nullopt;
@@ -183,11 +187,11 @@ std::optional<Sample> HypothesisTester::sample_at(Point p) {
       if (letter == '-') continue;
       s.shapes.back().push_back(letter == '1' ? 1 : s.point[next++]);
     }
-    if (!is_small(s.shapes.back())) return std::nullopt;
+    if (elements_of(s.shapes.back()) > most_elements_) return std::nullopt;
   }
   std::vector<int64_t> numbers(s.point.begin() + first_number_, s.point.end());
   auto shape = shape_of(left_, s.shapes, numbers);
-  if (!shape || !is_small(*shape)) return std::nullopt;
+  if (!shape || elements_of(*shape) > most_elements_) return std::nullopt;
   s.shape = *std::move(shape);
   s.key = rng_.next();
   return s;
@@ -305,7 +309,7 @@ std::vector<int64_t> HypothesisTester::right_numbers(const Hypothesis& h, const 
 
 bool HypothesisTester::same_shape(const Hypothesis& h, const Sample& s) const {
   auto shape = shape_of(right_, s.shapes, right_numbers(h, s));
-  return shape && *shape == s.shape;
+  return shape ? *shape == s.shape : leaves_out_;
 }
 
 bool HypothesisTester::agrees(const Hypothesis& h, Sample& s) const {
@@ -313,14 +317,20 @@ bool HypothesisTester::agrees(const Hypothesis& h, Sample& s) const {
   if (s.leaves.empty()) {
     Rng rng(s.key);
     for (size_t k = 0; k < s.shapes.size(); ++k)
-      s.leaves.push_back(is_truth(left_, k) ? random_truths(rng, s.shapes[k])
-                                            : random_array(rng, s.shapes[k]));
+      s.leaves.push_back(is_truth(left_, k)      ? random_truths(rng, s.shapes[k])
+                         : is_positive(left_, k) ? random_positive(rng, s.shapes[k])
+                                                 : random_array(rng, s.shapes[k]));
     std::vector<int64_t> given(s.point.begin() + first_number_, s.point.end());
-    s.value = value_of(left_, s.leaves, given, s.key, kMostElements);
+    s.value = value_of(left_, s.leaves, given, s.key, most_elements_);
+    if (s.value) leave_out_infinite(*s.value);
   }
   if (!s.value) return true;
   auto value = value_of(right_, s.leaves, right_numbers(h, s), s.key, kMostRightElements);
-  return value && agreement({*s.value}, {*value}) != Agreement::Different;
+  if (!value && leaves_out_) return true;
+  if (!value) return false;
+  Agreement found = compare_ == Compare::Residues ? agreement({*s.value}, {*value})
+                                                  : agreement_of_doubles({*s.value}, {*value});
+  return found != Agreement::Different;
 }
 
 std::optional<Sample> HypothesisTester::refuting(const Hypothesis& h, const Space& space,

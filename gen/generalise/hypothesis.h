@@ -46,6 +46,9 @@ class HypothesisTester {
   /// nullopt when the left side has no symbolic form at which the witness is well-formed.
   static std::optional<HypothesisTester> make(const Bank& bank, TermId lhs, TermId rhs,
                                               uint64_t seed);
+  /// From now on a sample at which the right side is not well-formed says nothing.
+  void leave_out_ill_formed() { leaves_out_ = true; }
+  bool leaves_out() const { return leaves_out_; }
   const Side& left() const { return left_; }
   const Side& right() const { return right_; }
   const std::vector<TermId>& leaves() const { return leaves_; }
@@ -110,6 +113,9 @@ class HypothesisTester {
   ShapeList witness_shapes_;            ///< of the leaves
   std::vector<int64_t> witness_shape_;  ///< of the result
   std::vector<Sample> remembered_;
+  bool leaves_out_ = false;
+  Compare compare_ = Compare::Residues;
+  int64_t most_elements_ = 0;  ///< of a leaf, a value of the left side or its result
   Rng rng_{0};
 };
 

@@ -102,8 +102,10 @@ class Expression {
     bool fresh = !symbols.empty() && std::all_of(symbols.begin(), symbols.end(), [&](Var v) {
       return is_own(v) && names_.count(v) == 0;
     });
-    bool list = fresh && a.attr->length != Length::Any && a.attr->length != Length::One &&
-                always_whole(symbols) && lists_.count(symbols) == 0;
+    // What the right side asks for beyond the left one is said of single numbers.
+    bool list = fresh && !tester_.leaves_out() && a.attr->length != Length::Any &&
+                a.attr->length != Length::One && always_whole(symbols) &&
+                lists_.count(symbols) == 0;
     if (fresh && lists_.count(symbols) > 0) return;
     std::string letter = new_letter(a.attr->name[0]);
     if (list) {

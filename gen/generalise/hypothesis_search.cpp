@@ -158,7 +158,7 @@ bool HypothesisSearch::open_extent(int k) {
       bool root = fits && (!is_open(n) || same(h_.left[n], own(n)));
       if (root && step_.open(h_, {{static_cast<int>(n)}, {{k, 0}}})) return true;
     }
-  return open_product(k);
+  return open_product(k) || open_sum(k);
 }
 
 /// Opens an extent as the product of two numbers.
@@ -174,6 +174,45 @@ bool HypothesisSearch::open_product(int k) {
       if (fits && step_.open(h_, {{static_cast<int>(a), static_cast<int>(b)}, {}, k})) return true;
     }
   return false;
+}
+
+/// Opens an extent as the sum of two numbers, each with those that are equal to it.
+bool HypothesisSearch::open_sum(int k) {
+  const auto& symbols = tester_.symbols();
+  auto usable = [&](size_t n) {
+    return !symbols[n].is_size() && !is_open(n) && symbols[n].witness > 1;
+  };
+  for (size_t a = 0; a < symbols.size(); ++a)
+    for (size_t b = a + 1; usable(a) && b < symbols.size(); ++b) {
+      if (!usable(b) || symbols[a].witness == symbols[b].witness ||
+          symbols[a].witness + symbols[b].witness != symbols[static_cast<size_t>(k)].witness)
+        continue;
+      Opening o{{static_cast<int>(a), static_cast<int>(b)}, {}, -1, k};
+      for (size_t n = 0; n < symbols.size(); ++n)
+        for (int root : {0, 1})
+          if (n != a && n != b && usable(n) &&
+              symbols[n].witness == symbols[root == 0 ? a : b].witness)
+            o.ties.emplace_back(static_cast<int>(n), root);
+      if (step_.open(h_, o)) return true;
+    }
+  return false;
+}
+
+/// Opens a number with those of other attributes that are equal to it: all, or one.
+bool HypothesisSearch::open_equal(int k) {
+  const auto& symbols = tester_.symbols();
+  const int64_t witness = symbols[static_cast<size_t>(k)].witness;
+  if (witness < 2) return false;
+  Opening all{{k}, {}};
+  for (size_t n = 0; n < symbols.size(); ++n)
+    if (!symbols[n].is_size() && !is_open(n) && symbols[n].witness == witness &&
+        static_cast<int>(n) != k)
+      all.ties.emplace_back(static_cast<int>(n), 0);
+  if (all.ties.empty()) return false;
+  if (step_.open(h_, all)) return true;
+  return all.ties.size() > 1 && std::ranges::any_of(all.ties, [&](const auto& tie) {
+           return step_.open(h_, {{k}, {tie}});
+         });
 }
 
 /// Extents that equations of the left side make equal, as its numbers and kernels are, are tied:
@@ -217,14 +256,19 @@ bool HypothesisSearch::open_numbers() {
     return std::any_of(list.symbols.begin(), list.symbols.end(),
                        [&](int k) { return !is_open(static_cast<size_t>(k)); });
   });
-  if (!closed || open_all_numbers()) return true;
+  // What the right side asks for is said of single numbers.
+  const bool lists = !tester_.leaves_out();
+  if (!closed || (lists && open_all_numbers())) return true;
   for (const LeftList& list : lists_) {
-    bool whole = std::none_of(list.symbols.begin(), list.symbols.end(),
+    bool whole = (lists || list.symbols.size() == 1) &&
+                 std::none_of(list.symbols.begin(), list.symbols.end(),
                               [&](int k) { return is_open(static_cast<size_t>(k)); });
     if (whole && step_.open(h_, {list.symbols, {}})) continue;
-    if (!is_open(static_cast<size_t>(list.symbols[0]))) open_alike(list);
+    if (lists && !is_open(static_cast<size_t>(list.symbols[0]))) open_alike(list);
     for (int k : list.symbols)
-      if (!is_open(static_cast<size_t>(k)) && list.symbols.size() > 1) step_.open(h_, {{k}, {}});
+      if (!is_open(static_cast<size_t>(k)) &&
+          !(list.symbols.size() > 1 && step_.open(h_, {{k}, {}})))
+        open_equal(k);
   }
   return true;
 }

@@ -72,6 +72,8 @@ class HypothesisSearch {
   bool open_extents(Kernels which);
   bool open_extent(int k);
   bool open_product(int k);
+  bool open_sum(int k);
+  bool open_equal(int k);
   bool open_numbers();
   bool open_all_numbers();
   bool open_all_numbers(Hypothesis all, std::vector<int> moving);

@@ -10,6 +10,7 @@ namespace regraft::gen {
 namespace {
 
 constexpr int kAttempts = 600;
+constexpr int kRealAttempts = 200;
 
 /// Draws extents from 2 on, apart from each other.
 class Drawing {
@@ -71,12 +72,29 @@ std::vector<SpaceSymbol> symbols_of(const RuleInstance& instance) {
   return r;
 }
 
+bool draw_reals(const RuleInstance& instance, Valuation& values, Rng& rng) {
+  if (instance.real_conditions.empty()) return true;
+  auto number = [&](const std::string& text) {
+    Var v = instance.lhs.pool().named("=" + text, 0);
+    return evaluate(Attrs<Poly>{{}, {{0, v}}}, values).reals[0].value;
+  };
+  for (int k = 0; k < kRealAttempts; ++k) {
+    for (const auto& named : instance.real_symbols) values[named.second] = rng.between(0, 7);
+    if (std::ranges::all_of(instance.real_conditions, [&](const RealCondition& c) {
+          return holds(number(c.first), c.relation, number(c.second));
+        }))
+      return true;
+  }
+  return false;
+}
+
 std::optional<Valuation> distinct_sizes(const RuleInstance& instance, uint64_t seed) {
   Drawing drawing(instance);
   Rng rng(seed);
   for (int k = 0; k < kAttempts; ++k) {
     int64_t spread = k < kAttempts * 2 / 3 ? 3 + k % 4 : -1;  // at last with repetitions
-    if (auto values = drawing.attempt(rng, spread)) return values;
+    auto values = drawing.attempt(rng, spread);
+    if (values && draw_reals(instance, *values, rng)) return values;
   }
   return std::nullopt;
 }

@@ -13,4 +13,8 @@ std::vector<SpaceSymbol> symbols_of(const RuleInstance& instance);
 /// found. Throws PolyOverflow.
 std::optional<Valuation> distinct_sizes(const RuleInstance& instance, uint64_t seed);
 
+/// Adds numbers for the real variables that are as the instance's conditions say, where it has any;
+/// false: none were found.
+bool draw_reals(const RuleInstance& instance, Valuation& values, Rng& rng);
+
 }  // namespace regraft::gen

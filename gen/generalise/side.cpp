@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
+
+#include "ir/graph/eval.h"
 
 namespace regraft::gen {
 namespace {
@@ -93,6 +97,11 @@ std::optional<Array<Residue>> value_of(const Side& side, const std::vector<Array
   return operand(side.root, leaves, results);
 }
 
+void leave_out_infinite(Array<Residue>& a) {
+  for (Residue& x : a.data)
+    if (std::isinf(x.r)) x.r = std::numeric_limits<double>::quiet_NaN();
+}
+
 bool is_truth(const Side& side, size_t leaf) {
   for (const Side::Call& call : side.calls)
     for (size_t k = 0; k < call.operands.size() && k < 32; ++k)
@@ -100,6 +109,36 @@ bool is_truth(const Side& side, size_t leaf) {
           call.operands[k].call == ~static_cast<int>(leaf))
         return true;
   return false;
+}
+
+bool needs_positive(const OpDef& op, size_t k) {
+  auto arity = static_cast<size_t>(op.max_arity);
+  bool plain = op.work == Work::Elementwise && op.ints.empty() && op.min_arity == op.max_arity;
+  if (!plain || k >= arity) return false;
+  std::vector<Array<double>> numbers(arity, {{}, {0.5}});
+  numbers[k].data[0] = -0.5;
+  std::vector<const Array<double>*> operands;
+  for (const auto& n : numbers) operands.push_back(&n);
+  Attrs<int64_t> attrs;
+  for (const RealAttr& a : op.reals) attrs.reals.push_back({a.fallback, nullptr});
+  auto result = evaluate_reals(op, operands, attrs);
+  return result && result->size() == 1 && std::isnan((*result)[0].data[0]);
+}
+
+bool is_positive(const Side& side, size_t leaf) {
+  for (const Side::Call& call : side.calls)
+    for (size_t k = 0; k < call.operands.size(); ++k)
+      if (call.operands[k].call == ~static_cast<int>(leaf) && needs_positive(*call.label->op, k))
+        return true;
+  return false;
+}
+
+Array<Residue> random_positive(Rng& rng, const std::vector<int64_t>& shape) {
+  Array<Residue> a{shape, {}};
+  size_t count = 1;
+  for (int64_t d : shape) count *= static_cast<size_t>(d);
+  append_random(rng, Signs::Plus, count, a.data);
+  return a;
 }
 
 Array<Residue> random_truths(Rng& rng, const std::vector<int64_t>& shape) {

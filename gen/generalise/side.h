@@ -39,8 +39,16 @@ std::optional<std::vector<int64_t>> shape_of(const Side& side, const ShapeList& 
 std::optional<Array<Residue>> value_of(const Side& side, const std::vector<Array<Residue>>& leaves,
                                        const std::vector<int64_t>& numbers, uint64_t key,
                                        int64_t max_elements);
+/// Maxima of nothing, and what is made of them, become values that are not defined.
+void leave_out_infinite(Array<Residue>& a);
 /// The side has that leaf where its operators want truth values.
 bool is_truth(const Side& side, size_t leaf);
+/// The operator has no value where operand k is negative, as a root or a logarithm.
+bool needs_positive(const OpDef& op, size_t k);
+/// The side has that leaf where an operator needs what is positive.
+bool is_positive(const Side& side, size_t leaf);
+/// A random tensor of positive numbers.
+Array<Residue> random_positive(Rng& rng, const std::vector<int64_t>& shape);
 /// A random tensor of truth values.
 Array<Residue> random_truths(Rng& rng, const std::vector<int64_t>& shape);
 /// A random tensor of that shape; half of them have elements of one sign.

@@ -53,6 +53,7 @@ class RuleBuilder {
     node.op = label.op;
     node.attrs.reals = label.attrs.reals;
     node.list_vars.resize(label.attrs.ints.size());
+    node.real_vars = label.fractions;
     node.real_vars.resize(label.attrs.reals.size());
     for (size_t k = 0; k < label.attrs.ints.size(); ++k) {
       const IntAttr& attr = label.op->ints[k];

@@ -27,6 +27,12 @@ activation_themes();                  ///< activations by their parts, powers, q
 std::vector<Grammar> place_themes();  ///< repeats, slices, pads, gathers, reductions in turn
 std::vector<Grammar> image_themes();  ///< convolutions as products, blocks of pixels, windows
 
-std::vector<Grammar> law_themes();  ///< small laws of roots, bounds, shifts, factors and joins
+std::vector<Grammar> conv_fusions();   ///< what becomes part of a convolution beside it
+std::vector<Grammar> layer_fusions();  ///< linear layers, normalisations as they are written
+std::vector<Grammar> bound_themes();   ///< clips, roundings, factors and rising functions
+std::vector<Grammar> form_themes();    ///< slices, pads, blocks and rotations in general
+std::vector<Grammar> law_themes();     ///< small laws of roots, bounds, shifts, factors and joins
+std::vector<Grammar> number_themes();  ///< logarithms, powers, casts, fractions: by doubles
+std::vector<Grammar> extent_themes();  ///< heads, blocks and groups whose extents all differ
 
 }  // namespace regraft::gen

@@ -31,13 +31,24 @@ size_t fallback_length(const IntAttr& attr, const Instance& instance) {
   return attr_length(attr, rank).value_or(0);
 }
 
+void read_real(Label& label, size_t k, std::string_view text) {
+  size_t bar = text.find('/');
+  double x = std::stod(std::string(text.substr(0, bar)));
+  if (bar != std::string_view::npos) {
+    x /= std::stod(std::string(text.substr(bar + 1)));
+    label.fractions.resize(label.attrs.reals.size());
+    label.fractions[k] = "=" + std::string(text);
+  }
+  label.attrs.reals[k].value = x;
+}
+
 Status read_attr(Label& label, std::string_view word, std::vector<char>& given) {
   size_t end = word.find_first_of("=~");
   if (end == std::string_view::npos) return error("has no value: " + std::string(word));
   std::string name(word.substr(0, end));
   std::string_view text = word.substr(end + 1);
   if (int k = label.op->real_attr(name); k >= 0) {
-    label.attrs.reals[static_cast<size_t>(k)].value = std::stod(std::string(text));
+    read_real(label, static_cast<size_t>(k), text);
     return {};
   }
   int k = label.op->int_attr(name);
@@ -71,6 +82,11 @@ std::span<const OpSet> op_sets() {
       {"places", place_themes()},
       {"images", image_themes()},
       {"laws", law_themes()},
+      {"bounds", bound_themes()},
+      {"forms", form_themes()},
+      {"numbers", number_themes()},
+      {"extents", extent_themes()},
+      {"fusions", joined(conv_fusions(), layer_fusions())},
       {"basic", {matrix_grammar(), convolution_grammar()}},
       {"matrix", {matrix_grammar()}},
       {"taso", {taso_grammar()}},

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,8 +14,9 @@
 
 namespace regraft::gen {
 
-/// Kernel: its axes from 2 on may well be 1x1. Truths: its elements are 0 and 1.
-enum class Role : uint8_t { Data, Kernel, Truths };
+/// Kernel: its axes from 2 on may well be 1x1. Truths: its elements are truth values, 0 and 1.
+/// Places: they are the positions 0 and 1. Positive: they are above 0, so that roots are undone.
+enum class Role : uint8_t { Data, Kernel, Truths, Places, Positive };
 
 /// Variables of one kind. Witness shapes of different kinds have different extents where they can,
 /// so that what is equal is equal for a reason.
@@ -37,11 +39,11 @@ enum class Scope : uint8_t {
 
 /// An operator with attributes. In the attributes "a=1,2" is a given number, which generalisation
 /// may replace by a variable; "a~1,2" is a number that stems from the witness shapes, which it
-/// replaces by an expression in sizes. What is left out is at its fallback.
-/// An operand is described by a letter for each axis: a digit is that extent, '.' any extent, equal
-/// letters are equal extents; "-" is a scalar. "ab@k" is a variable of kind k and nothing else,
-/// "ab@" a variable, a free constant or
-/// what is given: operands that bring nothing when they are computed too.
+/// replaces by an expression in sizes. A real number may be a fraction, "a=1/6", which stays. What
+/// is left out is at its fallback. An operand is described by a letter for each axis: a digit is
+/// that extent, '.' any extent, equal letters are equal extents; "-" is a scalar. "ab@k" is a
+/// variable of kind k and nothing else, "ab@" a variable, a free constant or what is given:
+/// operands that bring nothing when they are computed too.
 struct Instance {
   std::string_view op;
   std::string_view attrs;
@@ -50,6 +52,11 @@ struct Instance {
   std::string_view then = {};  ///< an operator without attributes applied to the result in the call
   std::string_view name = {};  ///< the kind of what is given, or of a free constant
 };
+
+/// How values are told apart: as residues, exactly; or as doubles, but for rounding errors, where
+/// functions and numbers occur of which residues know too little: logarithms, real powers,
+/// roundings to other formats, fractions such as 1/6.
+enum class Compare : uint8_t { Residues, Doubles };
 
 /// What is enumerated together. Terms of different grammars never meet.
 struct Grammar {
@@ -61,6 +68,9 @@ struct Grammar {
   int more = 0;
   /// Operators of two operands are applied to the same operand twice as well, as in x - x.
   bool twice = false;
+  /// Elements of a value; larger ones are not made.
+  int64_t most_elements = 256;
+  Compare compare = Compare::Residues;
 };
 
 /// Grammars are enumerated one after the other: what one gives, a later one need not give again.
@@ -83,6 +93,8 @@ struct Label {
   Attrs<int64_t> attrs;
   std::vector<char> sized;
   int outputs = 1;
+  /// Real attributes that are given as fractions: "=1/6"; or empty.
+  std::vector<std::string> fractions = {};
 };
 /// The attributes of an instance read from its text. An Error names the instance and the attribute.
 Result<Label> label_of(const Instance& instance);

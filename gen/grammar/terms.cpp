@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "base/rng.h"
 
@@ -44,6 +45,14 @@ size_t defined_points(std::span<const Residue> values) {
   return n;
 }
 
+void append_signed(Rng& rng, Signs signs, size_t count, std::vector<Residue>& to) {
+  for (size_t k = 0; k < count; ++k) {
+    Residue x = random_residue(rng);
+    if (signs != Signs::Mixed) x.r = signs == Signs::Plus ? std::abs(x.r) : -std::abs(x.r);
+    to.push_back(x);
+  }
+}
+
 /// Random elements, one point after another. At the first half of the points each has both signs;
 /// at the others all have one, so that no maximum of many elements passes for positive. At every
 /// other point they are small, for the order of exponentials.
@@ -57,7 +66,7 @@ std::vector<Residue> random_elements(Rng rng, size_t count) {
     r = std::copysign(r, -data[first * count + k].r);
   }
   for (size_t point = kMixed; point < kPoints; ++point)
-    append_random(rng, rng.below(2) ? Signs::Plus : Signs::Minus, count, data);
+    append_signed(rng, rng.below(2) ? Signs::Plus : Signs::Minus, count, data);
   constexpr double kSmall = 1.0 / 64;  // of what a random residue is
   for (size_t point = 1; point < kPoints; point += 2)
     for (size_t k = 0; k < count; ++k) data[point * count + k].r *= kSmall;
@@ -66,12 +75,18 @@ std::vector<Residue> random_elements(Rng rng, size_t count) {
 
 }  // namespace
 
+Residue rooted(Residue x) {
+  const double r = x.r;
+  x = x * x;
+  if (r < 0) x = x * residue_of(int64_t{-1});
+  x.r = r;
+  return x;
+}
+
 void append_random(Rng& rng, Signs signs, size_t count, std::vector<Residue>& to) {
-  for (size_t k = 0; k < count; ++k) {
-    Residue x = random_residue(rng);
-    if (signs != Signs::Mixed) x.r = signs == Signs::Plus ? std::abs(x.r) : -std::abs(x.r);
-    to.push_back(x);
-  }
+  const size_t first = to.size();
+  append_signed(rng, signs, count, to);
+  for (size_t k = first; k < to.size(); ++k) to[k] = rooted(to[k]);
 }
 
 bool evaluate_points(Field& algebra, const Label& label, Tensors<Field> operands,
@@ -100,8 +115,13 @@ TermId Bank::leaf(const std::vector<int64_t>& shape, int number, Role role) {
   for (int64_t d : shape) key_of_leaf = combine(key_of_leaf, static_cast<uint64_t>(d));
   Array<Residue> data{shape,
                       random_elements(Rng(key_of_leaf), static_cast<size_t>(count_of(shape)))};
-  if (role == Role::Truths)
+  for (Residue& x : data.data) {
+    if (role == Role::Positive) x.r = std::abs(x.r);
+    x = rooted(x);
+  }
+  if (role == Role::Truths || role == Role::Places)
     for (Residue& x : data.data) x = algebra_.apply(Fn::Step, x);
+  round(data.data);
   values_.emplace(it->second, std::move(data));
   return it->second;
 }
@@ -158,7 +178,18 @@ std::optional<Array<Residue>> Bank::computed(TermId t) {
   std::vector<NumTensor<Residue>> views;
   for (const auto* a : operands) views.emplace_back(a->shape, a->data.data());
   if (!evaluate_points(algebra_, l, views, r.shape, n.output, r.data)) return std::nullopt;
+  round(r.data);
   return r;
+}
+
+/// Where doubles tell values apart, residues stand for them; what is next to 0 may be it or not.
+void Bank::round(std::vector<Residue>& values) const {
+  constexpr double kLeast = 1e-12;
+  if (compare_ == Compare::Residues) return;
+  for (Residue& x : values) {
+    if (x.r != 0 && std::abs(x.r) < kLeast) x.r = std::numeric_limits<double>::quiet_NaN();
+    if (is_defined(x)) x = residue_of_rounded(x.r);
+  }
 }
 
 const Array<Residue>* Bank::value(TermId t) {
@@ -180,8 +211,11 @@ bool Bank::same_value(TermId a, TermId b) {
     if (!is_defined_at(x->data, point) || !is_defined_at(y->data, point)) continue;
     ++compared;
     auto first = x->data.begin() + static_cast<ptrdiff_t>(point * count);
+    auto equal = [&](Residue u, Residue v) {
+      return compare_ == Compare::Residues ? u == v : nearly_equal(u.r, v.r);
+    };
     if (!std::equal(first, first + static_cast<ptrdiff_t>(count),
-                    y->data.begin() + static_cast<ptrdiff_t>(point * count)))
+                    y->data.begin() + static_cast<ptrdiff_t>(point * count), equal))
       return false;
   }
   return compared >= kFewPoints;

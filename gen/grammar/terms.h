@@ -34,7 +34,10 @@ constexpr int kPoints = 8;
 
 /// What the order channels of a tensor's elements are.
 enum class Signs : uint8_t { Mixed, Plus, Minus };
-/// Appends random elements.
+/// x with squares in the moduli, negated where x is negative: what is positive is a square and
+/// nothing else is, as among the reals. So the root of a square is the absolute value.
+Residue rooted(Residue x);
+/// Appends random elements, rooted.
 void append_random(Rng& rng, Signs signs, size_t count, std::vector<Residue>& to);
 
 /// Output `output` of a call at each point. `operands` and `values` hold kPoints tensors of the
@@ -47,7 +50,9 @@ bool evaluate_points(Field& algebra, const Label& label, Tensors<Field> operands
 /// Not thread-safe.
 class Bank {
  public:
-  explicit Bank(uint64_t seed) : seed_(seed), algebra_(mix(seed)) {}
+  explicit Bank(uint64_t seed, Compare compare = Compare::Residues)
+      : seed_(seed), compare_(compare), algebra_(mix(seed)) {}
+  Compare compare() const { return compare_; }
   /// The number of a label; equal labels have one number.
   int add_label(const Label& label);
   const Label& label(int id) const { return labels_[static_cast<size_t>(id)]; }
@@ -80,7 +85,9 @@ class Bank {
 
  private:
   std::optional<Array<Residue>> computed(TermId t);
+  void round(std::vector<Residue>& values) const;
   uint64_t seed_;
+  Compare compare_;
   Field algebra_;
   std::vector<Label> labels_;
   std::set<std::vector<int64_t>> kernels_;

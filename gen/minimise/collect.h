@@ -31,6 +31,8 @@ class Collector {
  public:
   /// False when the rule is there already, then perhaps at other shapes, or is not one.
   bool add(const Rule& rule, const Signature& signature);
+  /// The rule, if it is there, holds at these shapes as well.
+  void note(const Rule& rule, const Signature& signature);
   uint64_t duplicates() const { return duplicates_; }
   const std::vector<Rule>& rules() const { return rules_; }
   /// Where rule k was found.
@@ -41,9 +43,10 @@ class Collector {
 
  private:
   bool known(const Rule& rule) const;
+  size_t number_of(const Rule& rule) const;
   std::vector<Signature> domain(size_t k) const;
   std::vector<Rule> rules_;
-  std::vector<std::vector<Signature>> signatures_;
+  std::vector<std::vector<Signature>> signatures_, noted_;
   std::map<std::string, size_t> keys_;  ///< of each direction; the number of the rule
   uint64_t duplicates_ = 0;
 };

@@ -1,11 +1,19 @@
-// Minimising in rounds with others: they are told the rules as these come, and connect groups.
+// Minimising in rounds with others: they are told the rules as these come, connect groups, and
+// judge what stays apart.
 #include <algorithm>
+#include <numeric>
 
 #include "base/files/bytes.h"
-#include "gen/minimise/minimise.h"
+#include "gen/minimise/links.h"
 #include "ir/rule/text.h"
 
 namespace regraft::gen {
+namespace {
+
+constexpr size_t kJudged = 4;        // groups of a task that judges
+constexpr size_t kMostJudged = 512;  // of a round, before its first rule is known
+
+}  // namespace
 
 void Minimiser::share(const Helpers& helpers, std::string part, std::string tuples) {
   others_ = Others{helpers, std::move(part), std::move(tuples), {}, 0};
@@ -32,6 +40,13 @@ Status Minimiser::tell_rules() {
   return {};
 }
 
+void Minimiser::write(ByteWriter& out, const Item& item,
+                      const std::vector<Application>& applications) {
+  std::vector<uint64_t> bits;
+  for (Application a : applications) bits.push_back(a.bits);
+  out.number<int32_t>(item.level).number(item.known).numbers(bits);
+}
+
 /// How the groups are connected by all rules, one after the other.
 Result<std::string> Minimiser::ask_others(const std::vector<size_t>& items) {
   constexpr size_t kTogether = 128;
@@ -45,12 +60,8 @@ Result<std::string> Minimiser::ask_others(const std::vector<size_t>& items) {
     size_t last = std::min(items.size(), first + kTogether);
     ByteWriter groups;
     groups.number<uint64_t>(last - first);
-    for (size_t k = first; k < last; ++k) {
-      const Item& item = items_[items[k]];
-      std::vector<uint64_t> bits;
-      for (Application a : item.applications) bits.push_back(a.bits);
-      groups.number<int32_t>(item.level).number(item.known).numbers(bits);
-    }
+    for (size_t k = first; k < last; ++k)
+      write(groups, items_[items[k]], items_[items[k]].applications);
     tasks.push_back({"connect", common + ByteWriter().text(groups.finish()).finish()});
   }
   ASSIGN_OR_RETURN(auto results, others_->helpers.run(tasks));
@@ -59,19 +70,102 @@ Result<std::string> Minimiser::ask_others(const std::vector<size_t>& items) {
   return all;
 }
 
+Minimiser::Item Minimiser::read_item(ByteReader& in) {
+  Item item;
+  item.level = in.number<int32_t>();
+  item.known = in.number<ClassId>();
+  for (uint64_t bits : in.numbers<uint64_t>()) item.applications.push_back({bits});
+  return item;
+}
+
 Result<std::string> Minimiser::connect_for(std::string_view groups) const {
   ByteReader in(groups);
   std::string out;
   for (size_t left = in.count(20); left > 0 && in.fits(); --left) {
-    Item item;
-    item.level = in.number<int32_t>();
-    item.known = in.number<ClassId>();
-    for (uint64_t bits : in.numbers<uint64_t>()) item.applications.push_back({bits});
+    Item item = read_item(in);
     if (!in.fits() || item.applications.empty()) break;
     out += connected(item);
   }
   if (!in.at_end()) return error("groups to connect that are none");
   return out;
+}
+
+Result<std::string> Minimiser::judge_for(std::string_view groups) const {
+  ByteReader in(groups);
+  ByteWriter out;
+  for (size_t left = in.count(20); left > 0 && in.fits(); --left) {
+    Item item = read_item(in);
+    if (!in.fits() || item.applications.empty()) break;
+    out.text(to_bytes(verdict(item, item.applications.size() - 1)));
+  }
+  if (!in.at_end()) return error("groups to judge that are none");
+  return out.finish();
+}
+
+/// As connect() with all rules, of the groups from `position` on that are not large.
+Status Minimiser::connect_by_others(size_t position, std::vector<Links>& links) {
+  std::vector<size_t> items;
+  for (size_t k = 0; k < links.size(); ++k) {
+    links[k] = Links(items_[position + k]);
+    if (!items_[position + k].is_large()) items.push_back(position + k);  // those later
+  }
+  ASSIGN_OR_RETURN(std::string answers, ask_others(items));
+  ByteReader in(answers);
+  for (size_t item : items) {
+    Links& l = links[item - position];
+    for (size_t* n : {&l.parts, &l.renaming, &l.common, &l.derivable}) *n = in.number<uint64_t>();
+    auto parent = in.numbers<uint32_t>();
+    l.rules = rewrites_.size();
+    if (l.connected()) continue;
+    bool fits = parent.size() == l.parent.size();
+    for (size_t k = 0; fits && k < parent.size(); ++k) fits = parent[k] <= k;  // no circles
+    if (!fits) return error("a part of minimising that is none");
+    std::ranges::copy(parent, l.parent.begin());
+  }
+  return in.at_end() ? Status() : error("a part of minimising that is none");
+}
+
+/// Of loose groups that look different the first loose applications, each with what it is compared
+/// with. When a group's turn comes it may be connected by then.
+Status Minimiser::judge_by_others(size_t position, std::vector<Links>& links,
+                                  std::vector<Ahead>& ahead) {
+  std::vector<size_t> loose(links.size());
+  std::iota(loose.begin(), loose.end(), size_t{0});
+  std::erase_if(loose, [&](size_t j) { return items_[position + j].is_large(); });
+  std::vector<size_t> chosen = unlike(position, links, loose, kMostJudged, ahead);
+  std::vector<Task> tasks;
+  for (size_t first = 0; first < chosen.size(); first += kJudged) {
+    size_t last = std::min(chosen.size(), first + kJudged);
+    ByteWriter groups;
+    groups.number<uint64_t>(last - first);
+    for (size_t k = first; k < last; ++k) {
+      const Item& item = items_[position + chosen[k]];
+      write(groups, item, {item.applications[0], item.applications[ahead[chosen[k]].application]});
+    }
+    ByteWriter input;
+    input.text(others_->part).text(others_->tuples).text(groups.finish());
+    tasks.push_back({"judge", input.finish()});
+  }
+  if (tasks.empty()) return {};
+  ASSIGN_OR_RETURN(auto results, others_->helpers.run(tasks));
+  std::string all;
+  for (const std::string& r : results) all += r;
+  ByteReader in(all);
+  for (size_t j : chosen) {
+    ASSIGN_OR_RETURN(ahead[j].verdict, verdict_of(in.text()));
+  }
+  return in.at_end() ? Status() : error("a part of minimising that is none");
+}
+
+std::string Minimiser::connected(const Item& item) const {
+  Links links(item);
+  connect(item, 0, links, nullptr);
+  std::vector<uint32_t> parent;
+  if (!links.connected()) parent.assign(links.parent.begin(), links.parent.end());
+  ByteWriter out;
+  for (size_t n : {links.parts, links.renaming, links.common, links.derivable})
+    out.number<uint64_t>(n);
+  return out.numbers(parent).finish();
 }
 
 }  // namespace regraft::gen

@@ -5,7 +5,7 @@
 namespace regraft::gen {
 namespace {
 
-constexpr size_t kMaxSignatures = 12;
+constexpr size_t kMaxSignatures = 20;
 
 bool is_plain(const Signature& s) {
   bool general = s.empty() || s[0].find_first_not_of('n') == std::string::npos;
@@ -63,6 +63,38 @@ std::vector<Signature> of_full_rank(const Signature& s) {
   return r;
 }
 
+/// Tensors of one rank, with an axis less or more in front: the words of the highest rank, or all.
+std::vector<Signature> of_other_ranks(const Signature& s) {
+  size_t rank = 0;
+  for (const std::string& word : s) rank = std::max(rank, word.size());
+  if (rank < 2 || rank >= 5) return {};
+  Signature fewer = s, more = s, all = s;
+  for (size_t v = 0; v < s.size(); ++v) {
+    if (s[v] == "-") continue;
+    all[v].insert(0, 1, 'n');
+    if (s[v].size() < rank) continue;
+    fewer[v].erase(0, 1);
+    more[v].insert(0, 1, 'n');
+  }
+  return {fewer, more, all};
+}
+
+/// What is a scalar as one element, or as large as the largest.
+std::vector<Signature> of_larger_scalars(const Signature& s) {
+  std::string largest;
+  for (const std::string& word : s)
+    if (word.size() > largest.size() && word.find('1') == std::string::npos) largest = word;
+  std::vector<Signature> r;
+  for (size_t v = 0; v < s.size(); ++v) {
+    if (s[v] != "-") continue;
+    for (const std::string& word : {std::string("1"), largest}) {
+      r.push_back(s);
+      r.back()[v] = word;
+    }
+  }
+  return r;
+}
+
 bool holds(const Rule& rule, const Signature& s, uint64_t seed) {
   return check(rule, s, seed, kShapes) == Evidence::Holds;
 }
@@ -101,8 +133,8 @@ std::vector<Signature> domain_of(const Rule& rule, const Signature& signature, u
     return w.find('1') != std::string::npos;
   });
   for (size_t rank = 1; !restricted && rank <= 4; ++rank) tried.push_back(of_rank(signature, rank));
-  for (Signature& s : of_other_dimensions(signature)) tried.push_back(std::move(s));
-  for (Signature& s : of_full_rank(signature)) tried.push_back(std::move(s));
+  for (auto more : {of_other_dimensions, of_full_rank, of_other_ranks, of_larger_scalars})
+    for (Signature& s : more(signature)) tried.push_back(std::move(s));
   for (const Signature& s : tried) {
     if (domain.size() >= kMaxSignatures) break;
     if (std::find(domain.begin(), domain.end(), s) == domain.end() && holds(rule, s, seed))

@@ -22,7 +22,6 @@ struct Atom {
   size_t rule = 0;
   Rule plain;  ///< its domain is the signature
 };
-
 /// The place of an attribute that is axes: side, node, attribute.
 struct Slot {
   bool right = false;
@@ -472,7 +471,7 @@ std::vector<Rule> beyond(const std::vector<Rule>& rules, const std::vector<Rule>
   std::vector<Rule> left;
   for (const Rule& rule : rules) {
     Rule rest = rule, forth = directions(rule)[0], back = rule.both ? reversed(forth) : forth;
-    std::vector<Signature> forth_left, back_left;
+    std::vector<Signature> forth_left, back_left, one_way;
     rest.domain.clear();
     for (const Signature& s : rule.domain) {
       Rule one = rule;
@@ -480,8 +479,14 @@ std::vector<Rule> beyond(const std::vector<Rule>& rules, const std::vector<Rule>
       std::vector<Rule> ways = directions(one);
       bool first = said(ways[0]), second = said(ways.back());
       if (!first && !second) rest.domain.push_back(s);
+      if (rule.both && first != second) one_way.push_back(s);
       if (rule.both && !first && second) forth_left.push_back(s);
       if (rule.both && first && !second) back_left.push_back(ways[1].domain[0]);
+    }
+    if (!rest.domain.empty() ||
+        (!forth_left.empty() && !back_left.empty())) {  // one name, one rule
+      rest.domain.insert(rest.domain.end(), one_way.begin(), one_way.end());
+      forth_left = back_left = {};
     }
     forth.domain = std::move(forth_left);
     back.domain = std::move(back_left);

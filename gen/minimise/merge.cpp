@@ -21,15 +21,22 @@ bool depends(const Pattern& p, PatternRef a, PatternRef b) {
   return std::any_of(inputs.begin(), inputs.end(), [&](PatternRef r) { return depends(p, r, b); });
 }
 
+/// Two values of which neither needs the other, and which share a variable.
+bool may_be_side_by_side(const Pattern& p, PatternRef a, PatternRef b) {
+  if (depends(p, a, b) || depends(p, b, a)) return false;
+  std::set<int> of_a = variables_below(p, a), of_b = variables_below(p, b);
+  return std::any_of(of_a.begin(), of_a.end(), [&](int v) { return of_b.count(v) > 0; });
+}
+
 bool is_merge(const Pattern& lhs) {
   if (lhs.outputs.size() != 1 || is_variable(lhs.outputs[0])) return false;
   const PatternNode& root = lhs.nodes[static_cast<size_t>(lhs.outputs[0].node)];
-  if (root.op->parts_by.empty() || root.inputs.size() != 2) return false;
-  if (is_variable(root.inputs[0]) || is_variable(root.inputs[1])) return false;
-  if (depends(lhs, root.inputs[0], root.inputs[1]) || depends(lhs, root.inputs[1], root.inputs[0]))
-    return false;
-  std::set<int> a = variables_below(lhs, root.inputs[0]), b = variables_below(lhs, root.inputs[1]);
-  return std::any_of(a.begin(), a.end(), [&](int v) { return b.count(v) > 0; });
+  if (root.op->parts_by.empty() || root.inputs.size() < 2) return false;
+  if (std::any_of(root.inputs.begin(), root.inputs.end(), is_variable)) return false;
+  for (size_t k = 0; k < root.inputs.size(); ++k)
+    for (size_t j = 0; j < k; ++j)
+      if (!may_be_side_by_side(lhs, root.inputs[j], root.inputs[k])) return false;
+  return true;
 }
 
 /// A size over the instance's symbols as one over the rule's; nullopt when it is no sum of sizes.
@@ -52,7 +59,7 @@ std::optional<Poly> in_rule(const Rule& rule, const Signature& signature, const 
   return r;
 }
 
-/// Extents of the two concatenated values along the axis.
+/// Extents of the concatenated values along the axis.
 std::optional<std::vector<Poly>> parts(const Rule& rule, const Signature& signature, int64_t axis) {
   auto instance = instantiate(rule, signature);
   if (!instance) return std::nullopt;
@@ -88,7 +95,9 @@ std::optional<Rule> merge_of(const Rule& rule, const Signature& signature, uint6
   split.inputs = r.rhs.outputs;
   auto node = static_cast<int32_t>(r.rhs.nodes.size());
   r.rhs.nodes.push_back(std::move(split));
-  r.rhs.outputs = {{node, 0}, {node, 1}};
+  r.rhs.outputs.clear();
+  for (size_t k = 0; k < concat.inputs.size(); ++k)
+    r.rhs.outputs.push_back({node, static_cast<int32_t>(k)});
   if (!validate(r) || check(r, signature, seed, kManyShapes) != Evidence::Holds)
     return std::nullopt;
   return r;

@@ -1,12 +1,12 @@
 #include "gen/minimise/minimise.h"
 
 #include <algorithm>
-#include <bit>
+#include <atomic>
 #include <set>
 #include <utility>
 
-#include "base/files/bytes.h"
 #include "base/hash.h"
+#include "gen/minimise/links.h"
 
 namespace regraft::gen {
 namespace {
@@ -15,52 +15,13 @@ constexpr size_t kBatch = 2048;    // groups that are connected side by side
 constexpr size_t kBatchPart = 16;  // at least this part of those that are done
 constexpr size_t kLarge = 4096;    // applications of a group that is connected over all threads
 constexpr size_t kBlock = 16384;   // of its applications side by side
-constexpr size_t kAhead = 2;       // groups that are judged side by side
-constexpr size_t kNext = 4;        // from how many they are chosen
+constexpr size_t kAhead = 12;      // groups that may be judged side by side
+constexpr size_t kNext = 24;       // from how many they are chosen
+constexpr int kSmall = 2;          // calls of terms whose shapes rules name
 
 }  // namespace
 
 bool Minimiser::Item::is_large() const { return applications.size() >= kLarge; }
-
-struct Minimiser::Links {
-  std::vector<size_t> parent;
-  size_t parts = 1;
-  size_t renaming = 0, common = 0, derivable = 0;  ///< steps that connected two parts
-  size_t rules = 0;                                ///< that were tried
-  std::unordered_map<uint64_t, size_t> nodes;      ///< of applications, when they are many
-
-  Links() = default;
-  explicit Links(const Item& item)
-      : parent(item.applications.size() + 1), parts(item.applications.size() + 1) {
-    constexpr size_t kMany = 64;
-    for (size_t k = 0; k < parent.size(); ++k) parent[k] = k;
-    for (size_t k = 0; item.applications.size() > kMany && k < item.applications.size(); ++k)
-      nodes.emplace(item.applications[k].bits, k + 1);
-    if (item.known == kNoClass) join(0, 1);  // the most general is what others join
-  }
-  size_t root(size_t k) const {
-    while (parent[k] != k) k = parent[k];
-    return k;
-  }
-  bool join(size_t a, size_t b) {
-    size_t x = root(a), y = root(b), first = std::min(x, y);
-    for (size_t k : {a, b, x, y}) parent[k] = first;
-    parts -= x != y;
-    return x != y;
-  }
-  void join_by(size_t a, size_t b, MatchKind match) {
-    bool to_known = root(a) == 0 || root(b) == 0;
-    if (!join(a, b)) return;
-    ++(!to_known ? derivable : match == MatchKind::Renaming ? renaming : common);
-  }
-  bool connected() const { return parts == 1; }
-  /// The first application that is not connected with what is known; REQUIRES: there is one.
-  size_t first_loose() const {
-    size_t k = 0;
-    while (root(k + 1) == 0) ++k;
-    return k;
-  }
-};
 
 Minimiser::Minimiser(const ValueGraph& graph, Bank& bank, uint64_t seed, int threads, Sink found)
     : graph_(graph),
@@ -71,59 +32,6 @@ Minimiser::Minimiser(const ValueGraph& graph, Bank& bank, uint64_t seed, int thr
       found_(std::move(found)),
       rewrites_(graph) {
   collect();
-}
-
-/// For each class the calls of its lightest term, counted as often as they occur; followers count.
-std::vector<uint32_t> Minimiser::class_weights() const {
-  std::vector<uint32_t> weights;
-  for (ClassId c = 0; c < graph_.size(); ++c)
-    weights.push_back(graph_.is_leaf(c) ? 0 : weight_of(graph_.first(c), weights));
-  return weights;
-}
-
-uint32_t Minimiser::weight_of(Application a, const std::vector<uint32_t>& classes) const {
-  uint32_t weight = graph_.plans().then(static_cast<size_t>(a.instance())) ? 2 : 1;
-  for (ClassId c : graph_.operands(a)) weight += classes[c];
-  return weight;
-}
-
-void Minimiser::add_item(int level, ClassId known, std::vector<Application> applications,
-                         const std::vector<uint32_t>& weights) {
-  auto rank = [&](Application a) {
-    return std::tuple(weight_of(a, weights), -std::popcount(graph_.leaves(a)), a);
-  };
-  std::sort(applications.begin(), applications.end(),
-            [&](Application a, Application b) { return rank(a) < rank(b); });
-  bool fresh = known == kNoClass;
-  Application second = applications[fresh ? 1 : 0];
-  uint32_t weight =
-      weight_of(second, weights) + (fresh ? weight_of(applications[0], weights) : weights[known]);
-  int leaves = std::popcount(graph_.leaves(second));
-  items_.push_back({level, weight, leaves, known, std::move(applications)});
-}
-
-void Minimiser::collect() {
-  std::vector<uint32_t> weights = class_weights();
-  for (ClassId c = 0; c < graph_.size(); ++c) {
-    std::map<int, std::vector<Application>> by_size;
-    if (graph_.level(c) == 0 && !graph_.is_leaf(c) && graph_.nodes(c).size() < 2) continue;
-    for (Application a : graph_.nodes(c)) {
-      bool free = graph_.level(c) == 0 && !graph_.is_leaf(c) && a == graph_.first(c);
-      if (!free) by_size[graph_.operand_union(a) + 1].push_back(a);
-    }
-    for (auto& [level, applications] : by_size) {
-      bool fresh = level == graph_.level(c);
-      if (fresh && applications.size() < 2) continue;
-      add_item(level, fresh ? kNoClass : c, std::move(applications), weights);
-    }
-  }
-  for (const Group& g : graph_.groups)
-    add_item(graph_.max_size(), g.known, g.applications, weights);
-  std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
-    return std::tuple(a.level, a.weight, -a.leaves) < std::tuple(b.level, b.weight, -b.leaves);
-  });
-  for (const Item& item : items_)
-    counts_.pairs += item.applications.size() - (item.known == kNoClass ? 1 : 0);
 }
 
 std::optional<size_t> Minimiser::node_of(const Item& item, const Links& links,
@@ -235,6 +143,19 @@ void Minimiser::connect_known(const Item& item, size_t first_rule, Links& links)
     if (links.connected()) break;
     expand(0, a);
   }
+}
+
+Rewrites::Places Minimiser::places(const Stop& stop) {
+  Rewrites::Places r;
+  rewrites_.tell(&r);
+  for (const Item& item : items_) {
+    if (item.level > kSmall || item.is_large()) continue;
+    if (stop.must_end()) break;
+    Links links(item);
+    connect(item, 0, links, nullptr);
+  }
+  rewrites_.tell(nullptr);
+  return r;
 }
 
 void Minimiser::connect(const Item& item, size_t first_rule, Links& links, const Stop* stop) const {
@@ -361,10 +282,25 @@ std::pair<uint64_t, uint64_t> Minimiser::templates_of(const Item& item, size_t a
   return {left, template_of(item.applications[application])};
 }
 
+/// Of loose groups those whose first loose applications look different, and these applications:
+/// what looks the same is often connected by what the first of them gives.
+std::vector<size_t> Minimiser::unlike(size_t position, const std::vector<Links>& links,
+                                      const std::vector<size_t>& loose, size_t most,
+                                      std::vector<Ahead>& ahead) const {
+  std::vector<size_t> chosen;
+  std::set<std::pair<uint64_t, uint64_t>> seen;
+  for (size_t j : loose) {
+    if (links[j].connected() || ahead[j].verdict || chosen.size() == most) continue;
+    ahead[j].application = links[j].first_loose();
+    if (seen.insert(templates_of(items_[position + j], ahead[j].application)).second)
+      chosen.push_back(j);
+  }
+  return chosen;
+}
+
 /// Connects the next groups from k on with the rules of late; where the group at k stays loose, it
-/// is judged and, side by side with it, others of them that look different: what looks the same is
-/// often connected by what the first of them gives. What is found in the end depends neither on
-/// this nor on the number of threads.
+/// is judged and, while that lasts, others of them that look different. What is found in the end
+/// depends neither on this nor on the number of threads.
 void Minimiser::look_ahead(size_t position, std::vector<Links>& links, size_t k,
                            std::vector<Ahead>& ahead) const {
   std::vector<size_t> loose;
@@ -376,26 +312,24 @@ void Minimiser::look_ahead(size_t position, std::vector<Links>& links, size_t k,
     l.rules = rewrites_.size();
   });
   if (links[k].connected()) return;
-  std::vector<size_t> chosen;
-  std::set<std::pair<uint64_t, uint64_t>> seen;
-  for (size_t j : loose) {
-    if (links[j].connected() || ahead[j].verdict || chosen.size() == kAhead) continue;
-    ahead[j].application = links[j].first_loose();
-    if (seen.insert(templates_of(items_[position + j], ahead[j].application)).second)
-      chosen.push_back(j);
-  }
-  parallel_for(chosen.size(), threads_, [&](size_t j) {
-    Ahead& a = ahead[chosen[j]];
-    a.verdict = verdict(items_[position + chosen[j]], a.application);
+  std::vector<size_t> chosen = unlike(position, links, loose, kAhead, ahead);
+  std::atomic<size_t> next = 0;
+  std::atomic<bool> first_is_judged = false;
+  parallel_for(chosen.size(), threads_, [&](size_t) {
+    if (first_is_judged) return;
+    size_t j = chosen[next++];  // the first is begun first
+    ahead[j].verdict = verdict(items_[position + j], ahead[j].application);
+    if (j == chosen[0]) first_is_judged = true;
   });
 }
 
 size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
   size_t end = std::min(items_.size(), position + std::max(kBatch, position / kBatchPart));
   std::vector<Links> links(end - position);
-  if (others_) failure_ = connect_by_others(position, links);
-  if (!failure_) return position;
   std::vector<Ahead> ahead(links.size());
+  if (others_) failure_ = connect_by_others(position, links);
+  if (others_ && failure_) failure_ = judge_by_others(position, links, ahead);
+  if (!failure_) return position;
   parallel_for(
       others_ ? 0 : end - position, threads_,
       [&](size_t k) {
@@ -421,40 +355,6 @@ size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
     progress.add();
   }
   return position;
-}
-
-/// As connect() with all rules, of the groups from `position` on that are not large.
-Status Minimiser::connect_by_others(size_t position, std::vector<Links>& links) {
-  std::vector<size_t> items;
-  for (size_t k = 0; k < links.size(); ++k) {
-    links[k] = Links(items_[position + k]);
-    if (!items_[position + k].is_large()) items.push_back(position + k);  // those later
-  }
-  ASSIGN_OR_RETURN(std::string answers, ask_others(items));
-  ByteReader in(answers);
-  for (size_t item : items) {
-    Links& l = links[item - position];
-    for (size_t* n : {&l.parts, &l.renaming, &l.common, &l.derivable}) *n = in.number<uint64_t>();
-    auto parent = in.numbers<uint32_t>();
-    l.rules = rewrites_.size();
-    if (l.connected()) continue;
-    bool fits = parent.size() == l.parent.size();
-    for (size_t k = 0; fits && k < parent.size(); ++k) fits = parent[k] <= k;  // no circles
-    if (!fits) return error("a part of minimising that is none");
-    std::ranges::copy(parent, l.parent.begin());
-  }
-  return in.at_end() ? Status() : error("a part of minimising that is none");
-}
-
-std::string Minimiser::connected(const Item& item) const {
-  Links links(item);
-  connect(item, 0, links, nullptr);
-  std::vector<uint32_t> parent;
-  if (!links.connected()) parent.assign(links.parent.begin(), links.parent.end());
-  ByteWriter out;
-  for (size_t n : {links.parts, links.renaming, links.common, links.derivable})
-    out.number<uint64_t>(n);
-  return out.numbers(parent).finish();
 }
 
 }  // namespace regraft::gen

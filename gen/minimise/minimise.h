@@ -2,18 +2,20 @@
 // From pairs of equal applications to few rules: what known rules connect needs no rule of its own.
 #include <span>
 
+#include "base/files/bytes.h"
 #include "base/parallel.h"
 #include "base/process/task.h"
 #include "base/progress.h"
 #include "gen/generalise/generalise.h"
-#include "gen/minimise/rewrites.h"
 #include "gen/minimise/verdict.h"
+#include "gen/rewrites/rewrites.h"
 
 namespace regraft::gen {
 
 /// What happened to the pairs. Each pair is counted once.
 struct DistilCounts {
   uint64_t pairs = 0;
+  uint64_t renamed = 0;       ///< of a group that is another one with other names of variables
   uint64_t alias = 0;         ///< the same term: commuted operands, another name of a call
   uint64_t renaming = 0;      ///< a rule with other names of variables
   uint64_t common = 0;        ///< an instance of a rule: parts that both sides share
@@ -39,7 +41,7 @@ class Minimiser {
 
   /// A rule that is known beforehand, and where it was found.
   void know(const Rule& rule, const std::vector<Signature>& found) { rewrites_.add(rule, found); }
-  /// Number of groups.
+  /// Number of groups. Of those that are renamings of one another there is the first.
   size_t size() const { return items_.size(); }
   /// Judges some groups from `position` on; returns the next position.
   size_t run(size_t position, const Stop& stop, Progress& progress);
@@ -48,8 +50,8 @@ class Minimiser {
   size_t replay(size_t position, const std::vector<JudgedGroup>& judged, const Stop& stop,
                 Progress& progress);
   const DistilCounts& counts() const { return counts_; }
-  /// Number of pairs: of each group all but the first application.
-  uint64_t pairs() const { return counts_.pairs; }
+  /// Number of pairs of these groups: of each all but the first application.
+  uint64_t pairs() const { return pairs_; }
   /// From now on has groups connected by others, who know the graph by `part` and `tuples`, see
   /// gen/parts.h.
   void share(const Helpers& helpers, std::string part, std::string tuples);
@@ -57,7 +59,12 @@ class Minimiser {
   const Status& failure() const { return failure_; }
   /// How others' groups are connected by the rules that are known here.
   Result<std::string> connect_for(std::string_view groups) const;
+  /// What others' applications give, each with what is known of its group.
+  Result<std::string> judge_for(std::string_view groups) const;
   const Rewrites& rewrites() const { return rewrites_; }
+  /// Where rules connect small terms: also at ranks where they were not found, since what is
+  /// connected gives no rule. All rules must be known; a function of them alone.
+  Rewrites::Places places(const Stop& stop);
   /// Pairs by number. REQUIRES: ascending, below pairs().
   std::vector<Pair> pairs_at(const std::vector<uint64_t>& numbers);
   /// The groups that known rules did not connect, in order.
@@ -91,8 +98,9 @@ class Minimiser {
   void collect();
   std::vector<uint32_t> class_weights() const;
   uint32_t weight_of(Application a, const std::vector<uint32_t>& classes) const;
-  void add_item(int level, ClassId known, std::vector<Application> applications,
-                const std::vector<uint32_t>& weights);
+  Item item_of(int level, ClassId known, std::vector<Application> applications,
+               const std::vector<uint32_t>& weights) const;
+  std::vector<Item> stored_items(const std::vector<uint32_t>& weights) const;
   void connect(const Item& item, size_t first_rule, Links& links, const Stop* stop) const;
   void connect_loose(const Item& item, size_t first_rule, Links& links, const Stop* stop) const;
   void connect_known(const Item& item, size_t first_rule, Links& links) const;
@@ -108,9 +116,16 @@ class Minimiser {
   std::pair<uint64_t, uint64_t> templates_of(const Item& item, size_t application) const;
   void look_ahead(size_t position, std::vector<Links>& links, size_t k,
                   std::vector<Ahead>& ahead) const;
+  std::vector<size_t> unlike(size_t position, const std::vector<Links>& links,
+                             const std::vector<size_t>& loose, size_t most,
+                             std::vector<Ahead>& ahead) const;
   bool settle(size_t index, Links& links, Ahead& ahead, const Stop* stop);
   Status connect_by_others(size_t position, std::vector<Links>& links);
   std::string connected(const Item& item) const;
+  static void write(ByteWriter& out, const Item& item,
+                    const std::vector<Application>& applications);
+  static Item read_item(ByteReader& in);
+  Status judge_by_others(size_t position, std::vector<Links>& links, std::vector<Ahead>& ahead);
   Status tell_rules();
   Result<std::string> ask_others(const std::vector<size_t>& items);
   void take(const Verdict& verdict);
@@ -125,6 +140,7 @@ class Minimiser {
   std::vector<Item> items_;
   std::vector<JudgedGroup> judged_;
   DistilCounts counts_;
+  uint64_t pairs_ = 0;
   /// Who connects groups, and what they have been told.
   struct Others {
     Helpers helpers;

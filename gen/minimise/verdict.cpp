@@ -1,7 +1,9 @@
 #include "gen/minimise/verdict.h"
 
+#include "base/files/bytes.h"
 #include "gen/generalise/check.h"
 #include "gen/minimise/pair.h"
+#include "ir/rule/text.h"
 
 namespace regraft::gen {
 namespace {
@@ -25,6 +27,20 @@ bool multiplies(const Bank& bank, TermId from, TermId to) {
     for (int64_t b : factors)
       if (products.count(a * b)) return true;
   return false;
+}
+
+/// How many numbers other than 0 a term's real attributes have.
+size_t real_numbers(const Bank& bank, TermId t) {
+  size_t n = 0;
+  for (TermId s : bank.subterms(t))
+    if (!bank.node(s).is_leaf())
+      for (const Real& r : bank.label(bank.node(s).label).attrs.reals) n += r.value != 0;
+  return n;
+}
+
+/// Numbers of `from` may be made of those of `to`, which has more, as a quotient of two is.
+bool makes_numbers(const Bank& bank, TermId from, TermId to) {
+  return bank.compare() == Compare::Doubles && real_numbers(bank, to) > real_numbers(bank, from);
 }
 
 /// The rule read from right to left holds as well.
@@ -64,7 +80,55 @@ std::optional<Verdict::Found> ground_of(const Bank& bank, Pair p) {
   return Verdict::Found{to_rule(bank, ground), leaf_signature(bank, ground.lhs)};
 }
 
+/// A rule with its shapes as a line of a rule file.
+void write(ByteWriter& out, const Verdict::Found& found) {
+  Rule rule = found.rule;
+  rule.name = "found";
+  rule.domain = {found.signature};
+  out.text(to_string(rule)).number<uint8_t>(found.grows ? 1 : 0);
+}
+
+Result<Verdict::Found> read_found(ByteReader& in) {
+  std::string text(in.text());
+  bool grows = in.number<uint8_t>() != 0;
+  if (!in.fits()) return error("a verdict that is cut off");
+  ASSIGN_OR_RETURN(Rule rule, parse_rule(text));
+  if (rule.domain.size() != 1) return error("a rule of a verdict without shapes");
+  Verdict::Found found{std::move(rule), {}, grows};
+  found.signature = std::move(found.rule.domain[0]);
+  found.rule.domain.clear();
+  found.rule.name.clear();
+  return found;
+}
+
 }  // namespace
+
+std::string to_bytes(const Verdict& v) {
+  ByteWriter out;
+  out.number<uint8_t>(v.kind).number<uint64_t>(v.found.size());
+  for (const Verdict::Found& f : v.found) write(out, f);
+  out.number<uint8_t>(v.ground ? 1 : 0);
+  if (v.ground) write(out, *v.ground);
+  return out.finish();
+}
+
+Result<Verdict> verdict_of(std::string_view bytes) {
+  ByteReader in(bytes);
+  Verdict v;
+  auto kind = in.number<uint8_t>();
+  if (kind > Verdict::Rules) return error("an unknown kind of verdict");
+  v.kind = static_cast<Verdict::Kind>(kind);
+  for (size_t left = in.count(9); left > 0 && in.fits(); --left) {
+    ASSIGN_OR_RETURN(auto found, read_found(in));
+    v.found.push_back(std::move(found));
+  }
+  if (in.number<uint8_t>() != 0) {
+    ASSIGN_OR_RETURN(auto ground, read_found(in));
+    v.ground = std::move(ground);
+  }
+  if (!in.at_end()) return error("a verdict that is none");
+  return v;
+}
 
 Verdict judge(Bank& bank, Pair pair, uint64_t seed) {
   Verdict v;
@@ -79,7 +143,8 @@ Verdict judge(Bank& bank, Pair pair, uint64_t seed) {
   if (!bank.leaves(p.lhs).empty() || !bank.leaves(p.rhs).empty()) {
     Reading forward = direct(bank, p.lhs, p.rhs, seed, v.found);
     Reading backward = Reading::False;
-    if (forward != Reading::Both || multiplies(bank, p.rhs, p.lhs))
+    if (forward != Reading::Both || multiplies(bank, p.rhs, p.lhs) ||
+        makes_numbers(bank, p.lhs, p.rhs))
       backward = direct(bank, p.rhs, p.lhs, seed, v.found);
     bool holds = forward != Reading::False || backward != Reading::False;
     v.kind = holds ? Verdict::Rules : Verdict::OtherShapes;

@@ -31,6 +31,10 @@ struct JudgedGroup {
   std::vector<Verdict> verdicts;  ///< fewer: the others have to be judged anew
 };
 
+/// For other processes: what comes back is the same.
+std::string to_bytes(const Verdict& verdict);
+Result<Verdict> verdict_of(std::string_view bytes);
+
 /// `bank` gets the terms that it takes.
 Verdict judge(Bank& bank, Pair pair, uint64_t seed);
 

@@ -39,7 +39,8 @@ Residue Field::exponential(Residue x) {
 }
 
 /// f as a random function; of its facts only that it is odd.
-Residue Field::random_image(Fn f, Residue x) const {
+Residue Field::random_image(Fn f, Residue x) {
+  guessed = true;
   auto tag = static_cast<uint64_t>(2 + 2 * (static_cast<int>(f) - static_cast<int>(Fn::Erf)));
   bool flip = facts(f).odd && x.v > Residue::kPrime / 2;
   uint64_t v = flip ? Residue::kPrime - x.v : x.v;

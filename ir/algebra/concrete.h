@@ -150,10 +150,16 @@ struct Reals : Concrete<Reals, double> {
 struct Field : Concrete<Field, Residue> {
   /// The key draws the base of exp and the random functions.
   explicit Field(uint64_t key = 1) : key_(key) {}  // NOLINT: powers_ is drawn late
+  /// A function had a random image, or a number may stand for a fraction: what are different
+  /// residues may be equal numbers. Who starts anew clears it.
+  bool guessed = false;
   Residue constant(int64_t n, int64_t d = 1) {
     return d == 1 ? residue_of(n) : residue_of(n) * recip(d);
   }
-  Residue real(Real r) { return residue_of(r.value); }
+  Residue real(Real r) {
+    guessed = guessed || !is_short(r.value);
+    return residue_of(r.value);
+  }
   Residue recip(int64_t n) { return reciprocal(residue_of(n)); }
   Residue to_scalar(int64_t n) { return residue_of(n); }
   Residue apply(Fn f, Residue x);
@@ -170,7 +176,8 @@ struct Field : Concrete<Field, Residue> {
   static Residue undefined() { return {0, 0, std::numeric_limits<double>::quiet_NaN()}; }
   static Residue reciprocal(Residue x);
   Residue exponential(Residue x);
-  Residue random_image(Fn f, Residue x) const;
+  Residue random_image(Fn f, Residue x);
+  static bool is_short(double x) { return x * 1024 == std::floor(x * 1024); }
   static Residue between_jumps(Fn f, Residue x);
   static Residue chosen(Residue c, Residue a, Residue b);
   uint64_t image(uint64_t tag, uint64_t x) const;

@@ -169,6 +169,29 @@ bool decided(double a, double b) {
   return std::abs(a - b) > 1e-11 * (1 + size) && size < 1e60;
 }
 
+bool nearly_equal(double a, double b) {
+  return std::abs(a - b) <= 1e-9 * (1 + std::max(std::abs(a), std::abs(b)));
+}
+
+Residue residue_of_rounded(double x) {
+  constexpr double kMostShort = 0x1p20, kUnit = 1024, kRounding = 1e-10;
+  constexpr int kBits = 30;  // that are kept of what is above 1
+  if (!std::isfinite(x)) return residue_of(x);
+  Residue y;
+  if (double n = std::nearbyint(x * kUnit) / kUnit;
+      std::abs(x) < kMostShort && std::abs(x - n) < kRounding) {
+    y = residue_of(n);
+  } else {
+    int exponent = std::abs(x) > 1 ? std::ilogb(x) : 0;
+    auto kept = static_cast<uint64_t>(std::nearbyint(std::ldexp(std::abs(x), kBits - exponent)));
+    uint64_t h = combine(kept, static_cast<uint64_t>(exponent));
+    y = {mix(h) % Residue::kPrime, mix(~h) % Residue::kOrder, 0};
+    if (x < 0) y = y * residue_of(int64_t{-1});
+  }
+  y.r = x;
+  return y;
+}
+
 double capped_exp(double x) { return std::exp(std::clamp(x, -300.0, 300.0)); }
 
 }  // namespace regraft

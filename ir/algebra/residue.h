@@ -67,7 +67,7 @@ Residue random_residue(Rng& rng);
 Residue residue_of(int64_t n);
 /// A finite double exactly (a dyadic rational).
 Residue residue_of(double x);
-Residue inverse(Residue x);      ///< 1/x in each channel; modulo a prime 0 for 0
+Residue inverse(Residue x);  ///< 1/x in each channel; modulo a prime 0 for 0
 /// Replaces each by its reciprocal, with one inversion and three products for each; 0 in a modulus
 /// has none and becomes a value that is not defined.
 void invert(std::span<Residue> all);
@@ -78,5 +78,11 @@ inline bool is_defined(Residue x) { return !std::isnan(x.r); }
 bool decided(double a, double b);
 /// exp, with arguments capped to what keeps products finite.
 double capped_exp(double x);
+/// a and b differ by rounding errors only.
+bool nearly_equal(double a, double b);
+/// A residue that stands for a double where values are compared as doubles. But for a small chance
+/// it is the same for doubles that are nearly equal; odd; of a multiple of 1/1024 that number, so
+/// that what jumps sees where it does; else random.
+Residue residue_of_rounded(double x);
 
 }  // namespace regraft

@@ -3,6 +3,7 @@
 // symbolic indices.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -75,7 +76,8 @@ struct Scope {
 
 /// Requirements go to `on_require`: assumed for a left side, to be proved for a right side.
 /// `on_apply` is told the functions that are evaluated, with their arguments, and `on_maximum` the
-/// maxima; `scope` says where.
+/// maxima; `scope` says where. `on_choose` is told what a choice depends on, and says which branch
+/// is taken, where that is known: then the other one is not evaluated.
 struct Symbolic {
   using Index = Poly;
   using Bool = Formula;
@@ -85,6 +87,9 @@ struct Symbolic {
   std::function<void(const Formula&)> on_require = [](const Formula&) {};
   std::function<void(Fn, const Sum&)> on_apply = [](Fn, const Sum&) {};
   std::function<void(const Atom&)> on_maximum = [](const Atom&) {};
+  std::function<std::optional<bool>(const Sum&)> on_choose = [](const Sum&) {
+    return std::nullopt;
+  };
   explicit Symbolic(SymbolPool& p) : pool(p) {}
 
   void require(const Formula& f) { on_require(f); }
@@ -101,6 +106,7 @@ struct Symbolic {
   Sum larger(const Sum& a, const Sum& b);
   template <class T, class E>
   Sum choose(const Sum& c, T&& then, E&& otherwise) {
+    if (auto taken = on_choose(c)) return *taken ? then() : otherwise();
     ++choices_;
     Sum a = then(), b = otherwise();
     --choices_;

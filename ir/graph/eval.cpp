@@ -165,8 +165,12 @@ REGRAFT_INSTANTIATE(Field)
 REGRAFT_INSTANTIATE(Terms)
 #undef REGRAFT_INSTANTIATE
 
-Agreement agreement(const std::vector<Array<Residue>>& left,
-                    const std::vector<Array<Residue>>& right) {
+namespace {
+
+/// `equal` tells two elements that have values.
+template <class Equal>
+Agreement agreement_by(const std::vector<Array<Residue>>& left,
+                       const std::vector<Array<Residue>>& right, Equal equal) {
   if (left.size() != right.size()) return Agreement::Different;
   bool compared = false, undefined = false;
   for (size_t k = 0; k < left.size(); ++k) {
@@ -174,12 +178,24 @@ Agreement agreement(const std::vector<Array<Residue>>& left,
     for (size_t e = 0; e < left[k].data.size(); ++e) {
       Residue a = left[k].data[e], b = right[k].data[e];
       if (!is_defined(a)) continue;
-      if (is_defined(b) && !(a == b)) return Agreement::Different;
+      if (is_defined(b) && !equal(a, b)) return Agreement::Different;
       compared = true;
       undefined = undefined || !is_defined(b);
     }
   }
   return compared && !undefined ? Agreement::Equal : Agreement::Undefined;
+}
+
+}  // namespace
+
+Agreement agreement(const std::vector<Array<Residue>>& left,
+                    const std::vector<Array<Residue>>& right) {
+  return agreement_by(left, right, [](Residue a, Residue b) { return a == b; });
+}
+
+Agreement agreement_of_doubles(const std::vector<Array<Residue>>& left,
+                               const std::vector<Array<Residue>>& right) {
+  return agreement_by(left, right, [](Residue a, Residue b) { return nearly_equal(a.r, b.r); });
 }
 
 namespace {

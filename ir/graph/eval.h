@@ -38,6 +38,9 @@ enum class Agreement : uint8_t {
 };
 Agreement agreement(const std::vector<Array<Residue>>& left,
                     const std::vector<Array<Residue>>& right);
+/// The same by the doubles alone, which may differ by rounding errors.
+Agreement agreement_of_doubles(const std::vector<Array<Residue>>& left,
+                               const std::vector<Array<Residue>>& right);
 
 /// One call over doubles, on all cores. An Error when operands do not fit, the outputs do not fit
 /// into the memory that `stop` leaves, or it ended the work.

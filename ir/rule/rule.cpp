@@ -11,8 +11,8 @@
 namespace regraft {
 namespace {
 
-constexpr std::array<std::string_view, 5> kVerdicts = {"unknown", "refuted", "tested",
-                                                       "proved:bounded", "proved:all-sizes"};
+constexpr std::array<std::string_view, 6> kVerdicts = {
+    "unknown", "refuted", "tested", "proved:bounded", "proved:solver", "proved:all-sizes"};
 constexpr std::array<std::string_view, 5> kNumerics = {"unknown", "unsafe", "rounding-f32",
                                                        "rounding", "exact"};
 

@@ -56,14 +56,23 @@ struct Pattern {
 /// for as many, each n or 1; "..4" for at most 4.
 using Signature = std::vector<std::string>;
 
-enum class VerdictKind : uint8_t { Unknown, Refuted, Tested, ProvedBounded, ProvedAllSizes };
+enum class VerdictKind : uint8_t {
+  Unknown,
+  Refuted,
+  Tested,
+  ProvedBounded,
+  ProvedSolver,    ///< for all sizes, by the provers; some proof has no derivation
+  ProvedAllSizes,  ///< for all sizes; the kernel accepted a derivation of every proof
+};
+constexpr bool is_proved(VerdictKind k) { return k >= VerdictKind::ProvedBounded; }
+constexpr bool is_for_all_sizes(VerdictKind k) { return k >= VerdictKind::ProvedSolver; }
 /// A prover's answer. The scope is real arithmetic.
 struct Verdict {
   VerdictKind kind = VerdictKind::Unknown;
   std::string
       detail;  ///< Unknown: the reason. Refuted: the counterexample. ProvedBounded: the shapes.
 };
-std::string to_string(VerdictKind k);  ///< "proved:all-sizes", "proved:bounded", "tested", ...
+std::string to_string(VerdictKind k);  ///< "proved:all-sizes", "proved:solver", "tested", ...
 std::optional<VerdictKind> verdict_kind_of(std::string_view text);
 
 /// What a rule does to a model in floating point, from worst to best. verify/numerics/numerics.h

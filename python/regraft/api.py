@@ -38,13 +38,15 @@ def optimize(model: Model, *, out: Optional[Path] = None, target: Optional[str] 
              portable: bool = False, cost: Optional[str] = None, objective: Optional[str] = None,
              measure: Optional[str] = None, no_measure: bool = False,
              candidates: Optional[int] = None, measure_time: Optional[float] = None,
-             measure_threads: Optional[int] = None, shape: Optional[Shapes] = None,
+             measure_threads: Optional[int] = None, measurements: Optional[int] = None,
+             pool: Optional[Path] = None, shape: Optional[Shapes] = None,
              dim: Optional[Sizes] = None, typical: Optional[Sizes] = None,
              keep_dynamic: bool = False, check: Optional[int] = None,
              check_on: Optional[str] = None, certificate: Optional[Path] = None,
              report: Optional[Path] = None, explain: bool = False, bisect: Optional[str] = None,
              bisect_keep: bool = False, bisect_show: bool = False,
-             max_size: Union[int, str, None] = None, bounded: bool = False,
+             max_size: Union[int, str, None] = None, proof: Optional[str] = None,
+             bounded: bool = False,
              numerics: Optional[str] = None,
              threads: Optional[int] = None, seed: Optional[int] = None,
              memory: Optional[float] = None, progress: Shown = None) -> Result:
@@ -139,6 +141,8 @@ def stats(model: Model) -> Report:
 
 
 def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Optional[Path] = None,
+           derivations: Optional[Path] = None, no_replay: bool = False,
+           keep_witnesses: bool = False,
            no_conditions: bool = False, fold: bool = False, store: Optional[Path] = None,
            workers: Optional[int] = None, lease: Optional[float] = None,
            threads: Optional[int] = None, seed: Optional[int] = None,
@@ -151,8 +155,10 @@ def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Opti
     >>> [(rule["name"], rule["verdict"]) for rule in found["rules"]]
     [('twice', 'proved:all-sizes')]
     """
-    options: Dict[str, Any] = dict(out=out, cache=cache, no_conditions=no_conditions,
-                                   fold=fold, store=store, workers=workers, lease=lease,
+    options: Dict[str, Any] = dict(out=out, cache=cache, derivations=derivations,
+                                   no_replay=no_replay, keep_witnesses=keep_witnesses,
+                                   no_conditions=no_conditions, fold=fold,
+                                   store=store, workers=workers, lease=lease,
                                    threads=threads, seed=seed, time=time, memory=memory)
     inputs: Dict[str, bytes] = {}
     if isinstance(rules, str) and "\n" in rules:  # no path, but what generate returns

@@ -158,7 +158,7 @@ class Rule(NamedTuple):
     """A rule of a file."""
     name: str
     text: str  #: the line of the file
-    verdict: str  #: proved:all-sizes, ...
+    verdict: str  #: proved:all-sizes, proved:solver, ...
     numerics: str  #: exact, rounding, ...: what floats do
     operators: List[str]  #: that it names, each once
     reversible: bool  #: proved in both directions

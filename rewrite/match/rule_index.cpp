@@ -12,9 +12,10 @@ namespace {
 Status admit(const Rule& rule, Scope scope) {
   auto refuse = [&](std::string why) { return error("rule " + rule.name + ": " + std::move(why)); };
   auto kind = rule.verdict.kind;
-  bool proved = kind == VerdictKind::ProvedAllSizes ||
-                (scope == Scope::Proved && kind == VerdictKind::ProvedBounded);
-  if (!proved)
+  VerdictKind least = scope == Scope::Kernel     ? VerdictKind::ProvedAllSizes
+                      : scope == Scope::AllSizes ? VerdictKind::ProvedSolver
+                                                 : VerdictKind::ProvedBounded;
+  if (kind < least)
     return refuse("its verdict is " + to_string(kind) + ", only proved rules are applied");
   if (auto valid = validate(rule); !valid) return valid;
   if (rule.domain.empty()) return refuse("it names no shapes that it is proved for");

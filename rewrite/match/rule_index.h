@@ -14,7 +14,8 @@ class DiscriminationTree;
 
 /// Which verdicts are admitted.
 enum class Scope : uint8_t {
-  AllSizes,  ///< proved:all-sizes only
+  Kernel,    ///< proved:all-sizes only: the kernel checked each proof
+  AllSizes,  ///< also proved:solver, for all sizes by the provers alone
   Proved,    ///< also proved:bounded, which says nothing about other shapes
 };
 

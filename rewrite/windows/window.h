@@ -23,6 +23,10 @@ class Region {
   /// Equal for regions that are alike wherever they lie: same calls in the same order, read as
   /// often, of outside values of the same types.
   uint64_t likeness();
+  /// The values that it reads, in an order that is the same in regions that are alike.
+  const std::vector<Value>& outside() const {
+    return outside_;
+  }  ///< REQUIRES: likeness() came last
 
   static constexpr int32_t kMaxUses = 8;
   static constexpr size_t kMaxNodes = 64;

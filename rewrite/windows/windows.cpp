@@ -5,6 +5,7 @@
 #include <cmath>
 #include <deque>
 #include <numeric>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "base/hash.h"
 #include "rewrite/search/walk.h"
 #include "rewrite/windows/part.h"
+#include "rewrite/windows/recall.h"
 #include "rewrite/windows/window.h"
 
 namespace regraft::rewrite {
@@ -31,6 +33,8 @@ struct Job {
   int32_t centre;
   uint64_t likeness = 0;
   Part part;
+  WindowNames names;
+  const Recipe* known = nullptr;  ///< what paid in a window like it, which is not searched then
   WindowLimits limits;
   // The answer:
   WindowReport report;
@@ -152,7 +156,7 @@ class Run {
         continue;
       }
       count(job.report);
-      if (!job.report.pays || !merge(job))
+      if (!(job.known || job.report.pays) || !merge(job))
         hopeless_.insert(job.likeness);
       else
         touched.add(job.part);
@@ -177,6 +181,8 @@ class Run {
       }
       Job& job = jobs.emplace_back(g, centre, region_.nodes());
       job.likeness = likeness;
+      job.names = {region_.nodes(), region_.outside(), g.id_bound()};
+      if (auto known = paid_.find(likeness); known != paid_.end()) job.known = &known->second;
       job.limits = {level.expansions, options_.budget - walk_.reporter.report.candidates,
                     walk_.max_calls() - walk_.engine.calls()};
     }
@@ -188,7 +194,7 @@ class Run {
     parallel_for(sizes_.size(), static_cast<int>(std::min(sizes_.size(), jobs.size())),
                  [&](size_t slot) {
                    for (size_t k; (k = next.fetch_add(1)) < jobs.size();)
-                     jobs[k].run(rules_, *sizes_[slot], stop_);
+                     if (!jobs[k].known) jobs[k].run(rules_, *sizes_[slot], stop_);
                  });
   }
 
@@ -199,34 +205,53 @@ class Run {
     all.peak_queue = std::max(all.peak_queue, report.peak_queue);
   }
 
-  /// Does in the graph what paid in the part; where that is something else there, searches the
-  /// window in the graph itself. False: it does not pay.
+  /// Does in the graph what paid in the part, or in a window like it; where that is something else
+  /// there, searches the window in the graph itself. False: it does not pay.
   bool merge(Job& job) {
     Engine& engine = walk_.engine;
     double before = engine.cost();
     region_.take(job.part.calls());
-    if (!repeat(job) || !cheaper(engine.cost(), before)) {
+    job.names.first_new = engine.graph().id_bound();
+    bool done = job.known ? recall(job) : repeat(job);
+    if (!done || !cheaper(engine.cost(), before)) {
       while (engine.depth() > 0) engine.undo();
       job.limits.calls = walk_.max_calls();
       WindowReport report = search_window(engine, region_, job.limits, stop_);
       count(report);
       if (!report.pays) return false;
     }
+    if (auto recipe = Recipe::of(engine.moves(), job.names))
+      paid_.insert_or_assign(job.likeness, *std::move(recipe));
     for (int32_t id : region_.nodes()) wait(id);
     walk_.keep();
     return true;
   }
 
   /// False: a move does not apply in the graph, or does something else.
-  bool repeat(Job& job) {
+  bool make(const Move& m, int32_t added) {
     Engine& engine = walk_.engine;
+    const LiveGraph& g = engine.graph();
+    if (!std::ranges::all_of(m.nodes, [&](int32_t id) { return g.alive(id); })) return false;
+    int32_t number = engine.find(m);
+    if (number < 0 || !walk_.admits(engine.match(number))) return false;
+    engine.apply(number);
+    return engine.moves().back().added == added;
+  }
+
+  bool repeat(Job& job) {
     for (const Move& m : job.moves) {
-      int32_t number = engine.find(job.part.in_whole(m));
-      if (number < 0 || !walk_.admits(engine.match(number))) return false;
-      int32_t first = engine.graph().id_bound();
-      engine.apply(number);
-      if (engine.moves().back().added != m.added) return false;
+      int32_t first = walk_.engine.graph().id_bound();
+      if (!make(job.part.in_whole(m), m.added)) return false;
       for (int32_t k = 0; k < m.added; ++k) job.part.add(first + k);
+    }
+    return true;
+  }
+
+  bool recall(const Job& job) {
+    walk_.reporter.look(job.known->size());
+    for (size_t k = 0; k < job.known->size(); ++k) {
+      Move m = job.known->move(k, job.names);
+      if (!make(m, m.added)) return false;
     }
     return true;
   }
@@ -238,7 +263,8 @@ class Run {
   const WindowOrder& order_;
   std::vector<std::unique_ptr<Sizes>> sizes_;  // one for each thread
   Region region_;
-  std::unordered_set<uint64_t> hopeless_;  // windows like these did not pay (or look so)
+  std::unordered_set<uint64_t> hopeless_;      // windows like these did not pay (or look so)
+  std::unordered_map<uint64_t, Recipe> paid_;  // what paid in windows like these
   std::deque<int32_t> waiting_;
   std::vector<char> is_waiting_;
 };

@@ -21,6 +21,8 @@ struct DriftAt {
 /// Sums of rewards in percent, imagined and real.
 struct Scores {
   std::vector<double> imagined, real;
+  double imagined_step = 0,
+         real_step = 0;  ///< microseconds that one takes, on all threads; 0: none
 };
 double mean(const std::vector<double>& x);
 double deviation(const std::vector<double>& x);  ///< of the sample; 0: fewer than two

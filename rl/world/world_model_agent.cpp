@@ -1,6 +1,7 @@
 #include "rl/world/world_model_agent.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <sstream>
@@ -12,7 +13,14 @@
 namespace regraft::rl {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 const std::string kBest = "best.";
+
+double microseconds_each(Clock::time_point begin, size_t steps) {
+  const std::chrono::duration<double, std::micro> all = Clock::now() - begin;
+  return steps == 0 ? 0 : all.count() / static_cast<double>(steps);
+}
 
 /// Half of them at an even depth of their episodes, so that late states are not rare.
 std::vector<DreamStart> draw_starts(const std::vector<DreamStart>& all, size_t count, Rng& rng) {
@@ -183,8 +191,9 @@ std::vector<Trajectory> WorldModelAgent::act(const WorldModel& world, DreamOptio
               [&](int) { return drawing ? drawn(*policy) : most_wanted(*policy); });
 }
 
-std::vector<double> WorldModelAgent::imagine(const WorldModel& world, DreamOptions::Acting acting,
-                                             int count, double tau, uint64_t seed) {
+WorldModelAgent::Imagining WorldModelAgent::imagine(const WorldModel& world,
+                                                    DreamOptions::Acting acting, int count,
+                                                    double tau, uint64_t seed) {
   std::vector<DreamStart> from;
   int horizon = 0;
   for (size_t k = 0; k < static_cast<size_t>(count) * pool_.size(); ++k) {
@@ -195,17 +204,24 @@ std::vector<double> WorldModelAgent::imagine(const WorldModel& world, DreamOptio
     from.push_back(start_at(track_of(world, e, 1), world.dynamics.start(1), 0));
   }
   DreamOptions options{.horizon = horizon, .tau = tau, .acting = acting};
-  return dream(world.dynamics, world.controller, from, world.vocabulary.size(), options, seed,
-               options_.threads)
-      .gains;
+  const auto begin = Clock::now();
+  Dreams dreams = dream(world.dynamics, world.controller, from, world.vocabulary.size(), options,
+                        seed, options_.threads);
+  return {std::move(dreams.gains), microseconds_each(begin, dreams.samples.size())};
 }
 
 Scores WorldModelAgent::measure(const WorldModel& world, int count, double tau, uint64_t seed) {
-  Scores scores{imagine(world, DreamOptions::Acting::Drawn, count, tau, seed), {}};
-  for (const Trajectory& e : act(world, DreamOptions::Acting::Drawn, count, seed)) {
-    scores.real.push_back(most_saved(e.rewards));
-    measured_steps_ += e.actions.size();
-  }
+  Scores scores;
+  Imagining imagined = imagine(world, DreamOptions::Acting::Drawn, count, tau, seed);
+  scores.imagined = std::move(imagined.gains);
+  scores.imagined_step = imagined.step;
+  const auto begin = Clock::now();
+  const auto episodes = act(world, DreamOptions::Acting::Drawn, count, seed);
+  size_t steps = 0;
+  for (const Trajectory& e : episodes) steps += e.actions.size();
+  scores.real_step = microseconds_each(begin, steps);
+  for (const Trajectory& e : episodes) scores.real.push_back(most_saved(e.rewards));
+  measured_steps_ += steps;
   return scores;
 }
 
@@ -253,7 +269,8 @@ LogRow WorldModelAgent::iterate(const Stop& stop) {
                               rng.next(), stop);
   constexpr auto kGreedy = DreamOptions::Acting::MostWanted;
   auto tries = act(w, kGreedy, 1, combine(seed, 2));
-  auto imagined = imagine(w, kGreedy, options_.evaluations, options_.dream.tau, combine(seed, 3));
+  auto imagined =
+      imagine(w, kGreedy, options_.evaluations, options_.dream.tau, combine(seed, 3)).gains;
   if (stop.must_end()) {
     state_ = std::move(before);
     return {};

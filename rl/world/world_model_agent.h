@@ -92,8 +92,12 @@ class WorldModelAgent {
   /// From the original graphs, `count` times each.
   std::vector<Trajectory> act(const WorldModel& world, DreamOptions::Acting acting, int count,
                               uint64_t seed);
-  std::vector<double> imagine(const WorldModel& world, DreamOptions::Acting acting, int count,
-                              double tau, uint64_t seed);
+  struct Imagining {
+    std::vector<double> gains;
+    double step = 0;  // microseconds, of dreaming alone
+  };
+  Imagining imagine(const WorldModel& world, DreamOptions::Acting acting, int count, double tau,
+                    uint64_t seed);
   /// Of drawing controllers. The real steps are counted as measured.
   Scores measure(const WorldModel& world, int count, double tau, uint64_t seed);
   Exploring exploring(uint64_t seed) const;

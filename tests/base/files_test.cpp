@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "base/files/gzip.h"
 #include "base/files/journal.h"
 #include "base/files/output_file.h"
 #include "base/printable.h"
@@ -25,6 +26,25 @@ std::string read_all(const std::string& path) {
 }
 void write_plainly(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
+}
+
+TEST(Gzip, GivesBackWhatItWasGivenOrAnError) {
+  std::string text;
+  for (int k = 0; k < 40'000; ++k) text += std::to_string(k * k) + (k % 7 ? " " : "\n");
+  for (const std::string& given : {std::string(), std::string("a"), text}) {
+    std::string packed = to_gzip(given);
+    EXPECT_TRUE(is_gzip(packed));
+    EXPECT_EQ(to_gzip(given), packed);
+    auto unpacked = from_gzip(packed, given.size());
+    ASSERT_TRUE(unpacked) << unpacked.error().message;
+    EXPECT_EQ(*unpacked, given);
+    EXPECT_FALSE(from_gzip(packed.substr(0, packed.size() - 1), given.size()));
+    EXPECT_FALSE(from_gzip(packed + "x", given.size()));
+    packed[packed.size() / 2] = static_cast<char>(packed[packed.size() / 2] ^ 0x55);
+    EXPECT_FALSE(from_gzip(packed, text.size()));
+  }
+  EXPECT_FALSE(from_gzip(to_gzip(text), text.size() - 1));
+  EXPECT_FALSE(is_gzip(text));
 }
 
 class Files : public testing::Test {

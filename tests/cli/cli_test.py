@@ -65,9 +65,9 @@ class Usage(CommandLine):
                 self.assertIn(f"did you mean {meant}?", run.stderr)
         self.assertNotIn("mean", regraft("frobnicate").stderr)
         run = regraft("optimize", model, self.out, "--no-measure", "--disable-rule",
-                      "atention-scale")
+                      "gqa-score")
         self.assert_exit(run, BAD_INPUT)
-        self.assertIn("did you mean 'attention-scale'?", run.stderr)
+        self.assertIn("did you mean 'gqa-scores'?", run.stderr)
         self.assertEqual(os.listdir(self.out_folder), [])
 
     def test_model_and_output_are_enough(self):
@@ -393,12 +393,12 @@ class MainJob(CommandLine):
         proved = [line for line in pathlib.Path(rules).read_text().splitlines() if "=>" in line]
         self.assertGreater(len(proved), 10)
         for line in proved:
-            self.assertRegex(line, r"\bproved:(all-sizes|bounded)")
+            self.assertRegex(line, r"\bproved:(all-sizes|solver|bounded)")
         self.assertIn(str(len(proved)), regraft("rules", "stats", rules).stdout)
         model = self.tiny("tiny_mobileone")
         report = os.path.join(self.folder, "report.json")
         run = regraft("optimize", model, "-o", self.out, "--rules", rules,
-                      "--rules", str(command_line.venv.ROOT / "substitutions/hand.rules"), "--json", report)
+                      "--rules", str(command_line.venv.ROOT / "substitutions/fusions.rules"), "--json", report)
         self.assert_exit(run, DONE)
         self.assertRegex(run.stdout.lower(), r"operators")
         self.assert_report(json.loads(pathlib.Path(report).read_text()))

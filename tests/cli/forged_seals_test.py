@@ -23,7 +23,7 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 DONE = 0
 REGRAFT = SEAL_RULES = ""
-HEADER = '#regraft-rules 2  generator="a forger"  prover="nobody"\n'
+HEADER = '#regraft-rules 3  generator="a forger"  prover="nobody"\n'
 CLAIM = "proved:all-sizes  numerics:exact"
 
 # What is false, cheaper, and wrong at some inputs only: the rule, and nodes of a model that it fits.

@@ -49,6 +49,36 @@ TEST(Check, FalseRulesFail) {
             Evidence::Fails);
 }
 
+/// Functions and fractions of which residues know too little.
+TEST(Check, DoublesDecideWhereResiduesAreGuessed) {
+  for (const char* rule :
+       {"r  (log (softmax ?a axis=-1)) => (log-softmax ?a axis=-1)",
+        "r  (log (sigmoid ?a)) => (neg (softplus (neg ?a)))", "r  (cos (neg ?a)) => (cos ?a)",
+        "r  (cast (cast ?a to=10) to=10) => (cast ?a to=10)",
+        "r  (pow ?a (full value=0.5)) => (sqrt ?a)",
+        "r  (mul ?a (hard-sigmoid ?a alpha=1/6 beta=0.5)) => (hard-swish ?a)"})
+    EXPECT_EQ(evidence(rule, {"nn"}), Evidence::Holds) << rule;
+  for (const char* rule :
+       {"r  (log (softmax ?a axis=-1)) => (log-softmax ?a axis=0)",
+        "r  (log (sigmoid ?a)) => (neg (softplus ?a))", "r  (cos (neg ?a)) => (neg (cos ?a))",
+        "r  (cast (cast ?a to=10) to=16) => (cast ?a to=16)",
+        "r  (pow ?a (full value=-0.5)) => (sqrt ?a)",
+        "r  (mul ?a (hard-sigmoid ?a alpha=1/5 beta=0.5)) => (hard-swish ?a)"})
+    EXPECT_EQ(evidence(rule, {"nn"}), Evidence::Fails) << rule;
+}
+
+/// What a window of nothing but pads has is not compared.
+TEST(Check, MaximaOfNothingSayNothing) {
+  EXPECT_EQ(evidence("r  (maxpool (add ?a ?b) kernel=?k strides=?s pads=?p) => "
+                     "(add (maxpool ?a kernel=?k strides=?s pads=?p) ?b)",
+                     {"nnnn", "n11"}),
+            Evidence::Holds);
+  EXPECT_EQ(evidence("r  (maxpool (add ?a ?b) kernel=?k strides=?s pads=?p) => "
+                     "(maxpool ?a kernel=?k strides=?s pads=?p)",
+                     {"nnnn", "n11"}),
+            Evidence::Fails);
+}
+
 TEST(Check, SeesKernelsThatDifferUnderStrides) {
   // Rounding hides that one kernel is larger by one; then the kernels cannot be concatenated.
   EXPECT_EQ(evidence("r  (concat (conv ?a ?b strides=?s pads=?p dilations=?d group=1) "

@@ -42,6 +42,19 @@ TEST(Derive, AnInstanceIsOneRule) {
             (std::vector<size_t>{1}));
 }
 
+TEST(Derive, NumbersOfAGoalAreAsItsConditionsSay) {
+  const char* factor =
+      "f  (relu (mul ?a (full value=?v))) => (mul (relu ?a) (full value=?v))  where 8<=?v";
+  EXPECT_EQ(used({factor},
+                 "g  (relu (mul ?x (full value=?w))) => (mul (relu ?x) (full value=?w))  where "
+                 "8<=?w"),
+            (std::vector<size_t>{0}));
+  EXPECT_EQ(used({factor},
+                 "g  (relu (mul ?x (full value=?w))) => (mul (relu ?x) (full value=?w))  where "
+                 "0<=?w"),
+            kNone);
+}
+
 TEST(Derive, CommutedOperandsAreTheSame) {
   EXPECT_EQ(used({}, "g  (add ?x (mul ?y ?z)) => (add (mul ?z ?y) ?x)"), std::vector<size_t>{});
   EXPECT_EQ(used({kAddAssoc}, "g  (add ?z (add ?x ?y)) => (add ?y (add ?x ?z))"),

@@ -331,7 +331,7 @@ TEST(Generalise, RealsBecomeVariables) {
   expect_form("(clip (relu ?x) min=0 max=?m) => (clip ?x min=0 max=?m) for x:nn",
               "(clip (relu ?x) min=0 max=8) => (clip ?x min=0 max=8)", matrix);
   // Not below 0.
-  expect_form("(relu (clip ?x min=0 max=8)) => (clip ?x min=0 max=8) for x:nn",
+  expect_form("(relu (clip ?x min=0 max=?m)) => (clip ?x min=0 max=?m) where 0<=?m for x:nn",
               "(relu (clip ?x min=0 max=8)) => (clip ?x min=0 max=8)", matrix);
   // Two numbers that were equal at the witness.
   expect_form(
@@ -416,6 +416,38 @@ TEST(Domain, OneSpatialAxisMoreOrLess) {
     Signature s = {word, word, word, "n"};
     EXPECT_EQ(std::count(domain.begin(), domain.end(), s), 1) << word;
   }
+}
+
+TEST(Generalise, ASliceOfASliceIsOne) {
+  expect_form(
+      "(slice (slice ?x begins=?a,?b sizes=?s steps=?e,?f) begins=?c,?d sizes=?t steps=?g,?h) => "
+      "(slice ?x begins=?a+?c*?e,?b+?d*?f sizes=?t steps=?e*?g,?f*?h) for x:nn",
+      "(slice (slice ?x begins=1,2 sizes=9,7 steps=2,2) begins=1,1 sizes=2,2 steps=3,2) => "
+      "(slice ?x begins=3,4 sizes=2,2 steps=6,4)",
+      {{"x", {23, 19}}});
+}
+
+TEST(Generalise, NumbersOfOtherAttributesOpenTogether) {
+  expect_form(
+      "(slice (pad ?x pads=?a,?b,?c,?d value=?v) begins=?a,?b sizes=x.-2,x.-1) => ?x for x:nn",
+      "(slice (pad ?x pads=3,4,5,6) begins=3,4 sizes=2,7) => ?x", {{"x", {2, 7}}}, "slice.sizes");
+}
+
+TEST(Generalise, AnExtentIsASumOfNumbers) {
+  expect_form(
+      "(concat (slice ?x sizes=x.-2,?k) (slice ?x begins=0,?k sizes=x.-2,?l) axis=1) => "
+      "?x where x.-1=?k+?l for x:nn",
+      "(concat (slice ?x begins=0,0 sizes=9,4) (slice ?x begins=0,4 sizes=9,9) axis=1) => ?x",
+      {{"x", {9, 13}}}, "slice.sizes");
+}
+
+TEST(Generalise, WhatTheRightSideAsksForIsLeftToTheVerifier) {
+  expect_form(
+      "(gather (concat ?a ?b axis=0) axis=0 indices=?i+0 shape=1) => "
+      "(gather ?a axis=0 indices=?i+0 shape=1) for a:nn b:nn",
+      "(gather (concat ?a ?b axis=0) axis=0 indices=3 shape=1) => "
+      "(gather ?a axis=0 indices=3 shape=1)",
+      {{"a", {6, 4}}, {"b", {5, 4}}});
 }
 
 TEST(Domain, ElementsAreBroadcast) {

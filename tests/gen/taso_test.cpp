@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "base/parallel.h"
-#include "gen/generalise/check.h"
 #include "gen/derive/derive.h"
+#include "gen/generalise/check.h"
 #include "substitutions/taso.h"
 #include "tests/support/external.h"
 

@@ -16,6 +16,18 @@ void expect_same(Residue a, Residue b) {
   EXPECT_NEAR(a.r, b.r, 1e-6 * (1 + std::abs(a.r)));
 }
 
+TEST(Residue, OfRoundedDoublesAreThoseOfTheNumber) {
+  const double third = 1.0 / 3, ten = std::exp(std::log(10.7));
+  EXPECT_EQ(residue_of_rounded(0.5), residue_of(0.5));
+  EXPECT_EQ(residue_of_rounded(-3 + 1e-13), residue_of(int64_t{-3}));
+  EXPECT_EQ(residue_of_rounded(ten), residue_of_rounded(10.7));
+  EXPECT_EQ(residue_of_rounded(third) + residue_of_rounded(-third), residue_of(int64_t{0}));
+  EXPECT_FALSE(residue_of_rounded(third) == residue_of_rounded(third + 1e-6));
+  EXPECT_FALSE(residue_of_rounded(third) == residue_of_rounded(third * 1024));
+  EXPECT_TRUE(nearly_equal(ten, 10.7));
+  EXPECT_FALSE(nearly_equal(10.7, 10.7001));
+}
+
 TEST(Residues, ManyReciprocalsAreThoseOfEach) {
   Rng rng(11);
   std::vector<Residue> all;

@@ -22,6 +22,7 @@ const std::vector<std::string> kRules = {
     "strides=?s pads=?p dilations=?d group=1) axis=1) => (conv ?x (concat ?w ?v axis=0) strides=?s "
     "pads=?p dilations=?d group=1)",
     "relu  (relu (relu ?x)) => (relu ?x)  for x:nnnn  proved:bounded[x:2,2,2,2]",
+    "relu  (relu (relu ?x)) => (relu ?x)  for x:nnnn  proved:solver",
     "clip  (clip (clip ?x min=?l max=?h) min=?l max=?h) => (clip ?x min=?l max=?h)  "
     "unknown[timeout]",
     "full  (add ?x (full shape=x.0,2*x.1-1)) => ?x  refuted[x=[1\\]; \\\\ and\\na line]",

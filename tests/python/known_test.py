@@ -63,6 +63,18 @@ class List(unittest.TestCase):
                 known_list.read(bad)
 
 
+class Forms(unittest.TestCase):
+    def test_each_is_in_the_list(self):
+        names = {r.name for r in known_list.load()}
+        for form, rewrites in known_report.FORMS.items():
+            self.assertLessEqual(set(rewrites), names, form)
+
+    def test_rules_are_named(self):
+        rows = list(known_report.forms([{"name": "rmsnorm-of-parts", "used": ["a", "b"]}]))
+        self.assertIn("| RMSNorm | rmsnorm-of-parts | `a`, `b` |", rows)
+        self.assertIn("| RMSNorm | rmsnorm-of-reciprocal | - |", rows)
+
+
 class Terms(unittest.TestCase):
     RULE = ("(add (matmul ?x ?w) (slice ?b begins=?i sizes=floor(w.1-1/?s)+1)) => "
             "(gemm ?x ?w ?b)  where w.0=x.1  for x:nn w:nn b:n")
@@ -105,7 +117,7 @@ class Reasons(unittest.TestCase):
                 ("unknown", "stuck at exp[ + 1/1] real[a]", "law of a function"),
                 ("unknown", "no signature fits", "other"),
                 ("proved:bounded", "4 shapes", "some sizes"),
-                ("proved:all-sizes", "", "")):
+                ("proved:all-sizes", "", ""), ("proved:solver", "", "")):
             proof = {"verdict": verdict, "detail": detail}
             self.assertEqual(known_reasons.why_unproved(proof, "min=0"), kind, detail)
             if kind:

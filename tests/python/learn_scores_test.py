@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The statistics of bench/learn_statistics.py, and what bench/learn_scores.py says of made-up runs.
+"""The statistics of bench/learn/learn_statistics.py, and what learn_scores.py says of made-up runs.
 
   python learn_scores_test.py [TestClass[.test]]
 """
@@ -17,12 +17,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import venv  # noqa: E402
 
 venv.use()
-sys.path.insert(0, str(venv.ROOT / "bench"))
+sys.path[:0] = [str(venv.ROOT / "bench/learn"), str(venv.ROOT / "bench")]
 
 import numpy as np  # noqa: E402
 
 import learn_scores  # noqa: E402
 import learn_statistics  # noqa: E402
+import run_unseen  # noqa: E402
+import unseen_report  # noqa: E402
 
 
 class Statistics(unittest.TestCase):
@@ -80,6 +82,20 @@ class Statistics(unittest.TestCase):
         self.assertTrue(0.5 < low < 1.2 and 3.5 < high < 8, (low, high))
         self.assertEqual([value, low, high], learn_statistics.geometric_mean([0.5, 2, 2, 8]))
         self.assertIsNone(learn_statistics.geometric_mean([]))
+
+    def test_one_model_can_carry_a_mean(self):
+        mean, name = learn_statistics.with_one_left_out({"a": 1.0, "b": 1.0, "c": 8.0})
+        self.assertEqual((round(mean, 9), name), (1.0, "c"))
+
+    def test_differences_of_either_sign_are_chance(self):
+        self.assertGreater(learn_statistics.sign_flips([1, -1, 1, -1]), 0.9)
+        self.assertLess(learn_statistics.sign_flips([1.0] * 12), 0.01)
+        self.assertEqual(learn_statistics.sign_flips([0, 0, 0]), 1)
+
+    def test_many_comparisons_weaken_each(self):
+        adjusted = learn_statistics.holm({"a": 0.01, "b": 0.04, "c": 0.03})
+        self.assertEqual({k: round(v, 9) for k, v in adjusted.items()},
+                         {"a": 0.03, "b": 0.06, "c": 0.06})
 
 
 def run(method, curve, training="-", seed=7, limit="0 candidates"):
@@ -165,6 +181,59 @@ class Scores(unittest.TestCase):
                     contextlib.redirect_stdout(io.StringIO()) as printed:
                 learn_scores.main()
         self.assertIn("| a/scheduled beside windows | ", printed.getvalue())
+
+
+def unseen(factors):
+    """Figures of models on which windows needs as many times what a policy does."""
+    methods = [*run_unseen.METHODS, "p/scheduled"]
+    kept = {"near": 1e-3, "moments": [1000, 10000], "budget": 30000, "cap": 8, "methods": methods,
+            "models": {}}
+    for name, factor in factors.items():
+        report = {"graphs": [{"name": name, "before": 100.0, "runs": []}]}
+        for method in methods:
+            at = 100 if method == "p/scheduled" else 100 * factor
+            curve = [] if method == "greedy" else [[at, 0.1, 80.0]]
+            report["graphs"][0]["runs"].append(
+                {"method": method, "seed": 7, "before": 100.0, "after": 80.0 if curve else 90.0,
+                 "candidates": 20000, "seconds": 1.0, "stop": "budget", "curve": curve})
+        row = run_unseen.condensed(report)[name]
+        prices = {"greedy": 10.0, "windows": 9.0, "saturation": 11.0}
+        kept["models"][name] = {"group": name[0], **row, "prices": prices}
+    return kept
+
+
+class Unseen(unittest.TestCase):
+    def rows(self, factors):
+        kept = unseen(factors)
+        pairs = unseen_report.pairs_of(kept["methods"])
+        return {r["other"]: r for r in unseen_report.comparisons(unseen_report.hard(kept), pairs)}
+
+    def test_one_model_alone_does_not_reach_the_goal(self):
+        row = self.rows({**{f"a{k}": 1 for k in range(12)}, "b": 100})["windows"]
+        self.assertEqual((round(row["low"], 6), row["without"]), (1, "b"))
+        self.assertFalse(unseen_report.holds(row))
+
+    def test_all_models_together_do(self):
+        row = self.rows({f"a{k}": 4 for k in range(12)})["windows"]
+        self.assertEqual([round(x, 6) for x in row["ratio"]], [4, 4, 4])
+        self.assertTrue(unseen_report.holds(row))
+
+    def test_a_run_that_never_was_near_counts_with_all_it_ran(self):
+        model = unseen({"a": 2})["models"]["a"]
+        self.assertAlmostEqual(math.exp(unseen_report.needed(model, "greedy")), 20000)
+
+    def test_only_models_that_greedy_descent_leaves_something_count(self):
+        kept = unseen({"a": 2, "b": 2})
+        kept["models"]["b"]["runs"]["greedy"][0]["after"] = 80.0
+        self.assertEqual(list(unseen_report.hard(kept)), ["a"])
+
+    def test_the_page_has_greedy_descent_and_every_pair(self):
+        text = unseen_report.page(unseen({f"a{k}": 2 for k in range(6)}))
+        self.assertIn("| greedy | 0 % | 0 % | 0 % |", text)
+        self.assertIn("| p/scheduled beside saturation | 2.00 [2.00, 2.00] |", text)
+        self.assertIn("| windows | 6 of 6 | 0.00 | 6 | 0 | -10.00 |", text)
+        self.assertIn("| saturation | 0 of 6 | 22.22 | 0 | 6 | +10.00 |", text)
+        self.assertIn("| a0 | -10.00 | +10.00 |", text)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables and verdicts of bench/run_learn.py, from made-up runs.
+"""The tables and verdicts of bench/learn/run_learn.py, from made-up runs.
 
   python learn_test.py [TestClass[.test]]
 """
@@ -17,7 +17,7 @@ import venv  # noqa: E402
 
 venv.use()
 ROOT = venv.ROOT
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT / "bench/learn"))
 
 import learn_agents  # noqa: E402
 import learn_logs  # noqa: E402
@@ -148,7 +148,7 @@ class Tables(unittest.TestCase):
 
     def test_ends_are_medians_of_trainings(self):
         self.assertEqual(learn_runs.ends(report(), "a/greedy"), [808.0, 816.0])
-        self.assertIn("| m | 1 |  | 0.8 |  |  | 0.812 ± 0.004 | 0.79 |",
+        self.assertIn("| m | 1 |  | 0.8 |  |  |  |  | 0.812 ± 0.004 | 0.79 |",
                       learn_agents.single_table({"m": report()}))
 
 

@@ -128,6 +128,54 @@ TEST(Candidates, TheCleanUpStopsWhereThePriceRises) {
   EXPECT_TRUE(structurally_equal(*again, best.graph));
 }
 
+/// Finds nothing.
+class Idle final : public Searcher {
+ public:
+  SearchReport search(const Graph& g, const RuleIndex&, const cost::CostModel& model,
+                      const SearchOptions&, const Stop& stop) const override {
+    SearchReport report;
+    report.best = g;
+    report.cost_before = report.cost_after = cost::graph_cost(model, g).total.microseconds;
+    if (stop.out_of_time()) report.stop = StopReason::Time;
+    return report;
+  }
+};
+
+/// No search ends where greedy descent is better by the price.
+TEST(Candidates, NoneIsWorseThanDownhill) {
+  Graph g;
+  Value wide = call(g, "matmul", {input(g, {64, 8}), input(g, {8, 64})});
+  g.set_outputs({call(g, "matmul", {wide, input(g, {64, 4})})});
+  RuleIndex rules = index_of({kAssociate});
+  cost::Roofline model;
+  auto price = [&](const Graph& h) { return cost::graph_cost(model, h).total.microseconds; };
+  CandidateOptions wanted;
+  wanted.evaluations = 0;
+  auto best = [&] {
+    auto found = find_candidates(only(g), rules, {&model}, Idle(), price, plenty(), wanted, Stop());
+    return found->best.empty() ? price(g) : found->best[0].price;
+  };
+  EXPECT_EQ(best(), price(g));
+  wanted.downhill = true;
+  EXPECT_LT(best(), price(g));
+}
+
+TEST(Candidates, TheTimeOfASearchDoesNotCutGoingDownhillOff) {
+  Graph g = two_products();
+  RuleIndex rules = index_of({kMerge, kSwap});
+  cost::Roofline model;
+  CandidateOptions wanted;
+  const Stop late(1e-9), whole;
+  auto steps = [&] {
+    auto found =
+        find_candidates(only(g), rules, {&model}, Greedy(), price_of_order, plenty(), wanted, late);
+    return found->best.empty() ? 0 : found->best[0].search.steps.size();
+  };
+  EXPECT_EQ(steps(), 0U);
+  wanted.descent = &whole;
+  EXPECT_EQ(steps(), Greedy().search(g, rules, model, plenty(), whole).steps.size());
+}
+
 TEST(Candidates, ThereMayBeNone) {
   Graph g;
   g.set_outputs({call(g, "relu", {input(g, {3})})});

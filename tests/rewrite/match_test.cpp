@@ -292,6 +292,9 @@ TEST(RuleIndex, AdmitsProvedRulesOnly) {
   auto refused = RuleIndex::build({rule});
   ASSERT_FALSE(refused.has_value());
   EXPECT_NE(refused.error().message.find("matmul-factor"), std::string::npos);
+  rule.verdict.kind = VerdictKind::ProvedSolver;
+  EXPECT_TRUE(RuleIndex::build({rule}).has_value());
+  EXPECT_FALSE(RuleIndex::build({rule}, Scope::Kernel).has_value());
   rule.verdict.kind = VerdictKind::ProvedBounded;
   EXPECT_FALSE(RuleIndex::build({rule}).has_value());
   EXPECT_TRUE(RuleIndex::build({rule}, Scope::Proved).has_value());

@@ -122,6 +122,19 @@ INSTANTIATE_TEST_SUITE_P(Searchers, EverySearcher, testing::ValuesIn(searcher_na
                            return name;
                          });
 
+TEST(Searchers, APortfolioEndsByItselfAtTheBestOfItsMembers) {
+  RuleIndex rules = index_of(kRules);
+  cost::Roofline model;
+  auto search = [&](std::string_view name) {
+    return make_searcher(name)->search(graph(), rules, model, {.budget = 100000}, Stop());
+  };
+  SearchReport both = search("portfolio");
+  EXPECT_NE(both.stop, StopReason::Budget);
+  EXPECT_LT(both.candidates, 50000u);
+  for (const char* member : {"windows", "saturation"})
+    EXPECT_LE(both.cost_after, search(member).cost_after * (1 + 1e-9)) << member;
+}
+
 TEST(Searchers, AnUnknownNameIsNone) { EXPECT_EQ(make_searcher("nosuch"), nullptr); }
 
 TEST(Region, HasWhatIsNearAndWhatIsNew) {

@@ -5,6 +5,7 @@
 
 #include "rewrite/search/replay.h"
 #include "rewrite/windows/part.h"
+#include "rewrite/windows/recall.h"
 #include "tests/rewrite/support.h"
 
 namespace regraft::rewrite {
@@ -142,6 +143,40 @@ TEST(Windows, GiveTheSameAnswerOnAnyNumberOfThreads) {
       EXPECT_EQ(r.steps.size(), one.steps.size());
     }
   }
+}
+
+/// Equal valleys, each with inputs of its own: the first is searched, the others are answered.
+TEST(Windows, DoAgainWhatPaidInAWindowThatIsAlike) {
+  RuleIndex rules = index_of(kRules);
+  cost::Roofline model;
+  auto candidates = [&](int count) {
+    Graph g;
+    std::vector<Value> outputs;
+    for (int k = 0; k < count; ++k) {
+      Value v = input(g, {16, 16});
+      for (int step = 0; step < 3; ++step) v = valley(g, v, input(g, {16, 16}));
+      outputs.push_back(v);
+    }
+    g.set_outputs(outputs);
+    SearchReport r = Windows().search(g, rules, model, {.budget = 100000}, Stop());
+    EXPECT_EQ(cost::graph_cost(model, r.best).calls_by_op.count("transpose"), 0u) << count;
+    EXPECT_TRUE(same_fingerprints(g, r.best));
+    return r.candidates;
+  };
+  uint64_t one = candidates(1), eight = candidates(8);
+  EXPECT_LT(eight - one, one);  // searched anew, twice as many
+}
+
+TEST(Recipe, SaysNothingOfWhatHasNoName) {
+  WindowNames names{{4, 7}, {{2, 1}}, 10};
+  Move inside{0, {7, 10}, {{2, 1}, {11, 2}}, 0, 0, 2}, elsewhere{0, {3}, {}, 0, 0, 0};
+  auto recipe = Recipe::of(std::vector<Move>{inside}, names);
+  ASSERT_TRUE(recipe);
+  WindowNames other{{40, 70}, {{20, 0}}, 100};
+  Move there = recipe->move(0, other);
+  EXPECT_EQ(there.nodes, (std::vector<int32_t>{70, 100}));
+  EXPECT_EQ(there.variables, (std::vector<Value>{{20, 0}, {101, 2}}));
+  EXPECT_FALSE(Recipe::of(std::vector<Move>{inside, elsewhere}, names));
 }
 
 TEST(Windows, AreSearchedInTheOrderThatIsGiven) {

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "ir/rule/text.h"
 
@@ -92,6 +93,30 @@ TEST(RuleDb, ForgedProofsAreRefused) {
   EXPECT_TRUE(parse_rules(replaced(text, "=> (relu ?x)", "=> ?x"), "f.rules", Admit::Candidates));
 }
 
+TEST(RuleDb, WhatTheProversAloneKnowIsAdmittedUnlessTheKernelIsAskedFor) {
+  RuleFile f = sample();
+  f.rules[0].verdict.kind = VerdictKind::ProvedSolver;
+  std::string text = to_text(f);
+  EXPECT_NE(text.find("  proved:solver  seal="), std::string::npos);
+  EXPECT_EQ(parse_rules(text, "f.rules", Admit::AllSizes)->rules.size(), 2u);
+  auto checked = parse_rules(text, "f.rules", Admit::Kernel);
+  ASSERT_EQ(checked->rules.size(), 1u);
+  EXPECT_EQ(checked->rules[0].name, "assoc");
+  EXPECT_NE(message(replaced(text, "proved:solver", "proved:all-sizes")).find("seal"),
+            std::string::npos);
+}
+
+TEST(RuleDb, WhatWasSealedBeforeTheKernelIsOfTheProversAlone) {
+  Rule rule = proved_rule("twice (relu (relu ?x)) => (relu ?x) for x:nn proved:all-sizes");
+  std::string old = "#regraft-rules 2  generator=\"g\"  prover=\"p\"\n" + to_string(rule) +
+                    "  seal=" + seal_of(rule, known_meaning, kBeforeKernel) + "\n";
+  auto file = parse_rules(old, "f.rules", Admit::AllSizes);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->rules.at(0).verdict.kind, VerdictKind::ProvedSolver);
+  EXPECT_TRUE(parse_rules(old, "f.rules", Admit::Kernel)->rules.empty());
+  EXPECT_NE(message(replaced(old, "for x:nn", "for x:n")).find("seal"), std::string::npos);
+}
+
 TEST(RuleDb, EarlierFormatsAreReadAsCandidatesOnly) {
   std::string old =
       "#regraft-rules 1  ops=1028e0a084d887be  generator=\"g\"  prover=\"p\"\n"
@@ -151,7 +176,7 @@ TEST(RuleDb, BadLinesNameTheirPlace) {
   EXPECT_NE(message(head + "r (relu ?x) => ?x  proven\n").find("proven"), std::string::npos);
   EXPECT_NE(message(head + "r (relu ?x) => ?x\nr (neg ?x) => ?x\n").find("line 2"),
             std::string::npos);
-  EXPECT_NE(message("#regraft-rules 3  generator=\"\"\n").find("version"), std::string::npos);
+  EXPECT_NE(message("#regraft-rules 4  generator=\"\"\n").find("version"), std::string::npos);
   EXPECT_EQ(message(head + "r (relu ?x => ?x\n").find('\n'), std::string::npos);
 }
 
@@ -182,10 +207,15 @@ TEST(RuleDb, WritesBesideAndRenames) {
 
 TEST(RuleDb, ShippedRulesAreProvedForThisOperatorSet) {
   const char* root = std::getenv("REGRAFT_SOURCE_DIR");
-  auto file = read_rules(std::string(root ? root : ".") + "/substitutions/hand.rules");
+  const std::string path = std::string(root ? root : ".") + "/substitutions/core.rules";
+  auto file = read_rules(path);
   ASSERT_TRUE(file) << file.error().message;
-  EXPECT_GE(file->rules.size(), 50u);
-  EXPECT_EQ(file->left_out, 0u);
+  EXPECT_GE(file->rules.size(), 500u);
+  std::ifstream text(path);
+  size_t bounded = 0;
+  for (std::string line; std::getline(text, line);)
+    bounded += line.find("  proved:bounded") != line.npos;
+  EXPECT_EQ(file->left_out, bounded);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ MatchedFinding finding_of(const std::string& line) {
 TEST(Forms, WithoutConvolutionsAndSumsNothingIsWider) {
   MatchedFinding f =
       finding_of("r (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c)) for a:nn b:nn c:nn");
-  EXPECT_EQ(f.matched.kind, VerdictKind::ProvedAllSizes);
+  EXPECT_EQ(f.matched.kind, VerdictKind::ProvedSolver);
   EXPECT_EQ(f.forms_proved, 1u);
   EXPECT_TRUE(f.conditions.empty());
 }
@@ -57,7 +57,7 @@ TEST(Forms, ASumOfProductsHoldsHoweverItIsBroadcast) {
   MatchedFinding f = finding_of(
       "r (matmul ?a (add ?b ?c)) => (add (matmul ?a ?b) (matmul ?a ?c)) "
       "for a:nn b:nn c:nn");
-  EXPECT_EQ(f.matched.kind, VerdictKind::ProvedAllSizes) << f.matched.detail;
+  EXPECT_EQ(f.matched.kind, VerdictKind::ProvedSolver) << f.matched.detail;
   EXPECT_GT(f.forms_proved, 4u);
 }
 
@@ -96,7 +96,7 @@ TEST(Forms, TasosShippedRules) {
   for (size_t k = 0; k < findings.size(); ++k) {
     const MatchedFinding& f = findings[k];
     EXPECT_EQ(f.meant.rule.verdict.kind, VerdictKind::ProvedAllSizes) << rules[k].rule.name;
-    if (f.matched.kind == VerdictKind::ProvedAllSizes) {
+    if (is_for_all_sizes(f.matched.kind)) {
       ++proved;
       continue;
     }

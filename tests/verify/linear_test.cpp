@@ -125,6 +125,20 @@ TEST(Models, OnlySayWhatIsSo) {
   EXPECT_GE(found, all * 9 / 10);
 }
 
+TEST(Models, FurtherAttemptsStartFromOtherValues) {
+  SymbolPool pool;
+  Var first = pool.named("a"), last = pool.fresh("z", SymbolKind::Bound);
+  Symbols symbols{first, last};
+  for (int k = 0; k < 6; ++k) symbols.insert(pool.named("b" + std::to_string(k)));
+  Poly a = Poly::symbol(first), z = Poly::symbol(last);
+  Conjunction facts{Poly(1) <= a * z - z, z <= Poly(1)};  // not with the least a, 1
+  for (Var v : symbols)
+    if (v != first && v != last) add(facts, Poly(0) <= Poly::symbol(v) + z);
+  EXPECT_FALSE(Models().satisfied(facts, symbols));
+  EXPECT_TRUE(Models().satisfied(facts, symbols, 20));
+  EXPECT_FALSE(Models().satisfied({Poly(1) <= a * z - z, z <= Poly(0)}, {first, last}, 20));
+}
+
 TEST(Linear, RealsAreNotRounded) {
   auto row = [](std::vector<int64_t> c, int64_t k, bool strict) {
     return Inequality{c, k, strict};

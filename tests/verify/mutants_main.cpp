@@ -56,7 +56,7 @@ struct Counts {
   size_t mutants = 0, known_false = 0, refuted = 0, false_unknown = 0, proved_false = 0;
   size_t equivalent = 0, open = 0, refuted_open = 0, refuted_proved = 0;
   void add(const Trial& t) {
-    bool proved = t.proof == VerdictKind::ProvedAllSizes;
+    bool proved = is_for_all_sizes(t.proof);
     ++mutants;
     known_false += t.difference.has_value();
     refuted += t.difference && t.refuted;
@@ -96,7 +96,7 @@ int run(const Flags& f) {
     const Trial& t = trials[k];
     total.add(t);
     by_change[std::string(to_string(all[k].change))].add(t);
-    bool proved = t.proof == VerdictKind::ProvedAllSizes;
+    bool proved = is_for_all_sizes(t.proof);
     nlohmann::json j = {{"origin", all[k].origin}, {"rule", to_string(all[k].rule)}};
     if (t.difference) j["difference"] = *t.difference;
     if (proved && t.difference) wrong.push_back(j);

@@ -430,7 +430,7 @@ Trial tried(const Mutant& m, const Limits& limits, uint64_t seed) {
   t.refuted =
       check_numbers(*instance, sample_sizes(*instance, seed, 10), seed, Counterexamples::Any)
           .counterexample.has_value();
-  if (t.proof == VerdictKind::ProvedAllSizes && !t.difference)
+  if (is_for_all_sizes(t.proof) && !t.difference)
     t.difference = shown_false(*instance, mix(seed), Search::Heavy);
   return t;
 }

@@ -23,7 +23,7 @@ TEST(Prover, ProvesForAllSizesAndNotWhatIsFalse) {
   SymbolicProver prover;
   auto good =
       instance_of("r (matmul (matmul ?a ?b) ?c) => (matmul ?a (matmul ?b ?c))", {"nn", "nn", "nn"});
-  EXPECT_EQ(prover.prove(good).kind, VerdictKind::ProvedAllSizes);
+  EXPECT_EQ(prover.prove(good).kind, VerdictKind::ProvedSolver);
   auto bad = instance_of("r (matmul ?a ?b) => (matmul ?b ?a)", {"nn", "nn"});
   EXPECT_EQ(prover.prove(bad).kind, VerdictKind::Unknown);
 }
@@ -48,7 +48,7 @@ TEST(Prover, AFactorZeroDoesNotExcuseAQuotient) {
   EXPECT_EQ(SymbolicProver().prove(nothing).kind, VerdictKind::Unknown);
   auto chosen = instance_of("r (concat (div ?a ?b) ?c axis=0) => (concat (div ?a ?b) ?c axis=0)",
                             {"nn", "nn", "nn"});
-  EXPECT_EQ(SymbolicProver().prove(chosen).kind, VerdictKind::ProvedAllSizes);
+  EXPECT_EQ(SymbolicProver().prove(chosen).kind, VerdictKind::ProvedSolver);
 }
 
 TEST(Prover, RightSideMustBeWellFormedWhereverTheLeftIs) {
@@ -56,7 +56,7 @@ TEST(Prover, RightSideMustBeWellFormedWhereverTheLeftIs) {
       "r (concat ?a ?b axis=0) => (concat (split (concat ?a ?b axis=0) axis=0 "
       "sizes=a.0,b.0)#0 (split (concat ?a ?b axis=0) axis=0 sizes=a.0,b.0)#1 axis=0)",
       {"nn", "nn"});
-  EXPECT_EQ(SymbolicProver().prove(partial).kind, VerdictKind::ProvedAllSizes);
+  EXPECT_EQ(SymbolicProver().prove(partial).kind, VerdictKind::ProvedSolver);
   auto demanding =
       instance_of("r (relu ?x) => (slice (pad (relu ?x) pads=1,0) begins=1+0 sizes=2+0)", {"n"});
   Verdict v = SymbolicProver().prove(demanding);
@@ -118,7 +118,7 @@ TEST(SymbolicProver, MaximaThatAFactorZeroTakesAwayMustBeOfSomething) {
         {"nnnn"});
     return SymbolicProver().prove(rule).kind;
   };
-  EXPECT_EQ(kind("kernel=2,2"), VerdictKind::ProvedAllSizes);
+  EXPECT_EQ(kind("kernel=2,2"), VerdictKind::ProvedSolver);
   EXPECT_EQ(kind("kernel=2,2 pads=2,2,2,2"), VerdictKind::Unknown);
 }
 

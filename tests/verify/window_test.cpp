@@ -46,13 +46,13 @@ TEST(Window, SizesStayOpen) {
   EXPECT_EQ(w->right.size(), 2u);
   EXPECT_TRUE(w->instance.sizes[0][0].has_value());
   EXPECT_FALSE(w->instance.sizes[0][1].has_value());
-  EXPECT_EQ(proved(*w), VerdictKind::ProvedAllSizes);
+  EXPECT_EQ(proved(*w), VerdictKind::ProvedSolver);
 }
 
 TEST(Window, AnotherNumberIsNotProved) {
   auto w = whole(scaled(2, 2), scaled(3, 1)).window();
   ASSERT_TRUE(w);
-  EXPECT_NE(proved(*w), VerdictKind::ProvedAllSizes);
+  EXPECT_NE(proved(*w), VerdictKind::ProvedSolver);
 }
 
 /// The key must tell apart whatever the proof depends on: a verdict counts for all of one key.

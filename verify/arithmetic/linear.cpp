@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <utility>
 
 namespace regraft::verify {
 namespace {
@@ -13,22 +15,7 @@ constexpr int64_t kLargest = int64_t{1} << 30;  // of a coefficient; more is giv
 constexpr size_t kMaxProducts = 60;             // facts that with_products adds
 constexpr size_t kMaxCompared = 4;              // factors of which it distinguishes the sign
 
-using Row = Inequality;
 enum class Numbers : uint8_t { Integers, Reals };
-
-bool is_fact(const Row& r) {
-  return std::all_of(r.c.begin(), r.c.end(), [](int64_t x) { return x == 0; });
-}
-
-/// Divided by the greatest common divisor, rounded as integers allow.
-void tighten(Row& r, Numbers numbers, Trail* trail) {
-  int64_t g = numbers == Numbers::Reals ? r.k : 0;
-  for (int64_t x : r.c) g = std::gcd(g, x);
-  if (g < 2) return;
-  if (trail) r.origin = trail->add({r.origin, r.origin, 1, 0, g, r.k % g != 0});
-  for (int64_t& x : r.c) x /= g;
-  r.k = floordiv(r.k, g);
-}
 
 /// Numbers the products of symbols that occur.
 class Columns {
@@ -57,14 +44,20 @@ class Columns {
   std::vector<const Monomial*> all_;
 };
 
-/// Inequalities, from which unknowns are eliminated one after the other.
+/// Inequalities, from which unknowns are eliminated one after the other. Coefficients lie in one
+/// block: questions are many and small.
 class Elimination {
  public:
   /// `trail`: where to write down how each row follows from those before; nullptr: nowhere.
   explicit Elimination(size_t columns, Numbers numbers = Numbers::Integers, Trail* trail = nullptr)
       : columns_(columns), numbers_(numbers), trail_(trail) {}
 
-  void add(Row r) { rows_.push_back(std::move(r)); }
+  /// A row of zeros, to be filled; valid until the next call.
+  int32_t* add(int64_t k, bool strict = false, size_t origin = 0) {
+    rows_.push_back({cells_.size(), k, origin, strict});
+    cells_.resize(cells_.size() + columns_);
+    return &cells_[rows_.back().at];
+  }
 
   /// Where the trail has the row that ended a run with Refuted.
   size_t contradiction() const { return contradiction_; }
@@ -79,17 +72,43 @@ class Elimination {
   }
 
  private:
+  struct Row {
+    size_t at;  // its first coefficient in cells_
+    int64_t k;
+    size_t origin;
+    bool strict;
+    bool tight = false;  // divided and rounded already
+  };
+  int32_t* of(const Row& r) { return &cells_[r.at]; }
+  const int32_t* of(const Row& r) const { return &cells_[r.at]; }
+  std::span<int32_t> cells(const Row& r) { return {of(r), columns_}; }
+  std::span<const int32_t> cells(const Row& r) const { return {of(r), columns_}; }
+
+  /// Divided by the greatest common divisor, rounded as integers allow.
+  void tighten(Row& r) {
+    if (std::exchange(r.tight, true)) return;
+    int64_t g = numbers_ == Numbers::Reals ? r.k : 0;
+    for (int64_t x : cells(r)) {
+      if (x != 0) g = std::gcd(g, x);
+      if (g == 1) return;
+    }
+    if (g < 2) return;
+    if (trail_) r.origin = trail_->add({r.origin, r.origin, 1, 0, g, r.k % g != 0});
+    for (int32_t& x : cells(r)) x = static_cast<int32_t>(x / g);
+    r.k = floordiv(r.k, g);
+  }
   /// One row for each direction, the strongest; false: they contradict each other.
   bool tidy() {
-    for (Row& r : rows_) tighten(r, numbers_, trail_);
-    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
-      return std::tie(a.c, a.k, b.strict) < std::tie(b.c, b.k, a.strict);
+    for (Row& r : rows_) tighten(r);
+    std::sort(rows_.begin(), rows_.end(), [&](const Row& a, const Row& b) {
+      auto order = compare(a, b);
+      return order != 0 ? order < 0 : std::tie(a.k, b.strict) < std::tie(b.k, a.strict);
     });
     rows_.erase(std::unique(rows_.begin(), rows_.end(),
-                            [](const Row& a, const Row& b) { return a.c == b.c; }),
+                            [&](const Row& a, const Row& b) { return compare(a, b) == 0; }),
                 rows_.end());
     for (size_t i = 0; i < rows_.size(); ++i) {
-      if (!is_fact(rows_[i])) continue;
+      if (std::ranges::any_of(cells(rows_[i]), [](int32_t x) { return x != 0; })) continue;
       contradiction_ = rows_[i].origin;
       if (rows_[i].k < 0 || (rows_[i].k == 0 && rows_[i].strict)) return false;
       rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -98,74 +117,85 @@ class Elimination {
     if (rows_.size() > (trail_ ? 2 : 1) * kMaxRows) failed_ = true;
     return true;
   }
+  /// Of the coefficients, `sign` times those of b.
+  int compare(const Row& a, const Row& b, int sign = 1) const {
+    const int32_t *x = of(a), *y = of(b);
+    for (size_t i = 0; i < columns_; ++i)
+      if (x[i] != sign * y[i]) return x[i] < sign * y[i] ? -1 : 1;
+    return 0;
+  }
   /// Rows are sorted.
   const Row* opposite(const Row& r) const {
-    auto it = std::partition_point(rows_.begin(), rows_.end(), [&](const Row& x) {
-      size_t i = 0;
-      while (i < columns_ && x.c[i] == -r.c[i]) ++i;
-      return i < columns_ && x.c[i] < -r.c[i];
-    });
-    if (it == rows_.end()) return nullptr;
-    for (size_t i = 0; i < columns_; ++i)
-      if (it->c[i] != -r.c[i]) return nullptr;
-    return &*it;
+    auto it = std::partition_point(rows_.begin(), rows_.end(),
+                                   [&](const Row& x) { return compare(x, r, -1) < 0; });
+    return it != rows_.end() && compare(*it, r, -1) == 0 ? &*it : nullptr;
   }
   /// x and -x are not negative: an unknown with coefficient 1 is replaced. Opposite rows that
   /// contradict each other leave a number below 0.
   bool use_equality() {
     for (const Row& r : rows_) {
-      auto first = std::find_if(r.c.begin(), r.c.end(), [](int64_t c) { return c != 0; });
-      if (first != r.c.end() && *first > 0) break;  // of two opposite rows this is the second
+      auto first = std::ranges::find_if(cells(r), [](int32_t c) { return c != 0; });
+      if (first != cells(r).end() && *first > 0) break;  // of two opposite rows this is the second
       const Row* x = opposite(r);
       if (!x || x->k + r.k > 0) continue;
       if (x->k + r.k < 0 || x->strict || r.strict) {
         size_t origin = trail_ ? trail_->add({x->origin, r.origin, 1, 1}) : 0;
-        rows_ = {{std::vector<int64_t>(columns_), -1, false, origin}};
+        rows_.clear();
+        add(-1, false, origin);
         return true;
       }
-      auto unit = std::find_if(r.c.begin(), r.c.end(), [](int64_t c) { return c == 1 || c == -1; });
-      if (unit == r.c.end()) continue;
-      replace(static_cast<size_t>(unit - r.c.begin()), r, x->origin);
+      auto unit = std::ranges::find_if(cells(r), [](int32_t c) { return c == 1 || c == -1; });
+      if (unit == cells(r).end()) continue;
+      replace(static_cast<size_t>(unit - cells(r).begin()), r, x->origin);
       return true;
     }
     return false;
   }
   /// Row r is 0, and has coefficient 1 or -1 at column v. `opposite`: the place of -r.
   void replace(size_t v, Row r, size_t opposite) {
+    int32_t unit = of(r)[v];
+    std::vector<int32_t> equality(cells(r).begin(), cells(r).end());  // r is among the rows
     for (Row& x : rows_) {
-      if (x.c[v] == 0) continue;
-      int64_t times = -x.c[v] * r.c[v];
+      if (of(x)[v] == 0) continue;
+      int64_t times = -int64_t{of(x)[v]} * unit;
       size_t from = x.origin;
-      x = combined(x, 1, r, times);
+      x = combined(x, 1, of(x), r, times, equality.data(), x.at);
       if (trail_ && times < 0) x.origin = trail_->add({from, opposite, 1, -times});
     }
   }
-  Row combined(const Row& a, int64_t ca, const Row& b, int64_t cb) {
-    Row r{std::vector<int64_t>(columns_), ca * a.k + cb * b.k, a.strict || b.strict};
-    for (size_t i = 0; i < columns_; ++i) r.c[i] = ca * a.c[i] + cb * b.c[i];
+  /// ca a + cb b, with its coefficients at `at`. x, y: the coefficients of a and b.
+  Row combined(const Row& a, int64_t ca, const int32_t* x, const Row& b, int64_t cb,
+               const int32_t* y, size_t at) {
+    Row r{at, ca * a.k + cb * b.k, 0, a.strict || b.strict};
+    int64_t large = std::abs(r.k);
+    int32_t* to = &cells_[at];
+    for (size_t i = 0; i < columns_; ++i) {
+      int64_t c = ca * x[i] + cb * y[i];
+      large = std::max(large, std::abs(c));
+      to[i] = static_cast<int32_t>(c);
+    }
+    if (large > kLargest) failed_ = true;
     if (trail_ && cb >= 0) r.origin = trail_->add({a.origin, b.origin, ca, cb});
-    auto large = [](int64_t x) { return x > kLargest || x < -kLargest; };
-    if (large(r.k) || std::any_of(r.c.begin(), r.c.end(), large)) failed_ = true;
     return r;
   }
   struct Uses {
     size_t below = 0, above = 0;  // rows with a positive and with a negative coefficient
     bool below_unit = true, above_unit = true;
   };
-  std::vector<Uses> uses() const {
-    std::vector<Uses> all(columns_);
+  const std::vector<Uses>& uses() {
+    uses_.assign(columns_, {});
     for (const Row& r : rows_)
       for (size_t v = 0; v < columns_; ++v) {
-        Uses& u = all[v];
-        if (r.c[v] > 0) ++u.below, u.below_unit = u.below_unit && r.c[v] == 1;
-        if (r.c[v] < 0) ++u.above, u.above_unit = u.above_unit && r.c[v] == -1;
+        int32_t c = of(r)[v];
+        if (c > 0) ++uses_[v].below, uses_[v].below_unit &= c == 1;
+        if (c < 0) ++uses_[v].above, uses_[v].above_unit &= c == -1;
       }
-    return all;
+    return uses_;
   }
   /// Eliminates the unknown whose elimination is exact, if there is one, and makes the fewest rows.
   void eliminate_cheapest() {
     std::optional<std::pair<std::pair<bool, int64_t>, size_t>> best;
-    std::vector<Uses> all = uses();
+    const std::vector<Uses>& all = uses();
     for (size_t v = 0; v < columns_; ++v) {
       const Uses& u = all[v];
       if (u.below + u.above == 0) continue;
@@ -182,22 +212,28 @@ class Elimination {
       failed_ = true;
       return;
     }
-    std::vector<Row> rest;
-    rest.reserve(rows_.size() - u.below - u.above + u.below * u.above);
+    size_t at = cells_.size();
+    cells_.resize(at + u.below * u.above * columns_);
+    spare_.clear();
     for (const Row& a : rows_) {
-      if (a.c[v] == 0) rest.push_back(a);
-      if (a.c[v] <= 0) continue;
-      for (const Row& b : rows_)
-        if (b.c[v] < 0) rest.push_back(combined(a, -b.c[v], b, a.c[v]));
+      if (of(a)[v] == 0) spare_.push_back(a);
+      if (of(a)[v] <= 0) continue;
+      for (const Row& b : rows_) {
+        if (of(b)[v] >= 0) continue;
+        spare_.push_back(combined(a, -int64_t{of(b)[v]}, of(a), b, of(a)[v], of(b), at));
+        at += columns_;
+      }
     }
-    rows_ = std::move(rest);
+    rows_.swap(spare_);
   }
 
   size_t columns_;
   Numbers numbers_;
   Trail* trail_;
   size_t contradiction_ = 0;
-  std::vector<Row> rows_;
+  std::vector<Row> rows_, spare_;
+  std::vector<int32_t> cells_;
+  std::vector<Uses> uses_;
   bool exact_ = true, failed_ = false;
 };
 
@@ -237,16 +273,15 @@ class Cases {
   }
 
  private:
-  Row row(const Poly& p, int64_t sign) {
-    Row r{std::vector<int64_t>(columns_.size()), sign * p.constant(), false};
-    for (const auto& [m, c] : p.terms()) r.c[columns_.of(m)] += sign * c;
-    return r;
+  void add_row(Elimination& rows, const Poly& p, int sign) {
+    int32_t* cells = rows.add(sign * p.constant());
+    for (const auto& [m, c] : p.terms()) cells[columns_.of(m)] = static_cast<int32_t>(sign * c);
   }
   void add_rows(Elimination& rows, const Formula& f) {
     if (f.kind == Formula::And)
       for (const Formula& part : f.parts) add_rows(rows, part);
-    if (f.kind == Formula::NonNegative || f.kind == Formula::Zero) rows.add(row(f.poly, 1));
-    if (f.kind == Formula::Zero) rows.add(row(f.poly, -1));
+    if (f.kind == Formula::NonNegative || f.kind == Formula::Zero) add_row(rows, f.poly, 1);
+    if (f.kind == Formula::Zero) add_row(rows, f.poly, -1);
   }
 
   Columns columns_;
@@ -271,22 +306,32 @@ Decision decide_linear(const Conjunction& facts) {
   return Cases(facts).run(all);
 }
 
+namespace {
+
+/// False where a number is too large.
+bool add_all(Elimination& rows, const std::vector<Inequality>& facts) {
+  auto small = [](int64_t x) { return x <= kLargest && x >= -kLargest; };
+  for (const Inequality& f : facts) {
+    if (!small(f.k) || !std::ranges::all_of(f.c, small)) return false;
+    std::ranges::transform(f.c, rows.add(f.k, f.strict, f.origin),
+                           [](int64_t x) { return static_cast<int32_t>(x); });
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<size_t> contradiction(const std::vector<Inequality>& facts, Trail& trail) {
   if (facts.empty()) return std::nullopt;
-  auto small = [](int64_t x) { return x <= kLargest && x >= -kLargest; };
   Elimination rows(facts[0].c.size(), Numbers::Integers, &trail);
-  for (const Inequality& f : facts) {
-    if (!small(f.k) || !std::all_of(f.c.begin(), f.c.end(), small)) return std::nullopt;
-    rows.add(f);
-  }
+  if (!add_all(rows, facts)) return std::nullopt;
   return rows.run() == Decision::Refuted ? std::optional(rows.contradiction()) : std::nullopt;
 }
 
 bool no_reals(const std::vector<Inequality>& facts) {
   if (facts.empty()) return false;
   Elimination rows(facts[0].c.size(), Numbers::Reals);
-  for (const Inequality& f : facts) rows.add(f);
-  return rows.run() == Decision::Refuted;
+  return add_all(rows, facts) && rows.run() == Decision::Refuted;
 }
 
 namespace {

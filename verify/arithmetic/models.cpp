@@ -1,15 +1,17 @@
 #include "verify/arithmetic/models.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
+#include "base/hash.h"
 #include "verify/arithmetic/walk.h"
 
 namespace regraft::verify {
 namespace {
 
 constexpr size_t kModels = 24;
-constexpr int kTries = 300;  // values that one search tries
+constexpr int kTries = 300;  // values that one attempt tries
 constexpr int64_t kFar = int64_t{1} << 40;
 
 int64_t usual_value(Var v) { return v->kind == SymbolKind::Size ? v->min : 0; }
@@ -62,7 +64,10 @@ class Search {
       if (last < said_.size()) said_[last].push_back(&f);
     }
   }
-  std::optional<Valuation> run() {
+  /// `attempt`: values are tried in another order in each.
+  std::optional<Valuation> run(int attempt) {
+    attempt_ = attempt;
+    tries_ = kTries;
     if (!from(0)) return std::nullopt;
     return std::move(values_);
   }
@@ -94,8 +99,13 @@ class Search {
     if (k == order_.size()) return true;
     Range r = range(k);
     int64_t first = r.low > -kFar ? r.low : std::min(r.high, usual_value(order_[k]));
+    std::array<int64_t, 6> usual = {first, first + 1, r.high, first + 2, r.high - 1, first + 3};
+    if (attempt_ > 0) {
+      uint64_t h = combine(static_cast<uint64_t>(attempt_), k);
+      if (h % 3 == 0) std::swap(usual[0], usual[(h >> 8) % usual.size()]);
+    }
     std::vector<int64_t> tried;
-    for (int64_t x : {first, first + 1, r.high, first + 2, r.high - 1, first + 3}) {
+    for (int64_t x : usual) {
       if (x < r.low || x > r.high || x >= kFar - 1) continue;
       if (std::find(tried.begin(), tried.end(), x) != tried.end()) continue;
       if (--tries_ < 0) return false;
@@ -111,7 +121,7 @@ class Search {
   std::vector<Var> order_;                         // sizes first
   std::vector<std::vector<const Formula*>> said_;  // by the last of their symbols
   Valuation values_;
-  int tries_ = kTries;
+  int attempt_ = 0, tries_ = 0;
 };
 
 }  // namespace
@@ -131,13 +141,17 @@ bool Models::known(const Conjunction& facts, const Symbols& symbols) {
   return false;
 }
 
-bool Models::satisfied(const Conjunction& facts, const Symbols& symbols) {
+bool Models::satisfied(const Conjunction& facts, const Symbols& symbols, int attempts) {
   if (known(facts, symbols)) return true;
   try {
-    auto found = Search(facts, symbols).run();
-    if (!found) return false;
-    keep(*std::move(found));
-    return true;
+    Search search(facts, symbols);
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+      auto found = search.run(attempt);
+      if (!found) continue;
+      keep(*std::move(found));
+      return true;
+    }
+    return false;
   } catch (const PolyOverflow&) {
     return false;
   }

@@ -14,8 +14,10 @@ using Symbols = std::set<Var, SymbolLess>;
 class Models {
  public:
   /// Integers are known, or found by a short search, that satisfy all of `facts`, products and
-  /// quotients being what they are. False says nothing. `symbols`: all that occur in `facts`.
-  bool satisfied(const Conjunction& facts, const Symbols& symbols);
+  /// quotients being what they are. False says nothing. `symbols`: all that occur in `facts`;
+  /// `attempts` of
+  /// the search.
+  bool satisfied(const Conjunction& facts, const Symbols& symbols, int attempts = 1);
   /// Only those known.
   bool known(const Conjunction& facts, const Symbols& symbols);
   /// Integers from elsewhere.

@@ -283,6 +283,7 @@ bool ArithmeticSolver::decide(const Conjunction& given, Products products) {
 ArithmeticSolver::Known ArithmeticSolver::without_products(const Conjunction& all,
                                                            const Symbols& symbols,
                                                            bool has_products) {
+  if (solver_->models.known(all, symbols)) return Known::NotShown;
   ++stats_.eliminations;
   Decision d = decide_linear(all);
   if (d == Decision::Open && solver_->models.satisfied(all, symbols)) return Known::NotShown;
@@ -291,12 +292,16 @@ ArithmeticSolver::Known ArithmeticSolver::without_products(const Conjunction& al
   return has_products ? Known::NotShownLinear : Known::NotShown;
 }
 
+/// What is cheap comes first: integers that satisfy all of it, then linear arithmetic, and the
+/// solver last, whose runs with products may take seconds.
 bool ArithmeticSolver::with_true_products(const Conjunction& all, const Symbols& symbols) {
+  constexpr int kAttempts = 20;
+  if (solver_->models.satisfied(all, symbols)) return false;
   Conjunction more = with_products(all);
   Decision d = decide_linear(more);
   if (d == Decision::Refuted) return true;
-  if (solver_->models.satisfied(all, symbols)) return false;
   if (d == Decision::Open && ask(more, symbols, Products::Opaque)) return true;
+  if (solver_->models.satisfied(all, symbols, kAttempts)) return false;
   return ask(all, symbols, Products::Exact);
 }
 

@@ -3,7 +3,9 @@
 // them.
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/parallel.h"
 #include "ir/rule/rule.h"
 
 namespace regraft::verify {
@@ -14,7 +16,32 @@ struct Elaboration {
   std::string missing;
 };
 
-/// Deterministic; the work is bounded. May make symbols in the instance's pool.
-Elaboration elaborate(const RuleInstance& instance);
+struct Shown;
+
+/// What is known from a rule's other proofs: what shows a rule at one signature often shows it at
+/// the next, and what was looked for in vain mostly is there, too.
+class OtherProofs {
+ public:
+  OtherProofs();
+  ~OtherProofs();
+  /// Derivations that differ, the last one that was of use first.
+  const std::vector<Shown>& found() const { return found_; }
+  size_t missed() const { return missed_; }
+  /// It was of use, or is new.
+  void add(Shown shown);
+  void miss() { ++missed_; }
+
+ private:
+  std::vector<Shown> found_;
+  size_t missed_ = 0;
+};
+
+/// Deterministic; the work is bounded, and less after proofs that were missed. May make symbols in
+/// the instance's pool. The derivations of other proofs are tried before anything is looked for, as
+/// they stand and made to fit; what comes out is added. After `stop` (nullptr: never) the search
+/// ends without one.
+Elaboration elaborate(const RuleInstance& instance, OtherProofs& others,
+                      const Stop* stop = nullptr);
+Elaboration elaborate(const RuleInstance& instance, const Stop* stop = nullptr);
 
 }  // namespace regraft::verify

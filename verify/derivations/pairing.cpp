@@ -12,7 +12,7 @@ namespace {
 
 bool same_outline(const kernel::Atom& a, const kernel::Atom& b) {
   return a.kind == b.kind && a.head == b.head && a.positions.size() == b.positions.size() &&
-         a.reals == b.reals && a.bound.size() == b.bound.size();
+         a.real == b.real && (a.kind != kernel::Atom::Max || a.bound.size() == b.bound.size());
 }
 
 std::vector<Var> symbols_of(Questions& questions, const std::vector<kernel::Symbol>& bound) {

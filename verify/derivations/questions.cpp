@@ -1,7 +1,10 @@
 #include "verify/derivations/questions.h"
 
 #include "verify/certificates/certify.h"
+#include "verify/derivations/keys.h"
 #include "verify/kernel/derivation.h"
+
+#include <algorithm>
 
 namespace regraft::verify {
 
@@ -40,10 +43,16 @@ Poly Questions::poly(const kernel::Poly& p) {
 }
 
 Formula Questions::formula(const Fact& f) {
+  auto [it, fresh] = formulas_.try_emplace(exact_key({f}));
+  if (fresh) it->second = said(f);
+  return it->second;
+}
+
+Formula Questions::said(const Fact& f) {
   if (f.form == Fact::NonNegative) return non_negative(poly(f.poly));
   if (f.form == Fact::Zero) return is_zero(poly(f.poly));
   std::vector<Formula> parts;
-  for (const Fact& part : f.parts) parts.push_back(formula(part));
+  for (const Fact& part : f.parts) parts.push_back(said(part));
   return junction(f.form == Fact::All ? Formula::And : Formula::Or, std::move(parts));
 }
 
@@ -54,8 +63,8 @@ Conjunction Questions::conjunction(const std::vector<Fact>& facts) {
 }
 
 Atom Questions::atom(const kernel::Atom& a) {
-  static constexpr Atom::Kind kKinds[] = {Atom::Read, Atom::Recip, Atom::Number, Atom::Apply,
-                                          Atom::Clip, Atom::Max,   Atom::Opaque};
+  static constexpr Atom::Kind kKinds[] = {Atom::Read,  Atom::Recip, Atom::Number,
+                                          Atom::Apply, Atom::Max,   Atom::Opaque};
   Atom r;
   r.kind = kKinds[a.kind];
   r.head = a.head;
@@ -79,23 +88,39 @@ Sum Questions::sum(const kernel::Sum& s) {
   return r;
 }
 
-bool Questions::says_refuted(const std::vector<Fact>& facts) {
-  return solver_.refuted(conjunction(facts));
+Questions::Answer& Questions::answer(const std::vector<Fact>& facts) {
+  Answer& a = answers_[exact_key(facts)];
+  if (!a.refuted) a.refuted = solver_.refuted(conjunction(facts));
+  return a;
 }
 
+bool Questions::says_refuted(const std::vector<Fact>& facts) { return *answer(facts).refuted; }
+
 bool Questions::says_implied(const std::vector<Fact>& facts, const Fact& f) {
-  return kernel::plain(facts, f) || solver_.implies(conjunction(facts), formula(f));
+  if (kernel::plain(facts, f)) return true;
+  if (f.form == Fact::All)
+    return std::ranges::all_of(f.parts, [&](const Fact& x) { return says_implied(facts, x); });
+  std::vector<Fact> both = facts;
+  both.push_back(negated(f));
+  return says_refuted(both);
 }
 
 std::optional<std::string> Questions::refuted(const std::vector<Fact>& facts) {
-  if (!says_refuted(facts)) return std::nullopt;
-  std::string key;
-  for (const Fact& f : facts) key += kernel::text(symbols(), f) + "\n";
-  auto [it, fresh] = remembered_.try_emplace(key);
-  if (!fresh) return it->second;
-  auto found = find_certificate(symbols(), facts);
-  if (!found && missed_.empty()) missed_ = key;
-  return it->second = found;
+  Answer& a = answer(facts);
+  if (!*a.refuted || a.sought) return a.certificate;
+  a.sought = true;
+  constexpr int kMostMisses = 3;  // a proof that needs one of these seldom ends well
+  if (misses_ >= kMostMisses) return std::nullopt;
+  a.certificate = find_certificate(symbols(), facts);
+  if (!a.certificate && misses_++ == 0)
+    for (const Fact& f : facts) missed_ += kernel::text(symbols(), f) + "\n";
+  return a.certificate;
+}
+
+std::optional<std::string> Questions::certified(std::vector<Fact> facts, const Fact& f) {
+  if (kernel::plain(facts, f)) return "";
+  facts.push_back(negated(f));
+  return find_certificate(symbols(), facts);
 }
 
 std::optional<std::string> Questions::implied(const std::vector<Fact>& facts, const Fact& f) {

@@ -2,6 +2,7 @@
 // Questions about sizes in the kernel's words, and certificates for the answers.
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/algebra/symbolic.h"
@@ -11,8 +12,8 @@
 
 namespace regraft::verify {
 
-/// Asks the arithmetic solver first, which remembers what it was asked, and looks for a certificate
-/// only where it says yes. Not thread-safe.
+/// Asks the arithmetic solver first, and looks for a certificate only where it says yes. Remembers
+/// what it was asked. Not thread-safe.
 class Questions {
  public:
   Questions(kernel::Translation& translation, SymbolPool& pool, ArithmeticSolver& solver)
@@ -22,6 +23,8 @@ class Questions {
   std::optional<std::string> refuted(const std::vector<kernel::Fact>& facts);
   /// They imply f; a text that is empty where the kernel needs no certificate.
   std::optional<std::string> implied(const std::vector<kernel::Fact>& facts, const kernel::Fact& f);
+  /// The same where that is known to be so: the solver is not asked.
+  std::optional<std::string> certified(std::vector<kernel::Fact> facts, const kernel::Fact& f);
   /// Without a certificate.
   bool says_refuted(const std::vector<kernel::Fact>& facts);
   bool says_implied(const std::vector<kernel::Fact>& facts, const kernel::Fact& f);
@@ -40,13 +43,23 @@ class Questions {
   const std::string& missed() const { return missed_; }
 
  private:
+  Formula said(const kernel::Fact& f);
   kernel::Translation& translation_;
   SymbolPool& pool_;
   ArithmeticSolver& solver_;
   std::map<kernel::Symbol, Var> known_;
   size_t leaves_ = 0;
   std::string missed_;
-  std::map<std::string, std::optional<std::string>> remembered_;
+  int misses_ = 0;
+  /// What is known of some facts together.
+  struct Answer {
+    std::optional<bool> refuted = {};  ///< by the solver
+    bool sought = false;               ///< a certificate
+    std::optional<std::string> certificate = {};
+  };
+  Answer& answer(const std::vector<kernel::Fact>& facts);
+  std::unordered_map<std::string, Answer> answers_;
+  std::unordered_map<std::string, Formula> formulas_;
 };
 
 }  // namespace regraft::verify

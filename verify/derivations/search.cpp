@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "verify/derivations/keys.h"
 #include "verify/derivations/pairing.h"
 
 namespace regraft::verify {
@@ -25,23 +26,16 @@ std::optional<KPoly> solved(const kernel::Symbols& symbols, const KPoly& p, Symb
   return rest;
 }
 
-/// 1 over a number, over a product of several factors or with a coefficient, or over a quotient.
-bool is_compound_quotient(const kernel::Atom& a) {
-  auto factors = [](const kernel::Atom& x) -> const kernel::Product* {
-    if (x.kind != kernel::Atom::Apply || x.head != static_cast<int>(Fn::Recip)) return nullptr;
-    const auto& parts = x.argument->products;
-    bool single = parts.size() == 1 && parts[0].bound.empty() && parts[0].guard.empty();
-    return single ? &parts[0] : nullptr;
-  };
-  const kernel::Product* of = factors(a);
-  if (!of) return false;
-  bool compound = of->atoms.size() != 1 || !(of->coefficient == kernel::Fraction{1, 1});
-  for (const kernel::Atom& x : of->atoms) {
-    if (x.kind != kernel::Atom::Apply || x.head != a.head) continue;
-    if (!factors(x)) return false;
-    compound = true;
+/// What is 0, by the facts as they stand.
+std::vector<KPoly> zeros_of(const std::vector<Fact>& facts) {
+  std::vector<KPoly> zeros;
+  for (size_t i = 0; i < facts.size(); ++i) {
+    if (facts[i].form == Fact::Zero) zeros.push_back(facts[i].poly);
+    for (size_t j = 0; facts[i].form == Fact::NonNegative && j < i; ++j)
+      if (facts[j].form == Fact::NonNegative && facts[j].poly + facts[i].poly == KPoly(0))
+        zeros.push_back(facts[i].poly);
   }
-  return compound;
+  return zeros;
 }
 
 void apply(Goal& goal, const std::string& line, std::string& text) {
@@ -58,32 +52,36 @@ bool StepSearch::need(const Facts& facts, const Fact& f, Draft& draft) {
   return found.has_value();
 }
 
-bool StepSearch::equal(const Facts& facts, const kernel::Atom& a, const kernel::Atom& b, int depth,
+bool StepSearch::equal(const kernel::Context& context, const kernel::Atom& a, const kernel::Atom& b,
                        Draft& draft) {
   if (a.kind != b.kind || a.head != b.head || a.positions.size() != b.positions.size() ||
-      a.reals != b.reals || !a.argument != !b.argument || a.bound.size() != b.bound.size())
+      a.real != b.real || !a.argument != !b.argument)
     return false;
   for (size_t k = 0; k < a.positions.size(); ++k)
-    if (!need(facts, kernel::zero(a.positions[k] - b.positions[k]), draft)) return false;
-  if (!a.argument || (a.bound == b.bound && a.guard == b.guard && same(*a.argument, *b.argument)))
-    return true;
+    if (!need(context.facts, kernel::zero(a.positions[k] - b.positions[k]), draft)) return false;
+  if (!a.argument || same(a, b)) return true;
   auto difference = [&](const kernel::Sum& other) {
     return *a.argument + kernel::scaled(other, {-1, 1});
   };
   if (a.kind != kernel::Atom::Max) {
-    auto lines = zero(facts, difference(*b.argument), depth + 1);
+    ++quiet_;
+    auto lines = zero(context, difference(*b.argument));
+    --quiet_;
     if (lines) draft.lines += *lines;
     return lines.has_value();
   }
+  if (a.bound.size() != b.bound.size()) return false;
   Pairing pairing(*this, {a.bound, a.guard}, {b.bound, b.guard});
   kernel::Atom open_a = a, open_b = b;  // the indices are to be found
   open_a.bound.clear();
   open_b.bound.clear();
   return pairing.along({open_a}, {open_b}, {0}, [&](const Maps& maps) {
     Draft range;
-    if (!pairing.bijection(facts, maps, range)) return false;
-    auto lines = zero(facts_within(symbols_, facts, a.bound, a.guard),
-                      difference(substitute(symbols_, *b.argument, maps.to)), depth + 1);
+    if (!pairing.bijection(context.facts, maps, range)) return false;
+    ++quiet_;
+    auto lines = zero(within(symbols_, context, a.bound, a.guard),
+                      difference(substitute(symbols_, *b.argument, maps.to)));
+    --quiet_;
     if (!lines) return false;
     draft.lines += range.text("indices") + *lines;
     return true;
@@ -93,14 +91,7 @@ bool StepSearch::equal(const Facts& facts, const kernel::Atom& a, const kernel::
 // ---- One product ----
 
 std::optional<std::string> StepSearch::pin(const Facts& known, const kernel::Product& p) {
-  std::vector<KPoly> zeros;
-  for (size_t i = 0; i < p.guard.size(); ++i) {
-    const Fact& g = p.guard[i];
-    if (g.form == Fact::Zero) zeros.push_back(g.poly);
-    for (size_t j = 0; g.form == Fact::NonNegative && j < i; ++j)
-      if (p.guard[j].form == Fact::NonNegative && p.guard[j].poly + g.poly == KPoly(0))
-        zeros.push_back(g.poly);
-  }
+  const std::vector<KPoly> zeros = zeros_of(p.guard);
   for (size_t b = 0; b < p.bound.size(); ++b)
     for (const KPoly& z : zeros) {
       auto e = solved(symbols_, z, p.bound[b]);
@@ -122,21 +113,11 @@ std::optional<std::string> StepSearch::tidy(const Facts& known, const kernel::Pr
   }
   for (size_t k = 0; k < p.atoms.size(); ++k) {
     const kernel::Atom& a = p.atoms[k];
-    if (is_compound_quotient(a)) return "invert N " + std::to_string(k) + "\n";
     bool over = a.kind == kernel::Atom::Recip;
     if (!over && a.kind != kernel::Atom::Number) continue;
-    const auto& terms = a.positions[0].terms();
-    bool single =
-        terms.size() == 1 && terms.begin()->second == 1 && terms.begin()->first.size() == 1;
-    if (!single && (!over || terms.size() == 1)) return "value N " + std::to_string(k) + "\n";
-    for (size_t j = 0; !over && j < p.atoms.size(); ++j) {
-      if (p.atoms[j].kind != kernel::Atom::Recip || p.atoms[j].positions != a.positions) continue;
-      Draft draft;
-      draft.word(k);
-      draft.word(j);
-      if (need(known, kernel::non_negative(a.positions[0] - KPoly(1)), draft))
-        return draft.text("cancel N");
-    }
+    bool single = symbol_of(a.positions[0]).has_value();
+    if (!single && (!over || a.positions[0].terms().size() == 1))
+      return "value N " + std::to_string(k) + "\n";
   }
   return std::nullopt;
 }
@@ -158,43 +139,38 @@ std::optional<std::string> StepSearch::outside(const kernel::Product& p) {
     kernel::Fraction c = first->coefficient;
     const Fn f = static_cast<Fn>(a.head);
     if (f == Fn::Relu) c.n = std::abs(c.n);
-    if (facts(f).odd) c = {c.n < 0 ? -1 : 1, 1};
-    if ((f != Fn::Relu && f != Fn::Recip && !facts(f).odd) || c == kernel::Fraction{1, 1}) continue;
-    return "outside N " + std::to_string(k) + " " + std::to_string(c.n) + " " +
+    if (facts(f).odd && f != Fn::Recip) c = {c.n < 0 ? -1 : 1, 1};
+    if (f == Fn::Step) c.n = std::abs(c.n);
+    if (f == Fn::Cos) c = {c.n < 0 ? -1 : 1, 1};
+    bool lets = f == Fn::Relu || f == Fn::Step || f == Fn::Cos || f == Fn::Recip || facts(f).odd;
+    if (!lets || c == kernel::Fraction{1, 1}) continue;
+    return "law times N " + std::to_string(k) + " " + std::to_string(c.n) + " " +
            std::to_string(c.d) + "\n";
   }
   return std::nullopt;
 }
 
-std::optional<std::string> StepSearch::reduce(const Facts& known, const kernel::Product& p,
-                                              const std::vector<kernel::Partial>& defined) {
-  auto factors = [](const kernel::Atom& a) -> const std::vector<kernel::Atom>* {
-    if (a.kind != kernel::Atom::Apply || a.head != static_cast<int>(Fn::Recip)) return nullptr;
-    const auto& parts = a.argument->products;
-    bool single = parts.size() == 1 && parts[0].bound.empty() && parts[0].guard.empty();
-    return single ? &parts[0].atoms : nullptr;
-  };
-  auto alike = [](const kernel::Atom& a, const kernel::Atom& b) {
-    return a.kind == b.kind && a.head == b.head;
-  };
-  for (size_t j = 0; j < p.atoms.size(); ++j) {
-    const auto* over = factors(p.atoms[j]);
-    for (size_t i = 0; over && over->size() == 1 && i < p.atoms.size(); ++i) {
-      if (i == j || !alike(p.atoms[i], over->at(0))) continue;
-      for (size_t y = 0; y < defined.size(); ++y) {
-        const auto* of = defined[y].bound.empty() ? factors(defined[y].atom) : nullptr;
-        for (size_t f = 0; of && f < of->size(); ++f) {
-          Draft draft;
-          for (size_t x : {i, j, y, f}) draft.word(x);
-          bool found = alike(p.atoms[i], of->at(f)) &&
-                       equal(known, p.atoms[i], over->at(0), 0, draft) &&
-                       std::all_of(defined[y].guard.begin(), defined[y].guard.end(),
-                                   [&](const Fact& g) { return need(known, g, draft); }) &&
-                       equal(known, p.atoms[i], of->at(f), 0, draft);
-          if (found) return draft.text("reduce N");
-        }
+/// Maxima over one place.
+std::optional<std::string> StepSearch::only(const kernel::Context& here, const kernel::Product& p) {
+  for (size_t k = 0; k < p.atoms.size(); ++k) {
+    const kernel::Atom& a = p.atoms[k];
+    if (a.kind != kernel::Atom::Max) continue;
+    const std::vector<KPoly> zeros = zeros_of(a.guard);
+    Draft draft;
+    draft.word(k);
+    auto place = [&](Symbol s) {
+      for (const KPoly& z : zeros) {
+        auto e = solved(symbols_, z, s);
+        if (!e || std::ranges::any_of(a.bound, [&](Symbol b) { return symbols_.mentions(*e, b); }))
+          continue;
+        draft.word(symbols_.text(*e));
+        return need(facts_within(symbols_, here.facts, a.bound, a.guard),
+                    kernel::zero(KPoly::symbol(s) - *e), draft);
       }
-    }
+      return false;
+    };
+    if (std::ranges::all_of(a.bound, place) && reached(here, a, draft))
+      return draft.text("law only N");
   }
   return std::nullopt;
 }
@@ -210,7 +186,7 @@ std::optional<std::string> StepSearch::count(const Facts& facts, const kernel::P
     rest.bound.erase(rest.bound.begin() + static_cast<std::ptrdiff_t>(b));
     for (size_t g : {within[1], within[0]})
       rest.guard.erase(rest.guard.begin() + static_cast<std::ptrdiff_t>(g));
-    if (mentions(symbols_, rest, s)) continue;
+    if (mentions_within(symbols_, rest, s)) continue;
     for (int turn = 0; turn < 2; ++turn, std::swap(within[0], within[1])) {
       const Fact &from = p.guard[within[0]], &until = p.guard[within[1]];
       KPoly low = KPoly::symbol(s) - from.poly, high = until.poly + KPoly::symbol(s) + KPoly(1);
@@ -254,68 +230,69 @@ std::optional<std::string> StepSearch::foreign(const Facts& known, const kernel:
   return found;
 }
 
-/// Arguments of functions, simplified; and functions of what they made.
-std::optional<std::string> StepSearch::inside(const Facts& known, const kernel::Product& p,
-                                              int depth) {
-  constexpr int kMostNested = 8;
-  for (size_t k = 0; k < p.atoms.size() && depth < kMostNested; ++k) {
+/// Arguments of functions, simplified.
+std::optional<std::string> StepSearch::inside(const kernel::Context& here,
+                                              const kernel::Product& p) {
+  constexpr int kMostNested = 16;
+  for (size_t k = 0; k < p.atoms.size() && here.depth < kMostNested; ++k) {
     const kernel::Atom& a = p.atoms[k];
     if (!a.argument) continue;
-    Goal goal(symbols_, facts_within(symbols_, known, a.bound, a.guard), *a.argument, depth + 1);
     std::string text;
-    size_t next = 0;
-    for (auto it = goal.products().begin(); it != goal.products().end();
-         it = goal.products().lower_bound(next)) {
-      next = it->first + 1;
-      simplify(goal, it->first, depth + 1, text);
+    try {
+      Goal goal(symbols_, within(symbols_, here, a.bound, a.guard), *a.argument);
+      reduce(goal, text);
+    } catch (const kernel::Refused&) {  // an index of a maximum is free around it
+      continue;
     }
     if (!text.empty()) return "inside N " + std::to_string(k) + "\n" + text + "end\n";
-    const auto& parts = a.argument->products;
-    bool twice = a.kind == kernel::Atom::Apply && facts(static_cast<Fn>(a.head)).idempotent &&
-                 parts.size() == 1 && parts[0].bound.empty() && parts[0].guard.empty() &&
-                 parts[0].coefficient == kernel::Fraction{1, 1} && parts[0].atoms.size() == 1 &&
-                 parts[0].atoms[0].kind == a.kind && parts[0].atoms[0].head == a.head;
-    if (twice) return "again N " + std::to_string(k) + "\n";
   }
   return std::nullopt;
 }
 
-std::optional<std::string> StepSearch::vanish(const Facts& known, const kernel::Product& p,
-                                              int depth) {
-  for (size_t k = 0; k < p.atoms.size(); ++k) {
-    const kernel::Atom& a = p.atoms[k];
-    if (a.kind != kernel::Atom::Apply || !facts(static_cast<Fn>(a.head)).zero_at_zero) continue;
-    const auto& parts = a.argument->products;
-    bool nothing = std::all_of(parts.begin(), parts.end(), [&](const kernel::Product& q) {
-      return questions_.says_refuted(facts_within(symbols_, known, q.bound, q.guard));
-    });
-    if (!nothing) continue;
-    if (auto lines = zero(known, *a.argument, depth + 1))
-      return "vanish N " + std::to_string(k) + "\n" + *lines;
+/// What holds is about another index of the name of one that is bound.
+std::optional<std::string> StepSearch::other_name(const Goal& goal, size_t n) {
+  const std::vector<Symbol>& bound = goal.products().at(n).bound;
+  for (size_t b = 0; b < bound.size(); ++b) {
+    bool free =
+        std::any_of(goal.facts().begin(), goal.facts().end(),
+                    [&](const Fact& f) { return mentions(symbols_, f, bound[b]); }) ||
+        std::any_of(goal.context().known.begin(), goal.context().known.end(),
+                    [&](const kernel::Known& k) { return mentions(symbols_, k.sum, bound[b]); });
+    if (!free) continue;
+    while (symbols_.find("at" + std::to_string(names_))) ++names_;
+    return "alias " + std::to_string(n) + " " + std::to_string(b) + " at" + std::to_string(names_) +
+           "\n";
   }
   return std::nullopt;
 }
 
-bool StepSearch::simplify(Goal& goal, size_t n, int depth, std::string& text,
-                          const std::vector<kernel::Partial>& defined) {
+bool StepSearch::simplify(Goal& goal, size_t n, std::string& text) {
   if (--left_ < 0) return false;
+  if (auto line = other_name(goal, n)) {
+    apply(goal, *line, text);
+    return true;
+  }
   const kernel::Product p = goal.products().at(n);
-  const Facts known = facts_within(symbols_, goal.facts(), p.bound, p.guard);
+  const kernel::Context here = within(symbols_, goal.context(), p.bound, p.guard);
+  const Facts& known = here.facts;
   const std::string number = std::to_string(n);
   if (auto rest = pin(known, p)) {
     apply(goal, "pin " + number + *rest, text);
     return true;
   }
-  if (auto certificate = questions_.refuted(known)) {
-    apply(goal, "drop " + number + "|" + *certificate + "\n", text);
-    return true;
-  }
+  if (!p.guard.empty())
+    if (auto certificate = questions_.refuted(known)) {
+      apply(goal, "drop " + number + "|" + *certificate + "\n", text);
+      return true;
+    }
   auto line = tidy(known, p);
   if (!line) line = outside(p);
-  if (!line) line = reduce(known, p, defined);
+  if (!line) line = inside(here, p);
+  if (!line) line = only(here, p);
+  if (!line) line = by_law(here, p);
+  if (!line) line = cancel(here, p);
+  if (!line) line = together(here, p);
   if (!line) line = count(goal.facts(), p);
-  if (!line) line = inside(known, p, depth);
-  if (!line) line = vanish(known, p, depth);
   if (!line) line = foreign(known, p);
   if (!line) return false;
   line->replace(line->find('N'), 1, number);
@@ -325,7 +302,7 @@ bool StepSearch::simplify(Goal& goal, size_t n, int depth, std::string& text,
 
 // ---- Pairs ----
 
-std::optional<std::string> StepSearch::pair(const Goal& goal, size_t n, size_t m, int depth) {
+std::optional<std::string> StepSearch::pair(const Goal& goal, size_t n, size_t m) {
   const kernel::Product &p = goal.products().at(n), &q = goal.products().at(m);
   Pairing pairing(*this, {p.bound, p.guard}, {q.bound, q.guard});
   std::optional<std::string> found;
@@ -336,10 +313,9 @@ std::optional<std::string> StepSearch::pair(const Goal& goal, size_t n, size_t m
       draft.word(m);
       for (size_t k : order) draft.word(k);
       if (!pairing.bijection(goal.facts(), maps, draft)) return false;
-      const Facts known = facts_within(symbols_, goal.facts(), p.bound, p.guard);
+      const kernel::Context known = within(symbols_, goal.context(), p.bound, p.guard);
       for (size_t k = 0; k < order.size(); ++k)
-        if (!equal(known, p.atoms[k], substitute(symbols_, q.atoms[order[k]], maps.to), depth,
-                   draft))
+        if (!equal(known, p.atoms[k], substitute(symbols_, q.atoms[order[k]], maps.to), draft))
           return false;
       found = draft.text("pair");
       return true;
@@ -349,15 +325,18 @@ std::optional<std::string> StepSearch::pair(const Goal& goal, size_t n, size_t m
   return std::nullopt;
 }
 
-bool StepSearch::pair_one(Goal& goal, int depth, std::string& text) {
-  for (const auto& [n, p] : goal.products())
-    for (auto it = goal.products().upper_bound(n); it != goal.products().end(); ++it) {
-      if ((p.coefficient + it->second.coefficient).n != 0) continue;
-      if (auto line = pair(goal, n, it->first, depth)) {
-        apply(goal, *line, text);
-        return true;
+/// Products that are alike become one; those that cancel out come first.
+bool StepSearch::pair_one(Goal& goal, std::string& text) {
+  for (bool opposite : {true, false})
+    for (const auto& [n, p] : goal.products())
+      for (auto it = goal.products().upper_bound(n); it != goal.products().end(); ++it) {
+        if (((p.coefficient + it->second.coefficient).n == 0) != opposite) continue;
+        if (!opposite && key_of(symbols_, p) != key_of(symbols_, it->second)) continue;
+        if (auto line = pair(goal, n, it->first)) {
+          apply(goal, *line, text);
+          return true;
+        }
       }
-    }
   return false;
 }
 
@@ -403,26 +382,53 @@ bool StepSearch::divide_one(Goal& goal, std::string& text) {
   return false;
 }
 
-std::optional<std::string> StepSearch::zero(const Facts& facts, const kernel::Sum& sum, int depth,
-                                            const std::vector<std::string>& first,
-                                            const std::vector<kernel::Partial>& defined) {
-  constexpr int kMostNested = 12;
-  if (depth > kMostNested || --left_ < 0) return std::nullopt;
-  Goal goal(symbols_, facts, sum, depth, defined);
-  std::string text;
-  for (const std::string& line : first) apply(goal, line, text);
+void StepSearch::reduce(Goal& goal, std::string& text) {
   size_t next = 0;
-  for (;;) {
+  do {
     for (auto it = goal.products().lower_bound(next); it != goal.products().end();
          it = goal.products().lower_bound(next)) {
       next = it->first + 1;
-      simplify(goal, it->first, depth, text, defined);
+      simplify(goal, it->first, text);
     }
-    if (goal.products().empty()) return text + "end\n";
-    if (pair_one(goal, depth, text)) continue;
-    if (left_ < 0 || !divide_one(goal, text)) break;
+  } while (left_ > 0 && pair_one(goal, text));
+}
+
+template <class F>
+std::optional<std::string> StepSearch::remembered(std::string key, F find) {
+  key += "/" + std::to_string(splits_) + (quiet_ > 0 ? "q" : "");
+  auto it = remembered_.find(key);
+  if (it == remembered_.end()) {
+    auto found = find();
+    if (left_ < 0) return found;  // an end that says nothing
+    it = remembered_.emplace(std::move(key), std::move(found)).first;
   }
-  if (stuck_.empty()) stuck_ = kernel::text(symbols_, goal.products().begin()->second);
+  return it->second;
+}
+
+std::optional<std::string> StepSearch::zero(const kernel::Context& context,
+                                            const kernel::Sum& sum) {
+  return remembered(exact_key(context, sum), [&] { return find_zero(context, sum); });
+}
+
+std::optional<std::string> StepSearch::has_sign(const kernel::Context& context,
+                                                const kernel::Known& target) {
+  return remembered(exact_key(context, target.sum) + std::to_string(target.signs),
+                    [&] { return find_sign(context, target); });
+}
+
+std::optional<std::string> StepSearch::find_zero(const kernel::Context& context,
+                                                 const kernel::Sum& sum) {
+  constexpr int kMostNested = 24;
+  if (context.depth > kMostNested || --left_ < 0) return std::nullopt;
+  Goal goal(symbols_, context, sum);
+  std::string text;
+  for (;;) {
+    reduce(goal, text);
+    if (goal.shown()) return text + "end\n";
+    if (left_ < 0 || !(divide_one(goal, text) || (quiet_ == 0 && advance(goal, text)))) break;
+  }
+  if (stuck_.empty() && !goal.products().empty())
+    stuck_ = kernel::text(symbols_, goal.products().begin()->second);
   return std::nullopt;
 }
 

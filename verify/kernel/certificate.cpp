@@ -235,11 +235,4 @@ void check_unsatisfiable(Symbols& symbols, const std::vector<Fact>& facts,
   Checker(symbols, facts).run(certificate);
 }
 
-void check_implied(Symbols& symbols, const std::vector<Fact>& facts, const Fact& f,
-                   std::string_view certificate) {
-  std::vector<Fact> both = facts;
-  both.push_back(negated(f));
-  check_unsatisfiable(symbols, both, certificate);
-}
-
 }  // namespace regraft::kernel

@@ -16,9 +16,4 @@ namespace regraft::kernel {
 void check_unsatisfiable(Symbols& symbols, const std::vector<Fact>& facts,
                          std::string_view certificate);
 
-/// Accepts when it shows that whatever satisfies `facts` satisfies f: that `facts`, and after them
-/// the negation of f, cannot all hold.
-void check_implied(Symbols& symbols, const std::vector<Fact>& facts, const Fact& f,
-                   std::string_view certificate);
-
 }  // namespace regraft::kernel

@@ -21,65 +21,73 @@ namespace {
 
 int64_t rounded_down(int64_t a, int64_t k) { return a / k - (a % k < 0 ? 1 : 0); }
 
+void add(Poly::Terms& terms, const Monomial& m, int64_t c) {
+  if (c == 0) return;
+  auto [it, fresh] = terms.try_emplace(m, 0);
+  it->second = checked_sum(it->second, c);
+  if (it->second == 0) terms.erase(it);
+  if (terms.size() > Poly::kMostTerms) throw Refused{"a polynomial has too many terms"};
+}
+
 }  // namespace
 
-Poly::Poly(int64_t constant) { add({}, constant); }
-
-Poly Poly::symbol(Symbol s) {
-  Poly p;
-  p.add({s}, 1);
-  return p;
+Poly::Poly(Terms terms) {
+  Symbol newest = 0;
+  for (const auto& [m, c] : terms)
+    if (!m.empty()) newest = std::max(newest, m.back());
+  data_ = std::make_shared<const Data>(Data{std::move(terms), newest});
 }
 
-void Poly::add(const Monomial& m, int64_t c) {
-  if (c == 0) return;
-  auto [it, fresh] = terms_.try_emplace(m, 0);
-  it->second = checked_sum(it->second, c);
-  if (it->second == 0) terms_.erase(it);
-  if (terms_.size() > kMostTerms) throw Refused{"a polynomial has too many terms"};
+Poly::Poly(int64_t constant) {
+  static const std::shared_ptr<const Data> kNothing = std::make_shared<const Data>();
+  data_ = constant == 0 ? kNothing : Poly(Terms{{{}, constant}}).data_;
 }
+
+Poly Poly::symbol(Symbol s) { return Poly(Terms{{{s}, 1}}); }
 
 bool Poly::is_constant() const {
-  return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty());
+  return terms().empty() || (terms().size() == 1 && terms().begin()->first.empty());
 }
 
 int64_t Poly::constant() const {
-  auto it = terms_.find({});
-  return it == terms_.end() ? 0 : it->second;
+  auto it = terms().find({});
+  return it == terms().end() ? 0 : it->second;
 }
 
 Poly operator+(const Poly& a, const Poly& b) {
-  Poly r = a;
-  for (const auto& [m, c] : b.terms_) r.add(m, c);
-  return r;
+  if (a.terms().empty() || b.terms().empty()) return a.terms().empty() ? b : a;
+  Poly::Terms r = a.terms();
+  for (const auto& [m, c] : b.terms()) add(r, m, c);
+  return Poly(std::move(r));
 }
 
 Poly operator-(const Poly& a, const Poly& b) {
-  Poly r = a;
-  for (const auto& [m, c] : b.terms_) r.add(m, checked_product(c, -1));
-  return r;
+  if (b.terms().empty()) return a;
+  Poly::Terms r = a.terms();
+  for (const auto& [m, c] : b.terms()) add(r, m, checked_product(c, -1));
+  return Poly(std::move(r));
 }
 
 Poly operator*(const Poly& a, const Poly& b) {
-  Poly r;
-  for (const auto& [m, c] : a.terms_)
-    for (const auto& [n, d] : b.terms_) {
+  Poly::Terms r;
+  for (const auto& [m, c] : a.terms())
+    for (const auto& [n, d] : b.terms()) {
       if (m.size() + n.size() > Poly::kMostFactors) throw Refused{"a product has too many factors"};
       Monomial both;
       std::merge(m.begin(), m.end(), n.begin(), n.end(), std::back_inserter(both));
-      r.add(both, checked_product(c, d));
+      add(r, both, checked_product(c, d));
     }
-  return r;
+  return Poly(std::move(r));
 }
 
 Poly Poly::divided(int64_t k) const {
   if (k < 1) throw Refused{"division by a number below 1"};
-  Poly r;
-  for (const auto& [m, c] : terms_) {
+  Terms r;
+  for (const auto& [m, c] : terms()) {
     if (!m.empty() && c % k != 0) throw Refused{"the divisor does not divide a coefficient"};
-    r.add(m, m.empty() ? rounded_down(c, k) : c / k);
+    add(r, m, m.empty() ? rounded_down(c, k) : c / k);
   }
-  return r;
+  return Poly(std::move(r));
 }
 
 namespace {
@@ -131,9 +139,12 @@ std::optional<Symbol> Symbols::find(std::string_view name) const {
 }
 
 bool Symbols::mentions(const Poly& p, Symbol s) const {
+  if (p.newest() < s) return false;  // what a symbol is made of was there before it
   for (const auto& [monomial, c] : p.terms())
     for (Symbol x : monomial) {
-      if (x == s || mentions(all_[x].first, s) || mentions(all_[x].second, s)) return true;
+      if (x == s) return true;
+      if (x < s || all_[x].kind <= Kind::Index) continue;
+      if (mentions(all_[x].first, s) || mentions(all_[x].second, s)) return true;
       if (all_[x].kind == Kind::Lookup)
         for (const Poly& entry : tables_[all_[x].table])
           if (mentions(entry, s)) return true;
@@ -142,28 +153,28 @@ bool Symbols::mentions(const Poly& p, Symbol s) const {
 }
 
 Poly Symbols::substitute(const Poly& p, const std::map<Symbol, Poly>& values) {
+  if (std::none_of(values.begin(), values.end(), [&](auto& v) { return mentions(p, v.first); }))
+    return p;
   Poly r;
   for (const auto& [monomial, c] : p.terms()) {
     Poly x(c);
     for (Symbol s : monomial) {
-      const SymbolData data = all_[s];
-      if (auto it = values.find(s); it != values.end()) {
-        x = x * it->second;
-      } else if (data.kind == Kind::Quotient) {
-        Poly n = substitute(data.first, values), d = substitute(data.second, values);
-        x = x * Poly::symbol(quotient(n, d));
-      } else if (data.kind == Kind::Lookup) {
-        std::vector<Poly> entries = tables_[data.table];
-        for (Poly& e : entries) e = substitute(e, values);
-        Poly i = substitute(data.first, values), bound = substitute(data.second, values);
-        x = x * Poly::symbol(lookup(table(entries), i, bound));
-      } else {
-        x = x * Poly::symbol(s);
-      }
+      auto it = values.find(s);
+      x = x * (it == values.end() ? Poly::symbol(substitute(s, values)) : it->second);
     }
     r = r + x;
   }
   return r;
+}
+
+Symbol Symbols::substitute(Symbol s, const std::map<Symbol, Poly>& values) {
+  const SymbolData data = all_[s];
+  if (data.kind <= Kind::Index) return s;
+  Poly first = substitute(data.first, values), second = substitute(data.second, values);
+  if (data.kind == Kind::Quotient) return quotient(first, second);
+  std::vector<Poly> entries = tables_[data.table];
+  for (Poly& e : entries) e = substitute(e, values);
+  return lookup(table(entries), first, second);
 }
 
 std::string Symbols::text(const Poly& p) const {

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,36 +27,47 @@ using Symbol = uint32_t;
 /// A product of symbols: sorted, repetition = power, empty = 1.
 using Monomial = std::vector<Symbol>;
 
-/// A polynomial. Two are equal exactly when they are the same polynomial. Its functions throw
-/// Refused beyond int64, `kMostTerms` and `kMostFactors`.
+/// A polynomial. Two are equal exactly when they are the same polynomial. Copies share their terms,
+/// which do not change. Its functions throw Refused beyond int64, `kMostTerms` and `kMostFactors`.
 class Poly {
  public:
+  using Terms = std::map<Monomial, int64_t>;
   static constexpr size_t kMostTerms = 1'000, kMostFactors = 40;
   Poly(int64_t constant = 0);  // NOLINT: implicit by design
+  Poly(const Poly&) = default;  // what is moved from stays a polynomial
+  Poly& operator=(const Poly&) = default;
   static Poly symbol(Symbol s);
   /// None has coefficient 0; the constant is that of the empty monomial.
-  const std::map<Monomial, int64_t>& terms() const { return terms_; }
+  const Terms& terms() const { return data_->terms; }
+  /// No symbol of a larger number stands in a term; 0 where there is none.
+  Symbol newest() const { return data_->newest; }
   bool is_constant() const;
   int64_t constant() const;
   friend Poly operator+(const Poly& a, const Poly& b);
   friend Poly operator-(const Poly& a, const Poly& b);
   friend Poly operator*(const Poly& a, const Poly& b);
-  friend auto operator<=>(const Poly& a, const Poly& b) = default;
-  friend bool operator==(const Poly& a, const Poly& b) = default;
+  friend auto operator<=>(const Poly& a, const Poly& b) { return a.terms() <=> b.terms(); }
+  friend bool operator==(const Poly& a, const Poly& b) {
+    return a.data_ == b.data_ || a.terms() == b.terms();
+  }
   /// All coefficients divided by k, the constant rounded down: of p >= 0 this is what integers
   /// leave. Refused unless k >= 1 divides every other coefficient.
   Poly divided(int64_t k) const;
 
  private:
-  void add(const Monomial& m, int64_t c);
-  std::map<Monomial, int64_t> terms_;
+  struct Data {
+    Terms terms;
+    Symbol newest = 0;
+  };
+  explicit Poly(Terms terms);
+  std::shared_ptr<const Data> data_;
 };
 
 /// What a symbol stands for.
 enum class Kind : uint8_t {
   Size,       ///< a size of a tensor
-  Attribute,  ///< an integer attribute that a rule leaves open
-  Index,      ///< the position of an element, or the variable of a sum or of a maximum
+  Attribute,  ///< an integer that a claim is about: an attribute, the position of an element
+  Index,      ///< the variable of a sum or of a maximum; the names that steps give
   Quotient,   ///< floor(first / second) where second >= 1, else some integer that depends on both
   Lookup,  ///< entry number `first` of the table, cut to 0 .. second-1 where second >= 1; outside
            ///< of the table some integer in that range; else some integer that depends on all
@@ -99,6 +111,8 @@ class Symbols {
 
  private:
   Symbol add(SymbolData data);
+  /// What the symbol, which is none of those that are replaced, becomes.
+  Symbol substitute(Symbol s, const std::map<Symbol, Poly>& values);
   std::vector<SymbolData> all_;
   std::vector<std::vector<Poly>> tables_;
   std::map<std::string, Symbol, std::less<>> names_;

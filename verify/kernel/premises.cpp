@@ -2,14 +2,34 @@
 
 #include <algorithm>
 
+#include "verify/kernel/certificate.h"
+
 namespace regraft::kernel {
 
 void need(Symbols& symbols, const std::vector<Fact>& facts, const Fact& f, Line& line) {
-  if (!plain(facts, f)) check_implied(symbols, facts, f, line.certificate());
+  if (plain(facts, f)) return;
+  std::vector<Fact> both = facts;
+  both.push_back(negated(f));
+  refute(symbols, both, line);
 }
 
 void refute(Symbols& symbols, const std::vector<Fact>& facts, Line& line) {
-  check_unsatisfiable(symbols, facts, line.certificate());
+  check_unsatisfiable(symbols, facts, line.certificate(facts));
+}
+
+std::vector<size_t> read_list(std::string_view word, size_t end) {
+  std::vector<size_t> all;
+  if (word == "-") return all;
+  for (;;) {
+    std::string_view one = word.substr(0, word.find(','));
+    int64_t n = read_integer(one);
+    if (n < 0 || static_cast<size_t>(n) >= end ||
+        std::find(all.begin(), all.end(), static_cast<size_t>(n)) != all.end())
+      throw Refused{"a list of numbers was expected"};
+    all.push_back(static_cast<size_t>(n));
+    if (one.size() == word.size()) return all;
+    word.remove_prefix(one.size() + 1);
+  }
 }
 
 Sum difference(const Sum& a, const Sum& b) { return a + scaled(b, {-1, 1}); }
@@ -23,6 +43,19 @@ const Product& only_product(const Sum& s) {
       s.products[0].coefficient.n == 0)
     throw Refused{"the argument is no single product"};
   return s.products[0];
+}
+
+Sum take_common(const Symbols& symbols, Sum& s, Line& line) {
+  std::optional<Sum> y;
+  for (Product& p : s.products) {
+    const Product taken{{1, 1}, {}, {}, extract(p.atoms, read_list(line.word(), p.atoms.size()))};
+    if (y && !same(y->products[0], taken)) throw Refused{"the factors differ"};
+    y = Sum{{taken}};
+    for (Symbol b : p.bound)
+      if (mentions(symbols, *y, b)) throw Refused{"the factor is bound"};
+  }
+  if (!y) throw Refused{"there is no factor"};
+  return *y;
 }
 
 Values read_values(Symbols& symbols, const std::vector<Symbol>& bound, Line& line) {
@@ -60,29 +93,78 @@ Values bijection(Symbols& symbols, const std::vector<Fact>& facts, Range a, Rang
   return to;
 }
 
-void show_zero(Symbols& symbols, std::vector<Fact> facts, const Sum& sum, int depth, Lines& lines) {
-  constexpr int kMostNested = 30;
-  if (depth >= kMostNested) throw Refused{"derivations are nested too deeply"};
-  Goal(symbols, std::move(facts), sum, depth + 1).run(lines);
+void check_free(const Symbols& symbols, const Atom& a, const std::vector<Symbol>& bound) {
+  for (Symbol s : bound)
+    if (mentions(symbols, sum_of(a), s)) throw Refused{"an index stands outside of its range"};
 }
 
-void need_equal(Symbols& symbols, const std::vector<Fact>& facts, const Atom& a, const Atom& b,
-                int depth, Line& line, Lines& lines) {
+void need_reached(Symbols& symbols, const Context& context, const Atom& maximum, Line& line) {
+  std::string_view name = line.word();
+  if (name == "reached") {
+    Values at = read_values(symbols, maximum.bound, line);
+    for (const Fact& g : maximum.guard)
+      need(symbols, context.facts, substitute(symbols, g, at), line);
+    return;
+  }
+  if (name != "as" || !context.defined) throw Refused{"a reason was expected"};
+  const Partial& y = (*context.defined)[line.number(context.defined->size())];
+  if (y.atom.kind != Atom::Max) throw Refused{"that is no maximum"};
+  Values to = read_values(symbols, y.bound, line);
+  for (const Fact& g : y.guard) need(symbols, context.facts, substitute(symbols, g, to), line);
+  const Atom there = substitute(symbols, y.atom, to);
+  check_free(symbols, maximum, there.bound);
+  Values at = read_values(symbols, maximum.bound, line);
+  need_within(symbols, context.facts, {there.bound, there.guard}, {maximum.bound, maximum.guard},
+              at, line);
+}
+
+void show_zero(Symbols& symbols, Context context, const Sum& sum, Lines& lines) {
+  Goal(symbols, std::move(context), sum).run(lines);
+}
+
+void need_equal(Symbols& symbols, const Context& context, const Atom& a, const Atom& b, Line& line,
+                Lines& lines) {
   if (a.kind != b.kind || a.head != b.head || a.positions.size() != b.positions.size() ||
-      a.reals != b.reals || !a.argument != !b.argument)
+      a.real != b.real || !a.argument != !b.argument)
     throw Refused{"two factors are not alike"};
   for (size_t k = 0; k < a.positions.size(); ++k)
-    need(symbols, facts, zero(a.positions[k] - b.positions[k]), line);
-  if (!a.argument || (a.bound == b.bound && a.guard == b.guard && same(*a.argument, *b.argument)))
-    return;
+    need(symbols, context.facts, zero(a.positions[k] - b.positions[k]), line);
+  if (!a.argument || same(a, b)) return;
   if (a.kind != Atom::Max)
-    return show_zero(symbols, facts, difference(*a.argument, *b.argument), depth, lines);
-  Line range(lines.next());
-  if (range.word() != "indices") throw Refused{"indices were expected"};
-  Values to = bijection(symbols, facts, {a.bound, a.guard}, {b.bound, b.guard}, range);
+    return show_zero(symbols, context, difference(*a.argument, *b.argument), lines);
+  Line range(lines);
+  std::string_view name = range.word();
+  if (name == "values") {
+    range.finish();
+    return show_zero(symbols, context, difference(sum_of(a), sum_of(b)), lines);
+  }
+  if (name != "indices") throw Refused{"indices were expected"};
+  check_free(symbols, a, b.bound);
+  check_free(symbols, b, a.bound);
+  Values to = bijection(symbols, context.facts, {a.bound, a.guard}, {b.bound, b.guard}, range);
   range.finish();
-  show_zero(symbols, facts_within(symbols, facts, a.bound, a.guard),
-            difference(*a.argument, substitute(symbols, *b.argument, to)), depth, lines);
+  show_zero(symbols, within(symbols, context, a.bound, a.guard),
+            difference(*a.argument, substitute(symbols, *b.argument, to)), lines);
+}
+
+Signs domain_of(Fn f) {
+  switch (facts(f).domain) {
+    case Domain::NotZero:
+      return kNotZero;
+    case Domain::NotNegative:
+      return kNotNegative;
+    case Domain::Positive:
+      return kPositive;
+    default:
+      return kAnySign;
+  }
+}
+
+Known domain_of(const Atom& a) {
+  if (a.kind == Atom::Recip)
+    return {sum_of({.kind = Atom::Number, .positions = a.positions}), kNotZero};
+  if (a.kind != Atom::Apply) throw Refused{"that is no partial function"};
+  return {*a.argument, domain_of(static_cast<Fn>(a.head))};
 }
 
 }  // namespace regraft::kernel

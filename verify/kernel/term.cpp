@@ -12,6 +12,10 @@ void check_scope(const Symbols& symbols, const std::vector<Symbol>& bound, const
       if (v == s || symbols.mentions(e, s)) throw Refused{"an index is bound twice"};
 }
 
+bool bound_in(const std::vector<Symbol>& bound, Symbol s) {
+  return std::find(bound.begin(), bound.end(), s) != bound.end();
+}
+
 std::vector<Fact> substitute(Symbols& symbols, const std::vector<Fact>& facts, const Values& v) {
   std::vector<Fact> r;
   for (const Fact& f : facts) r.push_back(substitute(symbols, f, v));
@@ -34,20 +38,23 @@ Fraction operator*(Fraction a, Fraction b) {
 }
 
 bool same(const Atom& a, const Atom& b) {
-  if (a.kind != b.kind || a.head != b.head || a.positions != b.positions || a.reals != b.reals ||
+  if (a.kind != b.kind || a.head != b.head || a.positions != b.positions || a.real != b.real ||
       a.bound != b.bound || a.guard != b.guard || !a.argument != !b.argument)
     return false;
   return a.argument == b.argument || same(*a.argument, *b.argument);
 }
 
-bool same(const Sum& a, const Sum& b) {
-  auto alike = [](const Product& p, const Product& q) {
-    return p.coefficient == q.coefficient && p.bound == q.bound && p.guard == q.guard &&
-           std::equal(p.atoms.begin(), p.atoms.end(), q.atoms.begin(), q.atoms.end(),
-                      [](const Atom& x, const Atom& y) { return same(x, y); });
-  };
+bool same(const Product& a, const Product& b) {
+  return a.bound == b.bound && a.guard == b.guard &&
+         std::equal(a.atoms.begin(), a.atoms.end(), b.atoms.begin(), b.atoms.end(),
+                    [](const Atom& x, const Atom& y) { return same(x, y); });
+}
+
+bool same(const Sum& a, const Sum& b, Fraction number) {
   return std::equal(a.products.begin(), a.products.end(), b.products.begin(), b.products.end(),
-                    alike);
+                    [&](const Product& p, const Product& q) {
+                      return same(p, q) && p.coefficient == number * q.coefficient;
+                    });
 }
 
 Atom substitute(Symbols& symbols, const Atom& a, const Values& values) {
@@ -74,19 +81,56 @@ Sum substitute(Symbols& symbols, const Sum& s, const Values& values) {
   return r;
 }
 
-bool mentions(const Symbols& symbols, const Product& p, Symbol s) {
+bool mentions(const Symbols& symbols, const Sum& sum, Symbol s) {
+  return std::any_of(sum.products.begin(), sum.products.end(), [&](const Product& p) {
+    return !bound_in(p.bound, s) && mentions_within(symbols, p, s);
+  });
+}
+
+bool mentions_within(const Symbols& symbols, const Product& p, Symbol s) {
   auto in_facts = [&](const std::vector<Fact>& facts) {
     return std::any_of(facts.begin(), facts.end(),
                        [&](const Fact& f) { return mentions(symbols, f, s); });
   };
   return in_facts(p.guard) || std::any_of(p.atoms.begin(), p.atoms.end(), [&](const Atom& a) {
-           return in_facts(a.guard) ||
-                  std::any_of(a.positions.begin(), a.positions.end(),
-                              [&](const Poly& e) { return symbols.mentions(e, s); }) ||
-                  (a.argument &&
-                   std::any_of(a.argument->products.begin(), a.argument->products.end(),
-                               [&](const Product& q) { return mentions(symbols, q, s); }));
+           bool there = std::any_of(a.positions.begin(), a.positions.end(),
+                                    [&](const Poly& e) { return symbols.mentions(e, s); });
+           if (there || bound_in(a.bound, s)) return there;
+           return in_facts(a.guard) || (a.argument && mentions(symbols, *a.argument, s));
          });
+}
+
+std::vector<std::pair<Monomial, int64_t>> in_order(const Symbols& symbols, const Poly& p) {
+  auto rank = [&](Symbol s) {
+    Kind kind = symbols[s].kind;
+    return std::pair(kind < Kind::Index ? 0 : kind == Kind::Index ? 1 : 2, s);
+  };
+  auto before = [&](Symbol a, Symbol b) { return rank(a) < rank(b); };
+  std::vector<std::pair<Monomial, int64_t>> terms(p.terms().begin(), p.terms().end());
+  for (auto& [m, c] : terms) std::sort(m.begin(), m.end(), before);
+  std::sort(terms.begin(), terms.end(), [&](const auto& x, const auto& y) {
+    return std::lexicographical_compare(x.first.begin(), x.first.end(), y.first.begin(),
+                                        y.first.end(), before);
+  });
+  return terms;
+}
+
+std::optional<Symbol> symbol_of(const Poly& p) {
+  if (p.terms().size() != 1 || p.terms().begin()->first.size() != 1) return std::nullopt;
+  Symbol s = p.terms().begin()->first[0];
+  return p == Poly::symbol(s) ? std::optional(s) : std::nullopt;
+}
+
+Sum sum_of(Atom a) {
+  Product p;
+  p.atoms.push_back(std::move(a));
+  return {{std::move(p)}};
+}
+
+Sum number(Fraction c) {
+  Product p;
+  p.coefficient = c;
+  return c.n == 0 ? Sum{} : Sum{{std::move(p)}};
 }
 
 Sum operator+(Sum a, const Sum& b) {
@@ -107,17 +151,21 @@ void append(std::vector<Fact>& facts, const Fact& f) {
   for (const Fact& part : f.parts) append(facts, part);
 }
 
-Sum operator*(const Sum& a, const Sum& b) {
+Sum times(const Symbols& symbols, const Sum& a, const Sum& b) {
   constexpr size_t kMost = 4'000;
   if (a.products.size() * b.products.size() > kMost) throw Refused{"a formula is too large"};
+  auto check = [&](const Product& p, const Product& q) {
+    for (Symbol s : p.bound)
+      if (bound_in(q.bound, s) || mentions_within(symbols, q, s))
+        throw Refused{"an index is bound twice"};
+  };
   Sum r;
   for (const Product& p : a.products)
     for (const Product& q : b.products) {
+      check(p, q);
+      check(q, p);
       Product both = p;
       both.coefficient = p.coefficient * q.coefficient;
-      for (Symbol s : q.bound)
-        if (std::find(p.bound.begin(), p.bound.end(), s) != p.bound.end())
-          throw Refused{"an index is bound twice"};
       both.bound.insert(both.bound.end(), q.bound.begin(), q.bound.end());
       both.guard.insert(both.guard.end(), q.guard.begin(), q.guard.end());
       both.atoms.insert(both.atoms.end(), q.atoms.begin(), q.atoms.end());
@@ -137,13 +185,12 @@ std::string scope_text(const Symbols& symbols, const std::vector<Symbol>& bound,
 }
 
 std::string atom_text(const Symbols& symbols, const Atom& a) {
-  static const char* const kNames[] = {"t", "recip", "number", "f", "clipped", "largest", "real"};
+  static const char* const kNames[] = {"t", "recip", "number", "f", "largest", "real"};
   std::string s = kNames[a.kind];
   if (a.kind == Atom::Read || a.kind == Atom::Apply) s += std::to_string(a.head);
   s += "[";
   for (const Poly& p : a.positions) s += (s.back() == '[' ? "" : ",") + symbols.text(p);
-  for (const std::string& x : a.reals) s += (s.back() == '[' ? "" : ",") + x;
-  s += scope_text(symbols, a.bound, a.guard);
+  s += a.real + scope_text(symbols, a.bound, a.guard);
   if (a.argument) s += " " + text(symbols, *a.argument);
   return s + "]";
 }

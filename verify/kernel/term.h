@@ -26,13 +26,12 @@ struct Atom {
     Recip,    ///< 1 / positions[0]
     Number,   ///< positions[0] as a number
     Apply,    ///< function number `head` of `argument`
-    Clip,     ///< `argument` clipped to reals[0] .. reals[1]
     Max,      ///< of `argument` over `bound` where `guard` holds
-    Unknown,  ///< the real reals[0]
+    Unknown,  ///< the number `real`
   } kind = Read;
   int head = 0;
   std::vector<Poly> positions = {};
-  std::vector<std::string> reals = {};  ///< the same text, the same number
+  std::string real = {};  ///< the same text, the same number
   std::shared_ptr<const Sum> argument = {};
   std::vector<Symbol> bound = {};
   std::vector<Fact> guard = {};
@@ -53,7 +52,10 @@ struct Sum {
 
 /// The same as they stand, names of bound indices included.
 bool same(const Atom& a, const Atom& b);
-bool same(const Sum& a, const Sum& b);
+/// But for the coefficient.
+bool same(const Product& a, const Product& b);
+/// a as it stands is b, each product of which is multiplied by a number.
+bool same(const Sum& a, const Sum& b, Fraction times = {1, 1});
 
 /// All replacements at once. Refused where an index that is bound within is replaced, or stands in
 /// what replaces another one.
@@ -63,12 +65,20 @@ Sum substitute(Symbols& symbols, const Sum& s, const Values& values);
 /// In guard and atoms; `bound` stays.
 Product substitute_within(Symbols& symbols, const Product& p, const Values& values);
 
-/// Does a factor or the guard have this symbol?
-bool mentions(const Symbols& symbols, const Product& p, Symbol s);
+/// Does this symbol stand there where it is not bound? Of a product: within it, bound there or not.
+bool mentions(const Symbols& symbols, const Sum& sum, Symbol s);
+bool mentions_within(const Symbols& symbols, const Product& p, Symbol s);
+/// The terms of p, and the symbols of each, by when the symbols were made: what claims are about,
+/// then indices, then quotients and lookups.
+std::vector<std::pair<Monomial, int64_t>> in_order(const Symbols& symbols, const Poly& p);
+/// The symbol that p is, if it is one.
+std::optional<Symbol> symbol_of(const Poly& p);
+Sum sum_of(Atom a);
+Sum number(Fraction c);
 Sum operator+(Sum a, const Sum& b);
 Sum scaled(Sum s, Fraction c);
-/// Refused beyond 4,000 products. No index may be bound in both.
-Sum operator*(const Sum& a, const Sum& b);
+/// Refused beyond 4,000 products, and where an index that one binds stands in the other.
+Sum times(const Symbols& symbols, const Sum& a, const Sum& b);
 /// The facts and what `all` says of them as facts of their own.
 void append(std::vector<Fact>& facts, const Fact& f);
 

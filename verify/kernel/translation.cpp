@@ -31,7 +31,7 @@ Symbol Translation::of(Var v) {
     std::string name = name_of(v), wanted = name;
     for (int k = 2; symbols_.find(name); ++k) name = wanted + "_" + std::to_string(k);
     bool size = v->kind == SymbolKind::Size;
-    s = symbols_.make(size ? Kind::Size : Kind::Index, name,
+    s = symbols_.make(size ? Kind::Size : Kind::Attribute, name,
                       size ? std::optional(v->min) : std::nullopt);
     known_.emplace(v, s);
   }

@@ -17,13 +17,13 @@ class Judges {
       {
         std::lock_guard lock(mutex_);
         if (auto it = judged_.find(w.key); it != judged_.end()) {
-          if (it->second.verdict.kind == VerdictKind::ProvedAllSizes) return true;
+          if (is_for_all_sizes(it->second.verdict.kind)) return true;
           continue;
         }
       }
       Verdict v = stop_.must_end() ? Verdict{VerdictKind::Unknown, stop_.reason()}
                                    : judge(w, effort_, stop_);
-      bool proved = v.kind == VerdictKind::ProvedAllSizes;
+      bool proved = is_for_all_sizes(v.kind);
       std::string key = w.key;
       std::lock_guard lock(mutex_);
       judged_.emplace(std::move(key), Judged{std::move(w), std::move(v), 0});

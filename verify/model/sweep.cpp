@@ -280,7 +280,7 @@ void Sweeper::merge(Value b, const Value* only) {
       continue;
     }
     if (!task.windows.empty()) continue;  // others are tried first
-    if (known->second.verdict.kind == VerdictKind::ProvedAllSizes) {
+    if (is_for_all_sizes(known->second.verdict.kind)) {
       name(b, way.a);
       merges_.push_back({Merge::Proof, b, way.a, way.reach, way.numbers, w->key, w->text, {}});
       known->second.window.left = w->left;  // earlier sweeps were of other graphs

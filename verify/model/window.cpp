@@ -10,6 +10,7 @@
 #include "ir/algebra/scan.h"
 #include "ir/rule/text.h"
 #include "verify/arithmetic/walk.h"
+#include "verify/derivations/elaborate.h"
 #include "verify/model/equal_sizes.h"
 #include "verify/model/numbers.h"
 #include "verify/refute/refute.h"
@@ -365,7 +366,10 @@ Verdict judge(const Window& window, uint64_t effort, const Stop& stop) {
     NumericCheck numbers = check_numbers(instance, sizes, 1, Counterexamples::Any);
     if (numbers.counterexample) return {VerdictKind::Refuted, "differs on a sample"};
   }
-  return SymbolicProver(limits_for(effort), &stop, window.fractions).prove(instance);
+  Verdict v = SymbolicProver(limits_for(effort), &stop, window.fractions).prove(instance);
+  if (is_for_all_sizes(v.kind) && elaborate(instance, &stop).derivation)
+    v.kind = VerdictKind::ProvedAllSizes;
+  return v;
 }
 
 }  // namespace regraft::verify

@@ -66,8 +66,8 @@ enum class Numbers : uint8_t { AsTheyAre, Explained };
 std::optional<Window> make_window(const Cut& cut, Value a, Value b, std::vector<int32_t> left,
                                   std::vector<int32_t> right, Numbers numbers);
 
-/// Proved for all sizes, or not. Numbers are tried first where the window is small: a proof of what
-/// a sample refutes would be a mistake.
+/// Proved for all sizes, by the kernel or by the provers alone, or not. Numbers are tried first
+/// where the window is small: a proof of what a sample refutes would be a mistake.
 Verdict judge(const Window& window, uint64_t effort, const Stop& stop);
 
 }  // namespace regraft::verify

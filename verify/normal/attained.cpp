@@ -10,15 +10,19 @@
 namespace regraft::verify {
 namespace {
 
-/// 0 and where the range of a variable of maximum b ends, after what is given; at most 4 values.
-std::vector<Poly> with_ends(std::vector<Poly> values, Var v, const Atom& b) {
+/// 0 and where the range of a variable of a maximum ends, its beginnings first, after what is
+/// given; at most 6 values.
+std::vector<Poly> with_ends(std::vector<Poly> values, Var v, const Conjunction& range,
+                            const std::vector<Var>& bound) {
   values.emplace_back(0);
-  for (const auto& g : b.guard) {
-    Poly e;
-    bool ends = g.kind == Formula::NonNegative && solve_for(g.poly, v, e) && !e.is_zero() &&
-                !mentions_any(e, b.bound);
-    if (ends && values.size() < 4) values.push_back(e);
-  }
+  for (bool beginnings : {true, false})
+    for (const auto& g : range) {
+      Poly e;
+      bool ends = g.kind == Formula::NonNegative && solve_for(g.poly, v, e) && !e.is_zero() &&
+                  !mentions_any(e, bound);
+      if (!ends || same(g.poly, Poly::symbol(v) - e) != beginnings || values.size() >= 6) continue;
+      values.push_back(e);
+    }
   return values;
 }
 
@@ -45,16 +49,17 @@ std::vector<Substitution> places(const Product& p, const Product& q, const Atom&
   }
   Substitution solved = solve(all, b.bound);
   std::vector<Substitution> found{{}};
+  const Conjunction range = substitute(b.guard, solved);  // of what is left to be chosen
   size_t next = 0;
   for (Var v : missing(b.bound, solved)) {
     std::vector<Poly> values;
     if (next < variables.size()) values.push_back(Poly::symbol(variables[next++]));
-    if (auto few = constant_range(b.guard, v); few && few->high - few->low < 4) {
+    if (auto few = constant_range(b.guard, v); few && few->high - few->low <= 4) {
       for (int64_t k = few->low; k <= few->high; ++k) values.emplace_back(k);
       found = extended(found, v, values);
       continue;
     }
-    found = extended(found, v, with_ends(std::move(values), v, b));
+    found = extended(found, v, with_ends(std::move(values), v, range, b.bound));
     if (found.size() > 64) return {};
   }
   for (auto& s : found) {

@@ -86,18 +86,19 @@ Sum integer_power(const Sum& x, int64_t n) {
   return r;
 }
 
-/// exp(x + y) = exp(x) exp(y), exp(n x) = exp(x)^n, exp(0) = 1, exp(n log x) = x^n.
+/// exp(x + y) = exp(x) exp(y), exp(n x) = exp(x)^n, exp(0) = 1, exp(n log x) = x^n, and
+/// exp(n/2 log x) = sqrt(x)^n: what has a logarithm is positive.
 std::optional<Sum> exponential(const Sum& s) {
   if (s.products.empty()) return number({1, 1});
   for (size_t k = 0; k < s.products.size(); ++k) {
     const Product& p = s.products[k];
     bool log = bare(p) && p.atoms.size() == 1 && is_function(p.atoms[0], Fn::Log) &&
-               p.coefficient.d == 1 && std::abs(p.coefficient.n) <= kMaxPower;
+               p.coefficient.d <= 2 && std::abs(p.coefficient.n) <= kMaxPower;
     if (!log) continue;
-    Sum rest = s;
+    Sum rest = s, base = *p.atoms[0].argument;
     drop(rest.products, k);
-    return integer_power(*p.atoms[0].argument, p.coefficient.n) *
-           function_of(Fn::Exp, std::move(rest));
+    if (p.coefficient.d == 2) base = function_of(Fn::Sqrt, std::move(base));
+    return integer_power(base, p.coefficient.n) * function_of(Fn::Exp, std::move(rest));
   }
   auto power = [](const Product& p) {
     int64_t n = std::abs(p.coefficient.n);
@@ -305,11 +306,35 @@ Sum value_of(const Real& r) {
   return sum_of(std::move(unknown));
 }
 
+/// A clip of a clip, where the order of the bounds is known: one clip, or a number.
+std::optional<Sum> clip_of_clip(const Atom& a, const Context& context) {
+  const Atom* inner = only_atom(*a.argument);
+  if (!inner || inner->kind != Atom::Clip || context.laws == Laws::None) return std::nullopt;
+  for (const Atom* c : {&a, inner})
+    if (!is_bound(c->reals[0]) || !is_bound(c->reals[1])) return std::nullopt;
+  auto at_most = [&](const Real& u, const Real& v) {
+    return sign_of(merged(difference(value_of(v), value_of(u)), context), context).not_negative();
+  };
+  const Real &low = a.reals[0], &high = a.reals[1];
+  const Real &below = inner->reals[0], &above = inner->reals[1];
+  if (!at_most(low, high) || !at_most(below, above)) return std::nullopt;
+  if (at_most(high, below)) return value_of(high);
+  if (at_most(above, low)) return value_of(low);
+  Atom r = *inner;
+  if (!at_most(low, below)) r.reals[0] = low;
+  if (!at_most(above, high)) r.reals[1] = high;
+  bool ordered = at_most(below, r.reals[0]) && at_most(r.reals[1], above) &&
+                 at_most(low, r.reals[0]) && at_most(r.reals[1], high);
+  if (!ordered || !at_most(r.reals[0], r.reals[1])) return std::nullopt;
+  return sum_of(std::move(r));
+}
+
 /// A clip by relu: min(max(x, low), high) = high - relu(high - low - relu(x - low)).
 std::optional<Sum> bounded(const Atom& a, const Context& context) {
   bool below = is_bound(a.reals[0]), above = is_bound(a.reals[1]);
   if ((!below && a.reals[0].value > 0) || (!above && a.reals[1].value < 0)) return std::nullopt;
   if (!below && !above) return *a.argument;
+  if (auto one = clip_of_clip(a, context)) return one;
   if (context.laws < Laws::Clips) return std::nullopt;
   auto minus = [](Sum s, const Sum& t) { return difference(std::move(s), t); };
   const Sum &x = *a.argument, low = value_of(a.reals[0]), high = value_of(a.reals[1]);

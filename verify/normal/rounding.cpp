@@ -32,6 +32,14 @@ bool is_whole(const Sum& s) {
   });
 }
 
+/// A clip to whole numbers, the lower one first, or a relu.
+bool keeps_whole(const Atom& a) {
+  if (is_function(a, Fn::Relu)) return true;
+  if (a.kind != Atom::Clip) return false;
+  auto low = rational_of(a.reals[0]), high = rational_of(a.reals[1]);
+  return low && high && low->d == 1 && high->d == 1 && low->n <= high->n;
+}
+
 }  // namespace
 
 /// A function that rounds leaves what is rounded so already: whole numbers, floats of its format,
@@ -46,13 +54,19 @@ std::optional<Sum> whole(const Atom& a) {
   return rounded || is_truth(x) ? std::optional(x) : std::nullopt;
 }
 
-/// The value at a number; floor(x + n) = floor(x) + n; step(x) is 1 or 0 where the sign is known,
-/// step(c x) = step(x) for c > 0.
+/// What rounds to integers rises and leaves whole bounds, so it passes them: round(clip(x)) =
+/// clip(round(x)). The value at a number; floor(x + n) = floor(x) + n; step(x) is 1 or 0 where the
+/// sign is known, step(c x) = step(x) for c > 0.
 std::optional<Sum> jumping(const Atom& a, const Context& context) {
   const Sum& x = *a.argument;
   auto f = static_cast<Fn>(a.head);
   if (is_number(x))
     if (auto n = integer_value(f, x.products[0].coefficient)) return number({*n, 1});
+  if (const Atom* bound = f == Fn::Step ? nullptr : only_atom(x); bound && keeps_whole(*bound)) {
+    Atom outside = *bound;
+    outside.argument = std::make_shared<Sum>(function_of(f, *bound->argument));
+    return sum_of(std::move(outside));
+  }
   if (f == Fn::Floor)
     for (size_t k = 0; k < x.products.size() && x.products.size() > 1; ++k) {
       Sum summand = single(x.products[k]), rest = x;

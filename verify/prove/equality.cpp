@@ -97,6 +97,55 @@ bool zero_at_each_quotient(const Sum& sum, const Context& context, int depth = 0
   return true;
 }
 
+/// A position of which something is divided by a small number, and that number.
+struct DividedPosition {
+  Var position = nullptr;
+  int64_t by = 0;
+};
+
+std::optional<DividedPosition> divided_position(const Sum& s) {
+  constexpr int64_t kMost = 4;
+  std::optional<DividedPosition> found;
+  auto visit = [&](auto& self, const Poly& e) -> void {
+    for (const auto& t : e.terms())
+      for (Var v : t.monomial) {
+        if (found || v->kind != SymbolKind::Quotient) continue;
+        self(self, *v->numerator);
+        if (found || !v->denominator->is_constant() || v->denominator->constant() > kMost) continue;
+        int64_t d = v->denominator->constant();
+        for (const auto& n : v->numerator->terms())
+          if (n.monomial.size() == 1 && n.monomial[0]->kind == SymbolKind::Position &&
+              n.coefficient % d != 0)
+            found = {n.monomial[0], d};
+      }
+  };
+  for (const Product& p : s.products) {
+    for_each_poly(p, [&](const Poly& e) { visit(visit, e); });
+    for (const Atom& a : p.atoms)
+      if (!found && a.argument) found = divided_position(*a.argument);
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+/// Positions by what remains when they are divided: what lies at each place of a block.
+bool zero_at_each_remainder(const Sum& sum, const Context& context, int depth = 0) {
+  constexpr int kDeepest = 3;
+  auto divided = depth < kDeepest ? divided_position(sum) : std::nullopt;
+  if (!divided) return depth > 0 && zero_unrolled(sum, context);
+  const auto& [position, d] = *divided;
+  for (int64_t r = 0; r < d; ++r) {
+    if (!context.budget().split()) return false;
+    Poly whole = Poly::symbol(position->pool->fresh(position->name, SymbolKind::Position));
+    Substitution there{{position, Poly(d) * whole + Poly(r)}};
+    Conjunction domain = substitute(context.domain(), there);
+    add(domain, Poly(0) <= whole);
+    if (!zero_at_each_remainder(substitute(sum, there), context.only(std::move(domain)), depth + 1))
+      return false;
+  }
+  return true;
+}
+
 Verdict stuck_at(const std::string& place) {
   return {VerdictKind::Unknown, "stuck at" + place.substr(0, 200)};
 }
@@ -104,9 +153,10 @@ Verdict stuck_at(const std::string& place) {
 }  // namespace
 
 Verdict prove_equal(const Side& left, const Side& right, const Context& given) {
-  const Verdict proved{VerdictKind::ProvedAllSizes, {}};
+  const Verdict proved{VerdictKind::ProvedSolver, {}};
   const Sum sum = difference(left.value, right.value);
-  bool functions = has_functions(sum) || !left.partial.empty() || !right.partial.empty();
+  bool functions =
+      has_functions(sum) || !left.partial.empty() || !right.partial.empty() || !given.facts.empty();
   const Context context = functions ? where_defined(left, given) : given;
   std::optional<Context> learnt;  // what the left side says, when someone asks
   if (functions)
@@ -126,6 +176,7 @@ Verdict prove_equal(const Side& left, const Side& right, const Context& given) {
   if (zero_unrolled(sum, context)) return proved;
   if (looks_up(sum) && zero_at_each_position(sum, context)) return proved;
   if (zero_at_each_quotient(sum, context)) return proved;
+  if (zero_at_each_remainder(sum, context)) return proved;
   if (functions) {
     if (!learnt) learnt = learn_from(left, context);
     learnt->maxima_defined = has_maxima(left.value, right.value, context);

@@ -25,7 +25,7 @@ struct Side {
   std::vector<Product> maxima;  ///< each where it is evaluated
 };
 
-/// ProvedAllSizes: for all values of the symbols in the domain, where `left` is defined (no 1/0, no
+/// ProvedSolver: for all values of the symbols in the domain, where `left` is defined (no 1/0, no
 /// root of a negative number), `right` is too and they are equal. Otherwise Unknown, with the place
 /// at which the attempt ended. Cheap attempts come first, then the laws of functions.
 Verdict prove_equal(const Side& left, const Side& right, const Context& context);

@@ -1,8 +1,11 @@
 #include "verify/prove/prover.h"
 
+#include "verify/normal/signs.h"
 #include "verify/normal/sums.h"
+#include "verify/prove/branches.h"
 #include "verify/prove/equality.h"
 #include "verify/prove/lowering.h"
+#include "verify/prove/naming.h"
 #include "verify/prove/reals.h"
 
 namespace regraft::verify {
@@ -86,9 +89,11 @@ Sum with_fractions(Sum sum, const Fractions& fractions) {
 class Case {
  public:
   Case(const RuleInstance& instance, const SolvedDomain& solved, const Fractions& fractions,
-       ArithmeticSolver& solver, Budget& budget)
+       Values values, ArithmeticSolver& solver, Budget& budget)
       : instance_(instance),
+        values_(values),
         sizes_(solved.sizes),
+        named_(solved.named),
         fractions_(fractions),
         context_(learn_conditions(Context(solver, budget, solved.domain), instance, sizes_)) {}
   Verdict run() const;
@@ -98,27 +103,54 @@ class Case {
   struct Lowered {
     Side side;
     std::optional<Formula> unmet;
-    bool unsure = false;  ///< what a choice leaves out is not defined everywhere
+    bool unsure = false;      ///< what a choice leaves out is not defined everywhere
+    std::optional<Sum> open;  ///< what the first choice that is open depends on
   };
-  Lowered lower(const Graph& g, Value v, std::span<const Poly> position) const;
+  /// Choices are left open, or their branches are taken where the context decides.
+  enum class Choices : uint8_t { Open, Taken };
+  Lowered lower(const Graph& g, Value v, std::span<const Poly> position, const Context& context,
+                Choices choices) const;
+  /// With sizes as they are known.
+  template <class T>
+  T placed(const T& x) const {
+    T once = substitute(x, sizes_);
+    return named_ ? substitute(once, sizes_) : once;
+  }
   /// With sizes and numbers as they are known.
   Sum known(const Sum& s) const {
-    return with_fractions(substitute(with_expressions(s, instance_), sizes_), fractions_);
+    return with_fractions(placed(with_expressions(s, instance_)), fractions_);
   }
   Verdict prove_output(size_t k) const;
+  Verdict prove_element(size_t k, std::span<const Poly> position, const Context& context,
+                        int depth) const;
+  Verdict prove_cases(const Sum& value, size_t k, std::span<const Poly> position,
+                      const Context& context, int depth) const;
   /// Follows from what the left side requires; equal sizes are one symbol there.
-  bool implied(const Formula& f) const { return context_.implies(substitute(f, sizes_)); }
+  bool implied(const Formula& f) const { return context_.implies(placed(f)); }
 
   const RuleInstance& instance_;
+  const Values values_;
   const Substitution& sizes_;
+  const bool named_;
   const Fractions& fractions_;
   const Context context_;  ///< what the left side requires
 };
 
 /// The element of v at a position; equal sizes are one symbol.
-Case::Lowered Case::lower(const Graph& g, Value v, std::span<const Poly> position) const {
+Case::Lowered Case::lower(const Graph& g, Value v, std::span<const Poly> position,
+                          const Context& context, Choices choices) const {
   Symbolic algebra(g.pool());
   Lowered r;
+  bool first = true;
+  algebra.on_choose = [&](const Sum& c) -> std::optional<bool> {
+    if (choices == Choices::Open) return std::nullopt;
+    const Sum condition = known(c);
+    if (auto yes = truth_of(condition, context)) return yes;
+    Scope scope = algebra.scope();
+    bool always = scope.bound.empty() && context.implies(placed(scope.guard));
+    if (std::exchange(first, false) && always) r.open = open_step(condition, context);
+    return std::nullopt;
+  };
   algebra.on_require = [&](const Formula& f) {
     if (!r.unmet && !implied(f)) r.unmet = f;
   };
@@ -126,10 +158,8 @@ Case::Lowered Case::lower(const Graph& g, Value v, std::span<const Poly> positio
     if (facts(f).domain == Domain::Everywhere) return;
     Scope scope = algebra.scope();
     Sum argument = known(x);
-    if (algebra.choosing() && !implies(sign_of(argument, context_), domain_sign(f)))
-      r.unsure = true;
-    r.side.partial.push_back(
-        {f, std::move(argument), scope.bound, substitute(scope.guard, sizes_)});
+    if (algebra.choosing() && !implies(sign_of(argument, context), domain_sign(f))) r.unsure = true;
+    r.side.partial.push_back({f, std::move(argument), scope.bound, placed(scope.guard)});
   };
   algebra.on_maximum = [&](const Atom& m) {
     Scope scope = algebra.scope();
@@ -143,14 +173,14 @@ Case::Lowered Case::lower(const Graph& g, Value v, std::span<const Poly> positio
 }
 
 Verdict Case::run() const {
-  if (context_.refuted()) return {VerdictKind::ProvedAllSizes, {}};  // no sizes are like this
+  if (context_.refuted()) return {VerdictKind::ProvedSolver, {}};  // no sizes are like this
   for (const auto& f : instance_.requires_rhs)
     if (!implied(f)) return unknown("not implied: " + to_string(f));
   if (auto e = undefined_expression(instance_, sizes_, context_))
     return unknown("an attribute may divide by zero: " + *e);
   for (size_t k = 0; k < instance_.lhs.outputs().size(); ++k)
-    if (Verdict v = prove_output(k); v.kind != VerdictKind::ProvedAllSizes) return v;
-  return {VerdictKind::ProvedAllSizes, {}};
+    if (Verdict v = prove_output(k); v.kind != VerdictKind::ProvedSolver) return v;
+  return {VerdictKind::ProvedSolver, {}};
 }
 
 Verdict Case::prove_output(size_t k) const {
@@ -164,29 +194,81 @@ Verdict Case::prove_output(size_t k) const {
       return unknown("shapes differ: " + to_string(a[d]) + " and " + to_string(b[d]));
     Var i = left.pool().fresh("i" + std::to_string(d), SymbolKind::Position);
     position.push_back(Poly::symbol(i));
-    add(domain, Poly(0) <= position.back() && position.back() < substitute(a[d], sizes_));
+    add(domain, Poly(0) <= position.back() && position.back() < placed(a[d]));
   }
-  Lowered one = lower(left, left.outputs()[k], position);
-  Lowered other = lower(right, right.outputs()[k], position);
-  if (one.unsure) return unknown("a choice leaves out what is not defined everywhere");
-  for (const auto& unmet : {one.unmet, other.unmet})
-    if (unmet) return unknown("not implied: " + to_string(*unmet));
-  return prove_equal(one.side, other.side, context_.only(std::move(domain)));
+  return prove_element(k, position, context_.only(std::move(domain)), 0);
 }
 
-Verdict prove_all_sizes(const RuleInstance& instance, const Fractions& fractions,
-                        ArithmeticSolver& solver, Budget& budget) {
+/// Where the context holds; a choice that leaves out what may be undefined makes two cases.
+Verdict Case::prove_element(size_t k, std::span<const Poly> position, const Context& context,
+                            int depth) const {
+  const Graph &left = instance_.lhs, &right = instance_.rhs;
+  const Choices choices = depth == 0 ? Choices::Open : Choices::Taken;
+  Lowered one = lower(left, left.outputs()[k], position, context, choices);
+  Lowered other = lower(right, right.outputs()[k], position, context, choices);
+  for (const auto& unmet : {one.unmet, other.unmet})
+    if (unmet) return unknown("not implied: " + to_string(*unmet));
+  constexpr int kDeepest = 12;
+  if (depth == 0 && one.unsure) return prove_element(k, position, context, 1);
+  if (depth > kDeepest) return unknown("too many cases of choices");
+  if (one.open) return prove_cases(*one.open, k, position, context, depth);
+  if (other.open && is_total(*other.open))
+    return prove_cases(*other.open, k, position, context, depth);
+  if (one.unsure) return unknown("a choice leaves out what is not defined everywhere");
+  if (depth > 0 && is_void(one.side, context)) return {VerdictKind::ProvedSolver, {}};
+  if (auto number = open_number(other.side.value, context))
+    return prove_cases(*number, k, position, context, depth);
+  // where values are undefined, or maxima of nothing, the sides are not alike
+  bool total = one.side.partial.empty() && other.side.partial.empty() && one.side.maxima.empty() &&
+               other.side.maxima.empty();
+  if (values_ == Values::Equal && total) return {VerdictKind::ProvedSolver, {}};
+  if (depth > 0)
+    for (Side* s : {&one.side, &other.side}) s->value = by_laws(s->value, context);
+  Verdict v = prove_equal(one.side, other.side, context);
+  bool again = depth == 0 && other.unsure && v.kind == VerdictKind::Unknown;
+  return again ? prove_element(k, position, context, 1) : v;
+}
+
+/// Once where the value is positive, once where it is not.
+Verdict Case::prove_cases(const Sum& value, size_t k, std::span<const Poly> position,
+                          const Context& context, int depth) const {
+  for (Sign x : {sign::kPositive, sign::kNotPositive}) {
+    Verdict v = prove_element(k, position, learn(context, {value, {}, {}, x}), depth + 1);
+    if (v.kind != VerdictKind::ProvedSolver) return v;
+  }
+  return {VerdictKind::ProvedSolver, {}};
+}
+
+/// Sizes as they are, or with symbols for those that are sums.
+enum class Names : uint8_t { None, OfSums };
+
+/// False: there is nothing to name.
+bool name_sizes(std::vector<SolvedDomain>& all, const RuleInstance& instance,
+                ArithmeticSolver& solver) {
+  bool any = false;
+  for (SolvedDomain& sizes : all)
+    if (auto named = with_named_sizes(instance, sizes, solver)) {
+      sizes = *std::move(named);
+      any = true;
+    }
+  return any;
+}
+
+Verdict prove_all_sizes(const RuleInstance& instance, const Fractions& fractions, Values values,
+                        ArithmeticSolver& solver, Budget& budget, Names names) {
   const Graph &left = instance.lhs, &right = instance.rhs;
   Symbolic algebra(left.pool());
   if (!Lowering(left, algebra).supported() || !Lowering(right, algebra).supported())
     return unknown("a node has no formula");
   if (left.outputs().size() != right.outputs().size()) return unknown("number of outputs");
   if (solver.refuted(instance.requires_lhs)) return unknown("empty domain");
-  for (const SolvedDomain& sizes : cases(instance.requires_lhs))
-    if (Verdict v = Case(instance, sizes, fractions, solver, budget).run();
-        v.kind != VerdictKind::ProvedAllSizes)
+  std::vector<SolvedDomain> all = cases(instance.requires_lhs);
+  if (names == Names::OfSums && !name_sizes(all, instance, solver)) return unknown("no such sizes");
+  for (const SolvedDomain& sizes : all)
+    if (Verdict v = Case(instance, sizes, fractions, values, solver, budget).run();
+        v.kind != VerdictKind::ProvedSolver)
       return v;
-  return {VerdictKind::ProvedAllSizes, {}};
+  return {VerdictKind::ProvedSolver, {}};
 }
 
 }  // namespace
@@ -204,21 +286,26 @@ SolvedDomain solve_sizes(const Conjunction& domain) {
   return r;
 }
 
-Verdict SymbolicProver::prove(const RuleInstance& instance) {
-  if (must_end(stop_)) return unknown("interrupted");
-  Budget budget(limits_, stop_);
-  ArithmeticSolver solver(budget);
-  solver.on_refuted = on_refuted;
-  Verdict v;
-  try {
-    v = prove_all_sizes(instance, fractions_, solver, budget);
-  } catch (const PolyOverflow&) {
-    v = unknown("integers too large");
-  } catch (const OutOfBudget& e) {
-    v = unknown(e.what);
+Verdict SymbolicProver::prove(const RuleInstance& instance, Values values) {
+  Verdict first;
+  for (Names names : {Names::None, Names::OfSums}) {
+    if (must_end(stop_)) return unknown("interrupted");
+    Budget budget(limits_, stop_);
+    ArithmeticSolver solver(budget);
+    solver.on_refuted = on_refuted;
+    Verdict v;
+    try {
+      v = prove_all_sizes(instance, fractions_, values, solver, budget, names);
+    } catch (const PolyOverflow&) {
+      v = unknown("integers too large");
+    } catch (const OutOfBudget& e) {
+      v = unknown(e.what);
+    }
+    stats_ += solver.stats();
+    if (v.kind == VerdictKind::ProvedSolver) return v;
+    if (names == Names::None) first = std::move(v);
   }
-  stats_ += solver.stats();
-  return v;
+  return first;
 }
 
 }  // namespace regraft::verify

@@ -8,11 +8,17 @@
 
 namespace regraft::verify {
 
-/// Answers are sound: ProvedAllSizes means that wherever the left side is well formed, the right
+/// Answers are sound: ProvedSolver means that wherever the left side is well formed, the right
 /// side is too, has the same shapes, and computes the same real numbers. Scope: real arithmetic.
 struct Prover {
   virtual ~Prover() = default;
   virtual Verdict prove(const RuleInstance& instance) = 0;
+};
+
+/// What is known of the values of both sides where both are well formed.
+enum class Values : uint8_t {
+  Open,
+  Equal,  ///< proved with the other side as the left one, which asks more or less of the sizes
 };
 
 /// Numbers in attributes that stand for fractions: 1/6 is no double.
@@ -25,7 +31,8 @@ class SymbolicProver final : public Prover {
   explicit SymbolicProver(const Limits& limits = {}, const Stop* stop = nullptr,
                           Fractions fractions = {})
       : limits_(limits), stop_(stop), fractions_(std::move(fractions)) {}
-  Verdict prove(const RuleInstance& instance) override;
+  Verdict prove(const RuleInstance& instance) override { return prove(instance, Values::Open); }
+  Verdict prove(const RuleInstance& instance, Values values);
   /// Called with each conjunction that a proof shows to be unsatisfiable, as often as it does.
   std::function<void(const Conjunction&)> on_refuted;
   /// Of all proofs so far.
@@ -43,6 +50,7 @@ class SymbolicProver final : public Prover {
 struct SolvedDomain {
   Substitution sizes;
   Conjunction domain;
+  bool named = false;  ///< quotients have names: what was substituted is to be so again
 };
 SolvedDomain solve_sizes(const Conjunction& domain);
 

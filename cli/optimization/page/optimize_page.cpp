@@ -73,7 +73,7 @@ std::string summary(const json& report, const Outcome& o) {
   if (o.trace && !o.trace->steps.empty()) {
     const auto& steps = o.trace->steps;
     auto proved = std::ranges::count_if(steps, [](const TracedStep& step) {
-      return step.rule.verdict.kind == VerdictKind::ProvedAllSizes;
+      return is_for_all_sizes(step.rule.verdict.kind);
     });
     s += badge(static_cast<size_t>(proved) == steps.size()
                    ? fmt::format("all {} proved for all sizes", plural(steps.size(), "step"))

@@ -84,6 +84,7 @@ class Symbols:
 
     def __init__(self):
         self.least, self.tables = {}, []
+        self.claimed = set()  # names of what a claim is about, which no step binds
 
     def make(self, name, least=None):
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", name):

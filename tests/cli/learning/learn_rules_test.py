@@ -24,8 +24,9 @@ REGRAFT = ""
 PROFILE = venv.ROOT / "cost/profiles/epyc-family25-model17.profile"
 
 
-def first_token(path, width, inner):
-    """The first token of a residual block: only that has to be computed, but no single rule says so."""
+def first_token(path, width, inner, pooled=False):
+    """The first token of a residual block: only that has to be computed, but no single rule says so.
+    Pooled: another architecture, which ends in a pooler and begins with an embedding's norm."""
     rng = np.random.default_rng(width)
     constants = [numpy_helper.from_array(rng.normal(size=s).astype(np.float32), n)
                  for n, s in (("u", (width, inner)), ("v", (inner, width)), ("b", (width,)))]
@@ -37,6 +38,17 @@ def first_token(path, width, inner):
              helper.make_node("Add", ["b", "p"], ["m"]),
              helper.make_node("Add", ["x", "m"], ["r"]),
              helper.make_node("Gather", ["r", "zero"], ["y"], axis=1)]
+    if pooled:
+        constants.append(numpy_helper.from_array(
+            rng.normal(size=(width, width)).astype(np.float32), "w"))
+        before = ["Exp", "Tanh", "Softplus", "Erf", "Sqrt", "Abs"]
+        names = ["x", *(f"e{k}" for k in range(len(before)))]
+        nodes[0].input[0] = nodes[5].input[0] = names[-1]
+        nodes[6].output[0] = "t"
+        nodes = [*(helper.make_node(op, [a], [b])
+                   for op, a, b in zip(before, names, names[1:], strict=False)), *nodes,
+                 helper.make_node("MatMul", ["t", "w"], ["o"]), helper.make_node("Tanh", ["o"], ["q"]),
+                 helper.make_node("Exp", ["q"], ["n"]), helper.make_node("Abs", ["n"], ["y"])]
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 50, width])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, width])
     graph = helper.make_graph(nodes, "block", [x], [y], constants)
@@ -51,7 +63,7 @@ class LearnRules(unittest.TestCase):
         self.models = self.folder / "models"
         self.models.mkdir()
         for width, inner in ((32, 64), (48, 96)):
-            first_token(self.models / f"block{width}.onnx", width, inner)
+            first_token(self.models / f"block{width}.onnx", width, inner, width == 48)
 
     def regraft(self, *arguments):
         return subprocess.run([REGRAFT, *map(str, arguments)], stdin=subprocess.DEVNULL,
@@ -75,6 +87,7 @@ class LearnRules(unittest.TestCase):
         run = self.learn(rules, "--json", report)
         self.assertEqual(run.returncode, DONE, run.stderr)
         learnt = json.loads(report.read_text())
+        self.assertEqual((learnt["models"], learnt["architectures"]), (2, 2))
         self.assertGreater(learnt["proved"], 0)
         self.assertGreater(len(learnt["rules"]), 0)
         self.assertIn("origin:learnt", rules.read_text())
@@ -90,10 +103,12 @@ class LearnRules(unittest.TestCase):
                                         threads).returncode, DONE)
         self.assertEqual((self.folder / "1.rules").read_bytes(), (self.folder / "3.rules").read_bytes())
 
-    def test_one_model_is_no_evidence(self):
-        (self.models / "block48.onnx").unlink()
-        rules = self.folder / "macros.rules"
-        self.assertEqual(self.learn(rules).returncode, DONE)
+    def test_one_architecture_is_no_evidence(self):
+        first_token(self.models / "block48.onnx", 48, 96)
+        rules, report = self.folder / "macros.rules", self.folder / "learnt.json"
+        self.assertEqual(self.learn(rules, "--json", report).returncode, DONE)
+        learnt = json.loads(report.read_text())
+        self.assertEqual((learnt["models"], learnt["architectures"]), (2, 1))
         self.assertNotIn("macro-", rules.read_text())
 
     def test_bad_input_writes_nothing(self):

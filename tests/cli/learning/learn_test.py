@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`regraft bench learn` from outside: what bench/learn_scores.py says of its runs is computed again.
+"""`regraft bench learn` from outside: what learn_scores.py says of its runs is computed again.
 
   python learn_test.py REGRAFT [TestClass[.test]]
 """
@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 import venv  # noqa: E402
 
 venv.use()
-sys.path[:0] = [str(venv.ROOT / "bench"), str(venv.ROOT / "bench/models")]
+sys.path[:0] = [str(venv.ROOT / "bench/learn"), str(venv.ROOT / "bench/models")]
 
 import onnx  # noqa: E402
 

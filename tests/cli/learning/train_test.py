@@ -97,6 +97,33 @@ class Train(unittest.TestCase):
                 self.assertNotEqual(reward, 0)
             self.optimize("--policy", out, "--policy-mode", "greedy")
 
+    def test_it_learns_to_pass_greedy_descent(self):
+        """Where greedy descent is not optimal: from where that ends to what windows find."""
+        onnx.save(build_models.MODELS["tiny_mobilenet"](0), self.model)
+        out = self.folder / "a.policy"
+        run = self.regraft("train", "--agent", "planner", "--graphs", self.model, "-o", out,
+                           "--iterations", 30, "--evaluate-every", 5, "--seed", 1, "--log",
+                           out.with_suffix(".csv"))
+        self.assertEqual(run.returncode, DONE, run.stderr_text)
+        rows = [r for r in table(out) if r["alone_percent"]]
+        self.assertEqual(rows[0]["alone_percent"], rows[0]["greedy_percent"])
+        self.assertLess(float(rows[-1]["alone_percent"]), float(rows[-1]["greedy_percent"]) - 2)
+
+    def test_a_world_model_tells_all_locations_apart(self):
+        steps = {}
+        for locations in (4, 200):
+            out, report = self.folder / f"{locations}.policy", self.folder / "world.json"
+            run = self.train("world-model", out, 1, "--locations", locations, "--json", report)
+            self.assertEqual(run.returncode, DONE, run.stderr_text)
+            drift = json.loads(report.read_text())["drift"]
+            self.assertGreater(drift["imagined_step_us"], 0)
+            self.assertGreater(drift["real_step_us"], 0)
+            steps[locations] = out.stat().st_size
+        self.assertGreater(steps[200], steps[4])
+        run = self.train("world-model", self.folder / "4.policy", 2, "--locations", 200)
+        self.assertEqual(run.returncode, BAD_INPUT)
+        self.assertIn("--locations 4, not 200", run.stderr_text)
+
     def test_a_run_that_was_stopped_goes_on(self):
         for agent in ("ppo", "planner"):
             whole, parts = self.folder / f"{agent}-a.policy", self.folder / f"{agent}-b.policy"

@@ -9,7 +9,7 @@ namespace regraft::kernel {
 void make_usual(Symbols& symbols) {
   for (const char* name : {"n", "m"}) symbols.make(Kind::Size, name, 1);
   symbols.make(Kind::Size, "z", 0);
-  for (const char* name : {"i", "j"}) symbols.make(Kind::Index, name, std::nullopt);
+  for (const char* name : {"i", "j"}) symbols.make(Kind::Attribute, name, std::nullopt);
 }
 
 Fact fact_of(Symbols& symbols, const std::string& text) {

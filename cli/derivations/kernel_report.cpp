@@ -1,0 +1,76 @@
+#include "cli/derivations/kernel_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/files/gzip.h"
+#include "cli/support/report.h"
+#include "verify/derivations/derive_rules.h"
+
+namespace regraft::cli {
+
+std::string derivations_beside(const std::string& rules) {
+  return std::filesystem::path(rules).replace_extension(".derivations.gz").string();
+}
+
+std::shared_ptr<const verify::DerivationBook> book_beside(const std::string& rules,
+                                                          Missing missing) {
+  std::string path = derivations_beside(rules);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return nullptr;
+  auto read = verify::read_derivations(path);
+  if (!read) {
+    tell(read.error().message);
+    return nullptr;
+  }
+  for (verify::RuleDerivations& r : *read)
+    if (missing == Missing::Again) r.none.clear();
+  return std::make_shared<const verify::DerivationBook>(*std::move(read));
+}
+
+Status write_derivations(OutputFile& out, std::span<const Rule> rules, const verify::Answers& known,
+                         const verify::VerifyOptions& options, const Stop& stop) {
+  if (out.path().empty()) return {};
+  std::vector<Rule> proved;
+  std::ranges::copy_if(rules, std::back_inserter(proved),
+                       [](const Rule& r) { return is_for_all_sizes(r.verdict.kind); });
+  auto derived = verify::derive_rules(proved, known, options.threads, options.verbosity, stop);
+  std::vector<verify::RuleDerivations> all;
+  for (verify::DerivedRule& r : derived)
+    if (!r.answers.empty()) all.push_back(std::move(r.derivations));
+  std::ranges::sort(all, {}, [](const verify::RuleDerivations& r) { return r.rule.name; });
+  std::string text = verify::to_text(all);
+  return out.write(out.path().ends_with(".gz") ? to_gzip(text) : text);
+}
+
+nlohmann::json kernel_record(const verify::Finding& f) {
+  nlohmann::json missing = nlohmann::json::array();
+  for (const auto& [proof, why] : f.prover_only)
+    missing.push_back({{"proof", proof}, {"missing", why}});
+  return {{"proofs", f.counters.kernel_proofs},
+          {"kernel_checked", f.counters.kernel_checked},
+          {"prover_only", missing}};
+}
+
+nlohmann::json kernel_totals(const verify::VerifyCounters& c) {
+  return {{"proofs", c.kernel_proofs},
+          {"kernel_checked", c.kernel_checked},
+          {"prover_only", c.kernel_proofs - c.kernel_checked},
+          {"replayed", c.replayed},
+          {"rules", c.proved},
+          {"kernel_checked_rules", c.proved - c.by_provers}};
+}
+
+std::string kernel_summary(const verify::VerifyCounters& c) {
+  if (c.proved == 0) return "";
+  return fmt::format(
+      "{} proofs of {} rules: {} kernel-checked ({} by derivations at hand), {} by provers alone; "
+      "{} rules are proved:all-sizes, {} proved:solver; {:.1f} s of CPU for derivations\n",
+      c.kernel_proofs, c.proved, c.kernel_checked, c.replayed, c.kernel_proofs - c.kernel_checked,
+      c.proved - c.by_provers, c.by_provers, c.deriving);
+}
+
+}  // namespace regraft::cli

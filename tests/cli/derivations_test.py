@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Derivations from outside: written, replayed by both kernels, tampered with, told to a person.
+
+  python derivations_test.py REGRAFT [TestClass[.test]]
+"""
+import gzip
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import command_line
+from command_line import DONE, FAILED, regraft
+from pages import Pages, parsed, text_of
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RULES = """\
+assoc  (matmul (matmul ?a ?b) ?c) <=> (matmul ?a (matmul ?b ?c))  for a:nn b:nn c:nn
+shift  (softmax (sub ?a ?b) axis=-1) => (softmax ?a axis=-1)  for a:nn b:n1
+turn  (relu (transpose ?x perm=?p)) => (transpose (relu ?x) perm=?p)  for x:..
+"""
+
+
+class Derivations(Pages):
+    def setUp(self):
+        super().setUp()
+        self.rules = self.path("r.rules")
+        self.beside = self.path("r.derivations.gz")
+        pathlib.Path(self.path("given")).write_text(RULES)
+        self.report = self.path("report.json")
+        self.made = regraft("verify", self.path("given"), "-o", self.rules, "--derivations", self.beside,
+                            "--json", self.report)
+        self.assert_exit(self.made, DONE)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def text(self):
+        return gzip.decompress(pathlib.Path(self.beside).read_bytes()).decode()
+
+    def replay(self, text, *arguments):
+        file = self.path("changed.derivations")
+        pathlib.Path(file).write_text(text)
+        return regraft("check", *arguments, "--derivations", file)
+
+    def test_every_proof_is_checked_and_counted(self):
+        report = json.loads(pathlib.Path(self.report).read_text())
+        kernel = report["kernel"]
+        self.assertEqual(kernel["kernel_checked"], kernel["proofs"])
+        self.assertEqual(report["proved_solver"], 0)
+        self.assertGreater(kernel["proofs"], 10)  # the members of a family count one by one
+        for rule in report["rules"]:
+            self.assertEqual(rule["verdict"], "proved:all-sizes")
+            self.assertEqual(rule["kernel"]["prover_only"], [])
+        self.assertIn("3 rules are proved:all-sizes, 0 proved:solver", self.made.stdout)
+
+    def test_derivations_at_hand_are_replayed(self):
+        again = self.path("again.json")
+        run = regraft("verify", self.rules, "--json", again)
+        self.assert_exit(run, DONE)
+        kernel = json.loads(pathlib.Path(again).read_text())["kernel"]
+        self.assertGreater(kernel["replayed"], kernel["proofs"] // 2)
+        run = regraft("verify", self.rules, "--json", again, "--no-replay")
+        self.assert_exit(run, DONE)
+        self.assertEqual(json.loads(pathlib.Path(again).read_text())["kernel"]["replayed"], 0)
+
+    def test_a_file_that_cannot_be_read_is_named_and_counts_as_none(self):
+        pathlib.Path(self.beside).write_bytes(pathlib.Path(self.beside).read_bytes()[:-9])
+        run = regraft("verify", self.rules)
+        self.assert_exit(run, DONE)
+        self.assertRegex(run.stderr, r"r\.derivations\.gz: the compressed data is cut off")
+
+    def test_the_kernel_alone_replays_a_file(self):
+        run = regraft("check", "--derivations", self.beside)
+        self.assert_exit(run, DONE)
+        self.assertRegex(run.stdout, r"3 rules, (\d+) proofs: \1 derivations accepted, 0 refused")
+        self.assert_exit(regraft("check", self.rules, "--derivations", self.beside), DONE)
+        fewer = self.text().split("rule ")
+        run = self.replay("rule ".join(fewer[:-1]), self.rules)
+        self.assert_exit(run, FAILED)
+        self.assertRegex(run.stdout, r"[1-9]\d* proofs without one")
+
+    def test_what_was_changed_is_refused(self):
+        text = self.text()
+        lines = text.split("\n")
+        steps = [k for k, line in enumerate(lines) if re.match(r"pair |law |under |pin ", line)]
+        self.assertGreater(len(steps), 3)
+        for k in steps[:: max(1, len(steps) // 8)]:
+            kept = [*lines[:k], "omit 0 0", *lines[k + 1:]]
+            run = self.replay("\n".join(kept))
+            self.assert_exit(run, FAILED)
+            self.assertRegex(run.stdout, r"refused: ")
+
+    def test_errors_are_one_line_that_names_the_place(self):
+        text = self.text()
+        for changed, place in (
+                (text.replace("format 1", "format 9"), r"changed\.derivations:1: "),
+                (text.replace("rule ", "rule 0", 1), r":2: rule \w+: its digest is [0-9a-f]{32}"),
+                (text.replace("(matmul", "(matmull", 1), r":2: column \d+"),
+                (text.replace("proof ", "proof 99999999", 1), r":\d+: the file ends within"),
+                (text + "what\n", r":\d+: a rule or a proof was expected"),
+                (text + "same 99 > x:n\n", r":\d+: there is no such derivation"),
+                (text + text.split("\n", 1)[1], r":\d+: the rule stands in line 2 as well")):
+            run = self.replay(changed)
+            self.assert_refused(run, place)
+
+    def test_both_kernels_agree(self):
+        claims = self.path("claims")
+        self.assert_exit(regraft("check", "--derivations", self.beside, "--claims", claims), DONE)
+        run = subprocess.run([sys.executable, "-m", "regraft.kernel", claims, "--every", "3"],
+                             capture_output=True, text=True,
+                             env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+        self.assert_exit(run, DONE)
+        self.assertIn(" 0 answers differ", run.stdout)
+
+    def test_a_proof_is_told(self):
+        run = regraft("rules", "proof", "shift", "--rules", self.rules)
+        self.assert_exit(run, DONE)
+        for part in ('proof "> a:nn b:n1", one of 1', "An element of the left side is:",
+                     "exp(x + y) = exp(x) exp(y)", "The kernel accepts the derivation."):
+            self.assertIn(part, run.stdout)
+        self.assertRegex(run.stdout, r"\n +1\. ")
+        back = regraft("rules", "proof", "assoc", "--rules", self.rules, "--proof", "< a:nn b:nn c:nn")
+        self.assert_exit(back, DONE)
+        page = self.path("page.html")
+        self.assert_exit(regraft("rules", "proof", "turn", "--rules", self.rules, "--html", page), DONE)
+        self.assertIn("The kernel accepts the derivation.", text_of(parsed(page)))
+        self.assert_self_contained(page, {page: parsed(page)})
+        self.assert_refused(regraft("rules", "proof", "shifts", "--rules", self.rules), "did you mean 'shift'")
+        self.assert_refused(regraft("rules", "proof", "shift", "--rules", self.rules, "--proof", "x"),
+                            "the first is named")
+
+
+if __name__ == "__main__":
+    command_line.main()

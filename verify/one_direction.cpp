@@ -1,0 +1,241 @@
+#include "verify/one_direction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/algebra/scan.h"
+#include "verify/prove/prover.h"
+#include "verify/refute/bounded.h"
+#include "verify/refute/refute.h"
+
+namespace regraft::verify {
+namespace {
+
+constexpr size_t kFieldTrials = 10;
+constexpr size_t kLargerTrials = 35;  // of what was not proved
+constexpr int64_t kLargerSpread = 6;
+constexpr uint64_t kDoubtfulRounds = 4;
+constexpr int64_t kConfirmElements = 300;     // that the second prover looks at after a proof
+constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
+constexpr size_t kUnknownBeforeGivingUp = 4;
+
+/// True when the size n of `wide` covers what `narrow` says: same ranks, and every 1 of narrow is a
+/// 1 or an n of wide, which asks no more of the sizes than narrow does.
+bool covers(const Candidate& wide, const Candidate& narrow) {
+  Substitution ones;
+  for (size_t v = 0; v < wide.signature.size(); ++v) {
+    const std::string &w = wide.signature[v], &n = narrow.signature[v];
+    if (w.size() != n.size() || (w == "-") != (n == "-")) return false;
+    for (size_t d = 0; d < w.size(); ++d) {
+      if (w[d] == n[d]) continue;
+      if (w[d] != 'n') return false;
+      ones[*wide.instance.sizes[v][d]] = Poly(1);
+    }
+  }
+  std::set<std::string> said;
+  for (const Formula& f : narrow.instance.requires_lhs) said.insert(to_string(f));
+  Conjunction asked = substitute(wide.instance.requires_lhs, ones);
+  return std::all_of(asked.begin(), asked.end(),
+                     [&](auto& f) { return said.count(to_string(f)) > 0; });
+}
+
+class RuleVerifier {
+ public:
+  /// `values` may be nullptr; else it gets what is proved.
+  RuleVerifier(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
+               Replayer& replayer, ValueProofs* values)
+      : options_(options),
+        stop_(stop),
+        replayer_(replayer),
+        values_(values),
+        symbolic_(limits_for(options.effort), stop) {
+    out_.rule = candidate;
+    out_.rule.domain.clear();
+    out_.rule.verdict = {};
+  }
+
+  Finding run(const std::vector<Signature>& wanted) {
+    std::vector<Candidate> candidates = instances(wanted);
+    judge_all(candidates);
+    bool nothing_fits = candidates.empty();
+    // one that a proved one covers is proved as well
+    bool all_proved = candidates.size() == wanted.size() && refuted_ + unknown_ == 0;
+    if (!wanted.empty() && all_proved && options_.domains == Domains::Widened)
+      judge_all(candidate_signatures(out_.rule, options_.signatures));
+    conclude(nothing_fits);
+    out_.counters.solver = symbolic_.stats();
+    return std::move(out_);
+  }
+
+ private:
+  void judge_all(const std::vector<Candidate>& candidates) {
+    for (const Candidate& c : candidates) {
+      if (must_end(stop_)) return;
+      if (proved_.empty() && refuted_ >= kRefutedBeforeGivingUp) return;
+      if (unknown_ >= kUnknownBeforeGivingUp) return;
+      bool known =
+          std::any_of(proved_.begin(), proved_.end(), [&](auto& p) { return covers(p, c); });
+      if (!known) judge(c);
+    }
+  }
+  std::vector<Candidate> instances(const std::vector<Signature>& wanted) {
+    if (wanted.empty()) return candidate_signatures(out_.rule, options_.signatures);
+    std::vector<Candidate> r;
+    for (const Signature& s : wanted) {
+      auto instance = instance_at(out_.rule, s, options_.assume);
+      if (instance)
+        r.push_back({s, *std::move(instance)});
+      else
+        reason_ = instance.error().message;
+    }
+    return r;
+  }
+
+  bool replayed(const Candidate& c) {
+    return options_.assume == Assume::LeftSide &&
+           replayer_.accepts(out_.rule, c.signature, c.instance);
+  }
+
+  /// A derivation at hand, numbers, then the proof for all sizes, then the second prover.
+  void judge(const Candidate& c) {
+    ++out_.counters.instances;
+    const bool at_hand = replayed(c);
+    if (!at_hand && holds_as_before(c)) return take_proof(c);
+    std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
+    NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed, wanted());
+    if (refuted(c, numbers)) return;
+    Verdict all{VerdictKind::ProvedSolver, {}};
+    if (!at_hand) all = symbolic_.prove(c.instance);
+    if (is_for_all_sizes(all.kind)) {
+      if (confirmed(c)) take_proof(c);
+      return;
+    }
+    if (refuted_at_larger_sizes(c, numbers)) return;
+    ++unknown_;
+    if (reason_.empty()) reason_ = all.detail;
+    if (numbers.trials == 0 || numbers.suspicion) return;
+    tested_ = true;
+    Verdict some = TermsProver(options_.seed).prove(c.instance);
+    if (some.kind != VerdictKind::ProvedBounded) {
+      if (unknown_ == 1) reason_ += "; at given shapes: " + some.detail;
+      return;
+    }
+    shapes_ += (shapes_.empty() ? "" : "; ") + some.detail;
+    bounded_.push_back(c.signature);
+  }
+
+  /// The values were proved to be equal with the other side as the left one: what is left to show
+  /// is that this side asks no less of the sizes.
+  bool holds_as_before(const Candidate& c) {
+    return values_ && values_->has(out_.rule, c) &&
+           is_for_all_sizes(symbolic_.prove(c.instance, Values::Equal).kind);
+  }
+  void take_proof(const Candidate& c) {
+    ++out_.counters.proofs;
+    proved_.push_back(c);
+    if (values_) values_->add(out_.rule, c);
+  }
+
+  /// What was not proved is tried at more and larger sizes; longer where something says that it is
+  /// false: the field, or another signature.
+  bool refuted_at_larger_sizes(const Candidate& c, const NumericCheck& before) {
+    size_t trials = kLargerTrials * (c.instance.real_symbols.empty() ? 1 : 5);
+    bool doubtful = refuted_ > 0 || before.suspicion;
+    for (uint64_t round = 0; round < (doubtful ? kDoubtfulRounds : 1); ++round) {
+      uint64_t seed = options_.seed + round;
+      NumericCheck more = check_numbers(
+          c.instance, sample_sizes(c.instance, seed, trials, kLargerSpread), seed, wanted());
+      if (refuted(c, more)) return true;
+      doubtful = doubtful || more.suspicion;
+    }
+    return false;
+  }
+  /// The first counterexample is shown.
+  Counterexamples wanted() const {
+    return refuted_ == 0 ? Counterexamples::Small : Counterexamples::Any;
+  }
+  bool refuted(const Candidate& c, const NumericCheck& numbers) {
+    if (!numbers.counterexample) return false;
+    if (refuted_++ == 0) {
+      out_.refutation = describe(c.instance, *numbers.counterexample);
+      out_.counterexample = numbers.counterexample;
+      out_.refuted = out_.rule;
+    }
+    return true;
+  }
+
+  /// The second prover finds no small shape at which the polynomials differ.
+  bool confirmed(const Candidate& c) {
+    BoundedReport second = compare_bounded(c.instance, options_.seed, kConfirmElements);
+    if (second.answer != TermsAnswer::Different) return true;
+    ++unknown_;
+    ++out_.counters.disagreements;
+    reason_ = "provers disagree at " + second.detail;
+    return false;
+  }
+
+  void conclude(bool nothing_fits) {
+    Rule& r = out_.rule;
+    if (!proved_.empty()) {
+      for (const Candidate& c : proved_) r.domain.push_back(c.signature);
+      r.verdict = {VerdictKind::ProvedSolver, {}};
+    } else if (!bounded_.empty()) {
+      r.domain = bounded_;
+      r.verdict = {VerdictKind::ProvedBounded, shapes_};
+    } else if (refuted_ > 0 && unknown_ == 0) {
+      r.verdict = {VerdictKind::Refuted, out_.refutation};
+    } else if (must_end(stop_)) {
+      r.verdict = {VerdictKind::Unknown, "interrupted"};
+    } else if (nothing_fits) {
+      r.verdict = {VerdictKind::Unknown, reason_.empty() ? "no signature fits" : reason_};
+    } else {
+      r.verdict = {VerdictKind::Unknown,
+                   reason_ + (tested_ ? " (no difference found in tests)" : "")};
+    }
+  }
+
+  const VerifyOptions& options_;
+  const Stop* stop_;
+  Replayer& replayer_;
+  ValueProofs* values_;
+  SymbolicProver symbolic_;
+  Finding out_;
+  std::vector<Candidate> proved_;
+  std::vector<Signature> bounded_;
+  size_t refuted_ = 0, unknown_ = 0;
+  bool tested_ = false;
+  std::string reason_, shapes_;
+};
+
+}  // namespace
+
+std::string ValueProofs::key(const Rule& rule, const Candidate& c) {
+  std::set<std::string> words;
+  for (size_t v = 0; v < rule.variables.size(); ++v) {
+    DType type = c.instance.lhs.type(c.instance.lhs.inputs()[v]).dtype;
+    words.insert(
+        fmt::format("{}:{}:{}", rule.variables[v], c.signature[v], static_cast<int>(type)));
+  }
+  return fmt::format("{} where {}", fmt::join(words, " "), text_of_conditions(rule, {}));
+}
+
+Finding judge_as_given(const Rule& rule, const VerifyOptions& options, const Stop* stop,
+                       Replayer& replayer, ValueProofs* values) {
+  return RuleVerifier(rule, options, stop, replayer, values).run(rule.domain);
+}
+
+std::string text_of_conditions(const Rule& rule, const Rule& before) {
+  std::string s;
+  auto add = [&](const std::string& a, Relation r, const std::string& b) {
+    s += (s.empty() ? "" : ",") + a + std::string(text_of(r)) + b;
+  };
+  for (size_t k = before.where.size(); k < rule.where.size(); ++k)
+    add(text::print(rule.where[k].first), rule.where[k].relation,
+        text::print(rule.where[k].second));
+  for (size_t k = before.real_where.size(); k < rule.real_where.size(); ++k)
+    add(rule.real_where[k].first, rule.real_where[k].relation, rule.real_where[k].second);
+  return s;
+}
+
+}  // namespace regraft::verify
