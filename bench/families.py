@@ -56,7 +56,7 @@ def why(name, from_candidates, verdict):
     kind, detail = verdict
     if from_candidates.get(name) is not None:
         return f"found, not proved: {listed(from_candidates[name])}"
-    if kind == "proved:all-sizes":
+    if kind in ("proved:all-sizes", "proved:solver"):
         return "not found (its proof succeeds)"
     return f"not found; its proof: {kind}" + (f", {detail[:60]}" if kind == "unknown" else "")
 

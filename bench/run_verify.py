@@ -58,7 +58,7 @@ def row(name, report, wall):
     judged = [r for r in report["rules"] if "milliseconds" in r and "same_as" not in r]
     verdicts = collections.Counter(r["verdict"] for r in judged)
     conditional = sum(bool(r.get("condition_found")) for r in judged)
-    proved = verdicts["proved:all-sizes"] + verdicts["proved"] + verdicts["proved under a condition"]
+    proved = sum(verdicts[v] for v in ("proved:all-sizes", "proved:solver", "proved", "proved under a condition"))
     holds = len(judged) - verdicts["refuted"]
     times = [r["milliseconds"] for r in judged]
     share = 100 * proved / holds if holds else 0

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Does any rule of the shipped files follow from all the others together, within `rules derive`'s defaults?
 
-  python3 bench/generator/check_minimal.py [--regraft PATH] [--files FILE ...] [--sample N] [--threads N] [--json FILE]
+  python3 bench/generator/check_minimal.py [--regraft PATH] [--files FILE ...] [--alone] [--sample N] [--threads N]
+      [--json FILE]
 
 Asks `regraft rules minimise` of all files together, which drops what follows, and prints it. Exit code 0: nothing
-follows. `--sample N` asks of N rules drawn at random, each by `rules derive` from all the others: another way to
+follows. `--alone` asks of each file by itself, by way of terms no larger than a rule's own sides (`--slack 0`): what
+its generation drops but for limits and for families, which are written later. `--sample N` asks of N rules drawn at random, each by `rules derive` from all the others: another way to
 the same answer. Plain Python.
 """
 import argparse
@@ -24,14 +26,22 @@ def rules_of(path):
     return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
 
 
-def dropped(args, files):
+def dropped(args, files, *more):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report.json")
         run = subprocess.run([args.regraft, "rules", "minimise", *files, "-o", folder, "--json", report, "--quiet",
-                              "--threads", str(args.threads)], capture_output=True, text=True)
+                              "--threads", str(args.threads), *more], capture_output=True, text=True)
         if run.returncode != 0:
             sys.exit(f"exit code {run.returncode}: {run.stderr}")
         return json.loads(report.read_text())
+
+
+def dropped_alone(args):
+    """Of each file by itself."""
+    results = [dropped(args, [file], "--slack", "0") for file in args.files]
+    for file, r in zip(args.files, results):
+        print(f"{file.name}: {len(r['dropped'])} of {r['rules']} rules follow from its others")
+    return {"rules": sum(r["rules"] for r in results), "dropped": [d for r in results for d in r["dropped"]]}
 
 
 def following(args, files):
@@ -65,11 +75,15 @@ def main():
     parser.add_argument("--files", nargs="+", type=pathlib.Path,
                         default=sorted((ROOT / "substitutions").glob("*.rules")))
     parser.add_argument("--sample", type=int, default=0, help="rules to draw; 0: all, by rules minimise")
+    parser.add_argument("--alone", action="store_true", help="each file by itself, without slack")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", type=pathlib.Path, help="file of what follows")
     args = parser.parse_args()
     begin = time.monotonic()
-    result = following(args, args.files) if args.sample else dropped(args, args.files)
+    if args.alone:
+        result = dropped_alone(args)
+    else:
+        result = following(args, args.files) if args.sample else dropped(args, args.files)
     for rule in result["dropped"]:
         print(f"{rule['file']}: {rule['name']}: {rule['reason']}")
     print(f"{len(result['dropped'])} of {result['rules']} rules follow from the others "

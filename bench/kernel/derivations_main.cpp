@@ -1,20 +1,22 @@
 // How many of the shipped rules' proofs the kernel accepts:
-//   kernel_derivations [--every N] [--misses FILE] [--rule NAME] RULES...
+//   kernel_derivations [--every N] [--misses FILE] [--rule NAME] [--candidates] RULES...
 // Of each proved rule (of a family some members) and each signature a derivation is looked for, and
-// the kernel checks it.
+// the kernel checks it. Candidates need no seal. Seconds are of this process's CPU time.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
+#include <filesystem>
 #include <map>
 
 #include "base/files/output_file.h"
 #include "ir/rule/family.h"
 #include "substitutions/rule_db.h"
 #include "verify/derivations/elaborate.h"
-#include "verify/instance.h"
 #include "verify/prove/prover.h"
+#include "verify/replay/instance.h"
+#include "verify/replay/proofs.h"
 
 namespace regraft {
 namespace {
@@ -23,9 +25,17 @@ struct Totals {
   size_t instances = 0, accepted = 0, rules = 0, whole = 0;
   std::map<std::string, size_t> missing;  ///< by the first words of the reason
   std::vector<size_t> bytes;
+  std::vector<double> replays;  ///< seconds
   std::string log;
-  double seconds = 0;
+  double proving = 0, deriving = 0;
 };
+
+template <class F>
+double seconds_of(F f) {
+  const std::clock_t start = std::clock();
+  f();
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
 
 /// The reason without what differs from rule to rule.
 std::string kind_of(const std::string& missing) {
@@ -39,18 +49,24 @@ std::string kind_of(const std::string& missing) {
   return kind.substr(0, 60);
 }
 
-bool derive(const Rule& rule, const Signature& signature, bool shown, Totals& totals) {
+constexpr double kSlow = 0.2;  // seconds that are worth a line
+
+bool derive(const Rule& rule, const Signature& signature, bool shown, verify::OtherProofs& others,
+            Totals& totals) {
   auto instance = verify::instance_at(rule, signature, verify::Assume::LeftSide);
   if (!instance) return true;
-  if (verify::SymbolicProver().prove(*instance).kind != VerdictKind::ProvedAllSizes) return true;
+  VerdictKind kind = VerdictKind::Unknown;
+  totals.proving += seconds_of([&] { kind = verify::SymbolicProver().prove(*instance).kind; });
+  if (!is_for_all_sizes(kind)) return true;
   ++totals.instances;
-  auto start = std::chrono::steady_clock::now();
-  verify::Elaboration e = verify::elaborate(*instance);
-  double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  totals.seconds += took;
+  verify::Elaboration e;
+  const double took = seconds_of([&] { e = verify::elaborate(*instance, others); });
+  totals.deriving += took;
   if (e.derivation) {
     ++totals.accepted;
     totals.bytes.push_back(e.derivation->size());
+    if (took > kSlow) totals.log += fmt::format("slow: {} ({:.2f} s)\n", rule.name, took);
+    totals.replays.push_back(seconds_of([&] { verify::refusal(*instance, *e.derivation); }));
     if (shown) fmt::print("{}\n", *e.derivation);
     return true;
   }
@@ -71,9 +87,11 @@ void derive(const Rule& rule, bool shown, Totals& totals) {
     for (Member& m : some_members(rule, kMembers)) rules.push_back(std::move(m.rule));
   }
   bool whole = true;
+  verify::OtherProofs others;
   for (const Rule& one : rules)
     for (const Rule& directed : directions(one))
-      for (const Signature& s : one.domain) whole = derive(directed, s, shown, totals) && whole;
+      for (const Signature& s : one.domain)
+        whole = derive(directed, s, shown, others, totals) && whole;
   ++totals.rules;
   totals.whole += whole ? 1 : 0;
 }
@@ -82,15 +100,44 @@ double percent(size_t part, size_t all) {
   return 100.0 * static_cast<double>(part) / static_cast<double>(std::max<size_t>(all, 1));
 }
 
-void print(Totals& t) {
-  fmt::print("{} proofs, {} accepted by the kernel ({:.1f} %); {} rules, {} whole ({:.1f} %)\n",
-             t.instances, t.accepted, percent(t.accepted, t.instances), t.rules, t.whole,
-             percent(t.whole, t.rules));
-  std::sort(t.bytes.begin(), t.bytes.end());
-  if (!t.bytes.empty())
-    fmt::print("bytes: median {}, 99 % {}, largest {}\n", t.bytes[t.bytes.size() / 2],
-               t.bytes[t.bytes.size() * 99 / 100], t.bytes.back());
-  fmt::print("seconds: {:.1f}\n", t.seconds);
+void print_spread(const char* what, const char* format, auto values) {
+  if (values.empty()) return;
+  std::sort(values.begin(), values.end());
+  auto at = [&](size_t k) { return fmt::format(fmt::runtime(format), values[k]); };
+  fmt::print("{}: median {}, 99 % {}, largest {}\n", what, at(values.size() / 2),
+             at(values.size() * 99 / 100), at(values.size() - 1));
+}
+
+/// One line.
+void print_accepted(const std::string& of, const Totals& t) {
+  fmt::print(
+      "{}: {} proofs, {} accepted by the kernel ({:.1f} %); {} rules, {} whole ({:.1f} %); "
+      "{:.1f} s\n",
+      of, t.instances, t.accepted, percent(t.accepted, t.instances), t.rules, t.whole,
+      percent(t.whole, t.rules), t.deriving);
+}
+
+void add(Totals& to, const Totals& from) {
+  to.instances += from.instances;
+  to.accepted += from.accepted;
+  to.rules += from.rules;
+  to.whole += from.whole;
+  to.proving += from.proving;
+  to.deriving += from.deriving;
+  to.log += from.log;
+  for (const auto& [kind, count] : from.missing) to.missing[kind] += count;
+  to.bytes.insert(to.bytes.end(), from.bytes.begin(), from.bytes.end());
+  to.replays.insert(to.replays.end(), from.replays.begin(), from.replays.end());
+}
+
+void print(const Totals& t) {
+  print_accepted("all", t);
+  double replaying = 0;
+  for (double s : t.replays) replaying += s;
+  fmt::print("seconds: proving {:.1f}, deriving {:.1f}, replaying {:.1f}\n", t.proving, t.deriving,
+             replaying);
+  print_spread("bytes", "{}", t.bytes);
+  print_spread("seconds of a replay", "{:.5f}", t.replays);
   std::vector<std::pair<size_t, std::string>> reasons;
   for (const auto& [kind, count] : t.missing) reasons.emplace_back(count, kind);
   std::sort(reasons.rbegin(), reasons.rend());
@@ -102,12 +149,15 @@ int run(int argc, char** argv) {
   std::vector<std::string> files;
   std::string misses, only;
   size_t every = 1, number = 0;
+  bool candidates = false;
   for (int k = 1; k < argc; ++k) {
     std::string word = argv[k];
     if (word == "--every" && k + 1 < argc)
       every = std::max<size_t>(1, std::strtoull(argv[++k], nullptr, 10));
     else if (word == "--misses" && k + 1 < argc)
       misses = argv[++k];
+    else if (word == "--candidates")
+      candidates = true;
     else if (word == "--rule" && k + 1 < argc)
       only = argv[++k];
     else
@@ -115,14 +165,18 @@ int run(int argc, char** argv) {
   }
   Totals totals;
   for (const std::string& file : files) {
-    auto rules = substitutions::read_rules(file, substitutions::Admit::AllSizes);
+    auto rules = candidates ? substitutions::read_candidates(file)
+                            : substitutions::read_rules(file, substitutions::Admit::AllSizes);
     if (!rules) {
       fmt::print(stderr, "{}\n", rules.error().message);
       return 3;
     }
+    Totals here;
     for (const Rule& rule : rules->rules)
       if (only.empty() ? number++ % every == 0 : rule.name == only)
-        derive(rule, !only.empty(), totals);
+        derive(rule, !only.empty(), here);
+    print_accepted(std::filesystem::path(file).stem().string(), here);
+    add(totals, here);
   }
   print(totals);
   if (!misses.empty()) {

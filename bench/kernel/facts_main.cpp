@@ -16,11 +16,11 @@
 #include "base/files/output_file.h"
 #include "ir/rule/family.h"
 #include "substitutions/rule_db.h"
-#include "verify/kernel/translation.h"
 #include "verify/certificates/certify.h"
-#include "verify/instance.h"
 #include "verify/kernel/certificate.h"
+#include "verify/kernel/translation.h"
 #include "verify/prove/prover.h"
+#include "verify/replay/instance.h"
 
 namespace regraft {
 namespace {
@@ -134,7 +134,7 @@ void prove(const Rule& rule, const Signature& signature, Totals& totals) {
   auto start = Clock::now();
   Verdict verdict = prover.prove(*instance);
   totals.proving += seconds_since(start);
-  if (verdict.kind != VerdictKind::ProvedAllSizes) return;
+  if (!is_for_all_sizes(verdict.kind)) return;
   ++totals.proofs;
   if (totals.each_proof) totals.seen.clear();
   bool complete = true;

@@ -63,8 +63,8 @@ def plain(proof):
 
 
 UNPROVED = (  # the first whose pattern is in the prover's words
-    ("a power by cases", r"a choice leaves out",
-     "a choice may leave out what is undefined; a power with a real exponent is a choice"),
+    ("a choice in a sum", r"a choice leaves out",
+     "a choice within a sum may leave out what is undefined"),
     ("budget", r"steps used up", "the counted work of a proof was used up"),
     ("logarithm", r"\blog\[", "no law says that log(exp x) is x, exp(log x) is x, or that the "
                               "logarithm of a product is a sum"),
@@ -92,7 +92,7 @@ def is_decimal(number):
 def why_unproved(proof, text):
     """The class of a rule that is not proved for all sizes; "" of one that is."""
     verdict = proof["verdict"]
-    if verdict == "proved:all-sizes":
+    if verdict in ("proved:all-sizes", "proved:solver"):
         return ""
     if verdict in ("proved:bounded", "refuted"):
         return "some sizes" if verdict == "proved:bounded" else "refuted"

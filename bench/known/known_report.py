@@ -3,7 +3,7 @@ import collections
 
 import known_reasons
 
-PROVED = "proved:all-sizes"
+PROVED = ("proved:all-sizes", "proved:solver")
 BOUNDED = "proved:bounded"
 TOGETHER = "all files"
 
@@ -22,7 +22,7 @@ def counts(rows):
     written = [r for r in rows if not r["unwritable"]]
     follows = [r for r in written if TOGETHER in r["follows"]]
     fewer = [r for r in written if r["follows"] and TOGETHER not in r["follows"]]
-    return (len(rows), len(rows) - len(written), sum(r["verdict"] == PROVED for r in written),
+    return (len(rows), len(rows) - len(written), sum(r["verdict"] in PROVED for r in written),
             sum(r["verdict"] == BOUNDED for r in written), len(follows), len(fewer))
 
 
@@ -96,7 +96,7 @@ def not_derived_tables(rewrites):
     yield "| class | rewrites | of these proved | means |"
     yield "|---" * 4 + "|"
     for kind, count in collections.Counter(kind for kind, *_ in rows).most_common():
-        proved = sum(r.get("verdict") == PROVED for k, _, r in rows if k == kind)
+        proved = sum(r.get("verdict") in PROVED for k, _, r in rows if k == kind)
         means = known_reasons.WHY_NOT.get(kind, "the rule language cannot say it")
         yield f"| {kind} | {count} | {proved} | {means} |"
     missing = collections.Counter(op for kind, what, _ in rows if kind == "operator"
@@ -112,15 +112,40 @@ def not_derived_tables(rewrites):
         yield f"| {r['name']} | {r['group']} | {kind}{': ' + what if what else ''} | {from_fewer} |"
 
 
+FORMS = {  # layers as exporters write them, by the rewrites of the list
+    "LayerNorm by two moments": ("layernorm-of-parts", "layernorm-of-moments", "layernorm-of-factors"),
+    "LayerNorm over channels": ("layernorm-of-channels",),
+    "RMSNorm": ("rmsnorm-of-parts", "rmsnorm-of-reciprocal"),
+    "GELU": ("gelu-of-erf", "gelu-distributed", "gelu-tanh-of-cube", "gelu-tanh-of-products"),
+    "SiLU": ("silu-of-sigmoid", "silu-of-exponential"),
+    "softmax with mask and scale": ("attention-of-parts", "attention-of-parts-masked", "masks-added-in-turn"),
+    "grouped-query attention": ("attention-of-repeated-heads", "scores-of-repeated-keys"),
+    "rotary embedding": ("rotary-of-halves", "rotary-of-split", "rotary-of-pairs", "rotary-of-rotary"),
+    "joined KV caches": ("scores-over-cache", "values-over-cache", "transposed-cache"),
+    "split softmax": ("softmax-of-blocks", "softmax-of-partial-results"),
+    "convolution as a product": ("pointwise-as-matmul", "whole-kernel-as-matmul", "patches-as-matmul",
+                                 "two-taps-as-matmul"),
+    "depthwise and pointwise convolution": ("depthwise-pointwise-as-mul", "pointwise-then-conv"),
+}
+
+
+def forms(rewrites):
+    """For each rewrite of FORMS the shipped rules that its derivation used."""
+    by_name = {r["name"]: r for r in rewrites}
+    yield "| form | rewrite | follows from |"
+    yield "|---" * 3 + "|"
+    for form, names in FORMS.items():
+        for name in names:
+            used = by_name[name].get("used", []) if name in by_name else []
+            yield f"| {form} | {name} | {', '.join(f'`{rule}`' for rule in used) or '-'} |"
+
+
 BEYOND_GRAMMARS = [
     "What keeps rules of these from being generated:", "",
-    "* A condition on a real attribute (`?m>=0`): such attributes are opened only where a rule holds for either sign.",
-    "* `log`, `cos` and roundings to half precision are any functions in the field where values are compared, so "
-    "what undoes them or is even is not seen.",
-    "* Fractions such as 1/6 and 1e-9: numbers of grammars are doubles, and exact.",
-    "* A truth value, its cast and what selects 1 or 0 by it have one value; only pairs with the variable are judged.",
-    "* A rule that explains a pair at other ranks is not said to hold there: its shapes are guessed from the first ones.",
-    "* Five calls and more on a side, and pads, strides and windows that are opened together.", ""]
+    "* Quotients of sizes: a number that is one (`floor(x.2/w.2)`) is no expression on either side.",
+    "* Extents and numbers of several attributes that are opened together: those of four slices, or of "
+    "scales that are repeated for each channel of a group.",
+    "* Pads, strides and windows that are opened together, and what is proved at some sizes only.", ""]
 
 
 def table(data):
@@ -139,6 +164,8 @@ def table(data):
         "", *groups(rewrites), "", "## Commands", "",
         "`own operators`: those rewrites that do not follow from all files together, each from "
         "the shipped rules that have no operators but its own.", "", *commands(data), "",
+        "## Forms of layers", "", "The shipped rules that a derivation of each used. Those of `hand.rules` and `selection.rules`, whose "
+        "names have no digits at the end, are written by hand; all others are generated.", "", *forms(rewrites), "",
         "## Not proved for all sizes", "", *unproved_tables(rewrites), "",
         "## Not following from all files together", "", *BEYOND_GRAMMARS,
         "The class is the first of those that fit, in the order: limits, operator, axes or ranks, "

@@ -29,9 +29,9 @@ import known_reasons  # noqa: E402
 import known_report  # noqa: E402
 import prose  # noqa: E402
 
-FILES = ("core", "extended", "hand", "layers", "moves", "elements", "selection", "themes/logic",
-         "themes/norms", "themes/attention", "themes/einsum", "themes/runtime",
-         "themes/activations", "themes/places", "themes/images")
+SHIPPED = ROOT / "substitutions"
+FILES = tuple(str(p.relative_to(SHIPPED).with_suffix("")) for p in
+              sorted(SHIPPED.glob("*.rules")) + sorted(SHIPPED.glob("themes/*.rules")))
 TOGETHER = "all files"
 
 

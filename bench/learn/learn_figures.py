@@ -1,4 +1,4 @@
-"""The plots of bench/run_learn.py."""
+"""The plots of bench/learn/run_learn.py."""
 import math
 import statistics
 

@@ -1,4 +1,4 @@
-"""The logs that `regraft train` writes, for bench/run_learn.py."""
+"""The logs that `regraft train` writes, for bench/learn/run_learn.py."""
 import csv
 import json
 import pathlib

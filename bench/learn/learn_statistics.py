@@ -73,3 +73,29 @@ def geometric_mean(ratios):
     logs = np.log(np.array(ratios))
     drawn = mean_of_graphs_drawn(np.tile(logs, (REPLICATES, 1)), np.random.default_rng(0))
     return [float(x) for x in np.exp(interval(logs.mean(), drawn))]
+
+
+def with_one_left_out(ratios):
+    """The lowest geometric mean without one of them, and the name of that one. `ratios`: by name."""
+    logs = {name: np.log(r) for name, r in ratios.items()}
+    total = sum(logs.values())
+    without = {name: float(np.exp((total - x) / (len(logs) - 1))) for name, x in logs.items()}
+    return min((mean, name) for name, mean in without.items())
+
+
+def sign_flips(differences):
+    """How likely a mean at least as far from 0 is when each difference might as well have had the
+    other sign."""
+    x = np.array(differences)
+    signs = np.random.default_rng(0).choice([-1, 1], size=(20000, len(x)))
+    means = np.abs((signs * np.abs(x)).mean(1))
+    return float((1 + (means >= abs(x.mean()) - 1e-12).sum()) / (1 + len(means)))
+
+
+def holm(chances):
+    """Holm's correction (1979): by name, what a chance is worth among that many comparisons."""
+    adjusted, least = {}, 0.0
+    for k, (name, p) in enumerate(sorted(chances.items(), key=lambda item: item[1])):
+        least = max(least, min(1.0, p * (len(chances) - k)))
+        adjusted[name] = least
+    return adjusted

@@ -6,7 +6,7 @@ import numpy as np
 
 import learn_statistics
 
-BASELINES = ["greedy", "backtracking-1.05", "taso", "windows"]
+BASELINES = ["greedy", "backtracking-1.05", "taso", "windows", "saturation", "portfolio"]
 
 
 def interval(x, digits=3):

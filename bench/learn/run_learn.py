@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Do agents that learned find cheaper graphs, or find them sooner? Trains them, compares them with
-searches that learned nothing, and writes bench/learn.md and bench/learn/*.svg.
+searches that learned nothing, and writes bench/learn/agents.md and bench/learn/figures/*.svg.
 
-  python bench/run_learn.py [--work DIR] [--only STAGE ...] [--quick] [--agents NAME ...] [--jobs N]
+  python bench/learn/run_learn.py [--work DIR] [--only STAGE ...] [--quick] [--agents NAME ...] [--jobs N]
 
 Stages: models, train, evaluate, speed, report; each goes on where it was stopped. Everything is
 kept under --work. With --jobs, so many commands run side by side, each in one thread: no more than
@@ -21,8 +21,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
-sys.path[:0] = [str(HERE), str(HERE / "models")]
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "models")]
 
 import learn_report  # noqa: E402
 import learn_runs  # noqa: E402
@@ -33,7 +33,7 @@ AGENTS = ["ppo", "world-model", "planner"]
 STAGES = ["models", "train", "evaluate", "speed", "report"]
 TEMPERATURES = [0.1, 0.5, 0.75, 1.0, 1.2, 1.5, 1.75, 2.0, 2.5, 3.0]
 CLASSICAL = ["greedy", "windows", "backtracking-1.0", "backtracking-1.05", "backtracking-1.1",
-             "taso", "partial-order", "beam", "annealing", "mcts"]
+             "taso", "partial-order", "beam", "annealing", "mcts", "saturation", "portfolio"]
 GENERAL = "planner"  # the agent that is to work on models it has not seen
 
 
@@ -255,7 +255,7 @@ class Bench:
     def do_models(self):
         missing = [n for n in self.protocol.models() if not self.model(n).exists()]
         if missing:
-            self.run([sys.executable, HERE / "models/build_models.py", "--out",
+            self.run([sys.executable, HERE.parent / "models/build_models.py", "--out",
                       self.work / "models", *missing])
 
     def train(self, job):

@@ -1,4 +1,4 @@
-"""Tables and sentences about agents that were trained on one model each, of bench/run_learn.py."""
+"""Tables and sentences about agents that were trained on one model each, of bench/learn/run_learn.py."""
 import math
 import pathlib
 import statistics

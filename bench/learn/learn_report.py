@@ -1,4 +1,4 @@
-"""The tables and verdicts of bench/run_learn.py, from what `regraft bench learn` and the logs of
+"""The tables and verdicts of bench/learn/run_learn.py, from what `regraft bench learn` and the logs of
 `regraft train` say."""
 import math
 import statistics
@@ -289,8 +289,8 @@ def missing_lines(found, context):
 def header(context):
     p = context["protocol"]
     return [
-        "# Learned search", "",
-        f"Written by `bench/run_learn.py` on {context['cores']} cores. "
+        "# Agents on models, one by one and in general", "",
+        f"Written by `bench/learn/run_learn.py` on {context['cores']} cores. "
         + ("**Made with `--quick`: the figures mean nothing.** " if context["quick"] else "")
         + "Costs are those of the roofline model. All methods use the same engine, rules, costs, "
         "limits and start graph, one thread each; times include the network's."
@@ -309,7 +309,7 @@ def header(context):
         "Controls: `uniform`, `cost-prior` (the exact change of cost), `untrained` (five "
         "networks with random weights; like those that are trained they begin with the exact "
         "change of cost).", "",
-        "```", "python bench/run_learn.py", *context["commands"], "```", ""]
+        "```", "python bench/learn/run_learn.py", *context["commands"], "```", ""]
 
 
 def write(out, found, policies, context):
@@ -336,9 +336,9 @@ def write(out, found, policies, context):
         lines += sweep_lines(found["sweep"]["sweep"])
     if "speed" in found:
         lines += speed_lines(found["speed"])
-    (out / "learn").mkdir(parents=True, exist_ok=True)
+    (out / "figures").mkdir(parents=True, exist_ok=True)
     lines += ["## Figures", "", "Numbered as in the dissertation that they follow.", ""]
-    for title, file in learn_figures.draw(out / "learn", found, singles, policies):
-        lines += [f"{title}:", "", f"![{title}](learn/{file})", ""]
-    (out / "learn.md").write_text("\n".join(lines).rstrip() + "\n")
-    print(out / "learn.md")
+    for title, file in learn_figures.draw(out / "figures", found, singles, policies):
+        lines += [f"{title}:", "", f"![{title}](figures/{file})", ""]
+    (out / "agents.md").write_text("\n".join(lines).rstrip() + "\n")
+    print(out / "agents.md")
