@@ -34,14 +34,21 @@ HypothesisSearch::HypothesisSearch(const Bank& bank, HypothesisTester& tester, N
 
 std::optional<Hypothesis> HypothesisSearch::run(Order order) {
   start(order);
-  Hypothesis first = h_;
-  bool found = stage([&] { return open_extents(Kernels::No); });
-  if (!found) {
-    h_ = std::move(first);
-    found = stage([&] { return open_everything(); });
-  }
-  if (found && order == Order::SizesFirst)
-    found = stage([&] { return open_extents(Kernels::Yes); });
+  const Hypothesis first = h_;
+  auto from_first = [&](const std::function<bool()>& steps) {
+    h_ = first;
+    return stage(steps);
+  };
+  bool found = (from_first([&] { return open_extents(Kernels::No); }) ||
+                from_first([&] { return open_everything(); })) &&
+               go_on(order);
+  found = found || (from_first([&] { return open_factors(); }) && go_on(order));
+  return found ? std::optional(h_) : std::nullopt;
+}
+
+/// From open extents to the top; false where an extent must stay what it is.
+bool HypothesisSearch::go_on(Order order) {
+  bool found = order != Order::SizesFirst || stage([&] { return open_extents(Kernels::Yes); });
   found = found && stage([&] { return open_numbers(); }) &&
           stage([&] { return open_extents(Kernels::Yes); }) &&
           stage([&] { return open_numbers(); }) && stage([&] { return drop_conditions(); });
@@ -50,7 +57,7 @@ std::optional<Hypothesis> HypothesisSearch::run(Order order) {
     const PairSymbol& s = tester_.symbols()[k];
     found = found && (!s.is_size() || is_open(k) || may_stay(s));
   }
-  return found ? std::optional(h_) : std::nullopt;
+  return found;
 }
 
 /// An attribute of a call with a kernel of one element.
@@ -324,16 +331,12 @@ bool HypothesisSearch::open_everything() {
   std::vector<int> closed;
   for (size_t k = 0; k < symbols.size(); ++k) {
     if (!symbols[k].is_size() || symbols[k].witness == 1 || is_kernel(symbols[k])) continue;
-    size_t first = 0;
-    while (!symbols[first].is_size() || symbols[first].axis != symbols[k].axis ||
-           symbols[first].witness != symbols[k].witness)
-      ++first;
-    all.left[k] = own(first);
+    all.left[k] = own(first_alike(k));
     if (!is_open(k)) closed.push_back(static_cast<int>(k));
   }
   auto express = [&](const Side& side, size_t n, Poly& number) {
     const NumberPlace& place = side.numbers[n];
-    if (!side.calls[static_cast<size_t>(place.call)].label->sized[place.attr]) return;
+    if (!is_sized(side, place)) return;
     auto size = place.witness == 1 ? Poly(1) : stem_of(side, place);
     if (size) number = *std::move(size);
   };

@@ -1,5 +1,8 @@
 #pragma once
 // The search for the most general hypothesis about a pair.
+#include <map>
+#include <set>
+
 #include "gen/generalise/generalisation_step.h"
 
 namespace regraft::gen {
@@ -57,11 +60,24 @@ class HypothesisSearch {
     const Label& l = *tester_.left().calls[static_cast<size_t>(n.call)].label;
     return l.sized[n.attr] || l.op->ints[n.attr].length == Length::Any;
   }
+  static bool is_sized(const Side& side, const NumberPlace& n) {
+    return side.calls[static_cast<size_t>(n.call)].label->sized[n.attr];
+  }
+  /// The first extent of the same axis that is as large.
+  size_t first_alike(size_t k) const {
+    const auto& symbols = tester_.symbols();
+    size_t first = 0;
+    while (!symbols[first].is_size() || symbols[first].axis != symbols[k].axis ||
+           symbols[first].witness != symbols[k].witness)
+      ++first;
+    return first;
+  }
   bool is_kernel(const PairSymbol& s) const {
     return s.is_size() && s.axis >= 2 && bank_.is_kernel(s.leaf);
   }
   /// An extent that may stay a number.
   bool may_stay(const PairSymbol& s) const { return s.witness == 1 || is_kernel(s); }
+  bool go_on(Order order);
   void sort_lists();
   bool is_pointwise(const LeftList& list) const;
   void start(Order order);
@@ -79,6 +95,16 @@ class HypothesisSearch {
   bool open_all_numbers(Hypothesis all, std::vector<int> moving);
   std::optional<Poly> stem_of(const Side& side, const NumberPlace& n) const;
   bool open_everything();
+  /// Numbers that stem from no extent.
+  struct Loose {
+    std::vector<int> symbols;
+    std::map<int64_t, Poly> factors;   ///< what they become, by witness,
+    std::map<int64_t, Poly> products;  ///< or where they are an extent times another one
+    std::set<int64_t> given;           ///< the other numbers
+  };
+  Loose loose_numbers() const;
+  void take_multiples(Loose& loose, size_t extent) const;
+  bool open_factors();
   void open_alike(const LeftList& list);
 
   const Bank& bank_;

@@ -470,5 +470,24 @@ TEST(Domain, AxesOfOneInFront) {
   EXPECT_EQ(std::count(domain.begin(), domain.end(), full), 1);
 }
 
+TEST(Generalise, ExtentsAreProductsOfNumbersThatNoExtentIs) {
+  expect_form(
+      "(reshape (transpose (reshape ?x shape=x.0,?b,?b,?c,x.2,x.3) perm=0,3,4,1,5,2) "
+      "shape=x.0,?c,?b*x.2,?b*x.3) => (depth-to-space ?x blocksize=?b crd=0) for x:nnnn",
+      "(reshape (transpose (reshape ?x shape=3,2,2,5,7,9) perm=0,3,4,1,5,2) "
+      "shape=3,5,14,18) => (depth-to-space ?x blocksize=2 crd=0)",
+      {{"x", {3, 20, 7, 9}}}, "reshape.shape depth-to-space.blocksize");
+  auto slices = [](const std::string& sizes) {
+    std::string s = "(concat";
+    for (const char* begins : {"", " begins=0,0,0,1", " begins=0,0,1,0", " begins=0,0,1,1"})
+      s += " (slice ?x" + std::string(begins) + " sizes=" + sizes + " steps=1,1,2,2)";
+    return s + " axis=1)";
+  };
+  expect_form(slices("x.0,x.1,?h,?w") +
+                  " => (space-to-depth ?x blocksize=2) where x.2=2*?h,x.3=2*?w for x:nnnn",
+              slices("2,3,4,5") + " => (space-to-depth ?x blocksize=2)", {{"x", {2, 3, 8, 10}}},
+              "slice.sizes");
+}
+
 }  // namespace
 }  // namespace regraft::gen

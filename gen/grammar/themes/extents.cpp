@@ -24,6 +24,17 @@ Grammar channel_block_grammar(std::string_view name, std::string_view attrs,
                  {"transpose", perm, {"......@blocks"}}}});
 }
 
+/// The same, with axes joined.
+Grammar joined_block_grammar(std::string_view name, std::string_view attrs, std::string_view blocks,
+                             std::string_view perm) {
+  return apart({name,
+                {{"x", {3, 20, 7, 9}}},
+                {{"depth-to-space", attrs, {"....@x"}},
+                 {"reshape", blocks, {"....@x"}, Scope::Given, "", "blocks"},
+                 {"transpose", perm, {"......@blocks"}},
+                 {"reshape", "shape~3,5,14,18", {"......"}}}});
+}
+
 /// Transposed convolutions without overlap, as blocks of pixels: 4 x 5 channels.
 Grammar separate_block_grammar() {
   return apart({"separate-blocks",
@@ -116,6 +127,33 @@ Grammar written_rotation_grammar() {
                1);
 }
 
+/// Scales and biases of groups, repeated for each channel of a group.
+Grammar group_scale_grammar() {
+  return apart({"group-scales",
+                {{"x", {3, 14, 4, 5}}, {"s", {2}}, {"c", {2}}},
+                {{"reshape", "shape~2,1", {"2@s"}, Scope::Given, "", "s1"},
+                 {"expand", "shape=2,7", {"21@s1"}, Scope::Given, "", "s7"},
+                 {"reshape", "shape~14", {"27@s7"}, Scope::Given, "", "scales"},
+                 {"reshape", "shape~2,1", {"2@c"}, Scope::Given, "", "c1"},
+                 {"expand", "shape=2,7", {"21@c1"}, Scope::Given, "", "c7"},
+                 {"reshape", "shape~14", {"27@c7"}, Scope::Given, "", "biases"},
+                 {"groupnorm", "num_groups~2 epsilon=0.5", {"3.45@x", ".@scales", ".@biases"}},
+                 {"groupnorm", "num_groups~2 by_group=1 epsilon=0.5", {"3.45@x", "2@s", "2@c"}}}});
+}
+
+/// Every second pixel, four times, as channels.
+Grammar sliced_block_grammar() {
+  return apart(
+      {"sliced-blocks",
+       {{"x", {2, 3, 8, 10}}},
+       {{"slice", "begins=0,0,0,0 sizes~2,3,4,5 steps=1,1,2,2", {"238.@x"}, Scope::Given, "", "a"},
+        {"slice", "begins=0,0,0,1 sizes~2,3,4,5 steps=1,1,2,2", {"238.@x"}, Scope::Given, "", "b"},
+        {"slice", "begins=0,0,1,0 sizes~2,3,4,5 steps=1,1,2,2", {"238.@x"}, Scope::Given, "", "c"},
+        {"slice", "begins=0,0,1,1 sizes~2,3,4,5 steps=1,1,2,2", {"238.@x"}, Scope::Given, "", "d"},
+        {"concat", "axis=1", {"2345@a", "2345@b", "2345@c", "2345@d"}},
+        {"space-to-depth", "blocksize=2", {"238.@x"}}}});
+}
+
 /// What is added to each channel passes a maximum of windows that reach over the edge.
 Grammar raised_window_grammar() {
   return apart({"shifted-windows",
@@ -127,15 +165,21 @@ Grammar raised_window_grammar() {
 }  // namespace
 
 std::vector<Grammar> extent_themes() {
-  return {channel_block_grammar("blocks", "blocksize=2", "shape~3,2,2,5,7,9", "perm=0,3,4,1,5,2"),
-          channel_block_grammar("inner-blocks", "blocksize=2 crd=1", "shape~3,5,2,2,7,9",
-                                "perm=0,1,4,2,5,3"),
-          separate_block_grammar(),
-          row_by_row_grammar(),
-          packed_bias_grammar(),
-          group_of_heads_grammar(),
-          written_rotation_grammar(),
-          raised_window_grammar()};
+  return {
+      channel_block_grammar("blocks", "blocksize~2", "shape~3,2,2,5,7,9", "perm=0,3,4,1,5,2"),
+      channel_block_grammar("inner-blocks", "blocksize~2 crd=1", "shape~3,5,2,2,7,9",
+                            "perm=0,1,4,2,5,3"),
+      joined_block_grammar("joined-blocks", "blocksize~2", "shape~3,2,2,5,7,9", "perm=0,3,4,1,5,2"),
+      joined_block_grammar("joined-inner-blocks", "blocksize~2 crd=1", "shape~3,5,2,2,7,9",
+                           "perm=0,1,4,2,5,3"),
+      separate_block_grammar(),
+      row_by_row_grammar(),
+      packed_bias_grammar(),
+      group_of_heads_grammar(),
+      group_scale_grammar(),
+      sliced_block_grammar(),
+      written_rotation_grammar(),
+      raised_window_grammar()};
 }
 
 }  // namespace regraft::gen
