@@ -46,8 +46,23 @@ std::optional<Rule> variant(const Rule& rule, const char* outer, const char* inn
   return *std::move(made);
 }
 
+/// With those of the themes: what bench/known.md derives from.
+std::vector<Rule> all_shipped() {
+  std::vector<Rule> rules = read_shipped();
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(REGRAFT_RULES "/themes"))
+    if (entry.path().extension() == ".rules") files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  for (const auto& file : files) {
+    auto read = substitutions::read_rules(file, substitutions::Admit::AllSizes);
+    CHECK(read.has_value());
+    std::move(read->rules.begin(), read->rules.end(), std::back_inserter(rules));
+  }
+  return rules;
+}
+
 std::vector<Rule> many_rules(size_t count) {
-  std::vector<Rule> shipped = read_shipped(), rules = shipped;
+  std::vector<Rule> shipped = all_shipped(), rules = shipped;
   for (const char* outer : kFunctions)
     for (const char* inner : kFunctions)
       for (const Rule& r : shipped) {

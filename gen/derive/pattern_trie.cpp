@@ -15,6 +15,13 @@ int renumbered(std::vector<int>& seen, int id) {
   return static_cast<int>(at - seen.begin());
 }
 
+/// Where the places of a trie's nodes are noted: as large as the trie, and made once for a thread.
+/// All of it says "none" while nobody uses it.
+std::vector<uint32_t>& spare_places() {
+  thread_local std::vector<uint32_t> places;
+  return places;
+}
+
 uint64_t word(int64_t n) { return static_cast<uint64_t>(n); }
 
 }  // namespace
@@ -85,13 +92,21 @@ uint32_t PatternTrie::intern(Step step) {
 
 TrieMatcher::TrieMatcher(const PatternTrie& trie)
     : trie_(trie),
-      place_of_(trie.nodes_.size(), PatternTrie::kNone),
+      place_of_(std::move(spare_places())),
       variables_(trie.variables_, -1),
       classes_(trie.depth_, -1),
       values_(trie.depth_, -1),
       numbers_(trie.variables_),
       reals_(trie.variables_),
-      lists_(trie.variables_) {}
+      lists_(trie.variables_) {
+  if (place_of_.size() < trie.nodes_.size())
+    place_of_.resize(trie.nodes_.size(), PatternTrie::kNone);
+}
+
+TrieMatcher::~TrieMatcher() {
+  for (const Place& p : places_) place_of_[p.node] = PatternTrie::kNone;
+  spare_places() = std::move(place_of_);
+}
 
 uint32_t TrieMatcher::place_of(uint32_t node) {
   if (place_of_[node] != PatternTrie::kNone) return place_of_[node];

@@ -43,6 +43,9 @@ class PatternTrie {
 class TrieMatcher {
  public:
   explicit TrieMatcher(const PatternTrie& trie);
+  ~TrieMatcher();
+  TrieMatcher(const TrieMatcher&) = delete;
+  TrieMatcher& operator=(const TrieMatcher&) = delete;
   void choose(RuleFilter::Directed rule);
   void match(const SizedEGraph& graph, const TermSizes& sizes, const MatchLimits& limits);
   /// What the last `match` found; nullptr: unknown, for it is not in the trie or a limit ends it.
@@ -85,7 +88,7 @@ class TrieMatcher {
   void unbind(size_t until);
 
   const PatternTrie& trie_;
-  std::vector<uint32_t> place_of_;  // by node
+  std::vector<uint32_t> place_of_;  // by node; of the thread, which has it again afterwards
   std::vector<Place> places_;
   std::vector<uint32_t> roots_;
   const SizedEGraph* graph_ = nullptr;
