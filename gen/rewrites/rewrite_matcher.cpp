@@ -9,6 +9,8 @@
 namespace regraft::gen {
 namespace {
 
+constexpr uint64_t kMostSteps = 200'000;  // no run over taso 4 or core 3 has so many
+
 /// No numbers, or all at their fallback.
 bool is_default(const RuleCode::Ints& ints, const std::vector<int64_t>& given) {
   return given.empty() || (ints.fallback && std::all_of(given.begin(), given.end(), [&](int64_t n) {
@@ -56,6 +58,7 @@ void RewriteMatcher::undo(Mark m) {
 // --- the side that is matched ---
 
 bool RewriteMatcher::match(PatternRef ref, Application a, Next next) {
+  if (++steps_ > kMostSteps) return false;
   const Call& call = from_[static_cast<size_t>(ref.node)];
   auto instance = static_cast<size_t>(a.instance());
   if (graph_.plans().then(instance)) return match_follower(call, a, next);

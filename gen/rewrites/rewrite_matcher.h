@@ -22,7 +22,8 @@ class RewriteMatcher {
   using Visit = FunctionRef<bool(const Rewritten&)>;
   RewriteMatcher(const Rewrites& rewrites, const Rewrites::Directed& rule, int size,
                  RewriteState& state, Visit visit);
-  /// Calls `visit` for each match until it returns true.
+  /// Calls `visit` for each match until it returns true, or a limit of counted work ends it: an
+  /// operator within itself may be matched in as many ways as there are, and most of them fail.
   bool run(Application a);
 
  private:
@@ -69,6 +70,7 @@ class RewriteMatcher {
   const int size_;
   RewriteState& s_;
   const Visit visit_;
+  uint64_t steps_ = 0;  ///< calls looked at
 };
 
 }  // namespace regraft::gen
