@@ -23,10 +23,11 @@ struct AtSignature {
 
 class FamilyJudge {
  public:
-  FamilyJudge(const VerifyOptions& options, const Stop* stop, const JudgeMember& judge,
-              const ProveMember& replays)
+  FamilyJudge(const VerifyOptions& options, const Stop* stop, MemberLists& members,
+              const JudgeMember& judge, const ProveMember& replays)
       : options_(options),
         stop_(stop),
+        members_(members),
         judge_(judge),
         replays_(replays),
         prover_(limits_for(options.effort), stop) {}
@@ -36,13 +37,14 @@ class FamilyJudge {
     size_t members = 0;
     bool any = false;
     for (int open = 0; open <= most_open(signature); ++open) {
-      members += count(directed, signature, open, kMaxMembers * options_.effort - members);
+      const size_t left = kMaxMembers * options_.effort - members;
+      members += members_.count(directed, signature, open, left);
       if (members >= kMaxMembers * options_.effort) {
         if (!any) r.reason = "too many members";
         return r;
       }
       size_t number = 0;
-      bool all = for_each_member(directed, signature, open, [&](const Member& m) {
+      bool all = members_.for_each_member(directed, signature, open, [&](const Member& m) {
         if (!is_proved(m, number++, r)) return false;
         any = any || !r.empty;
         return true;
@@ -62,12 +64,6 @@ class FamilyJudge {
   }
 
  private:
-  static size_t count(const Rule& rule, const Signature& s, int open, size_t limit) {
-    size_t n = 0;
-    for_each_member(rule, s, open, [&](const Member&) { return ++n < limit; });
-    return n;
-  }
-
   /// Nothing satisfies what the left side requires: the member says nothing, and fits nowhere.
   bool has_no_sizes(const RuleInstance& instance) const {
     Budget budget(limits_for(options_.effort), stop_);
@@ -119,6 +115,7 @@ class FamilyJudge {
 
   const VerifyOptions& options_;
   const Stop* stop_;
+  MemberLists& members_;
   const JudgeMember& judge_;
   const ProveMember& replays_;
   SymbolicProver prover_;
@@ -202,10 +199,10 @@ class Judgement {
 }  // namespace
 
 Finding judge_family(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
-                     const JudgeMember& judge, const ProveMember& replays) {
-  FamilyJudge members(options, stop, judge, replays);
-  Finding f = Judgement(candidate, members).run();
-  f.counters = members.counters();
+                     MemberLists& members, const JudgeMember& judge, const ProveMember& replays) {
+  FamilyJudge family(options, stop, members, judge, replays);
+  Finding f = Judgement(candidate, family).run();
+  f.counters = family.counters();
   return f;
 }
 

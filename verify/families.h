@@ -19,7 +19,7 @@ using ProveMember = std::function<bool(const Rule& member, const RuleInstance& i
 /// symbolic prover alone. A reversible family keeps the signatures that are proved in both
 /// directions.
 Finding judge_family(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
-                     const JudgeMember& judge, const ProveMember& replays);
+                     MemberLists& members, const JudgeMember& judge, const ProveMember& replays);
 
 constexpr size_t kMaxMembers = 1000;  ///< at one signature, in one direction
 

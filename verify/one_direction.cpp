@@ -103,7 +103,8 @@ class RuleVerifier {
     const bool at_hand = replayed(c);
     if (!at_hand && holds_as_before(c)) return take_proof(c);
     std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
-    NumericCheck numbers = check_numbers(c.instance, sizes, options_.seed, wanted());
+    NumericCheck numbers =
+        check_numbers(c.instance, sizes, options_.seed, wanted(), Suspicions::LeftOut);
     if (refuted(c, numbers)) return;
     Verdict all{VerdictKind::ProvedSolver, {}};
     if (!at_hand) all = symbolic_.prove(c.instance);
@@ -111,6 +112,7 @@ class RuleVerifier {
       if (confirmed(c)) take_proof(c);
       return;
     }
+    numbers = check_numbers(c.instance, sizes, options_.seed, wanted());
     if (refuted_at_larger_sizes(c, numbers)) return;
     ++unknown_;
     if (reason_.empty()) reason_ = all.detail;

@@ -156,7 +156,7 @@ class BothWays {
 };
 
 Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
-                   Replayer& replayer) {
+                   MemberLists& members, Replayer& replayer) {
   if (Status s = validate(candidate); !s) {
     Finding j;
     j.rule = candidate;
@@ -170,7 +170,7 @@ Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const St
     o.domains = Domains::Given;
     o.conditions = Conditions::AsGiven;
     return judge_family(
-        candidate, o, stop,
+        candidate, o, stop, members,
         [&](const Rule& member) { return judge_as_given(member, o, stop, replayer); },
         [&](const Rule& member, const RuleInstance& instance) {
           return o.assume == Assume::LeftSide &&
@@ -182,9 +182,9 @@ Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const St
 }
 
 /// What the provers say is for all sizes is so by the kernel if it accepts every proof.
-void ask_kernel(Finding& f, const Answers& known, const Stop* stop) {
+void ask_kernel(Finding& f, const Answers& known, MemberLists& members, const Stop* stop) {
   const double start = thread_seconds();
-  DerivedRule derived = derive_rule(f.rule, known, stop);
+  DerivedRule derived = derive_rule(f.rule, known, members, stop);
   f.counters.deriving = thread_seconds() - start;
   f.counters.kernel_proofs = derived.proofs;
   f.counters.kernel_checked = derived.proofs - derived.prover_only.size();
@@ -197,12 +197,13 @@ void ask_kernel(Finding& f, const Answers& known, const Stop* stop) {
 
 Finding examine(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
   double start = thread_seconds();
-  Replayer replayer(candidate, must_end(stop) ? nullptr : options.derivations);
-  Finding f = judge_rule(candidate, options, stop, replayer);
+  MemberLists members;
+  Replayer replayer(candidate, must_end(stop) ? nullptr : options.derivations, members);
+  Finding f = judge_rule(candidate, options, stop, members, replayer);
   for (const auto& [key, derivation] : replayer.answers())
     f.counters.replayed += derivation.has_value();
   if (is_for_all_sizes(f.rule.verdict.kind) && options.assume == Assume::LeftSide)
-    ask_kernel(f, replayer.answers(), stop);
+    ask_kernel(f, replayer.answers(), members, stop);
   f.milliseconds = 1e3 * (thread_seconds() - start);
   if (is_proved(f.rule)) f.numerics = judge_numerics(f.rule, options.seed);
   f.rule.numerics = f.numerics.forward;

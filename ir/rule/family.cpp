@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/check.h"
 #include "base/rng.h"
 #include "ir/rule/pattern.h"
+#include "ir/rule/text.h"
 
 namespace regraft {
 namespace {
@@ -381,6 +383,40 @@ bool for_each_member(const Rule& family, const Signature& signature, int open,
   }
   for (Signature& s : all)
     if (!Members(family, std::move(s), visit).run()) return false;
+  return true;
+}
+
+const MemberLists::List& MemberLists::list_of(const Rule& family, const Signature& signature,
+                                              int open, size_t limit) {
+  Rule said = family;
+  said.name = "family";
+  said.domain = {signature};
+  said.verdict = {};
+  said.numerics = said.numerics_back = {};
+  List& list = lists_[to_string(said) + " " + std::to_string(open)];
+  if (list.complete || list.places.size() >= limit) return list;
+  list.places.clear();
+  list.complete = regraft::for_each_member(family, signature, open, [&](const Member& m) {
+    if (list.places.size() >= limit) return false;
+    list.places.push_back({m.values, m.rule.domain[0]});
+    return true;
+  });
+  return list;
+}
+
+size_t MemberLists::count(const Rule& family, const Signature& signature, int open, size_t limit) {
+  return std::min(limit, list_of(family, signature, open, limit).places.size());
+}
+
+bool MemberLists::for_each_member(const Rule& family, const Signature& signature, int open,
+                                  const std::function<bool(Member)>& visit) {
+  constexpr size_t kAll = ~size_t{0};
+  for (const Place& p : list_of(family, signature, open, kAll).places) {
+    auto rule = member(family, p.values);
+    CHECK(rule.has_value());
+    rule->domain = {p.signature};
+    if (!visit({*std::move(rule), p.values})) return false;
+  }
   return true;
 }
 

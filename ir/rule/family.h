@@ -2,6 +2,7 @@
 // Families of rules: axes, permutations, lists of axes and ranks are variables. A family means the
 // rules that it has at the values of these variables, finitely many for ranks up to kMaxRank.
 #include <functional>
+#include <map>
 
 #include "ir/rule/rule.h"
 
@@ -76,6 +77,28 @@ std::string to_string(const Member& m);
 /// left side has a form. False ends it. Returns false when it was ended.
 bool for_each_member(const Rule& family, const Signature& signature, int open,
                      const std::function<bool(Member)>& visit);
+/// What the members of families are, looked for once for each direction, signature and number of
+/// open axes. Not thread-safe.
+class MemberLists {
+ public:
+  /// As the function of that name.
+  bool for_each_member(const Rule& family, const Signature& signature, int open,
+                       const std::function<bool(Member)>& visit);
+  /// How many there are, or `limit` if that is less.
+  size_t count(const Rule& family, const Signature& signature, int open, size_t limit);
+
+ private:
+  struct Place {
+    AxisValues values;
+    Signature signature;
+  };
+  struct List {
+    std::vector<Place> places;
+    bool complete = false;
+  };
+  const List& list_of(const Rule& family, const Signature& signature, int open, size_t limit);
+  std::map<std::string, List> lists_;
+};
 /// Some members that have a form, spread over the family's signatures, ranks and values, the
 /// smaller ranks first; at most `each` for a signature and a number of open axes. Deterministic.
 std::vector<Member> some_members(const Rule& family, size_t each);

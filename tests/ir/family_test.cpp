@@ -131,5 +131,23 @@ TEST(Family, TermsAreSolvedFromWhatTheyMake) {
   EXPECT_FALSE(bind_axes(n.op->ints[0], *n.axes[0], {2, 0, 1}, values));
 }
 
+TEST(Family, ListsHaveTheMembersInTheirOrder) {
+  MemberLists lists;
+  Rule rule = rule_of(kConcat);
+  for (const Rule& directed : directions(rule))
+    for (int open : {1, 3, 2, 3}) {
+      const Signature& s = directed.domain[0];
+      std::vector<std::string> wanted, found;
+      for (const Member& m : members(directed, open)) wanted.push_back(to_string(m.rule));
+      EXPECT_EQ(lists.count(directed, s, open, 2), std::min<size_t>(2, wanted.size()));
+      lists.for_each_member(directed, s, open, [&](const Member& m) {
+        found.push_back(to_string(m.rule));
+        return true;
+      });
+      EXPECT_EQ(found, wanted);
+      EXPECT_EQ(lists.count(directed, s, open, 1000), wanted.size());
+    }
+}
+
 }  // namespace
 }  // namespace regraft

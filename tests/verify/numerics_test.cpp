@@ -242,5 +242,18 @@ TEST(Points, KeepToTheLimit) {
   }
 }
 
+TEST(Points, WhatIsNotWantedChangesNothingElse) {
+  const std::vector<std::vector<int64_t>> shapes = {{3, 4}, {2}, {5}};
+  Wanted wanted = {std::vector<char>(12, 0), {1, 0}, std::vector<char>(5, 0)};
+  for (size_t e : {0, 5, 6, 11}) wanted[0][e] = 1;
+  for (Format format : {Format::F32, Format::F16})
+    for (auto draw : {draw_points, draw_limited_points}) {
+      Points all = draw(shapes, format, 7, 90, {}), some = draw(shapes, format, 7, 90, wanted);
+      for (size_t k = 0; k < shapes.size(); ++k)
+        for (size_t at = 0; at < all.inputs[k].size(); ++at)
+          EXPECT_EQ(some.inputs[k][at], wanted[k][at / 90] ? all.inputs[k][at] : 0);
+    }
+}
+
 }  // namespace
 }  // namespace regraft::verify

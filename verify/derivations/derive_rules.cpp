@@ -19,10 +19,16 @@ Elaboration derive(const ProofPlace& place, const std::string& key, const Answer
 }  // namespace
 
 DerivedRule derive_rule(const Rule& rule, const Answers& known, const Stop* stop) {
+  MemberLists members;
+  return derive_rule(rule, known, members, stop);
+}
+
+DerivedRule derive_rule(const Rule& rule, const Answers& known, MemberLists& members,
+                        const Stop* stop) {
   DerivedRule r;
   r.derivations = {rule, content_digest(rule), {}, {}, 0};
   OtherProofs others;
-  for_each_proof(rule, [&](const ProofPlace& place) {
+  for_each_proof(rule, members, [&](const ProofPlace& place) {
     ++r.proofs;
     std::string key;
     Elaboration e;
@@ -57,10 +63,10 @@ std::vector<DerivedRule> derive_rules(std::span<const Rule> rules, const Answers
   return r;
 }
 
-Replayer::Replayer(const Rule& candidate, const DerivationBook* book) {
+Replayer::Replayer(const Rule& candidate, const DerivationBook* book, MemberLists& members) {
   const RuleDerivations* found = book ? book->find(content_digest(candidate)) : nullptr;
   if (!found) return;
-  for_each_proof(found->rule, [&](const ProofPlace& place) {
+  for_each_proof(found->rule, members, [&](const ProofPlace& place) {
     std::string key = proof_key(place.rule, place.signature);
     if (found->none.count(place.name) > 0)
       answers_.emplace(std::move(key), std::nullopt);

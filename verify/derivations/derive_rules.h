@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "ir/rule/family.h"
 #include "verify/replay/book.h"
 
 namespace regraft::verify {
@@ -25,6 +26,8 @@ struct DerivedRule {
 /// What `known` does not have is looked for. After `stop` the proofs that were not reached count as
 /// proved by the provers alone.
 DerivedRule derive_rule(const Rule& rule, const Answers& known, const Stop* stop);
+DerivedRule derive_rule(const Rule& rule, const Answers& known, MemberLists& members,
+                        const Stop* stop);
 /// In parallel, with progress on stderr; one result for each rule. REQUIRES: the rules share no
 /// pools.
 std::vector<DerivedRule> derive_rules(std::span<const Rule> rules, const Answers& known,
@@ -34,7 +37,7 @@ std::vector<DerivedRule> derive_rules(std::span<const Rule> rules, const Answers
 class Replayer {
  public:
   /// Those that the book has of this candidate; nullptr: there is no book. It must outlive this.
-  Replayer(const Rule& candidate, const DerivationBook* book);
+  Replayer(const Rule& candidate, const DerivationBook* book, MemberLists& members);
   /// There is a derivation of this proof, and the kernel accepts it.
   bool accepts(const Rule& directed, const Signature& signature, const RuleInstance& instance);
   /// What was accepted, and the proofs of which the book says that there is none.

@@ -156,7 +156,7 @@ double bits_of_error(float value, double exact, Format format) {
   float right = rounded(static_cast<float>(exact), format);
   if (!std::isfinite(value) || !std::isfinite(right)) return most_bits(format);
   auto apart = std::abs(ordinal(value, format) - ordinal(right, format));
-  return std::log2(1 + static_cast<double>(apart));
+  return apart == 0 ? 0 : std::log2(1 + static_cast<double>(apart));
 }
 
 FloatRun run_floats(const FloatProgram& p, const Points& points, Format format) {

@@ -32,7 +32,20 @@ enum class Way : uint8_t { Forward, Backward };
 struct Looked {
   const Setting* setting = nullptr;
   FloatProgram program;
+  Wanted reads = {};  ///< elements of inputs
 };
+
+Wanted reads_of(const FloatProgram& p) {
+  Wanted r;
+  for (const auto& shape : p.inputs) {
+    size_t n = 1;
+    for (int64_t d : shape) n *= static_cast<size_t>(d);
+    r.emplace_back(n, 0);
+  }
+  for (const FloatProgram::Step& s : p.steps)
+    if (s.kind == FloatProgram::Read) r[static_cast<size_t>(s.a)][static_cast<size_t>(s.b)] = 1;
+  return r;
+}
 
 using Element = FloatProgram::Element;
 int32_t from(const Element& e, Way way) { return way == Way::Forward ? e.left : e.right; }
@@ -135,7 +148,7 @@ class FormatJudge {
  public:
   FormatJudge(const std::vector<Looked>& looked, Format format, uint64_t seed,
               NumericsReport& report)
-      : looked_(looked), format_(format), seed_(seed), report_(report) {}
+      : looked_(looked), format_(format), seed_(seed), report_(report), limited_(looked.size()) {}
 
   /// Empty: nothing wrong.
   struct Harm {
@@ -179,20 +192,23 @@ class FormatJudge {
       });
       if (all && !chooses(p)) continue;
       proved(way) = false;
-      Points points =
-          draw_limited_points(p.inputs, format_, combine(seed_, 1000 + k), kLimitedPoints);
-      if (chooses(p)) points = with_infinities(std::move(points), combine(seed_, 2000 + k));
-      FloatRun r = run_floats(p, points, format_);
-      harm(way) = first_failure(looked_[k], points, r, way);
+      if (!limited_[k]) limited_[k] = run_floats(p, limited_points(k, looked_[k].reads), format_);
+      harm(way) = first_failure(k, *limited_[k], way);
     }
   }
-  std::string first_failure(const Looked& looked, const Points& points, const FloatRun& r,
-                            Way way) const {
-    for (size_t d = 0; d < points.count; ++d)
+  Points limited_points(size_t k, const Wanted& wanted) const {
+    const FloatProgram& p = looked_[k].program;
+    Points points =
+        draw_limited_points(p.inputs, format_, combine(seed_, 1000 + k), kLimitedPoints, wanted);
+    return chooses(p) ? with_infinities(std::move(points), combine(seed_, 2000 + k)) : points;
+  }
+  std::string first_failure(size_t k, const FloatRun& r, Way way) const {
+    const Looked& looked = looked_[k];
+    for (size_t d = 0; d < kLimitedPoints; ++d)
       for (size_t e = 0; e < looked.program.elements.size(); ++e)
-        if (fails(r, looked.program.elements[e], way, d, points.count))
+        if (fails(r, looked.program.elements[e], way, d, kLimitedPoints))
           return Witness(looked, e, format_, way)
-              .simplified(points, d, [&](const FloatRun& one, const Points&) {
+              .simplified(limited_points(k, {}), d, [&](const FloatRun& one, const Points&) {
                 return fails(one, looked.program.elements[e], way, 0, 1);
               });
     return {};
@@ -201,7 +217,7 @@ class FormatJudge {
   void measure_errors() {
     for (size_t k = 0; k < looked_.size(); ++k) {
       const FloatProgram& p = looked_[k].program;
-      Points points = draw_points(p.inputs, format_, combine(seed_, k), kPoints);
+      Points points = draw_points(p.inputs, format_, combine(seed_, k), kPoints, looked_[k].reads);
       FloatRun r = run_floats(p, points, format_);
       ExactValues exact(p, points);
       for (size_t e = 0; e < p.elements.size(); ++e)
@@ -279,6 +295,7 @@ class FormatJudge {
   Format format_;
   uint64_t seed_;
   NumericsReport& report_;
+  std::vector<std::optional<FloatRun>> limited_;  // at limited_points, of those looked at so far
   Harm harm_;
   std::vector<double> left_, right_;  // bits of error, by sample
   Worst forward_worst_, backward_worst_;
@@ -299,7 +316,9 @@ std::vector<Looked> looked_at(const Settings& settings) {
       if (s.program.elements[e].left != s.program.elements[e].right) differing.push_back(e);
     size_t wanted = std::min(differing.size(), kElements);
     for (size_t k = 0; k < wanted; ++k) chosen.push_back(differing[k * differing.size() / wanted]);
-    if (wanted > 0) all.push_back({&s, pruned(s.program, chosen)});
+    if (wanted == 0) continue;
+    all.push_back({&s, pruned(s.program, chosen)});
+    all.back().reads = reads_of(all.back().program);
   }
   return all;
 }

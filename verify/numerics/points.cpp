@@ -28,6 +28,13 @@ class Drawer {
     class_ = format_ == Format::F32 ? kSingle[k] : kHalf[k];
   }
 
+  /// As `element`, whose value nobody wants.
+  void leave_out() {
+    for (int k = draws(); k > 0; --k) rng_.next();
+    if (stress_ == Stress::AllExponents) number();
+    if (stress_ == Stress::Extremes && rng_.below(4) == 0) rng_.next();
+  }
+
   float element() {
     double x = number();
     if (stress_ != Stress::AllExponents) x = std::clamp(x, -limit_, limit_);
@@ -40,6 +47,26 @@ class Drawer {
     return least * std::exp2(rng_.unit() * std::log2(most / least));
   }
   double usual() { return magnitude(format_ == Format::F32 ? 1e-6 : 1e-3, limit_); }
+
+  /// How often a number draws at least.
+  int draws() const {
+    switch (stress_) {
+      case Stress::AllExponents:
+        return 0;
+      case Stress::Usual:
+      case Stress::Cancelling:
+        return 2;
+      case Stress::Subnormal:
+        return 3;
+      case Stress::Positive:
+      case Stress::Logits:
+      case Stress::Offset:
+      case Stress::Ties:
+      case Stress::Extremes:
+        return 1;
+    }
+    return 0;
+  }
 
   double any_number() {
     if (format_ == Format::F32)
@@ -77,8 +104,10 @@ class Drawer {
         return kTies[rng_.below(std::size(kTies))];
       case Stress::Subnormal:
         return sign() * (rng_.below(2) == 0 ? subnormal() : usual());
-      case Stress::Extremes:
-        return sign() * class_ * (rng_.below(4) == 0 ? rng_.unit() : 1);
+      case Stress::Extremes: {
+        const double one = sign();
+        return one * class_ * (rng_.below(4) == 0 ? rng_.unit() : 1);
+      }
     }
     return 0;
   }
@@ -93,7 +122,7 @@ class Drawer {
 
 template <class F>
 Points drawn(const std::vector<std::vector<int64_t>>& shapes, Format format, uint64_t seed,
-             size_t count, F&& stress) {
+             size_t count, const Wanted& wanted, F&& stress) {
   Points points;
   points.count = count;
   std::vector<size_t> sizes;
@@ -107,7 +136,11 @@ Points drawn(const std::vector<std::vector<int64_t>>& shapes, Format format, uin
     Drawer draw(stress(d), format, combine(seed, d));
     for (size_t k = 0; k < sizes.size(); ++k) {
       draw.begin_input();
-      for (size_t e = 0; e < sizes[k]; ++e) points.inputs[k][e * count + d] = draw.element();
+      for (size_t e = 0; e < sizes[k]; ++e)
+        if (wanted.empty() || wanted[k][e] != 0)
+          points.inputs[k][e * count + d] = draw.element();
+        else
+          draw.leave_out();
     }
   }
   return points;
@@ -118,8 +151,8 @@ Points drawn(const std::vector<std::vector<int64_t>>& shapes, Format format, uin
 double magnitude_limit(Format format) { return format == Format::F32 ? 1e4 : 1e2; }
 
 Points draw_points(const std::vector<std::vector<int64_t>>& shapes, Format format, uint64_t seed,
-                   size_t count) {
-  return drawn(shapes, format, seed, count,
+                   size_t count, const Wanted& wanted) {
+  return drawn(shapes, format, seed, count, wanted,
                [](size_t d) { return static_cast<Stress>(d % static_cast<size_t>(kStresses)); });
 }
 
@@ -128,8 +161,8 @@ bool is_unlimited(size_t point) {
 }
 
 Points draw_limited_points(const std::vector<std::vector<int64_t>>& shapes, Format format,
-                           uint64_t seed, size_t count) {
-  return drawn(shapes, format, seed, count, [](size_t d) {
+                           uint64_t seed, size_t count, const Wanted& wanted) {
+  return drawn(shapes, format, seed, count, wanted, [](size_t d) {
     if (d % 2 == 0) return Stress::Extremes;
     return static_cast<Stress>(1 + d / 2 % static_cast<size_t>(kStresses - 2));
   });

@@ -22,14 +22,18 @@ constexpr int kStresses = 9;
 /// 1e4 in float32, 1e2 in float16. All draws but AllExponents keep to it.
 double magnitude_limit(Format format);
 
+/// Which elements of each input are wanted, or all where it is empty. The others are 0, and make no
+/// difference to those that are.
+using Wanted = std::vector<std::vector<char>>;
+
 /// `count` points for inputs of these shapes, the stresses in turn from `first` on; deterministic.
 Points draw_points(const std::vector<std::vector<int64_t>>& shapes, Format format, uint64_t seed,
-                   size_t count);
+                   size_t count, const Wanted& wanted = {});
 /// Whether point `k` of these is of AllExponents.
 bool is_unlimited(size_t point);
 /// Points that stay within magnitude_limit, as many of them Extremes as others.
 Points draw_limited_points(const std::vector<std::vector<int64_t>>& shapes, Format format,
-                           uint64_t seed, size_t count);
+                           uint64_t seed, size_t count, const Wanted& wanted = {});
 
 /// The points with infinite elements, one in eight, in every other point: what a choice leaves out
 /// may be infinite, such as a mask's value.

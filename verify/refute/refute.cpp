@@ -182,7 +182,7 @@ std::optional<Counterexample> special_counterexample(const RuleInstance& instanc
 }  // namespace
 
 NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valuation>& sizes,
-                           uint64_t seed, Counterexamples wanted) {
+                           uint64_t seed, Counterexamples wanted, Suspicions suspicions) {
   NumericCheck r;
   for (const Valuation& v : sizes) {
     auto kind = static_cast<Draw>(r.trials % kDraws);
@@ -197,8 +197,9 @@ NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valua
     if (!c.compared) continue;
     ++r.trials;
     bool large = kind == Draw::Large || kind == Draw::LargePositive;
+    bool asked = c.difference ? large : suspicions == Suspicions::Found && !r.suspicion;
     bool formulas =
-        (!c.difference || large) && kind != Draw::Zeros && kind != Draw::Equal &&
+        asked && kind != Draw::Zeros && kind != Draw::Equal &&
         formulas_differ(instance, v, key, large ? Point::InOrder : Point::Random, inputs);
     if (c.difference && (!large || formulas)) {
       r.counterexample = wanted == Counterexamples::Small

@@ -20,12 +20,17 @@ enum class Counterexamples : uint8_t {
   Small,  ///< to be read: with sizes and inputs as small as a bounded search finds
 };
 
+/// Whether a difference over the field alone is looked for, which is of interest where nothing is
+/// proved. It makes no difference to the counterexample.
+enum class Suspicions : uint8_t { Found, LeftOut };
+
 /// Evaluates both sides on random inputs at each of the sizes: over doubles, and exactly over
 /// a field (see Field in ir/algebra/concrete.h). A difference of shapes, or of doubles beyond 1e-6
 /// relative, or a right side that is ill formed or not a number where the left is, refutes, and the
 /// counterexample is then made small if that is wanted (large inputs, whose rounding errors are
 /// large as well, must differ over the field too); a difference over the field alone does not.
 NumericCheck check_numbers(const RuleInstance& instance, const std::vector<Valuation>& sizes,
-                           uint64_t seed, Counterexamples wanted = Counterexamples::Small);
+                           uint64_t seed, Counterexamples wanted = Counterexamples::Small,
+                           Suspicions suspicions = Suspicions::Found);
 
 }  // namespace regraft::verify

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "ir/rule/family.h"
 #include "ir/rule/op_digest.h"
 #include "ir/rule/text.h"
 #include "verify/kernel/derivation.h"
@@ -10,20 +9,20 @@
 namespace regraft::verify {
 namespace {
 
-bool in_direction(const Rule& directed, const char* arrow,
+bool in_direction(const Rule& directed, const char* arrow, MemberLists& members,
                   const std::function<bool(const ProofPlace&)>& visit) {
   auto at = [&](const Member& m) {
     return visit({arrow + to_string(m), m.rule, m.rule.domain[0]});
   };
+  Member one{directed, {}};
   for (const Signature& s : directed.domain) {
     if (!is_family(directed)) {
-      Member one{directed, {}};
       one.rule.domain = {s};
       if (!at(one)) return false;
       continue;
     }
     for (int open = 0; open <= most_open(s); ++open)
-      if (!for_each_member(directed, s, open, at)) return false;
+      if (!members.for_each_member(directed, s, open, at)) return false;
   }
   return true;
 }
@@ -42,9 +41,15 @@ Rule bare(const Rule& rule) {
 }  // namespace
 
 bool for_each_proof(const Rule& rule, const std::function<bool(const ProofPlace&)>& visit) {
+  MemberLists members;
+  return for_each_proof(rule, members, visit);
+}
+
+bool for_each_proof(const Rule& rule, MemberLists& members,
+                    const std::function<bool(const ProofPlace&)>& visit) {
   const char* arrow = "> ";
   for (const Rule& directed : directions(rule)) {
-    if (!in_direction(directed, arrow, visit)) return false;
+    if (!in_direction(directed, arrow, members, visit)) return false;
     arrow = "< ";
   }
   return true;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "ir/rule/family.h"
 #include "verify/replay/instance.h"
 
 namespace regraft::verify {
@@ -20,6 +21,9 @@ struct ProofPlace {
 /// Each once: each direction, each signature of the rule's domain, each member of a family. Ends
 /// where `visit` says false; then false.
 bool for_each_proof(const Rule& rule, const std::function<bool(const ProofPlace&)>& visit);
+/// The same with what is known of members, which gets more.
+bool for_each_proof(const Rule& rule, MemberLists& members,
+                    const std::function<bool(const ProofPlace&)>& visit);
 
 /// What a proof is of, as text: the directed rule at one signature, without its name and verdicts.
 std::string proof_key(const Rule& directed, const Signature& signature);
