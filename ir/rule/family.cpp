@@ -57,7 +57,7 @@ Rule beginning(const Rule& family, size_t count) {
   Rule r = family;
   r.lhs.nodes.resize(count);
   r.lhs.outputs.clear();
-  r.rhs = r.lhs;
+  r.rhs = {};
   r.where.clear();
   r.real_where.clear();
   r.axis_where.clear();
@@ -121,10 +121,11 @@ class Members {
       return std::optional(list);
     };
     if (!bind_side(family_.lhs, given, values)) return true;
+    auto left = member(begun_, values);
+    if (!left || !instantiate(*left, signature_)) return true;
     auto rule = member(family_, values);
     if (!rule) return true;
     rule->domain = {signature_};
-    if (!instantiate(beginning(*rule, rule->lhs.nodes.size()), signature_)) return true;
     return visit_({*std::move(rule), std::move(values)});
   }
   /// The rank of the first operand of a call; nullopt: the calls before it have no form.

@@ -1,5 +1,6 @@
 // A rule at given ranks: its two patterns as graphs over symbolic sizes.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -205,13 +206,13 @@ class Instantiator {
 
   Result<std::vector<Poly>> integers(const PatternNode& n, size_t k, int rank) {
     const IntAttr& attr = n.op->ints[k];
-    std::string place = std::string(n.op->name) + ": " + std::string(attr.name);
+    auto place = [&] { return std::string(n.op->name) + ": " + std::string(attr.name); };
     auto length = attr_length(attr, rank);
-    if (axis_term(n, k)) return error(place + " is a variable, so this is a family of rules");
+    if (axis_term(n, k)) return error(place() + " is a variable, so this is a family of rules");
     if (!list_variable(n, k).empty()) return list(list_variable(n, k), length, place);
     const std::vector<Poly>& given = n.attrs.ints[k];
     if (given.empty()) {
-      if (length && *length > 0 && !attr.fallback) return error(place + " is missing");
+      if (length && *length > 0 && !attr.fallback) return error(place() + " is missing");
       return std::vector<Poly>(length.value_or(0), Poly(attr.fallback.value_or(0)));
     }
     std::vector<Poly> r;
@@ -224,17 +225,17 @@ class Instantiator {
 
   /// The numbers of list variable `name`; `length` nullopt: as many as its other uses have.
   Result<std::vector<Poly>> list(const std::string& name, std::optional<size_t> length,
-                                 const std::string& place) {
+                                 const std::function<std::string()>& place) {
     auto known = out_.list_symbols.find(name);
     if (known == out_.list_symbols.end()) {
-      if (!length) return error(place + ": nothing says how many numbers ?" + name + " has");
+      if (!length) return error(place() + ": nothing says how many numbers ?" + name + " has");
       std::vector<Var> symbols;
       for (size_t i = 0; i < *length; ++i)
         symbols.push_back(out_.lhs.pool().named(name + "." + std::to_string(i), least(name)));
       known = out_.list_symbols.emplace(name, std::move(symbols)).first;
     }
     if (length && *length != known->second.size())
-      return error(place + " needs " + std::to_string(*length) + " numbers, ?" + name + " has " +
+      return error(place() + " needs " + std::to_string(*length) + " numbers, ?" + name + " has " +
                    std::to_string(known->second.size()));
     std::vector<Poly> r;
     for (Var v : known->second) r.push_back(Poly::symbol(v));
