@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/files/gzip.h"
 #include "base/nearest.h"
 #include "ir/rule/text.h"
 
@@ -185,7 +186,10 @@ Result<RuleFile> read_rules(const std::string& path, Admit admit) {
   std::ostringstream text;
   text << in.rdbuf();
   if (!in) return error(path + ": cannot be read");
-  return parse_rules(text.view(), path, admit);
+  if (!is_gzip(text.view())) return parse_rules(text.view(), path, admit);
+  auto unpacked = from_gzip(text.view(), kMaxFileBytes);
+  if (!unpacked) return error(path + ": " + unpacked.error().message);
+  return parse_rules(*unpacked, path, admit);
 }
 
 Result<RuleFile> read_candidates(const std::string& path) {

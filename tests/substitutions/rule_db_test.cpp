@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/files/gzip.h"
 #include "ir/rule/text.h"
 
 namespace regraft::substitutions {
@@ -203,6 +204,19 @@ TEST(RuleDb, WritesBesideAndRenames) {
   EXPECT_FALSE(read_rules((folder / "missing.rules").string()));
   EXPECT_FALSE(read_rules(folder.string()));
   std::filesystem::remove_all(folder);
+}
+
+TEST(RuleDb, AFileMayBeCompressed) {
+  std::string path = testing::TempDir() + "/compressed.rules.gz", text = to_text(sample());
+  std::string packed = to_gzip(text);
+  std::ofstream(path, std::ios::binary) << packed;
+  auto file = read_candidates(path);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(to_text(*file), text);
+  std::ofstream(path, std::ios::binary) << packed.substr(0, packed.size() / 2);
+  auto cut = read_candidates(path);
+  ASSERT_FALSE(cut);
+  EXPECT_TRUE(cut.error().message.starts_with(path + ": ")) << cut.error().message;
 }
 
 TEST(RuleDb, ShippedRulesAreProvedForThisOperatorSet) {
