@@ -113,6 +113,10 @@ def against(value, target, text):
     return f"{text(value)} ({'under' if value < target else 'over'} {text(target)})"
 
 
+def left_open(unknown):
+    return f" ({unknown:,.0f} unknown or not reached)" if unknown else ""
+
+
 def seconds(x):
     return f"{x:.3f} s" if x < 1 else f"{x:.1f} s"
 
@@ -144,7 +148,7 @@ def table(results, audits):
                f"| {human(mid('peak_bytes'))} | {mid('candidates'):,.0f}"
                f"{'' if reports[0]['complete'] else ' (stopped)'} | " +
                (f"{seconds(proof('cpu_seconds'))} | {seconds(proof('seconds'))} "
-                f"| {proof('proved') + proof('bounded'):,.0f} "
+                f"| {proof('proved') + proof('bounded'):,.0f}{left_open(proof('unknown'))} "
                 f"| {against((mid('cpu_seconds') + proof('cpu_seconds')) / 2, wall, seconds)} |"
                 if proved else "| | | |"))
     yield ""
