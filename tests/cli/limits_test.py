@@ -190,11 +190,16 @@ class Time(Limits):
     """Beside the time asked for, reading and writing the model may take what they take."""
 
     def assert_in_time(self, path, seconds, *more):
-        again = self.run_regraft("roundtrip", path, self.folder / "again.onnx")
-        run, report = self.optimize(path, "--time", seconds, *more)
-        slack = 1 + 3 * again.seconds + float(os.environ.get("REGRAFT_SLACK", "2"))
-        self.assertLess(run.seconds, seconds + slack, run.stdout)
-        return report
+        """Others at work on the machine only make a run longer, so the best of three counts."""
+        more_slack = 1 + float(os.environ.get("REGRAFT_SLACK", "2"))
+        over = []
+        for _ in range(3):
+            again = self.run_regraft("roundtrip", path, self.folder / "again.onnx")
+            run, report = self.optimize(path, "--time", seconds, *more)
+            over.append(run.seconds - seconds - more_slack - 3 * again.seconds)
+            if over[-1] < 0:
+                return report
+        self.fail(f"over the limit by {over} s\n{run.stdout}")
 
     def test_long_chains(self):
         self.assert_in_time(self.save(chain(20000)), 3)
