@@ -76,10 +76,12 @@ def page(rows, every):
     total = {k: sum(r[k] for r in rows) for k in ("rules", "proofs", "accepted", "bytes", "open", "replay", "cpu",
                                                    "deriving")}
     text = [HEADING, "Printed by `python bench/run_derivations.py REGRAFT`. `scripts/derivations` writes the files; "
-            "`regraft check F.rules --derivations F.derivations.gz` replays them. Replays are timed on two cores, others at work.",
+            "`regraft check F.rules --derivations F.derivations.gz` replays them. "
+            "Replays are timed on two cores, others at work.",
             "", "| file | rules | checked whole | proofs | accepted | bytes | replay, s |", "|---|---|---|---|---|---|---|"]
     for r in rows + [{"file": "together", **total}]:
-        text.append(f"| {r['file']} | {r['rules']:,} | {r['rules'] - r['open']:,} | {r['proofs']:,} | {r['accepted']:,} "
+        text.append(f"| {r['file']} | {r['rules']:,} | {r['rules'] - r['open']:,} "
+                    f"| {r['proofs']:,} | {r['accepted']:,} "
                     f"({100 * r['accepted'] / r['proofs']:.2f} %) | {r['bytes']:,} | {r['replay']:.1f} |")
     text += ["", f"The median of the files' median replays is {statistics.median(r['median'] for r in rows):.2f} ms "
              "for a proof. `python tests/verify/kernel/shipped_test.py REGRAFT 1` "
