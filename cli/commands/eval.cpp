@@ -57,7 +57,7 @@ Result<std::string> evaluate_model(const std::string& path, const std::string& i
       std::vector<const Array<double>*> operands;
       for (Value v : n.inputs)
         operands.push_back(&values[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]);
-      ASSIGN_OR_RETURN(value, evaluate_reals(*n.op, operands, evaluate(n.attrs, sizes)));
+      ASSIGN_OR_RETURN(value, evaluate_reals(*n.op, operands, evaluate(n.attrs, sizes), Stop()));
     }
   }
   for (size_t k = 0; k < g.outputs().size(); ++k) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/interrupts.h"
 #include "base/parallel.h"
 
 namespace regraft {
@@ -262,6 +263,13 @@ Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
                                                            : ": the operands do not fit"));
   }
   return results;
+}
+
+Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
+                                                  const std::vector<const Array<double>*>& operands,
+                                                  const Attrs<int64_t>& attrs) {
+  const Uninterrupted whole;
+  return evaluate_reals(op, operands, attrs, Stop());
 }
 
 }  // namespace regraft

@@ -46,7 +46,10 @@ Agreement agreement_of_doubles(const std::vector<Array<Residue>>& left,
 /// into the memory that `stop` leaves, or it ended the work.
 Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
                                                   const std::vector<const Array<double>*>& operands,
-                                                  const Attrs<int64_t>& attrs,
-                                                  const Stop& stop = Stop());
+                                                  const Attrs<int64_t>& attrs, const Stop& stop);
+/// The same to its end, whatever signals arrive: the answer says something of the call alone.
+Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
+                                                  const std::vector<const Array<double>*>& operands,
+                                                  const Attrs<int64_t>& attrs);
 
 }  // namespace regraft

@@ -1,4 +1,6 @@
 // Conditions of rules, where they are matched.
+#include "base/host.h"
+#include "base/interrupts.h"
 #include "tests/rewrite/support.h"
 
 namespace regraft::rewrite {
@@ -54,6 +56,22 @@ TEST(Conditions, ChecksConditionsOnRealAttributes) {
     EXPECT_EQ(matches(g, kCount) == 0, value != 3) << value;
     EXPECT_EQ(matches(g, kThird) == 0, value != 1.0f / 3) << value;
   }
+}
+
+// What makes a match is of the graph: a search that was asked to end finds no other ones.
+TEST(Conditions, HoldWhileTheSearchIsAskedToEnd) {
+  const std::string kHalf =
+      "half  (relu (mul ?x (full value=1/2))) => (mul (relu ?x) (full value=1/2))  "
+      "for x:nn  proved:all-sizes";
+  Graph g;
+  Value quarter = g.add_constant(Constant::of_floats({}, {0.25f}));
+  Value two = g.add_constant(Constant::of_floats({}, {2}));
+  Value half = call(g, "mul", {quarter, two});
+  g.set_outputs({call(g, "relu", {call(g, "mul", {input(g, {2, 3}), half})})});
+  EXPECT_EQ(matches(g, kHalf), 1u);
+  const Hosted host(stdout, stderr);
+  request_interrupt();
+  EXPECT_EQ(matches(g, kHalf), 1u);
 }
 
 // What the right side computes is a number there.
