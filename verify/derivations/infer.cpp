@@ -29,14 +29,14 @@ class Columns {
     bool strict;
   };
   using Form = std::function<kernel::Sum(const kernel::Sum&)>;
-  Columns(kernel::Symbols& symbols, Form form) : symbols_(symbols), form_(std::move(form)) {}
+  Columns(AlikeKeys& alike, Form form) : alike_(alike), form_(std::move(form)) {}
   void add(const std::string& term, const kernel::Sum& s, kernel::Signs signs) {
     const bool strict = !(signs & kernel::kZero);
     if (kernel::within(signs, kernel::kNotNegative)) all.push_back({term, s, {1, 1}, strict});
     if (kernel::within(signs, kNotPositive)) all.push_back({term, s, {-1, 1}, strict});
   }
   size_t row(const kernel::Product& p) {
-    return rows_.emplace(key_of(symbols_, p), rows_.size()).first->second;
+    return rows_.emplace(alike_.of(p), rows_.size()).first->second;
   }
   size_t rows() const { return rows_.size(); }
   std::vector<Fraction> column(const kernel::Sum& s, Fraction turn) {
@@ -50,17 +50,17 @@ class Columns {
   std::vector<Column> all;
 
  private:
-  kernel::Symbols& symbols_;
+  AlikeKeys& alike_;
   Form form_;
   std::map<std::string, size_t> rows_;
 };
 
 /// a has a factor 1 over b.
-bool divides(kernel::Symbols& symbols, const kernel::Sum& b, const kernel::Sum& a) {
-  const std::string key = key_of(symbols, b);
+bool divides(AlikeKeys& keys, const kernel::Sum& b, const kernel::Sum& a) {
+  const std::string key = keys.of(b);
   return std::ranges::any_of(a.products, [&](const kernel::Product& p) {
     return std::ranges::any_of(p.atoms, [&](const kernel::Atom& x) {
-      return is(x, Fn::Recip) && key_of(symbols, *x.argument) == key;
+      return is(x, Fn::Recip) && keys.of(*x.argument) == key;
     });
   });
 }
@@ -76,7 +76,7 @@ std::optional<std::string> StepSearch::multiple(const kernel::Goal& goal, const 
   auto collect = [&](const kernel::Sum& sum) {
     std::map<std::string, Fraction> all;
     for (const kernel::Product& p : sum.products) {
-      Fraction& c = all[key_of(symbols_, p)];
+      Fraction& c = all[alike_.of(p)];
       c = c + p.coefficient;
     }
     std::erase_if(all, [](auto& x) { return x.second.n == 0; });
@@ -116,8 +116,8 @@ std::optional<std::string> StepSearch::multiple(const kernel::Goal& goal, const 
       try {
         const kernel::Sum whole = times(symbols_, known[i].sum, known[j].sum);
         kernel::Sum both = whole;
-        if (divides(symbols_, known[i].sum, known[j].sum) ||
-            divides(symbols_, known[j].sum, known[i].sum)) {
+        if (divides(alike_, known[i].sum, known[j].sum) ||
+            divides(alike_, known[j].sum, known[i].sum)) {
           kernel::Goal open(symbols_, goal.context(), whole);
           std::string unused;
           reduce(open, unused);
@@ -182,7 +182,7 @@ std::optional<std::string> StepSearch::terms(const kernel::Goal& goal, const ker
     if (auto words = multiple(goal, s, wanted)) return words;
   const kernel::Values pinned = pinned_by(goal.facts());
   auto plain = [&](const kernel::Sum& sum) { return plain_form(goal.facts(), pinned, sum); };
-  Columns columns(symbols_, plain);
+  Columns columns(alike_, plain);
   for (size_t k = 0; k < known.size(); ++k)
     columns.add(std::to_string(k), known[k].sum, known[k].signs);
   const size_t single = columns.all.size();
@@ -208,7 +208,7 @@ std::optional<std::string> StepSearch::terms(const kernel::Goal& goal, const ker
     auto occurs = [&](const kernel::Sum& sum) {
       for (kernel::Product p : plain(sum).products) {
         some.row(p);
-        if (!keys.insert(key_of(symbols_, p)).second) continue;
+        if (!keys.insert(alike_.of(p)).second) continue;
         p.coefficient = {1, 1};
         seen.push_back(std::move(p));
       }

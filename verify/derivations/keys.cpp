@@ -88,14 +88,6 @@ class Keys {
   int next_ = 0;
 };
 
-}  // namespace
-
-std::string key_of(kernel::Symbols& symbols, const kernel::Product& p) {
-  return Keys(symbols).of(p);
-}
-std::string key_of(kernel::Symbols& symbols, const kernel::Sum& s) { return Keys(symbols).of(s); }
-
-namespace {
 
 /// Writes what it is given one after the other, each with what says where it ends.
 class ExactKey {
@@ -141,11 +133,15 @@ class ExactKey {
     for (const kernel::Product& p : s.products) {
       add(p.coefficient.n);
       add(p.coefficient.d);
-      add(p.bound);
-      add(p.guard);
-      add(size(p.atoms));
-      for (const kernel::Atom& a : p.atoms) add(a);
+      add(p);
     }
+  }
+  /// Without the coefficient.
+  void add(const kernel::Product& p) {
+    add(p.bound);
+    add(p.guard);
+    add(size(p.atoms));
+    for (const kernel::Atom& a : p.atoms) add(a);
   }
 
  private:
@@ -153,6 +149,23 @@ class ExactKey {
 };
 
 }  // namespace
+
+const std::string& AlikeKeys::of(const kernel::Product& p) {
+  ExactKey key;
+  key.add(p);
+  auto [it, fresh] = known_.try_emplace(std::move(key.text));
+  if (fresh) it->second = Keys(symbols_).of(p);
+  return it->second;
+}
+
+const std::string& AlikeKeys::of(const kernel::Sum& s) {
+  ExactKey key;
+  key.add(s);
+  key.text += 's';
+  auto [it, fresh] = known_.try_emplace(std::move(key.text));
+  if (fresh) it->second = Keys(symbols_).of(s);
+  return it->second;
+}
 
 std::string exact_key(const std::vector<kernel::Fact>& facts) {
   ExactKey key;

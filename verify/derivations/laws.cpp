@@ -279,7 +279,7 @@ std::optional<std::string> StepSearch::together(const kernel::Context& here,
       if (is(a, Fn::Exp)) {
         const auto &x = a.argument->products, &y = b.argument->products;
         fits = x.size() == 1 && y.size() == 1 && x[0].coefficient != y[0].coefficient &&
-               (key_of(symbols_, x[0]) == key_of(symbols_, y[0]) || read_alike(here, x[0], y[0]));
+               (alike_.of(x[0]) == alike_.of(y[0]) || read_alike(here, x[0], y[0]));
       }
       if (fits) return "law both N " + at + "," + std::to_string(j) + "\n";
     }
@@ -308,7 +308,7 @@ std::optional<std::string> StepSearch::cancel(const kernel::Context& here,
     size_t t = 0;
     std::string best;
     for (size_t k = 0; k < x.products.size(); ++k) {
-      std::string key = key_of(symbols_, x.products[k]);
+      std::string key = alike_.of(x.products[k]);
       if (!best.empty() && key <= best) continue;
       best = key;
       t = k;
@@ -370,11 +370,11 @@ std::optional<std::string> StepSearch::cancel_term(const kernel::Context& here,
   if (term.bound.empty()) {
     Parts parts;
     for (const kernel::Atom& a : term.atoms) {
-      const std::string key = key_of(symbols_, kernel::sum_of(a));
+      const std::string key = alike_.of(kernel::sum_of(a));
       size_t k = 0;
       while (k < p.atoms.size() &&
              (k == r || !alike(a, p.atoms[k]) || std::ranges::count(parts.atoms, k) > 0 ||
-              key_of(symbols_, kernel::sum_of(p.atoms[k])) != key))
+              alike_.of(kernel::sum_of(p.atoms[k])) != key))
         ++k;
       if (k == p.atoms.size()) return std::nullopt;
       parts.atoms.push_back(k);

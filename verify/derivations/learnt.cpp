@@ -203,7 +203,7 @@ bool StepSearch::learn_bounds(Goal& goal, std::string& text) {
   for (const Found& f : factors_within(symbols_, goal)) {
     bool fits = is(f.atom, Fn::Sigmoid) || is(f.atom, Fn::Tanh) || is(f.atom, Fn::Erf) ||
                 is(f.atom, Fn::Exp);
-    if (!f.closed || !fits || !seen.insert(key_of(symbols_, kernel::sum_of(f.atom))).second)
+    if (!f.closed || !fits || !seen.insert(alike_.of(kernel::sum_of(f.atom))).second)
       continue;
     bool known = std::any_of(
         goal.context().known.begin(), goal.context().known.end(), [&](const kernel::Known& k) {
@@ -223,7 +223,7 @@ bool StepSearch::learn_orders(Goal& goal, std::string& text) {
   auto consider = [&](const std::string& path, const kernel::Atom& a) {
     bool fits =
         a.kind == kernel::Atom::Apply && facts(static_cast<Fn>(a.head)).increasing && !jumps(a);
-    if (fits && seen.insert(key_of(symbols_, kernel::sum_of(a))).second) all.emplace_back(path, a);
+    if (fits && seen.insert(alike_.of(kernel::sum_of(a))).second) all.emplace_back(path, a);
   };
   for (const Found& f : factors_within(symbols_, goal))
     if (f.closed) consider(f.path, f.atom);
@@ -246,7 +246,7 @@ bool StepSearch::learn_orders(Goal& goal, std::string& text) {
 bool StepSearch::learn_squares(Goal& goal, std::string& text) {
   bool changed = false;
   std::set<std::string> seen;
-  for (const kernel::Known& k : goal.context().known) seen.insert(key_of(symbols_, k.sum));
+  for (const kernel::Known& k : goal.context().known) seen.insert(alike_.of(k.sum));
   const std::map<size_t, kernel::Product> all = goal.products();
   for (const auto& [n, p] : all) {
     bool maximum = any_factor({{p}}, [](auto& a) { return a.kind == kernel::Atom::Max; });
@@ -255,7 +255,7 @@ bool StepSearch::learn_squares(Goal& goal, std::string& text) {
       const std::string path = std::to_string(n) + "." + std::to_string(i);
       auto consider = [&](const std::string& at, const kernel::Sum& s) {
         Signs signs = sign_of(symbols_, goal.context().known, s);
-        if (signs == kernel::kAnySign || !seen.insert(key_of(symbols_, s)).second) return;
+        if (signs == kernel::kAnySign || !seen.insert(alike_.of(s)).second) return;
         changed = tried(goal, "infer " + at + "\nend\n", text) || changed;
       };
       consider(path, kernel::sum_of(p.atoms[i]));

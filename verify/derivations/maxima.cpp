@@ -88,7 +88,7 @@ std::vector<StepSearch::Maximum> StepSearch::maxima_of(const Goal& goal) {
   std::vector<Maximum> all;
   std::set<std::string> seen;
   auto consider = [&](const std::string& path, const kernel::Atom& a) {
-    if (a.kind == kernel::Atom::Max && seen.insert(key_of(symbols_, kernel::sum_of(a))).second)
+    if (a.kind == kernel::Atom::Max && seen.insert(alike_.of(kernel::sum_of(a))).second)
       all.push_back({path, a, {}});
   };
   for (const Found& f : factors_within(symbols_, goal))
@@ -100,7 +100,7 @@ std::vector<StepSearch::Maximum> StepSearch::maxima_of(const Goal& goal) {
       if (k.signs != kernel::kZero || k.sum.products.empty() ||
           k.sum.products[0].atoms.size() != 1 || !same(k.sum.products[0].atoms[0], m.atom))
         continue;
-      for (const auto& at : attained_[key_of(symbols_, kernel::sum_of(m.atom))])
+      for (const auto& at : attained_[alike_.of(kernel::sum_of(m.atom))])
         if (!at.empty() && mentions(symbols_, k.sum, at[0])) m.at = at;
     }
   return all;
@@ -119,7 +119,7 @@ bool StepSearch::attain(Goal& goal, Maximum& m, std::string& text) {
   if (!reached(goal.context(), m.atom, draft) || !tried(goal, draft.text("attain"), text))
     return false;
   for (const std::string& name : names) m.at.push_back(*symbols_.find(name));
-  attained_[key_of(symbols_, kernel::sum_of(m.atom))].push_back(m.at);
+  attained_[alike_.of(kernel::sum_of(m.atom))].push_back(m.at);
   return true;
 }
 

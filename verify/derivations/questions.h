@@ -7,6 +7,7 @@
 
 #include "ir/algebra/symbolic.h"
 #include "verify/arithmetic/solver.h"
+#include "verify/derivations/keys.h"
 #include "verify/kernel/term.h"
 #include "verify/kernel/translation.h"
 
@@ -17,7 +18,7 @@ namespace regraft::verify {
 class Questions {
  public:
   Questions(kernel::Translation& translation, SymbolPool& pool, ArithmeticSolver& solver)
-      : translation_(translation), pool_(pool), solver_(solver) {}
+      : translation_(translation), pool_(pool), solver_(solver), alike_(symbols()) {}
 
   /// The facts cannot all hold.
   std::optional<std::string> refuted(const std::vector<kernel::Fact>& facts);
@@ -39,6 +40,8 @@ class Questions {
   Sum sum(const kernel::Sum& s);
   kernel::Poly kernel_poly(const Poly& p) { return translation_.of(p); }
   kernel::Symbols& symbols() { return translation_.symbols(); }
+  /// Which products read the same.
+  AlikeKeys& alike() { return alike_; }
   /// Where a certificate was not found for what the solver says.
   const std::string& missed() const { return missed_; }
 
@@ -47,6 +50,7 @@ class Questions {
   kernel::Translation& translation_;
   SymbolPool& pool_;
   ArithmeticSolver& solver_;
+  AlikeKeys alike_;
   std::map<kernel::Symbol, Var> known_;
   size_t leaves_ = 0;
   std::string missed_;

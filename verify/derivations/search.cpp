@@ -331,7 +331,7 @@ bool StepSearch::pair_one(Goal& goal, std::string& text) {
     for (const auto& [n, p] : goal.products())
       for (auto it = goal.products().upper_bound(n); it != goal.products().end(); ++it) {
         if (((p.coefficient + it->second.coefficient).n == 0) != opposite) continue;
-        if (!opposite && key_of(symbols_, p) != key_of(symbols_, it->second)) continue;
+        if (!opposite && alike_.of(p) != alike_.of(it->second)) continue;
         if (auto line = pair(goal, n, it->first)) {
           apply(goal, *line, text);
           return true;

@@ -35,7 +35,7 @@ class StepSearch {
   using Facts = std::vector<kernel::Fact>;
   /// At most so many steps and attempts to pair.
   StepSearch(Questions& questions, int steps)
-      : questions_(questions), symbols_(questions.symbols()), left_(steps) {}
+      : questions_(questions), symbols_(questions.symbols()), alike_(questions.alike()), left_(steps) {}
 
   /// Steps, with "end", that show the sum to be 0 in the context.
   std::optional<std::string> zero(const kernel::Context& context, const kernel::Sum& sum);
@@ -137,6 +137,7 @@ class StepSearch {
 
   Questions& questions_;
   kernel::Symbols& symbols_;
+  AlikeKeys& alike_;
   std::string stuck_;
   std::unordered_map<std::string, Line> remembered_;
   std::map<std::string, std::vector<std::vector<kernel::Symbol>>> attained_;  ///< where, by key

@@ -186,7 +186,7 @@ bool StepSearch::multiplied(Goal& goal, std::string& text) {
     for (const auto& [k, p] : g.products()) {
       std::map<std::string, size_t> here;
       for (const kernel::Atom& a : p.atoms)
-        if (is(a, Fn::Recip)) ++here[key_of(symbols_, kernel::sum_of(a))];
+        if (is(a, Fn::Recip)) ++here[alike_.of(kernel::sum_of(a))];
       for (const auto& [key, n] : here) powers[key] = std::max(powers[key], n);
     }
     size_t all = 0;
