@@ -1,6 +1,7 @@
 #include "verify/derivations/elaborate.h"
 
 #include <algorithm>
+#include <set>
 
 #include "verify/derivations/pairing.h"
 #include "verify/derivations/transfer.h"
@@ -146,19 +147,19 @@ class Search {
         questions_(translation_, instance.lhs.pool(), solver_) {}
 
   /// Another proof as it stands, or made to fit.
-  std::optional<std::string> known(const OtherProofs& others) {
+  std::optional<Shown> known(const OtherProofs& others) {
     std::vector<const Shown*> alike;
     const std::string outline = outline_of(claim_);
     for (const Shown& other : others.found())
       if (other.outline == outline) alike.push_back(&other);
     for (const Shown* other : alike)
-      if (refusal(other->derivation).empty()) return other->derivation;
+      if (refusal(other->derivation).empty()) return shown(other->derivation, other->search);
     if (alike.empty()) return std::nullopt;
     constexpr size_t kMostTried = 6;
     const auto sizes = Elaborator(questions_, kMostSteps).sizes(claim_);
-    for (size_t k = 0; k < std::min(alike.size(), kMostTried); ++k)
-      if (auto text = transferred(*alike[k], claim_, sizes, questions_))
-        if (refusal(*text).empty()) return text;
+    for (const Shown* other : likeliest(alike, kMostTried))
+      if (auto text = transferred(*other, claim_, sizes, questions_))
+        if (refusal(*text).empty()) return shown(*std::move(text), other->search);
     return std::nullopt;
   }
   Elaboration search(size_t missed) {
@@ -171,13 +172,32 @@ class Search {
     return why.empty() ? r : Elaboration{{}, "the kernel refuses: " + why};
   }
   /// To be kept.
-  Shown shown(std::string derivation) const {
-    return {std::move(derivation), outline_of(claim_),
+  Shown shown(std::string derivation, size_t search) const {
+    return {std::move(derivation),
+            outline_of(claim_),
+            search,
+            pieces_of(fresh_, claim_),
             std::make_shared<const kernel::Symbols>(fresh_),
             std::make_shared<const kernel::Claim>(claim_)};
   }
 
  private:
+  /// The last one of those that a search led to, for each; what fits best first.
+  std::vector<const Shown*> likeliest(const std::vector<const Shown*>& all, size_t most) const {
+    const std::vector<std::string> pieces = pieces_of(fresh_, claim_);
+    std::set<size_t> searches;
+    std::vector<std::pair<size_t, size_t>> order;  // strangers, place
+    for (size_t k = 0; k < all.size(); ++k) {
+      if (!searches.insert(all[k]->search).second) continue;
+      order.emplace_back(strangers(*all[k], fresh_, claim_, pieces), k);
+      if (order.back().first == 0) break;
+    }
+    std::ranges::sort(order);
+    std::vector<const Shown*> chosen;
+    for (size_t k = 0; k < std::min(order.size(), most); ++k)
+      chosen.push_back(all[order[k].second]);
+    return chosen;
+  }
   std::string refusal(const std::string& derivation) const {
     return why_refused(fresh_, claim_, derivation);
   }
@@ -195,13 +215,14 @@ Elaboration find(const RuleInstance& instance, OtherProofs& others, const Stop* 
   if (!others.found().empty()) {
     Search search(instance, stop);
     if (auto known = search.known(others)) {
-      others.add(search.shown(*known));
-      return {*std::move(known), {}};
+      Elaboration r{known->derivation, {}};
+      others.add(*std::move(known));
+      return r;
     }
   }
   Search search(instance, stop);
   Elaboration r = search.search(others.missed());
-  if (r.derivation) others.add(search.shown(*r.derivation));
+  if (r.derivation) others.add(search.shown(*r.derivation, others.next_search()));
   return r;
 }
 

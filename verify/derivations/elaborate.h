@@ -27,13 +27,15 @@ class OtherProofs {
   /// Derivations that differ, the last one that was of use first.
   const std::vector<Shown>& found() const { return found_; }
   size_t missed() const { return missed_; }
+  /// The number of another search that found one.
+  size_t next_search() { return searches_++; }
   /// It was of use, or is new.
   void add(Shown shown);
   void miss() { ++missed_; }
 
  private:
   std::vector<Shown> found_;
-  size_t missed_ = 0;
+  size_t missed_ = 0, searches_ = 0;
 };
 
 /// Deterministic; the work is bounded, and less after proofs that were missed. May make symbols in

@@ -88,7 +88,6 @@ class Keys {
   int next_ = 0;
 };
 
-
 /// Writes what it is given one after the other, each with what says where it ends.
 class ExactKey {
  public:

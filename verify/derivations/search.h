@@ -35,7 +35,10 @@ class StepSearch {
   using Facts = std::vector<kernel::Fact>;
   /// At most so many steps and attempts to pair.
   StepSearch(Questions& questions, int steps)
-      : questions_(questions), symbols_(questions.symbols()), alike_(questions.alike()), left_(steps) {}
+      : questions_(questions),
+        symbols_(questions.symbols()),
+        alike_(questions.alike()),
+        left_(steps) {}
 
   /// Steps, with "end", that show the sum to be 0 in the context.
   std::optional<std::string> zero(const kernel::Context& context, const kernel::Sum& sum);

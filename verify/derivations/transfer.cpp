@@ -71,7 +71,7 @@ class Certificate {
   /// What the words of a step are: n a fact, p a polynomial, l a number, s a summand.
   static std::string_view kinds_of(std::string_view step) {
     static const std::map<std::string_view, std::string_view> kKinds{
-        {"lin", "s"},    {"times", "np"},   {"both", "nn"},     {"least", "p"}, {"quotient", "pn"},
+        {"lin", "s"},     {"times", "np"},    {"both", "nn"},   {"least", "p"},  {"quotient", "pn"},
         {"lookup", "pn"}, {"entry", "plnnn"}, {"same", "ppnn"}, {"either", "p"}, {"cases", "n"}};
     auto it = kKinds.find(step);
     return it == kKinds.end() ? "l" : it->second;
@@ -217,6 +217,24 @@ std::string translated(const Shown& shown, const kernel::Claim& claim,
 }
 
 }  // namespace
+
+std::vector<std::string> pieces_of(const kernel::Symbols& symbols, const kernel::Claim& claim) {
+  std::vector<std::string> all;
+  for (const kernel::OutputClaim& o : claim.outputs) {
+    for (const Fact& f : o.given) all.push_back(kernel::text(symbols, f));
+    for (const auto* side : {&o.left, &o.right})
+      for (const kernel::Product& p : side->sum.products) all.push_back(kernel::text(symbols, p));
+  }
+  return all;
+}
+
+size_t strangers(const Shown& shown, const kernel::Symbols& symbols, const kernel::Claim& claim,
+                 const std::vector<std::string>& pieces) {
+  const Renaming names = names_of(*shown.symbols, *shown.claim, symbols, claim);
+  return static_cast<size_t>(std::ranges::count_if(shown.pieces, [&](const std::string& piece) {
+    return std::ranges::find(pieces, renamed(piece, names)) == pieces.end();
+  }));
+}
 
 std::optional<std::string> transferred(const Shown& shown, const kernel::Claim& claim,
                                        const std::vector<std::string>& sizes,

@@ -11,16 +11,23 @@ namespace regraft::verify {
 /// A claim that has a derivation.
 struct Shown {
   std::string derivation, outline;
+  size_t search = 0;                ///< which one found it, or what it was made of
+  std::vector<std::string> pieces;  ///< the claim's facts and products, as texts
   std::shared_ptr<const kernel::Symbols> symbols;
   std::shared_ptr<const kernel::Claim> claim;
 };
+
+std::vector<std::string> pieces_of(const kernel::Symbols& symbols, const kernel::Claim& claim);
+/// How many pieces of what is shown the other claim, with these pieces, does not have: a guess at
+/// how well the derivation fits.
+size_t strangers(const Shown& shown, const kernel::Symbols& symbols, const kernel::Claim& claim,
+                 const std::vector<std::string>& pieces);
 
 /// The steps of the derivation for another claim, in the symbols of `questions`: what stands at the
 /// same places of the two claims gets the same name, facts get their numbers, and certificates that
 /// do not fit are looked for anew. `sizes`: for each output its lines that say which sizes are
 /// equal. The kernel accepted each step of what comes out.
 std::optional<std::string> transferred(const Shown& shown, const kernel::Claim& claim,
-                                       const std::vector<std::string>& sizes,
-                                       Questions& questions);
+                                       const std::vector<std::string>& sizes, Questions& questions);
 
 }  // namespace regraft::verify
