@@ -24,6 +24,7 @@ std::vector<Grammar> einsum_themes();     ///< einsum as products, transposes an
 std::vector<Grammar> runtime_themes();    ///< operators of onnxruntime, tables
 std::vector<Grammar>
 activation_themes();                  ///< activations by their parts, powers, quantised numbers
+std::vector<Grammar> idle_themes();   ///< calls that do nothing
 std::vector<Grammar> place_themes();  ///< repeats, slices, pads, gathers, reductions in turn
 std::vector<Grammar> image_themes();  ///< convolutions as products, blocks of pixels, windows
 

@@ -79,6 +79,7 @@ std::span<const OpSet> op_sets() {
       {"einsum", einsum_themes()},
       {"runtime", runtime_themes()},
       {"activations", activation_themes()},
+      {"idle", idle_themes()},
       {"places", place_themes()},
       {"images", image_themes()},
       {"laws", law_themes()},

@@ -3,7 +3,7 @@
 namespace regraft::gen {
 namespace {
 
-/// What changes nothing, or leaves nothing of its operand, at each rank.
+/// Arithmetic that changes nothing, or leaves nothing of its operand, at each rank.
 Grammar neutral_grammar() {
   return {
       "neutral",
@@ -49,38 +49,62 @@ Grammar neutral_grammar() {
        {"div", "", {"abc@y", "abc@y"}},
        {"div", "", {"abcd@i", "abcd@i"}},
        {"power", "exponent=0", {"ab@x"}},
-       {"power", "exponent=0", {"abc@y"}},
+       {"power", "exponent=0", {"abc@y"}}},
+      0,
+      true};
+}
+
+/// Calls that do nothing, at each rank.
+Grammar idle_grammar() {
+  return {
+      "idle",
+      {{"t", {3}}, {"x", {2, 3}}, {"y", {2, 3, 4}}, {"i", {2, 3, 4, 5}}, {"z", {2, 3, 4, 5, 2}}},
+      {{"transpose", "perm=0", {"a@t"}},
        {"transpose", "perm=0,1", {"ab@x"}},
        {"transpose", "perm=0,1,2", {"abc@y"}},
        {"transpose", "perm=0,1,2,3", {"abcd@i"}},
+       {"transpose", "perm=0,1,2,3,4", {"abcde@z"}},
+       {"reshape", "shape~3", {"a@t"}},
        {"reshape", "shape~2,3", {"ab@x"}},
        {"reshape", "shape~2,3,4", {"abc@y"}},
        {"reshape", "shape~2,3,4,5", {"abcd@i"}},
+       {"reshape", "shape~2,3,4,5,2", {"abcde@z"}},
        {"expand", "shape~3", {"a@t"}},
        {"expand", "shape~2,3", {"ab@x"}},
        {"expand", "shape~2,3,4", {"abc@y"}},
        {"expand", "shape~2,3,4,5", {"abcd@i"}},
+       {"expand", "shape~2,3,4,5,2", {"abcde@z"}},
        {"tile", "repeats=1", {"a@t"}},
        {"tile", "repeats=1,1", {"ab@x"}},
        {"tile", "repeats=1,1,1", {"abc@y"}},
        {"tile", "repeats=1,1,1,1", {"abcd@i"}},
+       {"tile", "repeats=1,1,1,1,1", {"abcde@z"}},
        {"slice", "begins=0 sizes~3", {"a@t"}},
        {"slice", "begins=0,0 sizes~2,3", {"ab@x"}},
        {"slice", "begins=0,0,0 sizes~2,3,4", {"abc@y"}},
        {"slice", "begins=0,0,0,0 sizes~2,3,4,5", {"abcd@i"}},
+       {"slice", "begins=0,0,0,0,0 sizes~2,3,4,5,2", {"abcde@z"}},
        {"pad", "pads=0,0", {"a@t"}},
        {"pad", "pads=0,0,0,0", {"ab@x"}},
        {"pad", "pads=0,0,0,0,0,0", {"abc@y"}},
        {"pad", "pads=0,0,0,0,0,0,0,0", {"abcd@i"}},
+       {"pad", "pads=0,0,0,0,0,0,0,0,0,0", {"abcde@z"}},
        {"concat", "axis=0", {"a@t"}},
        {"concat", "axis=0", {"ab@x"}},
        {"concat", "axis=1", {"ab@x"}},
        {"concat", "axis=1", {"abc@y"}},
        {"concat", "axis=2", {"abc@y"}},
        {"concat", "axis=1", {"abcd@i"}},
+       {"split", "axis=0 sizes~3", {"a@t"}},
+       {"split", "axis=0 sizes~2", {"ab@x"}},
+       {"split", "axis=1 sizes~3", {"ab@x"}},
+       {"split", "axis=1 sizes~3", {"abc@y"}},
+       {"split", "axis=2 sizes~4", {"abc@y"}},
+       {"split", "axis=1 sizes~3", {"abcd@i"}},
        {"concat", "axis=-1", {"abc@y"}},
        {"resize-nearest", "factors=1,1", {"abcd@i"}},
        {"avgpool", "kernel=1,1", {"abcd@i"}},
+       {"avgpool", "kernel=1,1 include_pad=1", {"abcd@i"}},
        {"maxpool", "kernel=1,1", {"abcd@i"}}},
       0,
       true};
@@ -283,6 +307,8 @@ Grammar product_form_grammar() {
 }
 
 }  // namespace
+
+std::vector<Grammar> idle_themes() { return {idle_grammar()}; }
 
 std::vector<Grammar> place_themes() {
   return {neutral_grammar(),
