@@ -91,6 +91,31 @@ class Simplify(command_line.CommandLine):
         self.assertEqual(self.kinds(out), ["Relu"])
         self.assert_same(path, out, [(2, 3)])
 
+    def test_calls_that_do_nothing_vanish(self):
+        whole = [ints("zero", [0]), ints("eight", [8]), ints("second", [1]), ints("none", [0] * 8),
+                 ints("once", [1] * 4), ints("same", [1, 8, 1, 1])]
+        calls = [node("Slice", ["r", "zero", "eight", "second"], ["y"]),
+                 node("Pad", ["r", "none"], ["y"]), node("Tile", ["r", "once"], ["y"]),
+                 node("Expand", ["r", "same"], ["y"]), node("Split", ["r"], ["y"], axis=1),
+                 node("Transpose", ["r"], ["y"], perm=[0, 1, 2, 3]),
+                 node("MaxPool", ["r"], ["y"], kernel_shape=[1, 1]),
+                 node("AveragePool", ["r"], ["y"], kernel_shape=[1, 1])]
+        for call in calls:
+            with self.subTest(call.op_type):
+                dims = ["batch", 8, 6, 5]
+                path = self.model([node("Relu", ["x"], ["r"]), call, node("Tanh", ["y"], ["z"])],
+                                  [("x", dims)], [("z", dims)], whole)
+                out, _ = self.simplified(path)
+                self.assertEqual(self.kinds(out), ["Relu", "Tanh"])
+                self.assert_same(path, out, [(2, 8, 6, 5)])
+
+    def test_a_slice_of_a_part_stays(self):
+        path = self.model([node("Slice", ["x", "zero", "seven", "second"], ["y"])],
+                          [("x", [2, 8])], [("y", [2, 7])],
+                          [ints("zero", [0]), ints("seven", [7]), ints("second", [1])])
+        out, _ = self.simplified(path)
+        self.assertEqual(self.kinds(out), ["Slice"])
+
     def test_constants_are_initialisers_and_equal_ones_are_one(self):
         weight = np.random.default_rng(2).normal(size=(32, 32)).astype(np.float32)
         same = [numpy_helper.from_array(weight, name) for name in ("w", "w2")]
