@@ -133,5 +133,24 @@ class Derivations(Pages):
                             "the first is named")
 
 
+class Large(Pages):
+    def test_release_files_are_proved_as_they_say(self):
+        files = sorted((ROOT / "substitutions/release").glob("*.rules.gz"))
+        self.assertGreater(len(files), 0)
+        for rules in files:
+            with self.subTest(file=rules.name):
+                report = pathlib.Path(self.folder, "report.json")
+                regraft("check", rules, "--derivations", str(rules).replace(".rules.gz", ".derivations.gz"),
+                        "-q", "--json", report)
+                replayed = {r["name"]: r for r in json.loads(report.read_text())["rules"]}
+                lines = [line for line in gzip.decompress(rules.read_bytes()).decode().splitlines()
+                         if not line.startswith("#")]
+                self.assertEqual(len(replayed), len(lines))
+                for line in lines:
+                    whole = replayed[line.split()[0]]["accepted"] == replayed[line.split()[0]]["proofs"]
+                    self.assertEqual("proved:all-sizes" in line, whole, line)
+                    self.assertIn("proved:all-sizes" if whole else "proved:", line)
+
+
 if __name__ == "__main__":
     command_line.main()
