@@ -90,6 +90,7 @@ int run_eval(const EvalFlags& flags) {
         evaluate_model(line.substr(0, a), line.substr(a + 1, b - a - 1), line.substr(b + 1));
     fmt::print(results(), "{}\n", status ? *status : "error " + one_line(status.error().message));
     std::fflush(results());
+    if (Stop::was_interrupted()) return kInterrupted;
   }
   return kDone;
 }
