@@ -187,16 +187,17 @@ class Size(Limits):
 
 
 class Time(Limits):
-    """Beside the time asked for, reading and writing the model may take what they take."""
+    """Beside the time asked for, reading, pricing, checking and writing the model may take what they take:
+    it is brought into the form of a file three times, to be counted and to be written."""
 
     def assert_in_time(self, path, seconds, *more):
         """Others at work on the machine only make a run longer, so the best of three counts."""
-        more_slack = 1 + float(os.environ.get("REGRAFT_SLACK", "2"))
+        more_slack = 1 + float(os.environ.get("REGRAFT_SLACK", "4"))
         over = []
         for _ in range(3):
             again = self.run_regraft("roundtrip", path, self.folder / "again.onnx")
             run, report = self.optimize(path, "--time", seconds, *more)
-            over.append(run.seconds - seconds - more_slack - 3 * again.seconds)
+            over.append(run.seconds - seconds - more_slack - 5 * again.seconds)
             if over[-1] < 0:
                 return report
         self.fail(f"over the limit by {over} s\n{run.stdout}")
