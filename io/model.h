@@ -66,6 +66,27 @@ void silence_parser();
 /// number nor a symbol.
 Result<Imported> model_of(Graph g, Opset opset);
 
+struct Summary;
+
+/// A graph that was made from `original.graph`, in the form in which it is written; data stays
+/// where it is. Nodes that no rewrite touched leave as they came in. Both arguments must outlive
+/// this.
+class Exported {
+ public:
+  /// An Error when a call has no form at the model's opset.
+  static Result<Exported> of(const Imported& original, const Graph& optimised);
+  Exported(Exported&&) noexcept;
+  Exported& operator=(Exported&&) noexcept;
+  ~Exported();
+  Summary summary();
+
+ private:
+  friend class ModelOutput;
+  struct State;
+  explicit Exported(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
 struct SaveOptions {
   /// Above this size of the file, tensors move to a data file beside it (protobuf's own limit).
   int64_t inline_limit = (int64_t{1} << 31) - 1;
@@ -80,8 +101,8 @@ class ModelOutput {
   ModelOutput(ModelOutput&&) noexcept;
   ModelOutput& operator=(ModelOutput&&) noexcept;
   ~ModelOutput();
-  /// Writes `optimised`, a graph that was made from `original.graph`. Nodes that no rewrite touched
-  /// leave as they came in. An Error when a call has no form at the model's opset.
+  Status write(Exported model, const SaveOptions& options = {});
+  /// The same of `optimised`.
   Status write(const Imported& original, const Graph& optimised, const SaveOptions& options = {});
   /// Writes the file that the model was read from, byte for byte. REQUIRES: can_copy(original). An
   /// Error when it has another size by now.

@@ -66,9 +66,14 @@ bool is_copy(const Outcome& o) {
 
 /// All of it, or nothing: the model last, as what else there is speaks of it.
 Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& imported,
-             const rewrite::RuleIndex& rules, const Outcome& o) {
-  RETURN_IF_ERROR(is_copy(o) ? outputs.model.copy(imported)
-                             : outputs.model.write(o.bodies.base, o.choice.graph));
+             const rewrite::RuleIndex& rules, const Outcome& o,
+             std::optional<io::Exported> exported) {
+  if (is_copy(o))
+    RETURN_IF_ERROR(outputs.model.copy(imported));
+  else if (exported)
+    RETURN_IF_ERROR(outputs.model.write(*std::move(exported)));
+  else
+    RETURN_IF_ERROR(outputs.model.write(o.bodies.base, o.choice.graph));
   if (!flags.certificate.empty()) {
     ASSIGN_OR_RETURN(auto c, certify::make_certificate(
                                  imported, o.bodies.base, o.choice.graph, rules,
@@ -144,16 +149,22 @@ std::optional<int> check_result(const OptimizeFlags& flags, const io::Imported& 
   return std::nullopt;
 }
 
-/// The result is no larger than allowed, or is the original.
-void fit_result(const OptimizeFlags& flags, const io::Imported& imported, Outcome& o) {
+/// The result is no larger than allowed, or is the original. The result as it is to be written, if
+/// that is known.
+std::optional<io::Exported> fit_result(const OptimizeFlags& flags, const io::Imported& imported,
+                                       Outcome& o) {
   int64_t most = most_bytes(flags, o.before);
-  o.after = is_copy(o) ? o.before : io::summarise(o.bodies.base, o.choice.graph);
-  if (o.after.bytes <= most || is_copy(o)) return;
+  o.after = o.before;
+  if (is_copy(o)) return std::nullopt;
+  auto made = io::Exported::of(o.bodies.base, o.choice.graph);
+  o.after = made ? made->summary() : io::summarise(o.bodies.base, o.choice.graph);
+  if (o.after.bytes <= most) return made ? std::optional(*std::move(made)) : std::nullopt;
   discard(o, imported,
           fmt::format("the result has {}, more than the {} allowed (--max-size)",
                       human_bytes(static_cast<double>(o.after.bytes)),
                       human_bytes(static_cast<double>(most))));
   o.after = o.before;
+  return std::nullopt;
 }
 
 rewrite::SearchOptions search_options(const OptimizeFlags& flags, Opset opset) {
@@ -288,7 +299,7 @@ int run_optimize(const OptimizeFlags& flags) {
       tell("warning: this processor was not probed: " + probed.error().message);
   if (auto ended = search(flags, *imported, *rules, o, stop)) return *ended;
   if (auto ended = check_result(flags, *imported, o, stop)) return *ended;
-  fit_result(flags, *imported, o);
+  std::optional<io::Exported> exported = fit_result(flags, *imported, o);
   if (auto ended = passes(flags, *imported, *rules, o, stop)) return *ended;
   if (!flags.common.json.empty() || !flags.page.empty() || flags.explain) {
     auto traced = trace(o.bodies.base.graph, *rules, o.choice,
@@ -302,7 +313,8 @@ int run_optimize(const OptimizeFlags& flags) {
     print(o);
     if (o.explanation) fmt::print(results(), "{}", to_text(*o.explanation, width_of_text()));
   }
-  if (auto s = write(*outputs, flags, *imported, *rules, o); !s) return bad_input(s.error());
+  if (auto s = write(*outputs, flags, *imported, *rules, o, std::move(exported)); !s)
+    return bad_input(s.error());
   if (flags.common.verbosity == Verbosity::Normal)
     fmt::print(results(), "wrote {}\n", printable(flags.out));
   return kDone;

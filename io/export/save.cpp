@@ -248,6 +248,35 @@ Summary summarise_graph(const Model& model, const Graph& g) {
 
 }  // namespace
 
+struct Exported::State {
+  const Imported& original;
+  Draft draft;
+};
+
+Exported::Exported(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Exported::Exported(Exported&&) noexcept = default;
+Exported& Exported::operator=(Exported&&) noexcept = default;
+Exported::~Exported() = default;
+
+Result<Exported> Exported::of(const Imported& original, const Graph& optimised) {
+  ASSIGN_OR_RETURN(Draft draft, export_graph(original, optimised));
+  return Exported(std::make_unique<State>(State{original, std::move(draft)}));
+}
+
+Summary Exported::summary() {
+  const Model& model = *state_->original.model;
+  Draft& draft = state_->draft;
+  Summary s;
+  for (const auto& node : draft.proto.graph().node()) {
+    ++s.operators[type_name(node)];
+    s.parameters += elements(node);
+  }
+  for (const auto& t : draft.proto.graph().initializer()) s.parameters += elements(t);
+  s.bytes = inline_size(draft) + external_size(draft, model.folder);
+  s.opset = model.opset;
+  return s;
+}
+
 struct ModelOutput::State {
   OutputFile file;
   std::optional<DataFile> data;
@@ -267,11 +296,17 @@ Result<ModelOutput> ModelOutput::open(const std::string& path) {
 
 Status ModelOutput::write(const Imported& original, const Graph& optimised,
                           const SaveOptions& options) {
+  auto made = Exported::of(original, optimised);
+  if (!made) return error(state_->file.path() + ": " + made.error().message);
+  return write(*std::move(made), options);
+}
+
+Status ModelOutput::write(Exported made, const SaveOptions& options) {
   State& s = *state_;
+  const Imported& original = made.state_->original;
   const Model& model = *original.model;
+  Draft* draft = &made.state_->draft;
   auto prefixed = [&](const Error& e) { return error(s.file.path() + ": " + e.message); };
-  auto draft = export_graph(original, optimised);
-  if (!draft) return prefixed(draft.error());
   bool too_large = inline_size(*draft) > std::min(options.inline_limit, kProtobufLimit);
   if (identity_of(model.name) != identity_of(s.file.path()))
     for (std::string& file : data_files(original)) s.keep.insert(std::move(file));
@@ -369,34 +404,23 @@ Result<std::string> serialise(const Imported& original, const Graph& optimised) 
 }
 
 Summary summarise(const Imported& original, const Graph& optimised) {
-  const Model& model = *original.model;
-  auto draft = export_graph(original, optimised);
-  Summary s;
-  if (draft) {
-    for (const auto& node : draft->proto.graph().node()) {
-      ++s.operators[type_name(node)];
-      s.parameters += elements(node);
-    }
-    for (const auto& t : draft->proto.graph().initializer()) s.parameters += elements(t);
-    s.bytes = inline_size(*draft) + external_size(*draft, model.folder);
-  } else {
-    s = summarise_graph(model, optimised);
-  }
-  s.opset = model.opset;
+  if (auto made = Exported::of(original, optimised)) return made->summary();
+  Summary s = summarise_graph(*original.model, optimised);
+  s.opset = original.model->opset;
   return s;
 }
 
 Summary summarise(const Imported& original) {
   const Model& model = *original.model;
-  Summary s = summarise(original, original.graph);
-  s.operators.clear();
-  s.parameters = 0;
+  bool one_file = !model.external && model.file_bytes > 0;
+  Summary s;
+  s.opset = model.opset;
+  s.bytes = one_file ? model.file_bytes : summarise(original, original.graph).bytes;
   for (const auto& node : model.nodes) {
     ++s.operators[type_name(*node)];
     s.parameters += elements(*node);
   }
   for (const auto& t : model.initialisers) s.parameters += elements(*t);
-  if (!model.external && model.file_bytes > 0) s.bytes = model.file_bytes;
   return s;
 }
 

@@ -325,11 +325,12 @@ Types slice(const OnnxNode& n, SymbolPool& pool) {
   bool all = !axes && (n.opset < 10 ? !n.has("axes") : n.inputs.size() < 4 || !n.inputs[3].present);
   for (size_t d = 0; out.shape && d < out.shape->size(); ++d) {
     Poly& size = (*out.shape)[d];
-    auto place = all ? std::optional(d) : std::nullopt;  // in the lists of starts and ends
+    size_t place = d;  // in the lists of starts and ends
+    bool listed = all;
     for (size_t k = 0; axes && k < axes->size(); ++k)
-      if (axis_of((*axes)[k], out.shape->size()) == d) place = k;
-    if (!all && axes && !place) continue;
-    auto count = place ? sliced(n, *place, size) : std::nullopt;
+      if (axis_of((*axes)[k], out.shape->size()) == d) place = k, listed = true;
+    if (!all && axes && !listed) continue;
+    auto count = listed ? sliced(n, place, size) : std::nullopt;
     size = count ? Poly(*count) : unknown(pool);
   }
   return {out};

@@ -197,7 +197,7 @@ class Time(Limits):
         for _ in range(3):
             again = self.run_regraft("roundtrip", path, self.folder / "again.onnx")
             run, report = self.optimize(path, "--time", seconds, *more)
-            over.append(run.seconds - seconds - more_slack - 5 * again.seconds)
+            over.append(run.seconds - seconds - more_slack - 4 * again.seconds)
             if over[-1] < 0:
                 return report
         self.fail(f"over the limit by {over} s\n{run.stdout}")
