@@ -24,12 +24,12 @@ struct AtSignature {
 class FamilyJudge {
  public:
   FamilyJudge(const VerifyOptions& options, const Stop* stop, MemberLists& members,
-              const JudgeMember& judge, const ProveMember& replays)
+              const JudgeMember& judge, const MemberDerivations& derivations)
       : options_(options),
         stop_(stop),
         members_(members),
         judge_(judge),
-        replays_(replays),
+        derivations_(derivations),
         prover_(limits_for(options.effort), stop) {}
 
   AtSignature at(const Rule& directed, const Signature& signature) {
@@ -88,7 +88,11 @@ class FamilyJudge {
     if (!instance) return refused(m, instance.error().message, r);
     if (number >= kJudgedFully && number % kJudgedEvery != 0) {
       ++counters_.instances;
-      bool proved = replays_(m.rule, *instance) || is_for_all_sizes(prover_.prove(*instance).kind);
+      bool proved = derivations_.accepts(m.rule, *instance);
+      if (!proved && is_for_all_sizes(prover_.prove(*instance).kind)) {
+        derivations_.derive(m.rule, *instance);
+        proved = true;
+      }
       counters_.proofs += proved;
       if (proved) return true;
     }
@@ -117,7 +121,7 @@ class FamilyJudge {
   const Stop* stop_;
   MemberLists& members_;
   const JudgeMember& judge_;
-  const ProveMember& replays_;
+  const MemberDerivations& derivations_;
   SymbolicProver prover_;
   VerifyCounters counters_;
 };
@@ -199,8 +203,9 @@ class Judgement {
 }  // namespace
 
 Finding judge_family(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
-                     MemberLists& members, const JudgeMember& judge, const ProveMember& replays) {
-  FamilyJudge family(options, stop, members, judge, replays);
+                     MemberLists& members, const JudgeMember& judge,
+                     const MemberDerivations& derivations) {
+  FamilyJudge family(options, stop, members, judge, derivations);
   Finding f = Judgement(candidate, family).run();
   f.counters = family.counters();
   return f;

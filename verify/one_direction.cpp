@@ -16,6 +16,7 @@ constexpr size_t kFieldTrials = 10;
 constexpr size_t kLargerTrials = 35;  // of what was not proved
 constexpr int64_t kLargerSpread = 6;
 constexpr uint64_t kDoubtfulRounds = 4;
+constexpr size_t kDerivedAndTried = 4;        // that the kernel accepts, and numbers are tried
 constexpr int64_t kConfirmElements = 300;     // that the second prover looks at after a proof
 constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
 constexpr size_t kUnknownBeforeGivingUp = 4;
@@ -44,10 +45,10 @@ class RuleVerifier {
  public:
   /// `values` may be nullptr; else it gets what is proved.
   RuleVerifier(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
-               Replayer& replayer, ValueProofs* values)
+               Deriver& deriver, ValueProofs* values)
       : options_(options),
         stop_(stop),
-        replayer_(replayer),
+        deriver_(deriver),
         values_(values),
         symbolic_(limits_for(options.effort), stop) {
     out_.rule = candidate;
@@ -92,15 +93,17 @@ class RuleVerifier {
     return r;
   }
 
-  bool replayed(const Candidate& c) {
-    return options_.assume == Assume::LeftSide &&
-           replayer_.accepts(out_.rule, c.signature, c.instance);
+  bool may_derive() const { return options_.kernel && options_.assume == Assume::LeftSide; }
+  bool derived(const Candidate& c) {
+    return may_derive() && deriver_.accepts(out_.rule, c.signature, c.instance);
   }
 
-  /// A derivation at hand, numbers, then the proof for all sizes, then the second prover.
+  /// A derivation at hand or of another proof, numbers, then the proof for all sizes, then the
+  /// second prover.
   void judge(const Candidate& c) {
     ++out_.counters.instances;
-    const bool at_hand = replayed(c);
+    const bool at_hand = derived(c);
+    if (at_hand && derived_++ >= kDerivedAndTried) return take_proof(c);
     if (!at_hand && holds_as_before(c)) return take_proof(c);
     std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
     NumericCheck numbers =
@@ -137,6 +140,7 @@ class RuleVerifier {
     ++out_.counters.proofs;
     proved_.push_back(c);
     if (values_) values_->add(out_.rule, c);
+    if (may_derive()) deriver_.derive(out_.rule, c.signature, c.instance);
   }
 
   /// What was not proved is tried at more and larger sizes; longer where something says that it is
@@ -199,13 +203,13 @@ class RuleVerifier {
 
   const VerifyOptions& options_;
   const Stop* stop_;
-  Replayer& replayer_;
+  Deriver& deriver_;
   ValueProofs* values_;
   SymbolicProver symbolic_;
   Finding out_;
   std::vector<Candidate> proved_;
   std::vector<Signature> bounded_;
-  size_t refuted_ = 0, unknown_ = 0;
+  size_t refuted_ = 0, unknown_ = 0, derived_ = 0;
   bool tested_ = false;
   std::string reason_, shapes_;
 };
@@ -223,8 +227,8 @@ std::string ValueProofs::key(const Rule& rule, const Candidate& c) {
 }
 
 Finding judge_as_given(const Rule& rule, const VerifyOptions& options, const Stop* stop,
-                       Replayer& replayer, ValueProofs* values) {
-  return RuleVerifier(rule, options, stop, replayer, values).run(rule.domain);
+                       Deriver& deriver, ValueProofs* values) {
+  return RuleVerifier(rule, options, stop, deriver, values).run(rule.domain);
 }
 
 std::string text_of_conditions(const Rule& rule, const Rule& before) {

@@ -21,10 +21,10 @@ class ValueProofs {
   std::set<std::string> known_;
 };
 
-/// The rule as it is, whether or not it is reversible. What the replayer accepts needs no proof.
+/// The rule as it is, whether or not it is reversible. What the deriver accepts needs no prover.
 /// `values` may be nullptr; else it is used, and gets what is proved.
 Finding judge_as_given(const Rule& rule, const VerifyOptions& options, const Stop* stop,
-                       Replayer& replayer, ValueProofs* values = nullptr);
+                       Deriver& deriver, ValueProofs* values = nullptr);
 
 /// What was added to the conditions of another rule: "v.2=w.2".
 std::string text_of_conditions(const Rule& rule, const Rule& before);

@@ -58,14 +58,14 @@ bool improves(const Rule& narrowed, const Rule& plain) {
 
 /// One direction of a rule; where it does not hold and that is wanted, under a condition.
 Finding judge_directed(const Rule& rule, const VerifyOptions& options, const Stop* stop,
-                       Replayer& replayer, ValueProofs* values = nullptr) {
-  Finding plain = judge_as_given(rule, options, stop, replayer, values);
+                       Deriver& deriver, ValueProofs* values = nullptr) {
+  Finding plain = judge_as_given(rule, options, stop, deriver, values);
   bool wanted = options.conditions == Conditions::Found && plain.counterexample.has_value();
   if (!wanted) return plain;
   for (const Signature& s : for_conditions(rule, plain)) {
     auto narrowed = with_condition(rule, s, options, stop);
     if (!narrowed) continue;
-    Finding f = judge_as_given(*narrowed, options, stop, replayer, values);
+    Finding f = judge_as_given(*narrowed, options, stop, deriver, values);
     if (!improves(f.rule, plain.rule)) continue;
     add_counters(f.counters, plain.counters);
     f.counterexample = std::move(plain.counterexample);
@@ -89,9 +89,8 @@ Finding& better(Finding& forward, Finding& backward) {
 /// Judges a rule in both directions.
 class BothWays {
  public:
-  BothWays(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
-           Replayer& replayer)
-      : options_(options), stop_(stop), replayer_(replayer), candidate_(candidate) {}
+  BothWays(const Rule& candidate, const VerifyOptions& options, const Stop* stop, Deriver& deriver)
+      : options_(options), stop_(stop), deriver_(deriver), candidate_(candidate) {}
 
   Finding run() {
     std::vector<Rule> wanted = directions(candidate_);
@@ -116,7 +115,7 @@ class BothWays {
   Finding judged(const Rule& rule, Domains domains) {
     VerifyOptions o = options_;
     o.domains = domains;
-    Finding j = judge_directed(rule, o, stop_, replayer_, &values_);
+    Finding j = judge_directed(rule, o, stop_, deriver_, &values_);
     add_counters(out_.counters, j.counters);
     return j;
   }
@@ -149,14 +148,14 @@ class BothWays {
 
   const VerifyOptions& options_;
   const Stop* stop_;
-  Replayer& replayer_;
+  Deriver& deriver_;
   const Rule& candidate_;
   ValueProofs values_;
   Finding out_;
 };
 
 Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
-                   MemberLists& members, Replayer& replayer) {
+                   MemberLists& members, Deriver& deriver) {
   if (Status s = validate(candidate); !s) {
     Finding j;
     j.rule = candidate;
@@ -169,23 +168,24 @@ Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const St
   if (is_family(candidate)) {
     o.domains = Domains::Given;
     o.conditions = Conditions::AsGiven;
-    return judge_family(
-        candidate, o, stop, members,
-        [&](const Rule& member) { return judge_as_given(member, o, stop, replayer); },
-        [&](const Rule& member, const RuleInstance& instance) {
-          return o.assume == Assume::LeftSide &&
-                 replayer.accepts(member, member.domain[0], instance);
-        });
+    const bool derives = o.kernel && o.assume == Assume::LeftSide;
+    MemberDerivations derivations;
+    derivations.accepts = [&](const Rule& member, const RuleInstance& instance) {
+      return derives && deriver.accepts(member, member.domain[0], instance);
+    };
+    derivations.derive = [&](const Rule& member, const RuleInstance& instance) {
+      if (derives) deriver.derive(member, member.domain[0], instance);
+    };
+    auto judge = [&](const Rule& member) { return judge_as_given(member, o, stop, deriver); };
+    return judge_family(candidate, o, stop, members, judge, derivations);
   }
-  return candidate.both ? BothWays(candidate, o, stop, replayer).run()
-                        : judge_directed(candidate, o, stop, replayer);
+  return candidate.both ? BothWays(candidate, o, stop, deriver).run()
+                        : judge_directed(candidate, o, stop, deriver);
 }
 
 /// What the provers say is for all sizes is so by the kernel if it accepts every proof.
-void ask_kernel(Finding& f, const Answers& known, MemberLists& members, const Stop* stop) {
-  const double start = thread_seconds();
-  DerivedRule derived = derive_rule(f.rule, known, members, stop);
-  f.counters.deriving = thread_seconds() - start;
+void ask_kernel(Finding& f, Deriver& deriver, MemberLists& members) {
+  DerivedRule derived = deriver.whole(f.rule, members);
   f.counters.kernel_proofs = derived.proofs;
   f.counters.kernel_checked = derived.proofs - derived.prover_only.size();
   f.prover_only = std::move(derived.prover_only);
@@ -198,12 +198,13 @@ void ask_kernel(Finding& f, const Answers& known, MemberLists& members, const St
 Finding examine(const Rule& candidate, const VerifyOptions& options, const Stop* stop) {
   double start = thread_seconds();
   MemberLists members;
-  Replayer replayer(candidate, must_end(stop) ? nullptr : options.derivations, members);
-  Finding f = judge_rule(candidate, options, stop, members, replayer);
-  for (const auto& [key, derivation] : replayer.answers())
-    f.counters.replayed += derivation.has_value();
-  if (is_for_all_sizes(f.rule.verdict.kind) && options.assume == Assume::LeftSide)
-    ask_kernel(f, replayer.answers(), members, stop);
+  const bool at_hand = options.kernel && !must_end(stop);
+  Deriver deriver(candidate, at_hand ? options.derivations : nullptr, members, stop);
+  Finding f = judge_rule(candidate, options, stop, members, deriver);
+  if (is_for_all_sizes(f.rule.verdict.kind) && options.assume == Assume::LeftSide && options.kernel)
+    ask_kernel(f, deriver, members);
+  f.counters.replayed = deriver.replayed();
+  f.counters.deriving = deriver.seconds();
   f.milliseconds = 1e3 * (thread_seconds() - start);
   if (is_proved(f.rule)) f.numerics = judge_numerics(f.rule, options.seed);
   f.rule.numerics = f.numerics.forward;

@@ -40,6 +40,7 @@ struct VerifyOptions {
   Conditions conditions = Conditions::AsGiven;
   /// Tried before the prover, which is asked where the kernel refuses them; nullptr: none.
   const DerivationBook* derivations = nullptr;
+  bool kernel = true;  ///< false: no derivations are looked for; all is proved:solver
   Verbosity verbosity = Verbosity::Normal;
 };
 
@@ -55,9 +56,9 @@ struct VerifyCounters {
   uint64_t proofs = 0;          ///< of them, proved for all sizes
   uint64_t kernel_proofs = 0;   ///< of the rules proved for all sizes: proofs there are to check,
   uint64_t kernel_checked = 0;  ///< and those of which the kernel accepted a derivation
-  double deriving = 0;          ///< seconds of CPU that looking for these and checking them took
-  uint64_t replayed = 0;        ///< of the instances proved, by a derivation that was at hand
-  uint64_t disagreements = 0;   ///< proofs that the second prover did not confirm
+  double deriving = 0;    ///< seconds of CPU that fitting these, looking for and checking them took
+  uint64_t replayed = 0;  ///< of the instances proved, by a derivation that was at hand
+  uint64_t disagreements = 0;  ///< proofs that the second prover did not confirm
   /// Directions of proved rules, by what they do in floating point.
   std::map<Numerics, uint64_t> numerics;
   OracleStats solver;

@@ -66,6 +66,40 @@ TEST(Derivations, OfTrueRules) {
   }
 }
 
+/// What shows one member of a family shows the others in other words: axes and names differ.
+TEST(Derivations, OfOneMemberFitTheOthers) {
+  auto rule = parse_rule(
+      "r (mul ?x (concat ?y ?z axis=?axis)) => (concat (mul ?x ?y) (mul ?x ?z) axis=?axis)  "
+      "for x:- y:.. z:..");
+  ASSERT_TRUE(rule) << rule.error().message;
+  OtherProofs others;
+  size_t members = 0, fit = 0;
+  for (const Member& m : some_members(*rule, 12)) {
+    auto instance = instance_at(m.rule, m.rule.domain[0], Assume::LeftSide);
+    ASSERT_TRUE(instance) << to_string(m);
+    ++members;
+    auto known = fitted(*instance, others);
+    fit += known.has_value();
+    if (!known) known = searched(*instance, others).derivation;
+    ASSERT_TRUE(known) << to_string(m);
+    EXPECT_EQ(why_refused(*instance_at(m.rule, m.rule.domain[0], Assume::LeftSide), *known), "");
+  }
+  EXPECT_GE(members, 6u);
+  EXPECT_GE(fit + 2, members);
+}
+
+/// A true rule's derivation is offered for a false one of the same outline.
+TEST(Derivations, OfATrueRuleFitNoFalseOne) {
+  OtherProofs others;
+  ASSERT_TRUE(
+      elaborate(instance_of("a (sub (add ?x ?y) ?y) => ?x  for x:nn y:nn"), others).derivation);
+  for (const char* text : {"b (sub (add ?x ?y) ?x) => ?x  for x:nn y:nn",
+                           "c (sub (add ?x ?y) ?y) => ?x  for x:nn y:1n"}) {
+    const bool holds = std::string_view(text)[0] == 'c';
+    EXPECT_EQ(fitted(instance_of(text), others).has_value(), holds) << text;
+  }
+}
+
 TEST(Derivations, NoneOfFalseRules) {
   std::filesystem::path folder = std::filesystem::path(root()) / "tests/data/rules/invalid";
   int asked = 0, number = 0;

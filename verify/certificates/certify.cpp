@@ -17,13 +17,10 @@ namespace {
 
 constexpr int kMostCases = 400;
 constexpr int kMostBounded = 30;      // cases in which bounds of quotients are looked for
+constexpr int kMostBounds = 60;       // that are looked for
 constexpr int kMostRounds = 2;        // in which bounds and products help each other
 constexpr size_t kMostProducts = 60;  // that are added at once
 constexpr size_t kMostFactors = 4;    // of which the signs are told apart
-
-/// How hard to look: with the facts as they are; with what equalities express replaced first; with
-/// products of symbols too that did not occur so far.
-enum class Effort : uint8_t { Plain, Settled, Wide };
 
 class Search {
  public:
@@ -121,6 +118,7 @@ class Search {
       for (int64_t sign : {1, -1})
         for (int64_t least : {1, 0, -1, -2}) {
           Poly p = Poly(sign) * Poly::symbol(q) - Poly(least);
+          if (++bounds_ > kMostBounds) return;
           auto found = steps_.show_from(known, p, rows, {{*positive}});
           if (!found) continue;
           known.shown.push_back(*found);
@@ -262,14 +260,15 @@ class Search {
   size_t most_factors_ = 1;
   std::vector<std::pair<Monomial, Product>> multipliers_;
   bool products_ = false;  ///< facts of cases are multiplied as well
-  int cases_ = 0;
+  int cases_ = 0, bounds_ = 0;
 };
 
 }  // namespace
 
 std::optional<std::string> find_certificate(kernel::Symbols& symbols,
-                                            const std::vector<Fact>& facts) {
+                                            const std::vector<Fact>& facts, Effort most) {
   for (Effort e : {Effort::Plain, Effort::Settled, Effort::Wide}) try {
+      if (e > most) break;
       if (auto found = Search(symbols, facts).run(e)) return found;
     } catch (const kernel::Refused&) {
       continue;  // numbers too large that way

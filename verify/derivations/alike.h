@@ -11,6 +11,10 @@ namespace regraft::verify {
 /// two differ in that, a derivation of one is none of the other.
 std::string outline_of(const kernel::Claim& claim);
 
+/// How its products are built, up to the names of symbols: claims of the same structure most often
+/// have derivations alike.
+std::string structure_of(const kernel::Symbols& symbols, const kernel::Claim& claim);
+
 /// Names of one claim's symbols, where those at the same places of the other one have others.
 using Renaming = std::map<std::string, std::string, std::less<>>;
 Renaming names_of(const kernel::Symbols& from, const kernel::Claim& a, const kernel::Symbols& to,

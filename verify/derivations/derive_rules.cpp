@@ -1,54 +1,15 @@
 #include "verify/derivations/derive_rules.h"
 
+#include "base/resources.h"
 #include "verify/arithmetic/budget.h"
-#include "verify/derivations/elaborate.h"
 #include "verify/replay/proofs.h"
 
 namespace regraft::verify {
-namespace {
-
-/// From what is known, or with the rule's other proofs at hand.
-Elaboration derive(const ProofPlace& place, const std::string& key, const Answers& known,
-                   OtherProofs& others, const Stop* stop) {
-  if (auto it = known.find(key); it != known.end()) return {it->second, "none was found before"};
-  auto instance = instance_at(place.rule, place.signature, Assume::LeftSide);
-  if (!instance) return {std::nullopt, instance.error().message};
-  return elaborate(*instance, others, stop);
-}
-
-}  // namespace
 
 DerivedRule derive_rule(const Rule& rule, const Answers& known, const Stop* stop) {
   MemberLists members;
-  return derive_rule(rule, known, members, stop);
-}
-
-DerivedRule derive_rule(const Rule& rule, const Answers& known, MemberLists& members,
-                        const Stop* stop) {
-  DerivedRule r;
-  r.derivations = {rule, content_digest(rule), {}, {}, 0};
-  OtherProofs others;
-  for_each_proof(rule, members, [&](const ProofPlace& place) {
-    ++r.proofs;
-    std::string key;
-    Elaboration e;
-    if (!must_end(stop)) {
-      key = proof_key(place.rule, place.signature);
-      e = derive(place, key, known, others, stop);
-    }
-    if (!e.derivation && must_end(stop)) {  // before or within the search
-      r.prover_only.emplace_back(place.name, stop->reason());
-      return true;
-    }
-    r.answers.emplace(std::move(key), e.derivation);
-    if (e.derivation) {
-      r.derivations.by_name.emplace(place.name, *std::move(e.derivation));
-    } else {
-      r.derivations.none.insert(place.name);
-      r.prover_only.emplace_back(place.name, e.missing);
-    }
-    return true;
-  });
+  DerivedRule r = Deriver(known, stop).whole(rule, members);
+  r.derivations.digest = content_digest(rule);
   return r;
 }
 
@@ -63,7 +24,9 @@ std::vector<DerivedRule> derive_rules(std::span<const Rule> rules, const Answers
   return r;
 }
 
-Replayer::Replayer(const Rule& candidate, const DerivationBook* book, MemberLists& members) {
+Deriver::Deriver(const Rule& candidate, const DerivationBook* book, MemberLists& members,
+                 const Stop* stop)
+    : stop_(stop) {
   const RuleDerivations* found = book ? book->find(content_digest(candidate)) : nullptr;
   if (!found) return;
   for_each_proof(found->rule, members, [&](const ProofPlace& place) {
@@ -76,14 +39,79 @@ Replayer::Replayer(const Rule& candidate, const DerivationBook* book, MemberList
   });
 }
 
-bool Replayer::accepts(const Rule& directed, const Signature& signature,
-                       const RuleInstance& instance) {
-  if (given_.empty()) return false;
-  std::string key = proof_key(directed, signature);
-  auto it = given_.find(key);
-  if (it == given_.end() || !refusal(instance, *it->second).empty()) return false;
-  answers_.emplace(std::move(key), *it->second);
-  return true;
+bool Deriver::accepts(const Rule& directed, const Signature& signature,
+                      const RuleInstance& instance) {
+  if (given_.empty() && others_.found().empty()) return false;
+  const std::string key = proof_key(directed, signature);
+  if (auto it = answers_.find(key); it != answers_.end()) return it->second.has_value();
+  if (auto it = given_.find(key); it != given_.end() && refusal(instance, *it->second).empty()) {
+    answers_.emplace(key, *it->second);
+    ++replayed_;
+    return true;
+  }
+  const double start = thread_seconds();
+  auto derivation = fitted(instance, others_, stop_);
+  if (derivation)
+    answers_.emplace(key, *std::move(derivation));
+  else
+    not_fitted_ = key;
+  seconds_ += thread_seconds() - start;
+  return derivation.has_value();
+}
+
+void Deriver::derive(const Rule& directed, const Signature& signature,
+                     const RuleInstance& instance) {
+  const std::string key = proof_key(directed, signature);
+  if (!answers_.contains(key)) search(key, instance);
+}
+
+void Deriver::search(const std::string& key, const RuleInstance& instance) {
+  const double start = thread_seconds();
+  Elaboration e =
+      key == not_fitted_ ? searched(instance, others_, stop_) : elaborate(instance, others_, stop_);
+  if (e.derivation || !must_end(stop_)) {
+    if (!e.derivation) missing_[key] = e.missing;
+    answers_.emplace(key, std::move(e.derivation));
+  }
+  seconds_ += thread_seconds() - start;
+}
+
+DerivedRule Deriver::whole(const Rule& rule, MemberLists& members) {
+  DerivedRule r;
+  r.derivations = {rule, {}, {}, {}, 0};
+  for_each_proof(rule, members, [&](const ProofPlace& place) {
+    ++r.proofs;
+    std::string key;
+    if (!must_end(stop_)) {
+      key = proof_key(place.rule, place.signature);
+      if (!answers_.contains(key)) {
+        auto instance = instance_at(place.rule, place.signature, Assume::LeftSide);
+        if (instance) {
+          search(key, *instance);
+        } else {
+          missing_[key] = instance.error().message;
+          answers_.emplace(key, std::nullopt);
+        }
+      }
+    }
+    auto it = answers_.find(key);
+    if (it == answers_.end()) {  // it was to end before or within the search
+      r.prover_only.emplace_back(place.name, stop_->reason());
+      return true;
+    }
+    const std::optional<std::string>& derivation = it->second;
+    r.answers.emplace(key, derivation);
+    if (derivation) {
+      r.derivations.by_name.emplace(place.name, *derivation);
+    } else {
+      auto why = missing_.find(key);
+      r.derivations.none.insert(place.name);
+      r.prover_only.emplace_back(place.name,
+                                 why == missing_.end() ? "none was found before" : why->second);
+    }
+    return true;
+  });
+  return r;
 }
 
 }  // namespace regraft::verify

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "ir/rule/family.h"
+#include "verify/derivations/elaborate.h"
 #include "verify/replay/book.h"
 
 namespace regraft::verify {
@@ -26,26 +27,41 @@ struct DerivedRule {
 /// What `known` does not have is looked for. After `stop` the proofs that were not reached count as
 /// proved by the provers alone.
 DerivedRule derive_rule(const Rule& rule, const Answers& known, const Stop* stop);
-DerivedRule derive_rule(const Rule& rule, const Answers& known, MemberLists& members,
-                        const Stop* stop);
 /// In parallel, with progress on stderr; one result for each rule. REQUIRES: the rules share no
 /// pools.
 std::vector<DerivedRule> derive_rules(std::span<const Rule> rules, const Answers& known,
                                       int threads, Verbosity verbosity, const Stop& stop);
 
-/// Derivations at hand for one rule while that is judged. Not thread-safe.
-class Replayer {
+/// Derivations of one rule's proofs while it is judged: at hand, made to fit from its other proofs,
+/// or looked for. Not thread-safe.
+class Deriver {
  public:
-  /// Those that the book has of this candidate; nullptr: there is no book. It must outlive this.
-  Replayer(const Rule& candidate, const DerivationBook* book, MemberLists& members);
-  /// There is a derivation of this proof, and the kernel accepts it.
+  /// With those that the book has of this candidate; nullptr: there is no book. It must outlive
+  /// this, as must `stop` (nullptr: never).
+  Deriver(const Rule& candidate, const DerivationBook* book, MemberLists& members,
+          const Stop* stop);
+  /// The kernel accepts a derivation at hand, or one of another proof that was made to fit.
   bool accepts(const Rule& directed, const Signature& signature, const RuleInstance& instance);
-  /// What was accepted, and the proofs of which the book says that there is none.
-  const Answers& answers() const { return answers_; }
+  /// For what the provers proved; the rule's other proofs may use it.
+  void derive(const Rule& directed, const Signature& signature, const RuleInstance& instance);
+  /// Of all proofs of the rule that it became; without the digest of its content.
+  DerivedRule whole(const Rule& rule, MemberLists& members);
+  size_t replayed() const { return replayed_; }  ///< accepted as they were at hand
+  double seconds() const { return seconds_; }    ///< of CPU, for all but those at hand
 
  private:
+  friend DerivedRule derive_rule(const Rule&, const Answers&, const Stop*);
+  Deriver(const Answers& known, const Stop* stop) : answers_(known), stop_(stop) {}
+  void search(const std::string& key, const RuleInstance& instance);
+
   std::map<std::string, const std::string*> given_;  ///< by proof_key
   Answers answers_;
+  std::map<std::string, std::string> missing_;  ///< where the searches ended, by proof_key
+  OtherProofs others_;
+  std::string not_fitted_;  ///< the last one that no other proof fits
+  const Stop* stop_;
+  size_t replayed_ = 0;
+  double seconds_ = 0;
 };
 
 }  // namespace regraft::verify

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "verify/derivations/pairing.h"
 #include "verify/derivations/transfer.h"
@@ -146,20 +147,26 @@ class Search {
         solver_(budget_),
         questions_(translation_, instance.lhs.pool(), solver_) {}
 
-  /// Another proof as it stands, or made to fit.
+  /// Another proof in other words, or made to fit: what is cheap is tried first.
   std::optional<Shown> known(const OtherProofs& others) {
-    std::vector<const Shown*> alike;
-    const std::string outline = outline_of(claim_);
-    for (const Shown& other : others.found())
-      if (other.outline == outline) alike.push_back(&other);
-    for (const Shown* other : alike)
-      if (refusal(other->derivation).empty()) return shown(other->derivation, other->search);
+    constexpr size_t kInOtherWords = 4, kLikely = 3;
+    const std::vector<const Shown*> alike = all_alike(others);
     if (alike.empty()) return std::nullopt;
-    constexpr size_t kMostTried = 6;
-    const auto sizes = Elaborator(questions_, kMostSteps).sizes(claim_);
-    for (const Shown* other : likeliest(alike, kMostTried))
-      if (auto text = transferred(*other, claim_, sizes, questions_))
+    for (const Shown* other : std::span(alike).first(std::min(alike.size(), kInOtherWords)))
+      if (auto text =
+              translated(*other, claim_, sizes_like(*other, claim_, questions_), questions_))
         if (refusal(*text).empty()) return shown(*std::move(text), other->search);
+    const std::vector<const Shown*> likely = likeliest(alike);
+    auto made_to_fit = [&](const Shown& other, const std::vector<std::string>& sizes) {
+      auto text = transferred(other, claim_, sizes, questions_);
+      return text && refusal(*text).empty() ? text : std::nullopt;
+    };
+    for (const Shown* other : std::span(likely).first(std::min(likely.size(), kLikely)))
+      if (auto text = made_to_fit(*other, sizes_like(*other, claim_, questions_)))
+        return shown(*std::move(text), other->search);
+    const auto sizes = Elaborator(questions_, kMostSteps).sizes(claim_);
+    for (const Shown* other : likely)
+      if (auto text = made_to_fit(*other, sizes)) return shown(*std::move(text), other->search);
     return std::nullopt;
   }
   Elaboration search(size_t missed) {
@@ -175,6 +182,7 @@ class Search {
   Shown shown(std::string derivation, size_t search) const {
     return {std::move(derivation),
             outline_of(claim_),
+            structure_of(fresh_, claim_),
             search,
             pieces_of(fresh_, claim_),
             std::make_shared<const kernel::Symbols>(fresh_),
@@ -182,20 +190,30 @@ class Search {
   }
 
  private:
-  /// The last one of those that a search led to, for each; what fits best first.
-  std::vector<const Shown*> likeliest(const std::vector<const Shown*>& all, size_t most) const {
+  /// Those of the same structure first, and then as they were last of use.
+  std::vector<const Shown*> all_alike(const OtherProofs& others) const {
+    const std::string outline = outline_of(claim_), structure = structure_of(fresh_, claim_);
+    std::vector<const Shown*> same, alike;
+    for (const Shown& other : others.found())
+      if (other.outline == outline) (other.structure == structure ? same : alike).push_back(&other);
+    same.insert(same.end(), alike.begin(), alike.end());
+    return same;
+  }
+  /// What fits best first; then the best of each search, as one that does not fit is much like the
+  /// others that were made of it.
+  std::vector<const Shown*> likeliest(const std::vector<const Shown*>& all) const {
+    constexpr size_t kBest = 2, kMost = 6, kLookedAt = 12;
     const std::vector<std::string> pieces = pieces_of(fresh_, claim_);
-    std::set<size_t> searches;
     std::vector<std::pair<size_t, size_t>> order;  // strangers, place
-    for (size_t k = 0; k < all.size(); ++k) {
-      if (!searches.insert(all[k]->search).second) continue;
+    for (size_t k = 0; k < std::min(all.size(), kLookedAt); ++k)
       order.emplace_back(strangers(*all[k], fresh_, claim_, pieces), k);
-      if (order.back().first == 0) break;
-    }
     std::ranges::sort(order);
+    std::set<size_t> searches;
     std::vector<const Shown*> chosen;
-    for (size_t k = 0; k < std::min(order.size(), most); ++k)
-      chosen.push_back(all[order[k].second]);
+    for (const auto& [count, k] : order) {
+      if (chosen.size() == kMost) break;
+      if (searches.insert(all[k]->search).second || chosen.size() < kBest) chosen.push_back(all[k]);
+    }
     return chosen;
   }
   std::string refusal(const std::string& derivation) const {
@@ -211,41 +229,55 @@ class Search {
   Questions questions_;
 };
 
-Elaboration find(const RuleInstance& instance, OtherProofs& others, const Stop* stop) {
-  if (!others.found().empty()) {
-    Search search(instance, stop);
-    if (auto known = search.known(others)) {
-      Elaboration r{known->derivation, {}};
-      others.add(*std::move(known));
-      return r;
-    }
+/// What the attempt says, or why it ended.
+template <class F>
+Elaboration attempt(F find) {
+  try {
+    return find();
+  } catch (const kernel::Refused& refused) {
+    return {std::nullopt, "refused: " + refused.why};
+  } catch (const OutOfBudget& e) {
+    return {std::nullopt, std::string("budget: ") + e.what};
+  } catch (const PolyOverflow&) {
+    return {std::nullopt, "integers too large"};
   }
-  Search search(instance, stop);
-  Elaboration r = search.search(others.missed());
-  if (r.derivation) others.add(search.shown(*r.derivation, others.next_search()));
-  return r;
 }
 
 }  // namespace
 
-Elaboration elaborate(const RuleInstance& instance, OtherProofs& others, const Stop* stop) {
-  Elaboration r;
-  try {
-    r = find(instance, others, stop);
-  } catch (const kernel::Refused& refused) {
-    r.missing = "refused: " + refused.why;
-  } catch (const OutOfBudget& e) {
-    r.missing = std::string("budget: ") + e.what;
-  } catch (const PolyOverflow&) {
-    r.missing = "integers too large";
-  }
+std::optional<std::string> fitted(const RuleInstance& instance, OtherProofs& others,
+                                  const Stop* stop) {
+  if (others.found().empty()) return std::nullopt;
+  return attempt([&]() -> Elaboration {
+           Search search(instance, stop);
+           auto known = search.known(others);
+           if (!known) return {};
+           Elaboration r{known->derivation, {}};
+           others.add(*std::move(known));
+           return r;
+         })
+      .derivation;
+}
+
+Elaboration searched(const RuleInstance& instance, OtherProofs& others, const Stop* stop) {
+  Elaboration r = attempt([&] {
+    Search search(instance, stop);
+    Elaboration found = search.search(others.missed());
+    if (found.derivation) others.add(search.shown(*found.derivation, others.next_search()));
+    return found;
+  });
   if (!r.derivation) others.miss();
   return r;
 }
 
+Elaboration elaborate(const RuleInstance& instance, OtherProofs& others, const Stop* stop) {
+  if (auto known = fitted(instance, others, stop)) return {std::move(known), {}};
+  return searched(instance, others, stop);
+}
+
 Elaboration elaborate(const RuleInstance& instance, const Stop* stop) {
   OtherProofs none;
-  return elaborate(instance, none, stop);
+  return searched(instance, none, stop);
 }
 
 OtherProofs::OtherProofs() = default;

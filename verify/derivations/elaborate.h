@@ -38,10 +38,15 @@ class OtherProofs {
   size_t missed_ = 0, searches_ = 0;
 };
 
-/// Deterministic; the work is bounded, and less after proofs that were missed. May make symbols in
-/// the instance's pool. The derivations of other proofs are tried before anything is looked for, as
-/// they stand and made to fit; what comes out is added. After `stop` (nullptr: never) the search
-/// ends without one.
+/// The derivation of another proof that the kernel accepts for this one, as it stands or made to
+/// fit; nullopt: none was. What comes out is added.
+std::optional<std::string> fitted(const RuleInstance& instance, OtherProofs& others,
+                                  const Stop* stop = nullptr);
+/// What comes out of a search is added. Deterministic; the work is bounded, and less after proofs
+/// that were missed. May make symbols in the instance's pool. After `stop` (nullptr: never) the
+/// search ends without one.
+Elaboration searched(const RuleInstance& instance, OtherProofs& others, const Stop* stop = nullptr);
+/// Fitted, or else searched.
 Elaboration elaborate(const RuleInstance& instance, OtherProofs& others,
                       const Stop* stop = nullptr);
 Elaboration elaborate(const RuleInstance& instance, const Stop* stop = nullptr);

@@ -117,14 +117,45 @@ std::optional<std::string> Questions::refuted(const std::vector<Fact>& facts) {
   return a.certificate;
 }
 
+std::optional<std::string> Questions::readily_refuted(const std::vector<Fact>& facts) {
+  Answer& a = answers_[exact_key(facts)];
+  if (a.certificate) return a.certificate;
+  if (!a.readily) a.readily = find_certificate(symbols(), facts, Effort::Settled);
+  return *a.readily;
+}
+
+std::optional<std::string> Questions::as_said(const std::vector<Fact>& facts, const Fact& f) const {
+  if (f.form != Fact::Zero) return std::nullopt;
+  std::vector<Fact> all;  // as certificates number them, from 1 on
+  for (const Fact& x : facts) append(all, x);
+  const kernel::Poly negative = kernel::Poly(0) - f.poly;
+  auto at = [&](Fact::Form form, const kernel::Poly& p) {
+    auto it =
+        std::ranges::find_if(all, [&](const Fact& x) { return x.form == form && x.poly == p; });
+    return it == all.end() ? std::string() : std::to_string(it - all.begin() + 1);
+  };
+  // f's negation is two cases: p - 1 is not negative, which needs -p; and -p - 1, which needs p
+  std::string above = at(Fact::NonNegative, f.poly), below = at(Fact::NonNegative, negative);
+  if (std::string same = at(Fact::Zero, f.poly); !same.empty())
+    above = same, below = "-1:" + same;
+  else if (std::string turned = at(Fact::Zero, negative); !turned.empty())
+    above = "-1:" + turned, below = turned;
+  if (above.empty() || below.empty()) return std::nullopt;
+  const std::string last = " " + std::to_string(all.size() + 2);
+  return "cases " + std::to_string(all.size() + 1) + ";lin " + below + last + ";lin " + above +
+         last;
+}
+
 std::optional<std::string> Questions::certified(std::vector<Fact> facts, const Fact& f) {
   if (kernel::plain(facts, f)) return "";
+  if (auto same = as_said(facts, f)) return same;
   facts.push_back(negated(f));
   return find_certificate(symbols(), facts);
 }
 
 std::optional<std::string> Questions::implied(const std::vector<Fact>& facts, const Fact& f) {
   if (kernel::plain(facts, f)) return "";
+  if (auto same = as_said(facts, f)) return same;
   std::vector<Fact> both = facts;
   both.push_back(negated(f));
   return refuted(both);

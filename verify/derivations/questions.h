@@ -22,10 +22,15 @@ class Questions {
 
   /// The facts cannot all hold.
   std::optional<std::string> refuted(const std::vector<kernel::Fact>& facts);
+  /// The same where that is soon found; the solver is not asked.
+  std::optional<std::string> readily_refuted(const std::vector<kernel::Fact>& facts);
   /// They imply f; a text that is empty where the kernel needs no certificate.
   std::optional<std::string> implied(const std::vector<kernel::Fact>& facts, const kernel::Fact& f);
   /// The same where that is known to be so: the solver is not asked.
   std::optional<std::string> certified(std::vector<kernel::Fact> facts, const kernel::Fact& f);
+  /// The same of an equation where the facts say as much, or that neither side is larger.
+  std::optional<std::string> as_said(const std::vector<kernel::Fact>& facts,
+                                     const kernel::Fact& f) const;
   /// Without a certificate.
   bool says_refuted(const std::vector<kernel::Fact>& facts);
   bool says_implied(const std::vector<kernel::Fact>& facts, const kernel::Fact& f);
@@ -60,6 +65,7 @@ class Questions {
     std::optional<bool> refuted = {};  ///< by the solver
     bool sought = false;               ///< a certificate
     std::optional<std::string> certificate = {};
+    std::optional<std::optional<std::string>> readily = {};  ///< what little work found
   };
   Answer& answer(const std::vector<kernel::Fact>& facts);
   std::unordered_map<std::string, Answer> answers_;

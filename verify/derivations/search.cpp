@@ -425,7 +425,10 @@ std::optional<std::string> StepSearch::find_zero(const kernel::Context& context,
   for (;;) {
     reduce(goal, text);
     if (goal.shown()) return text + "end\n";
-    if (left_ < 0 || !(divide_one(goal, text) || (quiet_ == 0 && advance(goal, text)))) break;
+    if (left_ < 0) break;
+    if (divide_one(goal, text)) continue;
+    // what misses a certificate seldom ends well, and signs take long
+    if (quiet_ > 0 || !questions_.missed().empty() || !advance(goal, text)) break;
   }
   if (stuck_.empty() && !goal.products().empty())
     stuck_ = kernel::text(symbols_, goal.products().begin()->second);

@@ -138,7 +138,7 @@ class Refitted : public kernel::Certificates {
     if (own && fits(*own, facts)) {
       one = *own;
     } else {
-      auto found = questions_.refuted(facts);
+      auto found = questions_.readily_refuted(facts);
       if (!found) throw kernel::Refused{"no certificate was found"};
       one = *std::move(found);
     }
@@ -183,40 +183,178 @@ std::string transferred_line(std::string_view line, const Renaming& names,
   return s + "\n";
 }
 
-/// The lines about each output, without those that say what is needed of sizes.
-std::vector<std::vector<std::string_view>> bodies_of(std::string_view derivation) {
-  std::vector<std::vector<std::string_view>> bodies(1);
-  bool between = false;
-  for (kernel::Lines lines(derivation); !lines.empty();) {
+/// The lines of a derivation about one output.
+struct Section {
+  std::string_view needed;  ///< empty: there is no such line
+  std::vector<std::string_view> sizes, body;
+};
+struct Sections {
+  std::string_view needed;
+  std::vector<Section> outputs;
+};
+/// What is needed of sizes begins an output's lines, and then which sizes are equal.
+Sections sections_of(std::string_view derivation, const kernel::Claim& claim) {
+  Sections all;
+  kernel::Lines lines(derivation);
+  if (!claim.needed.empty() && !lines.empty()) all.needed = lines.next();
+  while (!lines.empty()) {
     std::string_view line = lines.next();
     std::string_view name = kernel::Line(line).word();
-    if (name == "needed" || name == "size") {
-      between = !bodies.back().empty();
-      continue;
-    }
-    if (std::exchange(between, false)) bodies.emplace_back();
-    bodies.back().push_back(line);
+    const bool begins = name == "needed" || name == "size";
+    if (all.outputs.empty() || (begins && !all.outputs.back().body.empty()))
+      all.outputs.emplace_back();
+    Section& s = all.outputs.back();
+    if (name == "needed")
+      s.needed = line;
+    else
+      (name == "size" ? s.sizes : s.body).push_back(line);
   }
-  return bodies;
+  return all;
 }
 
-/// The derivation in the words of the other claim.
-std::string translated(const Shown& shown, const kernel::Claim& claim,
-                       const std::vector<std::string>& sizes, kernel::Symbols& symbols) {
+/// The line that says what is needed of sizes: certificates by the facts that they show; what has
+/// none is shown anew.
+class NeededLine {
+ public:
+  NeededLine(const Renaming& names, const kernel::Symbols& from, const Certificate& certificate)
+      : names_(names), from_(from), certificate_(certificate) {}
+
+  std::string of(const std::vector<Fact>& given, const std::vector<Fact>& needed,
+                 std::string_view line, const std::vector<Fact>& to_given,
+                 const std::vector<Fact>& to_needed, Questions& questions) const {
+    std::map<std::string, std::string> shown;
+    for (const Fact& f : needed) {
+      if (kernel::plain(given, f)) continue;
+      line.remove_prefix(std::min(line.find('|'), line.size()));
+      if (line.empty()) break;
+      line.remove_prefix(1);
+      shown.emplace(renamed(kernel::text(from_, f), names_),
+                    certificate_.of(line.substr(0, line.find('|'))));
+    }
+    std::string text = "needed";
+    for (const Fact& f : to_needed) {
+      if (kernel::plain(to_given, f)) continue;
+      auto it = shown.find(kernel::text(questions.symbols(), f));
+      std::vector<Fact> all = to_given;
+      all.push_back(negated(f));
+      text += "|" + (it == shown.end() ? questions.readily_refuted(all).value_or("") : it->second);
+    }
+    return text + "\n";
+  }
+
+ private:
+  const Renaming& names_;
+  const kernel::Symbols& from_;
+  const Certificate& certificate_;
+};
+
+/// The derivation in the words of the other claim; empty: it has other parts.
+std::string in_words_of(const kernel::Claim& claim, const Shown& shown,
+                        const std::vector<std::string>& sizes, Questions& questions) {
+  kernel::Symbols& symbols = questions.symbols();
   const Renaming names = names_of(*shown.symbols, *shown.claim, symbols, claim);
-  const auto bodies = bodies_of(shown.derivation);
-  if (bodies.size() != claim.outputs.size()) return {};
-  std::string text = claim.needed.empty() ? "" : "needed\n";
-  for (size_t k = 0; k < bodies.size(); ++k) {
+  const Sections all = sections_of(shown.derivation, *shown.claim);
+  if (all.outputs.size() != claim.outputs.size()) return {};
+  std::string text;
+  auto needed = [&](const auto& from, const auto& to, std::string_view line, const Certificate& c) {
+    if (!to.needed.empty())
+      text += NeededLine(names, *shown.symbols, c)
+                  .of(from.given, from.needed, line, to.given, to.needed, questions);
+  };
+  needed(*shown.claim, claim, all.needed,
+         Certificate(names, *shown.symbols, shown.claim->given, symbols, claim.given));
+  for (size_t k = 0; k < all.outputs.size(); ++k) {
+    const Section& section = all.outputs[k];
     const kernel::OutputClaim &from = shown.claim->outputs[k], &to = claim.outputs[k];
     const Certificate certificate(names, *shown.symbols, from.given, symbols, to.given);
-    text += (to.needed.empty() ? "" : "needed\n") + sizes[k];
-    for (std::string_view line : bodies[k]) text += transferred_line(line, names, certificate);
+    needed(from, to, section.needed, certificate);
+    text += sizes[k];
+    for (std::string_view line : section.body) text += transferred_line(line, names, certificate);
   }
   return text;
 }
 
+/// The lines that say which sizes of one output are equal.
+class SizeLines {
+ public:
+  SizeLines(const kernel::OutputClaim& output, Questions& questions)
+      : output_(output), questions_(questions) {}
+
+  /// The same as this line in other words, if it holds.
+  void add(std::string_view line, const Renaming& names, const Certificate& certificate) {
+    const size_t bar = std::min(line.find('|'), line.size());
+    const std::string words = renamed(line.substr(0, bar), names);
+    std::string own;
+    if (bar < line.size()) own = certificate.of(line.substr(bar + 1));
+    try {
+      kernel::Line said(words);
+      said.word();
+      const kernel::Poly symbol = questions_.symbols().read(said.word());
+      add(symbol, questions_.symbols().read(said.word()), own);
+    } catch (const kernel::Refused&) {  // it mentions what is not there
+    }
+  }
+  /// Positions that the facts say to be 0.
+  void add_positions() {
+    for (const Fact& f : std::vector<Fact>(output_.given))
+      for (const auto& [m, c] : f.poly.terms())
+        if (m.size() == 1 && c == 1 && questions_.symbols()[m[0]].kind == kernel::Kind::Attribute)
+          if (const kernel::Poly s = kernel::Poly::symbol(m[0]);
+              questions_.as_said(output_.given, kernel::zero(s)))
+            add(s, kernel::Poly(0), "");
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  void add(const kernel::Poly& symbol, const kernel::Poly& value, const std::string& own) {
+    const auto s = symbol_of(symbol);
+    if (!s || symbol == value) return;
+    const Fact equal = kernel::zero(symbol - value);
+    std::optional<std::string> certificate = "";
+    if (!kernel::plain(output_.given, equal)) {
+      certificate = questions_.as_said(output_.given, equal);
+      std::vector<Fact> all = output_.given;
+      all.push_back(negated(equal));
+      if (!certificate) certificate = fits(own, all) ? own : questions_.readily_refuted(all);
+    }
+    if (!certificate) return;
+    kernel::Symbols& symbols = questions_.symbols();
+    text_ += "size " + symbols.text(symbol) + " " + symbols.text(value) +
+             (certificate->empty() ? "" : "|" + *certificate) + "\n";
+    output_ = replaced(symbols, std::move(output_), *s, value);
+  }
+  bool fits(const std::string& certificate, const std::vector<Fact>& facts) {
+    try {
+      kernel::check_unsatisfiable(questions_.symbols(), facts, certificate);
+      return true;
+    } catch (const kernel::Refused&) {
+      return false;
+    }
+  }
+
+  kernel::OutputClaim output_;
+  Questions& questions_;
+  std::string text_;
+};
+
 }  // namespace
+
+std::vector<std::string> sizes_like(const Shown& shown, const kernel::Claim& claim,
+                                    Questions& questions) {
+  const Renaming names = names_of(*shown.symbols, *shown.claim, questions.symbols(), claim);
+  const Sections all = sections_of(shown.derivation, *shown.claim);
+  std::vector<std::string> texts;
+  for (size_t k = 0; k < std::min(all.outputs.size(), claim.outputs.size()); ++k) {
+    const Certificate certificate(names, *shown.symbols, shown.claim->outputs[k].given,
+                                  questions.symbols(), claim.outputs[k].given);
+    SizeLines lines(claim.outputs[k], questions);
+    for (std::string_view line : all.outputs[k].sizes) lines.add(line, names, certificate);
+    lines.add_positions();
+    texts.push_back(lines.text());
+  }
+  texts.resize(claim.outputs.size());
+  return texts;
+}
 
 std::vector<std::string> pieces_of(const kernel::Symbols& symbols, const kernel::Claim& claim) {
   std::vector<std::string> all;
@@ -236,12 +374,22 @@ size_t strangers(const Shown& shown, const kernel::Symbols& symbols, const kerne
   }));
 }
 
+std::optional<std::string> translated(const Shown& shown, const kernel::Claim& claim,
+                                      const std::vector<std::string>& sizes, Questions& questions) {
+  try {
+    std::string text = in_words_of(claim, shown, sizes, questions);
+    return text.empty() ? std::nullopt : std::optional(std::move(text));
+  } catch (const kernel::Refused&) {
+    return std::nullopt;
+  }
+}
+
 std::optional<std::string> transferred(const Shown& shown, const kernel::Claim& claim,
                                        const std::vector<std::string>& sizes,
                                        Questions& questions) {
   Refitted certificates(questions);
   try {
-    const std::string text = translated(shown, claim, sizes, questions.symbols());
+    const std::string text = in_words_of(claim, shown, sizes, questions);
     check(questions.symbols(), claim, text, &certificates);
     return certificates.written(text);
   } catch (const kernel::Refused&) {

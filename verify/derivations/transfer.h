@@ -10,7 +10,7 @@ namespace regraft::verify {
 
 /// A claim that has a derivation.
 struct Shown {
-  std::string derivation, outline;
+  std::string derivation, outline, structure;
   size_t search = 0;                ///< which one found it, or what it was made of
   std::vector<std::string> pieces;  ///< the claim's facts and products, as texts
   std::shared_ptr<const kernel::Symbols> symbols;
@@ -23,10 +23,18 @@ std::vector<std::string> pieces_of(const kernel::Symbols& symbols, const kernel:
 size_t strangers(const Shown& shown, const kernel::Symbols& symbols, const kernel::Claim& claim,
                  const std::vector<std::string>& pieces);
 
+/// For each output of the claim the lines that say which sizes are equal: those of what is shown
+/// that hold here as well, and positions that the facts say to be 0.
+std::vector<std::string> sizes_like(const Shown& shown, const kernel::Claim& claim,
+                                    Questions& questions);
 /// The steps of the derivation for another claim, in the symbols of `questions`: what stands at the
-/// same places of the two claims gets the same name, facts get their numbers, and certificates that
-/// do not fit are looked for anew. `sizes`: for each output its lines that say which sizes are
-/// equal. The kernel accepted each step of what comes out.
+/// same places of the two claims gets the same name, and facts get their numbers. Nothing is
+/// checked; nullopt: it has other parts. `sizes`: for each output its lines that say which sizes
+/// are equal.
+std::optional<std::string> translated(const Shown& shown, const kernel::Claim& claim,
+                                      const std::vector<std::string>& sizes, Questions& questions);
+/// The same where certificates that do not fit are looked for anew. The kernel accepted each step
+/// of what comes out.
 std::optional<std::string> transferred(const Shown& shown, const kernel::Claim& claim,
                                        const std::vector<std::string>& sizes, Questions& questions);
 
