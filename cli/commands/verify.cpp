@@ -232,6 +232,8 @@ Status distinct_files(const VerifyFlags& flags) {
 
 int run_verify(const VerifyFlags& flags) {
   if (auto distinct = distinct_files(flags); !distinct) return bad_input(distinct.error());
+  if (!flags.kernel && !flags.derivations.empty())
+    return bad_input(error("--derivations: not with --no-kernel"));
   if (flags.in.ends_with(".pb")) {
     if (!flags.fleet.store.empty()) return bad_input(error("--store: not for TASO's files"));
     if (!flags.derivations.empty()) return bad_input(error("--derivations: not for TASO's files"));
@@ -243,6 +245,7 @@ int run_verify(const VerifyFlags& flags) {
   options.seed = flags.common.seed;
   options.threads = thread_count(flags.common);
   options.verbosity = flags.common.verbosity;
+  options.kernel = flags.kernel;
   if (flags.find_conditions) options.conditions = verify::Conditions::Found;
   auto out = OutputFile::open(flags.out);
   if (!out) return bad_input(out.error());
@@ -252,7 +255,7 @@ int run_verify(const VerifyFlags& flags) {
   if (!derivations) return bad_input(derivations.error());
   bool alone = flags.fleet.store.empty();  // workers have no derivations at hand
   Missing missing = flags.derivations.empty() ? Missing::AsSaid : Missing::Again;
-  auto book = flags.replay && alone ? book_beside(flags.in, missing) : nullptr;
+  auto book = flags.replay && flags.kernel && alone ? book_beside(flags.in, missing) : nullptr;
   options.derivations = book.get();
   auto cache = VerdictCache::open(flags.cache, options);
   if (!cache) return bad_input(cache.error());

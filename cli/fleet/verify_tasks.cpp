@@ -20,6 +20,7 @@ std::string input_of(const Rule& rule, const verify::VerifyOptions& o) {
       .number(static_cast<uint8_t>(o.domains))
       .number(static_cast<uint8_t>(o.assume))
       .number(static_cast<uint8_t>(o.conditions))
+      .number(static_cast<uint8_t>(o.kernel))
       .number(static_cast<uint8_t>(rule.verdict.kind))
       .text(to_string(rule))
       .finish();
@@ -36,6 +37,7 @@ Result<std::string> perform_verify(std::string_view input, const Stop& stop) {
   o.domains = static_cast<verify::Domains>(in.number<uint8_t>());
   o.assume = static_cast<verify::Assume>(in.number<uint8_t>());
   o.conditions = static_cast<verify::Conditions>(in.number<uint8_t>());
+  o.kernel = in.number<uint8_t>() != 0;
   auto claimed = static_cast<VerdictKind>(in.number<uint8_t>());
   std::string text(in.text());
   if (!in.at_end()) return error("a task to verify that is none");

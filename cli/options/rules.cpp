@@ -51,6 +51,9 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
   app->add_flag_callback(
       "--no-replay", [&f] { f.replay = false; },
       "prove anew also what the derivations beside the file (F.derivations.gz) show");
+  app->add_flag_callback(
+      "--no-kernel", [&f] { f.kernel = false; },
+      "ask the provers alone: what they prove is proved:solver");
   add_fleet(*app, f.fleet);
   app->add_flag_callback(
       "--fold", [&f] { f.fold = true; },

@@ -62,6 +62,7 @@ struct VerifyFlags {
   std::string derivations;      ///< file to write, of what the kernel accepts; empty: none
   bool keep_witnesses = false;  ///< numerics are no better than the file says
   bool replay = true;           ///< the derivations beside the file are tried before the prover
+  bool kernel = true;           ///< derivations are looked for, and checked
   bool fold = false;            ///< families in place of what they say
   bool find_conditions = true;  ///< for rules that do not hold as they stand
 };

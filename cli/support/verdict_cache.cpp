@@ -35,9 +35,10 @@ std::string header_for(const verify::VerifyOptions& o) {
   if (o.derivations) derivations.text(verify::to_text(o.derivations->rules()));
   return fmt::format(
       "{}2  {}  program={}  seed={} effort={} signatures={} domains={} conditions={} "
-      "derivations={}",
+      "kernel={} derivations={}",
       kMagic, prover_name(), hex(file_digest("/proc/self/exe")), o.seed, o.effort, o.signatures,
-      static_cast<int>(o.domains), static_cast<int>(o.conditions), hex(derivations.finish()));
+      static_cast<int>(o.domains), static_cast<int>(o.conditions), o.kernel,
+      hex(derivations.finish()));
 }
 
 std::string seal(const std::string& key, const Rule& verdict) {

@@ -66,6 +66,15 @@ class Derivations(Pages):
         self.assert_exit(run, DONE)
         self.assertEqual(json.loads(pathlib.Path(again).read_text())["kernel"]["replayed"], 0)
 
+    def test_without_the_kernel_all_is_proved_by_the_provers(self):
+        again = self.path("again.json")
+        self.assert_exit(regraft("verify", self.rules, "--json", again, "--no-kernel"), DONE)
+        report = json.loads(pathlib.Path(again).read_text())
+        self.assertEqual({rule["verdict"] for rule in report["rules"]}, {"proved:solver"})
+        self.assertEqual(report["kernel"]["kernel_checked"], 0)
+        run = regraft("verify", self.rules, "--no-kernel", "--derivations", self.path("none"))
+        self.assert_refused(run, r"--derivations: not with --no-kernel")
+
     def test_a_file_that_cannot_be_read_is_named_and_counts_as_none(self):
         pathlib.Path(self.beside).write_bytes(pathlib.Path(self.beside).read_bytes()[:-9])
         run = regraft("verify", self.rules)
