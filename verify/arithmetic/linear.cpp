@@ -78,6 +78,7 @@ class Elimination {
     size_t origin;
     bool strict;
     bool tight = false;  // divided and rounded already
+    size_t lead = 0;     // columns before it are 0; of a tight row the first one that is not
   };
   int32_t* of(const Row& r) { return &cells_[r.at]; }
   const int32_t* of(const Row& r) const { return &cells_[r.at]; }
@@ -87,6 +88,8 @@ class Elimination {
   /// Divided by the greatest common divisor, rounded as integers allow.
   void tighten(Row& r) {
     if (std::exchange(r.tight, true)) return;
+    r.lead = static_cast<size_t>(std::ranges::find_if(cells(r), [](int32_t x) { return x != 0; }) -
+                                 cells(r).begin());
     int64_t g = numbers_ == Numbers::Reals ? r.k : 0;
     for (int64_t x : cells(r)) {
       if (x != 0) g = std::gcd(g, x);
@@ -108,7 +111,7 @@ class Elimination {
                             [&](const Row& a, const Row& b) { return compare(a, b) == 0; }),
                 rows_.end());
     for (size_t i = 0; i < rows_.size(); ++i) {
-      if (std::ranges::any_of(cells(rows_[i]), [](int32_t x) { return x != 0; })) continue;
+      if (rows_[i].lead < columns_) continue;
       contradiction_ = rows_[i].origin;
       if (rows_[i].k < 0 || (rows_[i].k == 0 && rows_[i].strict)) return false;
       rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -120,7 +123,15 @@ class Elimination {
   /// Of the coefficients, `sign` times those of b.
   int compare(const Row& a, const Row& b, int sign = 1) const {
     const int32_t *x = of(a), *y = of(b);
-    for (size_t i = 0; i < columns_; ++i)
+    constexpr size_t kBlock = 16;
+    size_t i = std::min(a.lead, b.lead);
+    for (; i + kBlock <= columns_; i += kBlock) {
+      uint32_t differ = 0;
+      for (size_t k = i; k < i + kBlock; ++k)
+        differ |= static_cast<uint32_t>(x[k]) - static_cast<uint32_t>(sign * y[k]);
+      if (differ != 0) break;
+    }
+    for (; i < columns_; ++i)
       if (x[i] != sign * y[i]) return x[i] < sign * y[i] ? -1 : 1;
     return 0;
   }
@@ -134,8 +145,7 @@ class Elimination {
   /// contradict each other leave a number below 0.
   bool use_equality() {
     for (const Row& r : rows_) {
-      auto first = std::ranges::find_if(cells(r), [](int32_t c) { return c != 0; });
-      if (first != cells(r).end() && *first > 0) break;  // of two opposite rows this is the second
+      if (r.lead < columns_ && of(r)[r.lead] > 0) break;  // of two opposite rows the second
       const Row* x = opposite(r);
       if (!x || x->k + r.k > 0) continue;
       if (x->k + r.k < 0 || x->strict || r.strict) {

@@ -94,7 +94,9 @@ Questions::Answer& Questions::answer(const std::vector<Fact>& facts) {
   return a;
 }
 
-bool Questions::says_refuted(const std::vector<Fact>& facts) { return *answer(facts).refuted; }
+bool Questions::says_refuted(const std::vector<Fact>& facts) {
+  return !given_up() && *answer(facts).refuted;
+}
 
 bool Questions::says_implied(const std::vector<Fact>& facts, const Fact& f) {
   if (kernel::plain(facts, f)) return true;
@@ -106,13 +108,12 @@ bool Questions::says_implied(const std::vector<Fact>& facts, const Fact& f) {
 }
 
 std::optional<std::string> Questions::refuted(const std::vector<Fact>& facts) {
+  if (given_up()) return std::nullopt;
   Answer& a = answer(facts);
   if (!*a.refuted || a.sought) return a.certificate;
   a.sought = true;
-  constexpr int kMostMisses = 3;  // a proof that needs one of these seldom ends well
-  if (misses_ >= kMostMisses) return std::nullopt;
   a.certificate = find_certificate(symbols(), facts);
-  if (!a.certificate && misses_++ == 0)
+  if (!a.certificate)
     for (const Fact& f : facts) missed_ += kernel::text(symbols(), f) + "\n";
   return a.certificate;
 }

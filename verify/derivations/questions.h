@@ -51,6 +51,8 @@ class Questions {
   const std::string& missed() const { return missed_; }
 
  private:
+  /// A certificate was missed: what needs one seldom ends well, so nothing more is looked for.
+  bool given_up() const { return !missed_.empty(); }
   Formula said(const kernel::Fact& f);
   kernel::Translation& translation_;
   SymbolPool& pool_;
@@ -59,7 +61,6 @@ class Questions {
   std::map<kernel::Symbol, Var> known_;
   size_t leaves_ = 0;
   std::string missed_;
-  int misses_ = 0;
   /// What is known of some facts together.
   struct Answer {
     std::optional<bool> refuted = {};  ///< by the solver
