@@ -66,13 +66,15 @@ class Episodes {
       offer();
       return reporter_.over();
     };
-    for (;;) {
-      reason = proposals.round(after);
+    for (size_t k = 0; k < options.efforts.size();) {
+      reason = proposals.round(options.efforts[k], after);
       reporter_.report.expanded = proposals.tried();
-      if (reason != StopReason::Exhausted || proposals.kept() == 0) return reason;
-      reason = descend();
+      if (reason != StopReason::Exhausted) return reason;
+      k = proposals.kept() > 0 ? 0 : k + 1;
+      if (proposals.kept() > 0) reason = descend();
       if (reason != StopReason::Exhausted) return reason;
     }
+    return StopReason::Exhausted;
   }
 
   StopReason sampled(uint64_t seed) {

@@ -10,12 +10,17 @@
 
 namespace regraft::rl {
 
-struct ProposalOptions {
+struct ProposalEffort {
   size_t tries = 64;           ///< first steps that are made in a round
-  size_t looked_at = 2048;     ///< matches of which places like others are told apart, in a round
   int radius = 3;              ///< of what is near a first step, in edges
   int expansions = 24;         ///< graphs that are searched on from, for each
   uint64_t candidates = 2000;  ///< successors of these
+  int followed = 0;            ///< in place of a search: steps nearby, each the most probable
+};
+struct ProposalOptions {
+  /// In turn, each until nothing pays: fewer first steps with more nearby.
+  std::vector<ProposalEffort> efforts = {{64, 3, 24, 2000, 0}, {8, 5, 0, 0, 12}};
+  size_t looked_at = 2048;  ///< matches of which places like others are told apart, in a round
 };
 
 /// Makes what a policy finds most probable, and searches near it for what follows. Moves the engine
@@ -32,7 +37,7 @@ class Proposals {
   /// Asks the policy once and tries the matches in its order; of places that are alike one stands
   /// for all, as long as it does not pay. What makes the graph cheaper stays. Why it ended;
   /// Exhausted: nothing is left to try.
-  rewrite::StopReason round(const AfterTry& after);
+  rewrite::StopReason round(const ProposalEffort& effort, const AfterTry& after);
   /// What the last round kept.
   size_t kept() const { return kept_; }
   /// First steps that were made in all rounds.
@@ -40,8 +45,9 @@ class Proposals {
 
  private:
   std::vector<int32_t> ranked();
-  uint64_t name_of(const rewrite::Match& m);
-  bool pays(int32_t number);
+  uint64_t name_of(const rewrite::Match& m, int radius);
+  bool pays(int32_t number, const ProposalEffort& effort);
+  void follow(double before, int steps);
 
   Environment& env_;
   rewrite::Engine& engine_;

@@ -31,8 +31,9 @@ struct Proposer {
 /// The moves of parts that apply where the environment is, all alike; to stop, where none does.
 ExpertSample first_steps(Environment& env, std::span<const rewrite::PayingPart> parts);
 
-/// `count` states of a model: the first as it is, the others after parts at random, of which first
-/// steps are told of the others.
+/// States of a model: as it is; up to `count` in all after parts at random, of which first steps
+/// are told of the others; and up to three times as many on the way of parts, of which the later
+/// steps are told that apply there.
 std::vector<ExpertSample> proposal_samples(Environment& env,
                                            std::span<const rewrite::PayingPart> parts, int count,
                                            Rng& rng);

@@ -90,12 +90,12 @@ TEST(Proposals, OnePlaceStandsForThoseLikeIt) {
   Stop stop;
   Proposals proposals(env, *policy, options, stop);
   auto never = [] { return std::optional<rewrite::StopReason>(); };
-  EXPECT_EQ(proposals.round(never), rewrite::StopReason::Exhausted);
+  EXPECT_EQ(proposals.round({}, never), rewrite::StopReason::Exhausted);
   EXPECT_EQ(proposals.kept(), 0U);
   EXPECT_GE(env.stop(), 60U);
   EXPECT_LT(2 * proposals.tried(), env.stop());
   uint64_t tried = proposals.tried();
-  proposals.round(never);
+  proposals.round({}, never);
   EXPECT_EQ(proposals.tried(), tried);  // all are known
 }
 
@@ -120,7 +120,9 @@ TEST(Proposer, FirstStepsAreThoseOfPartsOrToStop) {
   }
   EXPECT_NEAR(sum, 1, 1e-6);
   Rng rng(3);
-  EXPECT_EQ(proposal_samples(env, parts, 4, rng).size(), 4U);
+  size_t count = proposal_samples(env, parts, 4, rng).size();
+  EXPECT_GT(count, 4U);
+  EXPECT_LE(count, 16U);
 }
 
 Proposer trained(int threads) {
@@ -136,7 +138,7 @@ Proposer trained(int threads) {
 
 TEST(Proposer, LearnsWhereToBegin) {
   Proposer p = trained(1);
-  EXPECT_EQ(p.samples, 5U);  // where nothing pays there are no other states
+  EXPECT_GT(p.samples, 5U);
   EXPECT_LT(p.last.policy_loss, 0.5 * p.first.policy_loss);
   RuleTable table = describe(rules());
   auto policy = network_policy(p.network, table, "trained");
