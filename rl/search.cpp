@@ -7,6 +7,7 @@
 #include "rl/environment/environment.h"
 #include "rl/environment/episodes.h"
 #include "rl/network/follow.h"
+#include "rl/planner/proposals.h"
 #include "rl/planner/scheduler.h"
 
 namespace regraft::rl {
@@ -18,11 +19,10 @@ using rewrite::StopReason;
 
 namespace {
 
-constexpr std::pair<std::string_view, PolicyMode> kModes[] = {{"alone", PolicyMode::Alone},
-                                                              {"greedy", PolicyMode::Greedy},
-                                                              {"sampled", PolicyMode::Sampled},
-                                                              {"scheduled", PolicyMode::Scheduled},
-                                                              {"planned", PolicyMode::Planned}};
+constexpr std::pair<std::string_view, PolicyMode> kModes[] = {
+    {"alone", PolicyMode::Alone},     {"greedy", PolicyMode::Greedy},
+    {"sampled", PolicyMode::Sampled}, {"scheduled", PolicyMode::Scheduled},
+    {"planned", PolicyMode::Planned}, {"proposed", PolicyMode::Proposed}};
 
 constexpr int kIdle = 64;  // steps
 
@@ -33,6 +33,7 @@ class Episodes {
            const Policy& policy, PolicyMode mode, const rewrite::SearchOptions& options,
            const Stop& stop)
       : policy_(policy),
+        stop_(stop),
         environment_(g, rules, model, environment_options(g, mode, options)),
         reporter_("policy", environment_.original(), rules, options, stop, start_) {}
 
@@ -52,6 +53,28 @@ class Episodes {
     rewrite::Engine& engine = environment_.engine();
     while (engine.depth() > least_depth_) engine.undo();
     return descend();
+  }
+
+  /// Downhill, and from there what the policy proposes, in turn, until it proposes nothing that
+  /// pays.
+  StopReason proposed(const ProposalOptions& options) {
+    auto reason = descend();
+    if (reason != StopReason::Exhausted) return reason;
+    Proposals proposals(environment_, policy_, options, stop_);
+    auto after = [&] {
+      count();
+      offer();
+      return reporter_.over();
+    };
+    for (size_t k = 0; k < options.efforts.size();) {
+      reason = proposals.round(options.efforts[k], after);
+      reporter_.report.expanded = proposals.tried();
+      if (reason != StopReason::Exhausted) return reason;
+      k = proposals.kept() > 0 ? 0 : k + 1;
+      if (proposals.kept() > 0) reason = descend();
+      if (reason != StopReason::Exhausted) return reason;
+    }
+    return StopReason::Exhausted;
   }
 
   StopReason sampled(uint64_t seed) {
@@ -167,6 +190,7 @@ class Episodes {
   }
 
   const Policy& policy_;
+  const Stop& stop_;
   Reporter::Clock::time_point start_ = Reporter::Clock::now();
   Environment environment_;
   Reporter reporter_;
@@ -211,9 +235,10 @@ SearchReport PolicySearch::search(const Graph& g, const rewrite::RuleIndex& rule
                                   const cost::CostModel& model,
                                   const rewrite::SearchOptions& options, const Stop& stop) const {
   Episodes episodes(g, rules, model, *policy_, mode_, options, stop);
-  StopReason reason = mode_ == PolicyMode::Alone     ? episodes.alone()
-                      : mode_ == PolicyMode::Planned ? episodes.planned(planner_, options.seed)
-                                                     : episodes.greedy();
+  StopReason reason = mode_ == PolicyMode::Alone      ? episodes.alone()
+                      : mode_ == PolicyMode::Planned  ? episodes.planned(planner_, options.seed)
+                      : mode_ == PolicyMode::Proposed ? episodes.proposed({})
+                                                      : episodes.greedy();
   if (mode_ == PolicyMode::Sampled && reason == StopReason::Exhausted)
     reason = episodes.sampled(options.seed);
   SearchReport report = std::move(episodes).finish(reason);

@@ -11,7 +11,8 @@ enum class PolicyMode : uint8_t {
   Greedy,     ///< downhill by cost; then what is most probable, step by step, and downhill again
   Sampled,    ///< the same, then episodes of drawn actions until the budget is spent
   Scheduled,  ///< as greedy, then windows in the policy's order
-  Planned     ///< downhill, then each step planned with the engine, then windows in that order
+  Planned,    ///< downhill, then each step planned with the engine, then windows in that order
+  Proposed    ///< downhill, then what a first step proposed leads to nearby, see proposals.h
 };
 std::optional<PolicyMode> policy_mode_named(std::string_view name);
 std::vector<std::string> policy_mode_names();

@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/digest.h"
 #include "base/files/output_file.h"
 #include "base/host.h"
 #include "base/rng.h"
 #include "cli/macros/architecture.h"
 #include "cli/macros/generalise_macro.h"
 #include "cli/macros/mine.h"
+#include "cli/macros/prove_macros.h"
 #include "cli/support/commands.h"
 #include "cli/support/evidence.h"
 #include "cli/support/model_files.h"
@@ -20,8 +20,9 @@
 #include "gen/derive/derive.h"
 #include "ir/rule/text.h"
 #include "rewrite/search/greedy.h"
+#include "rl/network/network_file.h"
+#include "rl/planner/proposer.h"
 #include "substitutions/rule_db.h"
-#include "verify/verify.h"
 
 namespace regraft::cli {
 namespace {
@@ -55,22 +56,40 @@ class RuleLearner {
   }
   const LearnCounts& counts() const { return counts_; }
 
+  /// Of all parts that pay, those that are no rule as well. After run().
+  rl::Proposer proposer() const {
+    std::vector<rl::ProposalLesson> lessons;
+    for (size_t k = 0; k < models_.size(); ++k)
+      lessons.push_back({&models_[k].graph, models_[k].opset, parts_[k]});
+    rl::ProposerOptions options;
+    options.seed = flags_.common.seed;
+    options.threads = thread_count(flags_.common);
+    return rl::train_proposer(lessons, rules_, *cost_.model, options, stop_);
+  }
+
  private:
+  /// A model as the search would see it.
+  Result<Descended> descended(const std::string& file) const {
+    ASSIGN_OR_RETURN(auto imported, io::load(file));
+    return cli::descended(imported, rules_, cost_, stop_);
+  }
+
   /// Each model by itself, merged in the order of files: threads make no difference.
   Status mine(const std::vector<std::string>& files) {
     std::vector<std::optional<Result<Descended>>> read(files.size());
     std::vector<std::vector<std::pair<Rule, double>>> found(files.size());
-    std::vector<size_t> parts(files.size()), special(files.size());
+    std::vector<std::vector<rewrite::PayingPart>> parts(files.size());
+    std::vector<size_t> special(files.size());
     MineOptions options;
     options.budget = flags_.budget;
     options.seed = flags_.common.seed;
     parallel_for(files.size(), thread_count(flags_.common), [&](size_t k) {
       if (stop_.must_end()) return;
-      read[k] = descended(files[k], rules_, cost_, stop_);
+      read[k] = descended(files[k]);
       if (!*read[k]) return;
-      for (const auto& part : mined(**read[k], rules_, *cost_.model, options, stop_)) {
-        ++parts[k];
-        auto rule = generalise_macro(part.composed);
+      parts[k] = mined(**read[k], rules_, *cost_.model, options, stop_);
+      for (const auto& part : parts[k]) {
+        auto rule = part.composed ? generalise_macro(*part.composed) : std::nullopt;
         if (rule) found[k].emplace_back(renamed(*rule), part.gain);
         special[k] += !rule;
       }
@@ -88,7 +107,8 @@ class RuleLearner {
     std::map<std::string, Macro> by_key;
     for (size_t k = 0, model = 0; k < files.size(); ++k) {
       if (!read[k]) continue;
-      counts_.parts += parts[k];
+      counts_.parts += parts[k].size();
+      parts_.push_back(std::move(parts[k]));
       counts_.special += special[k];
       for (auto& [rule, gain] : found[k]) {
         Macro& m = by_key.try_emplace(canonical_key(rule), Macro{rule, {}, 0, 0}).first->second;
@@ -101,7 +121,7 @@ class RuleLearner {
       ++model;
     }
     for (auto& [key, m] : by_key) {
-      m.rule.name = "macro-" + hex(Sha256().text(key).finish()).substr(0, 10);
+      m.rule.name = macro_name(m.rule);
       macros_.push_back(std::move(m));
     }
     return {};
@@ -112,27 +132,15 @@ class RuleLearner {
     drop_followers();
     std::vector<Rule> candidates;
     for (const Macro& m : macros_) candidates.push_back(m.rule);
-    verify::VerifyOptions options;
-    options.seed = flags_.common.seed;
-    options.threads = thread_count(flags_.common);
-    options.verbosity = Verbosity::Quiet;
-    options.signatures = 12;
-    auto report = verify::verify_rules(candidates, options, stop_);
+    ProvedMacros found = prove_macros(candidates, flags_.common, stop_);
     std::vector<Macro> proved;
     for (size_t k = 0; k < macros_.size(); ++k) {
-      if (!report.places[k]) continue;
-      Rule rule = report.findings[*report.places[k]].rule;
-      if (!is_for_all_sizes(rule.verdict.kind)) {
-        ++counts_.unproved;
-        continue;
-      }
-      if (rule.numerics.kind < rewrite::usual_numerics()) {
-        ++counts_.unsafe;
-        continue;
-      }
-      macros_[k].rule = std::move(rule);
+      if (!found.rules[k]) continue;
+      macros_[k].rule = *std::move(found.rules[k]);
       proved.push_back(std::move(macros_[k]));
     }
+    counts_.unproved = found.unproved;
+    counts_.unsafe = found.unsafe;
     macros_ = std::move(proved);
     counts_.proved = macros_.size();
   }
@@ -223,7 +231,8 @@ class RuleLearner {
   const ChosenCost& cost_;
   const Stop& stop_;
   std::vector<Descended> models_;
-  std::vector<size_t> architectures_;  // of models
+  std::vector<std::vector<rewrite::PayingPart>> parts_;  // of models
+  std::vector<size_t> architectures_;                    // of models
   std::vector<Macro> macros_;
   LearnCounts counts_;
 };
@@ -244,6 +253,16 @@ void print(const LearnCounts& c, const std::vector<Rule>& rules, const std::stri
   fmt::print(results(), "{}wrote {}\n", to_string(table), out);
 }
 
+nlohmann::json to_json(const rl::Proposer& p) {
+  auto epoch = [](const rl::ExpertReport& r) {
+    return nlohmann::json{{"policy_loss", r.policy_loss}, {"agreement", r.agreement}};
+  };
+  return {{"samples", p.samples},
+          {"numbers", p.network.parameters().count()},
+          {"first_epoch", epoch(p.first)},
+          {"last_epoch", epoch(p.last)}};
+}
+
 nlohmann::json to_json(const LearnCounts& c, const std::vector<Rule>& rules) {
   nlohmann::json j = {{"models", c.models},     {"architectures", c.architectures},
                       {"parts", c.parts},       {"special", c.special},
@@ -259,15 +278,24 @@ Status learn_rules(const LearnRulesFlags& flags) {
   std::vector<NamedFile> inputs = named("a model", files);
   for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
   if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
-  RETURN_IF_ERROR(require_distinct(
-      inputs, {{"the learnt rules", flags.out}, {"the report", flags.common.json}}));
+  RETURN_IF_ERROR(require_distinct(inputs, {{"the learnt rules", flags.out},
+                                            {"the network", flags.propose},
+                                            {"the report", flags.common.json}}));
   ASSIGN_OR_RETURN(auto rules, load_rules({.files = flags.rules}));
   ASSIGN_OR_RETURN(auto cost, choose_cost(flags.cost, cost::find_runtime(kOnnxruntime)));
   ASSIGN_OR_RETURN(auto out, OutputFile::open(flags.out));
+  ASSIGN_OR_RETURN(auto network, OutputFile::open(flags.propose));
   ASSIGN_OR_RETURN(auto report, OutputFile::open(flags.common.json));
   Stop stop(flags.common.seconds, memory_limit(flags.common));
   RuleLearner learner(flags, rules, cost, stop);
   ASSIGN_OR_RETURN(auto learnt, learner.run(files));
+  nlohmann::json told = to_json(learner.counts(), learnt);
+  if (!flags.propose.empty()) {
+    const rl::Proposer proposer = learner.proposer();
+    told["proposer"] = to_json(proposer);
+    RETURN_IF_ERROR(
+        rl::write_checkpoint(network, rl::network_file(proposer.network, rl::kNetworkPolicy)));
+  }
   if (stop.must_end())
     return error("stopped before the end, nothing written; --time and --memory are the limits");
   substitutions::RuleFile file;
@@ -276,8 +304,8 @@ Status learn_rules(const LearnRulesFlags& flags) {
   file.prover = prover_name();
   file.rules = learnt;
   RETURN_IF_ERROR(substitutions::write_rules(out, file));
-  RETURN_IF_ERROR(report.write(to_text(to_json(learner.counts(), learnt), 2)));
-  RETURN_IF_ERROR(commit_all({&out, &report}));
+  RETURN_IF_ERROR(report.write(to_text(told, 2)));
+  RETURN_IF_ERROR(commit_all({&out, &network, &report}));
   if (flags.common.verbosity == Verbosity::Normal) print(learner.counts(), learnt, flags.out);
   return {};
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
@@ -35,10 +36,12 @@ Status require_distinct_files(const OptimizeFlags& flags, const io::Imported& im
   std::vector<NamedFile> inputs = named("the model's data", io::data_files(imported));
   for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
   inputs.push_back({"the policy", flags.policy});
+  inputs.push_back({"the network", flags.propose});
   if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
   std::vector<NamedFile> texts = {{"the certificate", flags.certificate},
                                   {"the report", flags.common.json},
-                                  {"the page", flags.page}};
+                                  {"the page", flags.page},
+                                  {"the macros", flags.macros}};
   std::vector<NamedFile> all = texts;
   all.push_back({"the optimised model", flags.out});
   RETURN_IF_ERROR(require_distinct(inputs, all));
@@ -48,7 +51,7 @@ Status require_distinct_files(const OptimizeFlags& flags, const io::Imported& im
 /// All that is written, opened before the work begins.
 struct Outputs {
   io::ModelOutput model;
-  OutputFile certificate, report, page;
+  OutputFile certificate, report, page, macros;
 };
 
 Result<Outputs> open_outputs(const OptimizeFlags& flags) {
@@ -56,7 +59,30 @@ Result<Outputs> open_outputs(const OptimizeFlags& flags) {
   ASSIGN_OR_RETURN(auto certificate, OutputFile::open(flags.certificate));
   ASSIGN_OR_RETURN(auto report, OutputFile::open(flags.common.json));
   ASSIGN_OR_RETURN(auto page, OutputFile::open(flags.page));
-  return Outputs{std::move(model), std::move(certificate), std::move(report), std::move(page)};
+  ASSIGN_OR_RETURN(auto macros, OutputFile::open(flags.macros));
+  return Outputs{std::move(model), std::move(certificate), std::move(report), std::move(page),
+                 std::move(macros)};
+}
+
+/// The files of rules, and that of macros where it is there.
+std::vector<std::string> files_of_rules(const OptimizeFlags& flags) {
+  std::vector<std::string> files = rule_files(flags.rules);
+  std::error_code ignored;
+  if (!flags.macros.empty() && std::filesystem::exists(flags.macros, ignored))
+    files.push_back(flags.macros);
+  return files;
+}
+
+/// The rules, and what the network proposes beside them.
+Result<rewrite::RuleIndex> with_macros(const OptimizeFlags& flags, const io::Imported& imported,
+                                       rewrite::RuleIndex rules, Outputs& outputs, Outcome& o,
+                                       const Stop& stop) {
+  if (flags.propose.empty()) return rules;
+  ASSIGN_OR_RETURN(auto kept, kept_macros(flags.macros));
+  ASSIGN_OR_RETURN(auto proposed, propose_macros(flags, imported, rules, std::move(kept), stop));
+  o.proposed = proposed.counts;
+  if (!flags.macros.empty()) RETURN_IF_ERROR(write_macros(outputs.macros, proposed.macros));
+  return std::move(proposed.rules);
 }
 
 /// Is the result the file that was read?
@@ -84,7 +110,8 @@ Status write(Outputs& outputs, const OptimizeFlags& flags, const io::Imported& i
   RETURN_IF_ERROR(outputs.report.write(to_text(report, 2)));
   if (!flags.page.empty()) RETURN_IF_ERROR(outputs.page.write(optimize_page(report, o, rules)));
   RETURN_IF_ERROR(outputs.model.sync());
-  RETURN_IF_ERROR(commit_all({&outputs.certificate, &outputs.report, &outputs.page}));
+  RETURN_IF_ERROR(
+      commit_all({&outputs.certificate, &outputs.report, &outputs.page, &outputs.macros}));
   return outputs.model.commit();
 }
 
@@ -276,8 +303,8 @@ size_t width_of_text() { return std::min<size_t>(columns(results()), 80); }
 int run_optimize(const OptimizeFlags& flags) {
   auto start = std::chrono::steady_clock::now();
   int64_t memory = memory_limit(flags.common);
-  auto rules = load_rules(
-      {flags.rules, flags.disabled, proofs_wanted(flags.proof), numerics_wanted(flags.numerics)});
+  auto rules = load_rules({files_of_rules(flags), flags.disabled, proofs_wanted(flags.proof),
+                           numerics_wanted(flags.numerics)});
   if (!rules) return bad_input(rules.error());
   auto sizes = fixed_sizes(flags.sizes);
   if (!sizes) return bad_input(sizes.error());
@@ -287,7 +314,6 @@ int run_optimize(const OptimizeFlags& flags) {
   auto outputs = open_outputs(flags);
   if (!outputs) return bad_input(outputs.error());
   Outcome o;
-  o.rules = rules->rules().size();
   o.unsafe_rules = rules->unsafe();
   o.before = io::summarise(*imported);
   if (auto s = require_readable(flags, o.before.opset); !s) return bad_input(s.error());
@@ -297,6 +323,9 @@ int run_optimize(const OptimizeFlags& flags) {
     if (auto probed = take_probe(cost::find_runtime(flags.target), stop, flags.common.verbosity);
         !probed)
       tell("warning: this processor was not probed: " + probed.error().message);
+  rules = with_macros(flags, *imported, *std::move(rules), *outputs, o, stop);
+  if (!rules) return bad_input(rules.error());
+  o.rules = rules->rules().size();
   if (auto ended = search(flags, *imported, *rules, o, stop)) return *ended;
   if (auto ended = check_result(flags, *imported, o, stop)) return *ended;
   std::optional<io::Exported> exported = fit_result(flags, *imported, o);

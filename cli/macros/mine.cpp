@@ -9,11 +9,9 @@
 
 namespace regraft::cli {
 
-Result<Descended> descended(const std::string& file, const rewrite::RuleIndex& rules,
-                            const ChosenCost& cost, const Stop& stop) {
-  ASSIGN_OR_RETURN(auto imported, io::load(file));
+Descended descended(const io::Imported& imported, const rewrite::RuleIndex& rules,
+                    const ChosenCost& cost, const Stop& stop) {
   Descended d;
-  d.file = file;
   d.opset = Opset(io::summarise(imported, imported.graph).opset.version, true);
   rewrite::SearchOptions options;
   options.opset = d.opset;

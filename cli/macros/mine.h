@@ -8,7 +8,6 @@ namespace regraft::cli {
 
 /// A model as greedy descent leaves it.
 struct Descended {
-  std::string file;
   Graph graph;
   Opset opset;
   double cost = 0;  ///< microseconds, as the search adds them up
@@ -21,9 +20,9 @@ struct MineOptions {
 };
 
 /// What `optimize` does before its search (marks fusions, selects operators, cleans up), and greedy
-/// descent. An Error names the file.
-Result<Descended> descended(const std::string& file, const rewrite::RuleIndex& rules,
-                            const ChosenCost& cost, const Stop& stop);
+/// descent.
+Descended descended(const io::Imported& imported, const rewrite::RuleIndex& rules,
+                    const ChosenCost& cost, const Stop& stop);
 
 /// From there each searcher, and the parts of its way that pay.
 std::vector<rewrite::PayingPart> mined(const Descended& model, const rewrite::RuleIndex& rules,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/macros/propose.h"
 #include "cli/measure/bodies.h"
 #include "cli/measure/choose.h"
 #include "cli/optimization/explanation.h"
@@ -21,6 +22,7 @@ struct Outcome {
   Choice choice;
   std::optional<rewrite::CheckReport> check;
   std::string discarded;                   ///< why a graph that was found is not the result
+  std::optional<ProposalCounts> proposed;  ///< macros, where a network proposes them
   size_t rules = 0, unsafe_rules = 0;      ///< directions used, and left out for their numerics
   std::map<std::string, int64_t> dynamic;  ///< see dynamic_sizes
   std::optional<Trace> trace;              ///< of the main graph, where someone wants to see it

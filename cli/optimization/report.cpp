@@ -91,6 +91,7 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                         {"improvements", improvements}}},
                       {"seconds", o.seconds},
                       {"peak_bytes", peak_bytes()}};
+  if (o.proposed) j["proposed"] = to_json(*o.proposed);
   if (o.trace) {
     j["steps"] = nlohmann::json::array();
     for (const TracedStep& step : o.trace->steps) j["steps"].push_back(to_json(step));

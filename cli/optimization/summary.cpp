@@ -100,6 +100,9 @@ void print(const Outcome& o) {
   for (const auto& [rule, n] : s.applied)
     fmt::print(results(), "applied {}x {}\n", n, printable(rule));
   print_bodies(o);
+  if (o.proposed)
+    fmt::print(results(), "macros: {} were kept, {} of {} proposed parts are new rules\n",
+               o.proposed->kept, o.proposed->proved, o.proposed->parts);
   if (c.kept)
     fmt::print(results(), "the original {}stays: {}\n", changed_bodies(o) > 0 ? "main graph " : "",
                o.discarded.empty() ? "nothing better was found" : printable(o.discarded));

@@ -69,6 +69,8 @@ void add_learn_rules(CLI::App& root, LearnRulesFlags& f, int& code) {
                   "paying: what pays on other models; frequent, random: to compare with")
       ->check(one_of({"paying", "frequent", "random"}))
       ->capture_default_str();
+  app->add_option("--propose", f.propose,
+                  "also write a network that proposes macros, for optimize --propose");
   add_common(*app, f.common);
   add_time(*app, f.common);
   add_memory(*app, f.common, kMemory);

@@ -16,6 +16,12 @@ void add_search(CLI::App& app, OptimizeFlags& f) {
   app.add_option("--policy-mode", f.policy_mode, "how to follow the policy")
       ->check(one_of(rl::policy_mode_names()))
       ->capture_default_str();
+  auto* propose = app.add_option("--propose", f.propose,
+                                 "before the search, prove compositions of rules that this network "
+                                 "(of learn-rules) proposes, and use them too");
+  app.add_option("--macros", f.macros,
+                 "file that keeps them: read if it is there, so that a later run needs no proof")
+      ->needs(propose);
   app.add_option("--alpha", f.alpha,
                  "backtracking, partial-order, beam, taso: keep graphs that cost up to alpha "
                  "times the best")

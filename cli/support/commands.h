@@ -90,6 +90,8 @@ struct OptimizeFlags {
   std::string search = "portfolio";
   std::string policy;  ///< file, for the search "policy"; empty: the shipped one
   std::string policy_mode = "scheduled";
+  std::string propose;  ///< file of a network that proposes macros; empty: none
+  std::string macros;  ///< file of those that were proved: read if it is there, and kept up to date
   std::string target = kOnnxruntime;  ///< a runtime, or kAnyRuntime
   bool portable = false;              ///< operators of the ONNX standard alone
   std::string cost = "auto";          ///< as choose_cost reads it
@@ -212,6 +214,7 @@ struct LearnRulesFlags {
   std::string choose = "paying";  ///< or what that is compared with: "frequent", "random"
   uint64_t budget = 20000;        ///< candidates of each searcher
   size_t count = 64;              ///< rules that are kept at most
+  std::string propose;            ///< file for a network that proposes macros; empty: none
 };
 struct BenchFlags {
   Common common;

@@ -37,10 +37,9 @@ class Cutter {
       if (stop_.must_end()) break;
       Steps part = shortest(wanted);
       if (part.size() < 2 || part.size() > kMostSteps || !seen.insert(part).second) continue;
-      auto gain = apply(part);
-      auto composed = gain ? compose(g_, engine_, rules_) : std::nullopt;
+      if (auto gain = apply(part))
+        parts.push_back({engine_.moves(), compose(g_, engine_, rules_), *gain});
       take_back();
-      if (composed) parts.push_back({*std::move(composed), part.size(), *gain});
     }
     return parts;
   }

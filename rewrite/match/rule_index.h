@@ -84,6 +84,8 @@ class RuleIndex {
   void set_selection(RuleIndex rules) {
     selection_ = std::make_shared<const RuleIndex>(std::move(rules));
   }
+  /// Those of another index.
+  void share_selection(const RuleIndex& other) { selection_ = other.selection_; }
 
  private:
   Numerics least_ = usual_numerics();

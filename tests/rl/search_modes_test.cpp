@@ -87,7 +87,7 @@ TEST(PolicyModes, TheSameSeedGivesTheSame) {
 
 TEST(PolicyModes, NamesLeadBackToModes) {
   auto names = policy_mode_names();
-  EXPECT_EQ(names.size(), 5U);
+  EXPECT_EQ(names.size(), 6U);
   for (const auto& name : names) EXPECT_TRUE(policy_mode_named(name)) << name;
   EXPECT_EQ(policy_mode_named("scheduled"), PolicyMode::Scheduled);
   EXPECT_FALSE(policy_mode_named("other"));

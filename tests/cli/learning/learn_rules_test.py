@@ -73,14 +73,18 @@ class LearnRules(unittest.TestCase):
         return self.regraft("learn-rules", "--graphs", self.models, "-o", out, "--cost", PROFILE,
                             "--budget", 1000, *more)
 
-    def cost(self, model, *rules):
+    def optimized(self, model, rules=(), *more):
+        """The report of greedy descent with the shipped rules and these."""
         report = self.folder / "report.json"
         shipped = sorted((venv.ROOT / "substitutions").glob("*.rules"))
         run = self.regraft("optimize", model, "-o", self.folder / "out.onnx", "--cost", PROFILE,
-                           "--no-measure", "--search", "greedy", "--json", report, "--rules",
+                           "--no-measure", "--search", "greedy", "--json", report, *more, "--rules",
                            *shipped, *rules)
         self.assertEqual(run.returncode, DONE, run.stderr)
-        return json.loads(report.read_text())["after"]["cost"]
+        return json.loads(report.read_text())
+
+    def cost(self, model, *rules):
+        return self.optimized(model, rules)["after"]["cost"]
 
     def test_greedy_descent_makes_what_was_learnt(self):
         rules, report = self.folder / "macros.rules", self.folder / "learnt.json"
@@ -99,9 +103,48 @@ class LearnRules(unittest.TestCase):
 
     def test_the_same_bytes_for_any_number_of_threads(self):
         for threads in (1, 3):
-            self.assertEqual(self.learn(self.folder / f"{threads}.rules", "--threads",
-                                        threads).returncode, DONE)
-        self.assertEqual((self.folder / "1.rules").read_bytes(), (self.folder / "3.rules").read_bytes())
+            self.assertEqual(self.learn(self.folder / f"{threads}.rules", "--threads", threads, "--propose",
+                                        self.folder / f"{threads}.policy").returncode, DONE)
+        for kind in ("rules", "policy"):
+            one, three = (self.folder / f"{threads}.{kind}" for threads in (1, 3))
+            self.assertEqual(one.read_bytes(), three.read_bytes(), kind)
+
+    def test_a_network_proposes_what_is_proved_and_kept(self):
+        network, report = self.folder / "proposer.policy", self.folder / "learnt.json"
+        run = self.learn(self.folder / "macros.rules", "--propose", network, "--json", report)
+        self.assertEqual(run.returncode, DONE, run.stderr)
+        self.assertGreater(json.loads(report.read_text())["proposer"]["samples"], 1)
+        unseen, kept = self.folder / "unseen.onnx", self.folder / "kept.rules"
+        first_token(unseen, 40, 80)
+        proposing = ("--propose", network, "--macros", kept, "--certificate", self.folder / "c.json")
+        without = self.cost(unseen)
+        first = self.optimized(unseen, (), *proposing)
+        self.assertGreater(first["proposed"]["proved"], 0)
+        self.assertLess(first["after"]["cost"], 0.9 * without)
+        replayed = self.regraft("check", unseen, self.folder / "out.onnx", "--certificate",
+                                self.folder / "c.json")
+        self.assertEqual(replayed.returncode, DONE, replayed.stdout + replayed.stderr)
+        proved = self.regraft("verify", kept)
+        self.assertEqual(proved.returncode, DONE, proved.stdout + proved.stderr)
+        again = self.optimized(unseen, (), *proposing[:4])
+        self.assertEqual(again["proposed"]["kept"], first["proposed"]["proved"])
+        self.assertEqual(again["proposed"]["proved"], 0)
+        self.assertEqual(again["after"]["cost"], first["after"]["cost"])
+        self.assertEqual(self.cost(unseen, kept), first["after"]["cost"])
+
+    def test_bad_networks_and_files_of_macros(self):
+        model, bad, out = self.models / "block32.onnx", self.folder / "bad", self.folder / "out.onnx"
+        bad.write_bytes(b"no network")
+        for more in (("--propose", bad), ("--propose", self.folder / "missing"),
+                     ("--propose", venv.ROOT / "rl/policies/default.policy", "--macros", bad)):
+            run = self.regraft("optimize", model, "-o", out, "--no-measure", *more)
+            self.assertEqual(run.returncode, BAD_INPUT, more)
+            self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+            self.assertIn(more[-1].name, run.stderr)
+            self.assertFalse(out.exists())
+        self.assertEqual(bad.read_bytes(), b"no network")
+        run = self.regraft("optimize", model, "-o", out, "--macros", self.folder / "m.rules")
+        self.assertEqual(run.returncode, 2, run.stderr)
 
     def test_one_architecture_is_no_evidence(self):
         first_token(self.models / "block48.onnx", 48, 96)
