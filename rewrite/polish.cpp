@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include "rewrite/search/reporter.h"
+#include "rewrite/windows/window.h"
 
 namespace regraft::rewrite {
 
@@ -11,6 +13,7 @@ namespace {
 
 constexpr double kLeastGain = 1e-3;  // of the price
 constexpr uint64_t kLooks = 10;      // at matches, for each candidate of the search's budget
+constexpr int kNear = 4;             // edges within which what is alike is worth the same
 
 class Polish {
  public:
@@ -21,6 +24,7 @@ class Polish {
         stop_(stop),
         left_(evaluations),
         engine_(report.best, rules, model, {options.opset, &stop}),
+        region_(engine_),
         max_calls_(options.max_growth * engine_.calls()),
         best_(price(engine_.to_graph())),
         last_(engine_.priced() + kLooks * options.budget) {}
@@ -53,11 +57,15 @@ class Polish {
     return numbers;
   }
 
-  /// Applies the match, and takes it back unless the price falls.
+  /// Applies the match, and takes it back unless the price falls. Of places that are alike one
+  /// stands for all, as long as it does not pay.
   bool improves(int32_t number) {
     if (over()) return false;
     tried_.insert(number);
     if (engine_.calls() + engine_.match(number).growth > max_calls_) return false;
+    region_.grow(engine_.match(number).root(), kNear);
+    const uint64_t place = region_.likeness(engine_.match(number));
+    if (failed_.contains(place)) return false;
     engine_.apply(number);
     --left_;
     double now = price_(engine_.to_graph());
@@ -66,6 +74,7 @@ class Polish {
       return true;
     }
     engine_.undo();
+    failed_.insert(place);
     return false;
   }
 
@@ -73,10 +82,12 @@ class Polish {
   const Stop& stop_;
   uint64_t left_;
   Engine engine_;
+  Region region_;
   double max_calls_;
   double best_;
   uint64_t last_;  // matches priced by then: where each try concerns very many, it ends it
   std::set<int32_t> tried_;
+  std::unordered_set<uint64_t> failed_;  // places; a collision loses one try
 };
 
 }  // namespace

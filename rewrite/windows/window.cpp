@@ -119,6 +119,14 @@ uint64_t Region::likeness() {
   return all;
 }
 
+uint64_t Region::likeness(const Match& m) {
+  uint64_t name = combine(likeness(), static_cast<uint64_t>(m.rule));
+  const std::vector<int32_t>& near = nodes();
+  for (int32_t id : m.nodes)
+    name = combine(name, static_cast<uint64_t>(std::ranges::find(near, id) - near.begin()));
+  return name;
+}
+
 namespace {
 
 class WindowSearch {

@@ -23,6 +23,8 @@ class Region {
   /// Equal for regions that are alike wherever they lie: same calls in the same order, read as
   /// often, of outside values of the same types.
   uint64_t likeness();
+  /// Of a match whose nodes are near: the same with its rule, and where in the region it is.
+  uint64_t likeness(const Match& m);
   /// The values that it reads, in an order that is the same in regions that are alike.
   const std::vector<Value>& outside() const {
     return outside_;

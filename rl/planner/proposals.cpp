@@ -38,12 +38,7 @@ std::vector<int32_t> Proposals::ranked() {
 /// What is near the match, which `region_` is from now on, and where in it the match is.
 uint64_t Proposals::name_of(const Match& m, int radius) {
   region_.grow(m.root(), radius);
-  uint64_t name = combine(combine(region_.likeness(), static_cast<uint64_t>(radius)),
-                          static_cast<uint64_t>(m.rule));
-  const std::vector<int32_t>& near = region_.nodes();
-  for (int32_t id : m.nodes)
-    name = combine(name, static_cast<uint64_t>(std::ranges::find(near, id) - near.begin()));
-  return name;
+  return combine(region_.likeness(m), static_cast<uint64_t>(radius));
 }
 
 /// Makes what is most probable nearby, until the graph is cheaper than `before`.
