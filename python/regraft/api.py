@@ -143,7 +143,7 @@ def stats(model: Model) -> Report:
 
 def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Optional[Path] = None,
            derivations: Optional[Path] = None, no_replay: bool = False,
-           keep_witnesses: bool = False,
+           no_kernel: bool = False, keep_witnesses: bool = False,
            no_conditions: bool = False, fold: bool = False, store: Optional[Path] = None,
            workers: Optional[int] = None, lease: Optional[float] = None,
            threads: Optional[int] = None, seed: Optional[int] = None,
@@ -157,9 +157,9 @@ def verify(rules: Union[Path, bytes], *, out: Optional[Path] = None, cache: Opti
     [('twice', 'proved:all-sizes')]
     """
     options: Dict[str, Any] = dict(out=out, cache=cache, derivations=derivations,
-                                   no_replay=no_replay, keep_witnesses=keep_witnesses,
-                                   no_conditions=no_conditions, fold=fold,
-                                   store=store, workers=workers, lease=lease,
+                                   no_replay=no_replay, no_kernel=no_kernel,
+                                   keep_witnesses=keep_witnesses,
+                                   no_conditions=no_conditions, fold=fold, store=store, workers=workers, lease=lease,
                                    threads=threads, seed=seed, time=time, memory=memory)
     inputs: Dict[str, bytes] = {}
     if isinstance(rules, str) and "\n" in rules:  # no path, but what generate returns

@@ -128,8 +128,9 @@ class Regraft(unittest.TestCase):
             with self.subTest(key):
                 cell = run_features.tried(tool, probes, key)
                 kept = RECORD["cells"][key]["regraft"]
-                self.assertEqual((cell["verdict"], cell["note"]), (kept["verdict"], kept["note"]),
-                                 cell["found"])
+                self.assertEqual(cell["verdict"], kept["verdict"], cell["found"])
+                if cell["verdict"] != "yes":  # else by which way: that depends on the processor
+                    self.assertEqual(cell["note"], kept["note"], cell["found"])
 
 
 if __name__ == "__main__":

@@ -127,6 +127,15 @@ class Certificate {
   int64_t shift_ = 0;          ///< of the others
 };
 
+bool fits(kernel::Symbols& symbols, std::string_view certificate, const std::vector<Fact>& facts) {
+  try {
+    kernel::check_unsatisfiable(symbols, facts, certificate);
+    return true;
+  } catch (const kernel::Refused&) {
+    return false;
+  }
+}
+
 /// A derivation's own certificates where they fit, and else others; writes down which.
 class Refitted : public kernel::Certificates {
  public:
@@ -135,7 +144,7 @@ class Refitted : public kernel::Certificates {
   std::string find(const char* line, std::optional<std::string_view> own,
                    const std::vector<Fact>& facts) override {
     std::string one;
-    if (own && fits(*own, facts)) {
+    if (own && fits(questions_.symbols(), *own, facts)) {
       one = *own;
     } else {
       auto found = questions_.readily_refuted(facts);
@@ -159,14 +168,6 @@ class Refitted : public kernel::Certificates {
   }
 
  private:
-  bool fits(std::string_view certificate, const std::vector<Fact>& facts) {
-    try {
-      kernel::check_unsatisfiable(questions_.symbols(), facts, certificate);
-      return true;
-    } catch (const kernel::Refused&) {
-      return false;
-    }
-  }
   Questions& questions_;
   std::map<const char*, std::vector<std::string>> taken_;
 };
@@ -311,25 +312,18 @@ class SizeLines {
     if (!s || symbol == value) return;
     const Fact equal = kernel::zero(symbol - value);
     std::optional<std::string> certificate = "";
+    kernel::Symbols& symbols = questions_.symbols();
     if (!kernel::plain(output_.given, equal)) {
       certificate = questions_.as_said(output_.given, equal);
       std::vector<Fact> all = output_.given;
       all.push_back(negated(equal));
-      if (!certificate) certificate = fits(own, all) ? own : questions_.readily_refuted(all);
+      if (!certificate)
+        certificate = fits(symbols, own, all) ? own : questions_.readily_refuted(all);
     }
     if (!certificate) return;
-    kernel::Symbols& symbols = questions_.symbols();
     text_ += "size " + symbols.text(symbol) + " " + symbols.text(value) +
              (certificate->empty() ? "" : "|" + *certificate) + "\n";
     output_ = replaced(symbols, std::move(output_), *s, value);
-  }
-  bool fits(const std::string& certificate, const std::vector<Fact>& facts) {
-    try {
-      kernel::check_unsatisfiable(questions_.symbols(), facts, certificate);
-      return true;
-    } catch (const kernel::Refused&) {
-      return false;
-    }
   }
 
   kernel::OutputClaim output_;
