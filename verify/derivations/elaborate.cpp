@@ -1,6 +1,7 @@
 #include "verify/derivations/elaborate.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 
@@ -152,9 +153,14 @@ class Search {
     constexpr size_t kInOtherWords = 4, kLikely = 3;
     const std::vector<const Shown*> alike = all_alike(others);
     if (alike.empty()) return std::nullopt;
+    std::map<const Shown*, std::vector<std::string>> own_sizes;
+    auto sizes_of = [&](const Shown* other) -> const std::vector<std::string>& {
+      auto [it, fresh] = own_sizes.try_emplace(other);
+      if (fresh) it->second = sizes_like(*other, claim_, questions_);
+      return it->second;
+    };
     for (const Shown* other : std::span(alike).first(std::min(alike.size(), kInOtherWords)))
-      if (auto text =
-              translated(*other, claim_, sizes_like(*other, claim_, questions_), questions_))
+      if (auto text = translated(*other, claim_, sizes_of(other), questions_))
         if (refusal(*text).empty()) return shown(*std::move(text), other->search);
     const std::vector<const Shown*> likely = likeliest(alike);
     auto made_to_fit = [&](const Shown& other, const std::vector<std::string>& sizes) {
@@ -162,7 +168,7 @@ class Search {
       return text && refusal(*text).empty() ? text : std::nullopt;
     };
     for (const Shown* other : std::span(likely).first(std::min(likely.size(), kLikely)))
-      if (auto text = made_to_fit(*other, sizes_like(*other, claim_, questions_)))
+      if (auto text = made_to_fit(*other, sizes_of(other)))
         return shown(*std::move(text), other->search);
     const auto sizes = Elaborator(questions_, kMostSteps).sizes(claim_);
     for (const Shown* other : likely)
