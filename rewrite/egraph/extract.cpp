@@ -1,6 +1,7 @@
 #include "rewrite/egraph/extract.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <deque>
 
@@ -228,7 +229,14 @@ class BranchAndBound {
         steps_(steps),
         chosen_(c.classes.size(), -1),
         paid_(c.nodes.size(), 0),
-        words_((c.classes.size() + 63) / 64) {}
+        computed_(c.nodes.size()),
+        settlers_(c.classes.size(), 0),
+        seen_(c.classes.size(), 0),
+        words_((c.classes.size() + 63) / 64),
+        settled_(words_, 0) {
+    for (size_t k = 0; k < c.classes.size(); ++k)
+      for (int32_t n : c.classes[k]) computed_[at(n)].push_back(static_cast<int32_t>(k));
+  }
 
   void run() {
     share_costs();
@@ -277,32 +285,48 @@ class BranchAndBound {
   }
 
   /// What is still to be paid at least.
-  double bound(const std::vector<int32_t>& wanted) const {
-    Bits all(words_, 0);
+  double bound(const std::vector<int32_t>& wanted) {
+    all_.assign(words_, 0);
     for (int32_t k : wanted)
-      for (size_t w = 0; w < words_; ++w) all[w] |= must_[at(k)][w];
+      for (size_t w = 0; w < words_; ++w) all_[w] |= must_[at(k)][w];
     double sum = 0;
-    for (size_t k = 0; k < c_.classes.size(); ++k) {
-      if (!has(all, k) || chosen_[k] >= 0) continue;
-      bool paid = std::any_of(c_.classes[k].begin(), c_.classes[k].end(),
-                              [&](int32_t n) { return paid_[at(n)] > 0; });
-      if (!paid) sum += share_[k];
-    }
+    for (size_t w = 0; w < words_; ++w)
+      for (uint64_t rest = all_[w] & ~settled_[w]; rest != 0; rest &= rest - 1)
+        sum += share_[64 * w + static_cast<size_t>(std::countr_zero(rest))];
     return sum;
   }
 
+  /// A class is settled when it is decided, or one of its nodes is paid.
+  void settle(size_t k, int change) {
+    settlers_[k] += change;
+    const uint64_t bit = uint64_t{1} << (k % 64);
+    settled_[k / 64] = settlers_[k] > 0 ? settled_[k / 64] | bit : settled_[k / 64] & ~bit;
+  }
+  void choose(int32_t k, int32_t n) {
+    chosen_[at(k)] = n;
+    settle(at(k), 1);
+    if (paid_[at(n)]++ == 0)
+      for (int32_t out : computed_[at(n)]) settle(at(out), 1);
+  }
+  void take_back(int32_t k, int32_t n) {
+    if (--paid_[at(n)] == 0)
+      for (int32_t out : computed_[at(n)]) settle(at(out), -1);
+    settle(at(k), -1);
+    chosen_[at(k)] = -1;
+  }
+
   /// Whether class `from` needs class `to` by what is decided.
-  bool needs(int32_t from, int32_t to) const {
-    std::vector<int32_t> stack{from};
-    std::vector<char> seen(c_.classes.size(), 0);
-    while (!stack.empty()) {
-      int32_t k = stack.back();
-      stack.pop_back();
+  bool needs(int32_t from, int32_t to) {
+    ++round_;
+    stack_.assign(1, from);
+    while (!stack_.empty()) {
+      int32_t k = stack_.back();
+      stack_.pop_back();
       if (k == to) return true;
-      if (seen[at(k)] || chosen_[at(k)] < 0) continue;
-      seen[at(k)] = 1;
+      if (seen_[at(k)] == round_ || chosen_[at(k)] < 0) continue;
+      seen_[at(k)] = round_;
       const auto& operands = c_.nodes[at(chosen_[at(k)])].operands;
-      stack.insert(stack.end(), operands.begin(), operands.end());
+      stack_.insert(stack_.end(), operands.begin(), operands.end());
     }
     return false;
   }
@@ -348,11 +372,9 @@ class BranchAndBound {
       if (!known) wanted.push_back(operand);
     }
     cost += added(n);
-    chosen_[at(k)] = n;
-    ++paid_[at(n)];
+    choose(k, n);
     bool finished = branch(std::move(wanted), cost);
-    --paid_[at(n)];
-    chosen_[at(k)] = -1;
+    take_back(k, n);
     return finished;
   }
 
@@ -360,8 +382,14 @@ class BranchAndBound {
   Extraction& best_;
   uint64_t steps_;
   std::vector<int32_t> chosen_;
-  std::vector<int32_t> paid_;  // by node: classes that chose it
+  std::vector<int32_t> paid_;                   // by node: classes that chose it
+  std::vector<std::vector<int32_t>> computed_;  // by node: classes
+  std::vector<int> settlers_;                   // by class: what settles it
+  std::vector<uint64_t> seen_;                  // by class: round
+  std::vector<int32_t> stack_;
+  uint64_t round_ = 0;
   size_t words_;
+  Bits all_, settled_;
   std::vector<double> share_;
   std::vector<Bits> must_;
 };
