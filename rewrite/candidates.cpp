@@ -62,6 +62,7 @@ void add_counts(SearchReport& total, const SearchReport& next) {
   total.rejected += next.rejected;
   total.peak_queue = std::max(total.peak_queue, next.peak_queue);
   total.seconds += next.seconds;
+  total.polishing += next.polishing;
   total.stop = next.stop;
 }
 
@@ -82,6 +83,8 @@ class Collector {
         wanted_(wanted),
         stop_(stop),
         original_(identity_of(model)) {}
+
+  void add_seconds(double seconds) { searches_.seconds += seconds; }
 
   /// What the clean-up alone makes.
   Status add_cleaned(const Start& start, const RuleIndex& rules, const cost::CostModel& model) {
@@ -105,7 +108,7 @@ class Collector {
       down->candidates = down->expanded = 0;  // counted already
       descend(*down, rules, model, options);
       if (!searching.must_end())
-        polish(*down, rules, model, price_, options, searching, wanted_.evaluations);
+        polish(*down, rules, model, price_, options, wanted_.polish, searching);
     }
     if (!searching.must_end()) {
       const double left = searching.seconds_left();
@@ -113,8 +116,9 @@ class Collector {
       go_on(report, searcher_, rules, model, options, part);
     }
     if (searching.out_of_time() && !down) descend(report, rules, model, options);
-    if (!searching.must_end())
-      polish(report, rules, model, price_, options, searching, portion(wanted_.evaluations, share));
+    PolishOptions last = wanted_.polish;
+    last.evaluations = portion(last.evaluations, share);
+    if (!searching.must_end()) polish(report, rules, model, price_, options, last, searching);
     count(report);
     RETURN_IF_ERROR(keep(start, std::move(report), Kind::Found));
     if (!down) return {};
@@ -279,6 +283,7 @@ class Collector {
     searches_.duplicates += r.duplicates;
     searches_.rejected += r.rejected;
     searches_.seconds += r.seconds;
+    searches_.polishing += r.polishing;
     searches_.left_out = std::max(searches_.left_out, r.left_out);
     searches_.peak_queue = std::max(searches_.peak_queue, r.peak_queue);
     if (searches_.stop == StopReason::Exhausted) searches_.stop = r.stop;
@@ -312,6 +317,7 @@ Result<Candidates> find_candidates(std::span<const Start> starts, const RuleInde
                                    const Stop& stop) {
   const Start &first = starts.front(), &last = starts.back();
   Collector all(*first.graph, searcher, price, options, wanted, stop);
+  if (last.before) all.add_seconds(last.before->seconds);
   if (wanted.cleaned && last.before) RETURN_IF_ERROR(all.add_cleaned(first, rules, *models[0]));
   for (const cost::CostModel* model : models)
     RETURN_IF_ERROR(all.add(model == models[0] ? last : first, rules, *model, 1));

@@ -16,7 +16,7 @@ struct Candidate {
 
 struct CandidateOptions {
   size_t count = 1;               ///< how many at most
-  uint64_t evaluations = 2000;    ///< graphs priced while polishing one
+  PolishOptions polish;           ///< of each graph
   int64_t growth = kFoldGrowth;   ///< bytes that made constants may add to a model
   double reserve = 0;             ///< seconds of the time that are for what follows a search
   double drawing = 0;             ///< of these seconds, those for drawing neighbours
@@ -38,7 +38,8 @@ struct Start {
 struct Candidates {
   std::vector<Candidate> best;  ///< one more than asked for where the clean-up's is not among them
   /// Of all searches together: the counts and seconds are sums, the queue's peak is the largest,
-  /// and the reason is the first that is not Exhausted. No graph, no steps.
+  /// and the reason is the first that is not Exhausted. The seconds are also those before the last
+  /// start. No graph, no steps.
   SearchReport searches;
 };
 

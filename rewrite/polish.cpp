@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "rewrite/search/reporter.h"
+#include "rewrite/windows/part.h"
 #include "rewrite/windows/window.h"
 
 namespace regraft::rewrite {
@@ -12,22 +14,21 @@ namespace regraft::rewrite {
 namespace {
 
 constexpr double kLeastGain = 1e-3;  // of the price
-constexpr uint64_t kLooks = 10;      // at matches, for each candidate of the search's budget
 constexpr int kNear = 4;             // edges within which what is alike is worth the same
 
 class Polish {
  public:
   Polish(const SearchReport& report, const RuleIndex& rules, const cost::CostModel& model,
-         const GraphPrice& price, const SearchOptions& options, const Stop& stop,
-         uint64_t evaluations)
+         const GraphPrice& price, const SearchOptions& options, const PolishOptions& wanted,
+         const Stop& stop)
       : price_(price),
         stop_(stop),
-        left_(evaluations),
+        left_(wanted.evaluations),
+        adds_up_(wanted.adds_up),
         engine_(report.best, rules, model, {options.opset, &stop}),
         region_(engine_),
         max_calls_(options.max_growth * engine_.calls()),
-        best_(price(engine_.to_graph())),
-        last_(engine_.priced() + kLooks * options.budget) {}
+        best_(price(engine_.to_graph())) {}
 
   Engine& run() {
     bool goes_on = true;
@@ -43,7 +44,8 @@ class Polish {
   }
 
  private:
-  bool over() const { return left_ == 0 || engine_.priced() > last_ || stop_.must_end(); }
+  bool over() const { return left_ == 0 || stop_.must_end(); }
+  double least_gain() const { return kLeastGain * best_; }
 
   /// Matches that were not tried where they are now.
   std::vector<int32_t> by_cost() {
@@ -57,8 +59,8 @@ class Polish {
     return numbers;
   }
 
-  /// Applies the match, and takes it back unless the price falls. Of places that are alike one
-  /// stands for all, as long as it does not pay.
+  /// Applies the match if the price falls. Of places that are alike one stands for all, as long as
+  /// it does not pay.
   bool improves(int32_t number) {
     if (over()) return false;
     tried_.insert(number);
@@ -66,46 +68,68 @@ class Polish {
     region_.grow(engine_.match(number).root(), kNear);
     const uint64_t place = region_.likeness(engine_.match(number));
     if (failed_.contains(place)) return false;
-    engine_.apply(number);
     --left_;
-    double now = price_(engine_.to_graph());
-    if (now < best_ * (1 - kLeastGain)) {
+    double now = best_;
+    if (!adds_up_ || pays_nearby(number))
+      engine_.look_ahead(number, [&] { now = price_(engine_.to_graph()); });
+    if (now < best_ - least_gain()) {
       best_ = now;
+      engine_.apply(number);
       return true;
     }
-    engine_.undo();
     failed_.insert(place);
     return false;
+  }
+
+  /// Does the price of the region fall by as much?
+  bool pays_nearby(int32_t number) {
+    const double before = price_nearby();
+    double after = before;
+    engine_.look_ahead(number, [&] { after = price_nearby(); });
+    return after < before - least_gain();
+  }
+
+  /// Of the region as it is now.
+  double price_nearby() {
+    auto [known, fresh] = prices_.emplace(region_.likeness(), 0);
+    if (!fresh) return known->second;
+    std::vector<int32_t> calls = region_.nodes();
+    std::erase_if(calls, [&](int32_t id) { return engine_.graph().slot(id).constant; });
+    return known->second = price_(Part(engine_.graph(), calls).graph());
   }
 
   const GraphPrice& price_;
   const Stop& stop_;
   uint64_t left_;
+  bool adds_up_;
   Engine engine_;
   Region region_;
   double max_calls_;
   double best_;
-  uint64_t last_;  // matches priced by then: where each try concerns very many, it ends it
   std::set<int32_t> tried_;
-  std::unordered_set<uint64_t> failed_;  // places; a collision loses one try
+  std::unordered_set<uint64_t> failed_;          // places; a collision loses one try
+  std::unordered_map<uint64_t, double> prices_;  // of regions, by likeness
 };
 
 }  // namespace
 
 void polish(SearchReport& report, const RuleIndex& rules, const cost::CostModel& model,
-            const GraphPrice& price, const SearchOptions& options, const Stop& stop,
-            uint64_t evaluations) {
+            const GraphPrice& price, const SearchOptions& options, const PolishOptions& wanted,
+            const Stop& stop) {
   auto start = Reporter::Clock::now();
-  Polish work(report, rules, model, price, options, stop, evaluations);
+  Polish work(report, rules, model, price, options, wanted, stop);
   const Engine& engine = work.run();
-  if (engine.moves().empty()) return;
-  SearchOptions quiet = options;
-  quiet.verbosity = Verbosity::Quiet;
-  Reporter reporter("polish", report.cost_after, rules, quiet, stop, start);
-  SearchReport more = std::move(reporter).finish(report.stop, engine.moves(), engine.to_graph());
-  more.cost_after = engine.cost();
-  append(report, std::move(more), report.seconds);
-  report.seconds += std::chrono::duration<double>(Reporter::Clock::now() - start).count();
+  if (!engine.moves().empty()) {
+    SearchOptions quiet = options;
+    quiet.verbosity = Verbosity::Quiet;
+    Reporter reporter("polish", report.cost_after, rules, quiet, stop, start);
+    SearchReport more = std::move(reporter).finish(report.stop, engine.moves(), engine.to_graph());
+    more.cost_after = engine.cost();
+    append(report, std::move(more), report.seconds);
+  }
+  const double seconds = std::chrono::duration<double>(Reporter::Clock::now() - start).count();
+  report.seconds += seconds;
+  report.polishing += seconds;
 }
 
 }  // namespace regraft::rewrite

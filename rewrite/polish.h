@@ -11,12 +11,18 @@ namespace regraft::rewrite {
 /// time. Called from one thread.
 using GraphPrice = std::function<double(const Graph&)>;
 
+struct PolishOptions {
+  uint64_t evaluations = 2000;  ///< moves whose price is asked for, at most
+  /// The price of a graph is that of its parts, but for what lies across their borders. Then a move
+  /// is first priced in what is near it, and in the whole graph only if it pays there.
+  bool adds_up = false;
+};
+
 /// Goes on from where `report` ended, on prices of whole graphs: takes the first match that lowers
-/// the price, those first that the cost model likes, until none does or `evaluations` graphs were
-/// priced. Of places that are alike one is tried. The moves are added to the report, whose costs
-/// stay those of the model.
+/// the price, those first that the cost model likes, until none does. Of places that are alike one
+/// is tried. The moves are added to the report, whose costs stay those of the model.
 void polish(SearchReport& report, const RuleIndex& rules, const cost::CostModel& model,
-            const GraphPrice& price, const SearchOptions& options, const Stop& stop,
-            uint64_t evaluations);
+            const GraphPrice& price, const SearchOptions& options, const PolishOptions& wanted,
+            const Stop& stop);
 
 }  // namespace regraft::rewrite

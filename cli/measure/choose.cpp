@@ -26,8 +26,8 @@ using cost::Timing;
 using rewrite::Candidate;
 
 constexpr int kRounds = 2;                 // of searching and timing what was found
-constexpr double kPolishNodes = 2e6;       // calls priced while polishing a graph, all together
-constexpr double kMostEvaluations = 2000;  // graphs priced while polishing one
+constexpr double kPolishNodes = 2e6;       // the same, times the nodes of the graph
+constexpr double kMostEvaluations = 2000;  // moves priced while polishing one graph
 constexpr double kUnmeasuredShare = 0.1;   // of them, where no kernel was measured
 constexpr double kLarge = 5000;            // nodes of a model that is searched once only
 constexpr int32_t kMostSelected = 30000;   // nodes of a graph whose operators are selected
@@ -207,7 +207,8 @@ class Chooser {
     double calls = imported_.graph.node_count();
     bool measured = chosen_.profiled && !chosen_.profiled->profile().kernels.empty();
     double share = measured ? 1 : kUnmeasuredShare;
-    wanted.evaluations =
+    wanted.polish.adds_up = flags_.objective == "latency";
+    wanted.polish.evaluations =
         by_sums || flags_.simplify
             ? 0
             : static_cast<uint64_t>(share * std::min(kMostEvaluations, kPolishNodes / calls));

@@ -88,6 +88,7 @@ nlohmann::json to_json(const OptimizeFlags& flags, const Outcome& o) {
                         {"peak_queue", s.peak_queue},
                         {"stop_reason", rewrite::to_string(s.stop)},
                         {"seconds", s.seconds},
+                        {"polishing", s.polishing},
                         {"improvements", improvements}}},
                       {"seconds", o.seconds},
                       {"peak_bytes", peak_bytes()}};

@@ -106,11 +106,15 @@ void Engine::carry_out(const Plan& plan) {
                         change_.counted.end());
 }
 
+const Plan& Engine::plan_of(const Match& match) {
+  CHECK(match.listed >= 0);
+  CHECK(state_->planner.make(match.place(), *match.fit));
+  return state_->planner.plan();
+}
+
 void Engine::apply(int32_t number) {
   const Match& m = match(number);
-  CHECK(m.listed >= 0);
-  CHECK(state_->planner.make(m.place(), *m.fit));
-  const Plan& plan = state_->planner.plan();
+  const Plan& plan = plan_of(m);
 #ifndef NDEBUG
   check_applied(m);
   double expected = cost() + m.cost_change;

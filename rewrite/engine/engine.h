@@ -71,6 +71,16 @@ class Engine {
   void apply(int32_t number);
   /// Takes the last move back.
   void undo();
+  /// visit(), with the graph as the match would make it. The matches stay those of now, which is
+  /// what makes it cheaper than to apply it. REQUIRES: the match applies now.
+  template <class Visit>
+  void look_ahead(int32_t number, Visit&& visit) {
+    const LiveGraph::Mark now = state_->graph.mark();
+    carry_out(plan_of(match(number)));
+    visit();
+    state_->graph.undo(now);
+    count_turn(false);
+  }
   /// The moves since the start, or since the last commit.
   size_t depth() const { return moves_.size(); }
   const std::vector<Move>& moves() const { return moves_; }
@@ -109,6 +119,7 @@ class Engine {
     ++turn_;
     moved_ = moved;
   }
+  const Plan& plan_of(const Match& match);
   void carry_out(const Plan& plan);
   void add_calls(const Plan& plan);
   void redirect_uses(const Plan& plan, Value from);

@@ -59,6 +59,7 @@ struct SearchReport {
   uint64_t left_out = 0;    ///< times that limits ended the search for places of a rule
   size_t peak_queue = 0;
   double seconds = 0;
+  double polishing = 0;  ///< of the seconds, those on prices of whole graphs: see polish.h
   std::vector<Improvement> improvements;
   std::map<std::string, int64_t> applied;  ///< on the way to `best`, by rule
   std::vector<AppliedRule> steps;          ///< the way to `best` from the original, in order

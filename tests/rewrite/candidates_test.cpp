@@ -150,7 +150,7 @@ TEST(Candidates, NoneIsWorseThanDownhill) {
   cost::Roofline model;
   auto price = [&](const Graph& h) { return cost::graph_cost(model, h).total.microseconds; };
   CandidateOptions wanted;
-  wanted.evaluations = 0;
+  wanted.polish.evaluations = 0;
   auto best = [&] {
     auto found = find_candidates(only(g), rules, {&model}, Idle(), price, plenty(), wanted, Stop());
     return found->best.empty() ? price(g) : found->best[0].price;
