@@ -315,20 +315,36 @@ class BranchAndBound {
     chosen_[at(k)] = -1;
   }
 
-  /// Whether class `from` needs class `to` by what is decided.
+  /// Whether class `from` needs class `to` by what is decided. What was seen in this round does
+  /// not.
   bool needs(int32_t from, int32_t to) {
-    ++round_;
     stack_.assign(1, from);
     while (!stack_.empty()) {
       int32_t k = stack_.back();
       stack_.pop_back();
       if (k == to) return true;
-      if (seen_[at(k)] == round_ || chosen_[at(k)] < 0) continue;
+      if (chosen_[at(k)] < 0 || seen_[at(k)] == round_) continue;
       seen_[at(k)] = round_;
       const auto& operands = c_.nodes[at(chosen_[at(k)])].operands;
       stack_.insert(stack_.end(), operands.begin(), operands.end());
     }
     return false;
+  }
+
+  /// The nodes that may compute class k without needing it, the cheapest first.
+  std::vector<int32_t> ways_of(int32_t k) {
+    ++round_;
+    std::vector<int32_t> ways;
+    for (int32_t n : c_.classes[at(k)]) {
+      const auto& operands = c_.nodes[at(n)].operands;
+      if (std::any_of(operands.begin(), operands.end(), [&](int32_t o) { return needs(o, k); }))
+        ++round_;  // it was left before all was seen
+      else
+        ways.push_back(n);
+    }
+    std::stable_sort(ways.begin(), ways.end(),
+                     [&](int32_t a, int32_t b) { return added(a) < added(b); });
+    return ways;
   }
 
   /// The wanted class with the fewest ways.
@@ -352,10 +368,7 @@ class BranchAndBound {
     size_t place = hardest(c_, wanted);
     int32_t k = wanted[place];
     wanted.erase(wanted.begin() + static_cast<std::ptrdiff_t>(place));
-    std::vector<int32_t> ways = c_.classes[at(k)];
-    std::stable_sort(ways.begin(), ways.end(),
-                     [&](int32_t a, int32_t b) { return added(a) < added(b); });
-    for (int32_t n : ways)
+    for (int32_t n : ways_of(k))
       if (!decide(k, n, wanted, cost)) return false;
     return true;
   }
@@ -364,8 +377,6 @@ class BranchAndBound {
 
   bool decide(int32_t k, int32_t n, std::vector<int32_t> wanted, double cost) {
     const auto& operands = c_.nodes[at(n)].operands;
-    for (int32_t operand : operands)
-      if (needs(operand, k)) return true;
     for (int32_t operand : operands) {
       bool known = chosen_[at(operand)] >= 0 ||
                    std::find(wanted.begin(), wanted.end(), operand) != wanted.end();

@@ -124,12 +124,14 @@ class Run {
 
   /// Grows an e-graph from a graph and follows it to its best. Returns why the e-graph has no more.
   StopReason round(int32_t start, Level level) {
+    if (exhausted_.contains(start)) return StopReason::Exhausted;  // a larger one would be the same
     go(start);
     Growth growth(engine_.to_graph(), rules_, engine_.graph().interner());
     if (growth.graph().size() > kMaxStart) return StopReason::Memory;
     int32_t limit = std::max(level.min_nodes, level.growth * growth.graph().size());
     StopReason reason = growth.run(walk_.reporter, budget_left() / 2, limit);
     if (walk_.reporter.over()) return reason;
+    if (reason == StopReason::Exhausted) exhausted_.insert(start);
     Target target(growth);
     if (cheaper(target.cost(), paths_.cost(best_))) {
       lead(growth, target);
@@ -244,7 +246,8 @@ class Run {
   const RuleIndex& rules_;
   const SearchOptions& options_;
   Paths paths_;
-  int32_t here_ = 0, best_ = 0;  // in paths_; the engine is at here_
+  int32_t here_ = 0, best_ = 0;            // in paths_; the engine is at here_
+  std::unordered_set<int32_t> exhausted_;  // starts whose e-graph is complete
 };
 
 }  // namespace
