@@ -232,10 +232,10 @@ class Collector {
                                 const SearchReport& report, double most, const Stop& stop) const {
     Prefix fits{0, g};
     size_t dear = report.steps.size();
+    Replayer replayer(g, rules, report.steps, model, {options.opset, &stop});
     while (dear - fits.steps > 1 && !stop.must_end()) {
       size_t middle = fits.steps + (dear - fits.steps) / 2;
-      ASSIGN_OR_RETURN(Graph then, replay(g, rules, std::span(report.steps).first(middle), model,
-                                          {options.opset, &stop}));
+      ASSIGN_OR_RETURN(Graph then, replayer.after(middle));
       if (price_(then) > most)
         dear = middle;
       else

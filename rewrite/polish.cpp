@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "rewrite/search/reporter.h"
@@ -24,7 +23,7 @@ class Polish {
       : price_(price),
         stop_(stop),
         left_(wanted.evaluations),
-        adds_up_(wanted.adds_up),
+        parts_(wanted.parts),
         engine_(report.best, rules, model, {options.opset, &stop}),
         region_(engine_),
         max_calls_(options.max_growth * engine_.calls()),
@@ -70,7 +69,7 @@ class Polish {
     if (failed_.contains(place)) return false;
     --left_;
     double now = best_;
-    if (!adds_up_ || pays_nearby(number))
+    if (!parts_ || pays_nearby(number))
       engine_.look_ahead(number, [&] { now = price_(engine_.to_graph()); });
     if (now < best_ - least_gain()) {
       best_ = now;
@@ -89,9 +88,9 @@ class Polish {
     return after < before - least_gain();
   }
 
-  /// Of the region as it is now.
+  /// Of the region as it is now. REQUIRES: parts_
   double price_nearby() {
-    auto [known, fresh] = prices_.emplace(region_.likeness(), 0);
+    auto [known, fresh] = parts_->emplace(region_.likeness(), 0);
     if (!fresh) return known->second;
     std::vector<int32_t> calls = region_.nodes();
     std::erase_if(calls, [&](int32_t id) { return engine_.graph().slot(id).constant; });
@@ -101,14 +100,13 @@ class Polish {
   const GraphPrice& price_;
   const Stop& stop_;
   uint64_t left_;
-  bool adds_up_;
+  PartPrices* parts_;
   Engine engine_;
   Region region_;
   double max_calls_;
   double best_;
   std::set<int32_t> tried_;
-  std::unordered_set<uint64_t> failed_;          // places; a collision loses one try
-  std::unordered_map<uint64_t, double> prices_;  // of regions, by likeness
+  std::unordered_set<uint64_t> failed_;  // places; a collision loses one try
 };
 
 }  // namespace

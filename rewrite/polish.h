@@ -1,6 +1,7 @@
 #pragma once
 // The end of a search on what a whole graph is worth.
 #include <functional>
+#include <unordered_map>
 
 #include "rewrite/search/searcher.h"
 
@@ -11,11 +12,15 @@ namespace regraft::rewrite {
 /// time. Called from one thread.
 using GraphPrice = std::function<double(const Graph&)>;
 
+/// Prices of parts of graphs, by likeness (see Region), whichever graph they are of.
+using PartPrices = std::unordered_map<uint64_t, double>;
+
 struct PolishOptions {
   uint64_t evaluations = 2000;  ///< moves whose price is asked for, at most
-  /// The price of a graph is that of its parts, but for what lies across their borders. Then a move
-  /// is first priced in what is near it, and in the whole graph only if it pays there.
-  bool adds_up = false;
+  /// Where the price of a graph is that of its parts, but for what lies across their borders: what
+  /// is known of parts. A move is first priced in what is near it, and in the whole graph only if
+  /// it pays there. Null: it is not.
+  PartPrices* parts = nullptr;
 };
 
 /// Goes on from where `report` ended, on prices of whole graphs: takes the first match that lowers

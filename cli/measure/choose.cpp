@@ -207,7 +207,8 @@ class Chooser {
     double calls = imported_.graph.node_count();
     bool measured = chosen_.profiled && !chosen_.profiled->profile().kernels.empty();
     double share = measured ? 1 : kUnmeasuredShare;
-    wanted.polish.adds_up = flags_.objective == "latency";
+    rewrite::PartPrices parts;
+    if (flags_.objective == "latency") wanted.polish.parts = &parts;
     wanted.polish.evaluations =
         by_sums || flags_.simplify
             ? 0
@@ -412,6 +413,8 @@ class Chooser {
     Choice choice = described(c.graph);
     choice.graph = std::move(c.graph);
     choice.search = std::move(c.search);
+    choice.search.seconds = searches_.seconds;
+    choice.search.polishing = searches_.polishing;
     choice.folded = std::move(c.folded);
     return choice;
   }
@@ -432,6 +435,8 @@ class Chooser {
     choice.before.predicted = choice.after.predicted = goal_->original();
     choice.sums[0] = choice.sums[1] = cost::graph_cost(*chosen_.model, imported_.graph);
     choice.search.cost_before = choice.search.cost_after = choice.sums[0].total.microseconds;
+    choice.search.seconds = searches_.seconds;
+    choice.search.polishing = searches_.polishing;
     if (stop_.requested())
       choice.search.stop = rewrite::StopReason::Interrupted;
     else if (stop_.must_end())

@@ -30,7 +30,24 @@ Status repeat(Engine& engine, const RuleIndex& rules, const AppliedRule& step) {
   return {};
 }
 
+Error at_step(size_t k, const Error& e) {
+  return error("step " + std::to_string(k) + ": " + e.message);
+}
+
 }  // namespace
+
+Replayer::Replayer(const Graph& g, const RuleIndex& rules, std::span<const AppliedRule> steps,
+                   const cost::CostModel& model, const PlanOptions& options)
+    : rules_(rules), steps_(steps), engine_(g, rules, model, options) {}
+
+Result<Graph> Replayer::after(size_t count) {
+  while (engine_.depth() > count) engine_.undo();
+  while (engine_.depth() < count) {
+    auto done = repeat(engine_, rules_, steps_[engine_.depth()]);
+    if (!done) return at_step(engine_.depth(), done.error());
+  }
+  return engine_.to_graph();
+}
 
 Result<Graph> replay(const Graph& g, const RuleIndex& rules, std::span<const AppliedRule> steps,
                      const cost::CostModel& model, const PlanOptions& options,
@@ -38,7 +55,7 @@ Result<Graph> replay(const Graph& g, const RuleIndex& rules, std::span<const App
   Engine engine(g, rules, model, options);
   for (size_t k = 0; k < steps.size(); ++k) {
     auto done = repeat(engine, rules, steps[k]);
-    if (!done) return error("step " + std::to_string(k) + ": " + done.error().message);
+    if (!done) return at_step(k, done.error());
     if (seen) seen(k, engine);
     engine.commit();
   }

@@ -17,4 +17,19 @@ Result<Graph> replay(const Graph& g, const RuleIndex& rules, std::span<const App
                      const cost::CostModel& model, const PlanOptions& options,
                      const std::function<void(size_t step, const Engine&)>& seen = {});
 
+/// The graphs on the way of a search, in any order: steps are made and taken back on one engine.
+class Replayer {
+ public:
+  /// As for replay(). `steps` outlive this.
+  Replayer(const Graph& g, const RuleIndex& rules, std::span<const AppliedRule> steps,
+           const cost::CostModel& model, const PlanOptions& options);
+  /// The graph after the first `count` steps. An Error as that of replay().
+  Result<Graph> after(size_t count);
+
+ private:
+  const RuleIndex& rules_;
+  std::span<const AppliedRule> steps_;
+  Engine engine_;
+};
+
 }  // namespace regraft::rewrite

@@ -88,6 +88,17 @@ uint64_t Region::identity() {
   return sum;
 }
 
+namespace {
+
+uint64_t hash_of(const TensorType& t) {
+  uint64_t h = combine(static_cast<uint64_t>(t.dtype), t.shape.has_value());
+  if (t.shape)
+    for (const Poly& d : *t.shape) h = combine(h, hash(d));
+  return h;
+}
+
+}  // namespace
+
 /// A value from outside by its type and the order of appearance; numbers alone by their data.
 uint64_t Region::outside(Value v) {
   auto place = std::find(outside_.begin(), outside_.end(), v);
@@ -95,9 +106,9 @@ uint64_t Region::outside(Value v) {
   if (place == outside_.end()) outside_.push_back(v);
   const LiveGraph& g = engine_.graph();
   const LiveGraph::Slot& s = g.slot(v.node);
-  uint64_t h = combine(order, static_cast<uint64_t>(g.type(v)) * 2 + s.constant);
+  uint64_t h = combine(combine(order, hash_of(g.interner().type(g.type(v)))), s.constant);
   bool number = s.kind == NodeKind::Constant && s.origin->constant->count() == 1;
-  return number ? combine(h, static_cast<uint64_t>(s.data)) : h;
+  return number ? combine(h, g.interner().data_hash(s.data)) : h;
 }
 
 uint64_t Region::likeness() {

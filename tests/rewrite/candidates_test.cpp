@@ -58,15 +58,47 @@ TEST(Polish, TakesWhatOnlyTheWholeGraphShows) {
   RuleIndex rules = index_of({kMerge, kSwap});
   cost::Roofline model;
   Stop stop;
-  SearchReport report = Greedy().search(g, rules, model, plenty(), stop);
-  EXPECT_EQ(report.applied.count("swap"), 0U);
-  polish(report, rules, model, price_of_order, plenty(), stop, 100);
-  EXPECT_EQ(report.applied.at("merge"), 1);
-  EXPECT_EQ(report.applied.at("swap"), 1);
-  EXPECT_TRUE(same_fingerprints(g, report.best));
-  auto again = replay(g, rules, report.steps, model, {});
-  ASSERT_TRUE(again.has_value()) << again.error().message;
-  EXPECT_TRUE(structurally_equal(*again, report.best));
+  PartPrices prices;
+  for (PartPrices* parts : {static_cast<PartPrices*>(nullptr), &prices}) {
+    SearchReport report = Greedy().search(g, rules, model, plenty(), stop);
+    EXPECT_EQ(report.applied.count("swap"), 0U);
+    polish(report, rules, model, price_of_order, plenty(), {100, parts}, stop);
+    EXPECT_EQ(report.applied.at("merge"), 1);
+    EXPECT_EQ(report.applied.at("swap"), 1);
+    EXPECT_TRUE(same_fingerprints(g, report.best));
+    auto again = replay(g, rules, report.steps, model, {});
+    ASSERT_TRUE(again.has_value()) << again.error().message;
+    EXPECT_TRUE(structurally_equal(*again, report.best));
+  }
+}
+
+/// Many blocks that are alike: what does not pay near one of them is priced nowhere else.
+TEST(Polish, PricesWhatIsNearAMoveFirst) {
+  constexpr int kBlocks = 20;
+  Graph g;
+  std::vector<Value> ends;
+  for (int k = 0; k < kBlocks; ++k) {
+    Value x = input(g, {64, 32});
+    for (int j = 0; j < 4; ++j) x = call(g, "exp", {x});
+    ends.push_back(call(g, "relu", {call(g, "transpose", {x}, {{1, 0}})}));
+  }
+  g.set_outputs(ends);
+  RuleIndex rules = index_of({kSwap});
+  cost::Roofline model;
+  size_t whole = 0, priced = 0;
+  auto price = [&](const Graph& h) {
+    ++priced;
+    whole += calls_of(h, "relu") == kBlocks;
+    return cost::graph_cost(model, h).total.microseconds;
+  };
+  PartPrices parts;
+  SearchReport report = Greedy().search(g, rules, model, plenty(), Stop());
+  polish(report, rules, model, price, plenty(), {100, &parts}, Stop());
+  EXPECT_TRUE(report.steps.empty());
+  EXPECT_EQ(whole, 1U);
+  const size_t before = priced;
+  polish(report, rules, model, price, plenty(), {100, &parts}, Stop());  // all parts are known
+  EXPECT_EQ(priced, before + 1);
 }
 
 TEST(Polish, LeavesWhatItCannotImprove) {
@@ -77,9 +109,9 @@ TEST(Polish, LeavesWhatItCannotImprove) {
   SearchReport report = Greedy().search(g, rules, model, plenty(), stop);
   size_t steps = report.steps.size();
   polish(
-      report, rules, model, [](const Graph&) { return 1.0; }, plenty(), stop, 100);
+      report, rules, model, [](const Graph&) { return 1.0; }, plenty(), {100}, stop);
   EXPECT_EQ(report.steps.size(), steps);
-  polish(report, rules, model, price_of_order, plenty(), stop, 0);
+  polish(report, rules, model, price_of_order, plenty(), {0}, stop);
   EXPECT_EQ(report.steps.size(), steps);
 }
 

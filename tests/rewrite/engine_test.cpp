@@ -285,6 +285,28 @@ TEST(Fuzz, MatchesAreThoseThatApplyAfterAnyMoves) {
   if (wanted) printf("%llu walks\n", static_cast<unsigned long long>(seed));
 }
 
+TEST(Engine, LooksAheadAtWhatAMoveWouldMake) {
+  Graph g;
+  Value x = input(g, {8, 8}), w = input(g, {8, 8}), v = input(g, {8, 8});
+  Value sum = call(g, "add", {call(g, "matmul", {x, w}), call(g, "matmul", {x, v})});
+  g.set_outputs({call(g, "relu", {call(g, "relu", {sum})})});
+  RuleIndex rules = index_of(kRules);
+  cost::Roofline model;
+  Engine engine(g, rules, model);
+  const std::vector<int32_t> numbers = engine.matches();
+  ASSERT_GT(numbers.size(), 2U);
+  for (int32_t number : numbers) {
+    const Graph before = engine.to_graph();
+    std::optional<Graph> ahead;
+    engine.look_ahead(number, [&] { ahead = engine.to_graph(); });
+    EXPECT_TRUE(structurally_equal(engine.to_graph(), before));
+    EXPECT_EQ(engine.matches(), numbers);
+    engine.apply(number);
+    EXPECT_TRUE(structurally_equal(engine.to_graph(), *ahead));
+    engine.undo();
+  }
+}
+
 TEST(Engine, EqualGraphsHaveOneIdentityHoweverTheyWereReached) {
   Graph g;
   Value a = input(g, {4, 4}), b = input(g, {4, 4});

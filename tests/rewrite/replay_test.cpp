@@ -57,6 +57,18 @@ TEST_F(Replay, AStepLessIsAnotherGraph) {
   EXPECT_FALSE(structurally_equal(*g, report_.best));
 }
 
+TEST_F(Replay, GoesForthAndBack) {
+  Replayer replayer(before_, rules_, report_.steps, model_, {});
+  const std::span<const AppliedRule> steps = report_.steps;
+  for (size_t count : {steps.size(), size_t{1}, steps.size() - 1, size_t{0}}) {
+    auto there = replayer.after(count);
+    ASSERT_TRUE(there) << there.error().message;
+    auto anew = replay(before_, rules_, steps.first(count), model_, {});
+    ASSERT_TRUE(anew) << anew.error().message;
+    EXPECT_TRUE(structurally_equal(*there, *anew));
+  }
+}
+
 TEST_F(Replay, WhatIsNoMatchIsRefused) {
   auto refused = [&](auto&& change, const std::string& why) {
     std::vector<AppliedRule> steps = report_.steps;
