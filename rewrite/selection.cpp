@@ -17,7 +17,7 @@ constexpr int kRadius = 7;         // edges from a function to the ends of a blo
 constexpr size_t kMostCalls = 48;  // in a neighbourhood
 constexpr int32_t kManyUses = 8;   // of a value that blocks are not joined by
 constexpr int kFewRules = 8;       // that an operator of blocks is in
-constexpr uint64_t kBudget = 4000;
+constexpr uint64_t kBudget = 1000;
 constexpr double kGrowth = 4;  // of a neighbourhood, on the way
 constexpr double kSamePrice = 1 + 1e-6;
 

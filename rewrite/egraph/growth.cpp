@@ -53,7 +53,7 @@ int32_t Growth::find(int32_t rule, std::span<const int32_t> nodes,
 /// Unions have changed the names in them.
 void Growth::renew_keys() {
   keys_.clear();
-  for (const Event& e : waiting_) keys_.emplace(key(e.rule, e.nodes, e.variables), -1);
+  for (const Event& e : waiting_) keys_.try_emplace(key(e.rule, e.nodes, e.variables), -1);
   for (size_t k = 0; k < events_.size(); ++k) {
     const Event& e = events_[k];
     keys_.insert_or_assign(key(e.rule, e.nodes, e.variables), static_cast<int32_t>(k));
@@ -64,7 +64,7 @@ void Growth::renew_keys() {
 bool Growth::match(int32_t rule, size_t limit, Reporter& reporter) {
   size_t found = 0;
   auto visit = [&](const Place& place) {
-    if (!keys_.emplace(key(place.rule, place.nodes, place.variables), -1).second) return true;
+    if (!keys_.try_emplace(key(place.rule, place.nodes, place.variables), -1).second) return true;
     const Fit* fit = fitter_.fit(graph_.nodes(), place);
     if (!fit) return true;
     waiting_.push_back({place.rule,
