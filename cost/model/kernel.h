@@ -104,8 +104,9 @@ struct KernelPlan {
 };
 
 /// Groups the graph's calls; those that depend on constants alone are not run. Symbolic sizes are
-/// those that are typical (Symbol::typical). REQUIRES: g is acyclic.
-KernelPlan plan_kernels(const Graph& g, const Runtime& runtime);
+/// those that are typical (Symbol::typical). Without signatures, which take a third of the time,
+/// these are empty. REQUIRES: g is acyclic.
+KernelPlan plan_kernels(const Graph& g, const Runtime& runtime, bool signatures = true);
 
 /// The graph with a mark on the calls that the runtime computes together without an anchor (an
 /// erf-GELU, a layer normalisation written out): Node::together. Nodes keep their ids.

@@ -248,7 +248,8 @@ std::vector<int32_t> sorted(const Context& c, const std::vector<std::vector<int3
 /// Builds the kernels, in order, and the moves between layouts.
 class Planner {
  public:
-  Planner(const Context& c, KernelPlan& plan) : c_(c), plan_(plan) {}
+  Planner(const Context& c, KernelPlan& plan, bool signatures)
+      : c_(c), plan_(plan), signatures_(signatures) {}
 
   void run(const std::vector<int32_t>& members) {
     bool blocked = is_blocked(members);
@@ -263,8 +264,7 @@ class Planner {
     Layout made = blocked ? Layout::Blocked : Layout::Plain;
     call.kernel.result_layouts.assign(call.results.size(), made);
     for (Value v : call.results) has_[v].insert(made);
-    call.signature = signature(normalised(call.kernel));
-    plan_.calls.push_back(std::move(call));
+    add(std::move(call));
   }
 
   /// The value is there in this layout from now on.
@@ -280,8 +280,7 @@ class Planner {
     call.kernel.operand_layouts = {from};
     call.kernel.result_layouts = {wanted};
     call.operands = call.results = {v};
-    call.signature = signature(normalised(call.kernel));
-    plan_.calls.push_back(std::move(call));
+    add(std::move(call));
   }
 
  private:
@@ -366,9 +365,15 @@ class Planner {
     return true;
   }
 
+  void add(KernelCall call) {
+    if (signatures_) call.signature = signature(normalised(call.kernel));
+    plan_.calls.push_back(std::move(call));
+  }
+
   KernelCall extract(const std::vector<int32_t>& members) const;
   const Context& c_;
   KernelPlan& plan_;
+  bool signatures_;
   std::map<Value, std::set<Layout>> has_;
 };
 
@@ -465,13 +470,13 @@ Graph with_fusions(const Graph& g, const Runtime& runtime) {
   return marked;
 }
 
-KernelPlan plan_kernels(const Graph& g, const Runtime& runtime) {
+KernelPlan plan_kernels(const Graph& g, const Runtime& runtime, bool signatures) {
   Graph sized = at_sizes(g);
   Context c(sized, runtime);
   std::vector<std::vector<int32_t>> groups;
   auto taken = grouped(c, groups);
   KernelPlan plan;
-  Planner planner(c, plan);
+  Planner planner(c, plan, signatures);
   for (int32_t group : sorted(c, groups, taken)) planner.run(groups[static_cast<size_t>(group)]);
   for (int32_t id : c.order) {
     if (c.g.node(id).kind != NodeKind::Opaque) continue;

@@ -46,8 +46,8 @@ class Weighted final : public CostModel {
 
 /// What is planned when no profile says what the runtime is.
 KernelPlan plan_of(const Graph& g, const Profiled* profiled) {
-  if (profiled) return profiled->plan(g);
-  return plan_kernels(g, runtimes().front());
+  if (profiled) return profiled->plan(g, false);
+  return plan_kernels(g, runtimes().front(), false);
 }
 
 double made_bytes(const Graph& g) {
@@ -112,7 +112,7 @@ Worth Objective::doubtful(const Graph& g) const {
     w.microseconds = graph_cost(model_, g).total.microseconds;
     return w;
   }
-  Prediction p = profiled_->predict(g);
+  Prediction p = profiled_->predict(g, profiled_->plan(g, false));
   w.microseconds = p.microseconds + kDoubt * p.estimated_microseconds;
   return w;
 }

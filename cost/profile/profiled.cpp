@@ -55,6 +55,33 @@ Graph alone(const Node& node, std::span<const TensorType> operands) {
   return g;
 }
 
+/// Equal for kernels that are equal but for names.
+uint64_t hash_of(const Kernel& kernel) {
+  const Graph& g = kernel.graph;
+  uint64_t h = static_cast<uint64_t>(g.id_bound());
+  auto add = [&](uint64_t x) { h = combine(h, x); };
+  auto add_value = [&](Value v) {
+    add(static_cast<uint64_t>(v.node));
+    add(static_cast<uint64_t>(v.output));
+  };
+  for (int32_t id = 0; id < g.id_bound(); ++id) {
+    const Node& node = g.node(id);
+    add(reinterpret_cast<uintptr_t>(node.op));
+    if (node.op) add(hash(node.attrs));
+    for (Value v : node.inputs) add_value(v);
+    for (const TensorType& t : node.types) {
+      add(static_cast<uint64_t>(t.dtype));
+      for (const Poly& d : *t.shape) add(hash(d));
+      add(t.shape->size());
+    }
+  }
+  for (Value v : g.outputs()) add_value(v);
+  for (char weight : kernel.weights) add(static_cast<uint64_t>(weight));
+  for (Layout l : kernel.operand_layouts) add(static_cast<uint64_t>(l));
+  for (Layout l : kernel.result_layouts) add(static_cast<uint64_t>(l));
+  return h;
+}
+
 /// The same kernel on operands and results that lie blocked.
 Kernel all_blocked(Kernel k) {
   for (size_t i = 0; i < k.operand_layouts.size(); ++i)
@@ -65,9 +92,11 @@ Kernel all_blocked(Kernel k) {
 
 }  // namespace
 
+// A collision would misprice a call or a kernel, no more.
 struct Profiled::Memo {
   std::mutex mutex;
-  std::unordered_map<uint64_t, Cost> costs;  // a collision would misprice a call, no more
+  std::unordered_map<uint64_t, Cost> costs;
+  std::unordered_map<uint64_t, KernelPrice> kernels;
 };
 
 Profiled::Profiled(Profile profile)
@@ -115,12 +144,30 @@ std::string Profiled::description() const {
                      profile_.calibrated ? "fitted to them" : "that is not calibrated");
 }
 
-KernelPlan Profiled::plan(const Graph& g) const { return plan_kernels(g, runtime_); }
+KernelPlan Profiled::plan(const Graph& g, bool signatures) const {
+  return plan_kernels(g, runtime_, signatures);
+}
 
 KernelPrice Profiled::price(const KernelCall& call) const {
-  auto at = profile_.kernels.find(call.signature);
+  return call.signature.empty() ? remembered(call.kernel) : price(call.kernel, call.signature);
+}
+
+KernelPrice Profiled::price(const Kernel& kernel, std::string_view signature) const {
+  auto at = profile_.kernels.find(signature);
   if (at != profile_.kernels.end()) return {at->second.microseconds, true};
-  return {estimate(profile_.machine, call.kernel).microseconds, false};
+  return {estimate(profile_.machine, kernel).microseconds, false};
+}
+
+KernelPrice Profiled::remembered(const Kernel& kernel) const {
+  const uint64_t key = hash_of(kernel);
+  {
+    std::lock_guard lock(memo_->mutex);
+    if (auto it = memo_->kernels.find(key); it != memo_->kernels.end()) return it->second;
+  }
+  KernelPrice made = price(kernel, signature(normalised(kernel)));
+  std::lock_guard lock(memo_->mutex);
+  memo_->kernels.emplace(key, made);
+  return made;
 }
 
 KernelPrice Profiled::price_of_opaque(const Graph& g, int32_t id) const {
@@ -141,8 +188,8 @@ Prediction Profiled::predict(const Graph& g, const KernelPlan& plan) const {
   for (const KernelCall& call : plan.calls) {
     KernelPrice price = this->price(call);
     add(price);
-    if (!price.measured && missing.insert(call.signature).second)
-      p.missing.push_back(call.signature);
+    if (price.measured || call.signature.empty()) continue;
+    if (missing.insert(call.signature).second) p.missing.push_back(call.signature);
   }
   for (int32_t id : plan.opaque) add(price_of_opaque(g, id));
   return p;

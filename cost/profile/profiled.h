@@ -14,7 +14,8 @@ struct Prediction {
   double estimated_microseconds = 0;  ///< the part that no measurement backs
   size_t kernels = 0;
   size_t estimated = 0;              ///< kernels that were not measured
-  std::vector<std::string> missing;  ///< their signatures, each once, in order of first use
+  std::vector<std::string> missing;  ///< their signatures, each once, in order of first use; none
+                                     ///< of a plan without signatures
 };
 
 /// What one kernel of a plan takes, without what every kernel of a graph costs beside.
@@ -38,7 +39,7 @@ class Profiled final : public CostModel {
   Prediction predict(const Graph& g) const { return predict(g, plan(g)); }
   /// The same for a plan that was made before.
   Prediction predict(const Graph& g, const KernelPlan& plan) const;
-  KernelPlan plan(const Graph& g) const;
+  KernelPlan plan(const Graph& g, bool signatures = true) const;
   KernelPrice price(const KernelCall& call) const;
   /// Of a node that no kernel runs.
   KernelPrice price_of_opaque(const Graph& g, int32_t id) const;
@@ -47,6 +48,8 @@ class Profiled final : public CostModel {
 
  private:
   struct Memo;
+  KernelPrice price(const Kernel& kernel, std::string_view signature) const;
+  KernelPrice remembered(const Kernel& kernel) const;
   Cost single(const Node& node, std::span<const TensorType> operands) const;
   Profile profile_;
   Runtime runtime_;
