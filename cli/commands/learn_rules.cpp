@@ -29,6 +29,7 @@ namespace {
 
 constexpr double kLeastPercent = 0.05;  // of a model's cost: less is not worth a rule
 constexpr double kSizePercent = 0.01;   // of a model's cost, that a call of a rule must bring
+constexpr char kAtItsSizes[] = "it holds at the sizes of its place only";
 
 /// A composition and where it was found.
 struct Macro {
@@ -40,7 +41,13 @@ struct Macro {
 
 struct LearnCounts {
   size_t models = 0, architectures = 0;
-  size_t parts = 0, special = 0, followed = 0, unproved = 0, unsafe = 0, proved = 0;
+  size_t parts = 0, followed = 0, unproved = 0, unsafe = 0, proved = 0;
+  std::map<std::string, size_t> special;  ///< parts that became no rule, by the reason
+  size_t all_special() const {
+    size_t n = 0;
+    for (const auto& [why, count] : special) n += count;
+    return n;
+  }
 };
 
 class RuleLearner {
@@ -79,7 +86,7 @@ class RuleLearner {
     std::vector<std::optional<Result<Descended>>> read(files.size());
     std::vector<std::vector<std::pair<Rule, double>>> found(files.size());
     std::vector<std::vector<rewrite::PayingPart>> parts(files.size());
-    std::vector<size_t> special(files.size());
+    std::vector<std::map<std::string, size_t>> special(files.size());
     MineOptions options;
     options.budget = flags_.budget;
     options.seed = flags_.common.seed;
@@ -90,8 +97,10 @@ class RuleLearner {
       parts[k] = mined(**read[k], rules_, *cost_.model, options, stop_);
       for (const auto& part : parts[k]) {
         auto rule = part.composed ? generalise_macro(*part.composed) : std::nullopt;
-        if (rule) found[k].emplace_back(renamed(*rule), part.gain);
-        special[k] += !rule;
+        if (rule)
+          found[k].emplace_back(renamed(*rule), part.gain);
+        else
+          ++special[k][part.composed ? kAtItsSizes : part.composed.error().message];
       }
     });
     for (size_t k = 0; k < files.size(); ++k) {
@@ -109,7 +118,7 @@ class RuleLearner {
       if (!read[k]) continue;
       counts_.parts += parts[k].size();
       parts_.push_back(std::move(parts[k]));
-      counts_.special += special[k];
+      for (const auto& [why, n] : special[k]) counts_.special[why] += n;
       for (auto& [rule, gain] : found[k]) {
         Macro& m = by_key.try_emplace(canonical_key(rule), Macro{rule, {}, 0, 0}).first->second;
         m.sources.insert(architectures_[model]);
@@ -243,7 +252,7 @@ void print(const LearnCounts& c, const std::vector<Rule>& rules, const std::stri
       {"models", c.models},
       {"architectures", c.architectures},
       {"parts of searches that pay", c.parts},
-      {"of these at the sizes of their place only", c.special},
+      {"of these no rule, or at the sizes of their place only", c.all_special()},
       {"rules that follow by one step", c.followed},
       {"not proved", c.unproved},
       {"unsafe in floating point", c.unsafe},
@@ -265,9 +274,10 @@ nlohmann::json to_json(const rl::Proposer& p) {
 
 nlohmann::json to_json(const LearnCounts& c, const std::vector<Rule>& rules) {
   nlohmann::json j = {{"models", c.models},     {"architectures", c.architectures},
-                      {"parts", c.parts},       {"special", c.special},
+                      {"parts", c.parts},       {"special", c.all_special()},
                       {"followed", c.followed}, {"unproved", c.unproved},
                       {"unsafe", c.unsafe},     {"proved", c.proved}};
+  j["special_by_reason"] = c.special;
   j["rules"] = nlohmann::json::array();
   for (const Rule& rule : rules) j["rules"].push_back(to_string(rule));
   return j;

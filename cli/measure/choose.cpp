@@ -61,7 +61,10 @@ class Chooser {
 
   Result<Choice> run() && {
     auto choice = search_and_choose();
-    if (choice) choice->cost = std::make_shared<const ChosenCost>(std::move(chosen_));
+    if (!choice) return choice;
+    choice->cost = std::make_shared<const ChosenCost>(std::move(chosen_));
+    choice->search.seconds = searches_.seconds;  // whichever search the result is of
+    choice->search.polishing = searches_.polishing;
     return choice;
   }
 
@@ -413,8 +416,6 @@ class Chooser {
     Choice choice = described(c.graph);
     choice.graph = std::move(c.graph);
     choice.search = std::move(c.search);
-    choice.search.seconds = searches_.seconds;
-    choice.search.polishing = searches_.polishing;
     choice.folded = std::move(c.folded);
     return choice;
   }
@@ -422,7 +423,7 @@ class Chooser {
     Choice choice = described(g);
     choice.graph = std::move(g);
     choice.kept = true;
-    choice.search = std::move(searches_);
+    choice.search = searches_;
     double sum = cost::graph_cost(goal_->search_model(), imported_.graph).total.microseconds;
     choice.search.cost_before = choice.search.cost_after = sum;
     return choice;
@@ -435,8 +436,6 @@ class Chooser {
     choice.before.predicted = choice.after.predicted = goal_->original();
     choice.sums[0] = choice.sums[1] = cost::graph_cost(*chosen_.model, imported_.graph);
     choice.search.cost_before = choice.search.cost_after = choice.sums[0].total.microseconds;
-    choice.search.seconds = searches_.seconds;
-    choice.search.polishing = searches_.polishing;
     if (stop_.requested())
       choice.search.stop = rewrite::StopReason::Interrupted;
     else if (stop_.must_end())

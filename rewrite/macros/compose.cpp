@@ -12,8 +12,10 @@ namespace {
 
 constexpr size_t kMostVariables = 26;
 
-/// Thrown inside this file alone: the moves are no rule.
-struct NoRule {};
+/// Thrown inside this file alone: why the moves are no rule.
+struct NoRule {
+  const char* why;
+};
 
 class Composer {
  public:
@@ -27,7 +29,7 @@ class Composer {
 
   Composed run() {
     const std::map<Value, Value> replaced = replacements();
-    if (replaced.empty()) throw NoRule();
+    if (replaced.empty()) throw NoRule{"nothing that is read has changed"};
     for (const auto& [from, to] : replaced) rule().lhs.outputs.push_back(left_of(from));
     for (const auto& [from, to] : replaced) rule().rhs.outputs.push_back(right_of(to));
     rule().domain = {signature()};
@@ -44,8 +46,8 @@ class Composer {
     if (!was_there(id)) return;
     const Node& n = before_.node(id);
     if (n.kind == NodeKind::Constant && pattern.inputs.empty())
-      throw NoRule();  // a constant by its value; its maker's numbers are the matcher's alone
-    if (n.kind != NodeKind::Call) throw NoRule();
+      throw NoRule{"a constant is matched by its value"};  // its maker's numbers are the matcher's
+    if (n.kind != NodeKind::Call) throw NoRule{"what is matched is no call"};
     matched_.insert(id);
   }
 
@@ -54,9 +56,9 @@ class Composer {
     std::map<Value, Value> all;
     auto note = [&](Value from, Value to) {
       if (from == to) return;
-      if (!matched_.count(from.node)) throw NoRule();
+      if (!matched_.count(from.node)) throw NoRule{"a value that was not matched is replaced"};
       auto [it, fresh] = all.emplace(from, to);
-      if (!fresh && it->second != to) throw NoRule();
+      if (!fresh && it->second != to) throw NoRule{"readers of one value read different ones now"};
     };
     for (int32_t id = 0; id < before_.id_bound(); ++id) {
       if (!before_.contains(id) || !after_.alive(id)) continue;
@@ -71,7 +73,8 @@ class Composer {
   PatternRef variable(Value v) {
     auto known = variables_.find(v);
     if (known != variables_.end()) return variable_ref(known->second);
-    if (values_.size() == kMostVariables || !before_.type(v).shape) throw NoRule();
+    if (values_.size() == kMostVariables) throw NoRule{"too many variables"};
+    if (!before_.type(v).shape) throw NoRule{"a shape is not known"};
     auto number = static_cast<int>(values_.size());
     rule().variables.push_back(std::string(1, static_cast<char>('a' + number)));
     values_.push_back(v);
@@ -96,7 +99,7 @@ class Composer {
     for (Value operand : n.inputs) node.inputs.push_back(left_of(operand));
     for (size_t k = 0; k < n.attrs.ints.size(); ++k)
       for (const Poly& p : n.attrs.ints[k]) {
-        if (!p.is_constant()) throw NoRule();
+        if (!p.is_constant()) throw NoRule{"an attribute of the left side follows sizes"};
         node.attrs.ints[k].push_back(p);
       }
     return add(rule().lhs, std::move(node), v.output);
@@ -106,7 +109,7 @@ class Composer {
     if (auto known = variables_.find(v); known != variables_.end())
       return variable_ref(known->second);
     const Node n = after_.node(v.node);
-    if (n.kind != NodeKind::Call) throw NoRule();
+    if (n.kind != NodeKind::Call) throw NoRule{"the right side reads what the left does not"};
     PatternNode node = empty_call(n.op, n.attrs);
     for (Value operand : n.inputs) node.inputs.push_back(right_of(operand));
     std::vector<SizeChoice> choices;
@@ -116,7 +119,8 @@ class Composer {
         node.attrs.ints[k].push_back(p.is_constant() ? p : Poly(1));
         SizeChoice choice{0, k, i, {}, p.is_constant()};
         if (!n.op->ints[k].structural) choice.sizes = sizes_like(p);
-        if (choice.sizes.empty() && !choice.number) throw NoRule();
+        if (choice.sizes.empty() && !choice.number)
+          throw NoRule{"an attribute of the right side follows other sizes"};
         if (!choice.sizes.empty()) choices.push_back(std::move(choice));
       }
     size_t count = rule().rhs.nodes.size();
@@ -175,13 +179,14 @@ class Composer {
 
 }  // namespace
 
-std::optional<Composed> compose(const Graph& before, const Engine& after, const RuleIndex& rules) {
+Result<Composed> compose(const Graph& before, const Engine& after, const RuleIndex& rules) {
   try {
     Composed composed = Composer(before, after, rules).run();
-    if (!validate(composed.rule) || is_trivial(composed.rule)) return std::nullopt;
+    if (!validate(composed.rule)) return error("the rule would not be valid");
+    if (is_trivial(composed.rule)) return error("both sides are the same");
     return composed;
-  } catch (const NoRule&) {
-    return std::nullopt;
+  } catch (const NoRule& none) {
+    return error(none.why);
   }
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 // Several rewrites of a graph as one rule: what they read before, and what is there afterwards.
-#include <optional>
-
 #include "rewrite/engine/engine.h"
 
 namespace regraft::rewrite {
@@ -23,9 +21,9 @@ struct Composed {
 };
 
 /// The left side is all calls of `before` that the moves matched, the right side what they made of
-/// the values that are still read. nullopt where that is no rule: it would read what the left side
-/// does not know, an attribute of the left side follows the sizes of the model, or a shape is not
-/// known. REQUIRES: the engine began with `before` and has made at least one move since.
-std::optional<Composed> compose(const Graph& before, const Engine& after, const RuleIndex& rules);
+/// the values that are still read. An Error says why that is no rule: it would read what the left
+/// side does not know, an attribute of the left side follows the sizes of the model, or a shape is
+/// not known. REQUIRES: the engine began with `before` and has made at least one move since.
+Result<Composed> compose(const Graph& before, const Engine& after, const RuleIndex& rules);
 
 }  // namespace regraft::rewrite

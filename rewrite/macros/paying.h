@@ -7,9 +7,9 @@ namespace regraft::rewrite {
 
 /// Steps of a search that pay together and of which none can be left out.
 struct PayingPart {
-  std::vector<Move> moves;           ///< from the graph, without any others
-  std::optional<Composed> composed;  ///< nullopt: they are no rule, see compose()
-  double gain = 0;                   ///< microseconds, there
+  std::vector<Move> moves;    ///< from the graph, without any others
+  Result<Composed> composed;  ///< an Error: they are no rule, see compose()
+  double gain = 0;            ///< microseconds, there
 };
 
 /// Looks at the steps that a search made from `g`. A part is a step with all that it needs, two

@@ -83,7 +83,7 @@ std::vector<ExpertSample> proposal_samples(Environment& env, std::span<const Pay
     const PayingPart& part = parts[rng.below(parts.size())];
     const auto done = static_cast<std::ptrdiff_t>(1 + rng.below(part.moves.size() - 1));
     env.reset({part.moves.begin(), part.moves.begin() + done});
-    PayingPart later{{part.moves.begin() + done, part.moves.end()}, std::nullopt, part.gain};
+    PayingPart later{{part.moves.begin() + done, part.moves.end()}, error("an end"), part.gain};
     ExpertSample sample = first_steps(env, {&later, 1});
     if (sample.policy.back() == 0) samples.push_back(std::move(sample));
   }
