@@ -13,6 +13,7 @@ namespace {
 constexpr uint64_t kSeed = 29;    // of the shapes that are tried
 constexpr int kShapes = 12;       // at which a step must hold
 constexpr size_t kMostSizes = 4;  // that one number is tried as
+constexpr int kMostTries = 64;    // of sizes for all numbers together
 
 class MacroOpener {
  public:
@@ -42,19 +43,50 @@ class MacroOpener {
         rule_.variables[static_cast<size_t>(s.variable)] + "." + std::to_string(shown), 1));
   }
 
-  /// A number of the right side that is a size of the place is that size, where that holds.
-  void choose_sizes() {
-    for (const rewrite::SizeChoice& c : choices_) {
-      Poly& number = rule_.rhs.nodes[c.node].attrs.ints[c.attr][c.index];
-      const Poly before = number;
-      bool found = false;
-      for (size_t k = 0; k < std::min(c.sizes.size(), kMostSizes) && !found; ++k) {
-        number = size(c.sizes[k]);
-        // What other numbers are is not settled yet: a wrong size shows in the end at the latest.
-        found = c.sizes.size() == 1 || holds(rule_);
-      }
-      if (!found) number = c.number ? before : size(c.sizes[0]);
+  /// Numbers of the right side that may be the same sizes of the place.
+  struct Numbers {
+    const rewrite::SizeChoice* like;  ///< one of them
+    Poly number;
+    std::vector<Poly*> places;
+    size_t options() const {
+      return std::min(like->sizes.size(), kMostSizes) + (like->number && like->sizes.size() > 1);
     }
+  };
+
+  std::vector<Numbers> numbers() {
+    std::vector<Numbers> all;
+    for (const rewrite::SizeChoice& c : choices_) {
+      Poly& place = rule_.rhs.nodes[c.node].attrs.ints[c.attr][c.index];
+      auto known = std::ranges::find_if(all, [&](const Numbers& n) {
+        return n.like->sizes == c.sizes && n.like->number == c.number;
+      });
+      if (known == all.end()) known = all.insert(known, {&c, place, {}});
+      known->places.push_back(&place);
+    }
+    return all;
+  }
+
+  /// Numbers become sizes: equal ones the same size. None is right while others are wrong, so all
+  /// are tried together. Where nothing holds, the first sizes stay: lists may be what is missing.
+  void choose_sizes() {
+    std::vector<Numbers> all = numbers();
+    std::vector<size_t> chosen(all.size(), 0);
+    auto take = [&] {
+      for (size_t k = 0; k < all.size(); ++k) {
+        const auto& sizes = all[k].like->sizes;
+        bool is_size = chosen[k] < std::min(sizes.size(), kMostSizes);
+        for (Poly* place : all[k].places) *place = is_size ? size(sizes[chosen[k]]) : all[k].number;
+      }
+    };
+    for (int tries = 0; tries < kMostTries; ++tries) {
+      take();
+      if (holds(rule_)) return;
+      size_t k = 0;
+      while (k < all.size() && ++chosen[k] == all[k].options()) chosen[k++] = 0;
+      if (k == all.size()) break;
+    }
+    chosen.assign(all.size(), 0);
+    take();
   }
 
   static std::string text_of(const std::vector<Poly>& list) {

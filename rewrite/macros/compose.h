@@ -9,6 +9,7 @@ struct SizeChoice {
   size_t node = 0, attr = 0, index = 0;  ///< of the right side
   struct Size {
     int variable = 0, axis = 0;
+    bool operator==(const Size&) const = default;
   };
   std::vector<Size> sizes;  ///< that it may be; at least one
   bool number = true;       ///< it may also stay a number

@@ -93,6 +93,7 @@ class LearnRules(unittest.TestCase):
         learnt = json.loads(report.read_text())
         self.assertEqual((learnt["models"], learnt["architectures"]), (2, 2))
         self.assertGreater(learnt["proved"], 0)
+        self.assertEqual(sum(learnt["special_by_reason"].values()), learnt["special"])
         self.assertGreater(len(learnt["rules"]), 0)
         self.assertIn("origin:learnt", rules.read_text())
         proved = self.regraft("verify", rules)
