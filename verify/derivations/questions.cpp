@@ -89,6 +89,7 @@ Sum Questions::sum(const kernel::Sum& s) {
 }
 
 Questions::Answer& Questions::answer(const std::vector<Fact>& facts) {
+  if (--left_ < 0) throw OutOfBudget{"questions about sizes"};
   Answer& a = answers_[exact_key(facts)];
   if (!a.refuted) a.refuted = solver_.refuted(conjunction(facts));
   return a;

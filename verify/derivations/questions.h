@@ -1,5 +1,6 @@
 #pragma once
 // Questions about sizes in the kernel's words, and certificates for the answers.
+#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -14,11 +15,14 @@
 namespace regraft::verify {
 
 /// Asks the arithmetic solver first, and looks for a certificate only where it says yes. Remembers
-/// what it was asked. Not thread-safe.
+/// what it was asked. Throws OutOfBudget at a limit. Not thread-safe.
 class Questions {
  public:
   Questions(kernel::Translation& translation, SymbolPool& pool, ArithmeticSolver& solver)
       : translation_(translation), pool_(pool), solver_(solver), alike_(symbols()) {}
+
+  /// At most so many more, those that are remembered too: a search that will fail repeats them.
+  void limit(int64_t questions) { left_ = questions; }
 
   /// The facts cannot all hold.
   std::optional<std::string> refuted(const std::vector<kernel::Fact>& facts);
@@ -61,6 +65,7 @@ class Questions {
   std::map<kernel::Symbol, Var> known_;
   size_t leaves_ = 0;
   std::string missed_;
+  int64_t left_ = std::numeric_limits<int64_t>::max();
   /// What is known of some facts together.
   struct Answer {
     std::optional<bool> refuted = {};  ///< by the solver
