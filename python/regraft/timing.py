@@ -83,12 +83,15 @@ def rounds(runners: Sequence[Runner], seconds: float) -> None:
 
 def result(runner: Runner, first: Runner) -> Result:
     """With `ratio`, how many times as long as the first it takes: of runs beside each other, which
-    suffer alike when the machine does something else."""
+    suffer alike when the machine does something else. Runs of the first in which the clock of a
+    virtual machine stood still are left out."""
     if runner.error:
         return {"error": runner.error}
     found = summary(runner.samples)
     if not first.error:
-        ratios = [b / a for a, b in zip(first.samples, runner.samples)]
+        ratios = [b / a for a, b in zip(first.samples, runner.samples) if a > 0]
+        if not ratios:
+            return {"error": "the clock stood still"}
         found.update(ratio=statistics.median(ratios), ratio_noise=half_width(ratios))
     return found
 

@@ -209,6 +209,17 @@ class Order(unittest.TestCase):
             self.assertEqual(sorted(turn), ["a", "b", "c"])
         self.assertGreater(len({tuple(turn) for turn in turns}), 3)
 
+    def test_runs_in_which_the_clock_stood_still_are_left_out(self):
+        class Timed:
+            error = ""
+
+            def __init__(self, *samples):
+                self.samples = list(samples)
+
+        found = timing.result(Timed(2.0, 9.0, 2.0), Timed(1.0, 0.0, 1.0))
+        self.assertEqual(found["ratio"], 2.0)
+        self.assertIn("clock", timing.result(Timed(1.0), Timed(0.0))["error"])
+
 
 class Outputs(Files):
     """Models run on given inputs, none of their nodes optimised."""
