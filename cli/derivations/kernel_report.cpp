@@ -13,7 +13,9 @@
 namespace regraft::cli {
 
 std::string derivations_beside(const std::string& rules) {
-  return std::filesystem::path(rules).replace_extension(".derivations.gz").string();
+  std::filesystem::path path = rules;
+  if (path.extension() == ".gz") path.replace_extension();  // a compressed rule file
+  return path.replace_extension(".derivations.gz").string();
 }
 
 std::shared_ptr<const verify::DerivationBook> book_beside(const std::string& rules,

@@ -11,7 +11,8 @@
 
 namespace regraft::cli {
 
-/// Where derivations of a file's rules are looked for: "core.derivations.gz" beside "core.rules".
+/// Where derivations of a file's rules are looked for: "core.derivations.gz" beside "core.rules" or
+/// "core.rules.gz".
 std::string derivations_beside(const std::string& rules);
 /// Those beside a file of rules; nullptr where there are none. What cannot be read is told on
 /// stderr, and counts as none: proofs are looked for then. Again: proofs of which the file says

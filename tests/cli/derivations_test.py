@@ -62,6 +62,10 @@ class Derivations(Pages):
         self.assert_exit(run, DONE)
         kernel = json.loads(pathlib.Path(again).read_text())["kernel"]
         self.assertGreater(kernel["replayed"], kernel["proofs"] // 2)
+        compressed = pathlib.Path(str(self.rules) + ".gz")
+        compressed.write_bytes(gzip.compress(pathlib.Path(self.rules).read_bytes()))
+        self.assert_exit(regraft("verify", compressed, "--json", again), DONE)
+        self.assertEqual(json.loads(pathlib.Path(again).read_text())["kernel"]["replayed"], kernel["replayed"])
         run = regraft("verify", self.rules, "--json", again, "--no-replay")
         self.assert_exit(run, DONE)
         self.assertEqual(json.loads(pathlib.Path(again).read_text())["kernel"]["replayed"], 0)
