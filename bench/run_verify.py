@@ -69,15 +69,15 @@ def row(name, report, wall):
             f"| {wall:.1f} s | {report['peak_bytes'] / 1e6:.0f} | {report.get('disagreements', 0)} |")
 
 
-NUMERICS = ("exact", "rounding", "rounding-f32", "unsafe", "unknown")
-
-
 def summed(walls, threads):
     """What all shipped files take, one command after the other."""
     if not set(FILES) <= set(walls):
         return ""
     return (f"\nAll {len(FILES)} shipped files, one after the other: {sum(walls[f] for f in FILES):.0f} s of wall "
             f"time with {threads} threads (goal: 30 s).\n")
+
+
+NUMERICS = ("exact", "rounding", "rounding-f32", "unsafe", "unknown")
 
 
 def numerics_row(name, report):

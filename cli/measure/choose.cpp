@@ -26,9 +26,9 @@ using cost::Timing;
 using rewrite::Candidate;
 
 constexpr int kRounds = 2;                 // of searching and timing what was found
-constexpr double kPolishNodes = 2e6;       // the same, times the nodes of the graph
 constexpr double kMostEvaluations = 2000;  // moves priced while polishing one graph
-constexpr double kUnmeasuredShare = 0.1;   // of them, where no kernel was measured
+constexpr double kPolishNodes = 2e6;       // the same, times the nodes of the graph
+constexpr double kUnmeasuredShare = 0.1;   // of the moves, where no kernel was measured
 constexpr double kLarge = 5000;            // nodes of a model that is searched once only
 constexpr int32_t kMostSelected = 30000;   // nodes of a graph whose operators are selected
 constexpr double kPricings = 2;            // of a graph and of the original, that follow a search

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The package python/regraft: timing in onnxruntime, and the protocol of its worker.
+"""The package python/regraft: models in onnxruntime, and the protocol of its worker.
 
   python profile_test.py [TestClass[.test]]
 """
@@ -23,7 +23,7 @@ import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from regraft import kernels, openvino_runtime, runtime, small_models, statistic, timing, worker  # noqa: E402
+from regraft import kernels, openvino_runtime, runtime, small_models, statistic, worker  # noqa: E402
 
 
 def environment(**more):
@@ -175,50 +175,6 @@ class Statistic(unittest.TestCase):
         truth = [rng.gauss(12.7, 1.5) for _ in range(2000)]
         found = statistic.summary_of_whole([int(t) for t in truth])
         self.assertAlmostEqual(found["microseconds"], 12.7, delta=0.15)
-
-
-class Order(unittest.TestCase):
-    def test_every_round_runs_each_once(self):
-        for n in range(12):
-            self.assertEqual(sorted(timing.order(5, n)), list(range(5)))
-
-    def test_each_is_at_each_place_equally_often_and_behind_either_neighbour(self):
-        rounds = [timing.order(4, n) for n in range(8)]
-        for place in range(4):
-            self.assertEqual(sorted(r[place] for r in rounds), [0, 0, 1, 1, 2, 2, 3, 3])
-        pairs = {(a, b) for r in rounds for a, b in zip(r, r[1:])}
-        self.assertTrue({(0, 1), (1, 0), (2, 3), (3, 2)} <= pairs)
-
-    def test_models_are_interleaved(self):
-        log = []
-
-        class Fake:
-            error, samples = "", []
-
-            def __init__(self, name):
-                self.name, self.samples = name, []
-
-            def run(self):
-                log.append(self.name)
-                self.samples.append(1.0 + len(log) % 3)
-
-        timing.rounds([Fake("a"), Fake("b"), Fake("c")], 0)
-        turns = [log[k:k + 3] for k in range(0, len(log), 3)]
-        self.assertEqual(len(turns), timing.LEAST_ROUNDS)
-        for turn in turns:
-            self.assertEqual(sorted(turn), ["a", "b", "c"])
-        self.assertGreater(len({tuple(turn) for turn in turns}), 3)
-
-    def test_runs_in_which_the_clock_stood_still_are_left_out(self):
-        class Timed:
-            error = ""
-
-            def __init__(self, *samples):
-                self.samples = list(samples)
-
-        found = timing.result(Timed(2.0, 9.0, 2.0), Timed(1.0, 0.0, 1.0))
-        self.assertEqual(found["ratio"], 2.0)
-        self.assertIn("clock", timing.result(Timed(1.0), Timed(0.0))["error"])
 
 
 class Outputs(Files):
