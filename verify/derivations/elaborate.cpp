@@ -94,6 +94,7 @@ class Elaborator {
 
   /// Equal sizes become one symbol, and positions in axes of size 1 become 0.
   kernel::OutputClaim with_sizes(kernel::OutputClaim output, std::string& text) {
+    kernel::Values values;
     auto replace = [&](const kernel::Poly& symbol, const kernel::Poly& value, bool certain) {
       const Fact equal = kernel::zero(symbol - value);
       auto certificate = certain ? questions_.certified(output.given, equal)
@@ -103,7 +104,7 @@ class Elaborator {
       draft.word(symbols_.text(symbol));
       draft.word(symbols_.text(value));
       draft.certificate(*certificate);
-      output = replaced(symbols_, std::move(output), *symbol_of(symbol), value);
+      then_replace(symbols_, values, *symbol_of(symbol), value);
       text += draft.text("size");
     };
     for (const auto& [v, e] : solve_sizes(questions_.conjunction(output.given)).sizes)
@@ -112,7 +113,7 @@ class Elaborator {
       for (const auto& [m, c] : f.poly.terms())
         if (m.size() == 1 && c == 1 && symbols_[m[0]].kind == kernel::Kind::Attribute)
           replace(kernel::Poly::symbol(m[0]), kernel::Poly(0), false);
-    return output;
+    return replaced(symbols_, std::move(output), values);
   }
 
   bool equal(const kernel::OutputClaim& output, const std::vector<Partial>& defined,

@@ -65,7 +65,7 @@ std::vector<Found> factors_within(const kernel::Symbols& symbols, const Goal& go
 std::vector<Found> factors_known(const kernel::Symbols& symbols, const Goal& goal) {
   std::vector<Found> found;
   Walk walk(symbols, found);
-  const std::vector<kernel::Known>& known = goal.context().known;
+  const kernel::List<kernel::Known>& known = goal.context().known;
   for (size_t k = 0; k < known.size(); ++k)
     if (known[k].sum.products.size() > 1) walk.sum(known[k].sum, "#" + std::to_string(k));
   return found;

@@ -71,7 +71,7 @@ bool divides(AlikeKeys& keys, const kernel::Sum& b, const kernel::Sum& a) {
 std::optional<std::string> StepSearch::multiple(const kernel::Goal& goal, const kernel::Sum& s,
                                                 kernel::Signs wanted) {
   if (s.products.empty()) return std::nullopt;
-  const std::vector<kernel::Known>& known = goal.context().known;
+  const kernel::List<kernel::Known>& known = goal.context().known;
   std::map<std::string, Fraction> of;
   auto collect = [&](const kernel::Sum& sum) {
     std::map<std::string, Fraction> all;
@@ -112,7 +112,8 @@ std::optional<std::string> StepSearch::multiple(const kernel::Goal& goal, const 
   for (size_t i = 0; i < known.size() && known.size() <= kMostKnown; ++i)
     for (size_t j = i; j < known.size(); ++j) {
       const kernel::Signs signs = kernel::product_of(known[i].signs, known[j].signs);
-      if (signs == kernel::kAnySign) continue;
+      if (!kernel::within(signs, wanted) && !kernel::within(kernel::opposite(signs), wanted))
+        continue;
       try {
         const kernel::Sum whole = times(symbols_, known[i].sum, known[j].sum);
         kernel::Sum both = whole;
@@ -144,13 +145,7 @@ kernel::Values StepSearch::pinned_by(const Facts& facts) {
       return;
     }
   };
-  for (size_t i = 0; i < facts.size(); ++i) {
-    if (facts[i].form == kernel::Fact::Zero) solve(facts[i].poly);
-    for (size_t j = 0; j < i && facts[i].form == kernel::Fact::NonNegative; ++j)
-      if (facts[j].form == kernel::Fact::NonNegative &&
-          facts[i].poly + facts[j].poly == kernel::Poly(0))
-        solve(facts[i].poly);
-  }
+  for (const kernel::Poly& zero : zeros_of(facts)) solve(zero);
   return pinned;
 }
 
@@ -161,7 +156,7 @@ kernel::Sum StepSearch::plain_form(const Facts& facts, const kernel::Values& pin
   for (kernel::Product p : (pinned.empty() ? s : substitute(symbols_, s, pinned)).products) {
     if (p.bound.empty() && !p.guard.empty()) {
       bool none = false;
-      std::erase_if(p.guard, [&](const kernel::Fact& g) {
+      std::erase_if(p.guard.edit(), [&](const kernel::Fact& g) {
         none = none || questions_.says_implied(facts, negated(g));
         return questions_.says_implied(facts, g);
       });
@@ -176,7 +171,7 @@ kernel::Sum StepSearch::plain_form(const Facts& facts, const kernel::Values& pin
 std::optional<std::string> StepSearch::terms(const kernel::Goal& goal, const kernel::Sum& s,
                                              kernel::Signs wanted, bool absurd) {
   constexpr size_t kMostKnown = 60, kMostProducts = 8;
-  const std::vector<kernel::Known>& known = goal.context().known;
+  const kernel::List<kernel::Known>& known = goal.context().known;
   if (known.size() > kMostKnown) return std::nullopt;
   if (!absurd)
     if (auto words = multiple(goal, s, wanted)) return words;
@@ -285,7 +280,7 @@ bool StepSearch::as_known(kernel::Goal& goal, std::string& text) {
   if (auto words = multiple(goal, target.sum, target.signs))
     return tried(goal, "infer target" + *words, text);
   constexpr size_t kLarge = 3;  // of larger sums the difference may vanish
-  const std::vector<kernel::Known>& known = goal.context().known;
+  const kernel::List<kernel::Known>& known = goal.context().known;
   for (size_t k = 0; k < known.size() && target.sum.products.size() > kLarge; ++k) {
     if (!kernel::within(known[k].signs, target.signs) || known[k].sum.products.size() <= kLarge)
       continue;

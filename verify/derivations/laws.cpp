@@ -154,9 +154,9 @@ std::optional<std::string> StepSearch::law_of(const kernel::Context& here, const
         for (size_t j = i + 1; j < p->atoms.size() && !twice; ++j)
           if ((twice = same(p->atoms[i], p->atoms[j]))) {
             words += " " + std::to_string(j);
-            rest.atoms.erase(rest.atoms.begin() + static_cast<std::ptrdiff_t>(j));
+            rest.atoms.erase(j);
           }
-        rest.atoms.erase(rest.atoms.begin() + static_cast<std::ptrdiff_t>(i));
+        rest.atoms.erase(i);
         if (twice && rest.atoms.empty() && is_one(rest.coefficient)) continue;
         if ((twice || of(p->atoms[i], signs)) && has({{rest}}, signs)) return law("factors", words);
       }
@@ -401,8 +401,8 @@ std::optional<std::string> StepSearch::cancel_term(const kernel::Context& here,
                             kernel::extract(rest.guard, parts.guard),
                             kernel::extract(rest.atoms, parts.atoms)};
     kernel::Context outer = here;
-    outer.facts.resize(here.facts.size() - p.guard.size());
-    outer.facts.insert(outer.facts.end(), rest.guard.begin(), rest.guard.end());
+    outer.facts.edit().resize(here.facts.size() - p.guard.size());
+    outer.facts = joined(std::move(outer.facts), rest.guard);
     kernel::Product one = term;
     one.coefficient = {1, 1};
     if (auto lines = zero(outer, kernel::Sum{{q}} + kernel::scaled({{one}}, {-1, 1})))

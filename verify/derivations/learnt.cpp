@@ -203,8 +203,7 @@ bool StepSearch::learn_bounds(Goal& goal, std::string& text) {
   for (const Found& f : factors_within(symbols_, goal)) {
     bool fits = is(f.atom, Fn::Sigmoid) || is(f.atom, Fn::Tanh) || is(f.atom, Fn::Erf) ||
                 is(f.atom, Fn::Exp);
-    if (!f.closed || !fits || !seen.insert(alike_.of(kernel::sum_of(f.atom))).second)
-      continue;
+    if (!f.closed || !fits || !seen.insert(alike_.of(kernel::sum_of(f.atom))).second) continue;
     bool known = std::any_of(
         goal.context().known.begin(), goal.context().known.end(), [&](const kernel::Known& k) {
           return k.signs != kernel::kNotZero && !k.sum.products.empty() &&

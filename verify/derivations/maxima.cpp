@@ -63,8 +63,8 @@ bool StepSearch::reached_as(const Facts& known, const kernel::Atom& a, const ker
     if (accept(maps)) return true;
   }
   kernel::Atom one = a, other = b;
-  one.bound.clear();
-  other.bound.clear();
+  one.bound = {};
+  other.bound = {};
   Pairing pairing(*this, {a.bound, a.guard}, {b.bound, b.guard});
   if (!pairing.along({one}, {other}, {0}, accept)) pairing.along({}, {}, {}, accept);
   return found;
@@ -93,7 +93,7 @@ std::vector<StepSearch::Maximum> StepSearch::maxima_of(const Goal& goal) {
   };
   for (const Found& f : factors_within(symbols_, goal))
     if (f.closed) consider(f.path, f.atom);
-  const std::vector<kernel::Known>& known = goal.context().known;
+  const kernel::List<kernel::Known>& known = goal.context().known;
   for_known_factors(known, consider);
   for (Maximum& m : all)  // where they are attained already
     for (const kernel::Known& k : known) {

@@ -128,7 +128,7 @@ std::optional<std::string> Questions::readily_refuted(const std::vector<Fact>& f
 
 std::optional<std::string> Questions::as_said(const std::vector<Fact>& facts, const Fact& f) const {
   if (f.form != Fact::Zero) return std::nullopt;
-  std::vector<Fact> all;  // as certificates number them, from 1 on
+  kernel::List<Fact> all;  // as certificates number them, from 1 on
   for (const Fact& x : facts) append(all, x);
   const kernel::Poly negative = kernel::Poly(0) - f.poly;
   auto at = [&](Fact::Form form, const kernel::Poly& p) {

@@ -1,6 +1,7 @@
 #include "verify/derivations/search.h"
 
 #include <algorithm>
+#include <span>
 
 #include "verify/derivations/keys.h"
 #include "verify/derivations/pairing.h"
@@ -26,16 +27,11 @@ std::optional<KPoly> solved(const kernel::Symbols& symbols, const KPoly& p, Symb
   return rest;
 }
 
-/// What is 0, by the facts as they stand.
-std::vector<KPoly> zeros_of(const std::vector<Fact>& facts) {
-  std::vector<KPoly> zeros;
-  for (size_t i = 0; i < facts.size(); ++i) {
-    if (facts[i].form == Fact::Zero) zeros.push_back(facts[i].poly);
-    for (size_t j = 0; facts[i].form == Fact::NonNegative && j < i; ++j)
-      if (facts[j].form == Fact::NonNegative && facts[j].poly + facts[i].poly == KPoly(0))
-        zeros.push_back(facts[i].poly);
-  }
-  return zeros;
+/// p is -q.
+bool opposite(const KPoly& p, const KPoly& q) {
+  return std::ranges::equal(p.terms(), q.terms(), [](const auto& x, const auto& y) {
+    return x.first == y.first && x.second == -y.second;
+  });
 }
 
 void apply(Goal& goal, const std::string& line, std::string& text) {
@@ -45,6 +41,17 @@ void apply(Goal& goal, const std::string& line, std::string& text) {
 }
 
 }  // namespace
+
+std::vector<KPoly> zeros_of(std::span<const Fact> facts) {
+  std::vector<KPoly> zeros;
+  for (size_t i = 0; i < facts.size(); ++i) {
+    if (facts[i].form == Fact::Zero) zeros.push_back(facts[i].poly);
+    for (size_t j = 0; facts[i].form == Fact::NonNegative && j < i; ++j)
+      if (facts[j].form == Fact::NonNegative && opposite(facts[j].poly, facts[i].poly))
+        zeros.push_back(facts[i].poly);
+  }
+  return zeros;
+}
 
 bool StepSearch::need(const Facts& facts, const Fact& f, Draft& draft) {
   auto found = questions_.implied(facts, f);
@@ -73,8 +80,8 @@ bool StepSearch::equal(const kernel::Context& context, const kernel::Atom& a, co
   if (a.bound.size() != b.bound.size()) return false;
   Pairing pairing(*this, {a.bound, a.guard}, {b.bound, b.guard});
   kernel::Atom open_a = a, open_b = b;  // the indices are to be found
-  open_a.bound.clear();
-  open_b.bound.clear();
+  open_a.bound = {};
+  open_b.bound = {};
   return pairing.along({open_a}, {open_b}, {0}, [&](const Maps& maps) {
     Draft range;
     if (!pairing.bijection(context.facts, maps, range)) return false;
@@ -106,10 +113,12 @@ std::optional<std::string> StepSearch::pin(const Facts& known, const kernel::Pro
 
 /// Whole numbers and what is over them, term by term.
 std::optional<std::string> StepSearch::tidy(const Facts& known, const kernel::Product& p) {
+  const std::span<const Fact> all = known;  // the guard's are the last
   for (size_t g = 0; g < p.guard.size(); ++g) {
-    Facts rest = known;  // what is said before, or around
-    rest.erase(rest.end() - static_cast<std::ptrdiff_t>(p.guard.size() - g));
-    if (kernel::plain(rest, p.guard[g])) return "omit N " + std::to_string(g) + "\n";
+    const size_t behind = p.guard.size() - g - 1;
+    if (kernel::plain(all.first(all.size() - behind - 1), p.guard[g]) ||
+        kernel::plain(all.last(behind), p.guard[g]))
+      return "omit N " + std::to_string(g) + "\n";
   }
   for (size_t k = 0; k < p.atoms.size(); ++k) {
     const kernel::Atom& a = p.atoms[k];
@@ -183,9 +192,8 @@ std::optional<std::string> StepSearch::count(const Facts& facts, const kernel::P
       if (mentions(symbols_, p.guard[g], s)) within.push_back(g);
     if (within.size() != 2) continue;
     kernel::Product rest = p;
-    rest.bound.erase(rest.bound.begin() + static_cast<std::ptrdiff_t>(b));
-    for (size_t g : {within[1], within[0]})
-      rest.guard.erase(rest.guard.begin() + static_cast<std::ptrdiff_t>(g));
+    rest.bound.erase(b);
+    for (size_t g : {within[1], within[0]}) rest.guard.erase(g);
     if (mentions_within(symbols_, rest, s)) continue;
     for (int turn = 0; turn < 2; ++turn, std::swap(within[0], within[1])) {
       const Fact &from = p.guard[within[0]], &until = p.guard[within[1]];

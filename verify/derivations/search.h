@@ -29,10 +29,13 @@ struct IndexRange {
   const std::vector<kernel::Fact>& guard;
 };
 
+/// Polynomials that are 0, by the facts as they stand.
+std::vector<kernel::Poly> zeros_of(std::span<const kernel::Fact> facts);
+
 /// Not thread-safe.
 class StepSearch {
  public:
-  using Facts = std::vector<kernel::Fact>;
+  using Facts = kernel::List<kernel::Fact>;
   /// At most so many steps and attempts to pair.
   StepSearch(Questions& questions, int steps)
       : questions_(questions),

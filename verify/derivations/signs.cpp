@@ -262,8 +262,8 @@ bool StepSearch::bodies(Goal& goal, std::string& text) {
     for (size_t set = 1; set < size_t{1} << p.bound.size(); ++set) {
       kernel::Product outer, body = p;
       std::string list;
-      body.bound.clear();
-      body.guard.clear();
+      body.bound = {};
+      body.guard = {};
       for (size_t k = 0; k < p.bound.size(); ++k) {
         (set >> k & 1 ? outer : body).bound.push_back(p.bound[k]);
         if (set >> k & 1) list += (list.empty() ? "" : ",") + std::to_string(k);

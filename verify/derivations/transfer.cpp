@@ -28,8 +28,8 @@ std::string renamed(std::string_view text, const Renaming& names) {
 }
 
 /// The facts of a claim about an output as certificates number them, from 1 on.
-std::vector<Fact> numbered(const std::vector<Fact>& given) {
-  std::vector<Fact> all;
+kernel::List<Fact> numbered(const std::vector<Fact>& given) {
+  kernel::List<Fact> all;
   for (const Fact& f : given) append(all, f);
   return all;
 }
@@ -278,8 +278,8 @@ std::string in_words_of(const kernel::Claim& claim, const Shown& shown,
 /// The lines that say which sizes of one output are equal.
 class SizeLines {
  public:
-  SizeLines(const kernel::OutputClaim& output, Questions& questions)
-      : output_(output), questions_(questions) {}
+  SizeLines(const kernel::List<Fact>& given, Questions& questions)
+      : given_(given), questions_(questions) {}
 
   /// The same as this line in other words, if it holds.
   void add(std::string_view line, const Renaming& names, const Certificate& certificate) {
@@ -297,25 +297,24 @@ class SizeLines {
   }
   /// Positions that the facts say to be 0.
   void add_positions() {
-    for (const Fact& f : std::vector<Fact>(output_.given))
+    for (const Fact& f : given_)
       for (const auto& [m, c] : f.poly.terms())
         if (m.size() == 1 && c == 1 && questions_.symbols()[m[0]].kind == kernel::Kind::Attribute)
           if (const kernel::Poly s = kernel::Poly::symbol(m[0]);
-              questions_.as_said(output_.given, kernel::zero(s)))
+              questions_.as_said(given_, kernel::zero(s)))
             add(s, kernel::Poly(0), "");
   }
   const std::string& text() const { return text_; }
 
  private:
   void add(const kernel::Poly& symbol, const kernel::Poly& value, const std::string& own) {
-    const auto s = symbol_of(symbol);
-    if (!s || symbol == value) return;
+    if (!symbol_of(symbol) || symbol == value) return;
     const Fact equal = kernel::zero(symbol - value);
     std::optional<std::string> certificate = "";
     kernel::Symbols& symbols = questions_.symbols();
-    if (!kernel::plain(output_.given, equal)) {
-      certificate = questions_.as_said(output_.given, equal);
-      std::vector<Fact> all = output_.given;
+    if (!kernel::plain(given_, equal)) {
+      certificate = questions_.as_said(given_, equal);
+      kernel::List<Fact> all = given_;
       all.push_back(negated(equal));
       if (!certificate)
         certificate = fits(symbols, own, all) ? own : questions_.readily_refuted(all);
@@ -323,10 +322,9 @@ class SizeLines {
     if (!certificate) return;
     text_ += "size " + symbols.text(symbol) + " " + symbols.text(value) +
              (certificate->empty() ? "" : "|" + *certificate) + "\n";
-    output_ = replaced(symbols, std::move(output_), *s, value);
   }
 
-  kernel::OutputClaim output_;
+  const kernel::List<Fact>& given_;
   Questions& questions_;
   std::string text_;
 };
@@ -341,7 +339,7 @@ std::vector<std::string> sizes_like(const Shown& shown, const kernel::Claim& cla
   for (size_t k = 0; k < std::min(all.outputs.size(), claim.outputs.size()); ++k) {
     const Certificate certificate(names, *shown.symbols, shown.claim->outputs[k].given,
                                   questions.symbols(), claim.outputs[k].given);
-    SizeLines lines(claim.outputs[k], questions);
+    SizeLines lines(claim.outputs[k].given, questions);
     for (std::string_view line : all.outputs[k].sizes) lines.add(line, names, certificate);
     lines.add_positions();
     texts.push_back(lines.text());

@@ -35,25 +35,31 @@ void check_needed(Symbols& symbols, const std::vector<Fact>& given, const std::v
 }
 
 /// size S E: symbol S is E.
-OutputClaim check_sizes(Symbols& symbols, OutputClaim claim, Lines& lines) {
+OutputClaim check_sizes(Symbols& symbols, const OutputClaim& claim, Lines& lines) {
+  Values values;
   for (;;) {
     Lines rest = lines;
     Line line(rest);
-    if (line.word() != "size") return claim;
+    if (line.word() != "size") return replaced(symbols, claim, values);
     lines = rest;
     const auto s = symbol_of(symbols.read(line.word()));
     const Poly value = symbols.read(line.word());
     if (!s) throw Refused{"no symbol"};
     need(symbols, claim.given, zero(Poly::symbol(*s) - value), line);
     line.finish();
-    claim = replaced(symbols, std::move(claim), *s, value);
+    then_replace(symbols, values, *s, value);
   }
 }
 
 }  // namespace
 
-OutputClaim replaced(Symbols& symbols, OutputClaim claim, Symbol s, const Poly& value) {
-  const Values values{{s, value}};
+void then_replace(Symbols& symbols, Values& values, Symbol s, const Poly& value) {
+  for (auto& [symbol, before] : values) before = symbols.substitute(before, {{s, value}});
+  values.try_emplace(s, value);
+}
+
+OutputClaim replaced(Symbols& symbols, OutputClaim claim, const Values& values) {
+  if (values.empty()) return claim;
   for (Unfolded* side : {&claim.left, &claim.right}) {
     side->sum = substitute(symbols, side->sum, values);
     for (Partial& x : side->partial) {
@@ -62,7 +68,7 @@ OutputClaim replaced(Symbols& symbols, OutputClaim claim, Symbol s, const Poly& 
       x = {r.atoms[0], r.bound, r.guard};
     }
   }
-  for (Known& k : claim.known) k.sum = substitute(symbols, k.sum, values);
+  for (Known& k : claim.known.edit()) k.sum = substitute(symbols, k.sum, values);
   return claim;
 }
 

@@ -46,7 +46,7 @@ void Line::finish() const {
   if (!words_.empty() || (certificates_ && !instead_)) throw Refused{"a line has too many parts"};
 }
 
-bool plain(const std::vector<Fact>& facts, const Fact& f) {
+bool plain(std::span<const Fact> facts, const Fact& f) {
   if (f.form == Fact::All)
     return std::all_of(f.parts.begin(), f.parts.end(), [&](auto& x) { return plain(facts, x); });
   bool literal = f.form != Fact::Any && f.poly.is_constant();
@@ -55,17 +55,17 @@ bool plain(const std::vector<Fact>& facts, const Fact& f) {
   return std::find(facts.begin(), facts.end(), f) != facts.end();
 }
 
-std::vector<Fact> facts_within(const Symbols& symbols, std::vector<Fact> facts,
-                               const std::vector<Symbol>& bound, const std::vector<Fact>& guard) {
+List<Fact> facts_within(const Symbols& symbols, List<Fact> facts, const std::vector<Symbol>& bound,
+                        const List<Fact>& guard) {
   for (Symbol s : bound)
     for (const Fact& f : facts)
       if (mentions(symbols, f, s)) throw Refused{"a fact mentions a bound index"};
-  facts.insert(facts.end(), guard.begin(), guard.end());
+  facts = joined(std::move(facts), guard);
   return facts;
 }
 
 Context within(const Symbols& symbols, Context context, const std::vector<Symbol>& bound,
-               const std::vector<Fact>& guard) {
+               const List<Fact>& guard) {
   for (Symbol s : bound)
     for (const Known& k : context.known)
       if (mentions(symbols, k.sum, s)) throw Refused{"what is known mentions a bound index"};
@@ -99,9 +99,7 @@ void Goal::add(const Product& p, const Sum& value) {
     for (Symbol s : p.bound)
       if (std::find(q.bound.begin(), q.bound.end(), s) != q.bound.end())
         throw Refused{"an index is bound twice"};
-    q.bound.insert(q.bound.begin(), p.bound.begin(), p.bound.end());
-    q.guard.insert(q.guard.begin(), p.guard.begin(), p.guard.end());
-    add(std::move(q));
+    add({q.coefficient, joined(p.bound, q.bound), joined(p.guard, q.guard), q.atoms});
   }
 }
 
@@ -240,7 +238,7 @@ void Goal::pin(Line& line, Lines&) {
   Poly e = symbols_.read(line.word());
   if (symbols_.mentions(e, s)) throw Refused{"an index is expressed by itself"};
   need(symbols_, facts_in(p), zero(Poly::symbol(s) - e), line);
-  p.bound.erase(p.bound.begin() + static_cast<std::ptrdiff_t>(b));
+  p.bound.erase(b);
   add(substitute_within(symbols_, p, {{s, e}}));
 }
 
@@ -260,7 +258,7 @@ void Goal::omit(Line& line, Lines&) {
   Product p = take(line);
   size_t g = line.number(p.guard.size());
   Fact f = p.guard[g];
-  p.guard.erase(p.guard.begin() + static_cast<std::ptrdiff_t>(g));
+  p.guard.erase(g);
   need(symbols_, facts_in(p), f, line);
   add(std::move(p));
 }
@@ -320,14 +318,14 @@ void Goal::alias(Line& line, Lines&) {
   Symbol s = index(line.word());
   bool taken = std::find(p.bound.begin(), p.bound.end(), s) != p.bound.end();
   if (taken || mentions_within(symbols_, p, s)) throw Refused{"the name is taken"};
-  Symbol old = std::exchange(p.bound[b], s);
+  Symbol old = std::exchange(p.bound.edit()[b], s);
   add(substitute_within(symbols_, p, {{old, Poly::symbol(s)}}));
 }
 
 /// inside P A: steps within the argument of factor A, which becomes what is left.
 void Goal::inside(Line& line, Lines& lines) {
   Product p = take(line);
-  Atom& a = p.atoms[line.number(p.atoms.size())];
+  Atom& a = p.atoms.edit()[line.number(p.atoms.size())];
   if (!a.argument) throw Refused{"the factor has no argument"};
   Goal goal(symbols_, kernel::within(symbols_, inner(p), a.bound, a.guard), *a.argument);
   a.argument = std::make_shared<Sum>(goal.rewritten(lines));
@@ -344,7 +342,7 @@ void Goal::value(Line& line, Lines&) {
   if (!over && a.kind != Atom::Number) throw Refused{"the factor is no whole number"};
   const auto terms = in_order(symbols_, a.positions.at(0));
   if (over && terms.size() != 1) throw Refused{"the denominator is no single term"};
-  p.atoms.erase(p.atoms.begin() + static_cast<std::ptrdiff_t>(k));
+  p.atoms.erase(k);
   for (const auto& [m, c] : terms) {
     Product part = p;
     part.coefficient = part.coefficient * (over ? Fraction::make(1, c) : Fraction::make(c, 1));
@@ -366,9 +364,9 @@ void Goal::count(Line& line, Lines&) {
   if (i == j || from.form != Fact::NonNegative || until.form != Fact::NonNegative ||
       symbols_.mentions(low, s) || symbols_.mentions(high, s))
     throw Refused{"these are no bounds of the index"};
-  p.bound.erase(p.bound.begin() + static_cast<std::ptrdiff_t>(b));
-  p.guard.erase(p.guard.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
-  p.guard.erase(p.guard.begin() + static_cast<std::ptrdiff_t>(std::min(i, j)));
+  p.bound.erase(b);
+  p.guard.erase(std::max(i, j));
+  p.guard.erase(std::min(i, j));
   if (mentions_within(symbols_, p, s)) throw Refused{"something reads the index"};
   need(symbols_, facts_in(p), non_negative(high - low), line);
   p.atoms.push_back({.kind = Atom::Number, .positions = {high - low}});

@@ -2,6 +2,8 @@
 // Derivations: why a sum is 0 wherever some facts hold, step by step. The checker follows the
 // steps; it looks for nothing. docs/kernel.md has each step with its premises, its conclusion and
 // its side conditions.
+#include <span>
+
 #include "verify/kernel/unfold.h"
 
 namespace regraft::kernel {
@@ -57,21 +59,21 @@ class Line {
 };
 
 /// f is one of the facts, or says something true of a number: that needs no certificate.
-bool plain(const std::vector<Fact>& facts, const Fact& f);
+bool plain(std::span<const Fact> facts, const Fact& f);
 /// Facts, and those of a scope that binds certain indices. Refused when the facts mention one.
-std::vector<Fact> facts_within(const Symbols& symbols, std::vector<Fact> facts,
-                               const std::vector<Symbol>& bound, const std::vector<Fact>& guard);
+List<Fact> facts_within(const Symbols& symbols, List<Fact> facts, const std::vector<Symbol>& bound,
+                        const List<Fact>& guard);
 
 /// What holds at a place of a derivation.
 struct Context {
-  std::vector<Fact> facts = {};
-  std::vector<Known> known = {};                  ///< of real numbers; numbered
+  List<Fact> facts = {};
+  List<Known> known = {};                         ///< of real numbers; numbered
   const std::vector<Partial>* defined = nullptr;  ///< what is known to be defined; numbered
   int depth = 0;
 };
 /// Refused when something that holds mentions an index that is bound.
 Context within(const Symbols& symbols, Context context, const std::vector<Symbol>& bound,
-               const std::vector<Fact>& guard);
+               const List<Fact>& guard);
 
 /// What is 1 over, or under a root or a logarithm, has these signs where the function is defined.
 Known domain_of(const Atom& a);
@@ -84,7 +86,7 @@ class Goal {
   Goal(Symbols& symbols, Context context, const Sum& sum, std::optional<Known> target = {});
   const Context& context() const { return context_; }
   const std::optional<Known>& target() const { return target_; }
-  const std::vector<Fact>& facts() const { return context_.facts; }
+  const List<Fact>& facts() const { return context_.facts; }
   /// Those that are left, by number; each that a step makes has the next one.
   const std::map<size_t, Product>& products() const { return products_; }
   Sum left() const;
@@ -119,7 +121,7 @@ class Goal {
   /// The product that is named next, which is replaced by what the step makes of it.
   Product take(Line& line);
   Context inner(const Product& p) const { return within(symbols_, context_, p.bound, p.guard); }
-  std::vector<Fact> facts_in(const Product& p) const {
+  List<Fact> facts_in(const Product& p) const {
     return facts_within(symbols_, context_.facts, p.bound, p.guard);
   }
   /// The same goal with more that is known: the lines show it.
@@ -172,8 +174,10 @@ class Goal {
   bool rewriting_ = false;  ///< what is left will stand for the sum
 };
 
-/// The symbol's value in what the claim is about, but not in what is given of sizes.
-OutputClaim replaced(Symbols& symbols, OutputClaim claim, Symbol s, const Poly& value);
+/// What was to be replaced, and then this symbol by its value: all at once.
+void then_replace(Symbols& symbols, Values& values, Symbol s, const Poly& value);
+/// In what the claim is about, but not in what is given of sizes.
+OutputClaim replaced(Symbols& symbols, OutputClaim claim, const Values& values);
 
 /// Accepts when the derivation shows the claim; else throws Refused.
 void check(Symbols& symbols, const Claim& claim, std::string_view derivation,

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "verify/kernel/list.h"
 #include "verify/kernel/poly.h"
 
 namespace regraft::kernel {

@@ -138,7 +138,7 @@ Sum whole_part(const Place& at) {
   Sum rest = at.argument();
   size_t k = at.line.number(rest.products.size());
   Sum n = single(rest.products[k]);
-  rest.products.erase(rest.products.begin() + static_cast<std::ptrdiff_t>(k));
+  rest.products.erase(k);
   if (at.maximum())
     at.need_constant(n);
   else if (!at.is(Fn::Floor) || !is_round(Fn::Floor, n))
@@ -246,7 +246,7 @@ Sum factors(const Place& at) {
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   for (auto k = chosen.rbegin(); k != chosen.rend(); ++k) {
     x.atoms.push_back(y.atoms[*k]);
-    y.atoms.erase(y.atoms.begin() + static_cast<std::ptrdiff_t>(*k));
+    y.atoms.erase(*k);
   }
   const Signs signs = at.is(Fn::Log) ? kPositive : kNotNegative;
   if (!at.is(Fn::Log) && !at.is(Fn::Sqrt)) other();
@@ -329,7 +329,7 @@ Sum only(const Place& at) {
   for (const auto& [s, e] : there)
     for (Symbol inner : a.bound)
       if (at.symbols.mentions(e, inner)) throw Refused{"an index is expressed by itself"};
-  const std::vector<Fact> facts = facts_within(at.symbols, at.context.facts, a.bound, a.guard);
+  const List<Fact> facts = facts_within(at.symbols, at.context.facts, a.bound, a.guard);
   for (Symbol s : a.bound) need(at.symbols, facts, zero(Poly::symbol(s) - there.at(s)), at.line);
   need_reached(at.symbols, at.context, a, at.line);
   return substitute(at.symbols, *a.argument, there);
@@ -342,7 +342,7 @@ Sum fact(const Place& at) {
   Sum rest = s;
   size_t t = at.line.number(rest.products.size());
   const Product p = only_product(single(rest.products[t]));
-  rest.products.erase(rest.products.begin() + static_cast<std::ptrdiff_t>(t));
+  rest.products.erase(t);
   if (!std::equal(p.atoms.begin(), p.atoms.end(), at.atoms.begin(), at.atoms.end(),
                   [](const Atom& a, const Atom& b) { return same(a, b); }))
     throw Refused{"the factors are others"};
@@ -405,7 +405,7 @@ void Goal::cancel(Line& line, Lines& lines) {
     throw Refused{"a factor is used twice"};
   used.push_back(place_of_over);
   q.atoms = extract(p.atoms, used);
-  q.atoms.pop_back();
+  q.atoms.erase(q.atoms.size() - 1);
   for (Symbol s : q.bound)
     if (mentions_within(symbols_, p, s) || mentions(symbols_, sum_of(over), s))
       throw Refused{"an index stands outside of its range"};

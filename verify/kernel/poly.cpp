@@ -32,15 +32,17 @@ void add(Poly::Terms& terms, const Monomial& m, int64_t c) {
 }  // namespace
 
 Poly::Poly(Terms terms) {
+  if (terms.empty()) return;
   Symbol newest = 0;
   for (const auto& [m, c] : terms)
     if (!m.empty()) newest = std::max(newest, m.back());
   data_ = std::make_shared<const Data>(Data{std::move(terms), newest});
 }
 
+const Poly::Terms Poly::kNone;
+
 Poly::Poly(int64_t constant) {
-  static const std::shared_ptr<const Data> kNothing = std::make_shared<const Data>();
-  data_ = constant == 0 ? kNothing : Poly(Terms{{{}, constant}}).data_;
+  if (constant != 0) *this = Poly(Terms{{{}, constant}});
 }
 
 Poly Poly::symbol(Symbol s) { return Poly(Terms{{{s}, 1}}); }
@@ -138,8 +140,7 @@ std::optional<Symbol> Symbols::find(std::string_view name) const {
   return it == names_.end() ? std::nullopt : std::optional(it->second);
 }
 
-bool Symbols::mentions(const Poly& p, Symbol s) const {
-  if (p.newest() < s) return false;  // what a symbol is made of was there before it
+bool Symbols::mentions_within(const Poly& p, Symbol s) const {
   for (const auto& [monomial, c] : p.terms())
     for (Symbol x : monomial) {
       if (x == s) return true;

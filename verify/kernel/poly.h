@@ -34,13 +34,11 @@ class Poly {
   using Terms = std::map<Monomial, int64_t>;
   static constexpr size_t kMostTerms = 1'000, kMostFactors = 40;
   Poly(int64_t constant = 0);  // NOLINT: implicit by design
-  Poly(const Poly&) = default;  // what is moved from stays a polynomial
-  Poly& operator=(const Poly&) = default;
   static Poly symbol(Symbol s);
   /// None has coefficient 0; the constant is that of the empty monomial.
-  const Terms& terms() const { return data_->terms; }
+  const Terms& terms() const { return data_ ? data_->terms : kNone; }
   /// No symbol of a larger number stands in a term; 0 where there is none.
-  Symbol newest() const { return data_->newest; }
+  Symbol newest() const { return data_ ? data_->newest : 0; }
   bool is_constant() const;
   int64_t constant() const;
   friend Poly operator+(const Poly& a, const Poly& b);
@@ -60,7 +58,8 @@ class Poly {
     Symbol newest = 0;
   };
   explicit Poly(Terms terms);
-  std::shared_ptr<const Data> data_;
+  static const Terms kNone;
+  std::shared_ptr<const Data> data_;  ///< none: 0
 };
 
 /// What a symbol stands for.
@@ -100,7 +99,9 @@ class Symbols {
   std::optional<Symbol> find(std::string_view name) const;
 
   /// Does p, or what a quotient or a lookup in it is made of, have this symbol?
-  bool mentions(const Poly& p, Symbol s) const;
+  bool mentions(const Poly& p, Symbol s) const {
+    return p.newest() >= s && mentions_within(p, s);  // what s is part of was made after it
+  }
   /// All replacements at once, in quotients, lookups and their tables too.
   Poly substitute(const Poly& p, const std::map<Symbol, Poly>& values);
 
@@ -111,6 +112,7 @@ class Symbols {
 
  private:
   Symbol add(SymbolData data);
+  bool mentions_within(const Poly& p, Symbol s) const;
   /// What the symbol, which is none of those that are replaced, becomes.
   Symbol substitute(Symbol s, const std::map<Symbol, Poly>& values);
   std::vector<SymbolData> all_;

@@ -6,9 +6,9 @@
 
 namespace regraft::kernel {
 
-void need(Symbols& symbols, const std::vector<Fact>& facts, const Fact& f, Line& line) {
+void need(Symbols& symbols, const List<Fact>& facts, const Fact& f, Line& line) {
   if (plain(facts, f)) return;
-  std::vector<Fact> both = facts;
+  List<Fact> both = facts;
   both.push_back(negated(f));
   refute(symbols, both, line);
 }
@@ -47,7 +47,7 @@ const Product& only_product(const Sum& s) {
 
 Sum take_common(const Symbols& symbols, Sum& s, Line& line) {
   std::optional<Sum> y;
-  for (Product& p : s.products) {
+  for (Product& p : s.products.edit()) {
     const Product taken{{1, 1}, {}, {}, extract(p.atoms, read_list(line.word(), p.atoms.size()))};
     if (y && !same(y->products[0], taken)) throw Refused{"the factors differ"};
     y = Sum{{taken}};
@@ -64,9 +64,9 @@ Values read_values(Symbols& symbols, const std::vector<Symbol>& bound, Line& lin
   return values;
 }
 
-void need_within(Symbols& symbols, const std::vector<Fact>& facts, Range from, Range to,
+void need_within(Symbols& symbols, const List<Fact>& facts, Range from, Range to,
                  const Values& values, Line& line) {
-  std::vector<Fact> known = facts_within(symbols, facts, from.bound, from.guard);
+  const List<Fact> known = facts_within(symbols, facts, from.bound, from.guard);
   for (const Fact& g : to.guard) need(symbols, known, substitute(symbols, g, values), line);
 }
 
@@ -77,14 +77,14 @@ void check_apart(const Symbols& symbols, Range from, Range to, const Values& val
         if (symbols.mentions(e, s)) throw Refused{"an index stands outside of its range"};
 }
 
-Values bijection(Symbols& symbols, const std::vector<Fact>& facts, Range a, Range b, Line& line) {
+Values bijection(Symbols& symbols, const List<Fact>& facts, Range a, Range b, Line& line) {
   Values to = read_values(symbols, b.bound, line), back = read_values(symbols, a.bound, line);
   check_apart(symbols, b, a, to);
   check_apart(symbols, a, b, back);
   need_within(symbols, facts, a, b, to, line);
   need_within(symbols, facts, b, a, back, line);
   auto inverse = [&](Range from, const Values& there, const Values& home) {
-    std::vector<Fact> known = facts_within(symbols, facts, from.bound, from.guard);
+    const List<Fact> known = facts_within(symbols, facts, from.bound, from.guard);
     for (Symbol s : from.bound)
       need(symbols, known, zero(symbols.substitute(home.at(s), there) - Poly::symbol(s)), line);
   };

@@ -91,7 +91,7 @@ Sum Goal::at_path(std::string_view path) const {
 
 void Goal::learn(Sum s, Signs signs) {
   if (s.products.size() == 1 && s.products[0].coefficient.n != 0) {
-    Fraction& c = s.products[0].coefficient;
+    Fraction& c = s.products.edit()[0].coefficient;
     signs = product_of(signs, sign_of(c));
     c = {1, 1};
   }

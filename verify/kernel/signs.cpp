@@ -71,7 +71,7 @@ class Reader {
     if (!p.atoms.empty() || r != kPositive) r = said(p, r);
     return product_of(sign_of(p.coefficient), r);
   }
-  Signs of(const std::vector<Atom>& atoms) const {
+  Signs of(const List<Atom>& atoms) const {
     Signs r = kPositive;
     std::vector<bool> used(atoms.size());
     for (size_t i = 0; i < atoms.size(); ++i) {
@@ -125,7 +125,7 @@ Signs read_signs(std::string_view word) {
   return it->second;
 }
 
-Signs sign_of(const Symbols& symbols, const std::vector<Known>& known, const Sum& s) {
+Signs sign_of(const Symbols& symbols, const List<Known>& known, const Sum& s) {
   Reader::Given all;
   for (const Known& k : known) all.push_back(&k);
   return Reader(symbols, std::move(all)).of(s);

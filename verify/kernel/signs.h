@@ -24,6 +24,6 @@ struct Known {
 };
 
 /// What the numbers' form and what is known of parts of them say together.
-Signs sign_of(const Symbols& symbols, const std::vector<Known>& known, const Sum& s);
+Signs sign_of(const Symbols& symbols, const List<Known>& known, const Sum& s);
 
 }  // namespace regraft::kernel

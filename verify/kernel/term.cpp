@@ -16,10 +16,22 @@ bool bound_in(const std::vector<Symbol>& bound, Symbol s) {
   return std::find(bound.begin(), bound.end(), s) != bound.end();
 }
 
-std::vector<Fact> substitute(Symbols& symbols, const std::vector<Fact>& facts, const Values& v) {
-  std::vector<Fact> r;
-  for (const Fact& f : facts) r.push_back(substitute(symbols, f, v));
-  return r;
+bool mentions_one(const Symbols& symbols, const Poly& p, const Values& values) {
+  return std::any_of(values.begin(), values.end(),
+                     [&](const auto& v) { return symbols.mentions(p, v.first); });
+}
+bool mentions_one(const Symbols& symbols, const Fact& f, const Values& values) {
+  return std::any_of(values.begin(), values.end(),
+                     [&](const auto& v) { return mentions(symbols, f, v.first); });
+}
+Poly substitute(Symbols& symbols, const Poly& p, const Values& values) {
+  return symbols.substitute(p, values);
+}
+/// Those that mention none of what is replaced stay as they are.
+template <class T>
+void substitute_each(Symbols& symbols, List<T>& all, const Values& values) {
+  for (size_t k = 0; k < all.size(); ++k)
+    if (mentions_one(symbols, all[k], values)) all.edit()[k] = substitute(symbols, all[k], values);
 }
 
 }  // namespace
@@ -46,39 +58,39 @@ bool same(const Atom& a, const Atom& b) {
 
 bool same(const Product& a, const Product& b) {
   return a.bound == b.bound && a.guard == b.guard &&
-         std::equal(a.atoms.begin(), a.atoms.end(), b.atoms.begin(), b.atoms.end(),
-                    [](const Atom& x, const Atom& y) { return same(x, y); });
+         (a.atoms.shares_with(b.atoms) ||
+          std::equal(a.atoms.begin(), a.atoms.end(), b.atoms.begin(), b.atoms.end(),
+                     [](const Atom& x, const Atom& y) { return same(x, y); }));
 }
 
 bool same(const Sum& a, const Sum& b, Fraction number) {
+  if (number == Fraction{1, 1} && a.products.shares_with(b.products)) return true;
   return std::equal(a.products.begin(), a.products.end(), b.products.begin(), b.products.end(),
                     [&](const Product& p, const Product& q) {
                       return same(p, q) && p.coefficient == number * q.coefficient;
                     });
 }
 
-Atom substitute(Symbols& symbols, const Atom& a, const Values& values) {
+Atom substitute(Symbols& symbols, Atom a, const Values& values) {
   check_scope(symbols, a.bound, values);
-  Atom r = a;
-  for (Poly& p : r.positions) p = symbols.substitute(p, values);
-  r.guard = substitute(symbols, a.guard, values);
-  if (a.argument) r.argument = std::make_shared<Sum>(substitute(symbols, *a.argument, values));
-  return r;
+  substitute_each(symbols, a.positions, values);
+  substitute_each(symbols, a.guard, values);
+  if (a.argument) a.argument = std::make_shared<Sum>(substitute(symbols, *a.argument, values));
+  return a;
 }
 
-Product substitute_within(Symbols& symbols, const Product& p, const Values& values) {
-  Product r{p.coefficient, p.bound, substitute(symbols, p.guard, values), {}};
-  for (const Atom& a : p.atoms) r.atoms.push_back(substitute(symbols, a, values));
-  return r;
+Product substitute_within(Symbols& symbols, Product p, const Values& values) {
+  substitute_each(symbols, p.guard, values);
+  for (Atom& a : p.atoms.edit()) a = substitute(symbols, std::move(a), values);
+  return p;
 }
 
-Sum substitute(Symbols& symbols, const Sum& s, const Values& values) {
-  Sum r;
-  for (const Product& p : s.products) {
+Sum substitute(Symbols& symbols, Sum s, const Values& values) {
+  for (Product& p : s.products.edit()) {
     check_scope(symbols, p.bound, values);
-    r.products.push_back(substitute_within(symbols, p, values));
+    p = substitute_within(symbols, std::move(p), values);
   }
-  return r;
+  return s;
 }
 
 bool mentions(const Symbols& symbols, const Sum& sum, Symbol s) {
@@ -134,16 +146,16 @@ Sum number(Fraction c) {
 }
 
 Sum operator+(Sum a, const Sum& b) {
-  a.products.insert(a.products.end(), b.products.begin(), b.products.end());
+  a.products = joined(std::move(a.products), b.products);
   return a;
 }
 
 Sum scaled(Sum s, Fraction c) {
-  for (Product& p : s.products) p.coefficient = p.coefficient * c;
+  for (Product& p : s.products.edit()) p.coefficient = p.coefficient * c;
   return s;
 }
 
-void append(std::vector<Fact>& facts, const Fact& f) {
+void append(List<Fact>& facts, const Fact& f) {
   if (f.form != Fact::All) {
     facts.push_back(f);
     return;
@@ -166,9 +178,9 @@ Sum times(const Symbols& symbols, const Sum& a, const Sum& b) {
       check(q, p);
       Product both = p;
       both.coefficient = p.coefficient * q.coefficient;
-      both.bound.insert(both.bound.end(), q.bound.begin(), q.bound.end());
-      both.guard.insert(both.guard.end(), q.guard.begin(), q.guard.end());
-      both.atoms.insert(both.atoms.end(), q.atoms.begin(), q.atoms.end());
+      both.bound = joined(std::move(both.bound), q.bound);
+      both.guard = joined(std::move(both.guard), q.guard);
+      both.atoms = joined(std::move(both.atoms), q.atoms);
       r.products.push_back(std::move(both));
     }
   return r;

@@ -30,24 +30,24 @@ struct Atom {
     Unknown,  ///< the number `real`
   } kind = Read;
   int head = 0;
-  std::vector<Poly> positions = {};
+  List<Poly> positions = {};
   std::string real = {};  ///< the same text, the same number
   std::shared_ptr<const Sum> argument = {};
-  std::vector<Symbol> bound = {};
-  std::vector<Fact> guard = {};
+  List<Symbol> bound = {};
+  List<Fact> guard = {};
 };
 
 /// coefficient * sum over all integers `bound` that satisfy `guard` of the product of the atoms.
 /// These are finitely many.
 struct Product {
   Fraction coefficient{1, 1};
-  std::vector<Symbol> bound = {};
-  std::vector<Fact> guard = {};
-  std::vector<Atom> atoms = {};
+  List<Symbol> bound = {};
+  List<Fact> guard = {};
+  List<Atom> atoms = {};
 };
 
 struct Sum {
-  std::vector<Product> products;
+  List<Product> products;
 };
 
 /// The same as they stand, names of bound indices included.
@@ -60,10 +60,10 @@ bool same(const Sum& a, const Sum& b, Fraction times = {1, 1});
 /// All replacements at once. Refused where an index that is bound within is replaced, or stands in
 /// what replaces another one.
 using Values = std::map<Symbol, Poly>;
-Atom substitute(Symbols& symbols, const Atom& a, const Values& values);
-Sum substitute(Symbols& symbols, const Sum& s, const Values& values);
+Atom substitute(Symbols& symbols, Atom a, const Values& values);
+Sum substitute(Symbols& symbols, Sum s, const Values& values);
 /// In guard and atoms; `bound` stays.
-Product substitute_within(Symbols& symbols, const Product& p, const Values& values);
+Product substitute_within(Symbols& symbols, Product p, const Values& values);
 
 /// Does this symbol stand there where it is not bound? Of a product: within it, bound there or not.
 bool mentions(const Symbols& symbols, const Sum& sum, Symbol s);
@@ -80,7 +80,7 @@ Sum scaled(Sum s, Fraction c);
 /// Refused beyond 4,000 products, and where an index that one binds stands in the other.
 Sum times(const Symbols& symbols, const Sum& a, const Sum& b);
 /// The facts and what `all` says of them as facts of their own.
-void append(std::vector<Fact>& facts, const Fact& f);
+void append(List<Fact>& facts, const Fact& f);
 
 /// For readers: "1/2 sum k : ge k : t0[i,k]".
 std::string text(const Symbols& symbols, const Sum& s);

@@ -142,9 +142,9 @@ Sum Unfolder::bounded(const SyntaxNode& n) {
   Symbol k = index(n.bound.at(0));
   std::vector<Fact> limits = range(k, n.positions.at(0));
   Sum s = within(n.parts[0], {k}, limits);
-  for (Product& p : s.products) {
-    p.bound.insert(p.bound.begin(), k);
-    p.guard.insert(p.guard.begin(), limits.begin(), limits.end());
+  for (Product& p : s.products.edit()) {
+    p.bound = joined({k}, p.bound);
+    p.guard = joined(limits, p.guard);
   }
   return s;
 }
@@ -153,10 +153,10 @@ Sum Unfolder::selected(const SyntaxNode& n) {
   Fact yes = translation_.of(n.condition);
   Sum r;
   for (size_t part : {0, 1}) {
-    std::vector<Fact> guard;
+    List<Fact> guard;
     append(guard, part == 0 ? yes : negated(yes));
     Sum s = within(n.parts[part], {}, guard);
-    for (Product& p : s.products) p.guard.insert(p.guard.begin(), guard.begin(), guard.end());
+    for (Product& p : s.products.edit()) p.guard = joined(guard, p.guard);
     r = std::move(r) + s;
   }
   return r;
@@ -347,7 +347,9 @@ Formulas formulas_of(const RuleInstance& instance) {
 
 Claim claim_of(Translation& translation, const Formulas& formulas) {
   Claim claim;
-  for (const Formula& f : formulas.given) append(claim.given, translation.of(f));
+  List<Fact> given;
+  for (const Formula& f : formulas.given) append(given, translation.of(f));
+  claim.given = given;
   for (const Formula& f : formulas.needed) claim.needed.push_back(translation.of(f));
   std::vector<Known> known;
   for (const RealCondition& c : formulas.real_given) {

@@ -14,8 +14,8 @@ Sum function_of(Fn f, Sum x);
 /// for all values of `bound` that satisfy `guard`.
 struct Partial {
   Atom atom;
-  std::vector<Symbol> bound;
-  std::vector<Fact> guard;
+  List<Symbol> bound;
+  List<Fact> guard;
 };
 
 struct Unfolded {
@@ -54,9 +54,10 @@ Formulas formulas_of(const RuleInstance& instance);
 /// Wherever `given` holds, `needed` holds, and wherever what `left` evaluates is defined, what
 /// `right` evaluates is, and the two are equal.
 struct OutputClaim {
-  std::vector<Fact> given, needed;
+  List<Fact> given;
+  std::vector<Fact> needed;
   Unfolded left, right;
-  std::vector<Known> known = {};  ///< what is given of real numbers
+  List<Known> known = {};  ///< what is given of real numbers
 };
 /// Wherever `given` holds, `needed` does, and so does what the outputs claim.
 struct Claim {

@@ -62,15 +62,16 @@ class Narrator {
 
   /// "size S E": what the claim is about is told with the sizes that are equal as one.
   kernel::OutputClaim sizes(kernel::OutputClaim claim, Lines& lines) {
+    kernel::Values values;
     for (;;) {
       Lines rest = lines;
       Line line(rest.next());
-      if (line.word() != "size") return claim;
+      if (line.word() != "size") return replaced(symbols_, std::move(claim), values);
       auto s = kernel::symbol_of(symbols_.read(line.word()));
       kernel::Poly value = symbols_.read(line.word());
       if (!s) throw kernel::Refused{"no symbol"};
       take_line(lines);
-      claim = replaced(symbols_, std::move(claim), *s, value);
+      then_replace(symbols_, values, *s, value);
     }
   }
   void output(size_t k, Lines& lines) {

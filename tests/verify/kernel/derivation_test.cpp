@@ -35,11 +35,11 @@ TEST_F(Derivation, PairsAlongBijectionsOfTheRanges) {
   refuses({}, mirrored, "pair 0 1 0 n-1-k n-l|lin 1|lin 1\nend\n");
   // One element more, a factor that is another, a coefficient, a range that is not reached.
   Sum longer = mirrored, other = mirrored, twice = mirrored;
-  longer.products[1].guard[1] = fact_of(symbols_, "ge n-l");
+  longer.products.edit()[1].guard.edit()[1] = fact_of(symbols_, "ge n-l");
   refuses({}, longer, "pair 0 1 0 n-1-k n-1-l|lin 1|lin 1\nend\n");
-  other.products[1].atoms[0].head = 1;
+  other.products.edit()[1].atoms.edit()[0].head = 1;
   refuses({}, other, "pair 0 1 0 n-1-k n-1-l\nend\n");
-  twice.products[1].coefficient = {-2, 1};
+  twice.products.edit()[1].coefficient = {-2, 1};
   refuses({}, twice, "pair 0 1 0 n-1-k n-1-l\nend\n");
   Sum same{{product(1, {"k"}, box, {read(0, {"i"})}),
             product(-1, {"l"}, {"ge l", "ge n-1-l"}, {read(0, {"i"})})}};
@@ -61,7 +61,7 @@ TEST_F(Derivation, DividesByAFactAndItsNegation) {
            product(-1, {}, {"ge -1-i"}, {read(0, {"i"})})}};
   accepts({}, sum, "divide 0 ge i\npair 1 3 0\npair 2 4 0\nend\n");
   refuses({}, sum, "divide 0 ge i\npair 1 3 0\nend\n");
-  sum.products[2].guard[0] = fact_of(symbols_, "ge -2-i");
+  sum.products.edit()[2].guard.edit()[0] = fact_of(symbols_, "ge -2-i");
   refuses({}, sum, "divide 0 ge i\npair 1 3 0\npair 2 4 0|lin 1|lin 1\nend\n");
 }
 
@@ -78,13 +78,13 @@ TEST_F(Derivation, CoefficientsAndNumbers) {
   accepts({}, sum, "pair 0 1 0\npair 0 2 0\nend\n");
   refuses({}, sum, "pair 0 1 0\nend\n");
   refuses({}, sum, "pair 0 0 0\npair 0 2 0\nend\n");
-  sum.products[2].coefficient = {-3, 1};
+  sum.products.edit()[2].coefficient = {-3, 1};
   refuses({}, sum, "pair 0 1 0\npair 0 2 0\nend\n");
   Atom n{.kind = Atom::Number, .positions = {poly("2*n+1")}};
   Atom one{.kind = Atom::Number, .positions = {poly("n")}};
   Sum spread{{product(1, {}, {}, {n}), product(-2, {}, {}, {one}), product(-1, {}, {}, {})}};
   accepts({}, spread, "value 0 0\npair 1 4 0\npair 2 3\nend\n");
-  spread.products[1].coefficient = {-1, 1};
+  spread.products.edit()[1].coefficient = {-1, 1};
   refuses({}, spread, "value 0 0\npair 1 4 0\npair 2 3\nend\n");
 }
 
@@ -119,7 +119,7 @@ TEST_F(Derivation, CountsWhatNothingReads) {
   accepts({}, sum, "count 0 0 0 1|least n;lin 1 2\npair 2 1 0 1\nend\n");
   refuses({}, sum, "count 0 0 1 0|least n;lin 1 2\npair 2 1 0 1\nend\n");
   refuses({}, sum, "count 0 0 0 0|least n;lin 1 2\npair 2 1 0 1\nend\n");
-  sum.products[0].atoms[0] = read(0, {"k"});
+  sum.products.edit()[0].atoms.edit()[0] = read(0, {"k"});
   refuses({}, sum, "count 0 0 0 1|least n;lin 1 2\npair 2 1 0 1\nend\n");
   Sum empty{{product(1, {"k"}, {"ge k", "ge j-1-k"}, {read(0, {"i"})})}};
   refuses({}, empty, "count 0 0 0 1|least n;lin 1 2\nend\n");
@@ -133,7 +133,7 @@ TEST_F(Derivation, FunctionsOfWhatIsEqual) {
   accepts({}, sum, "pair 0 1 0\npair 0 3 0\npair 1 2 0\nend\nend\n");
   refuses({}, sum, "pair 0 1 0\npair 0 3 0\nend\nend\n");
   refuses({}, sum, "pair 0 1 0\nend\n");
-  sum.products[1].atoms[0].head = static_cast<int>(Fn::Tanh);
+  sum.products.edit()[1].atoms.edit()[0].head = static_cast<int>(Fn::Tanh);
   refuses({}, sum, "pair 0 1 0\npair 0 3 0\npair 1 2 0\nend\nend\n");
 }
 
@@ -147,8 +147,8 @@ TEST_F(Derivation, StepsWithinAnArgument) {
   refuses({}, sum, "law again 0 0\npair 1 2 0\nend\n");
   refuses({}, sum, "inside 0 0\nend\nlaw again 2 0\npair 1 3 0\nend\n");
   Sum doubled = twice;
-  doubled.products[0].coefficient = {2, 1};
-  sum.products[0].atoms[0] = function(Fn::Relu, doubled);
+  doubled.products.edit()[0].coefficient = {2, 1};
+  sum.products.edit()[0].atoms.edit()[0] = function(Fn::Relu, doubled);
   refuses({}, sum, "inside 0 0\nomit 0 0\nend\nlaw again 2 0\npair 1 3 0\nend\n");
 }
 
@@ -160,7 +160,7 @@ TEST_F(Derivation, QuotientsOfProducts) {
   right.coefficient = {-1, 2};
   Sum sum{{product(1, {}, {}, {function(Fn::Recip, quotient)}), right}};
   accepts({}, sum, "law inverse 0 0\npair 2 1 0 1\nend\n");
-  sum.products[1].coefficient = {-2, 1};
+  sum.products.edit()[1].coefficient = {-2, 1};
   refuses({}, sum, "law inverse 0 0\npair 2 1 0 1\nend\n");
   Sum added{{product(1, {}, {}, {function(Fn::Recip, x + y)}),
              product(-1, {}, {}, {function(Fn::Recip, x), over_y})}};
@@ -196,7 +196,7 @@ TEST_F(Derivation, FunctionsOfNumbers) {
   const std::string lines = "inside 0 0\ndrop 0|lin 1 2\nend\nlaw number 1 0\nend\n";
   accepts({}, sum, lines);
   refuses({}, sum, "law number 0 0\nend\n");
-  sum.products[0].atoms[0].head = static_cast<int>(Fn::Exp);
+  sum.products.edit()[0].atoms.edit()[0].head = static_cast<int>(Fn::Exp);
   refuses({}, sum, lines);
   auto value = [&](Fn f, Fraction at, Fraction is) {
     Product p{Fraction{-1, 1} * is, {}, {}, {}};

@@ -26,8 +26,9 @@ TEST_F(Scopes, ALawBindsNoIndexOfTheGuard) {
   // Somewhere below 0 the sum over all k from 0 is 0, it would say.
   refuses({}, {{product(1, {}, {"ge -1-k"}, {same})}}, "law undo 0 0\ndrop 1|lin 1 2\nend\n");
   Sum plain = all;
-  plain.products[0].guard.insert(plain.products[0].guard.begin(), fact_of(symbols_, "ge -1-j"));
-  plain.products[0].coefficient = {-1, 1};
+  Product& p = plain.products.edit()[0];
+  p.guard = joined({fact_of(symbols_, "ge -1-j")}, p.guard);
+  p.coefficient = {-1, 1};
   accepts({}, {{product(1, {}, {"ge -1-j"}, {same}), plain.products[0]}},
           "law undo 0 0\npair 1 2 0 k k\nend\n");
 }

@@ -284,7 +284,7 @@ TEST_F(Signed, AlongRanges) {
   shows({}, sum, "under 0 1 k l 2 k u\n" + inner + "end\n");
   fails({}, sum, "under 0 1 k l\n" + inner + "end\n");
   fails({}, sum, "under 0 1 n-1-k n-1-l 2 k u\n" + inner + "end\n");
-  sum.products[2].guard[1] = fact_of(symbols_, "ge n-2-u");
+  sum.products.edit()[2].guard.edit()[1] = fact_of(symbols_, "ge n-2-u");
   fails({}, sum, "under 0 1 k l 2 k u|lin 1|lin 1\n" + inner + "end\n");
 }
 
@@ -411,7 +411,7 @@ TEST_F(Signed, SumsOverTheirTotal) {
   fails({}, sum, lines);
   fails({{total, kNotZero}}, sum, "cancel 0 1 0 0 0 0\npair 0 1 0 k l\nend\npair 1 2\nend\n");
   fails({{total, kNotZero}}, sum, "cancel 0 1 0 - - 0\npair 0 1 0 k l\nend\npair 1 2\nend\n");
-  sum.products[0].atoms.push_back(read(1, {"k"}));
+  sum.products.edit()[0].atoms.push_back(read(1, {"k"}));
   fails({{total, kNotZero}}, sum, lines);
 }
 
