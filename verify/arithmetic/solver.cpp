@@ -279,6 +279,13 @@ bool ArithmeticSolver::decide(const Conjunction& given, Products products) {
   return memo->second == Known::Refuted;
 }
 
+bool ArithmeticSolver::satisfied(const Conjunction& facts) {
+  bool has_products = false;
+  Symbols symbols;
+  const Conjunction all = with_facts(facts, has_products, symbols);
+  return !plainly_false(all) && solver_->models.satisfied(all, symbols);
+}
+
 /// Products of symbols as integers of their own.
 ArithmeticSolver::Known ArithmeticSolver::without_products(const Conjunction& all,
                                                            const Symbols& symbols,

@@ -42,6 +42,8 @@ class ArithmeticSolver {
 
   /// No integers satisfy all of `facts`.
   bool refuted(const Conjunction& facts, Products products = Products::Exact);
+  /// Integers that satisfy all of `facts` are known, or soon found. False says nothing.
+  bool satisfied(const Conjunction& facts);
   /// Whatever satisfies `facts` satisfies `f`.
   bool implies(const Conjunction& facts, const Formula& f, Products products = Products::Exact);
   bool implies(const Conjunction& facts, const Conjunction& all,

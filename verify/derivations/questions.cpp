@@ -122,7 +122,10 @@ std::optional<std::string> Questions::refuted(const std::vector<Fact>& facts) {
 std::optional<std::string> Questions::readily_refuted(const std::vector<Fact>& facts) {
   Answer& a = answers_[exact_key(facts)];
   if (a.certificate) return a.certificate;
-  if (!a.readily) a.readily = find_certificate(symbols(), facts, Effort::Settled);
+  if (!a.readily)
+    a.readily = solver_.satisfied(conjunction(facts))
+                    ? std::nullopt
+                    : find_certificate(symbols(), facts, Effort::Settled);
   return *a.readily;
 }
 

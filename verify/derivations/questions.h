@@ -26,7 +26,7 @@ class Questions {
 
   /// The facts cannot all hold.
   std::optional<std::string> refuted(const std::vector<kernel::Fact>& facts);
-  /// The same where that is soon found; the solver is not asked.
+  /// The same where that is soon found, without a proof of the solver's.
   std::optional<std::string> readily_refuted(const std::vector<kernel::Fact>& facts);
   /// They imply f; a text that is empty where the kernel needs no certificate.
   std::optional<std::string> implied(const std::vector<kernel::Fact>& facts, const kernel::Fact& f);
