@@ -15,7 +15,7 @@ constexpr size_t kJudgedEvery = 61;  // and then some
 
 /// What is known of a directed family at one signature.
 struct AtSignature {
-  int most = -1;  ///< open axes up to which all members are proved; -1: no member is
+  int most = -1;  ///< open axes of the last members where all up to them are proved; -1: none is
   std::optional<Finding> refuted;
   std::string reason;
   bool empty = false;  ///< no sizes fit the left side of the last member: it says nothing
@@ -35,27 +35,27 @@ class FamilyJudge {
   AtSignature at(const Rule& directed, const Signature& signature) {
     AtSignature r;
     size_t members = 0;
-    bool any = false;
     for (int open = 0; open <= most_open(signature); ++open) {
       const size_t left = kMaxMembers * options_.effort - members;
       members += members_.count(directed, signature, open, left);
       if (members >= kMaxMembers * options_.effort) {
-        if (!any) r.reason = "too many members";
+        if (r.most < 0) r.reason = "too many members";
         return r;
       }
       size_t number = 0;
+      bool here = false;
       bool all = members_.for_each_member(directed, signature, open, [&](const Member& m) {
         if (!is_proved(m, number++, r)) return false;
-        any = any || !r.empty;
+        here = here || !r.empty;
         return true;
       });
       if (!all) {
         if (r.refuted) r.most = -1;
         return r;
       }
-      if (any) r.most = open;
+      if (here) r.most = open;
     }
-    if (!any) r.reason = "no member has a form";
+    if (r.most < 0) r.reason = "no member has a form";
     return r;
   }
   VerifyCounters counters() {

@@ -441,6 +441,17 @@ TEST(Rules, ACoveredSignatureLeavesTheDomainOpenToOthers) {
   EXPECT_EQ(domain("a:nnnn | a:1nnn"), domain("a:nnnn"));
 }
 
+/// A concatenation with a matrix has two axes.
+TEST(Rules, AFamilyEndsWhereNoMemberHasAForm) {
+  Rule rule = verify_rule(
+      *parse_rule(
+          "r (concat (transpose ?a perm=?p) (identity-matrix size=a.?k) axis=?k) => "
+          "(transpose (concat ?a (identity-matrix size=a.?k) axis=?p[?k]) perm=?p) for a:..4"),
+      quick());
+  EXPECT_TRUE(is_for_all_sizes(rule.verdict.kind)) << rule.verdict.detail;
+  EXPECT_EQ(rule.domain, (std::vector<Signature>{{"..2"}}));
+}
+
 TEST(Rules, VerdictsInTheInputAreIgnored) {
   auto claimed = parse_rule("r (matmul ?a ?b) => (matmul ?b ?a)  for a:nn b:nn  proved:all-sizes");
   ASSERT_TRUE(claimed);
