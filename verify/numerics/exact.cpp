@@ -12,6 +12,7 @@ namespace regraft::verify {
 namespace {
 
 using K = FloatProgram::Kind;
+using Ball = ExactValues::Ball;
 
 constexpr double kUnit = 0x1p-52;    // error of an operation on doubles, with room
 constexpr double kEnough = 0x1p-30;  // relative error of a result: far below float32's 2^-24
@@ -245,79 +246,103 @@ class Precise {
 
 ExactValues::ExactValues(const FloatProgram& p, const Points& points)
     : p_(p), points_(points), balls_(p.steps.size() * points.count) {
-  for (size_t k = 0; k < p.steps.size(); ++k)
-    for (size_t d = 0; d < points.count; ++d) at(static_cast<int32_t>(k), d) = ball(p.steps[k], d);
+  for (size_t k = 0; k < p.steps.size(); ++k) evaluate(k);
 }
 
-ExactValues::Ball ExactValues::apply(Fn f, Ball x) const {
-  const FnFacts& of = facts(f);
-  double y = of.value(x.value);
-  return {y, of.spread(x.value, y, x.error) + of.units * kUnit * std::abs(y)};
+namespace {
+
+/// Doubles that underflow know little.
+Ball sure(Ball r) {
+  bool tiny = r.value != 0 && std::abs(r.value) < kTiny;
+  return tiny || !std::isfinite(r.value) ? Ball{r.value, kUnknown} : r;
 }
 
-ExactValues::Ball ExactValues::ball(const FloatProgram::Step& s, size_t point) const {
-  auto of = [&](int32_t step) { return at(step, point); };
-  auto sure = [](Ball r) {  // doubles that underflow know little
-    bool tiny = r.value != 0 && std::abs(r.value) < kTiny;
-    return tiny || !std::isfinite(r.value) ? Ball{r.value, kUnknown} : r;
+Ball sum(Ball a, Ball b) {
+  double v = a.value + b.value;
+  return {v, a.error + b.error + std::abs(v) * kUnit};
+}
+
+Ball product(Ball a, Ball b) {
+  double v = a.value * b.value;
+  double e = std::abs(a.value) * b.error + std::abs(b.value) * a.error + a.error * b.error +
+             std::abs(v) * kUnit;
+  bool lost = v == 0 && a.value != 0 && b.value != 0;
+  return lost ? Ball{0, kUnknown} : sure({v, e});
+}
+
+Ball quotient(Ball a, Ball b) {
+  double v = a.value / b.value, least = std::abs(b.value) - b.error;
+  double e = (a.error + std::abs(v) * b.error) / least + std::abs(v) * kUnit;
+  bool lost = !(least > 0) || (v == 0 && a.value != 0);
+  return lost ? Ball{v, kUnknown} : sure({v, e});
+}
+
+Ball image(const FnFacts& f, Ball x) {
+  double y = f.value(x.value);
+  return sure({y, f.spread(x.value, y, x.error) + f.units * kUnit * std::abs(y)});
+}
+
+Ball larger(Ball a, Ball b) {
+  bool known = a.error >= 0 && b.error >= 0;
+  return {std::max(a.value, b.value), known ? std::max(a.error, b.error) : kUnknown};
+}
+
+Ball choice(Ball c, Ball yes, Ball no) {
+  bool clear = c.error == 0 && (c.value == 0 || c.value == 1);
+  return clear ? (c.value == 1 ? yes : no) : Ball{0, kUnknown};
+}
+
+Ball exactly(const Tape::Number& c) {
+  if (c.d == 0) return {c.real, 0};
+  double x = static_cast<double>(c.n) / static_cast<double>(c.d);
+  return {x, c.d == 1 ? 0 : std::abs(x) * kUnit};
+}
+
+}  // namespace
+
+/// Step k at all points.
+void ExactValues::evaluate(size_t k) {
+  const FloatProgram::Step& s = p_.steps[k];
+  Ball* out = balls_.data() + k * points_.count;
+  auto row = [&](int32_t step) { return &at(step, 0); };
+  auto argument = [&](int32_t n) { return row(p_.arguments[static_cast<size_t>(s.a + n)]); };
+  auto each = [&](auto f) {
+    for (size_t d = 0; d < points_.count; ++d) out[d] = f(d);
   };
   switch (s.kind) {
-    case K::Constant: {
-      const Tape::Number& c = p_.numbers[static_cast<size_t>(s.a)];
-      if (c.d == 0) return {c.real, 0};
-      double x = static_cast<double>(c.n) / static_cast<double>(c.d);
-      return {x, c.d == 1 ? 0 : std::abs(x) * kUnit};
+    case K::Constant:
+      return each([c = exactly(p_.numbers[static_cast<size_t>(s.a)])](size_t) { return c; });
+    case K::Read: {
+      const float* in = points_.inputs[static_cast<size_t>(s.a)].data() +
+                        static_cast<size_t>(s.b) * points_.count;
+      return each([&](size_t d) { return Ball{in[d], 0}; });
     }
-    case K::Read:
-      return {points_.inputs[static_cast<size_t>(s.a)]
-                            [static_cast<size_t>(s.b) * points_.count + point],
-              0};
-    case K::Add: {
-      Ball a = of(s.a), b = of(s.b);
-      double v = a.value + b.value;
-      return {v, a.error + b.error + std::abs(v) * kUnit};
-    }
-    case K::Mul: {
-      Ball a = of(s.a), b = of(s.b);
-      double v = a.value * b.value;
-      double e = std::abs(a.value) * b.error + std::abs(b.value) * a.error + a.error * b.error +
-                 std::abs(v) * kUnit;
-      bool lost = v == 0 && a.value != 0 && b.value != 0;
-      return lost ? Ball{0, kUnknown} : sure({v, e});
-    }
-    case K::Div: {
-      Ball a = of(s.a), b = of(s.b);
-      double v = a.value / b.value, least = std::abs(b.value) - b.error;
-      double e = (a.error + std::abs(v) * b.error) / least + std::abs(v) * kUnit;
-      bool lost = !(least > 0) || (v == 0 && a.value != 0);
-      return lost ? Ball{v, kUnknown} : sure({v, e});
-    }
+    case K::Add:
+      return each([a = row(s.a), b = row(s.b)](size_t d) { return sum(a[d], b[d]); });
+    case K::Mul:
+      return each([a = row(s.a), b = row(s.b)](size_t d) { return product(a[d], b[d]); });
+    case K::Div:
+      return each([a = row(s.a), b = row(s.b)](size_t d) { return quotient(a[d], b[d]); });
     case K::Apply:
-      return sure(apply(s.fn, of(s.a)));
+      return each([a = row(s.a), &f = facts(s.fn)](size_t d) { return image(f, a[d]); });
     case K::Clip: {
       auto [low, high] = p_.bounds[static_cast<size_t>(s.b)];
-      Ball a = of(s.a);
-      return {std::min(std::max(a.value, low), high), a.error};
+      return each([a = row(s.a), low = low, high = high](size_t d) {
+        return Ball{std::min(std::max(a[d].value, low), high), a[d].error};
+      });
     }
-    case K::Max: {
-      Ball r = of(p_.arguments[static_cast<size_t>(s.a)]);
-      for (int32_t k = s.a + 1; k < s.b; ++k) {
-        Ball x = of(p_.arguments[static_cast<size_t>(k)]);
-        bool known = r.error >= 0 && x.error >= 0;
-        r = {std::max(r.value, x.value), known ? std::max(r.error, x.error) : kUnknown};
-      }
-      return r;
-    }
-    case K::Choose: {
-      auto argument = [&](int32_t k) { return of(p_.arguments[static_cast<size_t>(s.a + k)]); };
-      Ball c = argument(0);
-      bool clear = c.error == 0 && (c.value == 0 || c.value == 1);
-      return clear ? argument(c.value == 1 ? 1 : 2) : Ball{0, kUnknown};
-    }
+    case K::Max:
+      each([a = argument(0)](size_t d) { return a[d]; });
+      for (int32_t n = 1; n < s.b - s.a; ++n)
+        each([&, a = argument(n)](size_t d) { return larger(out[d], a[d]); });
+      return;
+    case K::Choose:
+      return each([c = argument(0), yes = argument(1), no = argument(2)](size_t d) {
+        return choice(c[d], yes[d], no[d]);
+      });
     case K::Round:
-      return of(s.a);
+      return each([a = row(s.a)](size_t d) { return a[d]; });
   }
-  return {0, kUnknown};
 }
 
 std::optional<double> ExactValues::value(const FloatProgram::Element& element, size_t point) const {

@@ -12,6 +12,10 @@ namespace regraft::verify {
 /// the others are evaluated in intervals of growing precision (MPFR).
 class ExactValues {
  public:
+  /// A real number within `error` of `value`; an error that is not a number: nothing is known.
+  struct Ball {
+    double value = 0, error = 0;
+  };
   /// Both outlive this.
   ExactValues(const FloatProgram& p, const Points& points);
   /// The value of an element, by whichever side is easier: they are equal where both are defined.
@@ -20,15 +24,7 @@ class ExactValues {
   uint64_t multiprecision_runs() const { return runs_; }  ///< how many values took MPFR
 
  private:
-  /// A real number within `error` of `value`; an error that is not a number: nothing is known.
-  struct Ball {
-    double value = 0, error = 0;
-  };
-  Ball ball(const FloatProgram::Step& s, size_t point) const;
-  Ball apply(Fn f, Ball x) const;
-  Ball& at(int32_t step, size_t point) {
-    return balls_[static_cast<size_t>(step) * points_.count + point];
-  }
+  void evaluate(size_t step);
   const Ball& at(int32_t step, size_t point) const {
     return balls_[static_cast<size_t>(step) * points_.count + point];
   }
