@@ -309,7 +309,7 @@ bool ArithmeticSolver::with_true_products(const Conjunction& all, const Symbols&
   if (d == Decision::Refuted) return true;
   if (d == Decision::Open && ask(more, symbols, Products::Opaque)) return true;
   if (solver_->models.satisfied(all, symbols, kAttempts)) return false;
-  return ask(all, symbols, Products::Exact);
+  return budget_.left().open_ends > 0 && ask(all, symbols, Products::Exact);
 }
 
 bool ArithmeticSolver::implies(const Conjunction& facts, const Formula& f, Products products) {
