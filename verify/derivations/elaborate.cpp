@@ -157,26 +157,26 @@ class Search {
     constexpr size_t kInOtherWords = 4, kLikely = 3;
     const std::vector<const Shown*> alike = all_alike(others);
     if (alike.empty()) return std::nullopt;
-    std::map<const Shown*, std::vector<std::string>> own_sizes;
-    auto sizes_of = [&](const Shown* other) -> const std::vector<std::string>& {
-      auto [it, fresh] = own_sizes.try_emplace(other);
-      if (fresh) it->second = sizes_like(*other, claim_, questions_);
-      return it->second;
+    std::map<const Shown*, Rewording> rewordings;
+    auto reworded = [&](const Shown* other) -> Rewording& {
+      return rewordings.try_emplace(other, *other, claim_, questions_).first->second;
     };
     for (const Shown* other : std::span(alike).first(std::min(alike.size(), kInOtherWords)))
-      if (auto text = translated(*other, claim_, sizes_of(other), questions_))
+      if (auto text = reworded(other).translated())
         if (refusal(*text).empty()) return shown(*std::move(text), other->search);
-    const std::vector<const Shown*> likely = likeliest(alike);
-    auto made_to_fit = [&](const Shown& other, const std::vector<std::string>& sizes) {
-      auto text = transferred(other, claim_, sizes, questions_);
+    std::vector<Rewording*> likely;
+    for (const Shown* other : likeliest(alike, reworded)) likely.push_back(&reworded(other));
+    auto made_to_fit = [&](Rewording& other, const std::vector<std::string>& sizes) {
+      auto text = other.transferred(sizes);
       return text && refusal(*text).empty() ? text : std::nullopt;
     };
-    for (const Shown* other : std::span(likely).first(std::min(likely.size(), kLikely)))
-      if (auto text = made_to_fit(*other, sizes_of(other)))
-        return shown(*std::move(text), other->search);
+    for (Rewording* other : std::span(likely).first(std::min(likely.size(), kLikely)))
+      if (auto text = made_to_fit(*other, other->sizes()))
+        return shown(*std::move(text), other->shown().search);
     const auto sizes = Elaborator(questions_, kMostSteps).sizes(claim_);
-    for (const Shown* other : likely)
-      if (auto text = made_to_fit(*other, sizes)) return shown(*std::move(text), other->search);
+    for (Rewording* other : likely)
+      if (auto text = made_to_fit(*other, sizes))
+        return shown(*std::move(text), other->shown().search);
     return std::nullopt;
   }
   Elaboration search(size_t missed) {
@@ -212,12 +212,14 @@ class Search {
   }
   /// What fits best first; then the best of each search, as one that does not fit is much like the
   /// others that were made of it.
-  std::vector<const Shown*> likeliest(const std::vector<const Shown*>& all) const {
+  template <class Reworded>
+  std::vector<const Shown*> likeliest(const std::vector<const Shown*>& all,
+                                      const Reworded& reworded) const {
     constexpr size_t kBest = 2, kMost = 6, kLookedAt = 12;
     const std::vector<std::string> pieces = pieces_of(fresh_, claim_);
     std::vector<std::pair<size_t, size_t>> order;  // strangers, place
     for (size_t k = 0; k < std::min(all.size(), kLookedAt); ++k)
-      order.emplace_back(strangers(*all[k], fresh_, claim_, pieces), k);
+      order.emplace_back(reworded(all[k]).strangers(pieces), k);
     std::ranges::sort(order);
     std::set<size_t> searches;
     std::vector<const Shown*> chosen;

@@ -131,8 +131,11 @@ std::optional<std::string> Questions::readily_refuted(const std::vector<Fact>& f
 
 std::optional<std::string> Questions::as_said(const std::vector<Fact>& facts, const Fact& f) const {
   if (f.form != Fact::Zero) return std::nullopt;
-  kernel::List<Fact> all;  // as certificates number them, from 1 on
-  for (const Fact& x : facts) append(all, x);
+  kernel::List<Fact> parts;
+  const bool nested = std::ranges::any_of(facts, [](auto& x) { return x.form == Fact::All; });
+  for (const Fact& x : facts)
+    if (nested) append(parts, x);
+  const std::vector<Fact>& all = nested ? parts.all() : facts;  // certificates number them from 1
   const kernel::Poly negative = kernel::Poly(0) - f.poly;
   auto at = [&](Fact::Form form, const kernel::Poly& p) {
     auto it =

@@ -249,32 +249,6 @@ class NeededLine {
   const Certificate& certificate_;
 };
 
-/// The derivation in the words of the other claim; empty: it has other parts.
-std::string in_words_of(const kernel::Claim& claim, const Shown& shown,
-                        const std::vector<std::string>& sizes, Questions& questions) {
-  kernel::Symbols& symbols = questions.symbols();
-  const Renaming names = names_of(*shown.symbols, *shown.claim, symbols, claim);
-  const Sections all = sections_of(shown.derivation, *shown.claim);
-  if (all.outputs.size() != claim.outputs.size()) return {};
-  std::string text;
-  auto needed = [&](const auto& from, const auto& to, std::string_view line, const Certificate& c) {
-    if (!to.needed.empty())
-      text += NeededLine(names, *shown.symbols, c)
-                  .of(from.given, from.needed, line, to.given, to.needed, questions);
-  };
-  needed(*shown.claim, claim, all.needed,
-         Certificate(names, *shown.symbols, shown.claim->given, symbols, claim.given));
-  for (size_t k = 0; k < all.outputs.size(); ++k) {
-    const Section& section = all.outputs[k];
-    const kernel::OutputClaim &from = shown.claim->outputs[k], &to = claim.outputs[k];
-    const Certificate certificate(names, *shown.symbols, from.given, symbols, to.given);
-    needed(from, to, section.needed, certificate);
-    text += sizes[k];
-    for (std::string_view line : section.body) text += transferred_line(line, names, certificate);
-  }
-  return text;
-}
-
 /// The lines that say which sizes of one output are equal.
 class SizeLines {
  public:
@@ -331,21 +305,86 @@ class SizeLines {
 
 }  // namespace
 
-std::vector<std::string> sizes_like(const Shown& shown, const kernel::Claim& claim,
-                                    Questions& questions) {
-  const Renaming names = names_of(*shown.symbols, *shown.claim, questions.symbols(), claim);
-  const Sections all = sections_of(shown.derivation, *shown.claim);
-  std::vector<std::string> texts;
-  for (size_t k = 0; k < std::min(all.outputs.size(), claim.outputs.size()); ++k) {
-    const Certificate certificate(names, *shown.symbols, shown.claim->outputs[k].given,
-                                  questions.symbols(), claim.outputs[k].given);
-    SizeLines lines(claim.outputs[k].given, questions);
-    for (std::string_view line : all.outputs[k].sizes) lines.add(line, names, certificate);
-    lines.add_positions();
-    texts.push_back(lines.text());
+struct Rewording::Parts {
+  Parts(const Shown& shown, const kernel::Claim& claim, kernel::Symbols& symbols)
+      : names(names_of(*shown.symbols, *shown.claim, symbols, claim)),
+        sections(sections_of(shown.derivation, *shown.claim)),
+        needed(names, *shown.symbols, shown.claim->given, symbols, claim.given) {
+    for (size_t k = 0; k < std::min(sections.outputs.size(), claim.outputs.size()); ++k)
+      outputs.emplace_back(names, *shown.symbols, shown.claim->outputs[k].given, symbols,
+                           claim.outputs[k].given);
   }
-  texts.resize(claim.outputs.size());
-  return texts;
+  const Renaming names;
+  const Sections sections;
+  const Certificate needed;
+  std::vector<Certificate> outputs;
+};
+
+Rewording::Rewording(const Shown& shown, const kernel::Claim& claim, Questions& questions)
+    : shown_(shown),
+      claim_(claim),
+      questions_(questions),
+      parts_(std::make_unique<Parts>(shown, claim, questions.symbols())) {}
+Rewording::~Rewording() = default;
+
+size_t Rewording::strangers(const std::vector<std::string>& pieces) const {
+  return static_cast<size_t>(std::ranges::count_if(shown_.pieces, [&](const std::string& piece) {
+    return std::ranges::find(pieces, renamed(piece, parts_->names)) == pieces.end();
+  }));
+}
+
+const std::vector<std::string>& Rewording::sizes() {
+  if (sizes_) return *sizes_;
+  sizes_.emplace();
+  for (size_t k = 0; k < parts_->outputs.size(); ++k) {
+    SizeLines lines(claim_.outputs[k].given, questions_);
+    for (std::string_view line : parts_->sections.outputs[k].sizes)
+      lines.add(line, parts_->names, parts_->outputs[k]);
+    lines.add_positions();
+    sizes_->push_back(lines.text());
+  }
+  sizes_->resize(claim_.outputs.size());
+  return *sizes_;
+}
+
+/// Empty: it has other parts.
+std::string Rewording::text(const std::vector<std::string>& sizes) {
+  const Sections& all = parts_->sections;
+  if (all.outputs.size() != claim_.outputs.size()) return {};
+  std::string text;
+  auto needed = [&](const auto& from, const auto& to, std::string_view line, const Certificate& c) {
+    if (!to.needed.empty())
+      text += NeededLine(parts_->names, *shown_.symbols, c)
+                  .of(from.given, from.needed, line, to.given, to.needed, questions_);
+  };
+  needed(*shown_.claim, claim_, all.needed, parts_->needed);
+  for (size_t k = 0; k < all.outputs.size(); ++k) {
+    needed(shown_.claim->outputs[k], claim_.outputs[k], all.outputs[k].needed, parts_->outputs[k]);
+    text += sizes[k];
+    for (std::string_view line : all.outputs[k].body)
+      text += transferred_line(line, parts_->names, parts_->outputs[k]);
+  }
+  return text;
+}
+
+std::optional<std::string> Rewording::translated() {
+  try {
+    std::string all = text(sizes());
+    return all.empty() ? std::nullopt : std::optional(std::move(all));
+  } catch (const kernel::Refused&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<std::string> Rewording::transferred(const std::vector<std::string>& sizes) {
+  Refitted certificates(questions_);
+  try {
+    const std::string all = text(sizes);
+    check(questions_.symbols(), claim_, all, &certificates);
+    return certificates.written(all);
+  } catch (const kernel::Refused&) {
+    return std::nullopt;
+  }
 }
 
 std::vector<std::string> pieces_of(const kernel::Symbols& symbols, const kernel::Claim& claim) {
@@ -356,37 +395,6 @@ std::vector<std::string> pieces_of(const kernel::Symbols& symbols, const kernel:
       for (const kernel::Product& p : side->sum.products) all.push_back(kernel::text(symbols, p));
   }
   return all;
-}
-
-size_t strangers(const Shown& shown, const kernel::Symbols& symbols, const kernel::Claim& claim,
-                 const std::vector<std::string>& pieces) {
-  const Renaming names = names_of(*shown.symbols, *shown.claim, symbols, claim);
-  return static_cast<size_t>(std::ranges::count_if(shown.pieces, [&](const std::string& piece) {
-    return std::ranges::find(pieces, renamed(piece, names)) == pieces.end();
-  }));
-}
-
-std::optional<std::string> translated(const Shown& shown, const kernel::Claim& claim,
-                                      const std::vector<std::string>& sizes, Questions& questions) {
-  try {
-    std::string text = in_words_of(claim, shown, sizes, questions);
-    return text.empty() ? std::nullopt : std::optional(std::move(text));
-  } catch (const kernel::Refused&) {
-    return std::nullopt;
-  }
-}
-
-std::optional<std::string> transferred(const Shown& shown, const kernel::Claim& claim,
-                                       const std::vector<std::string>& sizes,
-                                       Questions& questions) {
-  Refitted certificates(questions);
-  try {
-    const std::string text = in_words_of(claim, shown, sizes, questions);
-    check(questions.symbols(), claim, text, &certificates);
-    return certificates.written(text);
-  } catch (const kernel::Refused&) {
-    return std::nullopt;
-  }
 }
 
 }  // namespace regraft::verify

@@ -18,24 +18,37 @@ struct Shown {
 };
 
 std::vector<std::string> pieces_of(const kernel::Symbols& symbols, const kernel::Claim& claim);
-/// How many pieces of what is shown the other claim, with these pieces, does not have: a guess at
-/// how well the derivation fits.
-size_t strangers(const Shown& shown, const kernel::Symbols& symbols, const kernel::Claim& claim,
-                 const std::vector<std::string>& pieces);
 
-/// For each output of the claim the lines that say which sizes are equal: those of what is shown
-/// that hold here as well, and positions that the facts say to be 0.
-std::vector<std::string> sizes_like(const Shown& shown, const kernel::Claim& claim,
-                                    Questions& questions);
-/// The steps of the derivation for another claim, in the symbols of `questions`: what stands at the
-/// same places of the two claims gets the same name, and facts get their numbers. Nothing is
-/// checked; nullopt: it has other parts. `sizes`: for each output its lines that say which sizes
-/// are equal.
-std::optional<std::string> translated(const Shown& shown, const kernel::Claim& claim,
-                                      const std::vector<std::string>& sizes, Questions& questions);
-/// The same where certificates that do not fit are looked for anew. The kernel accepted each step
-/// of what comes out.
-std::optional<std::string> transferred(const Shown& shown, const kernel::Claim& claim,
-                                       const std::vector<std::string>& sizes, Questions& questions);
+/// The derivation of one claim in the words of another one: what stands at the same places of the
+/// two gets the same name, and facts get their numbers. What it reads must outlive it.
+class Rewording {
+ public:
+  Rewording(const Shown& shown, const kernel::Claim& claim, Questions& questions);
+  ~Rewording();
+  Rewording(const Rewording&) = delete;
+  Rewording& operator=(const Rewording&) = delete;
+
+  const Shown& shown() const { return shown_; }
+  /// How many pieces of what is shown are not among these of the other claim: a guess at how well
+  /// the derivation fits.
+  size_t strangers(const std::vector<std::string>& pieces) const;
+  /// For each output of the claim the lines that say which sizes are equal: those of what is shown
+  /// that hold here as well, and positions that the facts say to be 0.
+  const std::vector<std::string>& sizes();
+  /// All of it, with these sizes. Nothing is checked; nullopt: it has other parts.
+  std::optional<std::string> translated();
+  /// The same with sizes from elsewhere, where certificates that do not fit are looked for anew.
+  /// The kernel accepted each step of what comes out.
+  std::optional<std::string> transferred(const std::vector<std::string>& sizes);
+
+ private:
+  struct Parts;
+  std::string text(const std::vector<std::string>& sizes);
+  const Shown& shown_;
+  const kernel::Claim& claim_;
+  Questions& questions_;
+  std::unique_ptr<Parts> parts_;
+  std::optional<std::vector<std::string>> sizes_;
+};
 
 }  // namespace regraft::verify
