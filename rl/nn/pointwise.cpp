@@ -13,8 +13,10 @@ Var Tape<S>::unary(Var a, F f, D derivative) {
   auto [y, out] = fresh(rows(a), cols(a));
   out = f(value(a).array()).matrix();
   return link(y, {a}, [a, derivative](Tape& t, Var self) {
-    const S *x = t.value(a).data(), *v = t.value(self).data(), *g = t.gradient(self).data();
-    S* into = t.gradient_of(a).data();
+    const S* __restrict x = t.value(a).data();
+    const S* __restrict v = t.value(self).data();
+    const S* __restrict g = t.gradient(self).data();
+    S* __restrict into = t.gradient_of(a).data();
     const int64_t n = t.value(a).size();
     for (int64_t i = 0; i < n; ++i) into[i] += g[i] * derivative(x[i], v[i]);
   });

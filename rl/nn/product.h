@@ -9,4 +9,8 @@ namespace regraft::rl::nn {
 template <class S>
 Matrix<S> product(const Matrix<S>& a, const Matrix<S>& b);
 
+/// The same of a's transpose and b. REQUIRES: a.rows() == b.rows().
+template <class S>
+Matrix<S> transposed_product(const Matrix<S>& a, const Matrix<S>& b);
+
 }  // namespace regraft::rl::nn

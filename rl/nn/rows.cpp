@@ -1,7 +1,9 @@
 // Tape's operations that move rows and columns, and those over segments of rows.
 #include <limits>
+#include <numeric>
 
 #include "rl/nn/tape_impl.h"
+#include "rl/nn/wide.h"
 
 namespace regraft::rl::nn {
 namespace {
@@ -20,30 +22,62 @@ std::vector<S> inverse_counts(const Indices& segment_of_row, int64_t n) {
   return factor;
 }
 
-/// Maxima over each segment; of each the first row that has it, -1: empty.
+Indices all_rows(int64_t n) {
+  std::vector<int32_t> rows(n);
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+/// Adds rows of `from`, each times weight(k), to rows of `to`.
+template <class S, class Weight>
+void add_rows(Matrix<S>& to, const Indices& at, const Matrix<S>& from, const Indices& rows,
+              Weight weight) {
+  const int64_t width = to.cols();
+  wide([&]() REGRAFT_WIDE {
+    for (int64_t k = 0; k < rows.size(); ++k) {
+      S* __restrict sums = to.data() + at[k] * width;
+      const S* __restrict terms = from.data() + rows[k] * width;
+      const S factor = weight(k);
+      for (int64_t j = 0; j < width; ++j) sums[j] += terms[j] * factor;
+    }
+  });
+}
+
+template <class S>
+void add_rows(Matrix<S>& to, const Indices& at, const Matrix<S>& from, const Indices& rows) {
+  add_rows(to, at, from, rows, [](int64_t) { return S(1); });
+}
+
+/// Maxima over each segment, 0 of an empty one; of each the first row that has it, -1: empty.
 template <class S>
 struct Maxima {
   Matrix<S> value;
-  std::vector<int32_t> row;
+  std::vector<int32_t> row;  // none, unless they are asked for
 };
 
-template <class S>
-Maxima<S> maxima(const Matrix<S>& m, const Indices& segment_of_row, int64_t n) {
+template <class S, bool WithRows>
+Maxima<S> maxima(const Matrix<S>& m, const Indices& rows, const Indices& segments, int64_t n) {
   const int64_t width = m.cols();
-  Matrix<S> out = Matrix<S>::Constant(n, width, -std::numeric_limits<S>::infinity());
-  std::vector<int32_t> best(out.size(), -1);
-  for (int32_t i = 0; i < m.rows(); ++i) {
-    const S* from = m.data() + i * width;
-    S* to = out.data() + segment_of_row[i] * width;
-    int32_t* row = best.data() + segment_of_row[i] * width;
-    for (int64_t j = 0; j < width; ++j) {
-      row[j] = from[j] > to[j] ? i : row[j];
-      to[j] = from[j] > to[j] ? from[j] : to[j];
+  const S least = -std::numeric_limits<S>::infinity();
+  Maxima<S> found{Matrix<S>::Constant(n, width, least), {}};
+  if (WithRows) found.row.assign(found.value.size(), -1);
+  wide([&]() REGRAFT_WIDE {
+    for (int64_t i = 0; i < rows.size(); ++i) {
+      const S* __restrict from = m.data() + rows[i] * width;
+      S* __restrict to = found.value.data() + segments[i] * width;
+      if (WithRows) {
+        int32_t* __restrict row = found.row.data() + segments[i] * width;
+        const int32_t number = rows[i];
+        for (int64_t j = 0; j < width; ++j) {
+          const int32_t before = row[j];
+          row[j] = from[j] > to[j] ? number : before;
+        }
+      }
+      for (int64_t j = 0; j < width; ++j) to[j] = from[j] > to[j] ? from[j] : to[j];
     }
-  }
-  for (size_t k = 0; k < best.size(); ++k)
-    if (best[k] < 0) out.data()[k] = 0;
-  return {std::move(out), std::move(best)};
+  });
+  found.value = (found.value.array() == least).select(S(0), found.value);
+  return found;
 }
 
 }  // namespace
@@ -118,45 +152,56 @@ Var Tape<S>::gather_rows(Var a, const Indices& indices) {
   return link(y, {a}, [a, indices](Tape& t, Var self) {
     Matrix<S>& into = t.gradient_of(a);
     const Matrix<S>& g = t.gradient(self);
-    for (int64_t i = 0; i < indices.size(); ++i) into.row(indices[i]) += g.row(i);
+    add_rows(into, indices, g, all_rows(indices.size()));
   });
 }
 
 template <class S>
-Var Tape<S>::segment_sum(Var a, const Indices& segment_of_row, int64_t n) {
-  CHECK(segment_of_row.size() == rows(a) && in_range(segment_of_row, n));
+Var Tape<S>::segment_sum(Var a, const Indices& rows, const Indices& segments, int64_t n) {
+  CHECK(rows.size() == segments.size() && in_range(rows, this->rows(a)) && in_range(segments, n));
   auto [y, out] = fresh(n, cols(a));
   out.setZero();
-  for (int64_t i = 0; i < rows(a); ++i) out.row(segment_of_row[i]) += value(a).row(i);
-  return link(y, {a}, [a, segment_of_row](Tape& t, Var self) {
-    Matrix<S>& into = t.gradient_of(a);
-    const Matrix<S>& g = t.gradient(self);
-    for (int64_t i = 0; i < into.rows(); ++i) into.row(i) += g.row(segment_of_row[i]);
+  add_rows(out, segments, value(a), rows);
+  return link(y, {a}, [a, rows, segments](Tape& t, Var self) {
+    add_rows(t.gradient_of(a), rows, t.gradient(self), segments);
   });
 }
 
 template <class S>
-Var Tape<S>::segment_mean(Var a, const Indices& segment_of_row, int64_t n) {
-  CHECK(segment_of_row.size() == rows(a) && in_range(segment_of_row, n));
-  std::vector<S> factor = inverse_counts<S>(segment_of_row, n);
+Var Tape<S>::weighted_segment_sum(Var a, const Indices& rows, std::vector<S> weights,
+                                  const Indices& segments, int64_t n) {
+  CHECK(rows.size() == segments.size() && in_range(rows, this->rows(a)) && in_range(segments, n));
+  CHECK(rows.size() == static_cast<int64_t>(weights.size()));
   auto [y, out] = fresh(n, cols(a));
   out.setZero();
-  for (int64_t i = 0; i < rows(a); ++i) out.row(segment_of_row[i]) += value(a).row(i);
+  add_rows(out, segments, value(a), rows, [&](int64_t k) { return weights[k]; });
+  return link(y, {a}, [a, rows, segments, weights = std::move(weights)](Tape& t, Var self) {
+    add_rows(t.gradient_of(a), rows, t.gradient(self), segments,
+             [&](int64_t k) { return weights[k]; });
+  });
+}
+
+template <class S>
+Var Tape<S>::segment_mean(Var a, const Indices& rows, const Indices& segments, int64_t n) {
+  CHECK(rows.size() == segments.size() && in_range(rows, this->rows(a)) && in_range(segments, n));
+  std::vector<S> factor = inverse_counts<S>(segments, n);
+  auto [y, out] = fresh(n, cols(a));
+  out.setZero();
+  add_rows(out, segments, value(a), rows);
   for (int64_t s = 0; s < n; ++s) out.row(s) *= factor[s];
-  return link(y, {a}, [a, segment_of_row, factor = std::move(factor)](Tape& t, Var self) {
-    Matrix<S>& into = t.gradient_of(a);
-    const Matrix<S>& g = t.gradient(self);
-    for (int64_t i = 0; i < into.rows(); ++i)
-      into.row(i) += g.row(segment_of_row[i]) * factor[segment_of_row[i]];
+  return link(y, {a}, [a, rows, segments, factor = std::move(factor)](Tape& t, Var self) {
+    add_rows(t.gradient_of(a), rows, t.gradient(self), segments,
+             [&](int64_t k) { return factor[segments[k]]; });
   });
 }
 
 template <class S>
-Var Tape<S>::segment_max(Var a, const Indices& segment_of_row, int64_t n) {
-  CHECK(segment_of_row.size() == rows(a) && in_range(segment_of_row, n));
+Var Tape<S>::segment_max(Var a, const Indices& rows, const Indices& segments, int64_t n) {
+  CHECK(rows.size() == segments.size() && in_range(rows, this->rows(a)) && in_range(segments, n));
   const int64_t width = cols(a);
   auto [y, out] = fresh(n, width);
-  Maxima<S> m = maxima<S>(value(a), segment_of_row, n);
+  auto m = into_ ? maxima<S, true>(value(a), rows, segments, n)
+                 : maxima<S, false>(value(a), rows, segments, n);
   out = std::move(m.value);
   return link(y, {a}, [a, width, best = std::move(m.row)](Tape& t, Var self) {
     Matrix<S>& into = t.gradient_of(a);
@@ -166,15 +211,35 @@ Var Tape<S>::segment_max(Var a, const Indices& segment_of_row, int64_t n) {
   });
 }
 
-#define INSTANTIATE(S)                                              \
-  template Var Tape<S>::concat_columns(const std::vector<Var>&);    \
-  template Var Tape<S>::concat_rows(const std::vector<Var>&);       \
-  template Var Tape<S>::slice_columns(Var, int64_t, int64_t);       \
-  template Var Tape<S>::slice_rows(Var, int64_t, int64_t);          \
-  template Var Tape<S>::gather_rows(Var, const Indices&);           \
-  template Var Tape<S>::segment_sum(Var, const Indices&, int64_t);  \
-  template Var Tape<S>::segment_mean(Var, const Indices&, int64_t); \
-  template Var Tape<S>::segment_max(Var, const Indices&, int64_t);
+template <class S>
+Var Tape<S>::segment_sum(Var a, const Indices& segment_of_row, int64_t n) {
+  return segment_sum(a, all_rows(rows(a)), segment_of_row, n);
+}
+
+template <class S>
+Var Tape<S>::segment_mean(Var a, const Indices& segment_of_row, int64_t n) {
+  return segment_mean(a, all_rows(rows(a)), segment_of_row, n);
+}
+
+template <class S>
+Var Tape<S>::segment_max(Var a, const Indices& segment_of_row, int64_t n) {
+  return segment_max(a, all_rows(rows(a)), segment_of_row, n);
+}
+
+#define INSTANTIATE_SEGMENT(S, f)                        \
+  template Var Tape<S>::f(Var, const Indices&, int64_t); \
+  template Var Tape<S>::f(Var, const Indices&, const Indices&, int64_t);
+#define INSTANTIATE(S)                                                                            \
+  template Var Tape<S>::concat_columns(const std::vector<Var>&);                                  \
+  template Var Tape<S>::concat_rows(const std::vector<Var>&);                                     \
+  template Var Tape<S>::slice_columns(Var, int64_t, int64_t);                                     \
+  template Var Tape<S>::slice_rows(Var, int64_t, int64_t);                                        \
+  template Var Tape<S>::gather_rows(Var, const Indices&);                                         \
+  template Var Tape<S>::weighted_segment_sum(Var, const Indices&, std::vector<S>, const Indices&, \
+                                             int64_t);                                            \
+  INSTANTIATE_SEGMENT(S, segment_sum)                                                             \
+  INSTANTIATE_SEGMENT(S, segment_mean)                                                            \
+  INSTANTIATE_SEGMENT(S, segment_max)
 INSTANTIATE(float)
 INSTANTIATE(double)
 

@@ -88,7 +88,7 @@ Var Tape<S>::matmul(Var a, Var b) {
   out = product<S>(value(a), value(b));
   return link(y, {a, b}, [a, b](Tape& t, Var self) {
     if (t.needs(a)) t.flow(a, product<S>(t.gradient(self), t.value(b).transpose()));
-    if (t.needs(b)) t.flow(b, product<S>(t.value(a).transpose(), t.gradient(self)));
+    if (t.needs(b)) t.flow(b, transposed_product<S>(t.value(a), t.gradient(self)));
   });
 }
 
@@ -101,7 +101,7 @@ Var Tape<S>::linear(Var x, Var w, Var b) {
   return link(y, {x, w, b}, [x, w, b](Tape& t, Var self) {
     const Matrix<S>& g = t.gradient(self);
     if (t.needs(x)) t.flow(x, product<S>(g, t.value(w).transpose()));
-    if (t.needs(w)) t.flow(w, product<S>(t.value(x).transpose(), g));
+    if (t.needs(w)) t.flow(w, transposed_product<S>(t.value(x), g));
     if (!t.needs(b)) return;
     Matrix<S>& sums = t.gradient_of(b);
     for (Eigen::Index i = 0; i < g.rows(); ++i) sums.row(0) += g.row(i);

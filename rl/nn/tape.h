@@ -98,6 +98,13 @@ class Tape {
   Var segment_sum(Var a, const Indices& segment_of_row, int64_t n);
   Var segment_mean(Var a, const Indices& segment_of_row, int64_t n);
   Var segment_max(Var a, const Indices& segment_of_row, int64_t n);
+  /// The same of gather_rows(a, rows), which is not made.
+  Var segment_sum(Var a, const Indices& rows, const Indices& segments, int64_t n);
+  Var segment_mean(Var a, const Indices& rows, const Indices& segments, int64_t n);
+  Var segment_max(Var a, const Indices& rows, const Indices& segments, int64_t n);
+  /// Each of these rows times a weight.
+  Var weighted_segment_sum(Var a, const Indices& rows, std::vector<S> weights,
+                           const Indices& segments, int64_t n);
 
   Var sum(Var a);
   Var mean(Var a);
@@ -138,6 +145,7 @@ class Tape {
   Matrix<S>& gradient_of(Var v);
   template <class E>
   void flow(Var to, const Eigen::MatrixBase<E>& expression);
+  void flow(Var to, Matrix<S>&& matrix);
   template <class F, class D>
   Var unary(Var a, F f, D derivative);
   template <class F>

@@ -35,4 +35,13 @@ void Tape<S>::flow(Var to, const Eigen::MatrixBase<E>& expression) {
   node.touched = true;
 }
 
+/// The same with a matrix that nobody else needs.
+template <class S>
+void Tape<S>::flow(Var to, Matrix<S>&& matrix) {
+  Node& node = nodes_[to.id];
+  if (node.touched || !node.needs) return flow(to, std::as_const(matrix));
+  *node.gradient = std::move(matrix);
+  node.touched = true;
+}
+
 }  // namespace regraft::rl::nn

@@ -42,6 +42,7 @@ struct Case {
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 const Indices kUnsorted = std::vector<int32_t>{2, 0, 2, 4, 0};  // segments 1 and 3 are empty
+const Indices kRows = std::vector<int32_t>{3, 1, 3, 0, 1};
 
 std::vector<Case> cases() {
 #define OP(name, expression)                                  \
@@ -82,6 +83,11 @@ std::vector<Case> cases() {
           OP("segment_sum", segment_sum(P(a), kUnsorted, 5)),
           OP("segment_mean", segment_mean(P(a), kUnsorted, 5)),
           OP("segment_max", segment_max(P(a), kUnsorted, 5)),
+          OP("segment_sum_of_rows", segment_sum(P(a), kRows, kUnsorted, 5)),
+          OP("segment_mean_of_rows", segment_mean(P(a), kRows, kUnsorted, 5)),
+          OP("weighted_segment_sum",
+             weighted_segment_sum(P(a), kRows, {2, -1, 0.5, 3, 1}, kUnsorted, 5)),
+          OP("segment_max_of_rows", segment_max(P(a), kRows, kUnsorted, 5)),
           OP("sum", square(t.sum(P(a)))),
           OP("mean", square(t.mean(P(a)))),
           OP("row_sum", row_sum(P(a))),
@@ -220,10 +226,11 @@ void expect_products() {
         for (int64_t i = 0; i < rows; ++i)
           for (int64_t j = 0; j < width; ++j)
             for (int64_t k = 0; k < inner; ++k) expected(i, j) += a(i, k) * b(k, j);
-        const Matrix<S> found = product(a, b);
-        ASSERT_EQ(found.rows(), rows);
-        ASSERT_EQ(found.cols(), width);
-        ASSERT_LT((found - expected).norm(), 100 * std::numeric_limits<S>::epsilon());
+        for (const Matrix<S>& found : {product(a, b), transposed_product<S>(a.transpose(), b)}) {
+          ASSERT_EQ(found.rows(), rows);
+          ASSERT_EQ(found.cols(), width);
+          ASSERT_LT((found - expected).norm(), 100 * std::numeric_limits<S>::epsilon());
+        }
       }
 }
 
