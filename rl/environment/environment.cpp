@@ -61,8 +61,14 @@ std::unique_ptr<rewrite::Sizes> Environment::sizes_of(const Graph& g,
 }
 
 const Observation& Environment::reset(const std::vector<rewrite::Move>& moves) {
-  while (engine_.depth() > 0) engine_.undo();
-  for (const rewrite::Move& m : moves) rewrite::redo(engine_, m);
+  auto same = [](const rewrite::Move& a, const rewrite::Move& b) {
+    return a.rule == b.rule && a.nodes == b.nodes && a.variables == b.variables;
+  };
+  // What was done in this order before is as it would be.
+  auto [made, wanted] = std::ranges::mismatch(engine_.moves(), moves, same);
+  auto kept = static_cast<size_t>(wanted - moves.begin());
+  while (engine_.depth() > kept) engine_.undo();
+  for (size_t k = kept; k < moves.size(); ++k) rewrite::redo(engine_, moves[k]);
   best_ = engine_.cost();
   steps_ = 0;
   paid_ = 0;

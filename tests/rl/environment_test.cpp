@@ -107,6 +107,15 @@ TEST(Environment, ResetGoesBackToTheSameState) {
   EXPECT_EQ(middle.node, replayed.node);
   EXPECT_EQ(middle.match, replayed.match);
   EXPECT_EQ(env.steps(), 0);
+  // From where another second move led.
+  env.reset({moves[0]});
+  env.step(2);
+  Observation shared = env.reset(moves);
+  EXPECT_EQ(env.engine().depth(), moves.size());
+  EXPECT_EQ(env.cost(), cost);
+  EXPECT_EQ(middle.node, shared.node);
+  EXPECT_EQ(middle.match, shared.match);
+  EXPECT_EQ(middle.inside, shared.inside);
 }
 
 /// Sums over one episode of the same random actions.
