@@ -40,7 +40,11 @@ std::string digest_of(const rewrite::RuleIndex& rules, const cost::CostModel& mo
   sha.text(model.description());
   for (const auto& rule : rules.rules()) sha.text(rule.rule.name);
   const auto described = rl::describe(rules);
-  return hex(sha.bytes(std::as_bytes(std::span(described.rows))).finish());
+  std::vector<float> numbers(described.rows.size() * described.columns, 0);
+  for (size_t k = 0; k < described.rows.size(); ++k)
+    for (const auto& e : described.rows[k])
+      numbers[k * described.columns + static_cast<size_t>(e.column)] = e.number;
+  return hex(sha.bytes(std::as_bytes(std::span(numbers))).finish());
 }
 
 /// A run's limits; 0: none.

@@ -74,18 +74,20 @@ RuleTable describe(const rewrite::RuleIndex& rules) {
   size_t ops = op_names().size();
   RuleTable t;
   t.columns = 2 * (ops + kPairs) + 4;
-  t.rows.assign(t.columns * rules.rules().size(), 0);
-  float* row = t.rows.data();
+  std::vector<float> row;
   for (const auto& compiled : rules.rules()) {
     const Rule& r = compiled.rule;
-    describe_side(r.lhs, row, row + ops);
-    describe_side(r.rhs, row + ops + kPairs, row + 2 * ops + kPairs);
-    float* sizes = row + 2 * (ops + kPairs);
+    row.assign(t.columns, 0);
+    describe_side(r.lhs, row.data(), row.data() + ops);
+    describe_side(r.rhs, row.data() + ops + kPairs, row.data() + 2 * ops + kPairs);
+    float* sizes = row.data() + 2 * (ops + kPairs);
     sizes[0] = static_cast<float>(r.lhs.nodes.size()) / 4;
     sizes[1] = static_cast<float>(r.rhs.nodes.size()) / 4;
     sizes[2] = static_cast<float>(r.variables.size()) / 4;
     sizes[3] = static_cast<float>(r.lhs.outputs.size()) / 2;
-    row += t.columns;
+    auto& entries = t.rows.emplace_back();
+    for (size_t k = 0; k < row.size(); ++k)
+      if (row[k] != 0) entries.push_back({static_cast<int32_t>(k), row[k]});
   }
   return t;
 }

@@ -41,11 +41,14 @@ std::vector<std::string> op_names();
 /// Of the features' names, order and scales. Networks work only with those they were trained with.
 uint64_t feature_hash();
 
-/// What rules look like: operators of both sides, how they are joined, sizes. A row for each
-/// directed rule of the index.
+/// What rules look like: operators of both sides, how they are joined, sizes. Most numbers are 0.
 struct RuleTable {
   size_t columns = 0;
-  std::vector<float> rows;
+  struct Entry {
+    int32_t column = 0;
+    float number = 0;
+  };
+  std::vector<std::vector<Entry>> rows;  ///< by directed rule of the index: what is not 0
 };
 RuleTable describe(const rewrite::RuleIndex& rules);
 /// Names of its columns.

@@ -40,9 +40,10 @@ bool Follower::can_follow(const Network& network) {
 std::shared_ptr<const Follower::Rows> Follower::encoded(const Network& network,
                                                         const RuleTable& rules) {
   nn::Tape<float> tape(network.parameters(), nullptr);
-  std::vector<int32_t> all(rules.rows.size() / rules.columns);
+  std::vector<int32_t> all(rules.rows.size());
   std::iota(all.begin(), all.end(), 0);
-  return std::make_shared<const Rows>(tape.value(network.encode_rules(tape, all, rules)));
+  return std::make_shared<const Rows>(
+      tape.value(network.rule_terms(tape, network.encode_rules(tape, all, rules))));
 }
 
 Follower::Follower(const Network& network, std::shared_ptr<const Rows> rules, Environment& env)
@@ -314,9 +315,11 @@ void Follower::score_matches() {
   Indices owner(inside_match);
   Var exact = tape_.constant(
       network_.seen_matches(Eigen::Map<const Rows>(features.data(), count, kMatchFeatures)));
-  Var hidden = network_.match_hidden(
-      tape_, tape_.segment_mean(in, owner, count), tape_.segment_max(in, owner, count),
-      tape_.segment_mean(gather(final_, near), near_match, count), gather(*rules_, rules), exact);
+  Var terms = tape_.add(
+      network_.inside_terms(tape_, tape_.segment_mean(in, owner, count),
+                            tape_.segment_max(in, owner, count)),
+      network_.near_terms(tape_, tape_.segment_mean(gather(final_, near), near_match, count)));
+  Var hidden = network_.match_hidden(tape_, tape_.add(terms, gather(*rules_, rules)), exact);
   scatter(tape_.value(hidden), numbers, hidden_);
   scatter(tape_.value(network_.match_scores(tape_, hidden, exact)), numbers, scores_);
 }

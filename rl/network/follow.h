@@ -83,7 +83,7 @@ class Follower {
   rewrite::Engine& engine_;
   Describer describer_;
   nn::Tape<float> tape_;
-  std::shared_ptr<const Rows> rules_;  // encoded, by rule
+  std::shared_ptr<const Rows> rules_;  // their terms, by rule
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
   std::vector<int32_t> row_by_id_, free_nodes_, free_edges_;

@@ -1,7 +1,9 @@
 #include "rl/network/network.h"
 
+#include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "rl/nn/init.h"
 
@@ -99,30 +101,37 @@ auto NetworkOf<S>::embed(Tape<S>& t, const Batch& b) const -> Embedded {
   Var nodes = first_nodes(t, t.constant(b.node.template cast<S>()), b.op);
   Var edges = edges_in_(t, t.constant(b.edge.template cast<S>()));
   Var graphs = graphs_in_(t, t.constant(seen_globals(b.global)));
-  Indices source(b.source), target(b.target), edge_graph(b.edge_graph), node_graph(b.node_graph);
-  for (const Round& r : rounds_) {
+  Indices edge_owner(b.levels[0].edges.owners()), node_owner(b.levels[0].nodes.owners());
+  for (size_t k = 0; k < rounds_.size(); ++k) {
+    const Round& r = rounds_[k];
+    const Batch::Level& level = b.levels[k + 1];
     Var seen = t.rms_norm(nodes);
     Var of_edges, of_nodes;
     if (options_.global_messages) {
       Var g = t.rms_norm(graphs);
-      of_edges = t.gather_rows(g, edge_graph);
-      of_nodes = t.gather_rows(g, node_graph);
+      of_edges = t.gather_rows(g, level.edge_graph);
+      of_nodes = t.gather_rows(g, level.node_graph);
     }
-    edges =
-        edge_step(t, r, edges, t.gather_rows(seen, source), t.gather_rows(seen, target), of_edges);
-    nodes = node_step(t, r, nodes, t.segment_sum(edges, target, b.nodes),
-                      t.segment_sum(edges, source, b.nodes), of_nodes);
-    graphs = graph_step(t, r, graphs, t.segment_mean(edges, edge_graph, b.size),
-                        t.segment_mean(nodes, node_graph, b.size));
+    edges = edge_step(t, r, t.gather_rows(edges, level.edge), t.gather_rows(seen, level.source),
+                      t.gather_rows(seen, level.target), of_edges);
+    auto sums = [&](const NumberLists& lists) {
+      return t.segment_sum(edges, lists.items, lists.owners(), static_cast<int64_t>(lists.size()));
+    };
+    nodes = node_step(t, r, t.gather_rows(nodes, level.node), sums(level.in), sums(level.out),
+                      of_nodes);
+    graphs = graph_step(t, r, graphs, t.segment_mean(edges, level.edges.items, edge_owner, b.size),
+                        t.segment_mean(nodes, level.nodes.items, node_owner, b.size));
   }
   return {t.rms_norm(nodes), graphs};
 }
 
 template <class S>
 Var NetworkOf<S>::latent(Tape<S>& t, const Embedded& e, const Batch& b) const {
-  Indices graph(b.node_graph);
-  return latent_(t, t.concat_columns({t.rms_norm(e.graphs), t.segment_mean(e.nodes, graph, b.size),
-                                      t.segment_max(e.nodes, graph, b.size)}));
+  const NumberLists& lists = b.levels.back().nodes;
+  Indices nodes(lists.items), graph(lists.owners());
+  return latent_(
+      t, t.concat_columns({t.rms_norm(e.graphs), t.segment_mean(e.nodes, nodes, graph, b.size),
+                           t.segment_max(e.nodes, nodes, graph, b.size)}));
 }
 
 template <class S>
@@ -130,23 +139,51 @@ Var NetworkOf<S>::encode(Tape<S>& t, const Batch& b) const {
   return latent(t, embed(t, b), b);
 }
 
+/// The first layer is a sum of few rows of its weights.
 template <class S>
 Var NetworkOf<S>::encode_rules(Tape<S>& t, const std::vector<int32_t>& rules,
                                const RuleTable& table) const {
-  auto columns = static_cast<int64_t>(table.columns);
-  Matrix<S> rows(static_cast<int64_t>(rules.size()), columns);
-  for (int64_t k = 0; k < rows.rows(); ++k) {
-    Eigen::Map<const Matrix<float>> row(table.rows.data() + rules[static_cast<size_t>(k)] * columns,
-                                        1, columns);
-    rows.row(k) = row.template cast<S>();
+  std::vector<int32_t> columns, owners;
+  std::vector<S> numbers;
+  for (size_t k = 0; k < rules.size(); ++k) {
+    for (const RuleTable::Entry& e : table.rows[static_cast<size_t>(rules[k])]) {
+      columns.push_back(e.column);
+      owners.push_back(static_cast<int32_t>(k));
+      numbers.push_back(static_cast<S>(e.number));
+    }
   }
-  return rules_(t, t.constant(std::move(rows)));
+  const nn::Linear& first = rules_.layers[0];
+  Var sums = t.weighted_segment_sum(t.parameter(first.weight), columns, std::move(numbers), owners,
+                                    static_cast<int64_t>(rules.size()));
+  return rules_.layers[1](t, t.relu(t.add_row(sums, t.parameter(first.bias))));
+}
+
+/// What the columns from `first` on of the input of matches_ add to its first layer.
+template <class S>
+Var NetworkOf<S>::match_terms(Tape<S>& t, Var part, int64_t first) const {
+  return t.matmul(part, t.slice_rows(t.parameter(matches_.layers[0].weight), first, t.cols(part)));
 }
 
 template <class S>
-Var NetworkOf<S>::match_hidden(Tape<S>& t, Var inside_mean, Var inside_max, Var near, Var rules,
-                               Var features) const {
-  return t.relu(matches_(t, t.concat_columns({inside_mean, inside_max, near, rules, features})));
+Var NetworkOf<S>::inside_terms(Tape<S>& t, Var mean, Var max) const {
+  return match_terms(t, t.concat_columns({mean, max}), 0);
+}
+
+template <class S>
+Var NetworkOf<S>::near_terms(Tape<S>& t, Var mean) const {
+  return match_terms(t, mean, 2 * options_.width);
+}
+
+template <class S>
+Var NetworkOf<S>::rule_terms(Tape<S>& t, Var rules) const {
+  return match_terms(t, rules, 3 * options_.width);
+}
+
+template <class S>
+Var NetworkOf<S>::match_hidden(Tape<S>& t, Var sums, Var features) const {
+  Var first = t.add_row(t.add(sums, match_terms(t, features, 4 * options_.width)),
+                        t.parameter(matches_.layers[0].bias));
+  return t.relu(matches_.layers[1](t, t.relu(first)));
 }
 
 /// Columns 1 and 3 of the features: what it saves in percent, and the sign.
@@ -165,14 +202,13 @@ auto NetworkOf<S>::summarise(Tape<S>& t, Var latent, Var hidden_mean, Var hidden
 
 namespace {
 
-/// For each graph its rows in `of_matches`, then its row in `of_graphs` (numbered after them).
-Indices interleaved(const Batch& b) {
+/// For each graph the rows of its matches, then its own, which come after `stops` others.
+Indices action_rows(const Batch& b, const std::vector<int32_t>& rows, size_t stops) {
   std::vector<int32_t> order;
-  auto stop = static_cast<int32_t>(b.matches);
-  for (int64_t g = 0, m = 0; g < b.size; ++g) {
-    int32_t end = b.first_action[static_cast<size_t>(g) + 1] - static_cast<int32_t>(g) - 1;
-    for (; m < end; ++m) order.push_back(static_cast<int32_t>(m));
-    order.push_back(stop++);
+  for (size_t g = 0; g < b.matches.size(); ++g) {
+    order.insert(order.end(), rows.begin() + b.matches.first[g],
+                 rows.begin() + b.matches.first[g + 1]);
+    order.push_back(static_cast<int32_t>(stops + g));
   }
   return order;
 }
@@ -203,20 +239,21 @@ struct DistinctRules {
 }  // namespace
 
 /// log p(rule) + log p(location | rule). Groups are the rules of each graph; matches of a rule are
-/// in a row.
+/// in a row. `scores`, `rule_row` and `matches` are by row of the batch.
 template <class S>
 Var NetworkOf<S>::factorised(Tape<S>& t, const Batch& b, const Summary& s, Var latent, Var scores,
                              Var rules, const std::vector<int32_t>& rule_row,
                              const Matrix<S>& matches) const {
   std::vector<int32_t> group, group_graph, group_rule;
   std::vector<S> count, best;
-  for (size_t m = 0; m < rule_row.size(); ++m) {
-    bool next = m == 0 || b.match_graph[m] != b.match_graph[m - 1] || b.rule[m] != b.rule[m - 1];
-    if (next) {
-      group_graph.push_back(b.match_graph[m]);
-      group_rule.push_back(rule_row[m]);
+  std::vector<int32_t> graphs = b.matches.owners();
+  for (size_t m = 0; m < graphs.size(); ++m) {
+    int32_t row = b.matches.items[m], rule = rule_row[static_cast<size_t>(row)];
+    if (m == 0 || graphs[m] != graphs[m - 1] || rule != group_rule.back()) {
+      group_graph.push_back(graphs[m]);
+      group_rule.push_back(rule);
       count.push_back(0);
-      best.push_back(matches(static_cast<int64_t>(m), 1));
+      best.push_back(matches(row, 1));
     }
     ++count.back();
     group.push_back(static_cast<int32_t>(count.size()) - 1);
@@ -232,10 +269,12 @@ Var NetworkOf<S>::factorised(Tape<S>& t, const Batch& b, const Summary& s, Var l
   std::vector<int32_t> graph = group_graph;
   for (int32_t g = 0; g < b.size; ++g) graph.push_back(g);
   Var both = t.segment_log_softmax(t.concat_rows({of_rules, s.stop}), graph, b.size);
-  Var locations = t.segment_log_softmax(scores, group, groups);
+  Var locations = t.segment_log_softmax(t.gather_rows(scores, b.matches.items), group, groups);
   Var joint = t.add(locations, t.gather_rows(both, group));
   Var stop = t.slice_rows(both, groups, b.size);
-  return t.gather_rows(t.concat_rows({joint, stop}), interleaved(b));
+  std::vector<int32_t> all(group.size());
+  std::iota(all.begin(), all.end(), 0);
+  return t.gather_rows(t.concat_rows({joint, stop}), action_rows(b, all, all.size()));
 }
 
 template <class S>
@@ -244,25 +283,35 @@ auto NetworkOf<S>::forward(Tape<S>& t, const Batch& b, const RuleTable& table) c
   Var z = latent(t, e, b);
   DistinctRules distinct(b.rule);
   Var rules = encode_rules(t, distinct.rules, table);
-  Var inside = t.gather_rows(e.nodes, b.inside), near = t.gather_rows(e.nodes, b.near);
-  Indices inside_match(b.inside_match);
+  Indices inside(b.inside.items), inside_owner(b.inside.owners());
+  auto insides = static_cast<int64_t>(b.inside.size()), nears = static_cast<int64_t>(b.near.size());
+  Var terms =
+      t.concat_rows({inside_terms(t, t.segment_mean(e.nodes, inside, inside_owner, insides),
+                                  t.segment_max(e.nodes, inside, inside_owner, insides)),
+                     near_terms(t, t.segment_mean(e.nodes, b.near.items, b.near.owners(), nears)),
+                     rule_terms(t, rules)});
+  NumberLists of_matches;
+  for (size_t m = 0; m < b.rule.size(); ++m)
+    of_matches.add(std::array{b.inside_of[m], static_cast<int32_t>(insides) + b.near_of[m],
+                              static_cast<int32_t>(insides + nears) + distinct.row[m]});
   Matrix<S> matches = seen_matches(b.match);
   Var features = t.constant(matches);
-  Var hidden = match_hidden(t, t.segment_mean(inside, inside_match, b.matches),
-                            t.segment_max(inside, inside_match, b.matches),
-                            t.segment_mean(near, b.near_match, b.matches),
-                            t.gather_rows(rules, distinct.row), features);
-  Indices match_graph(b.match_graph);
-  Summary s =
-      summarise(t, z, t.segment_mean(hidden, match_graph, b.size),
-                t.segment_max(hidden, match_graph, b.size), t.constant(seen_globals(b.global)));
+  Var hidden = match_hidden(t,
+                            t.segment_sum(terms, of_matches.items, of_matches.owners(),
+                                          static_cast<int64_t>(b.rule.size())),
+                            features);
+  Indices match(b.matches.items), match_graph(b.matches.owners());
+  Summary s = summarise(t, z, t.segment_mean(hidden, match, match_graph, b.size),
+                        t.segment_max(hidden, match, match_graph, b.size),
+                        t.constant(seen_globals(b.global)));
   Var scores = match_scores(t, hidden, features);
   Var log_probs =
       options_.factorised
           ? factorised(t, b, s, z, scores, rules, distinct.row, matches)
-          : t.segment_log_softmax(t.gather_rows(t.concat_rows({scores, s.stop}), interleaved(b)),
+          : t.segment_log_softmax(t.gather_rows(t.concat_rows({scores, s.stop}),
+                                                action_rows(b, b.matches.items, b.rule.size())),
                                   action_graph(b), b.size);
-  return {log_probs, s.value, worth_(t, hidden), z};
+  return {log_probs, s.value, t.gather_rows(worth_(t, hidden), match), z};
 }
 
 template class NetworkOf<float>;

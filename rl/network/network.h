@@ -1,46 +1,12 @@
 #pragma once
 // The network of the agents that act on the graph itself: a graph network, and heads that score
 // each match (Battaglia et al. 2018).
-#include <span>
-
 #include "base/result.h"
 #include "rl/environment/policy.h"
+#include "rl/network/batch.h"
 #include "rl/nn/layers.h"
 
 namespace regraft::rl {
-
-struct NetworkOptions {
-  int width = 32;   ///< of the embeddings of nodes, edges, rules and the graph
-  int hidden = 32;  ///< of the heads
-  int rounds = 2;   ///< of messages
-  /// Edges and nodes also see the embedding of the whole graph, as in the full block. A change
-  /// somewhere then changes all embeddings.
-  bool global_messages = false;
-  /// First the rule is chosen, from the embedding of the whole graph, and then its location;
-  /// otherwise among all matches at once.
-  bool factorised = false;
-  /// What the logit of a match begins with: so many times what it saves in percent, on a
-  /// logarithmic scale.
-  double cost_prior = 4;
-  /// What matches save is not seen, of each and in all; nor is there a prior of it then.
-  bool hide_cost = false;
-  double stop_bias = -2;  ///< what the logit of stopping begins with
-};
-
-/// Observations as one graph without edges between them. Keeps nothing of them.
-struct Batch {
-  explicit Batch(std::span<const Observation* const> observations);
-  int64_t size = 0, nodes = 0, edges = 0, matches = 0;
-  nn::Matrix<float> node, edge, match, global;  ///< rows of features
-  std::vector<int32_t> op, node_graph;          ///< by node
-  std::vector<int32_t> source, target, edge_graph;
-  std::vector<int32_t> rule, match_graph;     ///< by match
-  std::vector<int32_t> inside, inside_match;  ///< pairs of a node and a match
-  std::vector<int32_t> near, near_match;
-  /// Actions are the matches of each observation and then to stop: where each observation's begin,
-  /// and the end of the last.
-  std::vector<int32_t> first_action;
-};
 
 /// Parameters are named, so that files outlive changes of the list of operators and rules. Reading
 /// is thread-safe.
@@ -56,6 +22,7 @@ class NetworkOf {
     nn::Var worth;      ///< a column: by match, percent that it leads to nearby; see Judgement
     nn::Var latent;     ///< rows of `width`: the embedding of each graph
   };
+  /// REQUIRES (this and the next): a batch made with the options of this network.
   Output forward(nn::Tape<S>& tape, const Batch& batch, const RuleTable& rules) const;
   /// The embeddings only.
   nn::Var encode(nn::Tape<S>& tape, const Batch& batch) const;
@@ -66,6 +33,7 @@ class NetworkOf {
 
  private:
   friend class Follower;
+  nn::Var match_terms(nn::Tape<S>& tape, nn::Var part, int64_t first) const;
   /// Features as the network sees them.
   nn::Matrix<S> seen_matches(const nn::Matrix<float>& features) const;
   nn::Matrix<S> seen_globals(const nn::Matrix<float>& features) const;
@@ -88,8 +56,13 @@ class NetworkOf {
                      nn::Var node_mean) const;
   nn::Var encode_rules(nn::Tape<S>& tape, const std::vector<int32_t>& rules,
                        const RuleTable& table) const;
-  nn::Var match_hidden(nn::Tape<S>& tape, nn::Var inside_mean, nn::Var inside_max, nn::Var near,
-                       nn::Var rules, nn::Var features) const;
+  /// The first layer of matches is a sum of what is known of them: of the nodes inside (mean and
+  /// maximum), of those near, and of the rule.
+  nn::Var inside_terms(nn::Tape<S>& tape, nn::Var mean, nn::Var max) const;
+  nn::Var near_terms(nn::Tape<S>& tape, nn::Var mean) const;
+  nn::Var rule_terms(nn::Tape<S>& tape, nn::Var rules) const;
+  /// Of these sums and the exact features.
+  nn::Var match_hidden(nn::Tape<S>& tape, nn::Var sums, nn::Var features) const;
   nn::Var match_scores(nn::Tape<S>& tape, nn::Var hidden, nn::Var features) const;
   struct Summary {
     nn::Var stop, value;  // columns, by graph

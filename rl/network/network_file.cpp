@@ -70,7 +70,7 @@ class NetworkPolicy final : public Policy {
   Judgement judge(const Observation& o) const override {
     nn::Tape<float> tape(network_.parameters(), nullptr);
     const Observation* one = &o;
-    auto out = network_.forward(tape, Batch({&one, 1}), rules_);
+    auto out = network_.forward(tape, Batch({&one, 1}, network_.options()), rules_);
     auto list = [&](nn::Var v) {
       const Rows& m = tape.value(v);
       return std::vector<float>(m.data(), m.data() + m.size());

@@ -49,7 +49,7 @@ struct Targets {
       : policy(zeros(batch.first_action.back())),
         value(zeros(batch.size)),
         value_weight(value),
-        worth(zeros(batch.matches)),
+        worth(zeros(static_cast<int64_t>(batch.matches.items.size()))),
         worth_weight(worth) {
     int64_t match = 0;
     for (size_t k = 0; k < samples.size(); ++k) {
@@ -79,10 +79,10 @@ struct Targets {
   }
 };
 
-Batch batch_of(std::span<const ExpertSample* const> samples) {
+Batch batch_of(std::span<const ExpertSample* const> samples, const NetworkOptions& options) {
   std::vector<const Observation*> observations;
   for (const ExpertSample* s : samples) observations.push_back(&s->observation);
-  return Batch(observations);
+  return Batch(observations, options);
 }
 
 /// Counts what the network says now beside what the samples say.
@@ -133,7 +133,7 @@ class Updater {
   Sums chunk(std::span<const ExpertSample* const> samples, const Counts& counts,
              nn::Gradients<float>& into) const {
     Tape<float> tape(network_.parameters(), &into);
-    Batch batch = batch_of(samples);
+    Batch batch = batch_of(samples, network_.options());
     Targets t(samples, batch);
     auto out = network_.forward(tape, batch, rules_);
     Var policy = tape.scale(tape.sum(tape.mul(tape.constant(t.policy), out.log_probs)), -1);

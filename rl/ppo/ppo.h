@@ -34,7 +34,7 @@ struct PpoOptions {
   double clip = 0.2;  ///< of the ratio
   int epochs = 3;
   int minibatch = 128;  ///< samples
-  int chunk = 16;       ///< samples on one tape
+  int chunk = 64;       ///< samples on one tape
   double value_weight = 0.5;
   double value_delta = 1;   ///< where the loss of the value becomes linear
   double entropy = 0.01;    ///< of the entropy divided by that of even choice

@@ -40,7 +40,7 @@ class Judge {
     if (follower_) return follower_->judge();
     tape_.reset();
     const Observation* o = &env_.observation();
-    auto out = network_.forward(tape_, Batch({&o, 1}), table_);
+    auto out = network_.forward(tape_, Batch({&o, 1}, network_.options()), table_);
     const auto& column = tape_.value(out.log_probs);
     return {{column.data(), column.data() + column.size()}, {}, tape_.scalar(out.values)};
   }
@@ -148,11 +148,11 @@ LogRow PpoAgent::learn(const std::vector<PpoEpisode>& episodes) {
     lengths.push_back(static_cast<double>(e.actions.size()));
     cost.push_back(100 * (e.best / e.original - 1));
   }
+  const Batch all(states, learner_.network.options());
   Evaluate evaluate = [&](nn::Tape<float>& tape, std::span<const int32_t> chosen) {
-    std::vector<const Observation*> some;
-    for (int32_t k : chosen)
-      some.push_back(states[static_cast<size_t>(samples[static_cast<size_t>(k)].state)]);
-    Batch batch(some);
+    std::vector<int32_t> some;
+    for (int32_t k : chosen) some.push_back(samples[static_cast<size_t>(k)].state);
+    Batch batch = all.part(some);
     auto out = learner_.network.forward(tape, batch, learner_.rules);
     return Evaluation{out.log_probs, batch.first_action, out.values};
   };

@@ -56,7 +56,7 @@ Latent::Latent(const LatentOptions& options, size_t rule_columns, uint64_t seed)
       }()) {}
 
 Var Latent::wide(Tape<float>& tape, std::span<const Observation* const> states) const {
-  return squeeze_(tape, network_.encode(tape, Batch(states)));
+  return squeeze_(tape, network_.encode(tape, Batch(states, options_.network)));
 }
 
 Matrix<float> Latent::encode(std::span<const Observation* const> states, int threads) const {

@@ -185,11 +185,15 @@ TEST(Observation, IsWhole) {
 
 TEST(Observation, RulesThatDifferLookDifferent) {
   RuleTable t = describe(shipped_rules());
-  std::set<std::vector<float>> rows;
-  for (size_t at = 0; at < t.rows.size(); at += t.columns)
-    rows.emplace(t.rows.begin() + static_cast<long>(at),
-                 t.rows.begin() + static_cast<long>(at + t.columns));
-  EXPECT_GT(rows.size(), shipped_rules().rules().size() / 3);
+  ASSERT_EQ(t.rows.size(), shipped_rules().rules().size());
+  std::set<std::vector<std::pair<int32_t, float>>> rows;
+  for (const auto& row : t.rows) {
+    std::vector<std::pair<int32_t, float>> numbers;
+    for (const RuleTable::Entry& e : row) numbers.emplace_back(e.column, e.number);
+    ASSERT_LT(numbers.back().first, static_cast<int32_t>(t.columns));
+    rows.insert(numbers);
+  }
+  EXPECT_GT(rows.size(), t.rows.size() / 3);
 }
 
 TEST(Policy, TheCostPriorPrefersWhatSavesMost) {

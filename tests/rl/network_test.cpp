@@ -45,8 +45,8 @@ nn::Var everything(nn::Tape<S>& t, const NetworkOf<S>& network, const Batch& bat
 TEST(Network, GradientsAreDifferences) {
   Observation a = observe(1, 0), b = observe(1, 2);
   const Observation* both[] = {&a, &b};
-  Batch batch(both);
   for (const NetworkOptions& options : all_kinds()) {
+    Batch batch(both, options);
     NetworkOf<double> network(options, rules().columns, 4);
     auto& p = network.parameters();
     nn::Gradients<double> gradients(p);
@@ -82,7 +82,7 @@ TEST(Network, ActionsOfABatchAreThoseOfEachObservation) {
     Network network(options, rules().columns, 5);
     nn::Tape<float> t(network.parameters(), nullptr);
     const Observation* both[] = {&a, &b};
-    Batch batch(both);
+    Batch batch(both, options);
     auto out = network.forward(t, batch, rules());
     int32_t at = 0;
     auto policy = network_policy(network, rules(), "test");
@@ -98,6 +98,46 @@ TEST(Network, ActionsOfABatchAreThoseOfEachObservation) {
       EXPECT_NEAR(sum, 1, 1e-4);
       EXPECT_NEAR(t.value(out.values)(static_cast<int64_t>(g)), j.value, 1e-4);
     }
+  }
+}
+
+size_t rows_of(const Batch& b) {
+  size_t rows = b.rule.size();
+  for (const Batch::Level& level : b.levels)
+    rows += level.node_graph.size() + level.edge_graph.size();
+  return rows;
+}
+
+/// States of one graph, two of them equal but for where the episode stands. Messages through the
+/// graph tell all nodes of one from those of another.
+TEST(Network, WhatIsAlikeIsComputedOnce) {
+  Observation a = observe(3, 0), b = observe(3, 1), c = b;
+  c.global[2] = 0.5F;
+  const Observation* all[] = {&a, &b, &c};
+  std::span<const Observation* const> list(all);
+  for (const NetworkOptions& options : all_kinds()) {
+    auto rows = [&](size_t first, size_t n) {
+      return rows_of(Batch(list.subspan(first, n), options));
+    };
+    size_t apart = options.global_messages ? rows(2, 1) : 0;
+    EXPECT_EQ(rows(0, 3), rows(0, 2) + apart);
+    EXPECT_EQ(rows(0, 2) < rows(0, 1) + rows(1, 1), !options.global_messages);
+  }
+}
+
+TEST(Network, PartOfABatchIsTheBatchOfAPart) {
+  Observation a = observe(2, 0), b = observe(1, 1), c = observe(2, 3);
+  const Observation *all[] = {&a, &b, &c}, *some[] = {&c, &a};
+  for (const NetworkOptions& options : all_kinds()) {
+    Network network(options, rules().columns, 5);
+    nn::Tape<float> t(network.parameters(), nullptr);
+    Batch part = Batch(all, options).part(std::vector<int32_t>{2, 0}), anew(some, options);
+    EXPECT_EQ(part.first_action, anew.first_action);
+    EXPECT_EQ(rows_of(part), rows_of(anew));
+    auto x = network.forward(t, part, rules()), y = network.forward(t, anew, rules());
+    for (auto [p, q] : {std::pair(x.log_probs, y.log_probs), std::pair(x.values, y.values),
+                        std::pair(x.worth, y.worth), std::pair(x.latent, y.latent)})
+      EXPECT_LT((t.value(p) - t.value(q)).norm(), 1e-4);
   }
 }
 
