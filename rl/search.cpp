@@ -1,6 +1,7 @@
 #include "rl/search.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "rewrite/search/reporter.h"
 #include "rewrite/windows/windows.h"
@@ -38,8 +39,8 @@ class Episodes {
         reporter_("policy", environment_.original(), rules, options, stop, start_) {}
 
   StopReason alone() {
-    Rng unused(0);
-    return play(most_wanted(policy_), unused);
+    return play(
+        [&](const std::vector<float>& log_probs) { return most_wanted(environment_, log_probs); });
   }
 
   /// Downhill, so that no more is spent than that takes where nothing better is known; then the
@@ -47,8 +48,7 @@ class Episodes {
   StopReason greedy() {
     auto reason = descend();
     if (reason != StopReason::Exhausted) return reason;
-    bool follow = policy_.network() && Follower::can_follow(*policy_.network());
-    reason = follow ? followed() : alone();
+    reason = can_follow() ? followed() : alone();
     if (reason != StopReason::Exhausted) return reason;
     rewrite::Engine& engine = environment_.engine();
     while (engine.depth() > least_depth_) engine.undo();
@@ -82,7 +82,7 @@ class Episodes {
     for (;;) {
       if (auto reason = reporter_.over()) return *reason;
       reporter_.look(1);  // so that it ends where nothing can be done
-      play(drawn(policy_), rng);
+      play([&](const std::vector<float>& log_probs) { return sample(log_probs, rng); });
     }
   }
 
@@ -117,7 +117,7 @@ class Episodes {
   StopReason followed() {
     least_ = environment_.engine().cost();
     least_depth_ = environment_.engine().depth();
-    Follower follower(*policy_.network(), describe(environment_.rules()), environment_);
+    Follower follower(*policy_.network(), rules(), environment_);
     for (int idle = 0; idle < kIdle; ++idle) {
       count();
       if (auto reason = reporter_.over()) return *reason;
@@ -178,13 +178,29 @@ class Episodes {
     best_moves_ = moves;
   }
 
-  StopReason play(const Choose& choose, Rng& rng) {
+  bool can_follow() const { return policy_.network() && Follower::can_follow(*policy_.network()); }
+
+  /// Encoded, for all episodes. REQUIRES: a network.
+  std::shared_ptr<const Follower::Rows> rules() {
+    if (!rules_) rules_ = Follower::encoded(*policy_.network(), describe(environment_.rules()));
+    return rules_;
+  }
+
+  /// `choose`: an action, given the logarithms of their probabilities.
+  template <class Choice>
+  StopReason play(Choice choose) {
     reset();
+    std::optional<Follower> follower;
+    if (can_follow()) follower.emplace(*policy_.network(), rules(), environment_);
     for (bool done = environment_.stop() == 0; !done; offer()) {
       count();
       if (auto reason = reporter_.over()) return *reason;
       ++reporter_.report.expanded;
-      done = environment_.step(choose(environment_, rng)).done();
+      Judgement said = follower ? follower->judge() : policy_.judge(environment_.observation());
+      size_t action = choose(said.log_probs);
+      bool applies = action != environment_.stop();
+      done = environment_.step(action).done();
+      if (follower && applies) follower->follow();
     }
     return StopReason::Exhausted;
   }
@@ -194,6 +210,7 @@ class Episodes {
   Reporter::Clock::time_point start_ = Reporter::Clock::now();
   Environment environment_;
   Reporter reporter_;
+  std::shared_ptr<const Follower::Rows> rules_;
   std::vector<Move> best_moves_;
   double least_ = 0;  // of the present episode, and how many moves lead there
   size_t least_depth_ = 0;

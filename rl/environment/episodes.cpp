@@ -43,17 +43,20 @@ Choose drawn(const Policy& policy) {
   };
 }
 
+size_t most_wanted(const Environment& env, const std::vector<float>& log_probs) {
+  std::map<int32_t, double> wanted{{-1, std::exp(log_probs.back())}};
+  for (size_t k = 0; k < env.stop(); ++k) wanted[env.match(k).rule] += std::exp(log_probs[k]);
+  auto rule = std::ranges::max_element(wanted, {}, [](auto& w) { return w.second; })->first;
+  size_t best = env.stop();
+  for (size_t k = 0; k < env.stop(); ++k)
+    if (env.match(k).rule == rule && (best == env.stop() || log_probs[k] > log_probs[best]))
+      best = k;
+  return best;
+}
+
 Choose most_wanted(const Policy& policy) {
   return [&policy](Environment& env, Rng&) {
-    const Observation& o = env.observation();
-    auto log_probs = policy.judge(o).log_probs;
-    std::map<int32_t, double> wanted{{-1, std::exp(log_probs.back())}};
-    for (size_t k = 0; k < o.matches(); ++k) wanted[o.rule[k]] += std::exp(log_probs[k]);
-    auto rule = std::ranges::max_element(wanted, {}, [](auto& w) { return w.second; })->first;
-    size_t best = env.stop();
-    for (size_t k = 0; k < o.matches(); ++k)
-      if (o.rule[k] == rule && (best == env.stop() || log_probs[k] > log_probs[best])) best = k;
-    return best;
+    return most_wanted(env, policy.judge(env.observation()).log_probs);
   };
 }
 

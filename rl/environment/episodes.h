@@ -35,6 +35,7 @@ Choose random_choice(const Exploring& how);
 Choose drawn(const Policy& policy);
 /// The most probable rule (or to stop), then its most probable place. Probabilities of a rule's
 /// places are summed: many places that are alike are not less wanted than one.
+size_t most_wanted(const Environment& env, const std::vector<float>& log_probs);
 Choose most_wanted(const Policy& policy);
 
 /// From the original to the end.
