@@ -51,8 +51,7 @@ std::optional<Symbol> Rewriting::touched(Ground& known, const Poly& p) const {
       if (data.kind < Kind::Quotient) continue;
       if (mentions_replaced(known, data.first) || mentions_replaced(known, data.second)) {
         if (replace_made(known, s)) return s;
-      } else if (auto better = in_simpler_words(known, s)) {
-        known.replaced[s] = *better;
+      } else if (in_simpler_words(known, s)) {
         return s;
       }
     }
@@ -60,8 +59,12 @@ std::optional<Symbol> Rewriting::touched(Ground& known, const Poly& p) const {
 }
 
 std::optional<Replacement> Rewriting::in_simpler_words(Ground& known, Symbol made) const {
+  if (auto it = known.replaced.find(made); it != known.replaced.end()) return it->second;
   if (!known.tried.insert(made).second) return std::nullopt;
-  return steps_.symbols()[made].kind == Kind::Quotient ? simpler(known, made) : entry(known, made);
+  const bool quotient = steps_.symbols()[made].kind == Kind::Quotient;
+  auto found = quotient ? simpler(known, made) : entry(known, made);
+  if (found) known.replaced[made] = *found;
+  return found;
 }
 
 /// A quotient or a lookup whose parts changed.

@@ -75,6 +75,14 @@ TEST(Certify, QuotientsInOtherWords) {
   EXPECT_EQ(open({"ge a-2", "ge k*{0,1,a}-k-1"}), "");
 }
 
+/// Two quotients that become the same one when equalities are used up.
+TEST(Certify, QuotientsThatBecomeOne) {
+  EXPECT_EQ(open({"ge k-1", "eq b-a", "eq k*c-a", "eq k*[b/k]-b",
+                  "any 2 ge -1+k*[a/k]-a ge -1-k*[a/k]+a"}),
+            "");
+  EXPECT_EQ(open({"eq b-a", "eq g*c-a", "eq g*[b/g]-b", "ge -1+[a/g]-c"}), "");
+}
+
 TEST(Certify, Lookups) {
   EXPECT_EQ(open({"ge {0,i0,a}-a"}), "");
   EXPECT_EQ(open({"ge -1-{0,i0,a}"}), "");
