@@ -97,15 +97,16 @@ def figures(runs, start):
 
 def report(kept, seeds, iterations, command):
     lines = ["# PPO: rewards, heads, hidden prices", "",
-             f"Written by `{command}`: up to {seeds} seeds of each setting, {iterations} iterations "
-             "of 16 episodes on one model, one thread.", "",
+             *textwrap.wrap(f"Written by `{command}`: up to {seeds} seeds of each setting, {iterations} "
+                            "iterations of 16 episodes on one model, one thread.", 100), "",
              *textwrap.wrap("Percent by which the policy by itself (mode `alone`) changes the predicted cost "
              "after the last iteration; in how many seeds it was ever below greedy descent by "
              f"{WON} points, and after how many steps of the environment (median of those); steps "
              "a second of processor time, learning and evaluation included but not the start. With a "
              "star: a row of an older build and its rules, with a second of another "
-             "machine's clock. `measured` is the time of this machine's kernels, so it learns something else than what is evaluated. *Hidden "
-             "prices*: the network does not see what matches save.", 100, break_on_hyphens=False), ""]
+             "machine's clock. `measured` is the time of this machine's kernels, so it learns "
+             "something else than what is evaluated. *Hidden prices*: the network does not see what "
+             "matches save.", 100, break_on_hyphens=False), ""]
     for model, runs in kept.items():
         greedy = next(iter(runs["change"].values()))[-1]["greedy_percent"]
         lines += [f"## {model}", "",

@@ -7,8 +7,9 @@
 
 namespace regraft::kernel {
 
-/// Copies share their elements until one of them is edited. As const members of one object, those
-/// of a list may be read by several threads.
+/// Copy-on-write: copies share their elements until one of them is edited, and references to
+/// elements are valid until then. Reading is thread-safe; a list that is edited belongs to one
+/// thread.
 template <class T>
 class List {
  public:

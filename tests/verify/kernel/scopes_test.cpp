@@ -106,5 +106,18 @@ TEST_F(Scopes, NothingIsLearntFromANumberTimesZero) {
   EXPECT_FALSE(goal.shown());
 }
 
+TEST(List, ACopyIsNotEditedWithTheOther) {
+  List<Symbol> a{1, 2, 3};
+  List<Symbol> b = a;
+  EXPECT_TRUE(a.shares_with(b));
+  b.edit()[0] = 7;
+  b.erase(2);
+  List<Symbol> c = joined(a, b);
+  a.push_back(4);
+  EXPECT_EQ(a.all(), (std::vector<Symbol>{1, 2, 3, 4}));
+  EXPECT_EQ(b.all(), (std::vector<Symbol>{7, 2}));
+  EXPECT_EQ(c.all(), (std::vector<Symbol>{1, 2, 3, 7, 2}));
+}
+
 }  // namespace
 }  // namespace regraft::kernel
