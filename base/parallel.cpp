@@ -51,7 +51,7 @@ class WorkOf {
 }  // namespace
 
 int default_threads() {
-  unsigned n = std::thread::hardware_concurrency();
+  static const unsigned n = std::thread::hardware_concurrency();  // asks the system's files
   return n == 0 ? 1 : static_cast<int>(n);
 }
 

@@ -75,6 +75,7 @@ Result<RuleIndex> without(const RuleIndex& rules, const std::string& name) {
 
 class Collector {
  public:
+  /// `options`: with the sizes that searches with all rules share.
   Collector(const Graph& model, const Searcher& searcher, const GraphPrice& price,
             const SearchOptions& options, const CandidateOptions& wanted, const Stop& stop)
       : searcher_(searcher),
@@ -97,6 +98,7 @@ class Collector {
   Status add(const Start& start, const RuleIndex& rules, const cost::CostModel& model,
              double share) {
     SearchOptions options = options_;
+    if (&options.sizes->fitter.rules() != &rules) options.sizes = nullptr;  // those of fewer rules
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     const Stop searching(stop_, wanted_.reserve);
     ASSIGN_OR_RETURN(SearchReport report, cleaned(*start.graph, rules, model, options, searching));
@@ -183,18 +185,17 @@ class Collector {
     const double most = (1 + 2 * kCleanUpTolerance) * price_(g);
     const int reruns = g.node_count() < kLarge ? kMostBlamed : 0;
     SearchReport best = cut(report, model, {0, g});
-    std::optional<RuleIndex> fewer;
+    std::vector<char> left_out(rules.rules().size(), 0);
     for (int k = 0; price_(report.best) > most; ++k) {
-      const RuleIndex& used = fewer ? *fewer : rules;
-      ASSIGN_OR_RETURN(Prefix fits, longest_prefix(g, used, model, options, report, most, stop));
+      ASSIGN_OR_RETURN(Prefix fits, longest_prefix(g, rules, model, options, report, most, stop));
       const std::string blamed = report.steps[fits.steps].rule;
       const bool last = k == reruns || stop.must_end();
       if (fits.graph.node_count() < best.best.node_count())
         best = cut(report, model, std::move(fits));
       if (last) return best;
-      ASSIGN_OR_RETURN(RuleIndex rest, without(used, blamed));
-      fewer.emplace(std::move(rest));
-      report = CleanUp().search(g, *fewer, model, options, stop);
+      for (size_t r = 0; r < left_out.size(); ++r)
+        if (rules.rules()[r].rule.name == blamed) left_out[r] = 1;
+      report = CleanUp(left_out).search(g, rules, model, options, stop);
     }
     return best.best.node_count() < report.best.node_count() ? best : report;
   }
@@ -232,7 +233,7 @@ class Collector {
                                 const SearchReport& report, double most, const Stop& stop) const {
     Prefix fits{0, g};
     size_t dear = report.steps.size();
-    Replayer replayer(g, rules, report.steps, model, {options.opset, &stop});
+    Replayer replayer(g, rules, report.steps, model, {options.opset, &stop, options.sizes});
     while (dear - fits.steps > 1 && !stop.must_end()) {
       size_t middle = fits.steps + (dear - fits.steps) / 2;
       ASSIGN_OR_RETURN(Graph then, replayer.after(middle));
@@ -316,7 +317,11 @@ Result<Candidates> find_candidates(std::span<const Start> starts, const RuleInde
                                    const SearchOptions& options, const CandidateOptions& wanted,
                                    const Stop& stop) {
   const Start &first = starts.front(), &last = starts.back();
-  Collector all(*first.graph, searcher, price, options, wanted, stop);
+  Sizes sizes(rules, first.graph->shared_pool(), *models[0],
+              for_model({options.opset}, *first.graph));
+  SearchOptions shared = options;
+  shared.sizes = &sizes;
+  Collector all(*first.graph, searcher, price, shared, wanted, stop);
   if (last.before) all.add_seconds(last.before->seconds);
   if (wanted.cleaned && last.before) RETURN_IF_ERROR(all.add_cleaned(first, rules, *models[0]));
   for (const cost::CostModel* model : models)

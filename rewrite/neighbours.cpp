@@ -25,7 +25,7 @@ Neighbourhood::Neighbourhood(SearchReport base, const RuleIndex& rules,
       rules_(rules),
       options_(options),
       stop_(stop),
-      engine_(base_.best, rules, model, {options.opset, &stop}),
+      engine_(base_.best, rules, model, {options.opset, &stop, options.sizes}),
       max_calls_(options.max_growth * engine_.calls()) {
   options_.verbosity = Verbosity::Quiet;
 }

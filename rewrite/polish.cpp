@@ -24,7 +24,7 @@ class Polish {
         stop_(stop),
         left_(wanted.evaluations),
         parts_(wanted.parts),
-        engine_(report.best, rules, model, {options.opset, &stop}),
+        engine_(report.best, rules, model, {options.opset, &stop, options.sizes}),
         region_(engine_),
         max_calls_(options.max_growth * engine_.calls()),
         best_(price(engine_.to_graph())) {}
@@ -94,7 +94,7 @@ class Polish {
     if (!fresh) return known->second;
     std::vector<int32_t> calls = region_.nodes();
     std::erase_if(calls, [&](int32_t id) { return engine_.graph().slot(id).constant; });
-    return known->second = price_(Part(engine_.graph(), calls).graph());
+    return known->second = price_(Part(engine_.graph(), calls, Computed::Unread).graph());
   }
 
   const GraphPrice& price_;

@@ -28,9 +28,10 @@ class Selection {
       : rules_(rules),
         model_(model),
         price_(price),
-        options_(options),
+        sizes_(rules, g.shared_pool(), model, for_model({options.opset}, g)),
+        options_(sharing(options, sizes_)),
         stop_(stop),
-        walk_("selection", g, rules, model, options, stop),
+        walk_("selection", g, rules, model, options_, stop),
         region_(walk_.engine) {
     for (size_t k = 0; k < rules.rules().size(); ++k) {
       const Rule& rule = rules.rules()[k].rule;
@@ -51,6 +52,10 @@ class Selection {
   }
 
  private:
+  static SearchOptions sharing(SearchOptions options, Sizes& sizes) {
+    options.sizes = &sizes;
+    return options;
+  }
   const LiveGraph& graph() const { return walk_.engine.graph(); }
 
   /// A function, or a reduction, that some rule is about; sums and products are in many rules.
@@ -113,7 +118,7 @@ class Selection {
     if (report.steps.empty()) return {};
     double before = price_(part.graph()), after = price_(report.best);
     if (after > before * kSamePrice) return {};
-    Engine engine(part.graph(), rules_, model_, {options.opset, &stop_});
+    Engine engine(part.graph(), rules_, model_, {options.opset, &stop_, &sizes_});
     for (const AppliedRule& step : report.steps)
       redo(engine, {numbers_.at(step.rule), step.nodes, step.variables});
     bool simpler = engine.calls() < static_cast<int32_t>(part.calls().size());
@@ -137,7 +142,8 @@ class Selection {
   const RuleIndex& rules_;
   const cost::CostModel& model_;
   const GraphPrice& price_;
-  const SearchOptions& options_;
+  Sizes sizes_;  // shared with the searches of parts
+  const SearchOptions options_;
   const Stop& stop_;
   Walk walk_;
   Region region_;

@@ -27,9 +27,7 @@ constexpr int kTriesPerModel = 20;  // walks that may lead to a graph seen befor
 /// Walks of 1 to kLongest moves, short ones as likely as long ones in proportion.
 Result<Graph> walk(const Graph& from, const rewrite::RuleIndex& rules, const cost::CostModel& model,
                    Opset opset, Rng& rng, int& moves) {
-  rewrite::PlanOptions options;
-  options.opset = opset;
-  rewrite::Engine engine(from, rules, model, options);
+  rewrite::Engine engine(from, rules, model, {opset});
   int32_t max_calls = engine.calls() + engine.calls() / 2 + 4;
   int length = static_cast<int>(std::exp(rng.unit() * std::log(kLongest)));
   for (moves = 0; moves < length; ++moves) {

@@ -94,8 +94,7 @@ Result<Trace> trace(const Graph& original, const rewrite::RuleIndex& rules, cons
     step.removed = engine.last_change().removed;
     step.added = nodes_made(engine.last_change());
     step.before = price;
-    if (k % stride == 0 || k + 1 == steps.size())
-      price = objective.worth(engine.to_graph()).microseconds;
+    if (k % stride == 0 || k + 1 == steps.size()) price = objective.microseconds(engine.to_graph());
     step.after = price;
     all.steps.push_back(std::move(step));
   };

@@ -1,6 +1,7 @@
 // Which calls a runtime fuses, and where it changes the layout of a tensor.
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <set>
 
 #include "base/check.h"
@@ -12,7 +13,36 @@ namespace {
 
 constexpr size_t kMaxMembers = 16;  // of a kernel
 
-using Uses = std::vector<std::vector<std::pair<int32_t, int32_t>>>;
+/// Of each node: the numbers of those that read it, and as which operand, by number.
+class Uses {
+ public:
+  using Use = std::pair<int32_t, int32_t>;
+  Uses() = default;
+  /// By live nodes, which have a position.
+  Uses(const Graph& g, const std::vector<int32_t>& position)
+      : first_(static_cast<size_t>(g.id_bound()) + 1, 0) {
+    auto visit = [&](auto&& use) {
+      for (int32_t id = 0; id < g.id_bound(); ++id) {
+        if (position[static_cast<size_t>(id)] < 0) continue;
+        const auto& inputs = g.node(id).inputs;
+        for (size_t k = 0; k < inputs.size(); ++k)
+          use(static_cast<size_t>(inputs[k].node), Use{id, static_cast<int32_t>(k)});
+      }
+    };
+    visit([&](size_t of, Use) { ++first_[of + 1]; });
+    for (size_t k = 1; k < first_.size(); ++k) first_[k] += first_[k - 1];
+    all_.resize(first_.back());
+    std::vector<size_t> next(first_.begin(), first_.end() - 1);
+    visit([&](size_t of, Use use) { all_[next[of]++] = use; });
+  }
+  std::span<const Use> operator[](size_t id) const {
+    return std::span(all_).subspan(first_[id], first_[id + 1] - first_[id]);
+  }
+
+ private:
+  std::vector<size_t> first_;  // by node; the end of all behind them
+  std::vector<Use> all_;
+};
 
 /// A graph with numbers for sizes, and what the planning looks up in it.
 struct Context {
@@ -20,7 +50,7 @@ struct Context {
   const Runtime& runtime;
   std::vector<int32_t> order;     // live nodes, operands first
   std::vector<int32_t> position;  // of each id in `order`; -1: dead
-  std::vector<char> constant;     // of each id
+  std::vector<char> constant;     // of each id that is live
   Uses uses;                      // by live nodes
   std::set<Value> outputs;
 
@@ -31,10 +61,14 @@ struct Context {
     position.assign(static_cast<size_t>(g.id_bound()), -1);
     for (size_t k = 0; k < order.size(); ++k)
       position[static_cast<size_t>(order[k])] = static_cast<int32_t>(k);
-    constant = constant_nodes(g);
-    uses = consumers(g);
-    for (auto& list : uses)
-      std::erase_if(list, [&](auto& use) { return position[static_cast<size_t>(use.first)] < 0; });
+    constant.assign(position.size(), 0);
+    for (int32_t id : order) {
+      const Node& n = g.node(id);
+      constant[static_cast<size_t>(id)] =
+          n.kind != NodeKind::Input && n.kind != NodeKind::Opaque &&
+          std::ranges::all_of(n.inputs, [&](Value v) { return is_constant(v); });
+    }
+    uses = Uses(g, position);
     outputs.insert(g.outputs().begin(), g.outputs().end());
   }
   bool is_constant(Value v) const { return constant[static_cast<size_t>(v.node)] != 0; }
@@ -249,7 +283,14 @@ std::vector<int32_t> sorted(const Context& c, const std::vector<std::vector<int3
 class Planner {
  public:
   Planner(const Context& c, KernelPlan& plan, bool signatures)
-      : c_(c), plan_(plan), signatures_(signatures) {}
+      : c_(c), plan_(plan), signatures_(signatures), first_(c.position.size(), 0) {
+    size_t values = 0;
+    for (int32_t id : c.order) {
+      first_[static_cast<size_t>(id)] = values;
+      values += c.g.node(id).types.size();
+    }
+    has_.assign(values, {});
+  }
 
   void run(const std::vector<int32_t>& members) {
     bool blocked = is_blocked(members);
@@ -263,15 +304,16 @@ class Planner {
     }
     Layout made = blocked ? Layout::Blocked : Layout::Plain;
     call.kernel.result_layouts.assign(call.results.size(), made);
-    for (Value v : call.results) has_[v].insert(made);
+    for (Value v : call.results) has(v)[static_cast<size_t>(made)] = true;
     add(std::move(call));
   }
 
   /// The value is there in this layout from now on.
   void bring(Value v, Layout wanted) {
-    auto& has = has_[v];
-    if (has.empty()) has.insert(Layout::Plain);  // an input, or of an opaque node
-    if (!has.insert(wanted).second) return;
+    Layouts& has = this->has(v);
+    if (has.none()) has[static_cast<size_t>(Layout::Plain)] = true;  // an input, or opaque
+    if (has[static_cast<size_t>(wanted)]) return;
+    has[static_cast<size_t>(wanted)] = true;
     KernelCall call;
     call.kernel.graph.add_input(c_.g.type(v));
     call.kernel.graph.set_outputs({call.kernel.graph.inputs()[0]});
@@ -284,6 +326,10 @@ class Planner {
   }
 
  private:
+  using Layouts = std::bitset<2>;
+  Layouts& has(Value v) {
+    return has_[first_[static_cast<size_t>(v.node)] + static_cast<size_t>(v.output)];
+  }
   std::vector<int64_t> dims(Value v) const {
     const auto& t = c_.g.type(v);
     return t.shape && t.dtype == DType::F32 ? *numeric(*t.shape) : std::vector<int64_t>();
@@ -297,17 +343,23 @@ class Planner {
     int64_t step = c_.runtime.conv_step;
     return fills(channels) || (step > 0 && channels % step == 0);
   }
+  /// Of an image of floats; nullopt: it is none.
+  std::optional<int64_t> channels(Value v) const {
+    const TensorType& t = c_.g.type(v);
+    bool image = t.shape && t.dtype == DType::F32 && t.shape->size() == 4;
+    return image ? std::optional((*t.shape)[1].constant()) : std::nullopt;
+  }
   bool filled(Value v) const {
-    auto d = dims(v);
-    return d.size() == 4 && fills(d[1]);
+    auto n = channels(v);
+    return n && fills(*n);
   }
   bool multiple(Value v) const {
-    auto d = dims(v);
-    return d.size() == 4 && d[1] % c_.runtime.block == 0;
+    auto n = channels(v);
+    return n && *n % c_.runtime.block == 0;
   }
   bool is_blocked_now(Value v) const {
-    auto it = has_.find(v);
-    return it != has_.end() && it->second.count(Layout::Blocked) > 0;
+    return has_[first_[static_cast<size_t>(v.node)] + static_cast<size_t>(v.output)]
+               [static_cast<size_t>(Layout::Blocked)];
   }
   /// A first convolution of few channels reads the plain layout.
   bool takes_blocked(const std::vector<int32_t>& members, Value operand) const {
@@ -374,7 +426,8 @@ class Planner {
   const Context& c_;
   KernelPlan& plan_;
   bool signatures_;
-  std::map<Value, std::set<Layout>> has_;
+  std::vector<size_t> first_;  // by node: where its values begin
+  std::vector<Layouts> has_;   // by value
 };
 
 KernelCall Planner::extract(const std::vector<int32_t>& members) const {

@@ -99,6 +99,12 @@ Worth Objective::worth(const Graph& g) const {
   return w;
 }
 
+double Objective::microseconds(const Graph& g) const {
+  if (!profiled_) return graph_cost(model_, g).total.microseconds;
+  Graph sized = at_sizes(g);
+  return profiled_->predict(sized, profiled_->plan(sized, false)).microseconds;
+}
+
 Worth Objective::doubtful(Worth w) const {
   w.microseconds += w.doubt;
   return w;

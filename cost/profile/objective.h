@@ -35,6 +35,8 @@ class Objective {
   /// What searchers add up: a part for each call.
   const CostModel& search_model() const { return mixed_ ? *mixed_ : model_; }
   Worth worth(const Graph& g) const;
+  /// Those of worth(), which takes longer.
+  double microseconds(const Graph& g) const;
   /// Less is better; the original's is 1.
   double price(const Worth& w) const { return price(w, original_); }
   /// The same with doubt: what is estimated counts a little more than it should take.

@@ -202,6 +202,7 @@ Agreement agreement_of_doubles(const std::vector<Array<Residue>>& left,
 namespace {
 
 constexpr int64_t kNoLimit = int64_t{1} << 40;
+constexpr int64_t kAlwaysHeld = 1 << 12;  // elements; the system is not asked whether they fit
 
 /// The least number of elements that are worth a thread.
 size_t least_chunk(const std::vector<const Array<double>*>& operands) {
@@ -250,7 +251,7 @@ Result<std::vector<Array<double>>> evaluate_reals(const OpDef& op,
     auto n = bounded_count((*shapes)[k], kNoLimit);
     if (!n) return error(std::string(op.name) + ": output " + std::to_string(k) + " is too large");
     results[k].shape = std::move((*shapes)[k]);
-    if (*n > stop.memory_left() / static_cast<int64_t>(sizeof(double)))
+    if (*n > kAlwaysHeld && *n > stop.memory_left() / static_cast<int64_t>(sizeof(double)))
       return error(std::string(op.name) + ": output " + std::to_string(k) + " has " +
                    std::to_string(*n) + " elements, more than memory holds");
     results[k].data.resize(static_cast<size_t>(*n));

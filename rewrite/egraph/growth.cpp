@@ -11,13 +11,13 @@ constexpr size_t kMinMatches = 32;  ///< of one rule in one generation, before i
 
 }  // namespace
 
-Growth::Growth(const Graph& g, const RuleIndex& rules, Interner& interner)
-    : rules_(rules),
-      fitter_(rules, interner),
-      graph_(g, interner),
+Growth::Growth(const Graph& g, Sizes& sizes)
+    : rules_(sizes.fitter.rules()),
+      fitter_(sizes.fitter),
+      graph_(g, sizes.interner),
       places_(graph_, kMaxTried),
       makers_(static_cast<size_t>(graph_.nodes().id_bound()), -1),
-      schedules_(rules.rules().size()),
+      schedules_(rules_.rules().size()),
       first_limit_(std::max(kMinMatches, 2 * static_cast<size_t>(graph_.nodes().calls()))) {}
 
 /// The lowest of those that the symmetries of the rule make equal.

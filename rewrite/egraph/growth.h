@@ -16,8 +16,8 @@ struct Event {
 /// An e-graph and the events that filled it. Not thread-safe.
 class Growth {
  public:
-  /// Rules and interner outlive this. REQUIRES: g is acyclic.
-  Growth(const Graph& g, const RuleIndex& rules, Interner& interner);
+  /// `sizes` outlives this. REQUIRES: g is acyclic and of their pool.
+  Growth(const Graph& g, Sizes& sizes);
 
   /// Finds and applies events, one generation after the other, until nothing is new, `candidates`
   /// are counted, the e-graph has max_nodes, or the reporter says that it is over. A rule that
@@ -56,7 +56,7 @@ class Growth {
   std::vector<Event> choose(size_t count);
 
   const RuleIndex& rules_;
-  Fitter fitter_;
+  Fitter& fitter_;
   ModelEGraph graph_;
   PlaceFinder places_;
   std::vector<Event> events_, waiting_;

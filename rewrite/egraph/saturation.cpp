@@ -83,12 +83,8 @@ class Image {
 
 class Run {
  public:
-  Run(Walk& walk, const RuleIndex& rules, const SearchOptions& options)
-      : walk_(walk),
-        engine_(walk.engine),
-        rules_(rules),
-        options_(options),
-        paths_(engine_.cost()) {}
+  Run(Walk& walk, const SearchOptions& options)
+      : walk_(walk), engine_(walk.engine), options_(options), paths_(engine_.cost()) {}
 
   /// Leaves the engine at the best graph.
   StopReason run() {
@@ -126,7 +122,7 @@ class Run {
   StopReason round(int32_t start, Level level) {
     if (exhausted_.contains(start)) return StopReason::Exhausted;  // a larger one would be the same
     go(start);
-    Growth growth(engine_.to_graph(), rules_, engine_.graph().interner());
+    Growth growth(engine_.to_graph(), engine_.sizes());
     if (growth.graph().size() > kMaxStart) return StopReason::Memory;
     int32_t limit = std::max(level.min_nodes, level.growth * growth.graph().size());
     StopReason reason = growth.run(walk_.reporter, budget_left() / 2, limit);
@@ -243,7 +239,6 @@ class Run {
 
   Walk& walk_;
   Engine& engine_;
-  const RuleIndex& rules_;
   const SearchOptions& options_;
   Paths paths_;
   int32_t here_ = 0, best_ = 0;            // in paths_; the engine is at here_
@@ -256,7 +251,7 @@ SearchReport Saturation::search(const Graph& g, const RuleIndex& rules,
                                 const cost::CostModel& model, const SearchOptions& options,
                                 const Stop& stop) const {
   Walk walk("saturation", g, rules, model, options, stop);
-  StopReason reason = Run(walk, rules, options).run();
+  StopReason reason = Run(walk, options).run();
   walk.keep();
   return std::move(walk).finish(reason);
 }

@@ -8,21 +8,19 @@
 namespace regraft::rewrite {
 
 Engine::Engine(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-               PlanOptions options)
-    : rules_(rules),
-      own_sizes_(
-          std::make_unique<Sizes>(rules, g.shared_pool(), model, for_model(std::move(options), g))),
-      sizes_(*own_sizes_) {
-  start(g);
-}
-
-Engine::Engine(const Graph& g, const RuleIndex& rules, Sizes& sizes)
-    : rules_(rules), sizes_(sizes) {
+               EngineOptions options)
+    : options_(options),
+      own_sizes_(options.sizes ? nullptr
+                               : std::make_unique<Sizes>(rules, g.shared_pool(), model,
+                                                         for_model({options.opset}, g))),
+      sizes_(options.sizes ? *options.sizes : *own_sizes_) {
+  CHECK(&sizes_.fitter.rules() == &rules);
+  sizes_.interner.use(model);
   start(g);
 }
 
 void Engine::start(const Graph& g) {
-  state_ = std::make_unique<State>(g, rules_, sizes_);
+  state_ = std::make_unique<State>(g, sizes_, options_);
   state_->graph.commit();
   matches_at_start_ = state_->matches.size();
 }

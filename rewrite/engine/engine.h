@@ -15,29 +15,36 @@ struct Move {
   Place place() const { return {rule, nodes, variables}; }
 };
 
-/// What stays true of the sizes in all graphs of one pool of symbols. Engines may share it, one at
-/// a time. Not thread-safe.
+/// What stays true of the sizes in all graphs of one pool of symbols. Engines of the same rules may
+/// share it, also one after the other with different cost models. Not thread-safe.
 struct Sizes {
   Sizes(const RuleIndex& rules, std::shared_ptr<SymbolPool> pool, const cost::CostModel& model,
         PlanOptions options)
-      : interner(std::move(pool), model, options), fitter(rules, interner) {}
+      : interner(std::move(pool), model, std::move(options)), fitter(rules, interner) {}
   Interner interner;
   Fitter fitter;
+};
+
+struct EngineOptions {
+  Opset opset = {};            ///< see PlanOptions
+  const Stop* stop = nullptr;  ///< ends the listing of a graph's matches, which is incomplete then
+  Sizes* sizes = nullptr;      ///< of the graph's pool; null: its own
+  const std::vector<char>* without = nullptr;  ///< rules, by number, that have no matches; or null
 };
 
 /// Not thread-safe; several engines may share the rules and the cost model. Node ids are the same
 /// for the same moves from the same graph.
 class Engine {
  public:
-  /// The rules and the model outlive this. REQUIRES: g is acyclic.
+  /// The rules, the model and what is in the options outlive this. REQUIRES: g is acyclic; sizes
+  /// are of these rules, and no engine on them that is still used has another model.
   Engine(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-         PlanOptions options = {});
-  /// `sizes` outlives this. REQUIRES: g is acyclic and of the pool of `sizes`.
-  Engine(const Graph& g, const RuleIndex& rules, Sizes& sizes);
+         EngineOptions options = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   const LiveGraph& graph() const { return state_->graph; }
+  Sizes& sizes() { return sizes_; }
   double cost() const { return state_->graph.cost(); }  ///< microseconds
   int32_t calls() const { return state_->graph.calls(); }
   Identity identity() { return state_->graph.identity(); }
@@ -104,8 +111,10 @@ class Engine {
 
  private:
   struct State {
-    State(const Graph& g, const RuleIndex& rules, Sizes& sizes)
-        : graph(g, sizes.interner), matches(graph, rules, sizes.fitter), planner(graph) {}
+    State(const Graph& g, Sizes& sizes, const EngineOptions& options)
+        : graph(g, sizes.interner),
+          matches(graph, sizes.fitter, options.without, options.stop),
+          planner(graph) {}
     LiveGraph graph;
     MatchSet matches;
     Planner planner;
@@ -126,7 +135,7 @@ class Engine {
   Value value_of(const Plan& plan, PlanRef r) const;
   void check_applied(const Match& match) const;
 
-  const RuleIndex& rules_;
+  const EngineOptions options_;
   std::unique_ptr<Sizes> own_sizes_;
   Sizes& sizes_;
   std::unique_ptr<State> state_;

@@ -28,8 +28,9 @@ void Change::clear() {
   paths = false;
 }
 
-MatchSet::MatchSet(const LiveGraph& g, const RuleIndex& rules, Fitter& fitter)
-    : g_(g), rules_(rules), fitter_(fitter), planner_(g) {
+MatchSet::MatchSet(const LiveGraph& g, Fitter& fitter, const std::vector<char>* without,
+                   const Stop* stop)
+    : g_(g), rules_(fitter.rules()), fitter_(fitter), without_(without), planner_(g) {
   bucket_count_ = std::bit_ceil(4 * static_cast<uint64_t>(g.id_bound()) + 64);
   auto heads = static_cast<int32_t>(bucket_count_) + 2;
   for (int32_t k = 0; k < heads; ++k) lists_.add();
@@ -37,7 +38,7 @@ MatchSet::MatchSet(const LiveGraph& g, const RuleIndex& rules, Fitter& fitter)
   constants_head_ = heads - 1;
   watches_.resize(static_cast<size_t>(heads));
   targets_.resize(static_cast<size_t>(heads), -1);
-  find_all();
+  find_all(stop);
   commit();
 }
 
@@ -54,7 +55,7 @@ int32_t MatchSet::head(int32_t id) {
   return heads_[static_cast<size_t>(id)];
 }
 
-void MatchSet::find_all() {
+void MatchSet::find_all(const Stop* stop) {
   std::vector<int32_t> calls;
   for (int32_t id = 0; id < g_.id_bound(); ++id) {
     head(id);
@@ -62,7 +63,6 @@ void MatchSet::find_all() {
   }
   std::sort(calls.begin(), calls.end(),
             [&](int32_t a, int32_t b) { return g_.comes_before(a, b); });
-  const Stop* stop = g_.interner().options().stop;
   VisitPlace visit = [&](const Place& place) { return add(place); };
   for (int32_t id : calls) {
     if (stop && stop->must_end()) {
@@ -118,6 +118,7 @@ bool MatchSet::splits_fusion(const Place& place) const {
 }
 
 bool MatchSet::add(const Place& place) {
+  if (without_ && (*without_)[static_cast<size_t>(place.rule)]) return false;
   if (splits_fusion(place)) return false;
   const Fit* fit = fitter_.fit(g_, place);
   if (!fit || has_lower_twin(place)) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/parallel.h"
 #include "rewrite/engine/plan.h"
 #include "rewrite/match/discrimination_tree.h"
 
@@ -54,8 +55,9 @@ struct Change {
 /// thread-safe.
 class MatchSet {
  public:
-  /// Finds all matches, unless the plan options' `stop` ends it. All three outlive this.
-  MatchSet(const LiveGraph& g, const RuleIndex& rules, Fitter& fitter);
+  /// Finds all matches, but for those of the rules that `without` has by number, unless `stop` ends
+  /// it; both may be null. The others outlive this.
+  MatchSet(const LiveGraph& g, Fitter& fitter, const std::vector<char>* without, const Stop* stop);
 
   /// Numbers of the matches that apply.
   const std::vector<int32_t>& listed() const { return listed_; }
@@ -114,7 +116,7 @@ class MatchSet {
   };
   Match& at(int32_t number) { return matches_[static_cast<size_t>(number)]; }
   int32_t new_match(const Place& place, const Fit* fit);
-  void find_all();
+  void find_all(const Stop* stop);
   void find_around(const Change& change);
   bool add(const Place& place);
   PlaceLimits limits() const;
@@ -148,6 +150,7 @@ class MatchSet {
   const LiveGraph& g_;
   const RuleIndex& rules_;
   Fitter& fitter_;
+  const std::vector<char>* without_;
   Planner planner_;
   std::vector<Match> matches_;  // those from count_ on are kept for their memory
   int32_t count_ = 0;

@@ -19,7 +19,7 @@ using Steps = std::set<size_t>;
 class Cutter {
  public:
   Cutter(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-         const PlanOptions& options, const Stop& stop)
+         const EngineOptions& options, const Stop& stop)
       : g_(g),
         rules_(rules),
         stop_(stop),
@@ -199,7 +199,7 @@ class Cutter {
 
 std::vector<PayingPart> paying_parts(const Graph& g, const RuleIndex& rules,
                                      std::span<const AppliedRule> steps,
-                                     const cost::CostModel& model, const PlanOptions& options,
+                                     const cost::CostModel& model, const EngineOptions& options,
                                      const Stop& stop) {
   return steps.size() < 2 ? std::vector<PayingPart>()
                           : Cutter(g, rules, model, options, stop).run(steps);

@@ -18,7 +18,7 @@ struct PayingPart {
 /// descent makes these by itself. `model`, `options` are those of the search. Deterministic.
 std::vector<PayingPart> paying_parts(const Graph& g, const RuleIndex& rules,
                                      std::span<const AppliedRule> steps,
-                                     const cost::CostModel& model, const PlanOptions& options,
+                                     const cost::CostModel& model, const EngineOptions& options,
                                      const Stop& stop);
 
 }  // namespace regraft::rewrite

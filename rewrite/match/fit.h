@@ -25,6 +25,7 @@ class Fitter {
  public:
   /// Both outlive this.
   Fitter(const RuleIndex& rules, Interner& interner) : rules_(rules), interner_(interner) {}
+  const RuleIndex& rules() const { return rules_; }
   /// nullptr: the rule does not apply at these sizes (or where some of them are 0, see
   /// zero_sizes.h), or its right side has no form there. The first instance that fits; all of them
   /// have the same right side.

@@ -52,7 +52,7 @@ size_t IdsHash::operator()(const std::vector<int32_t>& ids) const {
 
 Interner::Interner(std::shared_ptr<SymbolPool> pool, const cost::CostModel& model,
                    PlanOptions options)
-    : pool_(std::move(pool)), model_(model), options_(std::move(options)) {}
+    : pool_(std::move(pool)), model_(&model), options_(std::move(options)) {}
 
 FormId Interner::form(const OpDef& op, const Attrs<Poly>& attrs, int rank_of_operand0) {
   Form f{&op, attrs, {}, 0};
@@ -159,13 +159,30 @@ std::optional<CallFacts> Interner::facts(const Form& form, std::span<const TypeI
                std::all_of(types.begin(), types.end(),
                            [](const TensorType& t) { return numeric(*t.shape).has_value(); });
   f.writable = writable(form, types);
+  for (const TensorType& t : *inferred) f.types.push_back(type(t));
+  f.cost = cost(form, types, *std::move(inferred));
+  return f;
+}
+
+double Interner::cost(const Form& form, const std::vector<TensorType>& operands,
+                      std::vector<TensorType> results) const {
   Node node;
   node.op = form.op;
   node.attrs = form.attrs;
-  node.types = *inferred;
-  f.cost = model_.cost(node, types).microseconds;
-  for (const TensorType& t : *inferred) f.types.push_back(type(t));
-  return f;
+  node.types = std::move(results);
+  return model_->cost(node, operands).microseconds;
+}
+
+void Interner::use(const cost::CostModel& model) {
+  if (model_ == &model) return;
+  model_ = &model;
+  for (auto& [key, facts] : calls_) {
+    if (!facts) continue;
+    std::vector<TensorType> operands, results;
+    for (TypeId t : std::span(key).subspan(2)) operands.push_back(type(t));
+    for (TypeId t : facts->types) results.push_back(type(t));
+    facts->cost = cost(form(key[0]), operands, std::move(results));
+  }
 }
 
 bool Interner::writable(const Form& form, const std::vector<TensorType>& operands) const {

@@ -5,7 +5,6 @@
 #include <span>
 #include <unordered_map>
 
-#include "base/parallel.h"
 #include "cost/model/cost_model.h"
 #include "ir/graph/graph.h"
 
@@ -17,8 +16,6 @@ using TypeId = int32_t;
 /// What new calls must satisfy.
 struct PlanOptions {
   Opset opset = {};  ///< new calls must have an ONNX form at this opset; 0: not asked
-  /// Ends the listing of a graph's matches, which is incomplete then; null: nothing does.
-  const Stop* stop = nullptr;
   /// Element types that the model computes with where onnxruntime's CPU provider cannot: it runs
   /// elsewhere, so new calls on these types need not run there.
   std::set<DType> elsewhere = {};
@@ -53,7 +50,9 @@ class Interner {
   Interner(std::shared_ptr<SymbolPool> pool, const cost::CostModel& model, PlanOptions options);
   SymbolPool& pool() const { return *pool_; }
   const std::shared_ptr<SymbolPool>& shared_pool() const { return pool_; }
-  const cost::CostModel& model() const { return model_; }
+  const cost::CostModel& model() const { return *model_; }
+  /// What calls cost from now on, known ones too.
+  void use(const cost::CostModel& model);
   const PlanOptions& options() const { return options_; }
 
   FormId form(const OpDef& op, const Attrs<Poly>& attrs, int rank_of_operand0);
@@ -76,12 +75,14 @@ class Interner {
 
  private:
   std::optional<CallFacts> facts(const Form& form, std::span<const TypeId> operands, DType dtype);
+  double cost(const Form& form, const std::vector<TensorType>& operands,
+              std::vector<TensorType> results) const;
   bool writable(const Form& form, const std::vector<TensorType>& operands) const;
   std::shared_ptr<const Constant> compute(const Form& form, std::span<const int32_t> operands,
                                           const TensorType& type) const;
 
   std::shared_ptr<SymbolPool> pool_;
-  const cost::CostModel& model_;
+  const cost::CostModel* model_;
   PlanOptions options_;
   std::vector<Form> forms_;
   std::unordered_multimap<uint64_t, FormId> form_ids_;

@@ -168,7 +168,8 @@ class Descent {
 SearchReport CleanUp::search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                              const SearchOptions& options, const Stop& stop) const {
   auto start = Reporter::Clock::now();
-  Engine engine(g, rules, model, {options.opset, &stop});
+  const auto* without = without_.empty() ? nullptr : &without_;
+  Engine engine(g, rules, model, {options.opset, &stop, options.sizes, without});
   Reporter reporter("clean-up", engine.cost(), rules, options, stop, start);
   reporter.report.peak_queue = 1;
   StopReason reason = Descent(engine, reporter, rules, stop).run();

@@ -14,8 +14,14 @@ inline constexpr double kCleanUpTolerance = 0.005;
 /// through calls of elements until they cancel. A detour that saves no call is taken back.
 class CleanUp final : public Searcher {
  public:
+  CleanUp() = default;
+  /// Without those of the rules that are marked, by number.
+  explicit CleanUp(std::vector<char> without) : without_(std::move(without)) {}
   SearchReport search(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
                       const SearchOptions& options, const Stop& stop) const override;
+
+ private:
+  std::vector<char> without_;  // empty: with all
 };
 
 }  // namespace regraft::rewrite

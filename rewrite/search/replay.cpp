@@ -37,7 +37,7 @@ Error at_step(size_t k, const Error& e) {
 }  // namespace
 
 Replayer::Replayer(const Graph& g, const RuleIndex& rules, std::span<const AppliedRule> steps,
-                   const cost::CostModel& model, const PlanOptions& options)
+                   const cost::CostModel& model, const EngineOptions& options)
     : rules_(rules), steps_(steps), engine_(g, rules, model, options) {}
 
 Result<Graph> Replayer::after(size_t count) {
@@ -50,7 +50,7 @@ Result<Graph> Replayer::after(size_t count) {
 }
 
 Result<Graph> replay(const Graph& g, const RuleIndex& rules, std::span<const AppliedRule> steps,
-                     const cost::CostModel& model, const PlanOptions& options,
+                     const cost::CostModel& model, const EngineOptions& options,
                      const std::function<void(size_t step, const Engine&)>& seen) {
   Engine engine(g, rules, model, options);
   for (size_t k = 0; k < steps.size(); ++k) {

@@ -14,7 +14,7 @@ namespace regraft::rewrite {
 /// `seen` gets its number and the engine, which can still tell of the last change. REQUIRES: g
 /// is acyclic.
 Result<Graph> replay(const Graph& g, const RuleIndex& rules, std::span<const AppliedRule> steps,
-                     const cost::CostModel& model, const PlanOptions& options,
+                     const cost::CostModel& model, const EngineOptions& options,
                      const std::function<void(size_t step, const Engine&)>& seen = {});
 
 /// The graphs on the way of a search, in any order: steps are made and taken back on one engine.
@@ -22,7 +22,7 @@ class Replayer {
  public:
   /// As for replay(). `steps` outlive this.
   Replayer(const Graph& g, const RuleIndex& rules, std::span<const AppliedRule> steps,
-           const cost::CostModel& model, const PlanOptions& options);
+           const cost::CostModel& model, const EngineOptions& options);
   /// The graph after the first `count` steps. An Error as that of replay().
   Result<Graph> after(size_t count);
 

@@ -11,6 +11,8 @@
 
 namespace regraft::rewrite {
 
+struct Sizes;
+
 struct SearchOptions {
   double alpha = 1.05;        ///< graphs up to alpha times the best cost are explored further
   uint64_t budget = 10000;    ///< candidate evaluations: matches whose cost is predicted
@@ -21,6 +23,9 @@ struct SearchOptions {
   uint64_t seed = 0;  ///< for searchers that draw numbers
   Opset opset = {};   ///< new operators must have an ONNX form at this opset; 0: not asked
   Verbosity verbosity = Verbosity::Quiet;
+  /// What other searches of the same rules learnt of the graph's pool (see EngineOptions); one
+  /// search at a time. Null: nothing.
+  Sizes* sizes = nullptr;
 };
 
 enum class StopReason : uint8_t {

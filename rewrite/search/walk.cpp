@@ -4,7 +4,7 @@ namespace regraft::rewrite {
 
 Walk::Walk(std::string_view searcher, const Graph& g, const RuleIndex& rules,
            const cost::CostModel& model, const SearchOptions& options, const Stop& stop)
-    : engine(g, rules, model, {options.opset, &stop}),
+    : engine(g, rules, model, {options.opset, &stop, options.sizes}),
       reporter(searcher, engine.cost(), rules, options, stop, start),
       rng(options.seed),
       max_calls_(options.max_growth * engine.calls()) {}

@@ -4,23 +4,47 @@
 
 namespace regraft::rewrite {
 
-Part::Part(const LiveGraph& whole, std::span<const int32_t> calls)
+namespace {
+
+/// A call on constants whose sizes are numbers.
+bool is_computed(const LiveGraph& g, Value v) {
+  const LiveGraph::Slot& s = g.slot(v.node);
+  const TensorType& t = g.interner().type(g.type(v));
+  return s.constant && s.kind == NodeKind::Call && t.shape && numeric(*t.shape);
+}
+
+std::shared_ptr<const Constant> unread(const TensorType& t) {
+  auto read = [](const Constant::Visit&) { return Status(error("not there")); };
+  return std::make_shared<const Constant>(t.dtype, *numeric(*t.shape), read);
+}
+
+}  // namespace
+
+Part::Part(const LiveGraph& whole, std::span<const int32_t> calls, Computed computed)
     : graph_(whole.interner().shared_pool()), calls_(calls.begin(), calls.end()) {
   std::sort(calls_.begin(), calls_.end());
-  number(whole);
+  number(whole, computed);
   build(whole);
 }
 
 /// Lists the calls, the constants behind them and the values that come from elsewhere.
-void Part::number(const LiveGraph& whole) {
-  for (int32_t id : calls_) whole_.push_back({id, kNode});
+void Part::number(const LiveGraph& whole, Computed computed) {
+  std::vector<char> listed(static_cast<size_t>(whole.id_bound()), 0);  // a value of the node is
+  for (int32_t id : calls_) {
+    whole_.push_back({id, kNode});
+    listed[static_cast<size_t>(id)] = 1;
+  }
   for (size_t k = 0; k < whole_.size(); ++k) {  // grows
     if (whole_[k].output != kNode) continue;
     for (Value v : whole.slot(whole_[k].node).inputs) {
-      if (std::binary_search(calls_.begin(), calls_.end(), v.node)) continue;
       bool constant = whole.slot(v.node).constant;
-      Value entry = constant ? Value{v.node, kNode} : v;
-      if (std::find(whole_.begin(), whole_.end(), entry) != whole_.end()) continue;
+      bool node = constant && (computed == Computed::Calls || !is_computed(whole, v));
+      Value entry = node ? Value{v.node, kNode} : v;
+      char& known = listed[static_cast<size_t>(v.node)];
+      bool several = !node && whole.slot(v.node).types.size() > 1;
+      bool call = std::binary_search(calls_.begin(), calls_.end(), v.node);
+      if (known && (call || !several || std::ranges::find(whole_, entry) != whole_.end())) continue;
+      known = 1;
       whole_.push_back(entry);
       if (!constant) sources_.push_back(v.node);
     }
@@ -39,7 +63,11 @@ void Part::build(const LiveGraph& whole) {
   std::vector<Value> outputs;
   for (Value entry : whole_) {
     if (entry.output != kNode) {
-      graph_.add_input(whole.interner().type(whole.type(entry)));
+      const TensorType& type = whole.interner().type(whole.type(entry));
+      if (whole.slot(entry.node).constant)
+        graph_.add_constant(unread(type));
+      else
+        graph_.add_input(type);
       continue;
     }
     Node n = whole.node(entry.node);

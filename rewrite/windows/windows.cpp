@@ -40,8 +40,8 @@ struct Job {
   WindowReport report;
   std::vector<Move> moves;  // in the part
 
-  void run(const RuleIndex& rules, Sizes& sizes, const Stop& stop) {
-    Engine engine(part.graph(), rules, sizes);
+  void run(Sizes& sizes, const Stop& stop) {
+    Engine engine(part.graph(), sizes.fitter.rules(), sizes.interner.model(), {{}, &stop, &sizes});
     Region all(engine);
     std::vector<int32_t> ids(static_cast<size_t>(engine.graph().id_bound()));
     std::iota(ids.begin(), ids.end(), 0);
@@ -79,12 +79,7 @@ class Run {
  public:
   Run(Walk& walk, const RuleIndex& rules, const cost::CostModel& model,
       const SearchOptions& options, const Stop& stop, const WindowOrder& order)
-      : walk_(walk),
-        rules_(rules),
-        options_(options),
-        stop_(stop),
-        order_(order),
-        region_(walk.engine) {
+      : walk_(walk), options_(options), stop_(stop), order_(order), region_(walk.engine) {
     const Interner& interner = walk.engine.graph().interner();
     auto pool = interner.shared_pool();
     for (int t = 0; t < std::max(1, options.threads); ++t)
@@ -194,7 +189,7 @@ class Run {
     parallel_for(sizes_.size(), static_cast<int>(std::min(sizes_.size(), jobs.size())),
                  [&](size_t slot) {
                    for (size_t k; (k = next.fetch_add(1)) < jobs.size();)
-                     if (!jobs[k].known) jobs[k].run(rules_, *sizes_[slot], stop_);
+                     if (!jobs[k].known) jobs[k].run(*sizes_[slot], stop_);
                  });
   }
 
@@ -257,7 +252,6 @@ class Run {
   }
 
   Walk& walk_;
-  const RuleIndex& rules_;
   const SearchOptions& options_;
   const Stop& stop_;
   const WindowOrder& order_;

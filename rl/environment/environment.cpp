@@ -40,8 +40,7 @@ Environment::Environment(const Graph& g, const rewrite::RuleIndex& rules,
                          rewrite::Sizes* sizes)
     : rules_(rules),
       options_(std::move(options)),
-      engine_(sizes ? rewrite::Engine(g, rules, *sizes)
-                    : rewrite::Engine(g, rules, model, {options_.opset})),
+      engine_(g, rules, model, {options_.opset, nullptr, sizes}),
       ordered_(engine_),
       observer_(engine_, std::max(engine_.cost(), kLeastCost)),
       original_(std::max(engine_.cost(), kLeastCost)),

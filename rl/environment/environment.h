@@ -29,7 +29,7 @@ struct EnvironmentOptions {
   int max_steps = 0;           ///< of an episode; 0: 64 and a quarter of the calls, at most 256
   double max_growth = 2;       ///< calls, as a multiple of the original's
   double ceiling = 1.1;        ///< a graph may cost so many times the best of the episode
-  Opset opset = {};            ///< see rewrite::PlanOptions
+  Opset opset = {};            ///< see rewrite::EngineOptions
   rewrite::GraphPrice measure = nullptr;  ///< microseconds of a graph; for Reward::Measured
   int measure_every = 5;                  ///< steps
   rewrite::GraphPrice memory = nullptr;   ///< bytes of a graph; for Reward::Mixed

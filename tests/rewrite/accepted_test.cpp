@@ -9,10 +9,10 @@ const std::string kToPool =
 const std::string kFromPool =
     "from-pool (global-avgpool ?a) => (reduce-mean ?a axes=2,3) for a:nnnn proved:all-sizes";
 
-size_t matches(const Graph& g, const std::string& rule, PlanOptions options = {17}) {
+size_t matches(const Graph& g, const std::string& rule, EngineOptions options = {17}) {
   RuleIndex rules = index_of({rule});
   cost::Roofline model;
-  return Engine(g, rules, model, std::move(options)).matches().size();
+  return Engine(g, rules, model, options).matches().size();
 }
 
 Value input_of(Graph& g, DType type, const Shape& shape) { return g.add_input({type, shape}); }

@@ -67,5 +67,24 @@ TEST(CleanUp, AMoveMayEnableTheNext) {
   EXPECT_EQ(calls(r.best), (std::map<std::string, int64_t>{{"matmul", 2}, {"tanh", 1}}));
 }
 
+TEST(CleanUp, MayBeDoneWithoutARule) {
+  Graph g;
+  Value v = call(g, "relu", {call(g, "relu", {input(g, {4, 4})})});
+  g.set_outputs({call(g, "transpose", {call(g, "transpose", {v}, {{1, 0}})}, {{1, 0}})});
+  RuleIndex rules = index_of({kReluTwice, kTransposeTwice});
+  auto left = [&](const CleanUp& clean_up) {
+    return calls(clean_up.search(g, rules, cost::Roofline(), {}, Stop()).best);
+  };
+  EXPECT_EQ(left(CleanUp()), (std::map<std::string, int64_t>{{"relu", 1}}));
+  for (size_t k = 0; k < rules.rules().size(); ++k) {
+    std::vector<char> without(rules.rules().size(), 0);
+    without[k] = 1;
+    const bool relu = rules.rules()[k].rule.name == rule_of(kReluTwice).name;
+    auto expected = relu ? std::map<std::string, int64_t>{{"relu", 2}}
+                         : std::map<std::string, int64_t>{{"relu", 1}, {"transpose", 2}};
+    EXPECT_EQ(left(CleanUp(without)), expected);
+  }
+}
+
 }  // namespace
 }  // namespace regraft::rewrite

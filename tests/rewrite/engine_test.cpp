@@ -238,6 +238,24 @@ void check_state(Engine& e, const RuleIndex& rules, const cost::CostModel& model
             e.identity());
 }
 
+TEST(Engine, SharesWhatItLearntOfSizesAlsoWithAnotherModel) {
+  Rng rng(5);
+  RuleIndex rules = index_of(kRules);
+  cost::Roofline model, slow(cost::Machine{1, 1, 1});
+  for (int k = 0; k < 20; ++k) {
+    Graph g = random_graph(rng);
+    Sizes sizes(rules, g.shared_pool(), model, {});
+    for (const cost::CostModel* m : {&model, &slow, &model}) {
+      Engine sharing(g, rules, *m, {{}, nullptr, &sizes}), alone(g, rules, *m);
+      ASSERT_EQ(listed(sharing), listed(alone));
+      ASSERT_EQ(sharing.cost(), alone.cost());
+      for (size_t j = 0; j < alone.matches().size(); ++j)
+        ASSERT_EQ(sharing.match(sharing.matches()[j]).cost_change,
+                  alone.match(alone.matches()[j]).cost_change);
+    }
+  }
+}
+
 void random_walk(uint64_t seed, const RuleIndex& rules, std::map<int32_t, int>& applied) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   cost::Roofline model;

@@ -17,9 +17,9 @@ const std::string kAssociateBack =
 
 class InAGraph : public testing::Test {
  protected:
-  Interner& catalogue_of(const Graph& g) {
-    interner_ = std::make_unique<Interner>(g.shared_pool(), model_, PlanOptions{});
-    return *interner_;
+  Sizes& sizes_of(const Graph& g) {
+    sizes_ = std::make_unique<Sizes>(rules_, g.shared_pool(), model_, PlanOptions{});
+    return *sizes_;
   }
   /// Fills an e-graph without a limit that matters unless given.
   StopReason fill(Growth& growth, uint64_t candidates = 1u << 20, int32_t nodes = 1 << 20) {
@@ -30,7 +30,7 @@ class InAGraph : public testing::Test {
   }
   cost::Roofline model_;
   RuleIndex rules_;
-  std::unique_ptr<Interner> interner_;
+  std::unique_ptr<Sizes> sizes_;
 };
 
 using EGraphs = InAGraph;
@@ -41,7 +41,7 @@ TEST_F(EGraphs, UnionsOfOperandsMakeCallsEqual) {
   Value fa = call(g, "relu", {a}), fb = call(g, "relu", {b});
   Value x = call(g, "add", {fa, c}), y = call(g, "add", {c, fb});
   g.set_outputs({call(g, "matmul", {x, y})});
-  ModelEGraph e(g, catalogue_of(g));
+  ModelEGraph e(g, sizes_of(g).interner);
   EXPECT_EQ(e.size(), 8);
   EXPECT_NE(e.name(x), e.name(y));
   EXPECT_TRUE(e.unite(a, b));
@@ -59,7 +59,7 @@ TEST_F(EGraphs, EqualCallsOfAGraphAreOne) {
   Value a = input(g, {4, 4});
   Value x = call(g, "relu", {call(g, "tanh", {a})}), y = call(g, "relu", {call(g, "tanh", {a})});
   g.set_outputs({call(g, "add", {x, y})});
-  EXPECT_EQ(ModelEGraph(g, catalogue_of(g)).size(), 4);
+  EXPECT_EQ(ModelEGraph(g, sizes_of(g).interner).size(), 4);
 }
 
 TEST_F(EGraphs, WhatFollowsAConstantClassIsConstant) {
@@ -67,7 +67,7 @@ TEST_F(EGraphs, WhatFollowsAConstantClassIsConstant) {
   Value a = input(g, {4, 4}), w = weight(g, {4, 4});
   Value x = call(g, "relu", {a}), y = call(g, "tanh", {x}), z = call(g, "add", {y, a});
   g.set_outputs({z, call(g, "add", {w, a})});
-  ModelEGraph e(g, catalogue_of(g));
+  ModelEGraph e(g, sizes_of(g).interner);
   EXPECT_FALSE(e.constant(e.name(y)));
   e.unite(x, w);
   e.rebuild();
@@ -82,7 +82,7 @@ TEST_F(EGraphs, AValueMayBeMadeOfItself) {
   Value a = input(g, {4, 4}), x = call(g, "relu", {a}), y = call(g, "relu", {x});
   g.set_outputs({y});
   rules_ = index_of({kReluTwice});
-  Growth growth(g, rules_, catalogue_of(g));
+  Growth growth(g, sizes_of(g));
   EXPECT_EQ(fill(growth), StopReason::Exhausted);
   EXPECT_EQ(growth.graph().size(), 3);  // relu of a, and relu of itself
   EXPECT_EQ(growth.graph().name(x), growth.graph().name(y));
@@ -121,7 +121,7 @@ TEST_F(EGraphs, MatchesAreThoseOfTheGraphWhileNothingIsEqual) {
   size_t all = 0;
   for (int k = 0; k < 300; ++k) {
     Graph g = random_graph(rng);
-    Interner& interner = catalogue_of(g);
+    Interner& interner = sizes_of(g).interner;
     LiveGraph live(g, interner);
     ModelEGraph e(g, interner);
     Fitter fitter(rules_, interner);
@@ -164,7 +164,7 @@ TEST_F(EGraphs, HoldAllOrdersOfAProduct) {
   rules_ = index_of({kAssociate, kAssociateBack});
   for (int n = 2; n <= 7; ++n) {
     Graph g = product(n);
-    Growth growth(g, rules_, catalogue_of(g));
+    Growth growth(g, sizes_of(g));
     EXPECT_EQ(fill(growth), StopReason::Exhausted);
     int nodes = n;  // and for each part of the product a call for each place where it is cut
     for (int length = 2; length <= n; ++length) nodes += (n - length + 1) * (length - 1);
@@ -179,10 +179,10 @@ TEST_F(EGraphs, HoldAllOrdersOfAProduct) {
 TEST_F(EGraphs, KeepTheirLimits) {
   rules_ = index_of({kAssociate, kAssociateBack});
   Graph g = product(7);
-  Growth few(g, rules_, catalogue_of(g));
+  Growth few(g, sizes_of(g));
   EXPECT_EQ(fill(few, 5), StopReason::Budget);
   EXPECT_EQ(few.events().size(), 5u);
-  Growth small(g, rules_, catalogue_of(g));
+  Growth small(g, sizes_of(g));
   EXPECT_EQ(fill(small, 1000, 20), StopReason::Memory);
   EXPECT_LE(small.graph().size(), 22);  // an event makes two nodes at most
 }
@@ -194,7 +194,7 @@ TEST_F(EGraphs, ARuleThatMatchesTooOftenWaitsAndGetsThereInTheEnd) {
   std::vector<Value> products;
   for (int k = 0; k < 12; ++k) products.push_back(call(g, "matmul", {a, input(g, {4, 4})}));
   g.set_outputs(products);
-  Growth growth(g, rules_, catalogue_of(g));
+  Growth growth(g, sizes_of(g));
   // 132 ordered pairs, more than come in at once.
   EXPECT_EQ(fill(growth, 132), StopReason::Budget);
   std::set<std::vector<int32_t>> pairs;

@@ -62,6 +62,25 @@ TEST(Part, HasItsCallsAndWhatTheyReadAndWhatIsReadElsewhere) {
   EXPECT_EQ(part.graph().node_count(), 6);  // the calls, the inputs, the weight and its relu
 }
 
+TEST(Part, MayHaveUnreadConstantsInPlaceOfCallsOnConstants) {
+  Graph g;
+  Value x = input(g, {4, 4}), w = weight(g, {4, 4});
+  Value folded = call(g, "relu", {call(g, "tanh", {w})});
+  Value b = call(g, "matmul", {call(g, "matmul", {x, folded}), w});
+  g.set_outputs({call(g, "add", {b, folded})});
+  cost::Roofline model;
+  RuleIndex rules = index_of({kReluTwice});
+  Engine whole(g, rules, model);
+  std::vector<int32_t> calls{b.node, g.outputs()[0].node};
+  Part part(whole.graph(), calls), priced(whole.graph(), calls, Computed::Unread);
+  EXPECT_TRUE(validate(priced.graph()).ok());
+  EXPECT_EQ(part.graph().node_count(), 6);    // two calls, an input, w, tanh, relu
+  EXPECT_EQ(priced.graph().node_count(), 5);  // two calls, an input, w, what relu makes
+  EXPECT_EQ(priced.graph().inputs().size(), 1u);
+  EXPECT_EQ(cost::graph_cost(model, priced.graph()).total.microseconds,
+            cost::graph_cost(model, part.graph()).total.microseconds);
+}
+
 TEST(Part, ItsMovesAreThoseOfTheWhole) {
   Graph g = row(6);
   RuleIndex rules = index_of(kRules);
@@ -75,7 +94,7 @@ TEST(Part, ItsMovesAreThoseOfTheWhole) {
       if (g.node(id).kind == NodeKind::Call && rng.below(4)) calls.push_back(id);
     Part part(whole.graph(), calls);
     ASSERT_TRUE(validate(part.graph()).ok());
-    Engine inner(part.graph(), rules, sizes);
+    Engine inner(part.graph(), rules, model, {{}, nullptr, &sizes});
     ASSERT_FALSE(inner.matches().empty());
     for (int step = 0; step < 4; ++step) {
       int32_t number = inner.matches()[rng.below(inner.matches().size())];

@@ -101,7 +101,7 @@ class Trial {
 
  private:
   std::unique_ptr<rewrite::Engine> engine(const Graph& g) const {
-    return std::make_unique<rewrite::Engine>(g, rules_, model_, rewrite::PlanOptions{kOpset});
+    return std::make_unique<rewrite::Engine>(g, rules_, model_, rewrite::EngineOptions{kOpset});
   }
   bool apply(const Graph& g, const std::string& place) {
     auto engine_ = engine(g);

@@ -37,6 +37,10 @@ struct Reshape {
     if (in[0].rank() > 0) j[0] = flat;
     return alg.read(in[0], j);
   }
+  static void dense(Tensors<Reals> in, const Attrs<int64_t>&, std::span<const int64_t>,
+                    std::span<double> out) {
+    std::copy_n(in[0].data, out.size(), out.begin());
+  }
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     if (n.inputs.empty() || !n.inputs[0].type.shape) return std::nullopt;
     const Shape& x = *n.inputs[0].type.shape;
