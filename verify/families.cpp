@@ -5,12 +5,14 @@
 
 #include "base/resources.h"
 #include "ir/rule/family.h"
+#include "verify/one_direction.h"
 #include "verify/prove/prover.h"
 
 namespace regraft::verify {
 namespace {
 
-constexpr size_t kJudgedFully = 24;  // the first members at a signature,
+// The first members of a rank at a signature (where the kernel accepts them, kDerivedAndTried),
+constexpr size_t kJudgedFully = 24;
 constexpr size_t kJudgedEvery = 61;  // and then some
 
 /// What is known of a directed family at one signature.
@@ -86,9 +88,9 @@ class FamilyJudge {
     r.empty = false;
     auto instance = instance_at(m.rule, m.rule.domain[0], options_.assume);
     if (!instance) return refused(m, instance.error().message, r);
-    if (number >= kJudgedFully && number % kJudgedEvery != 0) {
+    bool proved = derivations_.accepts(m.rule, *instance);
+    if (number >= (proved ? kDerivedAndTried : kJudgedFully) && number % kJudgedEvery != 0) {
       ++counters_.instances;
-      bool proved = derivations_.accepts(m.rule, *instance);
       if (!proved && is_for_all_sizes(prover_.prove(*instance).kind)) {
         derivations_.derive(m.rule, *instance);
         proved = true;

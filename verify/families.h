@@ -20,9 +20,9 @@ struct MemberDerivations {
 /// axes as are allowed, from none on. A signature with a refuted member is refuted, and the member
 /// is named. Where a proof fails, or there are more members than `kMaxMembers` times the effort,
 /// the signature gets a bound: what is not proved is not claimed. `judge` is asked about the first
-/// members of each signature and some of the others; of the rest the kernel is asked, and then the
-/// symbolic prover alone. A reversible family keeps the signatures that are proved in both
-/// directions.
+/// members of each signature and some of the others, of those that the kernel accepts fewer; of the
+/// rest the kernel is asked, and then the symbolic prover alone. A reversible family keeps the
+/// signatures that are proved in both directions.
 Finding judge_family(const Rule& candidate, const VerifyOptions& options, const Stop* stop,
                      MemberLists& members, const JudgeMember& judge,
                      const MemberDerivations& derivations);

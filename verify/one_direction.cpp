@@ -16,14 +16,27 @@ constexpr size_t kFieldTrials = 10;
 constexpr size_t kLargerTrials = 35;  // of what was not proved
 constexpr int64_t kLargerSpread = 6;
 constexpr uint64_t kDoubtfulRounds = 4;
-constexpr size_t kDerivedAndTried = 4;        // that the kernel accepts, and numbers are tried
 constexpr int64_t kConfirmElements = 300;     // that the second prover looks at after a proof
 constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
 constexpr size_t kUnknownBeforeGivingUp = 4;
 
+/// A candidate that others may cover.
+struct Narrow {
+  const Candidate& candidate;
+  std::set<std::string> asked = {};  ///< of the sizes, once somebody wants to know
+
+  explicit Narrow(const Candidate& c) : candidate(c) {}
+  bool asks(const Formula& f) {
+    if (asked.empty())
+      for (const Formula& one : candidate.instance.requires_lhs) asked.insert(to_string(one));
+    return asked.contains(to_string(f));
+  }
+};
+
 /// True when the size n of `wide` covers what `narrow` says: same ranks, and every 1 of narrow is a
 /// 1 or an n of wide, which asks no more of the sizes than narrow does.
-bool covers(const Candidate& wide, const Candidate& narrow) {
+bool covers(const Candidate& wide, Narrow& other) {
+  const Candidate& narrow = other.candidate;
   Substitution ones;
   for (size_t v = 0; v < wide.signature.size(); ++v) {
     const std::string &w = wide.signature[v], &n = narrow.signature[v];
@@ -34,11 +47,11 @@ bool covers(const Candidate& wide, const Candidate& narrow) {
       ones[*wide.instance.sizes[v][d]] = Poly(1);
     }
   }
-  std::set<std::string> said;
-  for (const Formula& f : narrow.instance.requires_lhs) said.insert(to_string(f));
-  Conjunction asked = substitute(wide.instance.requires_lhs, ones);
-  return std::all_of(asked.begin(), asked.end(),
-                     [&](auto& f) { return said.count(to_string(f)) > 0; });
+  return std::ranges::all_of(wide.instance.requires_lhs, [&](const Formula& asked) {
+    Conjunction parts;
+    add(parts, substitute(asked, ones));
+    return std::ranges::all_of(parts, [&](const Formula& f) { return other.asks(f); });
+  });
 }
 
 class RuleVerifier {
@@ -75,9 +88,8 @@ class RuleVerifier {
       if (must_end(stop_)) return;
       if (proved_.empty() && refuted_ >= kRefutedBeforeGivingUp) return;
       if (unknown_ >= kUnknownBeforeGivingUp) return;
-      bool known =
-          std::any_of(proved_.begin(), proved_.end(), [&](auto& p) { return covers(p, c); });
-      if (!known) judge(c);
+      Narrow narrow(c);
+      if (std::ranges::none_of(proved_, [&](auto& p) { return covers(p, narrow); })) judge(c);
     }
   }
   std::vector<Candidate> instances(const std::vector<Signature>& wanted) {
@@ -98,8 +110,8 @@ class RuleVerifier {
     return may_derive() && deriver_.accepts(out_.rule, c.signature, c.instance);
   }
 
-  /// A derivation at hand or of another proof, numbers, then the proof for all sizes, then the
-  /// second prover.
+  /// A derivation at hand or of another proof, numbers, and once the second prover; else numbers,
+  /// then the proof for all sizes, then the second prover.
   void judge(const Candidate& c) {
     ++out_.counters.instances;
     const bool at_hand = derived(c);
@@ -112,7 +124,8 @@ class RuleVerifier {
     Verdict all{VerdictKind::ProvedSolver, {}};
     if (!at_hand) all = symbolic_.prove(c.instance);
     if (is_for_all_sizes(all.kind)) {
-      if (confirmed(c)) take_proof(c);
+      const bool once_is_enough = at_hand && derived_ > 1;
+      if (once_is_enough || confirmed(c)) take_proof(c);
       return;
     }
     numbers = check_numbers(c.instance, sizes, options_.seed, wanted());

@@ -9,6 +9,9 @@
 
 namespace regraft::verify {
 
+/// Of the proofs that the kernel accepts a derivation of, so many are tried by numbers too.
+constexpr size_t kDerivedAndTried = 4;
+
 /// Shapes at which the values of both sides of a rule are proved to be equal, whichever of them is
 /// the left one.
 class ValueProofs {

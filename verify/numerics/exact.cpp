@@ -86,18 +86,26 @@ Function function(Fn f) {
   return kExact[static_cast<size_t>(f)];
 }
 
-/// One element at one point, in intervals of a given precision.
+/// One element, in intervals of a given precision.
 class Precise {
  public:
-  Precise(const FloatProgram& p, const Points& points, size_t point, mpfr_prec_t bits)
-      : p_(p), points_(points), point_(point), bits_(bits), scratch_(bits) {}
-
-  std::optional<double> run(int32_t step) {
-    place_.assign(static_cast<size_t>(step) + 1, -1);
-    for (int32_t k : cone(p_, step)) {
+  /// Of the last of these steps, which are all that it needs, in order.
+  Precise(const FloatProgram& p, const Points& points, const std::vector<int32_t>& steps,
+          mpfr_prec_t bits)
+      : p_(p), points_(points), bits_(bits), steps_(steps), scratch_(bits) {
+    place_.assign(static_cast<size_t>(steps.back()) + 1, -1);
+    for (int32_t k : steps) {
       place_[static_cast<size_t>(k)] = static_cast<int32_t>(values_.size());
-      Interval& out = values_.emplace_back(bits_);
-      evaluate(p_.steps[static_cast<size_t>(k)], out);
+      values_.emplace_back(bits);
+    }
+  }
+
+  std::optional<double> at(size_t point) {
+    point_ = point;
+    for (size_t k = 0; k < steps_.size(); ++k) {
+      Interval& out = values_[k];
+      out.defined = true;
+      evaluate(p_.steps[static_cast<size_t>(steps_[k])], out);
       out.defined = out.defined && !mpfr_nan_p(out.low) && !mpfr_nan_p(out.high);
       if (!out.defined) return std::nullopt;
     }
@@ -124,8 +132,7 @@ class Precise {
       case K::Constant:
         return constant(p_.numbers[static_cast<size_t>(s.a)], out);
       case K::Read:
-        return set(out, points_.inputs[static_cast<size_t>(s.a)]
-                                      [static_cast<size_t>(s.b) * points_.count + point_]);
+        return set(out, points_.of(s.a, s.b)[point_]);
       case K::Add:
         mpfr_add(out.low, of(s.a).low, of(s.b).low, MPFR_RNDD);
         mpfr_add(out.high, of(s.a).high, of(s.b).high, MPFR_RNDU);
@@ -235,14 +242,37 @@ class Precise {
 
   const FloatProgram& p_;
   const Points& points_;
-  size_t point_;
+  size_t point_ = 0;
   mpfr_prec_t bits_;
+  std::vector<int32_t> steps_;
   Number scratch_;
-  std::deque<Interval> values_;
-  std::vector<int32_t> place_;  // by step: in values_
+  std::deque<Interval> values_;  // of steps_
+  std::vector<int32_t> place_;   // by step: in values_
 };
 
 }  // namespace
+
+/// An element by whichever side needs fewer steps.
+struct ExactValues::Multiprecision {
+  Multiprecision(const FloatProgram& p, const Points& points, const FloatProgram::Element& element)
+      : p(p), points(points), steps(cone(p, element.left)) {
+    if (auto right = cone(p, element.right); right.size() < steps.size()) steps = std::move(right);
+  }
+  std::optional<double> at(size_t point) {
+    for (size_t k = 0; k < std::size(kPrecisions); ++k) {
+      if (tried.size() == k)
+        tried.push_back(std::make_unique<Precise>(p, points, steps, kPrecisions[k]));
+      if (auto v = tried[k]->at(point)) return v;
+    }
+    return std::nullopt;
+  }
+  const FloatProgram& p;
+  const Points& points;
+  std::vector<int32_t> steps;
+  std::vector<std::unique_ptr<Precise>> tried;  ///< by precision
+};
+
+ExactValues::~ExactValues() = default;
 
 ExactValues::ExactValues(const FloatProgram& p, const Points& points)
     : p_(p), points_(points), balls_(p.steps.size() * points.count) {
@@ -313,8 +343,7 @@ void ExactValues::evaluate(size_t k) {
     case K::Constant:
       return each([c = exactly(p_.numbers[static_cast<size_t>(s.a)])](size_t) { return c; });
     case K::Read: {
-      const float* in = points_.inputs[static_cast<size_t>(s.a)].data() +
-                        static_cast<size_t>(s.b) * points_.count;
+      const float* in = points_.of(s.a, s.b);
       return each([&](size_t d) { return Ball{in[d], 0}; });
     }
     case K::Add:
@@ -345,17 +374,15 @@ void ExactValues::evaluate(size_t k) {
   }
 }
 
-std::optional<double> ExactValues::value(const FloatProgram::Element& element, size_t point) const {
+std::optional<double> ExactValues::value(const FloatProgram::Element& element, size_t point) {
   for (int32_t side : {element.left, element.right}) {
     const Ball& b = at(side, point);
     if (auto v = settled(b.value, b.error)) return v;
   }
   ++runs_;
-  int32_t easier = cone(p_, element.left).size() <= cone(p_, element.right).size() ? element.left
-                                                                                   : element.right;
-  for (mpfr_prec_t bits : kPrecisions)
-    if (auto v = Precise(p_, points_, point, bits).run(easier)) return v;
-  return std::nullopt;
+  auto& precise = precise_[{element.left, element.right}];
+  if (!precise) precise = std::make_unique<Multiprecision>(p_, points_, element);
+  return precise->at(point);
 }
 
 }  // namespace regraft::verify

@@ -67,8 +67,7 @@ class Machine {
         return each(out, [&](size_t) { return static_cast<float>(x); });
       }
       case K::Read: {
-        const float* in =
-            points_.inputs[static_cast<size_t>(s.a)].data() + static_cast<size_t>(s.b) * n_;
+        const float* in = points_.of(s.a, s.b);
         return each(out, [&](size_t d) { return in[d]; });
       }
       case K::Add:

@@ -19,10 +19,18 @@ double bits_of_error(float value, double exact, Format format);
 double largest(Format format);    ///< finite number
 double most_bits(Format format);  ///< of error
 
-/// Points: input[k][element * points + point] is an element of variable k, a number of the format.
+/// Points: inputs[k][row * count + point] is an element of variable k, a number of the format.
 struct Points {
   size_t count = 0;
   std::vector<std::vector<float>> inputs;
+  /// The row of each element, -1 of one that is left out. Empty: all have their own, in order.
+  std::vector<std::vector<int32_t>> rows = {};
+
+  /// An element at all points.
+  const float* of(int32_t input, int32_t element) const {
+    const auto k = static_cast<size_t>(input), e = static_cast<size_t>(element);
+    return inputs[k].data() + (rows.empty() ? e : static_cast<size_t>(rows[k][e])) * count;
+  }
 };
 
 /// value[step * points + point], and whether the step or one that it needs is not finite there.

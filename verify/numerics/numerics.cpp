@@ -228,7 +228,7 @@ class FormatJudge {
   }
 
   void add(size_t k, size_t e, size_t d, const Points& points, const FloatRun& r,
-           const ExactValues& exact) {
+           ExactValues& exact) {
     const Element& element = looked_[k].program.elements[e];
     auto value = [&](int32_t step) {
       return r.values[static_cast<size_t>(step) * points.count + d];

@@ -28,11 +28,13 @@ class Drawer {
     class_ = format_ == Format::F32 ? kSingle[k] : kHalf[k];
   }
 
-  /// As `element`, whose value nobody wants.
-  void leave_out() {
-    for (int k = draws(); k > 0; --k) rng_.next();
-    if (stress_ == Stress::AllExponents) number();
-    if (stress_ == Stress::Extremes && rng_.below(4) == 0) rng_.next();
+  /// As so many elements, whose values nobody wants.
+  void leave_out(size_t elements) {
+    for (; elements > 0; --elements) {
+      for (int k = draws(); k > 0; --k) rng_.next();
+      if (stress_ == Stress::AllExponents) number();
+      if (stress_ == Stress::Extremes && rng_.below(4) == 0) rng_.next();
+    }
   }
 
   float element() {
@@ -120,27 +122,44 @@ class Drawer {
   double input_ = 1, class_ = 1;    ///< of the input
 };
 
+size_t elements_of(const std::vector<int64_t>& shape) {
+  size_t n = 1;
+  for (int64_t d : shape) n *= static_cast<size_t>(d);
+  return n;
+}
+
+/// The elements of each input that are wanted.
+std::vector<std::vector<size_t>> listed(const std::vector<std::vector<int64_t>>& shapes,
+                                        const Wanted& wanted) {
+  std::vector<std::vector<size_t>> all(shapes.size());
+  for (size_t k = 0; k < shapes.size(); ++k)
+    for (size_t e = 0; e < elements_of(shapes[k]); ++e)
+      if (wanted.empty() || wanted[k][e] != 0) all[k].push_back(e);
+  return all;
+}
+
 template <class F>
 Points drawn(const std::vector<std::vector<int64_t>>& shapes, Format format, uint64_t seed,
              size_t count, const Wanted& wanted, F&& stress) {
   Points points;
   points.count = count;
-  std::vector<size_t> sizes;
-  for (const auto& shape : shapes) {
-    size_t n = 1;
-    for (int64_t d : shape) n *= static_cast<size_t>(d);
-    sizes.push_back(n);
-    points.inputs.emplace_back(n * count);
+  const auto elements = listed(shapes, wanted);
+  for (size_t k = 0; k < shapes.size(); ++k) {
+    points.inputs.emplace_back(elements[k].size() * count);
+    auto& rows = points.rows.emplace_back(elements_of(shapes[k]), -1);
+    for (size_t row = 0; row < elements[k].size(); ++row)
+      rows[elements[k][row]] = static_cast<int32_t>(row);
   }
   for (size_t d = 0; d < count; ++d) {
     Drawer draw(stress(d), format, combine(seed, d));
-    for (size_t k = 0; k < sizes.size(); ++k) {
+    for (size_t k = 0; k < shapes.size(); ++k) {
       draw.begin_input();
-      for (size_t e = 0; e < sizes[k]; ++e)
-        if (wanted.empty() || wanted[k][e] != 0)
-          points.inputs[k][e * count + d] = draw.element();
-        else
-          draw.leave_out();
+      size_t next = 0;
+      for (size_t row = 0; row < elements[k].size(); next = elements[k][row++] + 1) {
+        draw.leave_out(elements[k][row] - next);
+        points.inputs[k][row * count + d] = draw.element();
+      }
+      draw.leave_out(points.rows[k].size() - next);
     }
   }
   return points;
@@ -171,11 +190,13 @@ Points draw_limited_points(const std::vector<std::vector<int64_t>>& shapes, Form
 Points with_infinities(Points points, uint64_t seed) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   Rng rng(seed);
-  for (auto& input : points.inputs)
-    for (size_t k = 0; k < input.size(); ++k) {
-      bool every_other = k % points.count % 2 == 1;
-      if (every_other && rng.below(8) == 0) input[k] = rng.below(4) == 0 ? kInfinity : -kInfinity;
-    }
+  for (size_t k = 0; k < points.inputs.size(); ++k)
+    for (int32_t row : points.rows[k])
+      for (size_t d = 1; d < points.count; d += 2) {
+        if (rng.below(8) != 0) continue;
+        const float drawn = rng.below(4) == 0 ? kInfinity : -kInfinity;
+        if (row >= 0) points.inputs[k][static_cast<size_t>(row) * points.count + d] = drawn;
+      }
   return points;
 }
 

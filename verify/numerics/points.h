@@ -22,8 +22,8 @@ constexpr int kStresses = 9;
 /// 1e4 in float32, 1e2 in float16. All draws but AllExponents keep to it.
 double magnitude_limit(Format format);
 
-/// Which elements of each input are wanted, or all where it is empty. The others are 0, and make no
-/// difference to those that are.
+/// Which elements of each input are wanted, or all where it is empty. The others are left out, and
+/// make no difference to those that are.
 using Wanted = std::vector<std::vector<char>>;
 
 /// `count` points for inputs of these shapes, the stresses in turn from `first` on; deterministic.
