@@ -11,9 +11,10 @@
 namespace regraft::verify {
 namespace {
 
-// The first members of a rank at a signature (where the kernel accepts them, kDerivedAndTried),
+// Members of one rank at one signature that are judged by themselves: the first ones (of those that
+// the kernel accepts, the first kDerivedAndTried), and one in so many of the others.
 constexpr size_t kJudgedFully = 24;
-constexpr size_t kJudgedEvery = 61;  // and then some
+constexpr size_t kJudgedEvery = 61;
 
 /// What is known of a directed family at one signature.
 struct AtSignature {

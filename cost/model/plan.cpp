@@ -260,9 +260,10 @@ class Planner {
 
  private:
   using Layouts = std::bitset<2>;
-  Layouts& has(Value v) {
-    return has_[first_[static_cast<size_t>(v.node)] + static_cast<size_t>(v.output)];
+  size_t place(Value v) const {
+    return first_[static_cast<size_t>(v.node)] + static_cast<size_t>(v.output);
   }
+  Layouts& has(Value v) { return has_[place(v)]; }
   std::vector<int64_t> dims(Value v) const {
     const auto& t = c_.g.type(v);
     return t.shape && t.dtype == DType::F32 ? *numeric(*t.shape) : std::vector<int64_t>();
@@ -291,8 +292,7 @@ class Planner {
     return n && *n % c_.runtime.block == 0;
   }
   bool is_blocked_now(Value v) const {
-    return has_[first_[static_cast<size_t>(v.node)] + static_cast<size_t>(v.output)]
-               [static_cast<size_t>(Layout::Blocked)];
+    return has_[place(v)][static_cast<size_t>(Layout::Blocked)];
   }
   /// A first convolution of few channels reads the plain layout.
   bool takes_blocked(const std::vector<int32_t>& members, Value operand) const {

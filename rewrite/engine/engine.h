@@ -25,6 +25,7 @@ struct Sizes {
   Fitter fitter;
 };
 
+/// What an engine shares with others, and what it leaves out.
 struct EngineOptions {
   Opset opset = {};            ///< see PlanOptions
   const Stop* stop = nullptr;  ///< ends the listing of a graph's matches, which is incomplete then

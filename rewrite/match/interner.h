@@ -51,7 +51,8 @@ class Interner {
   SymbolPool& pool() const { return *pool_; }
   const std::shared_ptr<SymbolPool>& shared_pool() const { return pool_; }
   const cost::CostModel& model() const { return *model_; }
-  /// What calls cost from now on, known ones too.
+  /// What calls cost from now on, known ones too. Models are told apart by address: all that were
+  /// used outlive this.
   void use(const cost::CostModel& model);
   const PlanOptions& options() const { return options_; }
 

@@ -49,6 +49,7 @@ bool Deriver::accepts(const Rule& directed, const Signature& signature,
     ++replayed_;
     return true;
   }
+  if (key == not_fitted_) return false;
   const double start = thread_seconds();
   auto derivation = fitted(instance, others_, stop_);
   if (derivation)

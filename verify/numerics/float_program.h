@@ -39,6 +39,13 @@ struct FloatProgram {
   std::vector<Element> elements;  ///< of all outputs, in order
 };
 
+/// Of a tensor of this shape.
+inline size_t elements_of(const std::vector<int64_t>& shape) {
+  size_t n = 1;
+  for (int64_t d : shape) n *= static_cast<size_t>(d);
+  return n;
+}
+
 /// Calls visit(operand step) for each operand of a step.
 template <class F>
 void for_each_operand(const FloatProgram& p, const FloatProgram::Step& s, F&& visit) {

@@ -37,11 +37,7 @@ struct Looked {
 
 Wanted reads_of(const FloatProgram& p) {
   Wanted r;
-  for (const auto& shape : p.inputs) {
-    size_t n = 1;
-    for (int64_t d : shape) n *= static_cast<size_t>(d);
-    r.emplace_back(n, 0);
-  }
+  for (const auto& shape : p.inputs) r.emplace_back(elements_of(shape), 0);
   for (const FloatProgram::Step& s : p.steps)
     if (s.kind == FloatProgram::Read) r[static_cast<size_t>(s.a)][static_cast<size_t>(s.b)] = 1;
   return r;

@@ -122,12 +122,6 @@ class Drawer {
   double input_ = 1, class_ = 1;    ///< of the input
 };
 
-size_t elements_of(const std::vector<int64_t>& shape) {
-  size_t n = 1;
-  for (int64_t d : shape) n *= static_cast<size_t>(d);
-  return n;
-}
-
 /// The elements of each input that are wanted.
 std::vector<std::vector<size_t>> listed(const std::vector<std::vector<int64_t>>& shapes,
                                         const Wanted& wanted) {
