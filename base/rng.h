@@ -11,6 +11,8 @@ class Rng {
  public:
   explicit Rng(uint64_t seed) : state_(mix(seed)) {}
   uint64_t next() { return mix(state_++); }
+  /// As so many calls of next().
+  void skip(uint64_t n) { state_ += n; }
   /// Uniform in [0, n). REQUIRES: n > 0.
   uint64_t below(uint64_t n) {
     return static_cast<uint64_t>((static_cast<uint128_t>(next()) * n) >> 64);
