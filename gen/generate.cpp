@@ -159,7 +159,7 @@ Status Run::grammar(const Grammar& grammar) {
   t.ops = std::make_unique<ShapedOps>(grammar, options_.trials, options_.seed);
   RETURN_IF_ERROR(t.ops->load());
   t.bank = std::make_unique<Bank>(kShapeSeed, grammar.compare);
-  int size = std::max(1, options_.max_size + grammar.more);
+  int size = std::clamp(options_.max_size + grammar.more, 1, grammar.most);
   ASSIGN_OR_RETURN(Enumeration found, enumerate_grammar(*t.ops, size, *t.bank));
   if (found.ended == Ended::Stopped) return {};
   t.graph = std::move(found.graph);

@@ -106,6 +106,7 @@ Grammar norm_grammar(std::string_view name, std::vector<std::string_view> operan
   Grammar t{name,
             {{"x", {4, 3, 2, 2}}, {"a", {3}}, {"b", {3}}, {"m", {3}}, {"v", {3}}},
             std::move(instances)};
+  t.most = 3;
   t.instances.push_back({"batchnorm", "epsilon=0", std::move(operands), Scope::Once});
   return t;
 }

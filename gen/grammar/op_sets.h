@@ -3,6 +3,7 @@
 // witness shapes) and operator instances.
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -71,6 +72,8 @@ struct Grammar {
   /// Elements of a value; larger ones are not made.
   int64_t most_elements = 256;
   Compare compare = Compare::Residues;
+  /// Calls on each side at most, for tables with operators of many operands, which grow fastest.
+  int most = std::numeric_limits<int>::max();
 };
 
 /// Grammars are enumerated one after the other: what one gives, a later one need not give again.
