@@ -66,6 +66,13 @@ TEST(Generate, NamesAndRulesAreDistinct) {
   }
 }
 
+TEST(Generate, GrammarsEndWhereTheySay) {
+  auto three = run("core/norm-variance", 3), four = run("core/norm-variance", 4);
+  EXPECT_GT(three.candidates.size(), run("core/norm-variance", 2).candidates.size());
+  EXPECT_EQ(texts(three), texts(four));
+  EXPECT_EQ(three.applications, four.applications);
+}
+
 TEST(Generate, FindsByDoublesWhatResiduesDoNotKnow) {
   const Deriver logarithms(run("numbers/softmax-logarithms", 2).candidates);
   EXPECT_TRUE(follows(logarithms, "(log (softmax ?a axis=-1)) => (log-softmax ?a axis=-1)"));
