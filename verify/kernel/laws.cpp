@@ -379,7 +379,6 @@ void Goal::law(Line& line, Lines&) {
 /// parts of the guard and factors are.
 void Goal::cancel(Line& line, Lines& lines) {
   Product p = take(line);
-  Context context = inner(p);
   const size_t place_of_over = line.number(p.atoms.size());
   const Atom over = p.atoms[place_of_over];
   Sum rest;
@@ -409,7 +408,7 @@ void Goal::cancel(Line& line, Lines& lines) {
   for (Symbol s : q.bound)
     if (mentions_within(symbols_, p, s) || mentions(symbols_, sum_of(over), s))
       throw Refused{"an index stands outside of its range"};
-  context = inner(p);
+  const Context context = inner(p);
   if (!kernel::within(sign_of(symbols_, context.known, k.sum), kNotZero))
     throw Refused{"that may be 0"};
   Product term = extract(rest.products, {t})[0];

@@ -475,7 +475,6 @@ class Goal:
 
     def cancel(self, line, lines):
         p = self.take(line)
-        self.inner(p)
         quotient = p.atoms[k := line.index(len(p.atoms))]
         rest = self.denominator(quotient)
         t = line.index(len(rest))
