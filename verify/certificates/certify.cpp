@@ -104,12 +104,19 @@ class Search {
     return inner;
   }
 
-  /// Learns small numbers between which quotients lie, where the denominator is no number.
+  /// Learns small numbers between which quotients lie, where the denominator is no number, or where
+  /// the quotient is a factor.
   void bound_quotients(Ground& known) {
     const auto defined = known.defined;
+    const std::set<Monomial> all = monomials(known);
+    auto is_factor = [&](Symbol q) {
+      return std::ranges::any_of(all, [&](const Monomial& m) {
+        return m.size() > 1 && std::ranges::find(m, q) != m.end();
+      });
+    };
     for (const auto& [q, first] : defined) {
       const kernel::SymbolData data = symbols_[q];
-      if (data.kind != Kind::Quotient || data.second.is_constant()) continue;
+      if (data.kind != Kind::Quotient || (data.second.is_constant() && !is_factor(q))) continue;
       if (!known.bounded.insert(q).second) continue;
       auto positive = steps_.plainly(known, data.second - Poly(1));
       if (!positive) continue;

@@ -49,11 +49,14 @@ std::optional<Symbol> Rewriting::touched(Ground& known, const Poly& p) const {
       if (known.replaced.count(s)) return s;
       const kernel::SymbolData data = steps_.symbols()[s];
       if (data.kind < Kind::Quotient) continue;
-      if (mentions_replaced(known, data.first) || mentions_replaced(known, data.second)) {
-        if (replace_made(known, s)) return s;
-      } else if (in_simpler_words(known, s)) {
-        return s;
+      auto changed_within = [&] {
+        return mentions_replaced(known, data.first) || mentions_replaced(known, data.second);
+      };
+      if (!changed_within()) {
+        if (in_simpler_words(known, s)) return s;
+        for (const Poly& part : {data.first, data.second}) touched(known, part);
       }
+      if (changed_within() && replace_made(known, s)) return s;
     }
   return std::nullopt;
 }

@@ -83,6 +83,21 @@ TEST(Certify, QuotientsThatBecomeOne) {
   EXPECT_EQ(open({"eq b-a", "eq g*c-a", "eq g*[b/g]-b", "ge -1+[a/g]-c"}), "");
 }
 
+/// Quotients by quotients, and products with quotients by numbers.
+TEST(Certify, QuotientsWithin) {
+  EXPECT_EQ(open({"ge 1-i1", "ge i1",
+                  "any 2 ge -1+a*[i1/1+[2/2]]-a*[i1/2] ge -1-a*[i1/1+[2/2]]+a*[i1/2]"}),
+            "");
+  EXPECT_EQ(open({"ge a-1-k", "ge k", "ge i1-2", "ge -1+a-a*[i1/1+[2/2]]-k"}), "");
+  EXPECT_EQ(open({"ge a-1-k", "ge k", "ge i1-1", "ge -1+a-a*[i1/1+[2/2]]-k"}), "none is found");
+  EXPECT_EQ(open({"eq c*f-2*a", "eq f-a", "ge a-1-k", "ge k", "ge 2*c-1-i1", "ge -2*a+a*[i1/2]+k"}),
+            "");
+  EXPECT_EQ(open({"ge a-1-k", "ge k", "ge 4-i1", "ge -2*a+a*[i1/2]+k"}), "none is found");
+  EXPECT_EQ(open({"eq g*[b/g]-b", "ge i1-b", "ge k",
+                  "ge -1+a*[i1/[b/g]]-a*[-b+i1/[b/g]]-a*[i1/[2*b/2*g]]-k"}),
+            "");
+}
+
 TEST(Certify, Lookups) {
   EXPECT_EQ(open({"ge {0,i0,a}-a"}), "");
   EXPECT_EQ(open({"ge -1-{0,i0,a}"}), "");
