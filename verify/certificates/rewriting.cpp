@@ -54,7 +54,8 @@ std::optional<Symbol> Rewriting::touched(Ground& known, const Poly& p) const {
       };
       if (!changed_within()) {
         if (in_simpler_words(known, s)) return s;
-        for (const Poly& part : {data.first, data.second}) touched(known, part);
+        for (const Poly& part : {data.first, data.second})
+          touched(known, part);  // what stands within gets simpler words
       }
       if (changed_within() && replace_made(known, s)) return s;
     }
