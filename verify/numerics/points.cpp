@@ -52,10 +52,9 @@ class Drawer {
 
  private:
   double sign() { return rng_.below(2) == 0 ? 1 : -1; }
-  double magnitude(double least, double most) {
-    return least * std::exp2(rng_.unit() * std::log2(most / least));
-  }
-  double usual() { return least_ * std::exp2(rng_.unit() * usual_octaves_); }
+  double magnitude(double least, double most) { return above(least, std::log2(most / least)); }
+  double above(double least, double octaves) { return least * std::exp2(rng_.unit() * octaves); }
+  double usual() { return above(least_, usual_octaves_); }
 
   /// How often a number draws at least.
   uint64_t draws() const {
