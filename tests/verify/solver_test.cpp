@@ -97,6 +97,26 @@ TEST(ArithmeticSolver, CutsOffWhatDoesNotEnd) {
   EXPECT_TRUE(solver.refuted({x + y < Poly(2)}));
 }
 
+TEST(ArithmeticSolver, SaysWhatItDidNotDecide) {
+  using Outcome = ArithmeticSolver::Outcome;
+  SymbolPool pool;
+  Limits limits;
+  limits.run_nonlinear = 2'000;
+  limits.open_ends = 1;
+  Budget budget{limits};
+  ArithmeticSolver solver(budget);
+  Poly x = Poly::symbol(pool.named("x")), y = Poly::symbol(pool.named("y")),
+       z = Poly::symbol(pool.named("z"));
+  auto fourth_powers = [&](int64_t n) {
+    return Conjunction{x * x * x * x + y * y * y * y == Poly(n) * z * z * z * z};
+  };
+  EXPECT_EQ(solver.outcome(fourth_powers(1)), Outcome::Undecided);
+  EXPECT_EQ(solver.outcome(fourth_powers(1)), Outcome::Undecided);  // it remembers
+  EXPECT_EQ(solver.outcome(fourth_powers(7)), Outcome::NotShown);   // it does not try any more
+  EXPECT_EQ(solver.outcome({x < Poly(1)}), Outcome::Refuted);
+  EXPECT_EQ(solver.outcome({x < Poly(2)}), Outcome::NotShown);
+}
+
 /// A random polynomial of degree at most 2 in the symbols.
 Poly random_poly(Rng& rng, const std::vector<Poly>& symbols) {
   Poly p(rng.between(-4, 4));

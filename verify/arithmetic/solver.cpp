@@ -233,7 +233,8 @@ ArithmeticSolver::ArithmeticSolver(Budget& budget)
     : budget_(budget), solver_(std::make_unique<Solver>()) {}
 ArithmeticSolver::~ArithmeticSolver() = default;
 
-bool ArithmeticSolver::ask(const Conjunction& all, const Symbols& symbols, Products products) {
+ArithmeticSolver::Outcome ArithmeticSolver::ask(const Conjunction& all, const Symbols& symbols,
+                                                Products products) {
   bool exact = products == Products::Exact;
   budget_.run();
   ++(exact ? stats_.nonlinear : stats_.linear);
@@ -243,30 +244,36 @@ bool ArithmeticSolver::ask(const Conjunction& all, const Symbols& symbols, Produ
   stats_.work += solver_->spent;
   if (r == z3::unknown) ++stats_.undecided;
   if (r == z3::unknown && exact) budget_.open_end();
-  return r == z3::unsat;
+  if (r == z3::unknown) return Outcome::Undecided;
+  return r == z3::unsat ? Outcome::Refuted : Outcome::NotShown;
 }
 
-bool ArithmeticSolver::refuted(const Conjunction& facts, Products products) {
-  bool refuted = decide(facts, products);
-  if (refuted && on_refuted) on_refuted(facts);
-  return refuted;
+ArithmeticSolver::Outcome ArithmeticSolver::said(Known known) {
+  if (known == Known::Refuted) return Outcome::Refuted;
+  return known == Known::Undecided ? Outcome::Undecided : Outcome::NotShown;
 }
 
-bool ArithmeticSolver::decide(const Conjunction& given, Products products) {
+ArithmeticSolver::Outcome ArithmeticSolver::outcome(const Conjunction& facts, Products products) {
+  Outcome outcome = said(decide(facts, products));
+  if (outcome == Outcome::Refuted && on_refuted) on_refuted(facts);
+  return outcome;
+}
+
+ArithmeticSolver::Known ArithmeticSolver::decide(const Conjunction& given, Products products) {
   budget_.step();
   ++stats_.asked;
   Conjunction facts = without_quotients(given);
   if (plainly_false(facts)) {
     ++stats_.plain;
-    return true;
+    return Known::Refuted;
   }
   std::string key;
   for (const auto& f : facts) append(key, f);
   auto [memo, fresh] = solver_->memo.try_emplace(std::move(key), Known::Nothing);
-  if (memo->second == Known::Refuted || memo->second == Known::NotShown ||
-      (memo->second == Known::NotShownLinear && products == Products::Opaque)) {
+  bool answered = memo->second != Known::Nothing && memo->second != Known::NotShownLinear;
+  if (answered || (memo->second == Known::NotShownLinear && products == Products::Opaque)) {
     ++stats_.remembered;
-    return memo->second == Known::Refuted;
+    return memo->second;
   }
   bool has_products = false;
   Symbols symbols;
@@ -275,8 +282,8 @@ bool ArithmeticSolver::decide(const Conjunction& given, Products products) {
   if (plainly_false(all)) memo->second = Known::Refuted;
   if (memo->second == Known::Nothing) memo->second = without_products(all, symbols, has_products);
   if (memo->second == Known::NotShownLinear && products == Products::Exact)
-    memo->second = with_true_products(all, symbols) ? Known::Refuted : Known::NotShown;
-  return memo->second == Known::Refuted;
+    memo->second = with_true_products(all, symbols);
+  return memo->second;
 }
 
 bool ArithmeticSolver::satisfied(const Conjunction& facts) {
@@ -294,22 +301,34 @@ ArithmeticSolver::Known ArithmeticSolver::without_products(const Conjunction& al
   ++stats_.eliminations;
   Decision d = decide_linear(all);
   if (d == Decision::Open && solver_->models.satisfied(all, symbols)) return Known::NotShown;
-  if (d == Decision::Refuted || (d == Decision::Open && ask(all, symbols, Products::Opaque)))
+  if (d == Decision::Refuted ||
+      (d == Decision::Open && ask(all, symbols, Products::Opaque) == Outcome::Refuted))
     return Known::Refuted;
   return has_products ? Known::NotShownLinear : Known::NotShown;
 }
 
 /// What is cheap comes first: integers that satisfy all of it, then linear arithmetic, and the
 /// solver last, whose runs with products may take seconds.
-bool ArithmeticSolver::with_true_products(const Conjunction& all, const Symbols& symbols) {
+ArithmeticSolver::Known ArithmeticSolver::with_true_products(const Conjunction& all,
+                                                             const Symbols& symbols) {
   constexpr int kAttempts = 20;
-  if (solver_->models.satisfied(all, symbols)) return false;
+  if (solver_->models.satisfied(all, symbols)) return Known::NotShown;
   Conjunction more = with_products(all);
   Decision d = decide_linear(more);
-  if (d == Decision::Refuted) return true;
-  if (d == Decision::Open && ask(more, symbols, Products::Opaque)) return true;
-  if (solver_->models.satisfied(all, symbols, kAttempts)) return false;
-  return budget_.left().open_ends > 0 && ask(all, symbols, Products::Exact);
+  if (d == Decision::Refuted ||
+      (d == Decision::Open && ask(more, symbols, Products::Opaque) == Outcome::Refuted))
+    return Known::Refuted;
+  if (budget_.left().open_ends <= 0 || solver_->models.satisfied(all, symbols, kAttempts))
+    return Known::NotShown;
+  switch (ask(all, symbols, Products::Exact)) {
+    case Outcome::Refuted:
+      return Known::Refuted;
+    case Outcome::NotShown:
+      return Known::NotShown;
+    case Outcome::Undecided:
+      break;
+  }
+  return Known::Undecided;
 }
 
 bool ArithmeticSolver::implies(const Conjunction& facts, const Formula& f, Products products) {

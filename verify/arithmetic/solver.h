@@ -40,8 +40,13 @@ class ArithmeticSolver {
   ArithmeticSolver(const ArithmeticSolver&) = delete;
   ArithmeticSolver& operator=(const ArithmeticSolver&) = delete;
 
-  /// No integers satisfy all of `facts`.
-  bool refuted(const Conjunction& facts, Products products = Products::Exact);
+  /// Undecided: a run of the solver ended without an answer.
+  enum class Outcome : uint8_t { Refuted, NotShown, Undecided };
+  /// Refuted: no integers satisfy all of `facts`.
+  Outcome outcome(const Conjunction& facts, Products products = Products::Exact);
+  bool refuted(const Conjunction& facts, Products products = Products::Exact) {
+    return outcome(facts, products) == Outcome::Refuted;
+  }
   /// Integers that satisfy all of `facts` are known, or soon found. False says nothing.
   bool satisfied(const Conjunction& facts);
   /// Whatever satisfies `facts` satisfies `f`.
@@ -59,14 +64,15 @@ class ArithmeticSolver {
   std::function<void(const Conjunction&)> on_refuted;
 
  private:
-  bool decide(const Conjunction& facts, Products products);
   struct Solver;
   using Symbols = std::set<Var, SymbolLess>;
   /// What earlier questions showed of a conjunction.
-  enum class Known : uint8_t { Nothing, Refuted, NotShownLinear, NotShown };
+  enum class Known : uint8_t { Nothing, Refuted, NotShownLinear, NotShown, Undecided };
+  static Outcome said(Known known);
+  Known decide(const Conjunction& facts, Products products);
   Known without_products(const Conjunction& all, const Symbols& symbols, bool has_products);
-  bool with_true_products(const Conjunction& all, const Symbols& symbols);
-  bool ask(const Conjunction& all, const Symbols& symbols, Products products);
+  Known with_true_products(const Conjunction& all, const Symbols& symbols);
+  Outcome ask(const Conjunction& all, const Symbols& symbols, Products products);
   bool balanced_from(const Conjunction& facts, std::span<const Weighted> terms, int64_t sum);
   Budget& budget_;
   OracleStats stats_;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostCases = 400;
 constexpr int kMostBounded = 30;      // cases in which bounds of quotients are looked for
-constexpr int kMostBounds = 60;       // that are looked for
+constexpr int kMostBounds = 40;       // that are looked for, of quotients from below or above
 constexpr int kMostRounds = 2;        // in which bounds and products help each other
 constexpr size_t kMostProducts = 60;  // that are added at once
 constexpr size_t kMostFactors = 4;    // of which the signs are told apart
@@ -122,15 +122,18 @@ class Search {
       if (!positive) continue;
       auto rows = steps_.rows(known);
       for (FactId f : {first, first + 1}) rows.push_back({f});
-      for (int64_t sign : {1, -1})
-        for (int64_t least : {1, 0, -1, -2}) {
-          Poly p = Poly(sign) * Poly::symbol(q) - Poly(least);
-          if (++bounds_ > kMostBounds) return;
-          auto found = steps_.show_from(known, p, rows, {{*positive}});
-          if (!found) continue;
-          known.shown.push_back(*found);
-          break;
-        }
+      auto at_least = [&](int64_t sign, int64_t least) {
+        auto found = steps_.show_from(known, Poly(sign) * Poly::symbol(q) - Poly(least), rows,
+                                      {{*positive}});
+        if (found) known.shown.push_back(*found);
+        return found.has_value();
+      };
+      for (int64_t sign : {1, -1}) {
+        if (++bounds_ > kMostBounds) return;
+        if (!at_least(sign, -2)) continue;  // and so no larger number is shown
+        for (int64_t least : {1, 0, -1})
+          if (at_least(sign, least)) break;
+      }
     }
   }
 

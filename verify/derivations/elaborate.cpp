@@ -15,8 +15,8 @@ namespace {
 using kernel::Fact;
 using kernel::Partial;
 
-/// What takes the solver long seldom has a certificate.
-constexpr Limits kLimits{.open_ends = 1, .cut_off = 5'000};
+/// The solver sorts out what is not so; of what it cannot decide soon, a certificate is looked for.
+constexpr Limits kLimits{.run_nonlinear = 20'000, .open_ends = 3, .cut_off = 5'000};
 constexpr int kMostSteps = 10'000;  // and attempts to pair, for one output or partial function
 /// For one claim. Few searches that end well ask as many; those that fail may ask far more.
 constexpr int64_t kMostQuestions = 100'000;

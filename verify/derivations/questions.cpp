@@ -88,10 +88,21 @@ Sum Questions::sum(const kernel::Sum& s) {
   return r;
 }
 
+void Questions::miss(const std::vector<Fact>& facts) {
+  for (const Fact& f : facts) missed_ += kernel::text(symbols(), f) + "\n";
+}
+
 Questions::Answer& Questions::answer(const std::vector<Fact>& facts) {
   if (--left_ < 0) throw OutOfBudget{"questions about sizes"};
   Answer& a = answers_[exact_key(facts)];
-  if (!a.refuted) a.refuted = solver_.refuted(conjunction(facts));
+  if (a.refuted) return a;
+  const auto outcome = solver_.outcome(conjunction(facts));
+  if (outcome == ArithmeticSolver::Outcome::Undecided) {
+    a.sought = true;
+    a.certificate = find_certificate(symbols(), facts);
+    if (!a.certificate) miss(facts);
+  }
+  a.refuted = outcome == ArithmeticSolver::Outcome::Refuted || a.certificate;
   return a;
 }
 
@@ -114,8 +125,7 @@ std::optional<std::string> Questions::refuted(const std::vector<Fact>& facts) {
   if (!*a.refuted || a.sought) return a.certificate;
   a.sought = true;
   a.certificate = find_certificate(symbols(), facts);
-  if (!a.certificate)
-    for (const Fact& f : facts) missed_ += kernel::text(symbols(), f) + "\n";
+  if (!a.certificate) miss(facts);
   return a.certificate;
 }
 

@@ -14,8 +14,8 @@
 
 namespace regraft::verify {
 
-/// Asks the arithmetic solver first, and looks for a certificate only where it says yes. Remembers
-/// what it was asked. Throws OutOfBudget at a limit. Not thread-safe.
+/// Asks the arithmetic solver first, and looks for a certificate only where it does not say no.
+/// Remembers what it was asked. Throws OutOfBudget at a limit. Not thread-safe.
 class Questions {
  public:
   Questions(kernel::Translation& translation, SymbolPool& pool, ArithmeticSolver& solver)
@@ -57,6 +57,8 @@ class Questions {
  private:
   /// A certificate was missed: what needs one seldom ends well, so nothing more is looked for.
   bool given_up() const { return !missed_.empty(); }
+  /// Where the solver says yes, or cannot tell.
+  void miss(const std::vector<kernel::Fact>& facts);
   Formula said(const kernel::Fact& f);
   kernel::Translation& translation_;
   SymbolPool& pool_;
