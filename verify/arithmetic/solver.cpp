@@ -233,8 +233,8 @@ ArithmeticSolver::ArithmeticSolver(Budget& budget)
     : budget_(budget), solver_(std::make_unique<Solver>()) {}
 ArithmeticSolver::~ArithmeticSolver() = default;
 
-ArithmeticSolver::Outcome ArithmeticSolver::ask(const Conjunction& all, const Symbols& symbols,
-                                                Products products) {
+ArithmeticSolver::Known ArithmeticSolver::ask(const Conjunction& all, const Symbols& symbols,
+                                              Products products) {
   bool exact = products == Products::Exact;
   budget_.run();
   ++(exact ? stats_.nonlinear : stats_.linear);
@@ -244,8 +244,8 @@ ArithmeticSolver::Outcome ArithmeticSolver::ask(const Conjunction& all, const Sy
   stats_.work += solver_->spent;
   if (r == z3::unknown) ++stats_.undecided;
   if (r == z3::unknown && exact) budget_.open_end();
-  if (r == z3::unknown) return Outcome::Undecided;
-  return r == z3::unsat ? Outcome::Refuted : Outcome::NotShown;
+  if (r == z3::unknown) return Known::Undecided;
+  return r == z3::unsat ? Known::Refuted : Known::NotShown;
 }
 
 ArithmeticSolver::Outcome ArithmeticSolver::said(Known known) {
@@ -302,7 +302,7 @@ ArithmeticSolver::Known ArithmeticSolver::without_products(const Conjunction& al
   Decision d = decide_linear(all);
   if (d == Decision::Open && solver_->models.satisfied(all, symbols)) return Known::NotShown;
   if (d == Decision::Refuted ||
-      (d == Decision::Open && ask(all, symbols, Products::Opaque) == Outcome::Refuted))
+      (d == Decision::Open && ask(all, symbols, Products::Opaque) == Known::Refuted))
     return Known::Refuted;
   return has_products ? Known::NotShownLinear : Known::NotShown;
 }
@@ -316,19 +316,11 @@ ArithmeticSolver::Known ArithmeticSolver::with_true_products(const Conjunction& 
   Conjunction more = with_products(all);
   Decision d = decide_linear(more);
   if (d == Decision::Refuted ||
-      (d == Decision::Open && ask(more, symbols, Products::Opaque) == Outcome::Refuted))
+      (d == Decision::Open && ask(more, symbols, Products::Opaque) == Known::Refuted))
     return Known::Refuted;
   if (budget_.left().open_ends <= 0 || solver_->models.satisfied(all, symbols, kAttempts))
     return Known::NotShown;
-  switch (ask(all, symbols, Products::Exact)) {
-    case Outcome::Refuted:
-      return Known::Refuted;
-    case Outcome::NotShown:
-      return Known::NotShown;
-    case Outcome::Undecided:
-      break;
-  }
-  return Known::Undecided;
+  return ask(all, symbols, Products::Exact);
 }
 
 bool ArithmeticSolver::implies(const Conjunction& facts, const Formula& f, Products products) {

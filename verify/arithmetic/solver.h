@@ -40,7 +40,7 @@ class ArithmeticSolver {
   ArithmeticSolver(const ArithmeticSolver&) = delete;
   ArithmeticSolver& operator=(const ArithmeticSolver&) = delete;
 
-  /// Undecided: a run of the solver ended without an answer.
+  /// Undecided: a run with products ended without an answer.
   enum class Outcome : uint8_t { Refuted, NotShown, Undecided };
   /// Refuted: no integers satisfy all of `facts`.
   Outcome outcome(const Conjunction& facts, Products products = Products::Exact);
@@ -72,7 +72,7 @@ class ArithmeticSolver {
   Known decide(const Conjunction& facts, Products products);
   Known without_products(const Conjunction& all, const Symbols& symbols, bool has_products);
   Known with_true_products(const Conjunction& all, const Symbols& symbols);
-  Outcome ask(const Conjunction& all, const Symbols& symbols, Products products);
+  Known ask(const Conjunction& all, const Symbols& symbols, Products products);
   bool balanced_from(const Conjunction& facts, std::span<const Weighted> terms, int64_t sum);
   Budget& budget_;
   OracleStats stats_;

@@ -5,6 +5,7 @@
 #include "verify/kernel/derivation.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace regraft::verify {
 
@@ -88,8 +89,12 @@ Sum Questions::sum(const kernel::Sum& s) {
   return r;
 }
 
-void Questions::miss(const std::vector<Fact>& facts) {
-  for (const Fact& f : facts) missed_ += kernel::text(symbols(), f) + "\n";
+const std::optional<std::string>& Questions::seek(Answer& a, const std::vector<Fact>& facts) {
+  if (std::exchange(a.sought, true)) return a.certificate;
+  a.certificate = find_certificate(symbols(), facts);
+  if (!a.certificate)
+    for (const Fact& f : facts) missed_ += kernel::text(symbols(), f) + "\n";
+  return a.certificate;
 }
 
 Questions::Answer& Questions::answer(const std::vector<Fact>& facts) {
@@ -97,12 +102,8 @@ Questions::Answer& Questions::answer(const std::vector<Fact>& facts) {
   Answer& a = answers_[exact_key(facts)];
   if (a.refuted) return a;
   const auto outcome = solver_.outcome(conjunction(facts));
-  if (outcome == ArithmeticSolver::Outcome::Undecided) {
-    a.sought = true;
-    a.certificate = find_certificate(symbols(), facts);
-    if (!a.certificate) miss(facts);
-  }
-  a.refuted = outcome == ArithmeticSolver::Outcome::Refuted || a.certificate;
+  a.refuted = outcome == ArithmeticSolver::Outcome::Refuted ||
+              (outcome == ArithmeticSolver::Outcome::Undecided && seek(a, facts));
   return a;
 }
 
@@ -122,11 +123,7 @@ bool Questions::says_implied(const std::vector<Fact>& facts, const Fact& f) {
 std::optional<std::string> Questions::refuted(const std::vector<Fact>& facts) {
   if (given_up()) return std::nullopt;
   Answer& a = answer(facts);
-  if (!*a.refuted || a.sought) return a.certificate;
-  a.sought = true;
-  a.certificate = find_certificate(symbols(), facts);
-  if (!a.certificate) miss(facts);
-  return a.certificate;
+  return *a.refuted ? seek(a, facts) : std::nullopt;
 }
 
 std::optional<std::string> Questions::readily_refuted(const std::vector<Fact>& facts) {

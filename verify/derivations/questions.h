@@ -51,14 +51,12 @@ class Questions {
   kernel::Symbols& symbols() { return translation_.symbols(); }
   /// Which products read the same.
   AlikeKeys& alike() { return alike_; }
-  /// Where a certificate was not found for what the solver says.
+  /// What no certificate was found for, though the solver does not say no.
   const std::string& missed() const { return missed_; }
 
  private:
   /// A certificate was missed: what needs one seldom ends well, so nothing more is looked for.
   bool given_up() const { return !missed_.empty(); }
-  /// Where the solver says yes, or cannot tell.
-  void miss(const std::vector<kernel::Fact>& facts);
   Formula said(const kernel::Fact& f);
   kernel::Translation& translation_;
   SymbolPool& pool_;
@@ -76,6 +74,8 @@ class Questions {
     std::optional<std::optional<std::string>> readily = {};  ///< what little work found
   };
   Answer& answer(const std::vector<kernel::Fact>& facts);
+  /// A certificate, looked for once.
+  const std::optional<std::string>& seek(Answer& a, const std::vector<kernel::Fact>& facts);
   std::unordered_map<std::string, Answer> answers_;
   std::unordered_map<std::string, Formula> formulas_;
 };
