@@ -114,7 +114,8 @@ class Search {
         return m.size() > 1 && std::ranges::find(m, q) != m.end();
       });
     };
-    for (const auto& [q, first] : defined) {
+    for (const auto& [quotient, first] : defined) {
+      const Symbol q = quotient;  // clang 14 captures no structured binding
       const kernel::SymbolData data = symbols_[q];
       if (data.kind != Kind::Quotient || (data.second.is_constant() && !is_factor(q))) continue;
       if (!known.bounded.insert(q).second) continue;
