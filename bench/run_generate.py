@@ -35,6 +35,7 @@ STAGES = [
     ("pairs", "pairs"),
     ("removed: commutativity, another name of a call", "commuted"),
     ("removed: a group with other names", "renamed group"),
+    ("removed: followers of equal calls", "followers"),
     ("removed: renaming", "renaming"),
     ("removed: common subgraph", "common subgraph"),
     ("removed: follows from several rules", "several rules"),

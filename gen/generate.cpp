@@ -87,6 +87,7 @@ void Run::add(const DistilCounts& c) {
   DistilCounts& d = report_.distilled;
   d.pairs += c.pairs;
   d.renamed += c.renamed;
+  d.followers += c.followers;
   d.alias += c.alias;
   d.renaming += c.renaming;
   d.common += c.common;

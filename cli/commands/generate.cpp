@@ -31,6 +31,7 @@ Rows counters(const gen::GenerateReport& r) {
           {"pairs", d.pairs},
           {"removed: commutativity, another name of a call", d.alias},
           {"removed: a group with other names", d.renamed},
+          {"removed: followers of equal calls", d.followers},
           {"removed: renaming", d.renaming},
           {"removed: common subgraph", d.common},
           {"removed: follows from several rules", d.derivable},

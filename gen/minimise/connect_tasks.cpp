@@ -60,8 +60,11 @@ Result<std::string> Minimiser::ask_others(const std::vector<size_t>& items) {
     size_t last = std::min(items.size(), first + kTogether);
     ByteWriter groups;
     groups.number<uint64_t>(last - first);
-    for (size_t k = first; k < last; ++k)
-      write(groups, items_[items[k]], items_[items[k]].applications);
+    for (size_t k = first; k < last; ++k) {
+      const Item& item = items_[items[k]];
+      write(groups, item, item.applications);
+      groups.numbers(equal_followers(item));
+    }
     tasks.push_back({"connect", common + ByteWriter().text(groups.finish()).finish()});
   }
   ASSIGN_OR_RETURN(auto results, others_->helpers.run(tasks));
@@ -83,8 +86,11 @@ Result<std::string> Minimiser::connect_for(std::string_view groups) const {
   std::string out;
   for (size_t left = in.count(20); left > 0 && in.fits(); --left) {
     Item item = read_item(in);
-    if (!in.fits() || item.applications.empty()) break;
-    out += connected(item);
+    auto equal = in.numbers<uint32_t>();
+    bool fits = in.fits() && (equal.empty() || equal.size() == item.applications.size());
+    for (size_t k = 0; fits && k < equal.size(); ++k) fits = equal[k] <= k + 1;
+    if (!fits || item.applications.empty()) break;
+    out += connected(item, equal);
   }
   if (!in.at_end()) return error("groups to connect that are none");
   return out;
@@ -106,7 +112,7 @@ Result<std::string> Minimiser::judge_for(std::string_view groups) const {
 Status Minimiser::connect_by_others(size_t position, std::vector<Links>& links) {
   std::vector<size_t> items;
   for (size_t k = 0; k < links.size(); ++k) {
-    links[k] = Links(items_[position + k]);
+    links[k] = links_of(items_[position + k]);
     if (!items_[position + k].is_large()) items.push_back(position + k);  // those later
   }
   ASSIGN_OR_RETURN(std::string answers, ask_others(items));
@@ -157,8 +163,8 @@ Status Minimiser::judge_by_others(size_t position, std::vector<Links>& links,
   return in.at_end() ? Status() : error("a part of minimising that is none");
 }
 
-std::string Minimiser::connected(const Item& item) const {
-  Links links(item);
+std::string Minimiser::connected(const Item& item, const std::vector<uint32_t>& equal) const {
+  Links links(item, equal);
   connect(item, 0, links, nullptr);
   std::vector<uint32_t> parent;
   if (!links.connected()) parent.assign(links.parent.begin(), links.parent.end());

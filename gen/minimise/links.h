@@ -9,18 +9,20 @@ namespace regraft::gen {
 struct Minimiser::Links {
   std::vector<size_t> parent;
   size_t parts = 1;
-  size_t renaming = 0, common = 0, derivable = 0;  ///< steps that connected two parts
-  size_t rules = 0;                                ///< that were tried
-  std::unordered_map<uint64_t, size_t> nodes;      ///< of applications, when they are many
+  size_t followers = 0, renaming = 0, common = 0, derivable = 0;  ///< what connected two parts
+  size_t rules = 0;                                               ///< that were tried
+  std::unordered_map<uint64_t, size_t> nodes;  ///< of applications, when they are many
 
   Links() = default;
-  explicit Links(const Item& item)
+  /// `equal`: see Followers::equal.
+  Links(const Item& item, const std::vector<uint32_t>& equal)
       : parent(item.applications.size() + 1), parts(item.applications.size() + 1) {
     constexpr size_t kMany = 64;
     for (size_t k = 0; k < parent.size(); ++k) parent[k] = k;
     for (size_t k = 0; item.applications.size() > kMany && k < item.applications.size(); ++k)
       nodes.emplace(item.applications[k].bits, k + 1);
     if (item.known == kNoClass) join(0, 1);  // the most general is what others join
+    for (size_t k = 0; k < equal.size(); ++k) followers += join(k + 1, equal[k]);
   }
   size_t root(size_t k) const {
     while (parent[k] != k) k = parent[k];

@@ -30,7 +30,8 @@ Minimiser::Minimiser(const ValueGraph& graph, Bank& bank, uint64_t seed, int thr
       seed_(seed),
       threads_(threads),
       found_(std::move(found)),
-      rewrites_(graph) {
+      rewrites_(graph),
+      followers_(graph) {
   collect();
 }
 
@@ -46,46 +47,6 @@ std::optional<size_t> Minimiser::node_of(const Item& item, const Links& links,
   return std::nullopt;
 }
 
-/// The follower as a call of its own on a class; nullopt when the graph lacks it.
-std::optional<Application> Minimiser::followed(ClassId c, const Label& then) const {
-  ShapedOps& ops = graph_.plans();
-  const auto& instances = ops.grammar().instances;
-  const Dims* shape = &ops.info(graph_.shape(c)).dims;
-  Operands operand;
-  operand.push_back(c);
-  for (size_t k = 0; k < instances.size(); ++k)
-    if (!ops.then(k) && ops.label(k).op == then.op && instances[k].operands.size() == 1 &&
-        fits(instances[k], {&shape, 1}))
-      return graph_.application(static_cast<int>(k), 0, operand);
-  return std::nullopt;
-}
-
-/// What rules make of a call with a follower: the follower stays, the call is rewritten, also
-/// several times.
-void Minimiser::unfold(Application a, int size, FunctionRef<void(const Rewritten&)> reach) const {
-  constexpr size_t kMaxSteps = 12;
-  const Label& then = *graph_.plans().then(static_cast<size_t>(a.instance()));
-  auto plain = graph_.sibling(a, nullptr);
-  if (!plain) return;
-  auto reach_whole = [&](std::optional<Application> whole, MatchKind match) {
-    if (whole) reach({graph_.find(*whole).value_or(kNoClass), *whole, match});
-  };
-  auto outer = [&](ClassId known, Application inner, MatchKind match) {
-    if (known != kNoClass) reach_whole(followed(known, then), match);
-    if (inner.bits != 0) reach_whole(graph_.sibling(inner, then.op), match);
-  };
-  std::vector<Application> seen = {*plain};
-  if (auto c = graph_.find(seen[0])) outer(*c, seen[0], MatchKind::Renaming);
-  for (size_t k = 0; k < seen.size() && k < kMaxSteps; ++k)
-    rewrites_.at(seen[k], 0, size, [&](const Rewritten& r) {
-      outer(r.known, r.application, r.match);
-      if (r.application.bits != 0 &&
-          std::find(seen.begin(), seen.end(), r.application) == seen.end())
-        seen.push_back(r.application);
-      return false;
-    });
-}
-
 /// What rules make of an application; with Until::Known they end where it is connected.
 std::vector<Minimiser::Step> Minimiser::steps(const Item& item, Application a, size_t first_rule,
                                               const Links& links, Until until) const {
@@ -98,8 +59,6 @@ std::vector<Minimiser::Step> Minimiser::steps(const Item& item, Application a, s
     r.push_back({*to, w.match});
     done = until == Until::Known && links.root(*to) == 0;
   };
-  if (graph_.plans().then(static_cast<size_t>(a.instance()))) unfold(a, item.level, reach);
-  if (done) return r;
   rewrites_.at(a, first_rule, item.level, [&](const Rewritten& w) {
     reach(w);
     return done;
@@ -151,11 +110,19 @@ Rewrites::Places Minimiser::places(const Stop& stop) {
   for (const Item& item : items_) {
     if (item.level > kSmall || item.is_large()) continue;
     if (stop.must_end()) break;
-    Links links(item);
+    Links links(item, {});
     connect(item, 0, links, nullptr);
   }
   rewrites_.tell(nullptr);
   return r;
+}
+
+std::vector<uint32_t> Minimiser::equal_followers(const Item& item) const {
+  return followers_.equal(item.level, item.known, item.applications);
+}
+
+Minimiser::Links Minimiser::links_of(const Item& item) const {
+  return Links(item, equal_followers(item));
 }
 
 void Minimiser::connect(const Item& item, size_t first_rule, Links& links, const Stop* stop) const {
@@ -253,7 +220,7 @@ size_t Minimiser::replay(size_t position, const std::vector<JudgedGroup>& judged
     if (index >= position || index < next) continue;
     if (stop.must_end()) return index;
     next = index + 1;
-    Links links(items_[index]);
+    Links links = links_of(items_[index]);
     Ahead ahead{0, std::nullopt, verdicts};
     if (!settle(index, links, ahead, &stop)) return index;
   }
@@ -334,7 +301,7 @@ size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
       others_ ? 0 : end - position, threads_,
       [&](size_t k) {
         const Item& item = items_[position + k];
-        links[k] = Links(item);
+        links[k] = links_of(item);
         if (item.is_large() || stop.must_end()) return;  // large ones over all threads, later
         connect(item, 0, links[k], nullptr);
         links[k].rules = rewrites_.size();
@@ -347,6 +314,7 @@ size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
     if (stop.must_end()) break;
     if (!links[k].connected() && !settle(position, links[k], ahead[k], &stop)) break;
     if (stop.must_end()) break;  // perhaps in the midst of it
+    counts_.followers += links[k].followers;
     counts_.renaming += links[k].renaming;
     counts_.common += links[k].common;
     counts_.derivable += links[k].derivable;

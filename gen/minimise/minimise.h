@@ -7,6 +7,7 @@
 #include "base/process/task.h"
 #include "base/progress.h"
 #include "gen/generalise/generalise.h"
+#include "gen/minimise/followers.h"
 #include "gen/minimise/verdict.h"
 #include "gen/rewrites/rewrites.h"
 
@@ -16,6 +17,7 @@ namespace regraft::gen {
 struct DistilCounts {
   uint64_t pairs = 0;
   uint64_t renamed = 0;       ///< of a group that is another one with other names of variables
+  uint64_t followers = 0;     ///< the same follower of calls that have one value
   uint64_t alias = 0;         ///< the same term: commuted operands, another name of a call
   uint64_t renaming = 0;      ///< a rule with other names of variables
   uint64_t common = 0;        ///< an instance of a rule: parts that both sides share
@@ -101,6 +103,8 @@ class Minimiser {
   Item item_of(int level, ClassId known, std::vector<Application> applications,
                const std::vector<uint32_t>& weights) const;
   std::vector<Item> stored_items(const std::vector<uint32_t>& weights) const;
+  std::vector<uint32_t> equal_followers(const Item& item) const;
+  Links links_of(const Item& item) const;
   void connect(const Item& item, size_t first_rule, Links& links, const Stop* stop) const;
   void connect_loose(const Item& item, size_t first_rule, Links& links, const Stop* stop) const;
   void connect_known(const Item& item, size_t first_rule, Links& links) const;
@@ -108,8 +112,6 @@ class Minimiser {
   std::vector<Step> steps(const Item& item, Application a, size_t first_rule, const Links& links,
                           Until until) const;
   std::optional<size_t> node_of(const Item& item, const Links& links, const Rewritten& r) const;
-  std::optional<Application> followed(ClassId c, const Label& then) const;
-  void unfold(Application a, int size, FunctionRef<void(const Rewritten&)> reach) const;
   Pair pair(Bank& bank, const Item& item, size_t application) const;
   Verdict verdict(const Item& item, size_t application) const;
   uint64_t template_of(Application a) const;
@@ -121,7 +123,7 @@ class Minimiser {
                              std::vector<Ahead>& ahead) const;
   bool settle(size_t index, Links& links, Ahead& ahead, const Stop* stop);
   Status connect_by_others(size_t position, std::vector<Links>& links);
-  std::string connected(const Item& item) const;
+  std::string connected(const Item& item, const std::vector<uint32_t>& equal) const;
   static void write(ByteWriter& out, const Item& item,
                     const std::vector<Application>& applications);
   static Item read_item(ByteReader& in);
@@ -137,6 +139,7 @@ class Minimiser {
   int threads_;
   Sink found_;
   Rewrites rewrites_;
+  Followers followers_;
   std::vector<Item> items_;
   std::vector<JudgedGroup> judged_;
   DistilCounts counts_;

@@ -173,8 +173,8 @@ TEST(Generate, CountersAddUp) {
   EXPECT_GT(d.common, 0u);
   EXPECT_GT(d.generalised, 0u);
   EXPECT_GT(r.removed_derivable, 0u);
-  EXPECT_EQ(d.pairs, d.renamed + d.alias + d.renaming + d.common + d.derivable + d.chance +
-                         d.constants + d.other_shapes + d.generalised);
+  EXPECT_EQ(d.pairs, d.renamed + d.followers + d.alias + d.renaming + d.common + d.derivable +
+                         d.chance + d.constants + d.other_shapes + d.generalised);
   EXPECT_EQ(r.ended, Ended::Complete);
 }
 
