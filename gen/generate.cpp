@@ -102,7 +102,7 @@ void Run::add(const DistilCounts& c) {
 void Run::save(const Minimiser& minimiser, size_t position) {
   Checkpoint::GrammarState& known = checkpoint_.grammars[grammar_];
   if (position < known.position) return;  // stopped before it was where an earlier run had come
-  known = {position, minimiser.judged()};
+  known = {minimiser.size(), position, minimiser.judged()};
   if (!options_.save) return;
   saved_ = Clock::now();
   options_.save(checkpoint_);
@@ -139,6 +139,10 @@ Status Run::minimise(Minimiser& minimiser) {
     minimiser.know(collector_.rules()[k], collector_.signatures(k));
   if (checkpoint_.grammars.size() <= grammar_) checkpoint_.grammars.resize(grammar_ + 1);
   const Checkpoint::GrammarState from = checkpoint_.grammars[grammar_];
+  if (from.position > 0 && from.groups != minimiser.size())
+    return error("a checkpoint of another version of the generator: grammar " +
+                 std::to_string(grammar_ + 1) + " had " + std::to_string(from.groups) +
+                 " groups of equal values, and has " + std::to_string(minimiser.size()));
   Progress progress("minimise", "groups", minimiser.size(), options_.verbosity);
   size_t position = minimiser.replay(from.position, from.judged, stop_, progress);
   while (position < minimiser.size() && !stop_.must_end()) {

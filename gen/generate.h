@@ -19,6 +19,7 @@ namespace regraft::gen {
 /// How far a run has come: enough to go on with the same result. Enumerations are made again.
 struct Checkpoint {
   struct GrammarState {
+    size_t groups = 0;                ///< of the grammar
     size_t position = 0;              ///< groups judged so far
     std::vector<JudgedGroup> judged;  ///< those that known rules did not connect
   };

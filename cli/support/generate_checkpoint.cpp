@@ -111,7 +111,8 @@ Result<gen::Checkpoint> parse_checkpoint(std::string_view text, const GenerateRu
     for (const auto& t : j.at("themes")) {
       auto judged = judged_of(t.at("judged"));
       if (!judged) return error(name + ": " + judged.error().message);
-      checkpoint.grammars.push_back({whole_number(t.at("position")), *std::move(judged)});
+      checkpoint.grammars.push_back(
+          {whole_number(t.at("groups")), whole_number(t.at("position")), *std::move(judged)});
     }
     checkpoint.near = answers_of(j, "near");
     checkpoint.far = answers_of(j, "far");
@@ -125,7 +126,8 @@ Result<gen::Checkpoint> parse_checkpoint(std::string_view text, const GenerateRu
 std::string to_text(const gen::Checkpoint& checkpoint, const GenerateRun& run) {
   nlohmann::json j = {{"run", to_json(run)}, {"themes", nlohmann::json::array()}};
   for (const auto& t : checkpoint.grammars)
-    j["themes"].push_back({{"position", t.position}, {"judged", to_json(t.judged)}});
+    j["themes"].push_back(
+        {{"groups", t.groups}, {"position", t.position}, {"judged", to_json(t.judged)}});
   if (!checkpoint.near.empty()) j["near"] = to_json(checkpoint.near);
   if (!checkpoint.far.empty()) j["far"] = to_json(checkpoint.far);
   for (const auto& [rule, domain] : checkpoint.domains) j["domains"].push_back({rule, domain});

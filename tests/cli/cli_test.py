@@ -495,6 +495,14 @@ class Interruption(unittest.TestCase):
                            capture_output=True, timeout=300)
             self.assertEqual(pathlib.Path(whole).read_text(), pathlib.Path(resumed).read_text())
 
+            before["themes"][0]["groups"] += 1  # as if the generator had changed
+            before["themes"][0]["position"] = 1
+            pathlib.Path(checkpoint).write_text(json.dumps(before))
+            other = subprocess.run(command(os.path.join(folder, "c.rules")) + ["--checkpoint", checkpoint],
+                                   capture_output=True, text=True, timeout=300)
+            self.assertEqual(other.returncode, 3)
+            self.assertIn("another version of the generator", other.stderr)
+
 
 if __name__ == "__main__":
     command_line.main()

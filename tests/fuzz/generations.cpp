@@ -18,8 +18,9 @@ void read(std::string_view text) {
   CLAIM(cli::to_text(*again, kRun) == written, written);
 }
 
-const std::vector<std::string> kWords = {"run",  "themes",   "ops",    "max_size", "seed",
-                                         "core", "position", "judged", "rules",    "chance"};
+const std::vector<std::string> kWords = {"run",    "themes", "ops",    "max_size",
+                                         "seed",   "core",   "groups", "position",
+                                         "judged", "rules",  "chance"};
 
 }  // namespace
 
@@ -31,7 +32,7 @@ std::vector<fuzz::Seed> fuzz::seeds() {
   CHECK(rule);
   found.found = {{*rule, {"nn"}, false}};
   found.ground = found.found[0];
-  c.grammars = {{10, {{1, {found, {}}}, {2, {}}, {7, {{}}}}}, {0, {}}};
+  c.grammars = {{20, 10, {{1, {found, {}}}, {2, {}}, {7, {{}}}}}, {}};
   std::string deep(30000, '[');
   return {{"checkpoint", cli::to_text(c, kRun)},
           {"other", cli::to_text(c, {"extended", 2, 1})},
