@@ -10,6 +10,7 @@ namespace regraft::gen {
 namespace {
 
 constexpr size_t kMaxProducts = 200'000;
+constexpr size_t kSideBySide = 4;  // trials whose products are summed in turn
 constexpr Residue undefined{0, 0, std::numeric_limits<double>::quiet_NaN()};
 
 Residue value_of(const Tape::Number& n) {
@@ -151,136 +152,175 @@ void Kernel::to_stages() {
   }
 }
 
-void Kernel::lay_out(std::span<const View> operands, size_t trial, Channels channels,
+/// The elements of `count` trials from `first` on, those of kSideBySide trials beside each other.
+void Kernel::lay_out(std::span<const View> operands, size_t first, size_t count, Channels channels,
                      Scratch& s) const {
   size_t total = 1;
   for (size_t size : sizes_) total += size;
-  s.v.resize(total);
-  s.r.resize(total);
-  s.w.resize(channels == Channels::Exponents ? total : 0);
-  s.v[0] = 1;
-  s.r[0] = 1;
-  if (!s.w.empty()) s.w[0] = 1;
-  for (size_t o = 0; o < operands.size(); ++o) {
-    auto from = static_cast<ptrdiff_t>(trial * sizes_[o]);
-    auto n = static_cast<ptrdiff_t>(sizes_[o]), to = static_cast<ptrdiff_t>(base_[o]);
-    std::copy_n(operands[o].v.begin() + from, n, s.v.begin() + to);
-    std::copy_n(operands[o].r.begin() + from, n, s.r.begin() + to);
-    if (!s.w.empty()) std::copy_n(operands[o].w.begin() + from, n, s.w.begin() + to);
-  }
+  auto lay = [&](auto& to, auto of) {
+    to.resize(total * kSideBySide);
+    if (count < kSideBySide) std::ranges::fill(to, 0);
+    std::fill_n(to.begin(), kSideBySide, 1);
+    for (size_t o = 0; o < operands.size(); ++o) {
+      auto* place = to.data() + base_[o] * kSideBySide;
+      const auto* from = of(operands[o]).data() + first * sizes_[o];
+      for (size_t t = 0; t < count; ++t, from += sizes_[o])
+        for (size_t e = 0; e < sizes_[o]; ++e) place[e * kSideBySide + t] = from[e];
+    }
+  };
+  lay(s.v, [](const View& x) { return x.v; });
+  lay(s.r, [](const View& x) { return x.r; });
+  s.w.clear();
+  if (channels == Channels::Exponents) lay(s.w, [](const View& x) { return x.w; });
 }
 
-void Kernel::evaluate_products(Scratch& s, size_t trial, Values& out) const {
+/// The sum of products of the elements x, as they are laid side by side, one for each trial.
+template <bool kScaled>
+auto Kernel::sum_residues(size_t output, const std::vector<uint64_t>& x, uint64_t Residue::*channel,
+                          uint64_t (*reduce)(uint128_t)) const {
+  std::array<uint128_t, kSideBySide> sums{};
+  const Product *p = products_.data() + begin_[output],
+                *last = products_.data() + begin_[output + 1];
+  while (p < last) {
+    for (const Product* end = p + std::min<ptrdiff_t>(last - p, kLazy); p < end; ++p) {
+      const uint64_t *a = &x[p->i * kSideBySide], *b = &x[p->j * kSideBySide];
+      if (kScaled && p->coefficient >= 0) {
+        uint64_t c = coefficients_[static_cast<size_t>(p->coefficient)].*channel;
+        for (size_t t = 0; t < kSideBySide; ++t)
+          sums[t] += static_cast<uint128_t>(reduce(static_cast<uint128_t>(a[t]) * c)) * b[t];
+      } else {
+        for (size_t t = 0; t < kSideBySide; ++t) sums[t] += static_cast<uint128_t>(a[t]) * b[t];
+      }
+    }
+    for (uint128_t& sum : sums) sum = reduce(sum);
+  }
+  return sums;
+}
+
+template <bool kScaled>
+auto Kernel::sum_doubles(size_t output, const std::vector<double>& x) const {
+  std::array<double, kSideBySide> sums{};
+  for (size_t e = begin_[output]; e < begin_[output + 1]; ++e) {
+    const Product& p = products_[e];
+    const double *a = &x[p.i * kSideBySide], *b = &x[p.j * kSideBySide];
+    double c =
+        kScaled && p.coefficient >= 0 ? coefficients_[static_cast<size_t>(p.coefficient)].r : 1;
+    for (size_t t = 0; t < kSideBySide; ++t) sums[t] += kScaled ? a[t] * b[t] * c : a[t] * b[t];
+  }
+  return sums;
+}
+
+template <bool kScaled>
+void Kernel::evaluate_products(const Scratch& s, size_t first, size_t count, Values& out) const {
   size_t n = outputs_.size();
   for (size_t k = 0; k < n; ++k) {
-    uint128_t v = 0, w = 0;
-    double r = 0;
-    size_t pending = 0;
-    for (uint32_t e = begin_[k]; e < begin_[k + 1]; ++e) {
-      const Product& p = products_[e];
-      uint64_t x = s.v[p.i], y = s.v[p.j];
-      double z = s.r[p.i] * s.r[p.j];
-      if (p.coefficient >= 0) {
-        const Residue& c = coefficients_[static_cast<size_t>(p.coefficient)];
-        x = times_p(x, c.v);
-        z *= c.r;
-      }
-      v += static_cast<uint128_t>(x) * y;
-      r += z;
-      if (!s.w.empty()) {
-        uint64_t a = s.w[p.i];
-        if (p.coefficient >= 0)
-          a = mod_q(static_cast<uint128_t>(a) *
-                    coefficients_[static_cast<size_t>(p.coefficient)].w);
-        w += static_cast<uint128_t>(a) * s.w[p.j];
-      }
-      if (++pending == kLazy) v = mod_p(v), w = mod_q(w), pending = 0;
-    }
-    out.v[trial * n + k] = mod_p(v);
-    out.r[trial * n + k] = r;
-    if (!out.w.empty()) out.w[trial * n + k] = mod_q(w);
+    auto put = [&](auto& to, const auto& sums) {
+      for (size_t t = 0; t < count; ++t)
+        to[(first + t) * n + k] = static_cast<std::decay_t<decltype(to[0])>>(sums[t]);
+    };
+    put(out.v, sum_residues<kScaled>(k, s.v, &Residue::v, mod_p));
+    put(out.r, sum_doubles<kScaled>(k, s.r));
+    if (!out.w.empty()) put(out.w, sum_residues<kScaled>(k, s.w, &Residue::w, mod_q));
   }
 }
 
-Residue Kernel::step_value(const Tape::Step& step, const Scratch& s, Field& algebra) const {
-  auto at = [&](int32_t k) { return s.steps[static_cast<size_t>(k)]; };
+/// The value of a step in the trials side by side.
+void Kernel::run_step(size_t number, size_t count, Scratch& s, Field& algebra) const {
+  const Tape::Step& step = tape_.steps[number];
+  auto at = [&](int32_t k, size_t t) { return s.steps[static_cast<size_t>(k) * kSideBySide + t]; };
+  auto each = [&](auto value) {
+    for (size_t t = 0; t < count; ++t) s.steps[number * kSideBySide + t] = value(t);
+  };
   switch (step.kind) {
     case Tape::Constant:
-      return constants_[static_cast<size_t>(step.a)];
+      return each([&](size_t) { return constants_[static_cast<size_t>(step.a)]; });
     case Tape::Read: {
-      size_t k = base_[static_cast<size_t>(step.a)] + static_cast<size_t>(step.b);
-      return {s.v[k], s.w.empty() ? 0 : s.w[k], s.r[k]};
+      size_t from = base_[static_cast<size_t>(step.a)] + static_cast<size_t>(step.b);
+      from *= kSideBySide;
+      return each([&](size_t t) -> Residue {
+        return {s.v[from + t], s.w.empty() ? 0 : s.w[from + t], s.r[from + t]};
+      });
     }
     case Tape::Add:
-      return at(step.a) + at(step.b);
+      return each([&](size_t t) { return at(step.a, t) + at(step.b, t); });
     case Tape::Mul:
-      return at(step.a) * at(step.b);
-    case Tape::Apply: {
-      Residue x = at(step.a);
-      if (s.w.empty()) x.w = 1;  // not computed: never the reason why a value is undefined
-      return algebra.apply(step.fn, x);
-    }
+      return each([&](size_t t) { return at(step.a, t) * at(step.b, t); });
+    case Tape::Apply:
+      return each([&](size_t t) {
+        Residue x = at(step.a, t);
+        if (s.w.empty()) x.w = 1;  // not computed: never the reason why a value is undefined
+        return algebra.apply(step.fn, x);
+      });
     case Tape::Clip: {
       const auto& bounds = tape_.bounds[static_cast<size_t>(step.b)];
-      return algebra.clip(at(step.a), bounds[0], bounds[1]);
+      return each([&](size_t t) { return algebra.clip(at(step.a, t), bounds[0], bounds[1]); });
     }
-    case Tape::Max: {
-      Residue best = at(tape_.arguments[static_cast<size_t>(step.a)]);
-      for (int32_t k = step.a + 1; k < step.b; ++k) {
-        Residue x = at(tape_.arguments[static_cast<size_t>(k)]);
-        if (!decided(x.r, best.r) && !(x == best)) return undefined;
-        if (x.r > best.r) best = x;
-      }
-      return best;
-    }
-    case Tape::Choose: {
-      auto argument = [&](int32_t k) {
-        return at(tape_.arguments[static_cast<size_t>(step.a + k)]);
-      };
-      return algebra.choose(
-          argument(0), [&] { return argument(1); }, [&] { return argument(2); });
-    }
+    case Tape::Max:
+      return each([&](size_t t) {
+        Residue best = at(tape_.arguments[static_cast<size_t>(step.a)], t);
+        for (int32_t k = step.a + 1; k < step.b; ++k) {
+          Residue x = at(tape_.arguments[static_cast<size_t>(k)], t);
+          if (!decided(x.r, best.r) && !(x == best)) return undefined;
+          if (x.r > best.r) best = x;
+        }
+        return best;
+      });
+    case Tape::Choose:
+      return each([&](size_t t) {
+        auto argument = [&](int32_t k) {
+          return at(tape_.arguments[static_cast<size_t>(step.a + k)], t);
+        };
+        return algebra.choose(
+            argument(0), [&] { return argument(1); }, [&] { return argument(2); });
+      });
   }
-  return {};
 }
 
-bool Kernel::evaluate_tape(Scratch& s, size_t trial, Field& algebra, Values& out) const {
-  s.steps.resize(tape_.steps.size());
+bool Kernel::evaluate_tape(Scratch& s, size_t first, size_t count, Field& algebra,
+                           Values& out) const {
+  s.steps.resize(tape_.steps.size() * kSideBySide);
   algebra.ok = true;
   for (const Stage& stage : stages_) {
-    for (int32_t step : stage.steps) {
-      auto k = static_cast<size_t>(step);
-      s.steps[k] = step_value(tape_.steps[k], s, algebra);
-    }
+    for (int32_t step : stage.steps) run_step(static_cast<size_t>(step), count, s, algebra);
     s.divisors.clear();
     for (int32_t step : stage.quotients) {
-      const Tape::Step& quotient = tape_.steps[static_cast<size_t>(step)];
-      s.divisors.push_back(s.steps[static_cast<size_t>(quotient.a)]);
-      if (s.w.empty()) s.divisors.back().w = 1;  // not computed
+      auto divisor = static_cast<size_t>(tape_.steps[static_cast<size_t>(step)].a);
+      for (size_t t = 0; t < count; ++t) {
+        s.divisors.push_back(s.steps[divisor * kSideBySide + t]);
+        if (s.w.empty()) s.divisors.back().w = 1;  // not computed
+      }
     }
     if (!stage.quotients.empty()) invert(s.divisors);
     for (size_t k = 0; k < stage.quotients.size(); ++k)
-      s.steps[static_cast<size_t>(stage.quotients[k])] = s.divisors[k];
+      for (size_t t = 0; t < count; ++t)
+        s.steps[static_cast<size_t>(stage.quotients[k]) * kSideBySide + t] =
+            s.divisors[k * count + t];
   }
   size_t n = outputs_.size();
-  for (size_t k = 0; k < n; ++k) {
-    const Residue& x = s.steps[static_cast<size_t>(outputs_[k])];
-    out.v[trial * n + k] = x.v;
-    out.r[trial * n + k] = x.r;
-    if (!out.w.empty()) out.w[trial * n + k] = x.w;
-    if (!std::isfinite(x.r)) return false;
-  }
+  for (size_t k = 0; k < n; ++k)
+    for (size_t t = 0; t < count; ++t) {
+      const Residue& x = s.steps[static_cast<size_t>(outputs_[k]) * kSideBySide + t];
+      const size_t to = (first + t) * n + k;
+      out.v[to] = x.v;
+      out.r[to] = x.r;
+      if (!out.w.empty()) out.w[to] = x.w;
+      if (!std::isfinite(x.r)) return false;
+    }
   return algebra.ok;
 }
 
 bool Kernel::evaluate(std::span<const View> operands, int trials, Channels channels, Field& algebra,
                       Scratch& s, Values& out) const {
   out.resize(static_cast<size_t>(trials) * outputs_.size(), channels);
-  for (size_t t = 0; t < static_cast<size_t>(trials); ++t) {
-    lay_out(operands, t, channels, s);
-    if (bilinear_)
-      evaluate_products(s, t, out);
-    else if (!evaluate_tape(s, t, algebra, out))
+  auto all = static_cast<size_t>(trials);
+  for (size_t first = 0; first < all; first += kSideBySide) {
+    size_t count = std::min(all - first, kSideBySide);
+    lay_out(operands, first, count, channels, s);
+    if (bilinear_ && coefficients_.empty())
+      evaluate_products<false>(s, first, count, out);
+    else if (bilinear_)
+      evaluate_products<true>(s, first, count, out);
+    else if (!evaluate_tape(s, first, count, algebra, out))
       return false;
   }
   if (compare_ == Compare::Doubles) round(out);

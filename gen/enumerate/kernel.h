@@ -80,11 +80,18 @@ class Kernel {
   bool to_products();
   void to_stages();
   void collect(int32_t step, Tape::Number scale, std::vector<Product>& out, bool& fits);
-  void evaluate_products(Scratch& s, size_t trial, Values& out) const;
+  template <bool kScaled>
+  auto sum_residues(size_t output, const std::vector<uint64_t>& x, uint64_t Residue::*channel,
+                    uint64_t (*reduce)(uint128_t)) const;
+  template <bool kScaled>
+  auto sum_doubles(size_t output, const std::vector<double>& x) const;
+  template <bool kScaled>
+  void evaluate_products(const Scratch& s, size_t first, size_t count, Values& out) const;
   static void round(Values& values);
-  bool evaluate_tape(Scratch& s, size_t trial, Field& algebra, Values& out) const;
-  void lay_out(std::span<const View> operands, size_t trial, Channels channels, Scratch& s) const;
-  Residue step_value(const Tape::Step& step, const Scratch& s, Field& algebra) const;
+  bool evaluate_tape(Scratch& s, size_t first, size_t count, Field& algebra, Values& out) const;
+  void lay_out(std::span<const View> operands, size_t first, size_t count, Channels channels,
+               Scratch& s) const;
+  void run_step(size_t number, size_t count, Scratch& s, Field& algebra) const;
 
   Tape tape_;
   std::vector<Stage> stages_;         ///< of the tape
