@@ -14,6 +14,7 @@
 #include "mutation.h"
 #include "substitutions/rule_db.h"
 #include "tests/verify/kernel/changes.h"
+#include "verify/derivations/questions.h"
 #include "verify/kernel/derivation.h"
 #include "verify/refute/refute.h"
 #include "verify/refute/sampling.h"
@@ -200,6 +201,25 @@ TEST(Derivations, NoMutantShowsAFalseRule) {
   }
   std::printf("%zu false rules, %zu changed derivations, none accepted\n", known_false, tried);
   EXPECT_GE(known_false, 20u);
+}
+
+// Where a size is replaced by 0, what is divided by it has no value.
+TEST(Questions, AQuotientByNothingIsAnyInteger) {
+  kernel::Symbols symbols;
+  kernel::Translation translation(symbols);
+  SymbolPool pool;
+  Budget budget{Limits{}};
+  ArithmeticSolver solver(budget);
+  Questions questions(translation, pool, solver);
+  const kernel::Symbol a = symbols.make(kernel::Kind::Size, "a", 1);
+  for (int64_t by : {0, -2}) {
+    const auto q =
+        kernel::Poly::symbol(symbols.quotient(kernel::Poly::symbol(a), kernel::Poly(by)));
+    const kernel::Fact positive = kernel::non_negative(q - kernel::Poly(1));
+    EXPECT_FALSE(questions.says_refuted({positive}));
+    EXPECT_FALSE(questions.says_refuted({negated(positive)}));
+    EXPECT_TRUE(questions.refuted({positive, negated(positive)}));
+  }
 }
 
 }  // namespace

@@ -29,7 +29,9 @@ Poly Questions::poly(const kernel::Poly& p) {
     for (kernel::Symbol s : m) {
       const kernel::SymbolData data = symbols()[s];
       if (data.kind == kernel::Kind::Quotient) {
-        x = x * pool_.floordiv(poly(data.first), poly(data.second));
+        const Poly by = poly(data.second);
+        const bool undefined = by.is_constant() && by.constant() < 1;  // it may be any integer
+        x = x * (undefined ? Poly::symbol(symbol(s)) : pool_.floordiv(poly(data.first), by));
       } else if (data.kind == kernel::Kind::Lookup) {
         std::vector<Poly> entries;
         for (const kernel::Poly& e : symbols().entries(data.table)) entries.push_back(poly(e));

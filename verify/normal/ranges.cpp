@@ -20,6 +20,7 @@ std::vector<Var> bound_symbols(const Conjunction& c) {
 
 /// p / d when d divides p.
 std::optional<Poly> exactly(const Poly& p, const Poly& d, SymbolPool& pool) {
+  if (d.is_constant() && d.constant() < 1) return std::nullopt;
   Poly q = pool.floordiv(p, d);
   if (same(q * d, p)) return q;
   return std::nullopt;
