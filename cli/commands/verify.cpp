@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/host.h"
@@ -228,6 +229,15 @@ Status distinct_files(const VerifyFlags& flags) {
   return require_distinct({}, outputs);
 }
 
+/// They are written to where those of the rules are looked for.
+bool is_beside(const std::string& derivations, const std::string& rules) {
+  auto place = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(path, ignored);
+  };
+  return !derivations.empty() && place(derivations) == place(derivations_beside(rules));
+}
+
 }  // namespace
 
 int run_verify(const VerifyFlags& flags) {
@@ -257,7 +267,9 @@ int run_verify(const VerifyFlags& flags) {
   Missing missing = flags.derivations.empty() ? Missing::AsSaid : Missing::Again;
   auto book = flags.replay && flags.kernel && alone ? book_beside(flags.in, missing) : nullptr;
   options.derivations = book.get();
-  auto cache = VerdictCache::open(flags.cache, options);
+  verify::VerifyOptions as_begun = options;  // what the same command wrote beside is no news
+  if (is_beside(flags.derivations, flags.in)) as_begun.derivations = nullptr;
+  auto cache = VerdictCache::open(flags.cache, as_begun);
   if (!cache) return bad_input(cache.error());
   Stop stop(flags.common.seconds, memory_limit(flags.common));
   auto fleet = FleetRun::begin(flags.fleet, flags.common);

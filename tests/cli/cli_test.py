@@ -336,6 +336,19 @@ swap  (add ?a ?b) => (add ?b ?a)  for a:nn b:nn
         other = self.write("other.rules", pathlib.Path(rules).read_bytes())
         self.assert_refused(regraft("verify", rules, "--cache", other, "-q"), r"other\.rules:1")
 
+    def test_derivations_that_a_run_wrote_begin_no_cache_anew(self):
+        rules, cache = self.write("r.rules", self.RULES), os.path.join(self.folder, "cache")
+        beside = os.path.join(self.folder, "r.derivations.gz")
+        first, _ = self.verdicts(rules, "--cache", cache, "--derivations", beside, code=FAILED)
+        lines, written = pathlib.Path(cache).read_text(), pathlib.Path(beside).read_bytes()
+        second, _ = self.verdicts(rules, "--cache", cache, "--derivations", beside, code=FAILED)
+        self.assertEqual(first["rules"], second["rules"])
+        self.assertEqual(pathlib.Path(cache).read_text(), lines)
+        self.assertEqual(pathlib.Path(beside).read_bytes(), written)
+        # for another command they are news
+        self.verdicts(rules, "--cache", cache, code=FAILED)
+        self.assertNotEqual(pathlib.Path(cache).read_text().splitlines()[0], lines.splitlines()[0])
+
     def test_interrupted_runs_go_on(self):
         rules = str(command_line.venv.ROOT / "substitutions/extended.rules")
         cache, out = os.path.join(self.folder, "cache"), os.path.join(self.folder, "out.rules")
