@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/files/output_file.h"
 #include "base/host.h"
 #include "base/resources.h"
 #include "base/terminal.h"
@@ -231,11 +231,8 @@ Status distinct_files(const VerifyFlags& flags) {
 
 /// They are written to where those of the rules are looked for.
 bool is_beside(const std::string& derivations, const std::string& rules) {
-  auto place = [](const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::weakly_canonical(path, ignored);
-  };
-  return !derivations.empty() && place(derivations) == place(derivations_beside(rules));
+  auto own = derivations.empty() ? std::nullopt : identity_of(derivations);
+  return own && own == identity_of(derivations_beside(rules));
 }
 
 }  // namespace

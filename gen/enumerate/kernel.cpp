@@ -10,7 +10,7 @@ namespace regraft::gen {
 namespace {
 
 constexpr size_t kMaxProducts = 200'000;
-constexpr size_t kSideBySide = 4;  // trials whose products are summed in turn
+constexpr size_t kSideBySide = 4;  // trials that are evaluated together
 constexpr Residue undefined{0, 0, std::numeric_limits<double>::quiet_NaN()};
 
 Residue value_of(const Tape::Number& n) {
@@ -170,8 +170,10 @@ void Kernel::lay_out(std::span<const View> operands, size_t first, size_t count,
   };
   lay(s.v, [](const View& x) { return x.v; });
   lay(s.r, [](const View& x) { return x.r; });
-  s.w.clear();
-  if (channels == Channels::Exponents) lay(s.w, [](const View& x) { return x.w; });
+  if (channels == Channels::Exponents)
+    lay(s.w, [](const View& x) { return x.w; });
+  else
+    s.w.clear();
 }
 
 /// The sum of products of the elements x, as they are laid side by side, one for each trial.
