@@ -117,6 +117,26 @@ TEST(ArithmeticSolver, SaysWhatItDidNotDecide) {
   EXPECT_EQ(solver.outcome({x < Poly(2)}), Outcome::NotShown);
 }
 
+TEST(ArithmeticSolver, IsBriefWhereTheAnswerOnlyGuides) {
+  SymbolPool pool;
+  Limits limits;
+  limits.run_brief = 1'000;
+  limits.run_nonlinear = 10'000;
+  Budget budget{limits};
+  ArithmeticSolver solver(budget);
+  Poly x = Poly::symbol(pool.named("x")), y = Poly::symbol(pool.named("y")),
+       z = Poly::symbol(pool.named("z"));
+  const Formula never = x * x * x * x + y * y * y * y == z * z * z * z;
+  EXPECT_FALSE(solver.decides({}, never));
+  const uint64_t brief = solver.stats().work;
+  EXPECT_LT(brief, 5'000u);
+  EXPECT_FALSE(solver.refuted({never}));  // asked again, for as long as a run may take
+  EXPECT_GT(solver.stats().work, brief + 5'000);
+  EXPECT_EQ(solver.stats().undecided, 2u);
+  EXPECT_FALSE(solver.decides({}, never));  // that is remembered
+  EXPECT_EQ(solver.stats().undecided, 2u);
+}
+
 /// A random polynomial of degree at most 2 in the symbols.
 Poly random_poly(Rng& rng, const std::vector<Poly>& symbols) {
   Poly p(rng.between(-4, 4));

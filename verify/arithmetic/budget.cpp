@@ -13,6 +13,7 @@ Limits limits_for(uint64_t effort) {
   l.solver_work *= scale;
   l.run_linear *= scale;
   l.run_nonlinear *= scale;
+  l.run_brief *= scale;
   l.open_ends *= scale;
   return l;
 }

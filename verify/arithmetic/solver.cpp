@@ -2,6 +2,7 @@
 
 #include <z3++.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -235,22 +236,40 @@ ArithmeticSolver::~ArithmeticSolver() = default;
 
 ArithmeticSolver::Known ArithmeticSolver::ask(const Conjunction& all, const Symbols& symbols,
                                               Products products) {
-  bool exact = products == Products::Exact;
+  const bool exact = products != Products::Opaque;
   budget_.run();
   ++(exact ? stats_.nonlinear : stats_.linear);
-  auto limit = exact ? budget_.left().run_nonlinear : budget_.left().run_linear;
-  z3::check_result r = solver_->run(all, symbols, exact, limit, budget_.left().cut_off);
+  const Limits& limits = budget_.left();
+  const auto limit = products == Products::Opaque  ? limits.run_linear
+                     : products == Products::Brief ? limits.run_brief
+                                                   : limits.run_nonlinear;
+  z3::check_result r = solver_->run(all, symbols, exact, limit, limits.cut_off);
   budget_.work(static_cast<int64_t>(solver_->spent));
   stats_.work += solver_->spent;
   if (r == z3::unknown) ++stats_.undecided;
   if (r == z3::unknown && exact) budget_.open_end();
-  if (r == z3::unknown) return Known::Undecided;
+  if (r == z3::unknown)
+    return products == Products::Brief ? Known::UndecidedBrief : Known::Undecided;
   return r == z3::unsat ? Known::Refuted : Known::NotShown;
 }
 
 ArithmeticSolver::Outcome ArithmeticSolver::said(Known known) {
   if (known == Known::Refuted) return Outcome::Refuted;
-  return known == Known::Undecided ? Outcome::Undecided : Outcome::NotShown;
+  const bool undecided = known == Known::Undecided || known == Known::UndecidedBrief;
+  return undecided ? Outcome::Undecided : Outcome::NotShown;
+}
+
+bool ArithmeticSolver::answers(Known known, Products products) {
+  switch (known) {
+    case Known::Nothing:
+      return false;
+    case Known::NotShownLinear:
+      return products == Products::Opaque;
+    case Known::UndecidedBrief:
+      return products != Products::Exact;
+    default:
+      return true;
+  }
 }
 
 ArithmeticSolver::Outcome ArithmeticSolver::outcome(const Conjunction& facts, Products products) {
@@ -270,8 +289,7 @@ ArithmeticSolver::Known ArithmeticSolver::decide(const Conjunction& given, Produ
   std::string key;
   for (const auto& f : facts) append(key, f);
   auto [memo, fresh] = solver_->memo.try_emplace(std::move(key), Known::Nothing);
-  bool answered = memo->second != Known::Nothing && memo->second != Known::NotShownLinear;
-  if (answered || (memo->second == Known::NotShownLinear && products == Products::Opaque)) {
+  if (answers(memo->second, products)) {
     ++stats_.remembered;
     return memo->second;
   }
@@ -281,8 +299,7 @@ ArithmeticSolver::Known ArithmeticSolver::decide(const Conjunction& given, Produ
       with_facts(without_quotients(without_equalities(std::move(facts))), has_products, symbols);
   if (plainly_false(all)) memo->second = Known::Refuted;
   if (memo->second == Known::Nothing) memo->second = without_products(all, symbols, has_products);
-  if (memo->second == Known::NotShownLinear && products == Products::Exact)
-    memo->second = with_true_products(all, symbols);
+  if (!answers(memo->second, products)) memo->second = with_true_products(all, symbols, products);
   return memo->second;
 }
 
@@ -310,7 +327,8 @@ ArithmeticSolver::Known ArithmeticSolver::without_products(const Conjunction& al
 /// What is cheap comes first: integers that satisfy all of it, then linear arithmetic, and the
 /// solver last, whose runs with products may take seconds.
 ArithmeticSolver::Known ArithmeticSolver::with_true_products(const Conjunction& all,
-                                                             const Symbols& symbols) {
+                                                             const Symbols& symbols,
+                                                             Products products) {
   constexpr int kAttempts = 20;
   if (solver_->models.satisfied(all, symbols)) return Known::NotShown;
   Conjunction more = with_products(all);
@@ -320,7 +338,7 @@ ArithmeticSolver::Known ArithmeticSolver::with_true_products(const Conjunction& 
     return Known::Refuted;
   if (budget_.left().open_ends <= 0 || solver_->models.satisfied(all, symbols, kAttempts))
     return Known::NotShown;
-  return ask(all, symbols, Products::Exact);
+  return ask(all, symbols, products);
 }
 
 bool ArithmeticSolver::implies(const Conjunction& facts, const Formula& f, Products products) {
@@ -347,6 +365,7 @@ bool ArithmeticSolver::implies(const Conjunction& facts, const Conjunction& all,
 }
 
 bool ArithmeticSolver::decides(const Conjunction& facts, const Formula& f, Products products) {
+  products = std::min(products, Products::Brief);
   return implies(facts, f, products) || implies(facts, negate(f), products);
 }
 

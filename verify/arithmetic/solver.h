@@ -26,8 +26,8 @@ struct OracleStats {
 };
 
 /// How hard to think: with a product of symbols as one more integer, which is linear arithmetic,
-/// or, where that shows nothing, with what products are.
-enum class Products : uint8_t { Opaque, Exact };
+/// or, where that shows nothing, with what products are: briefly, or as long as a run may take.
+enum class Products : uint8_t { Opaque, Brief, Exact };
 
 /// Answers are sound in one direction: true is a proof, false means "not shown". Knows that a Size
 /// is >= its minimum, what a Quotient is (when its denominator is >= 1; nothing otherwise) and the
@@ -53,7 +53,8 @@ class ArithmeticSolver {
   bool implies(const Conjunction& facts, const Formula& f, Products products = Products::Exact);
   bool implies(const Conjunction& facts, const Conjunction& all,
                Products products = Products::Exact);
-  /// Whatever satisfies `facts` satisfies `f`, or nothing of it does.
+  /// Whatever satisfies `facts` satisfies `f`, or nothing of it does. Never more than briefly: who
+  /// asks distinguishes the two cases where neither is shown, which costs less than a long run.
   bool decides(const Conjunction& facts, const Formula& f, Products products = Products::Exact);
   /// A coefficient that counts where its formula holds.
   using Weighted = std::pair<int64_t, Formula>;
@@ -67,11 +68,20 @@ class ArithmeticSolver {
   struct Solver;
   using Symbols = std::set<Var, SymbolLess>;
   /// What earlier questions showed of a conjunction.
-  enum class Known : uint8_t { Nothing, Refuted, NotShownLinear, NotShown, Undecided };
+  enum class Known : uint8_t {
+    Nothing,
+    NotShownLinear,
+    UndecidedBrief,
+    Undecided,
+    NotShown,
+    Refuted
+  };
+  /// Whether a question that thinks so hard has its answer in what is known.
+  static bool answers(Known known, Products products);
   static Outcome said(Known known);
   Known decide(const Conjunction& facts, Products products);
   Known without_products(const Conjunction& all, const Symbols& symbols, bool has_products);
-  Known with_true_products(const Conjunction& all, const Symbols& symbols);
+  Known with_true_products(const Conjunction& all, const Symbols& symbols, Products products);
   Known ask(const Conjunction& all, const Symbols& symbols, Products products);
   bool balanced_from(const Conjunction& facts, std::span<const Weighted> terms, int64_t sum);
   Budget& budget_;
