@@ -141,7 +141,9 @@ TEST(Models, FurtherAttemptsStartFromOtherValues) {
 
 TEST(Linear, RealsAreNotRounded) {
   auto row = [](std::vector<int64_t> c, int64_t k, bool strict) {
-    return Inequality{c, k, strict};
+    Inequality r{{}, k, strict};
+    for (uint32_t column = 0; column < c.size(); ++column) r.c.push_back({column, c[column]});
+    return r;
   };
   EXPECT_FALSE(no_reals({row({2}, -1, false), row({-2}, 1, false)}));  // x = 1/2
   EXPECT_TRUE(no_reals({row({2}, -1, true), row({-2}, 1, false)}));

@@ -1,32 +1,27 @@
 #include "verify/arithmetic/linear.h"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
-#include <span>
 #include <utility>
+
+#include "verify/arithmetic/elimination.h"
 
 namespace regraft::verify {
 namespace {
 
-constexpr size_t kMaxRows = 160;
 constexpr int kMaxCases = 120;
-constexpr int64_t kLargest = int64_t{1} << 30;  // of a coefficient; more is given up
-constexpr size_t kMaxProducts = 60;             // facts that with_products adds
-constexpr size_t kMaxCompared = 4;              // factors of which it distinguishes the sign
-
-enum class Numbers : uint8_t { Integers, Reals };
+constexpr size_t kMaxProducts = 60;  // facts that with_products adds
+constexpr size_t kMaxCompared = 4;   // factors of which it distinguishes the sign
 
 /// Numbers the products of symbols that occur.
 class Columns {
  public:
-  size_t of(const Monomial& m) {
+  uint32_t of(const Monomial& m) {
     auto it = std::find_if(all_.begin(), all_.end(), [&](const Monomial* x) {
       return std::equal(x->begin(), x->end(), m.begin(), m.end());
     });
-    if (it != all_.end()) return static_cast<size_t>(it - all_.begin());
+    if (it != all_.end()) return static_cast<uint32_t>(it - all_.begin());
     all_.push_back(&m);
-    return all_.size() - 1;
+    return static_cast<uint32_t>(all_.size() - 1);
   }
   bool has(const Monomial& m) const {
     return std::any_of(all_.begin(), all_.end(), [&](const Monomial* x) {
@@ -37,214 +32,10 @@ class Columns {
     for (const auto& t : f.poly.terms()) of(t.monomial);
     for (const auto& part : f.parts) add(part);
   }
-  size_t size() const { return all_.size(); }
   const std::vector<const Monomial*>& all() const { return all_; }
 
  private:
   std::vector<const Monomial*> all_;
-};
-
-/// Inequalities, from which unknowns are eliminated one after the other. Coefficients lie in one
-/// block: questions are many and small.
-class Elimination {
- public:
-  /// `trail`: where to write down how each row follows from those before; nullptr: nowhere.
-  explicit Elimination(size_t columns, Numbers numbers = Numbers::Integers, Trail* trail = nullptr)
-      : columns_(columns), numbers_(numbers), trail_(trail) {}
-
-  /// A row of zeros, to be filled; valid until the next call.
-  int32_t* add(int64_t k, bool strict = false, size_t origin = 0) {
-    rows_.push_back({cells_.size(), k, origin, strict});
-    cells_.resize(cells_.size() + columns_);
-    return &cells_[rows_.back().at];
-  }
-
-  /// Where the trail has the row that ended a run with Refuted.
-  size_t contradiction() const { return contradiction_; }
-
-  Decision run() {
-    while (!failed_) {
-      if (!tidy()) return Decision::Refuted;
-      if (rows_.empty()) return exact_ ? Decision::Satisfiable : Decision::Open;
-      if (!use_equality()) eliminate_cheapest();
-    }
-    return Decision::Open;
-  }
-
- private:
-  struct Row {
-    size_t at;  // its first coefficient in cells_
-    int64_t k;
-    size_t origin;
-    bool strict;
-    bool tight = false;  // divided and rounded already
-    size_t lead = 0;     // columns before it are 0; of a tight row the first one that is not
-  };
-  int32_t* of(const Row& r) { return &cells_[r.at]; }
-  const int32_t* of(const Row& r) const { return &cells_[r.at]; }
-  std::span<int32_t> cells(const Row& r) { return {of(r), columns_}; }
-  std::span<const int32_t> cells(const Row& r) const { return {of(r), columns_}; }
-
-  /// Divided by the greatest common divisor, rounded as integers allow.
-  void tighten(Row& r) {
-    if (std::exchange(r.tight, true)) return;
-    r.lead = static_cast<size_t>(std::ranges::find_if(cells(r), [](int32_t x) { return x != 0; }) -
-                                 cells(r).begin());
-    int64_t g = numbers_ == Numbers::Reals ? r.k : 0;
-    for (int64_t x : cells(r)) {
-      if (x != 0) g = std::gcd(g, x);
-      if (g == 1) return;
-    }
-    if (g < 2) return;
-    if (trail_) r.origin = trail_->add({r.origin, r.origin, 1, 0, g, r.k % g != 0});
-    for (int32_t& x : cells(r)) x = static_cast<int32_t>(x / g);
-    r.k = floordiv(r.k, g);
-  }
-  /// One row for each direction, the strongest; false: they contradict each other.
-  bool tidy() {
-    for (Row& r : rows_) tighten(r);
-    std::sort(rows_.begin(), rows_.end(), [&](const Row& a, const Row& b) {
-      auto order = compare(a, b);
-      return order != 0 ? order < 0 : std::tie(a.k, b.strict) < std::tie(b.k, a.strict);
-    });
-    rows_.erase(std::unique(rows_.begin(), rows_.end(),
-                            [&](const Row& a, const Row& b) { return compare(a, b) == 0; }),
-                rows_.end());
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      if (rows_[i].lead < columns_) continue;
-      contradiction_ = rows_[i].origin;
-      if (rows_[i].k < 0 || (rows_[i].k == 0 && rows_[i].strict)) return false;
-      rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(i));
-      break;  // there is but one
-    }
-    if (rows_.size() > (trail_ ? 2 : 1) * kMaxRows) failed_ = true;
-    return true;
-  }
-  /// Of the coefficients, `sign` times those of b.
-  int compare(const Row& a, const Row& b, int sign = 1) const {
-    const int32_t *x = of(a), *y = of(b);
-    constexpr size_t kBlock = 16;
-    size_t i = std::min(a.lead, b.lead);
-    for (; i + kBlock <= columns_; i += kBlock) {
-      uint32_t differ = 0;
-      for (size_t k = i; k < i + kBlock; ++k)
-        differ |= static_cast<uint32_t>(x[k]) - static_cast<uint32_t>(sign * y[k]);
-      if (differ != 0) break;
-    }
-    for (; i < columns_; ++i)
-      if (x[i] != sign * y[i]) return x[i] < sign * y[i] ? -1 : 1;
-    return 0;
-  }
-  /// Rows are sorted.
-  const Row* opposite(const Row& r) const {
-    auto it = std::partition_point(rows_.begin(), rows_.end(),
-                                   [&](const Row& x) { return compare(x, r, -1) < 0; });
-    return it != rows_.end() && compare(*it, r, -1) == 0 ? &*it : nullptr;
-  }
-  /// x and -x are not negative: an unknown with coefficient 1 is replaced. Opposite rows that
-  /// contradict each other leave a number below 0.
-  bool use_equality() {
-    for (const Row& r : rows_) {
-      if (r.lead < columns_ && of(r)[r.lead] > 0) break;  // of two opposite rows the second
-      const Row* x = opposite(r);
-      if (!x || x->k + r.k > 0) continue;
-      if (x->k + r.k < 0 || x->strict || r.strict) {
-        size_t origin = trail_ ? trail_->add({x->origin, r.origin, 1, 1}) : 0;
-        rows_.clear();
-        add(-1, false, origin);
-        return true;
-      }
-      auto unit = std::ranges::find_if(cells(r), [](int32_t c) { return c == 1 || c == -1; });
-      if (unit == cells(r).end()) continue;
-      replace(static_cast<size_t>(unit - cells(r).begin()), r, x->origin);
-      return true;
-    }
-    return false;
-  }
-  /// Row r is 0, and has coefficient 1 or -1 at column v. `opposite`: the place of -r.
-  void replace(size_t v, Row r, size_t opposite) {
-    int32_t unit = of(r)[v];
-    std::vector<int32_t> equality(cells(r).begin(), cells(r).end());  // r is among the rows
-    for (Row& x : rows_) {
-      if (of(x)[v] == 0) continue;
-      int64_t times = -int64_t{of(x)[v]} * unit;
-      size_t from = x.origin;
-      x = combined(x, 1, of(x), r, times, equality.data(), x.at);
-      if (trail_ && times < 0) x.origin = trail_->add({from, opposite, 1, -times});
-    }
-  }
-  /// ca a + cb b, with its coefficients at `at`. x, y: the coefficients of a and b.
-  Row combined(const Row& a, int64_t ca, const int32_t* x, const Row& b, int64_t cb,
-               const int32_t* y, size_t at) {
-    Row r{at, ca * a.k + cb * b.k, 0, a.strict || b.strict};
-    int64_t large = std::abs(r.k);
-    int32_t* to = &cells_[at];
-    for (size_t i = 0; i < columns_; ++i) {
-      int64_t c = ca * x[i] + cb * y[i];
-      large = std::max(large, std::abs(c));
-      to[i] = static_cast<int32_t>(c);
-    }
-    if (large > kLargest) failed_ = true;
-    if (trail_ && cb >= 0) r.origin = trail_->add({a.origin, b.origin, ca, cb});
-    return r;
-  }
-  struct Uses {
-    size_t below = 0, above = 0;  // rows with a positive and with a negative coefficient
-    bool below_unit = true, above_unit = true;
-  };
-  const std::vector<Uses>& uses() {
-    uses_.assign(columns_, {});
-    for (const Row& r : rows_)
-      for (size_t v = 0; v < columns_; ++v) {
-        int32_t c = of(r)[v];
-        if (c > 0) ++uses_[v].below, uses_[v].below_unit &= c == 1;
-        if (c < 0) ++uses_[v].above, uses_[v].above_unit &= c == -1;
-      }
-    return uses_;
-  }
-  /// Eliminates the unknown whose elimination is exact, if there is one, and makes the fewest rows.
-  void eliminate_cheapest() {
-    std::optional<std::pair<std::pair<bool, int64_t>, size_t>> best;
-    const std::vector<Uses>& all = uses();
-    for (size_t v = 0; v < columns_; ++v) {
-      const Uses& u = all[v];
-      if (u.below + u.above == 0) continue;
-      bool rounds = u.below > 0 && u.above > 0 && !u.below_unit && !u.above_unit;
-      auto more = static_cast<int64_t>(u.below * u.above) - static_cast<int64_t>(u.below + u.above);
-      std::pair key{std::pair{rounds, more}, v};
-      if (!best || key < *best) best = key;
-    }
-    if (best->first.first) exact_ = false;
-    eliminate(best->second, all[best->second]);
-  }
-  void eliminate(size_t v, const Uses& u) {
-    if (u.below * u.above > 4 * kMaxRows) {
-      failed_ = true;
-      return;
-    }
-    size_t at = cells_.size();
-    cells_.resize(at + u.below * u.above * columns_);
-    spare_.clear();
-    for (const Row& a : rows_) {
-      if (of(a)[v] == 0) spare_.push_back(a);
-      if (of(a)[v] <= 0) continue;
-      for (const Row& b : rows_) {
-        if (of(b)[v] >= 0) continue;
-        spare_.push_back(combined(a, -int64_t{of(b)[v]}, of(a), b, of(a)[v], of(b), at));
-        at += columns_;
-      }
-    }
-    rows_.swap(spare_);
-  }
-
-  size_t columns_;
-  Numbers numbers_;
-  Trail* trail_;
-  size_t contradiction_ = 0;
-  std::vector<Row> rows_, spare_;
-  std::vector<int32_t> cells_;
-  std::vector<Uses> uses_;
-  bool exact_ = true, failed_ = false;
 };
 
 /// Tries the cases of disjunctions.
@@ -256,7 +47,7 @@ class Cases {
 
   Decision run(const std::vector<const Formula*>& facts) {
     if (++cases_ > kMaxCases) return Decision::Open;
-    Elimination rows(columns_.size());
+    Elimination rows;
     std::vector<const Formula*> literals;
     const Formula* open = nullptr;
     for (const Formula* f : facts) {
@@ -284,8 +75,9 @@ class Cases {
 
  private:
   void add_row(Elimination& rows, const Poly& p, int sign) {
-    int32_t* cells = rows.add(sign * p.constant());
-    for (const auto& [m, c] : p.terms()) cells[columns_.of(m)] = static_cast<int32_t>(sign * c);
+    Inequality row{{}, sign * p.constant()};
+    for (const auto& [m, c] : p.terms()) row.c.push_back({columns_.of(m), sign * c});
+    rows.add(row);
   }
   void add_rows(Elimination& rows, const Formula& f) {
     if (f.kind == Formula::And)
@@ -316,32 +108,16 @@ Decision decide_linear(const Conjunction& facts) {
   return Cases(facts).run(all);
 }
 
-namespace {
-
-/// False where a number is too large.
-bool add_all(Elimination& rows, const std::vector<Inequality>& facts) {
-  auto small = [](int64_t x) { return x <= kLargest && x >= -kLargest; };
-  for (const Inequality& f : facts) {
-    if (!small(f.k) || !std::ranges::all_of(f.c, small)) return false;
-    std::ranges::transform(f.c, rows.add(f.k, f.strict, f.origin),
-                           [](int64_t x) { return static_cast<int32_t>(x); });
-  }
-  return true;
-}
-
-}  // namespace
-
 std::optional<size_t> contradiction(const std::vector<Inequality>& facts, Trail& trail) {
-  if (facts.empty()) return std::nullopt;
-  Elimination rows(facts[0].c.size(), Numbers::Integers, &trail);
-  if (!add_all(rows, facts)) return std::nullopt;
+  Elimination rows(Elimination::Numbers::Integers, &trail);
+  for (const Inequality& f : facts) rows.add(f);
   return rows.run() == Decision::Refuted ? std::optional(rows.contradiction()) : std::nullopt;
 }
 
 bool no_reals(const std::vector<Inequality>& facts) {
-  if (facts.empty()) return false;
-  Elimination rows(facts[0].c.size(), Numbers::Reals);
-  return add_all(rows, facts) && rows.run() == Decision::Refuted;
+  Elimination rows(Elimination::Numbers::Reals);
+  for (const Inequality& f : facts) rows.add(f);
+  return rows.run() == Decision::Refuted;
 }
 
 namespace {

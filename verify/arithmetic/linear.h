@@ -17,15 +17,19 @@ enum class Decision : uint8_t {
 /// depends on nothing but the facts.
 Decision decide_linear(const Conjunction& facts);
 
-/// The sum of c[i] * x[i], plus k, is not negative or, if strict, positive.
+/// The sum of the unknowns of the columns times numbers, plus k, is not negative or, if strict,
+/// positive.
 struct Inequality {
-  std::vector<int64_t> c;
+  struct Term {
+    uint32_t column;
+    int64_t times;
+  };
+  std::vector<Term> c;  ///< in any order, each column once
   int64_t k = 0;
   bool strict = false;
   size_t origin = 0;  ///< its place in a Trail, where one is kept
 };
-/// No real numbers satisfy all of them, which have as many columns each, with numbers below 2^30.
-/// The work is bounded; false says nothing.
+/// No real numbers satisfy all of them. The work is bounded; false says nothing.
 bool no_reals(const std::vector<Inequality>& facts);
 
 /// How inequalities over integers follow from others: (ca a + cb b) / divisor, rounded down.

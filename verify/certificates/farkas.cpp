@@ -80,7 +80,7 @@ class Writer {
 }  // namespace
 
 bool close_linear(Argument& argument, Argument::Place& at, const std::vector<Product>& products) {
-  std::map<Monomial, size_t> columns;
+  std::map<Monomial, uint32_t> columns;
   std::vector<std::pair<kernel::Poly, bool>> facts;
   for (const Product& product : products) {
     kernel::Poly p(1);
@@ -90,7 +90,7 @@ bool close_linear(Argument& argument, Argument::Place& at, const std::vector<Pro
       vanishes = vanishes || argument.fact(f).form == Fact::Zero;
     }
     for (const auto& [m, c] : p.terms())
-      if (!m.empty()) columns.try_emplace(m, columns.size());
+      if (!m.empty()) columns.try_emplace(m, static_cast<uint32_t>(columns.size()));
     facts.push_back({std::move(p), vanishes});
   }
   Trail trail;
@@ -99,9 +99,9 @@ bool close_linear(Argument& argument, Argument::Place& at, const std::vector<Pro
   for (size_t k = 0; k < facts.size(); ++k)
     for (int64_t sign : {1, -1}) {
       if (sign < 0 && !facts[k].second) continue;
-      Inequality row{std::vector<int64_t>(columns.size()), sign * facts[k].first.constant(), false};
+      Inequality row{{}, sign * facts[k].first.constant()};
       for (const auto& [m, c] : facts[k].first.terms())
-        if (!m.empty()) row.c[columns[m]] = sign * c;
+        if (!m.empty()) row.c.push_back({columns.at(m), sign * c});
       row.origin = trail.given();
       known[row.origin] = {{{products[k], sign}}, 1};
       rows.push_back(std::move(row));

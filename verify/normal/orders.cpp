@@ -60,7 +60,7 @@ class Columns {
       scale = std::lcm(scale, p.coefficient.d);
       if (scale > kLargest) return std::nullopt;
     }
-    Inequality r{std::vector<int64_t>(kMostColumns), 0, strict};
+    Inequality r{{}, 0, strict};
     for (const Product& p : s.products) {
       Rational c = p.coefficient * Rational{side * scale, 1};
       if (std::abs(c.n) > kLargest) return std::nullopt;
@@ -75,7 +75,7 @@ class Columns {
         all_.push_back(p);
         at = all_.end() - 1;
       }
-      r.c[static_cast<size_t>(at - all_.begin())] += c.n;
+      r.c.push_back({static_cast<uint32_t>(at - all_.begin()), c.n});
     }
     return r;
   }
