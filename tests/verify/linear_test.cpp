@@ -150,6 +150,10 @@ TEST(Linear, RealsAreNotRounded) {
   EXPECT_FALSE(no_reals({row({3}, -1, true), row({-3}, 2, true)}));  // 1/3 < x < 2/3
   EXPECT_TRUE(no_reals({row({1, -1}, 0, false), row({0, 1}, -1, false), row({-1, 0}, 0, true)}));
   EXPECT_FALSE(no_reals({}));
+  const Inequality twice{{{1, 1}, {0, 0}, {1, 1}}, -1};  // 2 y >= 1, said in two terms
+  EXPECT_TRUE(no_reals({twice, row({0, -1}, 0, false)}));
+  EXPECT_FALSE(no_reals({twice, row({0, -2}, 1, false)}));
+  EXPECT_FALSE(no_reals({Inequality{{{0, int64_t{1} << 40}}, -1}, row({-1}, 0, false)}));
 }
 
 }  // namespace

@@ -5,11 +5,15 @@
 #include <tuple>
 #include <utility>
 
+#include "ir/algebra/poly.h"
+
 namespace regraft::verify {
 namespace {
 
 constexpr size_t kMaxRows = 160;
 constexpr int64_t kLargest = int64_t{1} << 30;  // of a coefficient; more is given up
+
+constexpr uint32_t kNone = UINT32_MAX;  // no column
 
 bool too_large(int64_t x) { return x > kLargest || x < -kLargest; }
 
@@ -17,15 +21,24 @@ bool too_large(int64_t x) { return x > kLargest || x < -kLargest; }
 
 void Elimination::add(const Inequality& row) {
   const size_t first = cells_.size();
+  failed_ = failed_ || too_large(row.k);
   for (const auto& [column, times] : row.c) {
-    if (too_large(times)) failed_ = true;
-    if (times != 0) cells_.push_back({column, static_cast<int32_t>(times)});
+    failed_ = failed_ || too_large(times);
+    cells_.push_back({column, static_cast<int32_t>(times)});
     if (column >= uses_.size()) uses_.resize(column + 1);
   }
   std::sort(cells_.begin() + static_cast<std::ptrdiff_t>(first), cells_.end(),
             [](const Cell& a, const Cell& b) { return a.column < b.column; });
-  if (too_large(row.k)) failed_ = true;
-  rows_.push_back({first, cells_.size() - first, row.k, row.origin, row.strict});
+  size_t end = first;
+  for (size_t k = first; k < cells_.size();) {
+    const uint32_t column = cells_[k].column;
+    int64_t sum = 0;
+    for (; k < cells_.size() && cells_[k].column == column; ++k) sum += cells_[k].times;
+    failed_ = failed_ || too_large(sum);
+    if (sum != 0) cells_[end++] = {column, static_cast<int32_t>(sum)};
+  }
+  cells_.resize(end);
+  rows_.push_back({first, end - first, row.k, row.origin, row.strict});
 }
 
 Decision Elimination::run() {
@@ -39,20 +52,20 @@ Decision Elimination::run() {
   return Decision::Open;
 }
 
-int32_t Elimination::at(const Row& r, uint32_t column) const {
+int32_t Elimination::coefficient(const Row& r, uint32_t column) const {
   for (const Cell& c : cells(r))
     if (c.column >= column) return c.column == column ? c.times : 0;
   return 0;
 }
 
-/// The order of the coefficients, `sign` times those of b, from the first column on.
+/// The order of the coefficients, `sign` times those of b, from the first column on. Cells are not
+/// 0, so rows differ where their columns do.
 int Elimination::compare(const Row& a, const Row& b, int sign) const {
   const auto x = cells(a), y = cells(b);
   for (size_t i = 0; i < x.size() || i < y.size(); ++i) {
-    const bool none_x = i == x.size() || (i < y.size() && y[i].column < x[i].column);
-    const bool none_y = i == y.size() || (i < x.size() && x[i].column < y[i].column);
-    const int32_t p = none_x ? 0 : x[i].times, q = none_y ? 0 : sign * y[i].times;
-    if (p != q) return p < q ? -1 : 1;
+    const uint32_t p = i < x.size() ? x[i].column : kNone, q = i < y.size() ? y[i].column : kNone;
+    const int32_t c = p <= q ? x[i].times : 0, d = q <= p ? sign * y[i].times : 0;
+    if (c != d) return c < d ? -1 : 1;
   }
   return 0;
 }
@@ -131,16 +144,16 @@ bool Elimination::use_equality() {
 void Elimination::keep_without(uint32_t column) {
   spare_.clear();
   for (const Row& r : rows_)
-    if (at(r, column) == 0) spare_.push_back(r);
+    if (coefficient(r, column) == 0) spare_.push_back(r);
   sorted_ = spare_.size();
 }
 
 /// Row r is 0, and has coefficient 1 or -1 at the column. `opposite`: the place of -r.
 void Elimination::replace(uint32_t column, Row r, size_t opposite) {
-  const int32_t unit = at(r, column);
+  const int32_t unit = coefficient(r, column);
   keep_without(column);
   for (const Row& x : rows_) {
-    const int32_t c = at(x, column);
+    const int32_t c = coefficient(x, column);
     if (c == 0) continue;
     const int64_t times = -int64_t{c} * unit;
     Row without = combined(x, 1, r, times);
@@ -217,12 +230,25 @@ void Elimination::eliminate(uint32_t column) {
   }
   keep_without(column);
   for (const Row& a : rows_) {
-    const int64_t ca = at(a, column);
+    const int64_t ca = coefficient(a, column);
     if (ca <= 0) continue;
     for (const Row& b : rows_)
-      if (const int64_t cb = at(b, column); cb < 0) spare_.push_back(combined(a, -cb, b, ca));
+      if (const int64_t cb = coefficient(b, column); cb < 0)
+        spare_.push_back(combined(a, -cb, b, ca));
   }
   rows_.swap(spare_);
+}
+
+std::optional<size_t> contradiction(const std::vector<Inequality>& facts, Trail& trail) {
+  Elimination rows(Elimination::Numbers::Integers, &trail);
+  for (const Inequality& f : facts) rows.add(f);
+  return rows.run() == Decision::Refuted ? std::optional(rows.contradiction()) : std::nullopt;
+}
+
+bool no_reals(const std::vector<Inequality>& facts) {
+  Elimination rows(Elimination::Numbers::Reals);
+  for (const Inequality& f : facts) rows.add(f);
+  return rows.run() == Decision::Refuted;
 }
 
 }  // namespace regraft::verify

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "verify/arithmetic/elimination.h"
-
 namespace regraft::verify {
 namespace {
 
@@ -106,18 +104,6 @@ Decision decide_linear(const Conjunction& facts) {
   std::vector<const Formula*> all;
   for (const Formula& f : facts) all.push_back(&f);
   return Cases(facts).run(all);
-}
-
-std::optional<size_t> contradiction(const std::vector<Inequality>& facts, Trail& trail) {
-  Elimination rows(Elimination::Numbers::Integers, &trail);
-  for (const Inequality& f : facts) rows.add(f);
-  return rows.run() == Decision::Refuted ? std::optional(rows.contradiction()) : std::nullopt;
-}
-
-bool no_reals(const std::vector<Inequality>& facts) {
-  Elimination rows(Elimination::Numbers::Reals);
-  for (const Inequality& f : facts) rows.add(f);
-  return rows.run() == Decision::Refuted;
 }
 
 namespace {

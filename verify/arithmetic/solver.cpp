@@ -246,11 +246,10 @@ ArithmeticSolver::Known ArithmeticSolver::ask(const Conjunction& all, const Symb
   z3::check_result r = solver_->run(all, symbols, exact, limit, limits.cut_off);
   budget_.work(static_cast<int64_t>(solver_->spent));
   stats_.work += solver_->spent;
-  if (r == z3::unknown) ++stats_.undecided;
-  if (r == z3::unknown && exact) budget_.open_end();
-  if (r == z3::unknown)
-    return products == Products::Brief ? Known::UndecidedBrief : Known::Undecided;
-  return r == z3::unsat ? Known::Refuted : Known::NotShown;
+  if (r != z3::unknown) return r == z3::unsat ? Known::Refuted : Known::NotShown;
+  ++stats_.undecided;
+  if (exact) budget_.open_end();
+  return products == Products::Brief ? Known::UndecidedBrief : Known::Undecided;
 }
 
 ArithmeticSolver::Outcome ArithmeticSolver::said(Known known) {

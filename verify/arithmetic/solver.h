@@ -55,7 +55,7 @@ class ArithmeticSolver {
                Products products = Products::Exact);
   /// Whatever satisfies `facts` satisfies `f`, or nothing of it does. Never more than briefly: who
   /// asks distinguishes the two cases where neither is shown, which costs less than a long run.
-  bool decides(const Conjunction& facts, const Formula& f, Products products = Products::Exact);
+  bool decides(const Conjunction& facts, const Formula& f, Products products = Products::Brief);
   /// A coefficient that counts where its formula holds.
   using Weighted = std::pair<int64_t, Formula>;
   /// The coefficients whose formulas hold add up to 0 wherever `facts` hold.

@@ -3,7 +3,7 @@
 #include <map>
 #include <numeric>
 
-#include "verify/arithmetic/linear.h"
+#include "verify/arithmetic/elimination.h"
 
 namespace regraft::verify {
 

@@ -83,7 +83,7 @@ class Context {
   bool implies(const Conjunction& all, Products p = Products::Exact) const {
     return solver_->implies(*domain_, all, p);
   }
-  bool decides(const Formula& f, Products p = Products::Exact) const {
+  bool decides(const Formula& f, Products p = Products::Brief) const {
     return solver_->decides(*domain_, f, p);
   }
   bool refuted(Products p = Products::Exact) const { return solver_->refuted(*domain_, p); }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "verify/arithmetic/linear.h"
+#include "verify/arithmetic/elimination.h"
 #include "verify/normal/alike.h"
 #include "verify/normal/laws.h"
 #include "verify/normal/match.h"
