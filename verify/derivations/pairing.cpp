@@ -10,6 +10,8 @@ using kernel::Fact;
 
 namespace {
 
+constexpr int kMostPermutations = 24;  // of indices that nothing reads
+
 bool same_outline(const kernel::Atom& a, const kernel::Atom& b) {
   return a.kind == b.kind && a.head == b.head && a.positions.size() == b.positions.size() &&
          a.real == b.real && (a.kind != kernel::Atom::Max || a.bound.size() == b.bound.size());
@@ -79,10 +81,11 @@ bool Pairing::with_equations(const std::vector<Poly>& equations,
   for (Var v : symbols_of(questions, b_.bound)) of_b.push_back(symbol_of(fresh_.at(v)));
   Substitution to = solve(equations, of_b), back = solve(equations, of_a);
   std::vector<Var> free_a = missing(of_a, back), free_b = missing(of_b, to);
-  if (free_a.size() != free_b.size() || free_a.size() > 4) return false;
+  if (free_a.size() != free_b.size()) return false;
   std::sort(free_b.begin(), free_b.end(), SymbolLess{});
+  int tries = kMostPermutations;
   do {
-    if (--search_.left_ < 0) return false;
+    if (--tries < 0 || --search_.left_ < 0) return false;
     Substitution t = to, b = back, in_a, in_b;
     for (size_t k = 0; k < free_a.size(); ++k) {
       in_a[free_b[k]] = Poly::symbol(free_a[k]);

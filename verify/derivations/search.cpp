@@ -333,6 +333,28 @@ std::optional<std::string> StepSearch::pair(const Goal& goal, size_t n, size_t m
   return std::nullopt;
 }
 
+void StepSearch::pair_same(Goal& goal, std::string& text) {
+  std::multimap<std::string, size_t> open;
+  std::vector<size_t> numbers;
+  for (const auto& [n, p] : goal.products()) numbers.push_back(n);
+  for (size_t m : numbers) {
+    const kernel::Product& q = goal.products().at(m);
+    const std::string& key = alike_.of(q);
+    auto [it, end] = open.equal_range(key);
+    for (; it != end; ++it) {
+      if ((goal.products().at(it->second).coefficient + q.coefficient).n != 0) continue;
+      if (auto line = pair(goal, it->second, m)) {
+        apply(goal, *line, text);
+        break;
+      }
+    }
+    if (it == end)
+      open.emplace(key, m);
+    else
+      open.erase(it);
+  }
+}
+
 /// Products that are alike become one; those that cancel out come first.
 bool StepSearch::pair_one(Goal& goal, std::string& text) {
   for (bool opposite : {true, false})
@@ -392,6 +414,7 @@ bool StepSearch::divide_one(Goal& goal, std::string& text) {
 
 void StepSearch::reduce(Goal& goal, std::string& text) {
   size_t next = 0;
+  pair_same(goal, text);
   do {
     for (auto it = goal.products().lower_bound(next); it != goal.products().end();
          it = goal.products().lower_bound(next)) {

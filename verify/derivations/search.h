@@ -88,6 +88,8 @@ class StepSearch {
   Line foreign(const Facts& known, const kernel::Product& p);
   Line inside(const kernel::Context& here, const kernel::Product& p);
   // Two products.
+  /// Products that read the same and cancel out go away as they are.
+  void pair_same(kernel::Goal& goal, std::string& text);
   bool pair_one(kernel::Goal& goal, std::string& text);
   Line pair(const kernel::Goal& goal, size_t n, size_t m);
   /// Splits a product where the guard of another one, which is its opposite there, divides it.
