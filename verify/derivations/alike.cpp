@@ -13,7 +13,8 @@ using kernel::Symbol;
 /// Which symbol of one claim is which of another.
 class Names {
  public:
-  Names(const kernel::Symbols& from, const kernel::Symbols& to) : from_(from), to_(to) {}
+  Names(const kernel::Symbols& from, const kernel::Symbols& to)
+      : from_(from), to_(to), known_(from.size()), taken_(to.size()) {}
 
   Renaming of(const kernel::Claim& a, const kernel::Claim& b) {
     const size_t outputs = std::min(a.outputs.size(), b.outputs.size());
@@ -28,8 +29,9 @@ class Names {
     for (size_t k = 0; k < outputs; ++k) match_facts(a.outputs[k].given, b.outputs[k].given);
     match_rest();
     Renaming names;
-    for (const auto& [x, y] : known_)
-      if (from_[x].name != to_[y].name) names[from_[x].name] = to_[y].name;
+    for (Symbol x = 0; x < known_.size(); ++x)
+      if (known_[x] && from_[x].name != to_[*known_[x]].name)
+        names[from_[x].name] = to_[*known_[x]].name;
     return names;
   }
 
@@ -41,27 +43,32 @@ class Names {
   }
   /// Facts that say the same but for one symbol each.
   void match_facts(const std::vector<Fact>& a, const std::vector<Fact>& b) {
-    size_t before = 0;
-    do {
-      before = known_.size();
+    std::vector<std::optional<Symbol>> others;
+    auto look = [&] {
+      others.clear();
+      for (const Fact& y : b) others.push_back(only_open(y.poly, taken_));
+    };
+    look();
+    for (bool again = true; again;) {
+      again = false;
       for (const Fact& x : a) {
-        auto open = only_open(x.poly, known_);
-        for (const Fact& y : b) {
-          if (!open) break;
-          auto other = y.form == x.form ? only_open(y.poly, taken_) : std::nullopt;
-          if (!other || !reads(x.poly, *open, y.poly, *other)) continue;
-          match(*open, *other);
-          open.reset();
+        const auto open = only_open(x.poly, known_);
+        for (size_t k = 0; open && k < b.size(); ++k) {
+          if (!others[k] || b[k].form != x.form || !reads(x.poly, *open, b[k].poly, *others[k]))
+            continue;
+          again = match(*open, *others[k]) || again;
+          look();
+          break;
         }
       }
-    } while (known_.size() > before);
+    }
   }
   template <class Closed>
   static std::optional<Symbol> only_open(const kernel::Poly& p, const Closed& closed) {
     std::optional<Symbol> open;
     for (const auto& [m, c] : p.terms())
       for (Symbol s : m) {
-        if (closed.count(s) || s == open) continue;
+        if (closed[s] || s == open) continue;
         if (open) return std::nullopt;
         open = s;
       }
@@ -74,7 +81,7 @@ class Names {
       return false;
     return std::ranges::all_of(p.terms(), [&](const auto& term) {
       kernel::Monomial m;
-      for (Symbol s : term.first) m.push_back(s == x ? y : known_.at(s));
+      for (Symbol s : term.first) m.push_back(s == x ? y : *known_[s]);
       std::ranges::sort(m);
       auto it = q.terms().find(m);
       return it != q.terms().end() && it->second == term.second;
@@ -124,33 +131,34 @@ class Names {
     std::set<Symbol> all;
     for (const auto& [m, c] : p.terms())
       for (Symbol s : m)
-        if (symbols[s].kind == kind && !closed.count(s)) all.insert(s);
+        if (symbols[s].kind == kind && !closed[s]) all.insert(s);
     return all;
   }
-  void match(Symbol a, Symbol b) {
-    if (from_[a].kind != to_[b].kind || from_[a].kind > kernel::Kind::Index || known_.count(a) ||
-        taken_.count(b))
-      return;
+  bool match(Symbol a, Symbol b) {
+    if (from_[a].kind != to_[b].kind || from_[a].kind > kernel::Kind::Index || known_[a] ||
+        taken_[b])
+      return false;
     known_[a] = b;
-    taken_.insert(b);
+    taken_[b] = true;
+    return true;
   }
   /// What has the same name, and then one after the other.
   void match_rest() {
     std::vector<Symbol> left;
     for (Symbol a = 0; a < from_.size(); ++a) {
-      if (from_[a].kind > kernel::Kind::Index || known_.count(a)) continue;
+      if (from_[a].kind > kernel::Kind::Index || known_[a]) continue;
       auto b = to_.find(from_[a].name);
       if (b) match(a, *b);
-      if (!known_.count(a)) left.push_back(a);
+      if (!known_[a]) left.push_back(a);
     }
     Symbol next = 0;
     for (Symbol a : left)
-      for (; next < to_.size() && !known_.count(a); ++next) match(a, next);
+      for (; next < to_.size() && !known_[a]; ++next) match(a, next);
   }
 
   const kernel::Symbols &from_, &to_;
-  std::map<Symbol, Symbol> known_;
-  std::set<Symbol> taken_;
+  std::vector<std::optional<Symbol>> known_;  ///< by symbol of the first
+  std::vector<bool> taken_;                   ///< by symbol of the other one
 };
 
 /// Adds what a claim is made of, without the names of its symbols and the ranks of its inputs.
@@ -251,12 +259,6 @@ class Structure {
   std::string text_;
 };
 
-}  // namespace
-
-std::string structure_of(const kernel::Symbols& symbols, const kernel::Claim& claim) {
-  return Structure(symbols).of(claim);
-}
-
 std::string outline_of(const kernel::Claim& claim) {
   Outline outline;
   for (const kernel::OutputClaim& o : claim.outputs) {
@@ -264,6 +266,30 @@ std::string outline_of(const kernel::Claim& claim) {
     outline.add(o.right);
   }
   return std::move(outline.text);
+}
+
+/// As certificates number them.
+std::vector<std::string> numbered(const kernel::Symbols& symbols, const std::vector<Fact>& given) {
+  kernel::List<Fact> parts;
+  for (const Fact& f : given) append(parts, f);
+  std::vector<std::string> all;
+  for (const Fact& f : parts) all.push_back(kernel::text(symbols, f));
+  return all;
+}
+
+}  // namespace
+
+ClaimTexts texts_of(const kernel::Symbols& symbols, const kernel::Claim& claim) {
+  ClaimTexts r{outline_of(claim), Structure(symbols).of(claim), {}, {}};
+  r.given.push_back(numbered(symbols, claim.given));
+  for (const kernel::OutputClaim& o : claim.outputs) {
+    r.given.push_back(numbered(symbols, o.given));
+    r.pieces.insert(r.pieces.end(), r.given.back().begin(), r.given.back().end());
+    for (const auto* side : {&o.left, &o.right})
+      for (const kernel::Product& p : side->sum.products)
+        r.pieces.push_back(kernel::text(symbols, p));
+  }
+  return r;
 }
 
 Renaming names_of(const kernel::Symbols& from, const kernel::Claim& a, const kernel::Symbols& to,

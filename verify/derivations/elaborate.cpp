@@ -147,22 +147,28 @@ class Search {
       : translation_(symbols_),
         claim_(claim_of(translation_, instance)),
         fresh_(symbols_),
+        texts_(std::make_shared<const ClaimTexts>(texts_of(fresh_, claim_))),
         budget_(kLimits, stop),
         solver_(budget_),
         questions_(translation_, instance.lhs.pool(), solver_) {}
 
   /// Another proof in other words, or made to fit: what is cheap is tried first.
-  std::optional<Shown> known(const OtherProofs& others) {
+  std::optional<Shown> known(OtherProofs& others) {
     constexpr size_t kInOtherWords = 4, kLikely = 3;
     const std::vector<const Shown*> alike = all_alike(others);
     if (alike.empty()) return std::nullopt;
+    questions_.share(others.certificates());
     std::map<const Shown*, Rewording> rewordings;
     auto reworded = [&](const Shown* other) -> Rewording& {
-      return rewordings.try_emplace(other, *other, claim_, questions_).first->second;
+      return rewordings.try_emplace(other, *other, claim_, *texts_, questions_).first->second;
     };
-    for (const Shown* other : std::span(alike).first(std::min(alike.size(), kInOtherWords)))
-      if (auto text = reworded(other).translated())
-        if (refusal(*text).empty()) return shown(*std::move(text), other->search);
+    const auto first = std::span(alike).first(std::min(alike.size(), kInOtherWords));
+    for (bool covering : {true, false})
+      for (const Shown* other : first) {
+        if (reworded(other).covers() != covering) continue;
+        auto text = reworded(other).translated();
+        if (text && refusal(*text).empty()) return shown(*std::move(text), other->search);
+      }
     std::vector<Rewording*> likely;
     for (const Shown* other : likeliest(alike, reworded)) likely.push_back(&reworded(other));
     auto made_to_fit = [&](Rewording& other, const std::vector<std::string>& sizes) {
@@ -190,22 +196,17 @@ class Search {
   }
   /// To be kept.
   Shown shown(std::string derivation, size_t search) const {
-    return {std::move(derivation),
-            outline_of(claim_),
-            structure_of(fresh_, claim_),
-            search,
-            pieces_of(fresh_, claim_),
-            std::make_shared<const kernel::Symbols>(fresh_),
+    return {std::move(derivation), search, texts_, std::make_shared<const kernel::Symbols>(fresh_),
             std::make_shared<const kernel::Claim>(claim_)};
   }
 
  private:
   /// Those of the same structure first, and then as they were last of use.
   std::vector<const Shown*> all_alike(const OtherProofs& others) const {
-    const std::string outline = outline_of(claim_), structure = structure_of(fresh_, claim_);
     std::vector<const Shown*> same, alike;
     for (const Shown& other : others.found())
-      if (other.outline == outline) (other.structure == structure ? same : alike).push_back(&other);
+      if (other.texts->outline == texts_->outline)
+        (other.texts->structure == texts_->structure ? same : alike).push_back(&other);
     same.insert(same.end(), alike.begin(), alike.end());
     return same;
   }
@@ -215,10 +216,9 @@ class Search {
   std::vector<const Shown*> likeliest(const std::vector<const Shown*>& all,
                                       const Reworded& reworded) const {
     constexpr size_t kBest = 2, kMost = 6, kLookedAt = 12;
-    const std::vector<std::string> pieces = pieces_of(fresh_, claim_);
     std::vector<std::pair<size_t, size_t>> order;  // strangers, place
     for (size_t k = 0; k < std::min(all.size(), kLookedAt); ++k)
-      order.emplace_back(reworded(all[k]).strangers(pieces), k);
+      order.emplace_back(reworded(all[k]).strangers(), k);
     std::ranges::sort(order);
     std::set<size_t> searches;
     std::vector<const Shown*> chosen;
@@ -236,6 +236,7 @@ class Search {
   kernel::Translation translation_;
   const kernel::Claim claim_;
   const kernel::Symbols fresh_;  ///< of the claim alone
+  const std::shared_ptr<const ClaimTexts> texts_;
   Budget budget_;
   ArithmeticSolver solver_;
   Questions questions_;

@@ -3,6 +3,7 @@
 // them.
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/parallel.h"
@@ -32,10 +33,15 @@ class OtherProofs {
   /// It was of use, or is new.
   void add(Shown shown);
   void miss() { ++missed_; }
+  /// Certificates for facts about sizes, by the facts as texts; nullopt: none was soon found.
+  std::unordered_map<std::string, std::optional<std::string>>& certificates() {
+    return certificates_;
+  }
 
  private:
   std::vector<Shown> found_;
   size_t missed_ = 0, searches_ = 0;
+  std::unordered_map<std::string, std::optional<std::string>> certificates_;
 };
 
 /// The derivation of another proof that the kernel accepts for this one, as it stands or made to

@@ -129,13 +129,16 @@ std::optional<std::string> Questions::refuted(const std::vector<Fact>& facts) {
 }
 
 std::optional<std::string> Questions::readily_refuted(const std::vector<Fact>& facts) {
-  Answer& a = answers_[exact_key(facts)];
-  if (a.certificate) return a.certificate;
-  if (!a.readily)
-    a.readily = solver_.satisfied(conjunction(facts))
-                    ? std::nullopt
-                    : find_certificate(symbols(), facts, Effort::Settled);
-  return *a.readily;
+  std::string key;
+  for (const Fact& f : facts) key += kernel::text(symbols(), f) + "\n";
+  auto it = found_->find(key);
+  if (it == found_->end())
+    it = found_
+             ->emplace(std::move(key), solver_.satisfied(conjunction(facts))
+                                           ? std::nullopt
+                                           : find_certificate(symbols(), facts, Effort::Settled))
+             .first;
+  return it->second;
 }
 
 std::optional<std::string> Questions::as_said(const std::vector<Fact>& facts, const Fact& f) const {

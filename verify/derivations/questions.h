@@ -26,8 +26,13 @@ class Questions {
 
   /// The facts cannot all hold.
   std::optional<std::string> refuted(const std::vector<kernel::Fact>& facts);
-  /// The same where that is soon found, without a proof of the solver's.
+  /// The same where that is soon found, without a proof of the solver's. Looked up first among
+  /// those that were found so far, if there are any, which it adds to.
   std::optional<std::string> readily_refuted(const std::vector<kernel::Fact>& facts);
+  /// What readily_refuted says, by the facts as texts: of all claims of one rule. Must outlive
+  /// this.
+  using Found = std::unordered_map<std::string, std::optional<std::string>>;
+  void share(Found& found) { found_ = &found; }
   /// They imply f; a text that is empty where the kernel needs no certificate.
   std::optional<std::string> implied(const std::vector<kernel::Fact>& facts, const kernel::Fact& f);
   /// The same where that is known to be so: the solver is not asked.
@@ -71,12 +76,12 @@ class Questions {
     std::optional<bool> refuted = {};  ///< by the solver
     bool sought = false;               ///< a certificate
     std::optional<std::string> certificate = {};
-    std::optional<std::optional<std::string>> readily = {};  ///< what little work found
   };
   Answer& answer(const std::vector<kernel::Fact>& facts);
   /// A certificate, looked for once.
   const std::optional<std::string>& seek(Answer& a, const std::vector<kernel::Fact>& facts);
   std::unordered_map<std::string, Answer> answers_;
+  Found own_, *found_ = &own_;
   std::unordered_map<std::string, Formula> formulas_;
 };
 

@@ -1,6 +1,7 @@
 #include "verify/derivations/transfer.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "verify/kernel/certificate.h"
@@ -27,33 +28,27 @@ std::string renamed(std::string_view text, const Renaming& names) {
   return s;
 }
 
-/// The facts of a claim about an output as certificates number them, from 1 on.
-kernel::List<Fact> numbered(const std::vector<Fact>& given) {
-  kernel::List<Fact> all;
-  for (const Fact& f : given) append(all, f);
-  return all;
-}
-
 /// What certificates of one claim say, with the names and the numbers that facts have in another.
 class Certificate {
  public:
-  Certificate(const Renaming& names, const kernel::Symbols& from, const std::vector<Fact>& a,
-              kernel::Symbols& to, const std::vector<Fact>& b)
+  using Texts = std::vector<std::string>;
+  /// Of the same facts as texts.
+  Certificate(const Renaming& names, const Texts& theirs, const std::vector<Fact>& ours,
+              const Texts& our_texts, kernel::Symbols& symbols)
       : names_(names) {
-    const std::vector<Fact> theirs = numbered(a), ours = numbered(b);
     given_.push_back(0);
-    for (const Fact& f : theirs) {
-      const std::string text = renamed(kernel::text(from, f), names);
-      kernel::Words words(text);
-      size_t n = 0;
-      try {
-        const Fact wanted = kernel::read_fact(to, words);
-        n = static_cast<size_t>(std::find(ours.begin(), ours.end(), wanted) - ours.begin()) + 1;
-      } catch (const kernel::Refused&) {  // it mentions what is not there
+    kernel::List<Fact> parts;
+    for (const std::string& their : theirs) {
+      const std::string text = renamed(their, names);
+      auto n = static_cast<size_t>(std::ranges::find(our_texts, text) - our_texts.begin());
+      if (n == our_texts.size()) {  // its terms may stand in another order
+        if (parts.empty())
+          for (const Fact& f : ours) append(parts, f);
+        n = place_of(text, parts, symbols);
       }
-      given_.push_back(n > ours.size() ? 0 : n);
+      given_.push_back(n < our_texts.size() ? n + 1 : 0);
     }
-    shift_ = static_cast<int64_t>(ours.size()) - static_cast<int64_t>(theirs.size());
+    shift_ = static_cast<int64_t>(our_texts.size()) - static_cast<int64_t>(theirs.size());
   }
 
   std::string of(std::string_view certificate) const {
@@ -68,6 +63,16 @@ class Certificate {
   }
 
  private:
+  static size_t place_of(const std::string& text, const std::vector<Fact>& ours,
+                         kernel::Symbols& symbols) {
+    kernel::Words words(text);
+    try {
+      const Fact wanted = kernel::read_fact(symbols, words);
+      return static_cast<size_t>(std::ranges::find(ours, wanted) - ours.begin());
+    } catch (const kernel::Refused&) {  // it mentions what is not there
+      return ours.size();
+    }
+  }
   /// What the words of a step are: n a fact, p a polynomial, l a number, s a summand.
   static std::string_view kinds_of(std::string_view step) {
     static const std::map<std::string_view, std::string_view> kKinds{
@@ -220,6 +225,17 @@ class NeededLine {
   NeededLine(const Renaming& names, const kernel::Symbols& from, const Certificate& certificate)
       : names_(names), from_(from), certificate_(certificate) {}
 
+  /// Each fact that is needed there has a certificate here.
+  bool covers(const std::vector<Fact>& given, const std::vector<Fact>& needed,
+              const std::vector<Fact>& to_given, const std::vector<Fact>& to_needed,
+              const kernel::Symbols& to) const {
+    std::set<std::string> shown;
+    for (const Fact& f : needed)
+      if (!kernel::plain(given, f)) shown.insert(renamed(kernel::text(from_, f), names_));
+    return std::ranges::all_of(to_needed, [&](const Fact& f) {
+      return kernel::plain(to_given, f) || shown.contains(kernel::text(to, f));
+    });
+  }
   std::string of(const std::vector<Fact>& given, const std::vector<Fact>& needed,
                  std::string_view line, const std::vector<Fact>& to_given,
                  const std::vector<Fact>& to_needed, Questions& questions) const {
@@ -306,13 +322,14 @@ class SizeLines {
 }  // namespace
 
 struct Rewording::Parts {
-  Parts(const Shown& shown, const kernel::Claim& claim, kernel::Symbols& symbols)
+  Parts(const Shown& shown, const kernel::Claim& claim, const ClaimTexts& texts,
+        kernel::Symbols& symbols)
       : names(names_of(*shown.symbols, *shown.claim, symbols, claim)),
         sections(sections_of(shown.derivation, *shown.claim)),
-        needed(names, *shown.symbols, shown.claim->given, symbols, claim.given) {
+        needed(names, shown.texts->given[0], claim.given, texts.given[0], symbols) {
     for (size_t k = 0; k < std::min(sections.outputs.size(), claim.outputs.size()); ++k)
-      outputs.emplace_back(names, *shown.symbols, shown.claim->outputs[k].given, symbols,
-                           claim.outputs[k].given);
+      outputs.emplace_back(names, shown.texts->given[k + 1], claim.outputs[k].given,
+                           texts.given[k + 1], symbols);
   }
   const Renaming names;
   const Sections sections;
@@ -320,16 +337,32 @@ struct Rewording::Parts {
   std::vector<Certificate> outputs;
 };
 
-Rewording::Rewording(const Shown& shown, const kernel::Claim& claim, Questions& questions)
+Rewording::Rewording(const Shown& shown, const kernel::Claim& claim, const ClaimTexts& texts,
+                     Questions& questions)
     : shown_(shown),
       claim_(claim),
+      texts_(texts),
       questions_(questions),
-      parts_(std::make_unique<Parts>(shown, claim, questions.symbols())) {}
+      parts_(std::make_unique<Parts>(shown, claim, texts, questions.symbols())) {}
 Rewording::~Rewording() = default;
 
-size_t Rewording::strangers(const std::vector<std::string>& pieces) const {
-  return static_cast<size_t>(std::ranges::count_if(shown_.pieces, [&](const std::string& piece) {
-    return std::ranges::find(pieces, renamed(piece, parts_->names)) == pieces.end();
+bool Rewording::covers() const {
+  auto covered = [&](const auto& from, const auto& to) {
+    return to.needed.empty() ||
+           NeededLine(parts_->names, *shown_.symbols, parts_->needed)
+               .covers(from.given, from.needed, to.given, to.needed, questions_.symbols());
+  };
+  const auto &theirs = shown_.claim->outputs, &ours = claim_.outputs;
+  if (theirs.size() != ours.size() || !covered(*shown_.claim, claim_)) return false;
+  for (size_t k = 0; k < ours.size(); ++k)
+    if (!covered(theirs[k], ours[k])) return false;
+  return true;
+}
+
+size_t Rewording::strangers() const {
+  const std::vector<std::string>& ours = texts_.pieces;
+  return static_cast<size_t>(std::ranges::count_if(shown_.texts->pieces, [&](const auto& piece) {
+    return std::ranges::find(ours, renamed(piece, parts_->names)) == ours.end();
   }));
 }
 
@@ -385,16 +418,6 @@ std::optional<std::string> Rewording::transferred(const std::vector<std::string>
   } catch (const kernel::Refused&) {
     return std::nullopt;
   }
-}
-
-std::vector<std::string> pieces_of(const kernel::Symbols& symbols, const kernel::Claim& claim) {
-  std::vector<std::string> all;
-  for (const kernel::OutputClaim& o : claim.outputs) {
-    for (const Fact& f : o.given) all.push_back(kernel::text(symbols, f));
-    for (const auto* side : {&o.left, &o.right})
-      for (const kernel::Product& p : side->sum.products) all.push_back(kernel::text(symbols, p));
-  }
-  return all;
 }
 
 }  // namespace regraft::verify

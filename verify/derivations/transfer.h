@@ -10,28 +10,30 @@ namespace regraft::verify {
 
 /// A claim that has a derivation.
 struct Shown {
-  std::string derivation, outline, structure;
-  size_t search = 0;                ///< which one found it, or what it was made of
-  std::vector<std::string> pieces;  ///< the claim's facts and products, as texts
+  std::string derivation;
+  size_t search = 0;  ///< which one found it, or what it was made of
+  std::shared_ptr<const ClaimTexts> texts;
   std::shared_ptr<const kernel::Symbols> symbols;
   std::shared_ptr<const kernel::Claim> claim;
 };
-
-std::vector<std::string> pieces_of(const kernel::Symbols& symbols, const kernel::Claim& claim);
 
 /// The derivation of one claim in the words of another one: what stands at the same places of the
 /// two gets the same name, and facts get their numbers. What it reads must outlive it.
 class Rewording {
  public:
-  Rewording(const Shown& shown, const kernel::Claim& claim, Questions& questions);
+  /// `texts` are those of the claim.
+  Rewording(const Shown& shown, const kernel::Claim& claim, const ClaimTexts& texts,
+            Questions& questions);
   ~Rewording();
   Rewording(const Rewording&) = delete;
   Rewording& operator=(const Rewording&) = delete;
 
   const Shown& shown() const { return shown_; }
-  /// How many pieces of what is shown are not among these of the other claim: a guess at how well
+  /// Everything that the claim needs of sizes is shown: a good guess that the derivation fits.
+  bool covers() const;
+  /// How many pieces of what is shown are not among those of the other claim: a guess at how well
   /// the derivation fits.
-  size_t strangers(const std::vector<std::string>& pieces) const;
+  size_t strangers() const;
   /// For each output of the claim the lines that say which sizes are equal: those of what is shown
   /// that hold here as well, and positions that the facts say to be 0.
   const std::vector<std::string>& sizes();
@@ -46,6 +48,7 @@ class Rewording {
   std::string text(const std::vector<std::string>& sizes);
   const Shown& shown_;
   const kernel::Claim& claim_;
+  const ClaimTexts& texts_;
   Questions& questions_;
   std::unique_ptr<Parts> parts_;
   std::optional<std::vector<std::string>> sizes_;
