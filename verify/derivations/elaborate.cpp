@@ -20,6 +20,9 @@ constexpr Limits kLimits{.run_nonlinear = 20'000, .open_ends = 3, .cut_off = 5'0
 constexpr int kMostSteps = 10'000;  // and attempts to pair, for one output or partial function
 /// For one claim. Few searches that end well ask as many; those that fail may ask far more.
 constexpr int64_t kMostQuestions = 100'000;
+/// After a search that found nothing: the few that do find something then are short.
+constexpr int kStepsAfterMiss = 250;
+constexpr int64_t kQuestionsAfterMiss = 250;
 
 class Elaborator {
  public:
@@ -185,8 +188,8 @@ class Search {
     return std::nullopt;
   }
   Elaboration search(size_t missed) {
-    questions_.limit(kMostQuestions >> std::min<size_t>(missed, 2));
-    Elaborator elaborator(questions_, kMostSteps >> std::min<size_t>(missed, 4));
+    questions_.limit(missed > 0 ? kQuestionsAfterMiss : kMostQuestions);
+    Elaborator elaborator(questions_, missed > 0 ? kStepsAfterMiss : kMostSteps);
     Elaboration r{elaborator.claim(claim_), elaborator.missing};
     if (!r.derivation && !questions_.missed().empty())
       r.missing = "certificate: " + questions_.missed();
