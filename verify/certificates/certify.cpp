@@ -22,6 +22,14 @@ constexpr int kMostRounds = 2;        // in which bounds and products help each 
 constexpr size_t kMostProducts = 60;  // that are added at once
 constexpr size_t kMostFactors = 4;    // of which the signs are told apart
 
+/// Facts whose product says that a product of symbols is not negative.
+struct Multiplier {
+  Monomial of;
+  Product facts;
+  Poly poly;  ///< their product
+  size_t degree;
+};
+
 class Search {
  public:
   Search(kernel::Symbols& symbols, const std::vector<Fact>& facts)
@@ -96,11 +104,9 @@ class Search {
     if (products_ && effort_ == Effort::Wide && cases_ < kMostBounded) bound_quotients(inner);
     const size_t limit = inner.products.size() + kMostProducts;
     for (size_t k = shown; products_ && k < inner.shown.size(); ++k)
-      for (const auto& [m, product] : multipliers_)
-        add_product(inner, inner.shown[k], product, limit);
+      for (const Multiplier& by : multipliers_) add_product(inner, inner.shown[k], by, limit);
     for (size_t k = old; products_ && k < inner.literals.size(); ++k)
-      for (const auto& [m, product] : multipliers_)
-        add_product(inner, inner.literals[k], product, limit);
+      for (const Multiplier& by : multipliers_) add_product(inner, inner.literals[k], by, limit);
     return inner;
   }
 
@@ -164,9 +170,12 @@ class Search {
       if (!f) return;
       product.push_back(*f);
     }
-    std::pair<Monomial, Product> entry{m, product};
-    if (std::find(multipliers_.begin(), multipliers_.end(), entry) == multipliers_.end())
-      multipliers_.push_back(std::move(entry));
+    const bool there = std::ranges::any_of(
+        multipliers_, [&](const Multiplier& x) { return x.of == m && x.facts == product; });
+    if (there) return;
+    Poly p(1);
+    for (FactId f : product) p = p * argument_.fact(f).poly;
+    multipliers_.push_back({m, std::move(product), p, degree(p)});
   }
   /// Its products of symbols occur in what is known; all but one, where we look hard.
   bool occurs(const Poly& p) const {
@@ -177,10 +186,10 @@ class Search {
     }
     return others <= (effort_ == Effort::Wide ? 1 : 0);
   }
-  Poly poly_of(const Product& product) const {
-    Poly p(1);
-    for (FactId f : product) p = p * argument_.fact(f).poly;
-    return p;
+  static size_t degree(const Poly& p) {
+    size_t most = 0;
+    for (const auto& [m, c] : p.terms()) most = std::max(most, m.size());
+    return most;
   }
   void add_products(Ground& known) {
     known.products.clear();
@@ -193,24 +202,27 @@ class Search {
       for (size_t k = 0; m.size() > 1 && k < m.size(); ++k) add_multiplier(known, without(m, k));
     for (const auto* facts : {&known.shown, &known.literals})
       for (FactId f : *facts)
-        for (const auto& [m, product] : multipliers_)
-          add_product(known, f, product, (effort_ == Effort::Wide ? 4 : 1) * kMostProducts);
+        for (const Multiplier& by : multipliers_)
+          add_product(known, f, by, (effort_ == Effort::Wide ? 4 : 1) * kMostProducts);
   }
-  void add_product(Ground& known, FactId f, Product product, size_t limit) const {
+  void add_product(Ground& known, FactId f, const Multiplier& by, size_t limit) const {
     if (known.products.size() > limit) return;
-    product.push_back(f);
-    if (occurs(poly_of(product))) known.products.push_back(std::move(product));
+    const Poly& p = argument_.fact(f).poly;
+    if (degree(p) + by.degree > most_factors_ || !occurs(by.poly * p)) return;
+    known.products.push_back(by.facts);
+    known.products.back().push_back(f);
   }
   /// g of facts x * g + ..., whose sign may matter: those with quotients first.
   std::vector<Poly> compared_factors(Ground& known) {
     std::vector<Poly> found;
     for (FactId f : known.literals)
-      for (const auto& [m, product] : multipliers_) {
+      for (const Multiplier& by : multipliers_) {
         Poly g;
         for (const auto& [n, c] : argument_.fact(f).poly.terms()) {
           Monomial rest;
-          std::set_difference(n.begin(), n.end(), m.begin(), m.end(), std::back_inserter(rest));
-          if (rest.empty() || rest.size() + m.size() != n.size()) continue;
+          std::set_difference(n.begin(), n.end(), by.of.begin(), by.of.end(),
+                              std::back_inserter(rest));
+          if (rest.empty() || rest.size() + by.of.size() != n.size()) continue;
           Poly term(c);
           for (Symbol s : rest) term = term * Poly::symbol(s);
           g = g + term;
@@ -254,9 +266,9 @@ class Search {
     if (none.at->closed) return true;
     FactId equal = argument_.both(*none.at, not_below, not_above);
     none.literals.push_back(equal);
-    for (const auto& [m, product] : multipliers_) {
+    for (const Multiplier& by : multipliers_) {
       Poly p(1);
-      for (Symbol s : m) p = p * Poly::symbol(s);
+      for (Symbol s : by.of) p = p * Poly::symbol(s);
       if (occurs(g * p)) none.literals.push_back(argument_.times(*none.at, equal, p));
     }
     return closes(none) || fail();
@@ -269,7 +281,7 @@ class Search {
   Effort effort_ = Effort::Plain;
   std::set<Monomial> seen_;
   size_t most_factors_ = 1;
-  std::vector<std::pair<Monomial, Product>> multipliers_;
+  std::vector<Multiplier> multipliers_;
   bool products_ = false;  ///< facts of cases are multiplied as well
   int cases_ = 0, bounds_ = 0;
 };
