@@ -70,6 +70,19 @@ TEST(Derivations, OfTrueRules) {
   }
 }
 
+/// A normalisation that both sides have is paired as it is, over all five axes: nothing within it
+/// is counted or cancelled out.
+TEST(Derivations, LeaveAloneWhatBothSidesHave) {
+  const char* text =
+      "a (mul (layernorm ?a ?c ?d axis=0 epsilon=?e) ?b) => (mul ?b (layernorm ?a ?c ?d axis=0 "
+      "epsilon=?e))  for a:nnnnn b:nnnnn c:nnnnn d:nnnnn";
+  Elaboration e = elaborate(instance_of(text));
+  ASSERT_TRUE(e.derivation) << e.missing;
+  for (const char* step : {"\ncount ", "\ncancel ", "\ninside ", "\npin "})
+    EXPECT_EQ(e.derivation->find(step), std::string::npos) << step << *e.derivation;
+  EXPECT_EQ(why_refused(instance_of(text), *e.derivation), "");
+}
+
 /// What shows one member of a family shows the others in other words: axes and names differ.
 TEST(Derivations, OfOneMemberFitTheOthers) {
   auto rule = parse_rule(
