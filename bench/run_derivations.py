@@ -2,9 +2,9 @@
 """Measures the derivations beside the shipped rule files, and what finding them costs; writes the last
 part of bench/kernel.md.
 
-  python bench/run_derivations.py REGRAFT [--every N]
+  python bench/run_derivations.py REGRAFT [--every N] [--times N]
 
-For each file: `regraft check --derivations`, then `regraft verify` of one rule in N (default 20), in turn with
+For each file: `regraft check --derivations`, then `regraft verify` of one rule in N (default: all), in turn with
 `--no-kernel` and with `--no-replay`, and of the rules that have a proof without a derivation. Seconds of verifying
 are medians of CPU, all threads together.
 """
@@ -52,7 +52,7 @@ def kind_of(missing):
     return f"{kind}: {names.get(name, name)}"
 
 
-def measure(regraft, rules, every, folder):
+def measure(regraft, rules, every, times, folder):
     lines = rules.read_text(encoding="utf-8").splitlines()
     header = [line for line in lines if line.startswith("#regraft")]
     body = {line.split()[0]: line for line in lines if line and not line.startswith("#")}
@@ -61,7 +61,7 @@ def measure(regraft, rules, every, folder):
     open_rules = [r["name"] for r in replay["rules"] if r["accepted"] < r["proofs"]]
     some = list(body.values())[::every]
     seconds = {"--no-kernel": [], "--no-replay": []}
-    for _ in range(3):
+    for _ in range(times):
         for how, all_seconds in seconds.items():
             all_seconds.append(verified(regraft, header, some, folder, how)["cpu_seconds"])
     alone, cpu = (statistics.median(s) for s in seconds.values())
@@ -80,6 +80,7 @@ def measure(regraft, rules, every, folder):
 def page(rows, every):
     total = {k: sum(r[k] for r in rows) for k in ("rules", "proofs", "accepted", "bytes", "open", "replay", "cpu",
                                                    "alone")}
+    some = "all rules" if every == 1 else f"one rule in {every} of each file"
     text = [HEADING, "Printed by `python bench/run_derivations.py REGRAFT`. `scripts/derivations` writes the files; "
             "`regraft check F.rules --derivations F.derivations.gz` replays them. "
             "Replays are timed on two cores, others at work.",
@@ -91,7 +92,7 @@ def page(rows, every):
     text += ["", f"The median of the files' median replays is {statistics.median(r['median'] for r in rows):.2f} ms "
              "for a proof. `python tests/verify/kernel/shipped_test.py REGRAFT 1` "
              "asks the kernel in Python about each of them.", "",
-             f"What derivations cost where none are at hand: one rule in {every} of each file, verified anew by the "
+             f"What derivations cost where none are at hand: {some}, verified anew by the "
              "provers alone (`--no-kernel`), and with derivations of all that they prove (`--no-replay`). "
              "A proof that another one's derivation fits needs no prover.", "",
              "| file | provers, CPU s | with derivations, CPU s | more |", "|---|---|---|---|"]
@@ -115,11 +116,12 @@ def page(rows, every):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("regraft")
-    parser.add_argument("--every", type=int, default=20)
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--times", type=int, default=3)
     flags = parser.parse_args()
     files = sorted((ROOT / "substitutions").glob("*.rules")) + sorted((ROOT / "substitutions/themes").glob("*.rules"))
     with tempfile.TemporaryDirectory() as folder:
-        rows = [measure(flags.regraft, f, flags.every, folder) for f in files
+        rows = [measure(flags.regraft, f, flags.every, flags.times, folder) for f in files
                 if f.with_suffix(".derivations.gz").exists()]
     before = PAGE.read_text(encoding="utf-8").split(HEADING)[0]
     PAGE.write_text(before + page(rows, flags.every), encoding="utf-8")
