@@ -282,7 +282,10 @@ Elaboration searched(const RuleInstance& instance, OtherProofs& others, const St
     if (found.derivation) others.add(search.shown(*found.derivation, others.next_search()));
     return found;
   });
-  if (!r.derivation) others.miss();
+  if (r.derivation) return r;
+  const bool cut = others.missed() > 0 && r.missing.starts_with("budget");
+  if (cut) r.missing = others.first_missing();  // which was looked for longer
+  others.miss(r.missing);
   return r;
 }
 

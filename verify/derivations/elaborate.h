@@ -32,7 +32,12 @@ class OtherProofs {
   size_t next_search() { return searches_++; }
   /// It was of use, or is new.
   void add(Shown shown);
-  void miss() { ++missed_; }
+  /// A search found nothing, and says where it ended.
+  void miss(const std::string& missing) {
+    if (missed_++ == 0) first_missing_ = missing;
+  }
+  /// Where the first of them ended.
+  const std::string& first_missing() const { return first_missing_; }
   /// Certificates for facts about sizes, by the facts as texts; nullopt: none was soon found.
   std::unordered_map<std::string, std::optional<std::string>>& certificates() {
     return certificates_;
@@ -41,6 +46,7 @@ class OtherProofs {
  private:
   std::vector<Shown> found_;
   size_t missed_ = 0, searches_ = 0;
+  std::string first_missing_;
   std::unordered_map<std::string, std::optional<std::string>> certificates_;
 };
 
