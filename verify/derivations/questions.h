@@ -26,12 +26,13 @@ class Questions {
 
   /// The facts cannot all hold.
   std::optional<std::string> refuted(const std::vector<kernel::Fact>& facts);
-  /// The same where that is soon found, without a proof of the solver's. Looked up first among
-  /// those that were found so far, if there are any, which it adds to.
+  /// The same where that is soon found, without a proof of the solver's. Remembers what it said,
+  /// and after share() what it said of other claims.
   std::optional<std::string> readily_refuted(const std::vector<kernel::Fact>& facts);
   /// What readily_refuted says, by the facts as texts: of all claims of one rule. Must outlive
   /// this.
   using Found = std::unordered_map<std::string, std::optional<std::string>>;
+  /// From now on that is looked up there, and added. Must outlive this.
   void share(Found& found) { found_ = &found; }
   /// They imply f; a text that is empty where the kernel needs no certificate.
   std::optional<std::string> implied(const std::vector<kernel::Fact>& facts, const kernel::Fact& f);
