@@ -29,10 +29,9 @@ class Questions {
   /// The same where that is soon found, without a proof of the solver's. Remembers what it said,
   /// and after share() what it said of other claims.
   std::optional<std::string> readily_refuted(const std::vector<kernel::Fact>& facts);
-  /// What readily_refuted says, by the facts as texts: of all claims of one rule. Must outlive
-  /// this.
+  /// What readily_refuted() said, by the facts as texts.
   using Found = std::unordered_map<std::string, std::optional<std::string>>;
-  /// From now on that is looked up there, and added. Must outlive this.
+  /// From now on that is looked up there, and added. `found` must outlive this.
   void share(Found& found) { found_ = &found; }
   /// They imply f; a text that is empty where the kernel needs no certificate.
   std::optional<std::string> implied(const std::vector<kernel::Fact>& facts, const kernel::Fact& f);

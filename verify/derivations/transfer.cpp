@@ -1,7 +1,6 @@
 #include "verify/derivations/transfer.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "verify/kernel/certificate.h"
@@ -229,24 +228,21 @@ class NeededLine {
   bool covers(const std::vector<Fact>& given, const std::vector<Fact>& needed,
               const std::vector<Fact>& to_given, const std::vector<Fact>& to_needed,
               const kernel::Symbols& to) const {
-    std::set<std::string> shown;
-    for (const Fact& f : needed)
-      if (!kernel::plain(given, f)) shown.insert(renamed(kernel::text(from_, f), names_));
+    const std::vector<std::string> shown = certified(given, needed);
     return std::ranges::all_of(to_needed, [&](const Fact& f) {
-      return kernel::plain(to_given, f) || shown.contains(kernel::text(to, f));
+      return kernel::plain(to_given, f) ||
+             std::ranges::find(shown, kernel::text(to, f)) != shown.end();
     });
   }
   std::string of(const std::vector<Fact>& given, const std::vector<Fact>& needed,
                  std::string_view line, const std::vector<Fact>& to_given,
                  const std::vector<Fact>& to_needed, Questions& questions) const {
     std::map<std::string, std::string> shown;
-    for (const Fact& f : needed) {
-      if (kernel::plain(given, f)) continue;
+    for (const std::string& fact : certified(given, needed)) {
       line.remove_prefix(std::min(line.find('|'), line.size()));
       if (line.empty()) break;
       line.remove_prefix(1);
-      shown.emplace(renamed(kernel::text(from_, f), names_),
-                    certificate_.of(line.substr(0, line.find('|'))));
+      shown.emplace(fact, certificate_.of(line.substr(0, line.find('|'))));
     }
     std::string text = "needed";
     for (const Fact& f : to_needed) {
@@ -260,6 +256,14 @@ class NeededLine {
   }
 
  private:
+  /// The facts that have a certificate in the line, in its order, in the other claim's words.
+  std::vector<std::string> certified(const std::vector<Fact>& given,
+                                     const std::vector<Fact>& needed) const {
+    std::vector<std::string> all;
+    for (const Fact& f : needed)
+      if (!kernel::plain(given, f)) all.push_back(renamed(kernel::text(from_, f), names_));
+    return all;
+  }
   const Renaming& names_;
   const kernel::Symbols& from_;
   const Certificate& certificate_;
