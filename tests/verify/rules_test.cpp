@@ -255,6 +255,22 @@ TEST(Rules, OutOfTimeIsInterrupted) {
   EXPECT_EQ(report.counters.unknown, report.rules.size());
 }
 
+/// Two strided convolutions with open pads: bounds of its sizes bound each other without end. Each
+/// run of the solver is ended by its count, none by the clock, which would take 20 s.
+TEST(Rules, WhatHasBoundsOfBoundsIsDecidedByCountedWork) {
+  auto rule = parse_rule(
+      "r (conv (conv ?a ?b strides=c.2,c.3 pads=?p1,1,?p3,?p4 dilations=?d group=?g) ?c "
+      "strides=2,2 dilations=?dd group=?gg) => (conv (conv ?a ?b strides=2,2 "
+      "pads=?p1,1,?p3,?p4 dilations=?d group=?g) ?c strides=c.2,c.3 dilations=?dd group=?gg)");
+  ASSERT_TRUE(rule);
+  VerifyOptions o = quick();
+  o.kernel = false;
+  Finding f = examine(*rule, o);
+  EXPECT_TRUE(is_for_all_sizes(f.rule.verdict.kind)) << f.rule.verdict.detail;
+  EXPECT_EQ(f.counters.solver.undecided, 0u);
+  EXPECT_LT(f.milliseconds, 15'000);
+}
+
 TEST(Rules, DuplicatesAndTrivialOnesAreDropped) {
   std::vector<Rule> rules;
   for (const char* line : {"a (relu (relu ?x)) => (relu ?x)", "b (relu (relu ?y)) => (relu ?y)",

@@ -16,7 +16,7 @@ struct Limits {
   int64_t solver_runs = 1'500;      ///< questions that reach the solver
   int64_t solver_work = 4'000'000;  ///< in units of Z3's rlimit, all runs together
   int64_t run_linear = 200'000;     ///< rlimit of one run where products are opaque
-  int64_t run_nonlinear = 400'000;  ///< rlimit of one run with products
+  int64_t run_nonlinear = 100'000;  ///< rlimit of one run with products
   int64_t run_brief = 5'000;        ///< the same where the answer only guides the search
   int64_t open_ends = 40;           ///< runs with products that may end without an answer
   int64_t depth = 24;               ///< nesting of functions and of case distinctions

@@ -191,17 +191,22 @@ struct ArithmeticSolver::Solver {
       if (st.key(i) == "rlimit count" && st.is_uint(i)) return st.uint_value(i);
     return 0;
   }
+  /// For products NLSAT by itself (Jovanovic and de Moura, IJCAR 2012): within the solver of linear
+  /// arithmetic its work is not counted, and bounds of bounds grow until one multiplication takes
+  /// minutes and cannot be interrupted.
+  z3::solver solver_for(bool products) {
+    return products ? z3::tactic(context(), "qfnra-nlsat").mk_solver()
+                    : z3::solver(context(), z3::solver::simple());
+  }
   /// One run; z3::unknown for anything that goes wrong.
   z3::check_result run(const Conjunction& facts, const Symbols& symbols, bool products,
                        int64_t limit, int64_t cut_off) {
     try {
-      z3::solver s(context(), z3::solver::simple());
+      z3::solver s = solver_for(products);
       z3::params p(context());
       p.set("rlimit", static_cast<unsigned>(limit));
       p.set("timeout", static_cast<unsigned>(cut_off));
-      p.set("mbqi", false);
       p.set("ctrl_c", false);  // its handler is for one thread, and would hide the signal from ours
-      p.set("arith.nl.grobner", false);  // its work is not counted, and shows little here
       s.set(p);
       for (const auto& f : facts) s.add(formula(f, products));
       z3::check_result r = s.check();
