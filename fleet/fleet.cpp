@@ -119,6 +119,10 @@ Status Fleet::help(const Stop& stop) {
   return {};
 }
 
+size_t Fleet::width() const {
+  return std::max({size_t{1}, static_cast<size_t>(options_.workers), at_work_});
+}
+
 Result<std::vector<std::string>> Fleet::run(const std::string& label,
                                             const std::vector<Task>& tasks, size_t weight,
                                             const Stop& stop) {
@@ -133,6 +137,7 @@ Result<std::vector<std::string>> Fleet::run(const std::string& label,
   Progress progress(label, "tasks", tasks.size(), options_.verbosity);
   progress.add(tasks.size() - missing.size());
   auto pause = kShortest;
+  at_work_ = 0;
   while (wanted.open() > 0) {
     if (stop.must_end())
       return error(std::string(stop.reason()) + "; what is done stays in " +
@@ -143,9 +148,10 @@ Result<std::vector<std::string>> Fleet::run(const std::string& label,
     if (done > 0) lost_in_vain_ = 0;
     progress.add(done);
     auto held = store_.storage().list("leases");
-    progress.note(std::to_string(held ? held->size() : 0) + " at work, " +
-                  std::to_string(counts_.lost) + " replaced, " + std::to_string(wanted.open()) +
-                  " bundles open");
+    const size_t at_work = held ? held->size() : 0;
+    at_work_ = std::max(at_work_, at_work);
+    progress.note(std::to_string(at_work) + " at work, " + std::to_string(counts_.lost) +
+                  " replaced, " + std::to_string(wanted.open()) + " bundles open");
     pause = done > 0 ? kShortest : std::min(kLongest, pause * 2);
     if (wanted.open() > 0 && options_.workers > 0) std::this_thread::sleep_for(pause);
   }

@@ -30,6 +30,8 @@ class Fleet {
   Result<std::vector<std::string>> run(const std::string& label, const std::vector<Task>& tasks,
                                        size_t weight, const Stop& stop);
   TaskStore& store() { return store_; }
+  /// About how many work here and elsewhere, from what the last run() saw; at least 1.
+  size_t width() const;
   const FleetCounts& counts() const { return counts_; }
 
  private:
@@ -44,6 +46,7 @@ class Fleet {
   std::vector<Child> workers_;
   FleetCounts counts_;
   uint64_t lost_in_vain_ = 0;  ///< since the last result
+  size_t at_work_ = 0;         ///< the most bundles that were held at a time of the last run
 };
 
 }  // namespace regraft::fleet

@@ -29,7 +29,7 @@ class Run {
     checkpoint_ = options.resume;
   }
   Status grammar(const Grammar& grammar);
-  GenerateReport finish();
+  Result<GenerateReport> finish();
 
  private:
   Result<Enumeration> enumerate_grammar(ShapedOps& ops, int max_size, Bank& bank);
@@ -39,6 +39,8 @@ class Run {
   void save(const Minimiser& minimiser, size_t position);
   void save_soon();
   Answers remembered(std::map<size_t, Answer>& known);
+  Answers with_helpers(Answers answers, const Deriver& deriver, const std::vector<Rule>& goals,
+                       const DeriveOptions& how);
   void add(const DistilCounts& counts);
   std::vector<char> without_derivable();
 
@@ -51,6 +53,7 @@ class Run {
   size_t grammar_ = 0;     ///< number of the grammar at work
   std::mutex mutex_;       ///< of the checkpoint, in the last stages
   Clock::time_point saved_;
+  Status asked_;                  ///< why helpers gave no answers
   std::vector<Judged> grammars_;  ///< only for an audit
 };
 
@@ -181,6 +184,18 @@ Status Run::grammar(const Grammar& grammar) {
   return {};
 }
 
+Answers Run::with_helpers(Answers answers, const Deriver& deriver, const std::vector<Rule>& goals,
+                          const DeriveOptions& how) {
+  if (!options_.helpers) return answers;
+  auto ask = asked_of(options_.helpers, deriver.rules(), goals, how);
+  answers.others = [this, ask](const std::vector<Question>& asked) -> Result<std::vector<Answer>> {
+    auto found = ask(asked);
+    if (!found) asked_ = found.error();
+    return found;
+  };
+  return answers;
+}
+
 /// Drops what follows from the rest in few steps, by terms that are not larger: a rule that only
 /// others by way of large terms imply is worth having.
 std::vector<char> Run::without_derivable() {
@@ -191,26 +206,31 @@ std::vector<char> Run::without_derivable() {
   const std::vector<Rule>& rules = collector_.rules();
   DropOptions quick;
   quick.by_no_larger = quick.once = true;
-  std::vector<char> keep =
-      minimal_set(Deriver(rules, near), quick, threads_, stop_, remembered(checkpoint_.near))
-          .remains;
+  const Deriver all(rules, near);
+  std::vector<char> keep = minimal_set(all, quick, threads_, stop_,
+                                       with_helpers(remembered(checkpoint_.near), all, rules, near))
+                               .remains;
   std::vector<Rule> kept, dropped;
   std::vector<size_t> places;
   for (size_t k = 0; k < rules.size(); ++k) {
     (keep[k] ? kept : dropped).push_back(rules[k]);
     if (!keep[k]) places.push_back(k);
   }
+  if (!asked_) return keep;
   DeriveOptions far;  // steps of dropped rules are several steps of kept ones
   far.slack = 1;
-  auto again = derivable(Deriver(std::move(kept), far), dropped, threads_, stop_,
-                         stop_.must_end() ? Answers() : remembered(checkpoint_.far));
+  const Deriver others(std::move(kept), far);
+  auto answers = stop_.must_end() ? Answers() : remembered(checkpoint_.far);
+  auto again = derivable(others, dropped, threads_, stop_,
+                         with_helpers(std::move(answers), others, dropped, far));
   for (size_t k = 0; k < again.size(); ++k)
     if (!again[k]) keep[places[k]] = 1;
   return keep;
 }
 
-GenerateReport Run::finish() {
+Result<GenerateReport> Run::finish() {
   std::vector<char> keep = without_derivable();
+  if (!stop_.must_end()) RETURN_IF_ERROR(asked_);
   report_.removed_derivable = static_cast<uint64_t>(std::count(keep.begin(), keep.end(), 0));
   report_.removed_duplicate = collector_.duplicates();
   bool complete = report_.ended == Ended::Complete && !stop_.must_end();
@@ -245,7 +265,7 @@ Result<GenerateReport> generate(const OpSet& set, const GenerateOptions& options
   auto start = Clock::now();
   Run run(options, stop);
   for (const Grammar& grammar : set.grammars) RETURN_IF_ERROR(run.grammar(grammar));
-  GenerateReport report = run.finish();
+  ASSIGN_OR_RETURN(GenerateReport report, run.finish());
   report.cpu_seconds = cpu_seconds() - cpu;
   report.wall_seconds = seconds_since(start);
   report.peak_bytes = static_cast<uint64_t>(peak_bytes());

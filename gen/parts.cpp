@@ -66,11 +66,12 @@ struct Parts::Below {
   Below() : bank(kShapeSeed) {}
 };
 
-Parts::Parts(Objects objects) : objects_(std::move(objects)) {}
+Parts::Parts(Objects objects) : objects_(std::move(objects)), derive_(objects_) {}
 Parts::~Parts() = default;
 
 bool Parts::knows(const std::string& kind) {
-  return kind == "enumerate" || kind == "merge" || kind == "connect" || kind == "judge";
+  return kind == "enumerate" || kind == "merge" || kind == "connect" || kind == "judge" ||
+         kind == kDeriveTask;
 }
 
 Status Parts::prepare(const std::string& part) {
@@ -120,6 +121,7 @@ Status Parts::learn(const std::string& tuples, const std::vector<std::string>& r
 }
 
 Result<std::string> Parts::perform(const Task& task) {
+  if (task.kind == kDeriveTask) return derive_.perform(task.input);
   ByteReader in(task.input);
   RETURN_IF_ERROR(prepare(std::string(in.text())));
   Error none = error("a part of generate that is none: " + task.kind);
@@ -136,10 +138,10 @@ Result<std::string> Parts::perform(const Task& task) {
   }
   std::string tuples(in.text());
   if (task.kind == "judge") {
-    std::string_view groups = in.text();
+    std::string_view group = in.text();
     if (!in.at_end()) return none;
     RETURN_IF_ERROR(learn(tuples, below_->rules));
-    return below_->minimiser->judge_for(groups);
+    return below_->minimiser->judge_for(group);
   }
   std::vector<std::string> rules = read_names(in);
   std::string_view groups = in.text();

@@ -1,11 +1,11 @@
 #pragma once
 // Parts of `generate` that other processes do: shares of the last level of an enumeration, merges
-// of what they give, and the connecting of groups by the rules
-// of a round, and the judging of what stays apart.
+// of what they give, the connecting of groups by the rules of a round, the judging of what stays
+// apart, and whether rules follow from others.
 #include <memory>
 #include <string>
 
-#include "base/process/task.h"
+#include "gen/derive/derive_tasks.h"
 
 namespace regraft::gen {
 
@@ -33,6 +33,7 @@ class Parts {
   Status prepare(const std::string& part);
   Status learn(const std::string& tuples, const std::vector<std::string>& rules);
   Objects objects_;
+  DeriveTasks derive_;
   std::string part_;
   std::unique_ptr<Below> below_;
 };

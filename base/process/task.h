@@ -26,6 +26,7 @@ struct Objects {
 struct Helpers {
   TaskRunner run;
   Objects objects;
+  std::function<size_t()> width;  ///< about how many there are, at least 1
   explicit operator bool() const { return static_cast<bool>(run); }
 };
 

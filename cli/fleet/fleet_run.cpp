@@ -62,7 +62,7 @@ Helpers FleetRun::helpers(const std::string& label, size_t weight, const Stop& s
   return {[this, label, weight, &stop](const std::vector<Task>& tasks) {
             return fleet_->run(label, tasks, weight, stop);
           },
-          objects_of(*store_)};
+          objects_of(*store_), [this] { return fleet_->width(); }};
 }
 
 std::string FleetRun::summary() const {

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/check.h"
+
 namespace regraft::gen {
 namespace {
 
@@ -12,21 +14,58 @@ constexpr size_t kBatch = 48;  // questions asked at a time
 
 int calls_of_larger_side(const Rule& r) { return std::max(size(r.lhs), size(r.rhs)); }
 
-/// What was answered before, or `ask`, whose answer is kept.
-template <class Ask>
-Derivation answer_of(const Answers& answers, size_t question, size_t rules, const Ask& ask) {
-  auto known = answers.find ? answers.find(question) : std::nullopt;
-  bool fits = known && std::all_of(known->used.begin(), known->used.end(),
-                                   [&](size_t n) { return n < rules; });
-  if (!fits) {
-    Derivation d = ask();
-    if (answers.keep && !d.stopped) answers.keep(question, {d.derived, d.used});
-    return d;
-  }
+/// What was answered before to question `number`.
+std::optional<Answer> known_answer(const Answers& answers, size_t number, size_t rules) {
+  auto known = answers.find ? answers.find(number) : std::nullopt;
+  if (known && std::ranges::any_of(known->used, [&](size_t n) { return n >= rules; }))
+    return std::nullopt;
+  return known;
+}
+
+Derivation as_derivation(Answer answer) {
   Derivation d;
-  d.derived = known->derived;
-  d.used = std::move(known->used);
+  d.derived = answer.derived;
+  d.used = std::move(answer.used);
   return d;
+}
+
+/// Answers to questions that are numbered from `first` on: from before, by others, or by the
+/// deriver. Stopped where there is none.
+std::vector<Derivation> answers_to(const std::vector<Question>& asked, size_t first,
+                                   const std::vector<Rule>& goals, const Deriver& deriver,
+                                   int threads, const Stop& stop, const Answers& answers) {
+  std::vector<Derivation> r(asked.size());
+  std::vector<size_t> open;
+  for (size_t k = 0; k < asked.size(); ++k) {
+    auto known = known_answer(answers, first + k, deriver.rules().size());
+    r[k].stopped = !known;
+    if (known)
+      r[k] = as_derivation(*std::move(known));
+    else
+      open.push_back(k);
+  }
+  auto keep = [&](size_t k) {
+    if (answers.keep && !r[k].stopped) answers.keep(first + k, {r[k].derived, r[k].used});
+  };
+  if (answers.others && !open.empty() && !stop.must_end()) {
+    std::vector<Question> questions;
+    for (size_t k : open) questions.push_back(asked[k]);
+    auto found = answers.others(questions);
+    for (size_t j = 0; found && j < open.size(); ++j) {
+      r[open[j]] = as_derivation(std::move((*found)[j]));
+      keep(open[j]);
+    }
+    return r;
+  }
+  parallel_for(open.size(), threads, [&](size_t j) {
+    const size_t k = open[j];
+    if (stop.must_end()) return;
+    const Rule& goal = goals[asked[k].goal];
+    r[k] = asked[k].from.empty() ? deriver.derive(goal, stop)
+                                 : deriver.derive(goal, asked[k].from, stop);
+    keep(k);
+  });
+  return r;
 }
 
 class Dropping {
@@ -74,15 +113,11 @@ class Dropping {
 
   /// Whether each of these follows from what remains without it.
   std::vector<Derivation> ask(const std::vector<size_t>& asked) {
-    std::vector<Derivation> r(asked.size());
-    size_t first = set_.questions;
+    std::vector<Question> questions;
+    for (size_t k : asked) questions.push_back({k, others(k)});
+    auto r = answers_to(questions, set_.questions, rules(), deriver_, threads_, stop_, answers_);
     set_.questions += asked.size();
-    parallel_for(asked.size(), threads_, [&](size_t j) {
-      r[j].stopped = true;
-      if (stop_.must_end()) return;
-      r[j] = answer_of(answers_, first + j, rules().size(),
-                       [&] { return deriver_.derive(rules()[asked[j]], others(asked[j]), stop_); });
-    });
+    stopped_ = stopped_ || std::ranges::any_of(r, &Derivation::stopped);
     must_end();
     return r;
   }
@@ -204,18 +239,17 @@ class Dropping {
 
 std::vector<char> derivable(const Deriver& deriver, const std::vector<Rule>& goals, int threads,
                             const Stop& stop, const Answers& answers) {
-  std::vector<char> r(goals.size(), 0);
-  parallel_for(goals.size(), threads, [&](size_t k) {
-    if (stop.must_end()) return;
-    r[k] = answer_of(answers, k, deriver.rules().size(), [&] {
-             return deriver.derive(goals[k], stop);
-           }).derived;
-  });
+  std::vector<Question> questions(goals.size());
+  for (size_t k = 0; k < goals.size(); ++k) questions[k].goal = k;
+  std::vector<char> r;
+  for (const Derivation& d : answers_to(questions, 0, goals, deriver, threads, stop, answers))
+    r.push_back(d.derived ? 1 : 0);
   return r;
 }
 
 MinimalSet minimal_set(const Deriver& deriver, const DropOptions& options, int threads,
                        const Stop& stop, const Answers& answers) {
+  CHECK(options.once || (!answers.find && !answers.others));
   return Dropping(deriver, options, threads, stop, answers).run();
 }
 

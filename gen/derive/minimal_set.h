@@ -12,11 +12,20 @@ struct Answer {
   bool derived = false;
   std::vector<size_t> used;
 };
-/// Answers that an earlier run gave to the same questions: called with the number of the question,
-/// from any thread. Both empty, or neither.
+/// Whether a goal, by its number, follows from the rules that `from` marks; empty: from all.
+struct Question {
+  size_t goal = 0;
+  std::vector<char> from = {};
+};
+/// Who else answers.
 struct Answers {
+  /// An earlier run, to the same questions: called with the number of the question, `keep` from any
+  /// thread. Both empty, or neither.
   std::function<std::optional<Answer>(size_t)> find;
   std::function<void(size_t, const Answer&)> keep;
+  /// Other processes, what `find` does not know; in order. Empty: the deriver answers. An error
+  /// ends the asking as a stop does.
+  std::function<Result<std::vector<Answer>>(const std::vector<Question>&)> others;
 };
 
 /// Whether each goal follows, unless `answers` says so; false where `stop` left it out.
@@ -51,7 +60,8 @@ struct MinimalSet {
 /// None of the rules that remain follows from the other ones within the deriver's limits, but those
 /// that are pinned. Rules written by hand are asked about first, then the largest, of equal ones
 /// the first. Deterministic for any number of threads unless stopped; questions are numbered in the
-/// order in which they are asked.
+/// order in which they are asked. REQUIRES: options.once, where `answers` has some, as they do not
+/// say what a refusal rests on.
 MinimalSet minimal_set(const Deriver& deriver, const DropOptions& options, int threads,
                        const Stop& stop, const Answers& answers = {});
 

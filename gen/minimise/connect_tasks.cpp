@@ -1,19 +1,12 @@
 // Minimising in rounds with others: they are told the rules as these come, connect groups, and
 // judge what stays apart.
 #include <algorithm>
-#include <numeric>
 
 #include "base/files/bytes.h"
 #include "gen/minimise/links.h"
 #include "ir/rule/text.h"
 
 namespace regraft::gen {
-namespace {
-
-constexpr size_t kJudged = 4;        // groups of a task that judges
-constexpr size_t kMostJudged = 512;  // of a round, before its first rule is known
-
-}  // namespace
 
 void Minimiser::share(const Helpers& helpers, std::string part, std::string tuples) {
   others_ = Others{helpers, std::move(part), std::move(tuples), {}, 0};
@@ -96,16 +89,11 @@ Result<std::string> Minimiser::connect_for(std::string_view groups) const {
   return out;
 }
 
-Result<std::string> Minimiser::judge_for(std::string_view groups) const {
-  ByteReader in(groups);
-  ByteWriter out;
-  for (size_t left = in.count(20); left > 0 && in.fits(); --left) {
-    Item item = read_item(in);
-    if (!in.fits() || item.applications.empty()) break;
-    out.text(to_bytes(verdict(item, item.applications.size() - 1)));
-  }
-  if (!in.at_end()) return error("groups to judge that are none");
-  return out.finish();
+Result<std::string> Minimiser::judge_for(std::string_view group) const {
+  ByteReader in(group);
+  Item item = read_item(in);
+  if (!in.at_end() || item.applications.empty()) return error("a group to judge that is none");
+  return to_bytes(verdict(item, item.applications.size() - 1));
 }
 
 /// As connect() with all rules, of the groups from `position` on that are not large.
@@ -131,36 +119,25 @@ Status Minimiser::connect_by_others(size_t position, std::vector<Links>& links) 
   return in.at_end() ? Status() : error("a part of minimising that is none");
 }
 
-/// Of loose groups that look different the first loose applications, each with what it is compared
-/// with. When a group's turn comes it may be connected by then.
-Status Minimiser::judge_by_others(size_t position, std::vector<Links>& links,
-                                  std::vector<Ahead>& ahead) {
-  std::vector<size_t> loose(links.size());
-  std::iota(loose.begin(), loose.end(), size_t{0});
-  std::erase_if(loose, [&](size_t j) { return items_[position + j].is_large(); });
-  std::vector<size_t> chosen = unlike(position, links, loose, kMostJudged, ahead);
+/// The first loose applications of these groups, each with what it is compared with. When a group's
+/// turn comes it may be connected by then.
+Status Minimiser::judge_by_others(size_t position, const std::vector<size_t>& chosen,
+                                  std::vector<Ahead>& ahead) const {
   std::vector<Task> tasks;
-  for (size_t first = 0; first < chosen.size(); first += kJudged) {
-    size_t last = std::min(chosen.size(), first + kJudged);
-    ByteWriter groups;
-    groups.number<uint64_t>(last - first);
-    for (size_t k = first; k < last; ++k) {
-      const Item& item = items_[position + chosen[k]];
-      write(groups, item, {item.applications[0], item.applications[ahead[chosen[k]].application]});
-    }
+  for (size_t j : chosen) {
+    const Item& item = items_[position + j];
+    ByteWriter group;
+    write(group, item, {item.applications[0], item.applications[ahead[j].application]});
     ByteWriter input;
-    input.text(others_->part).text(others_->tuples).text(groups.finish());
+    input.text(others_->part).text(others_->tuples).text(group.finish());
     tasks.push_back({"judge", input.finish()});
   }
   if (tasks.empty()) return {};
   ASSIGN_OR_RETURN(auto results, others_->helpers.run(tasks));
-  std::string all;
-  for (const std::string& r : results) all += r;
-  ByteReader in(all);
-  for (size_t j : chosen) {
-    ASSIGN_OR_RETURN(ahead[j].verdict, verdict_of(in.text()));
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    ASSIGN_OR_RETURN(ahead[chosen[k]].verdict, verdict_of(results[k]));
   }
-  return in.at_end() ? Status() : error("a part of minimising that is none");
+  return {};
 }
 
 std::string Minimiser::connected(const Item& item, const std::vector<uint32_t>& equal) const {

@@ -15,9 +15,10 @@ constexpr size_t kBatch = 2048;    // groups that are connected side by side
 constexpr size_t kBatchPart = 16;  // at least this part of those that are done
 constexpr size_t kLarge = 4096;    // applications of a group that is connected over all threads
 constexpr size_t kBlock = 16384;   // of its applications side by side
-constexpr size_t kAhead = 12;      // groups that may be judged side by side
-constexpr size_t kNext = 24;       // from how many they are chosen
-constexpr int kSmall = 2;          // calls of terms whose shapes rules name
+constexpr size_t kAhead = 3;       // groups that may be judged ahead, for each who judges
+constexpr size_t kMostAhead = 512;
+constexpr size_t kChosen = 2;  // from how many times as many they are chosen
+constexpr int kSmall = 2;      // calls of terms whose shapes rules name
 
 }  // namespace
 
@@ -188,28 +189,31 @@ std::vector<Pair> Minimiser::pairs_at(const std::vector<uint64_t>& numbers) {
   return r;
 }
 
-/// Connects what is left: each loose application gives a pair with what is known. False when it was
-/// stopped.
-bool Minimiser::settle(size_t index, Links& links, Ahead& ahead, const Stop* stop) {
+/// Connects what is left: each loose application gives a pair with what is known.
+Minimiser::Settled Minimiser::settle(size_t index, Links& links, Ahead& ahead, const Stop* stop,
+                                     Unjudged unjudged) {
   const Item& item = items_[index];
   for (size_t k = 0; k < item.applications.size(); ++k) {
     if (links.rules < rewrites_.size()) connect(item, links.rules, links, stop);
     links.rules = rewrites_.size();
     if (links.connected()) break;
     if (links.root(k + 1) == 0) continue;
-    if (stop && stop->must_end()) return false;
+    if (stop && stop->must_end()) return Settled::Stopped;
     if (judged_.empty() || judged_.back().group != index) judged_.push_back({index, {}});
     std::vector<Verdict>& verdicts = judged_.back().verdicts;
     if (verdicts.size() < ahead.first.size())
       verdicts.push_back(ahead.first[verdicts.size()]);
-    else if (ahead.verdict && ahead.application == k)
-      verdicts.push_back(*std::exchange(ahead.verdict, std::nullopt));
-    else
+    else if (auto known = std::exchange(ahead.verdict, std::nullopt);
+             known && ahead.application == k)
+      verdicts.push_back(*std::move(known));
+    else if (unjudged == Unjudged::Judge)
       verdicts.push_back(verdict(item, k));
+    else
+      return Settled::NotYet;
     take(verdicts.back());
     links.join(k + 1, 0);
   }
-  return true;
+  return Settled::Yes;
 }
 
 size_t Minimiser::replay(size_t position, const std::vector<JudgedGroup>& judged, const Stop& stop,
@@ -222,7 +226,7 @@ size_t Minimiser::replay(size_t position, const std::vector<JudgedGroup>& judged
     next = index + 1;
     Links links = links_of(items_[index]);
     Ahead ahead{0, std::nullopt, verdicts};
-    if (!settle(index, links, ahead, &stop)) return index;
+    if (settle(index, links, ahead, &stop, Unjudged::Judge) != Settled::Yes) return index;
   }
   progress.add(position);
   return position;
@@ -266,20 +270,22 @@ std::vector<size_t> Minimiser::unlike(size_t position, const std::vector<Links>&
 }
 
 /// Connects the next groups from k on with the rules of late; where the group at k stays loose, it
-/// is judged and, while that lasts, others of them that look different. What is found in the end
-/// depends neither on this nor on the number of threads.
-void Minimiser::look_ahead(size_t position, std::vector<Links>& links, size_t k,
-                           std::vector<Ahead>& ahead) const {
+/// is judged and, while that lasts, others of them that look different: by others, if there are
+/// any. What is found in the end depends neither on this nor on the number of threads.
+Status Minimiser::look_ahead(size_t position, std::vector<Links>& links, size_t k,
+                             std::vector<Ahead>& ahead) const {
+  const size_t most = judged_ahead();
   std::vector<size_t> loose;
-  for (size_t j = k; j < links.size() && loose.size() < kNext; ++j)
+  for (size_t j = k; j < links.size() && loose.size() < kChosen * most; ++j)
     if (!links[j].connected() && !items_[position + j].is_large()) loose.push_back(j);
   parallel_for(loose.size(), threads_, [&](size_t j) {
     Links& l = links[loose[j]];
     if (l.rules < rewrites_.size()) connect(items_[position + loose[j]], l.rules, l, nullptr);
     l.rules = rewrites_.size();
   });
-  if (links[k].connected()) return;
-  std::vector<size_t> chosen = unlike(position, links, loose, kAhead, ahead);
+  if (links[k].connected()) return {};
+  std::vector<size_t> chosen = unlike(position, links, loose, most, ahead);
+  if (others_) return judge_by_others(position, chosen, ahead);
   std::atomic<size_t> next = 0;
   std::atomic<bool> first_is_judged = false;
   parallel_for(chosen.size(), threads_, [&](size_t) {
@@ -288,6 +294,27 @@ void Minimiser::look_ahead(size_t position, std::vector<Links>& links, size_t k,
     ahead[j].verdict = verdict(items_[position + j], ahead[j].application);
     if (j == chosen[0]) first_is_judged = true;
   });
+  return {};
+}
+
+/// How many groups: as many as those who judge do in about the time of one round.
+size_t Minimiser::judged_ahead() const {
+  const size_t width = others_ ? others_->helpers.width() : static_cast<size_t>(threads_);
+  return std::clamp(kAhead * width, kAhead, kMostAhead);
+}
+
+/// The group at k.
+Minimiser::Settled Minimiser::settle_next(size_t position, std::vector<Links>& links, size_t k,
+                                          std::vector<Ahead>& ahead, const Stop& stop) {
+  const bool alone = (threads_ == 1 && !others_) || items_[position + k].is_large();
+  while (!links[k].connected()) {
+    if (!alone && !ahead[k].verdict) failure_ = look_ahead(position, links, k, ahead);
+    if (!failure_ || stop.must_end()) return Settled::Stopped;
+    auto settled =
+        settle(position + k, links[k], ahead[k], &stop, alone ? Unjudged::Judge : Unjudged::Leave);
+    if (settled != Settled::NotYet) return settled;
+  }
+  return Settled::Yes;
 }
 
 size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
@@ -295,7 +322,6 @@ size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
   std::vector<Links> links(end - position);
   std::vector<Ahead> ahead(links.size());
   if (others_) failure_ = connect_by_others(position, links);
-  if (others_ && failure_) failure_ = judge_by_others(position, links, ahead);
   if (!failure_) return position;
   parallel_for(
       others_ ? 0 : end - position, threads_,
@@ -309,10 +335,7 @@ size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
       16);
   const size_t first = position;
   for (size_t k = 0; k < links.size() && !stop.must_end(); ++k) {
-    if (threads_ > 1 && !links[k].connected() && !ahead[k].verdict && !items_[position].is_large())
-      look_ahead(first, links, k, ahead);
-    if (stop.must_end()) break;
-    if (!links[k].connected() && !settle(position, links[k], ahead[k], &stop)) break;
+    if (settle_next(first, links, k, ahead, stop) == Settled::Stopped) break;
     if (stop.must_end()) break;  // perhaps in the midst of it
     counts_.followers += links[k].followers;
     counts_.renaming += links[k].renaming;

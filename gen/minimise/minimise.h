@@ -61,8 +61,8 @@ class Minimiser {
   const Status& failure() const { return failure_; }
   /// How others' groups are connected by the rules that are known here.
   Result<std::string> connect_for(std::string_view groups) const;
-  /// What others' applications give, each with what is known of its group.
-  Result<std::string> judge_for(std::string_view groups) const;
+  /// What another's application gives, with what is known of its group.
+  Result<std::string> judge_for(std::string_view group) const;
   const Rewrites& rewrites() const { return rewrites_; }
   /// Where rules connect small terms: also at ranks where they were not found, since what is
   /// connected gives no rule. All rules must be known; a function of them alone.
@@ -116,18 +116,25 @@ class Minimiser {
   Verdict verdict(const Item& item, size_t application) const;
   uint64_t template_of(Application a) const;
   std::pair<uint64_t, uint64_t> templates_of(const Item& item, size_t application) const;
-  void look_ahead(size_t position, std::vector<Links>& links, size_t k,
-                  std::vector<Ahead>& ahead) const;
+  Status look_ahead(size_t position, std::vector<Links>& links, size_t k,
+                    std::vector<Ahead>& ahead) const;
   std::vector<size_t> unlike(size_t position, const std::vector<Links>& links,
                              const std::vector<size_t>& loose, size_t most,
                              std::vector<Ahead>& ahead) const;
-  bool settle(size_t index, Links& links, Ahead& ahead, const Stop* stop);
+  enum class Settled : uint8_t { Yes, NotYet, Stopped };
+  /// What becomes of a pair of which nothing was found ahead: NotYet, where it is left.
+  enum class Unjudged : uint8_t { Judge, Leave };
+  Settled settle(size_t index, Links& links, Ahead& ahead, const Stop* stop, Unjudged unjudged);
+  Settled settle_next(size_t position, std::vector<Links>& links, size_t k,
+                      std::vector<Ahead>& ahead, const Stop& stop);
+  size_t judged_ahead() const;
   Status connect_by_others(size_t position, std::vector<Links>& links);
   std::string connected(const Item& item, const std::vector<uint32_t>& equal) const;
   static void write(ByteWriter& out, const Item& item,
                     const std::vector<Application>& applications);
   static Item read_item(ByteReader& in);
-  Status judge_by_others(size_t position, std::vector<Links>& links, std::vector<Ahead>& ahead);
+  Status judge_by_others(size_t position, const std::vector<size_t>& chosen,
+                         std::vector<Ahead>& ahead) const;
   Status tell_rules();
   Result<std::string> ask_others(const std::vector<size_t>& items);
   void take(const Verdict& verdict);

@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <map>
 
 #include "base/check.h"
+#include "gen/derive/derive_tasks.h"
 #include "gen/derive/rule_filter.h"
 #include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
@@ -181,6 +183,100 @@ TEST(Derive, AGoalIsLeftWhenAskedTo) {
   EXPECT_TRUE(d.stopped);
   EXPECT_FALSE(d.derived);
   EXPECT_LT(seconds, 10);  // on a busy machine
+}
+
+// --- questions that other processes answer ---
+
+/// Helpers in this process that count their tasks; `objects` is what they were told.
+struct Others {
+  std::map<std::string, std::string> objects;
+  size_t tasks = 0;
+  bool fail = false;
+
+  Objects access() {
+    return {[this](const std::string& bytes) -> Result<std::string> {
+              std::string name = "o" + std::to_string(objects.size());
+              objects[name] = bytes;
+              return name;
+            },
+            [this](const std::string& name) -> Result<std::string> { return objects.at(name); }};
+  }
+  Helpers helpers() {
+    auto run = [this](const std::vector<Task>& asked) -> Result<std::vector<std::string>> {
+      if (fail) return error("no one is there");
+      DeriveTasks worker(access());
+      std::vector<std::string> results;
+      for (const Task& t : asked) {
+        EXPECT_EQ(t.kind, kDeriveTask);
+        ASSIGN_OR_RETURN(std::string r, worker.perform(t.input));
+        results.push_back(std::move(r));
+      }
+      tasks += asked.size();
+      return results;
+    };
+    return {run, access(), [] { return size_t{1}; }};
+  }
+};
+
+TEST(MinimalSet, OthersAnswerWhatTheDeriverWould) {
+  const std::vector<Rule> rules = shipped("layers.rules");
+  const DeriveOptions how{.max_nodes = 500, .max_rounds = 2, .slack = 0};
+  const Deriver deriver(rules, how);
+  const DropOptions options{.by_no_larger = true, .once = true};
+  const MinimalSet alone = minimal_set(deriver, options, 1, Stop());
+  Others others;
+  const Helpers helpers = others.helpers();
+  Answers answers;
+  answers.others = asked_of(helpers, rules, rules, how);
+  const MinimalSet asked = minimal_set(deriver, options, 1, Stop(), answers);
+  EXPECT_TRUE(asked.complete);
+  EXPECT_EQ(asked.remains, alone.remains);
+  EXPECT_EQ(asked.questions, alone.questions);
+  EXPECT_GE(others.tasks, rules.size() / 4);
+  EXPECT_EQ(others.objects.size(), 2u);  // told once
+
+  const std::vector<Rule> goals =
+      parsed_all({"a  (relu (relu (relu ?a))) => (relu ?a)", "b  (tanh (relu ?a)) => (tanh ?a)"});
+  const std::vector<Rule> few = parsed_all({"idem  (relu (relu ?a)) => (relu ?a)"});
+  answers.others = asked_of(helpers, few, goals, {});
+  EXPECT_EQ(derivable(Deriver(few), goals, 1, Stop(), answers), (std::vector<char>{1, 0}));
+}
+
+TEST(MinimalSet, OthersWhoFailEndTheAsking) {
+  const std::vector<Rule> rules = parsed_all(
+      {"one  (sub ?a ?b) => (add ?a (neg ?b))", "two  (sub ?x ?y) => (add (neg ?y) ?x)"});
+  Others others;
+  others.fail = true;
+  const Helpers helpers = others.helpers();
+  Answers answers;
+  answers.others = asked_of(helpers, rules, rules, {});
+  const MinimalSet set = minimal_set(Deriver(rules), {.once = true}, 1, Stop(), answers);
+  EXPECT_FALSE(set.complete);
+  EXPECT_EQ(remaining(rules, set), (std::vector<std::string>{"one", "two"}));
+}
+
+TEST(MinimalSet, QuestionsThatAreNoneAreRefused) {
+  Others others;
+  DeriveTasks worker(others.access());
+  const std::vector<Rule> rules = parsed_all({"idem  (relu (relu ?a)) => (relu ?a)"});
+  std::vector<std::string> inputs;
+  Helpers helpers = others.helpers();
+  helpers.run = [&](const std::vector<Task>& asked) -> Result<std::vector<std::string>> {
+    for (const Task& t : asked) inputs.push_back(t.input);
+    return error("kept");
+  };
+  EXPECT_FALSE(asked_of(helpers, rules, rules, {})({{0, {1}}}));
+  ASSERT_EQ(inputs.size(), 1u);
+  EXPECT_TRUE(worker.perform(inputs[0]));
+  EXPECT_FALSE(worker.perform(inputs[0] + "x"));
+  for (size_t n = 0; n < inputs[0].size(); n += 3) {
+    std::string cut = inputs[0].substr(0, n);
+    if (n >= 20) EXPECT_FALSE(worker.perform(cut)) << n;
+  }
+  EXPECT_FALSE(asked_of(helpers, rules, rules, {})({{7, {}}}));  // no such goal
+  EXPECT_FALSE(worker.perform(inputs[1]));
+  EXPECT_FALSE(asked_of(helpers, rules, rules, {})({{0, {1, 1}}}));  // more rules than there are
+  EXPECT_FALSE(worker.perform(inputs[2]));
 }
 
 }  // namespace
