@@ -6,9 +6,16 @@
 namespace regraft::fleet {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 constexpr uint64_t kLostInVain = 8;  // workers that end without a result before that is an error
-constexpr std::chrono::milliseconds kShortest{1}, kLongest{50};
+constexpr std::chrono::milliseconds kShortest{1}, kLongest{50};  // between two looks
+constexpr int kPart = 8;         // a pause is this part of the time since the last result
 constexpr int kMostPolls = 250;  // for workers to end when they are asked to
+
+/// What takes long may be noticed late.
+Clock::duration pause_since(Clock::time_point last) {
+  return std::clamp<Clock::duration>((Clock::now() - last) / kPart, kShortest, kLongest);
+}
 
 /// Tasks whose results are waited for.
 class Wanted {
@@ -136,7 +143,7 @@ Result<std::vector<std::string>> Fleet::run(const std::string& label,
   counts_.bundles += wanted.open();
   Progress progress(label, "tasks", tasks.size(), options_.verbosity);
   progress.add(tasks.size() - missing.size());
-  auto pause = kShortest;
+  auto last = Clock::now();
   at_work_ = 0;
   while (wanted.open() > 0) {
     if (stop.must_end())
@@ -152,8 +159,8 @@ Result<std::vector<std::string>> Fleet::run(const std::string& label,
     at_work_ = std::max(at_work_, at_work);
     progress.note(std::to_string(at_work) + " at work, " + std::to_string(counts_.lost) +
                   " replaced, " + std::to_string(wanted.open()) + " bundles open");
-    pause = done > 0 ? kShortest : std::min(kLongest, pause * 2);
-    if (wanted.open() > 0 && options_.workers > 0) std::this_thread::sleep_for(pause);
+    if (done > 0) last = Clock::now();
+    if (wanted.open() > 0 && options_.workers > 0) std::this_thread::sleep_for(pause_since(last));
   }
   counts_.bytes += wanted.bytes();
   return wanted.results();

@@ -7,7 +7,8 @@ namespace regraft::fleet {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kIdleFirst{2}, kIdleMost{100};
+constexpr std::chrono::milliseconds kIdleFirst{2}, kIdleMost{100};  // between two looks
+constexpr int kIdlePart = 8;  // a pause is this part of the time since the last task
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -42,11 +43,11 @@ Result<WorkCounts> work(TaskStore& store, const Perform& perform, double patienc
   WorkCounts counts;
   auto start = Clock::now();
   bool met = false;  // something to do, or someone who waits for it
-  auto pause = kIdleFirst;
+  auto last = Clock::now();
   while (!stop.must_end()) {
     ASSIGN_OR_RETURN(bool worked, work_once(store, perform, stop, counts));
     if (worked) {
-      pause = kIdleFirst;
+      last = Clock::now();
       met = true;
       continue;
     }
@@ -54,8 +55,8 @@ Result<WorkCounts> work(TaskStore& store, const Perform& perform, double patienc
     bool wanted = !open.empty() || store.is_running();
     if (!wanted && (met || seconds_since(start) > patience)) break;
     met = met || wanted;
-    std::this_thread::sleep_for(pause);
-    pause = std::min(kIdleMost, pause * 2);
+    std::this_thread::sleep_for(
+        std::clamp<Clock::duration>((Clock::now() - last) / kIdlePart, kIdleFirst, kIdleMost));
   }
   return counts;
 }
