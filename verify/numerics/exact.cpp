@@ -138,10 +138,10 @@ class Precise {
         mpfr_add(out.high, of(s.a).high, of(s.b).high, MPFR_RNDU);
         return;
       case K::Mul:
-        return s.a == s.b ? square(of(s.a), out) : extremes(mpfr_mul, of(s.a), of(s.b), out);
+        return s.a == s.b ? square(of(s.a), out) : product(of(s.a), of(s.b), out);
       case K::Div:
         out.defined = mpfr_sgn(of(s.b).low) * mpfr_sgn(of(s.b).high) > 0;
-        if (out.defined) extremes(mpfr_div, of(s.a), of(s.b), out);
+        if (out.defined) quotient(of(s.a), of(s.b), out);
         return;
       case K::Apply:
         return apply(s.fn, of(s.a), out);
@@ -188,8 +188,8 @@ class Precise {
     Interval rest(bits_), other(bits_);
     mpfr_ui_sub(rest.low, 1, c.high, MPFR_RNDD);
     mpfr_ui_sub(rest.high, 1, c.low, MPFR_RNDU);
-    extremes(mpfr_mul, c, a, out);
-    extremes(mpfr_mul, rest, b, other);
+    product(c, a, out);
+    product(rest, b, other);
     mpfr_add(out.low, out.low, other.low, MPFR_RNDD);
     mpfr_add(out.high, out.high, other.high, MPFR_RNDU);
   }
@@ -217,6 +217,25 @@ class Precise {
     mpfr_sqr(out.high, a.low, MPFR_RNDU);
   }
 
+  /// 1 or -1: all of it is at least, at most 0; 0: neither, or an end is not finite.
+  static int side(const Interval& x) {
+    if (!mpfr_number_p(x.low) || !mpfr_number_p(x.high)) return 0;
+    return mpfr_sgn(x.low) >= 0 ? 1 : mpfr_sgn(x.high) <= 0 ? -1 : 0;
+  }
+  /// Where both keep to a side of 0 the ends with the extremes are known.
+  void product(const Interval& a, const Interval& b, Interval& out) {
+    const int x = side(a), y = side(b);
+    if (x == 0 || y == 0) return extremes(mpfr_mul, a, b, out);
+    mpfr_mul(out.low, y > 0 ? a.low : a.high, x > 0 ? b.low : b.high, MPFR_RNDD);
+    mpfr_mul(out.high, y > 0 ? a.high : a.low, x > 0 ? b.high : b.low, MPFR_RNDU);
+  }
+  /// b is on one side of 0.
+  void quotient(const Interval& a, const Interval& b, Interval& out) {
+    const int x = side(a), y = side(b);
+    if (x == 0 || y == 0) return extremes(mpfr_div, a, b, out);
+    mpfr_div(out.low, y > 0 ? a.low : a.high, x > 0 ? b.high : b.low, MPFR_RNDD);
+    mpfr_div(out.high, y > 0 ? a.high : a.low, x > 0 ? b.low : b.high, MPFR_RNDU);
+  }
   /// Of an operation that is monotone in each operand: its extremes are at the ends.
   template <class Op>
   void extremes(Op op, const Interval& a, const Interval& b, Interval& out) {
@@ -275,8 +294,8 @@ struct ExactValues::Multiprecision {
 ExactValues::~ExactValues() = default;
 
 ExactValues::ExactValues(const FloatProgram& p, const Points& points)
-    : p_(p), points_(points), balls_(p.steps.size() * points.count) {
-  for (size_t k = 0; k < p.steps.size(); ++k) evaluate(k);
+    : p_(p), points_(points), rows_(rows_of_elements(p)) {
+  evaluate();
 }
 
 namespace {
@@ -328,49 +347,85 @@ Ball exactly(const Tape::Number& c) {
   return {x, c.d == 1 ? 0 : std::abs(x) * kUnit};
 }
 
+constexpr size_t kBlockOfBalls = 32;  // points side by side: all steps of them fit into a cache
+
+/// Steps in doubles, each at all points of a block.
+class Doubles {
+ public:
+  Doubles(const FloatProgram& p, const Points& points)
+      : p_(p), points_(points), balls_(p.steps.size() * kBlockOfBalls) {}
+
+  /// At `count` points from `first` on.
+  void run(size_t first, size_t count) {
+    first_ = first;
+    count_ = count;
+    for (size_t k = 0; k < p_.steps.size(); ++k) evaluate(k);
+  }
+  const Ball* row(size_t step) const { return balls_.data() + step * kBlockOfBalls; }
+
+ private:
+  void evaluate(size_t k) {
+    const FloatProgram::Step& s = p_.steps[k];
+    Ball* out = balls_.data() + k * kBlockOfBalls;
+    auto of = [&](int32_t step) { return row(static_cast<size_t>(step)); };
+    auto argument = [&](int32_t n) { return of(p_.arguments[static_cast<size_t>(s.a + n)]); };
+    auto each = [&](auto f) {
+      for (size_t d = 0; d < count_; ++d) out[d] = f(d);
+    };
+    switch (s.kind) {
+      case K::Constant:
+        return each([c = exactly(p_.numbers[static_cast<size_t>(s.a)])](size_t) { return c; });
+      case K::Read: {
+        const float* in = points_.of(s.a, s.b) + first_;
+        return each([&](size_t d) { return Ball{in[d], 0}; });
+      }
+      case K::Add:
+        return each([a = of(s.a), b = of(s.b)](size_t d) { return sum(a[d], b[d]); });
+      case K::Mul:
+        return each([a = of(s.a), b = of(s.b)](size_t d) { return product(a[d], b[d]); });
+      case K::Div:
+        return each([a = of(s.a), b = of(s.b)](size_t d) { return quotient(a[d], b[d]); });
+      case K::Apply:
+        return each([a = of(s.a), &f = facts(s.fn)](size_t d) { return image(f, a[d]); });
+      case K::Clip: {
+        auto [low, high] = p_.bounds[static_cast<size_t>(s.b)];
+        return each([a = of(s.a), low = low, high = high](size_t d) {
+          return Ball{std::min(std::max(a[d].value, low), high), a[d].error};
+        });
+      }
+      case K::Max:
+        each([a = argument(0)](size_t d) { return a[d]; });
+        for (int32_t n = 1; n < s.b - s.a; ++n)
+          each([&, a = argument(n)](size_t d) { return larger(out[d], a[d]); });
+        return;
+      case K::Choose:
+        return each([c = argument(0), yes = argument(1), no = argument(2)](size_t d) {
+          return choice(c[d], yes[d], no[d]);
+        });
+      case K::Round:
+        return each([a = of(s.a)](size_t d) { return a[d]; });
+    }
+  }
+
+  const FloatProgram& p_;
+  const Points& points_;
+  size_t first_ = 0, count_ = 0;
+  std::vector<Ball> balls_;  // [step * kBlockOfBalls + point of the block]
+};
+
 }  // namespace
 
-/// Step k at all points.
-void ExactValues::evaluate(size_t k) {
-  const FloatProgram::Step& s = p_.steps[k];
-  Ball* out = balls_.data() + k * points_.count;
-  auto row = [&](int32_t step) { return &at(step, 0); };
-  auto argument = [&](int32_t n) { return row(p_.arguments[static_cast<size_t>(s.a + n)]); };
-  auto each = [&](auto f) {
-    for (size_t d = 0; d < points_.count; ++d) out[d] = f(d);
-  };
-  switch (s.kind) {
-    case K::Constant:
-      return each([c = exactly(p_.numbers[static_cast<size_t>(s.a)])](size_t) { return c; });
-    case K::Read: {
-      const float* in = points_.of(s.a, s.b);
-      return each([&](size_t d) { return Ball{in[d], 0}; });
-    }
-    case K::Add:
-      return each([a = row(s.a), b = row(s.b)](size_t d) { return sum(a[d], b[d]); });
-    case K::Mul:
-      return each([a = row(s.a), b = row(s.b)](size_t d) { return product(a[d], b[d]); });
-    case K::Div:
-      return each([a = row(s.a), b = row(s.b)](size_t d) { return quotient(a[d], b[d]); });
-    case K::Apply:
-      return each([a = row(s.a), &f = facts(s.fn)](size_t d) { return image(f, a[d]); });
-    case K::Clip: {
-      auto [low, high] = p_.bounds[static_cast<size_t>(s.b)];
-      return each([a = row(s.a), low = low, high = high](size_t d) {
-        return Ball{std::min(std::max(a[d].value, low), high), a[d].error};
-      });
-    }
-    case K::Max:
-      each([a = argument(0)](size_t d) { return a[d]; });
-      for (int32_t n = 1; n < s.b - s.a; ++n)
-        each([&, a = argument(n)](size_t d) { return larger(out[d], a[d]); });
-      return;
-    case K::Choose:
-      return each([c = argument(0), yes = argument(1), no = argument(2)](size_t d) {
-        return choice(c[d], yes[d], no[d]);
-      });
-    case K::Round:
-      return each([a = row(s.a)](size_t d) { return a[d]; });
+void ExactValues::evaluate() {
+  const auto kept = std::ranges::count_if(rows_, [](int32_t row) { return row >= 0; });
+  balls_.resize(static_cast<size_t>(kept) * points_.count);
+  Doubles doubles(p_, points_);
+  for (size_t first = 0; first < points_.count; first += kBlockOfBalls) {
+    const size_t count = std::min(kBlockOfBalls, points_.count - first);
+    doubles.run(first, count);
+    for (size_t k = 0; k < rows_.size(); ++k)
+      if (rows_[k] >= 0)
+        std::copy_n(doubles.row(k), count,
+                    balls_.data() + static_cast<size_t>(rows_[k]) * points_.count + first);
   }
 }
 

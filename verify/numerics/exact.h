@@ -22,21 +22,23 @@ class ExactValues {
   /// Both outlive this.
   ExactValues(const FloatProgram& p, const Points& points);
   ~ExactValues();
-  /// The value of an element, by whichever side is easier: they are equal where both are defined.
+  /// The value of an element of p, by whichever side is easier: they are equal where both are
+  /// defined.
   /// nullopt: not defined there, beyond the range of doubles, or not found within the limits.
   std::optional<double> value(const FloatProgram::Element& element, size_t point);
   uint64_t multiprecision_runs() const { return runs_; }  ///< how many values took MPFR
 
  private:
   struct Multiprecision;
-  void evaluate(size_t step);
+  void evaluate();
   const Ball& at(int32_t step, size_t point) const {
-    return balls_[static_cast<size_t>(step) * points_.count + point];
+    return balls_[static_cast<size_t>(rows_[static_cast<size_t>(step)]) * points_.count + point];
   }
 
   const FloatProgram& p_;
   const Points& points_;
-  std::vector<Ball> balls_;  // [step * points + point]
+  std::vector<int32_t> rows_;  // rows_of_elements()
+  std::vector<Ball> balls_;    // [row * points + point]
   std::map<std::pair<int32_t, int32_t>, std::unique_ptr<Multiprecision>> precise_;  // by element
   uint64_t runs_ = 0;
 };

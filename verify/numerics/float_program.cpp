@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <utility>
 
 #include "base/hash.h"
 #include "ir/graph/eval.h"
@@ -97,9 +97,25 @@ class Steps {
  private:
   const Step& at(int32_t step) const { return p_.steps[static_cast<size_t>(step)]; }
   int32_t once(const Step& s) {
-    auto [it, fresh] = known_.emplace(s, static_cast<int32_t>(p_.steps.size()));
-    if (fresh) p_.steps.push_back(s);
-    return it->second;
+    if (2 * (known_ + 1) > table_.size()) grow();
+    int32_t& place = place_of(s);
+    if (place >= 0) return place;
+    place = static_cast<int32_t>(p_.steps.size());
+    p_.steps.push_back(s);
+    ++known_;
+    return place;
+  }
+  /// Where the table has the step, or has room for it.
+  int32_t& place_of(const Step& s) {
+    const size_t mask = table_.size() - 1;
+    for (size_t k = StepHash()(s) & mask;; k = (k + 1) & mask)
+      if (table_[k] < 0 || at(table_[k]) == s) return table_[k];
+  }
+  void grow() {
+    std::vector<int32_t> old = std::exchange(table_, {});
+    table_.assign(std::max<size_t>(64, 2 * old.size()), -1);
+    for (int32_t step : old)
+      if (step >= 0) place_of(at(step)) = step;
   }
   const Tape::Number* number(int32_t step) const {
     return at(step).kind == K::Constant ? &p_.numbers[static_cast<size_t>(at(step).a)] : nullptr;
@@ -143,7 +159,8 @@ class Steps {
   }
 
   FloatProgram& p_;
-  std::unordered_map<Step, int32_t, StepHash> known_;
+  std::vector<int32_t> table_;  // open addressing: steps by what they are, -1 where none is
+  size_t known_ = 0;            // steps in it
   std::map<std::array<double, 3>, int32_t> numbers_;
   std::map<std::array<double, 2>, int32_t> bounds_;
   std::map<std::vector<int32_t>, int32_t> maxima_;

@@ -1,6 +1,7 @@
 #pragma once
 // A floating point algorithm run at many points at once.
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "verify/numerics/float_program.h"
@@ -13,6 +14,7 @@ enum class Format : uint8_t { F32, F16 };
 
 /// The nearest number of the format, ties to even; beyond the largest one an infinity.
 float rounded(float x, Format format);
+void round_all(std::span<float> values, Format format);  ///< each to rounded()
 /// "Bits of error" as Herbie counts them: the logarithm to base 2 of one more than the number of
 /// floats of the format from one to the other. What is not finite is as wrong as can be.
 double bits_of_error(float value, double exact, Format format);
@@ -33,10 +35,25 @@ struct Points {
   }
 };
 
-/// value[step * points + point], and whether the step or one that it needs is not finite there.
+/// The steps that elements of outputs are, on either side: the place of each step among them, -1 of
+/// the others.
+std::vector<int32_t> rows_of_elements(const FloatProgram& p);
+
+/// What elements of outputs are at each point. Only steps that are such elements may be asked for.
 struct FloatRun {
-  std::vector<float> values;
-  std::vector<uint8_t> broken;
+  size_t count = 0;           ///< points
+  std::vector<int32_t> rows;  ///< rows_of_elements()
+  std::vector<float> values;  ///< [row * count + point]
+  std::vector<uint8_t> fails;
+
+  float value(int32_t step, size_t point) const { return values[place(step, point)]; }
+  /// Whether the step or one that it needs is not finite.
+  bool broken(int32_t step, size_t point) const { return fails[place(step, point)] != 0; }
+
+ private:
+  size_t place(int32_t step, size_t point) const {
+    return static_cast<size_t>(rows[static_cast<size_t>(step)]) * count + point;
+  }
 };
 FloatRun run_floats(const FloatProgram& p, const Points& points, Format format);
 

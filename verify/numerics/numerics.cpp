@@ -92,7 +92,7 @@ class Witness {
   std::string text() const {
     const Element& e = looked_.program.elements[element_];
     FloatRun r = run();
-    auto value = [&](int32_t step) { return r.values[static_cast<size_t>(step)]; };
+    auto value = [&](int32_t step) { return r.value(step, 0); };
     std::string s =
         fmt::format("{} {}: output {} at [{}] is {:.9g} before and {:.9g} after",
                     format_ == Format::F32 ? "float32" : "float16", describe(*looked_.setting),
@@ -168,11 +168,8 @@ class FormatJudge {
     return way == Way::Forward ? harm_.forward_proved : harm_.backward_proved;
   }
 
-  static bool fails(const FloatRun& r, const Element& e, Way way, size_t point, size_t points) {
-    auto broken = [&](int32_t step) {
-      return r.broken[static_cast<size_t>(step) * points + point] != 0;
-    };
-    return broken(to(e, way)) && !broken(from(e, way));
+  static bool fails(const FloatRun& r, const Element& e, Way way, size_t point) {
+    return r.broken(to(e, way), point) && !r.broken(from(e, way), point);
   }
 
   static bool chooses(const FloatProgram& p) {
@@ -202,10 +199,10 @@ class FormatJudge {
     const Looked& looked = looked_[k];
     for (size_t d = 0; d < kLimitedPoints; ++d)
       for (size_t e = 0; e < looked.program.elements.size(); ++e)
-        if (fails(r, looked.program.elements[e], way, d, kLimitedPoints))
+        if (fails(r, looked.program.elements[e], way, d))
           return Witness(looked, e, format_, way)
               .simplified(limited_points(k, {}), d, [&](const FloatRun& one, const Points&) {
-                return fails(one, looked.program.elements[e], way, 0, 1);
+                return fails(one, looked.program.elements[e], way, 0);
               });
     return {};
   }
@@ -217,19 +214,15 @@ class FormatJudge {
       FloatRun r = run_floats(p, points, format_);
       ExactValues exact(p, points);
       for (size_t e = 0; e < p.elements.size(); ++e)
-        for (size_t d = 0; d < points.count; ++d) add(k, e, d, points, r, exact);
+        for (size_t d = 0; d < points.count; ++d) add(k, e, d, r, exact);
       report_.multiprecision_runs += exact.multiprecision_runs();
     }
     report_.samples += left_.size();
   }
 
-  void add(size_t k, size_t e, size_t d, const Points& points, const FloatRun& r,
-           ExactValues& exact) {
+  void add(size_t k, size_t e, size_t d, const FloatRun& r, ExactValues& exact) {
     const Element& element = looked_[k].program.elements[e];
-    auto value = [&](int32_t step) {
-      return r.values[static_cast<size_t>(step) * points.count + d];
-    };
-    float left = value(element.left), right = value(element.right);
+    const float left = r.value(element.left, d), right = r.value(element.right, d);
     if (!std::isfinite(left) && !std::isfinite(right)) return;
     auto real = exact.value(element, d);
     if (!real || !std::isfinite(rounded(static_cast<float>(*real), format_))) return;
@@ -284,7 +277,7 @@ class FormatJudge {
                             more, tail);
   }
   double error_of(const FloatRun& r, int32_t step, double real) const {
-    return bits_of_error(r.values[static_cast<size_t>(step)], real, format_);
+    return bits_of_error(r.value(step, 0), real, format_);
   }
 
   const std::vector<Looked>& looked_;

@@ -44,10 +44,11 @@ class Drawer {
     }
   }
 
+  /// Not yet rounded to the format.
   float element() {
     double x = number();
     if (stress_ != Stress::AllExponents) x = std::clamp(x, -limit_, limit_);
-    return rounded(static_cast<float>(x), format_);
+    return static_cast<float>(x);
   }
 
  private:
@@ -139,29 +140,45 @@ std::vector<std::vector<size_t>> listed(const std::vector<std::vector<int64_t>>&
   return all;
 }
 
+constexpr size_t kTogether = 16;  // points that are drawn before their elements go to the rows
+
 template <class F>
 Points drawn(const std::vector<std::vector<int64_t>>& shapes, Format format, uint64_t seed,
              size_t count, const Wanted& wanted, F&& stress) {
   Points points;
   points.count = count;
   const auto elements = listed(shapes, wanted);
+  size_t all = 0;
   for (size_t k = 0; k < shapes.size(); ++k) {
+    all += elements[k].size();
     points.inputs.emplace_back(elements[k].size() * count);
     auto& rows = points.rows.emplace_back(elements_of(shapes[k]), -1);
     for (size_t row = 0; row < elements[k].size(); ++row)
       rows[elements[k][row]] = static_cast<int32_t>(row);
   }
-  for (size_t d = 0; d < count; ++d) {
-    Drawer draw(stress(d), format, combine(seed, d));
-    for (size_t k = 0; k < shapes.size(); ++k) {
-      draw.begin_input();
-      size_t next = 0;
-      for (size_t row = 0; row < elements[k].size(); next = elements[k][row++] + 1) {
-        draw.leave_out(elements[k][row] - next);
-        points.inputs[k][row * count + d] = draw.element();
+  std::vector<float> some(all * kTogether);  // [element * kTogether + point]
+  for (size_t first = 0; first < count; first += kTogether) {
+    const size_t n = std::min(kTogether, count - first);
+    for (size_t d = 0; d < n; ++d) {
+      Drawer draw(stress(first + d), format, combine(seed, first + d));
+      float* to = some.data() + d;
+      for (size_t k = 0; k < shapes.size(); ++k) {
+        draw.begin_input();
+        size_t next = 0;
+        for (size_t e : elements[k]) {
+          draw.leave_out(e - next);
+          *to = draw.element();
+          to += kTogether;
+          next = e + 1;
+        }
+        draw.leave_out(points.rows[k].size() - next);
       }
-      draw.leave_out(points.rows[k].size() - next);
     }
+    round_all(some, format);
+    const float* from = some.data();
+    for (size_t k = 0; k < shapes.size(); ++k)
+      for (size_t row = 0; row < elements[k].size(); ++row, from += kTogether)
+        std::copy_n(from, n, points.inputs[k].data() + row * count + first);
   }
   return points;
 }
