@@ -157,6 +157,20 @@ Var Tape<S>::gather_rows(Var a, const Indices& indices) {
 }
 
 template <class S>
+Var Tape<S>::gather_columns(Var a, const Indices& indices) {
+  CHECK(in_range(indices, cols(a)));
+  auto [y, out] = fresh(rows(a), indices.size());
+  for (int64_t r = 0; r < out.rows(); ++r)
+    for (int64_t i = 0; i < indices.size(); ++i) out(r, i) = value(a)(r, indices[i]);
+  return link(y, {a}, [a, indices](Tape& t, Var self) {
+    Matrix<S>& into = t.gradient_of(a);
+    const Matrix<S>& g = t.gradient(self);
+    for (int64_t r = 0; r < g.rows(); ++r)
+      for (int64_t i = 0; i < indices.size(); ++i) into(r, indices[i]) += g(r, i);
+  });
+}
+
+template <class S>
 Var Tape<S>::segment_sum(Var a, const Indices& rows, const Indices& segments, int64_t n) {
   CHECK(rows.size() == segments.size() && in_range(rows, this->rows(a)) && in_range(segments, n));
   auto [y, out] = fresh(n, cols(a));
@@ -235,6 +249,7 @@ Var Tape<S>::segment_max(Var a, const Indices& segment_of_row, int64_t n) {
   template Var Tape<S>::slice_columns(Var, int64_t, int64_t);                                     \
   template Var Tape<S>::slice_rows(Var, int64_t, int64_t);                                        \
   template Var Tape<S>::gather_rows(Var, const Indices&);                                         \
+  template Var Tape<S>::gather_columns(Var, const Indices&);                                      \
   template Var Tape<S>::weighted_segment_sum(Var, const Indices&, std::vector<S>, const Indices&, \
                                              int64_t);                                            \
   INSTANTIATE_SEGMENT(S, segment_sum)                                                             \

@@ -91,8 +91,9 @@ class Tape {
   Var concat_rows(const std::vector<Var>& parts);
   Var slice_columns(Var a, int64_t start, int64_t count);
   Var slice_rows(Var a, int64_t start, int64_t count);
-  /// Row i of the result is row indices[i] of a.
+  /// Row i of the result is row indices[i] of a; the same of columns.
   Var gather_rows(Var a, const Indices& indices);
+  Var gather_columns(Var a, const Indices& indices);
 
   /// n rows: sums of the rows of a with that segment number. An empty segment gives zeros.
   Var segment_sum(Var a, const Indices& segment_of_row, int64_t n);

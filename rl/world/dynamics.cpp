@@ -22,15 +22,56 @@ constexpr float kChangeDelta = 0.1F;
 
 float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
+/// How many of an offered rule's places are told apart.
+int32_t places_told(float count, int32_t locations) {
+  return static_cast<int32_t>(std::min(count, static_cast<float>(locations)));
+}
+float count_told(float log_count) {
+  return std::clamp(std::round(std::expm1(log_count)), 1.0F, 1000.0F);
+}
+
+}  // namespace
+
+/// The places that occur somewhere in a batch: what they change is told of no others, as rules with
+/// many places are few.
+struct Dynamics::Places {
+  std::vector<int32_t> columns;  ///< of the head
+  std::vector<int64_t> first;    ///< by slot: which of them is its first place
+
+  /// `most`: of each slot, how many.
+  Places(const std::vector<int32_t>& most, int32_t locations) {
+    for (size_t slot = 0; slot < most.size(); ++slot) {
+      first.push_back(static_cast<int64_t>(columns.size()));
+      for (int32_t place = 0; place < most[slot]; ++place)
+        columns.push_back(static_cast<int32_t>(slot) * locations + place);
+    }
+    if (columns.empty()) columns.push_back(0);
+  }
+  int64_t size() const { return static_cast<int64_t>(columns.size()); }
+};
+
+namespace {
+
+std::vector<int32_t> most_places(std::span<const Track* const> tracks, int32_t slots,
+                                 int32_t locations) {
+  std::vector<int32_t> most(static_cast<size_t>(slots), 0);
+  for (const Track* track : tracks)
+    for (size_t t = 1; t <= track->steps(); ++t)
+      for (size_t k = 0; k < most.size(); ++k)
+        most[k] = std::max(most[k], places_told(track->offers[t].counts[k], locations));
+  return most;
+}
+
 /// Episodes side by side, padded; row t * episodes + e is step t of episode e.
 struct Sequences {
   Matrix<float> z, step, saved, end, end_weight, mask, count;
-  Matrix<float> change, present;  // by slot and place
+  Matrix<float> change, present;  // by place of those that occur
   Matrix<float> real;             // 1, or 0 in padding
   std::vector<Choice> choices;
 };
 
-void put_step(Sequences& s, int64_t row, const Track& track, size_t t, double end_weight) {
+void put_step(Sequences& s, int64_t row, const Track& track, size_t t, double end_weight,
+              std::span<const int64_t> first) {
   auto at = static_cast<int64_t>(t);
   bool ends = track.terminated && t + 1 == track.steps();
   s.z.row(row) = track.z.row(at);
@@ -45,27 +86,26 @@ void put_step(Sequences& s, int64_t row, const Track& track, size_t t, double en
     float n = next.counts[static_cast<size_t>(k)];
     s.mask(row, k) = n > 0;
     s.count(row, k) = std::log1p(n);
-    int64_t first = k * next.locations;
-    for (int32_t place = 0; place < next.locations && static_cast<float>(place) < n; ++place) {
-      s.present(row, first + place) = 1;
-      s.change(row, first + place) = next.change({static_cast<int32_t>(k), place});
+    for (int32_t place = 0; place < places_told(n, next.locations); ++place) {
+      s.present(row, first[static_cast<size_t>(k)] + place) = 1;
+      s.change(row, first[static_cast<size_t>(k)] + place) =
+          next.change({static_cast<int32_t>(k), place});
     }
   }
 }
 
 Sequences lay_out(std::span<const Track* const> tracks, size_t length, int64_t slots,
-                  const DynamicsOptions& o) {
+                  int64_t places, std::span<const int64_t> first, const DynamicsOptions& o) {
   auto episodes = static_cast<int64_t>(tracks.size());
   int64_t rows = episodes * static_cast<int64_t>(length);
   auto zeros = [&](int64_t columns) { return Matrix<float>(Matrix<float>::Zero(rows, columns)); };
-  int64_t places = slots * o.locations;
   Sequences s{zeros(o.latent), zeros(o.latent), zeros(1),      zeros(1), zeros(1), zeros(slots),
               zeros(slots),    zeros(places),   zeros(places), zeros(1), {}};
   s.choices.assign(static_cast<size_t>(rows), {o.capacity + 1, 0});
   for (int64_t e = 0; e < episodes; ++e)
     for (size_t t = 0; t < tracks[static_cast<size_t>(e)]->steps(); ++t)
       put_step(s, static_cast<int64_t>(t) * episodes + e, *tracks[static_cast<size_t>(e)], t,
-               o.end_weight);
+               o.end_weight, first);
   return s;
 }
 
@@ -81,13 +121,12 @@ void add_noise(Sequences& s, int64_t episodes, double noise, Rng& rng) {
       }
 }
 
-/// As the heads tell it of a slot; `count`: log(1 + places).
-void offer(Offers& offers, int32_t slot, float count, const Eigen::RowVectorXf& change) {
-  float n = std::clamp(std::round(std::expm1(count)), 1.0F, 1000.0F);
+/// As the heads tell it of a slot; `count`: log(1 + places), `change` begins with its first place.
+void offer(Offers& offers, int32_t slot, float count, const float* change) {
+  const float n = count_told(count);
   offers.counts[static_cast<size_t>(slot)] = static_cast<int16_t>(n);
-  for (Choice c{slot, 0}; c.location < offers.locations && static_cast<float>(c.location) < n;
-       ++c.location)
-    offers.change(c) = change(static_cast<int64_t>(slot) * offers.locations + c.location);
+  const int32_t told = places_told(n, offers.locations);
+  for (Choice c{slot, 0}; c.location < told; ++c.location) offers.change(c) = change[c.location];
 }
 
 /// Minus the log likelihood of a yes or no, by number.
@@ -146,9 +185,13 @@ Dynamics::Heads Dynamics::heads(Tape<float>& tape, Var memory, Var inputs, int32
     return tape.linear(offers, tape.slice_columns(tape.parameter(layer.weight), 0, columns),
                        tape.slice_columns(tape.parameter(layer.bias), 0, columns));
   };
-  return {mixture_in_(tape, told), saved_(tape, told),
-          end_(tape, told),        first(mask_, slots),
-          first(count_, slots),    first(change_, slots * options_.locations)};
+  return {mixture_in_(tape, told), saved_(tape, told),   end_(tape, told),
+          first(mask_, slots),     first(count_, slots), offers};
+}
+
+Var Dynamics::change(Tape<float>& tape, Var offers, const Places& places) const {
+  return tape.linear(offers, tape.gather_columns(tape.parameter(change_.weight), places.columns),
+                     tape.gather_columns(tape.parameter(change_.bias), places.columns));
 }
 
 Memory Dynamics::start(int64_t rows) const {
@@ -166,8 +209,15 @@ Imagined Dynamics::step(const Matrix<float>& z, std::span<const Choice> choices,
   memory = {tape.value(state.h), tape.value(state.c)};
   Imagined next{z, {}, {}, tape.value(told.mask).unaryExpr(&sigmoid), {}};
   const auto &saved = tape.value(told.saved), &end = tape.value(told.end);
-  const auto &mixture = tape.value(told.mixture), &count = tape.value(told.count),
-             &change = tape.value(told.change);
+  const auto &mixture = tape.value(told.mixture), &count = tape.value(told.count);
+  std::vector<int32_t> most(static_cast<size_t>(slots), 0);
+  for (int64_t k = 0; k < z.rows(); ++k)
+    for (int32_t s = 0; s < slots; ++s)
+      if (next.mask(k, s) > 0.5F)
+        most[static_cast<size_t>(s)] = std::max(
+            most[static_cast<size_t>(s)], places_told(count_told(count(k, s)), options_.locations));
+  const Places places(most, options_.locations);
+  const auto& changes = tape.value(change(tape, told.offers, places));
   for (int64_t k = 0; k < z.rows(); ++k) {
     auto at = static_cast<size_t>(k);
     next.z.row(k) += mixture_.sample<float>(mixture.row(k), tau, rngs[at]).row(0);
@@ -175,7 +225,8 @@ Imagined Dynamics::step(const Matrix<float>& z, std::span<const Choice> choices,
     next.ends.push_back(sigmoid(end(k, 0)));
     Offers offers(options_.capacity, options_.locations);
     for (int32_t s = 0; s < slots; ++s)
-      if (next.mask(k, s) > 0.5F) offer(offers, s, count(k, s), change.row(k));
+      if (next.mask(k, s) > 0.5F)
+        offer(offers, s, count(k, s), changes.row(k).data() + places.first[static_cast<size_t>(s)]);
     next.offers.push_back(std::move(offers));
   }
   next.z = next.z.cwiseMax(-1).cwiseMin(1);
@@ -199,7 +250,8 @@ Memory Dynamics::recall(const Track& track) const {
 DynamicsLosses Dynamics::loss(std::span<const Track* const> tracks, size_t length, int32_t slots,
                               size_t of, uint64_t seed, nn::Gradients<float>* into) const {
   CHECK(length >= longest(tracks) && of > 0 && length > 0);
-  Sequences s = lay_out(tracks, length, slots, options_);
+  const Places places(most_places(tracks, slots, options_.locations), options_.locations);
+  Sequences s = lay_out(tracks, length, slots, places.size(), places.first, options_);
   auto episodes = static_cast<int64_t>(tracks.size());
   Rng rng(seed);
   add_noise(s, episodes, options_.noise, rng);
@@ -223,14 +275,15 @@ DynamicsLosses Dynamics::loss(std::span<const Track* const> tracks, size_t lengt
   Var end = mean(tape.mul(surprise(tape, told.end, s.end), tape.constant(s.end_weight)), 1);
   Var mask = mean(surprise(tape, told.mask, s.mask), slots);
   Var count = mean(tape.huber(tape.sub(told.count, tape.constant(s.count)), 1), slots);
-  Var wrong = tape.mul(tape.sub(told.change, tape.constant(s.change)), tape.constant(s.present));
-  Var change = mean(tape.huber(wrong, kChangeDelta), slots);
+  Var wrong = tape.mul(tape.sub(change(tape, told.offers, places), tape.constant(s.change)),
+                       tape.constant(s.present));
+  Var changed = mean(tape.huber(wrong, kChangeDelta), slots);
   Var total = tape.add(tape.add(latent, tape.scale(saved, kSavedWeight)),
                        tape.add(tape.add(end, tape.scale(mask, kMaskWeight)),
-                                tape.add(count, tape.scale(change, kChangeWeight))));
+                                tape.add(count, tape.scale(changed, kChangeWeight))));
   if (into) tape.backward(total);
   return {tape.scalar(latent), tape.scalar(saved), tape.scalar(end),
-          tape.scalar(mask),   tape.scalar(count), tape.scalar(change)};
+          tape.scalar(mask),   tape.scalar(count), tape.scalar(changed)};
 }
 
 DynamicsLosses Dynamics::train(std::span<const Track* const> tracks, int32_t slots, int updates,

@@ -86,10 +86,13 @@ class Dynamics {
 
  private:
   struct Heads {
-    nn::Var mixture, saved, end, mask, count, change;
+    nn::Var mixture, saved, end, mask, count;
+    nn::Var offers;  ///< what change() takes
   };
+  struct Places;
   nn::Var inputs(nn::Tape<float>& tape, nn::Var z, std::span<const Choice> choices) const;
   Heads heads(nn::Tape<float>& tape, nn::Var memory, nn::Var inputs, int32_t slots) const;
+  nn::Var change(nn::Tape<float>& tape, nn::Var offers, const Places& places) const;
 
   DynamicsOptions options_;
   nn::Parameters<float> parameters_;

@@ -79,6 +79,7 @@ std::vector<Case> cases() {
           OP("concat_rows", concat_rows({P(a), P(row), P(b), P(row)})),
           OP("slice_columns", slice_columns(P(a), 1, 2)),
           OP("slice_rows", slice_rows(P(a), 2, 3)),
+          OP("gather_columns", gather_columns(P(a), std::vector<int32_t>{3, 1, 1, 0})),
           OP("gather_rows", gather_rows(P(a), std::vector<int32_t>{4, 1, 1, 0, 4, 4, 2})),
           OP("segment_sum", segment_sum(P(a), kUnsorted, 5)),
           OP("segment_mean", segment_mean(P(a), kUnsorted, 5)),
