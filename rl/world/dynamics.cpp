@@ -24,7 +24,7 @@ float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 /// How many of an offered rule's places are told apart.
 int32_t places_told(float count, int32_t locations) {
-  return static_cast<int32_t>(std::min(count, static_cast<float>(locations)));
+  return static_cast<int32_t>(std::min(static_cast<float>(locations), count));
 }
 float count_told(float log_count) {
   return std::clamp(std::round(std::expm1(log_count)), 1.0F, 1000.0F);
@@ -32,8 +32,8 @@ float count_told(float log_count) {
 
 }  // namespace
 
-/// The places that occur somewhere in a batch: what they change is told of no others, as rules with
-/// many places are few.
+/// The places that occur somewhere in a batch. What a place changes is told of these alone, as few
+/// rules have many places.
 struct Dynamics::Places {
   std::vector<int32_t> columns;  ///< of the head
   std::vector<int64_t> first;    ///< by slot: which of them is its first place
