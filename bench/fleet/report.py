@@ -45,10 +45,12 @@ def trouble_table(figures):
 def scaling_table(figures):
     if "scaling" not in figures:
         return []
+    runs = min(f.get("runs", 1) for f in figures["scaling"].values())
+    of = f" Of {runs} interleaved runs those with the median sum." if runs > 1 else ""
     lines = ["## From one worker to two", "",
              "Processor: seconds of the command, which only hands out and collects, and of its "
              "busiest worker; their sum is what a machine of its own would take. Wall: on this "
-             "machine, which others used meanwhile.", "",
+             "machine, which others used meanwhile." + of, "",
              "| what | workers | command | busiest worker | sum | wall |", "|---|---|---|---|---|---|"]
     for name, f in figures["scaling"].items():
         for k, row in enumerate(f["rows"]):
