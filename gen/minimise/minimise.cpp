@@ -310,8 +310,8 @@ Minimiser::Settled Minimiser::settle_next(size_t position, std::vector<Links>& l
   while (!links[k].connected()) {
     if (!alone && !ahead[k].verdict) failure_ = look_ahead(position, links, k, ahead);
     if (!failure_ || stop.must_end()) return Settled::Stopped;
-    auto settled =
-        settle(position + k, links[k], ahead[k], &stop, alone ? Unjudged::Judge : Unjudged::Leave);
+    auto settled = settle(position + k, links[k], ahead[k], &stop,
+                          others_ && !alone ? Unjudged::Leave : Unjudged::Judge);
     if (settled != Settled::NotYet) return settled;
   }
   return Settled::Yes;
