@@ -303,11 +303,12 @@ def main():
     flags = parser.parse_args()
     figures = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     figures["machine"] = f"{os.cpu_count()} cores, {platform.machine()}"
-    figures["workers"], figures["rules"] = WORKERS, flags.rules
     with tempfile.TemporaryDirectory(prefix="regraft-fleet-") as folder:
         folder = pathlib.Path(folder)
         job = Job(folder, flags.rules)
         for part in flags.only.split(","):
+            if part in ("parallel", "ray"):  # what both tables say of themselves
+                figures["workers"], figures["rules"] = WORKERS, flags.rules
             if part == "parallel":
                 figures[part] = kill_runs(job, by_parallel, flags.runs, 1)
             elif part == "ray":

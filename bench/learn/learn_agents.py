@@ -106,15 +106,20 @@ def dream_lines(folder, singles):
     return lines
 
 
-def sweep_lines(rows):
+def sweep_table(rows):
+    """Of each temperature what dreams and the environment say, and how far these are apart."""
     cell = lambda r, k: f"{r[k + '_mean']:.2f} ± {r[k + '_std']:.2f}"
-    lines = ["## Temperatures of dreams (Table 5.1)", "",
-             "Agents trained in dreams of temperature τ: percent of cost saved, as the "
-             "world model imagined it, and as the environment gave it, over seeds.", "",
-             *table(["τ", "imagined", "real"], [[f"{r['tau']:g}", cell(r, "imagined"),
-                                                 cell(r, "real")] for r in rows])]
+    lines = table(["τ", "imagined", "real"],
+                  [[f"{r['tau']:g}", cell(r, "imagined"), cell(r, "real")] for r in rows])
     off = [abs(r["imagined_mean"] - r["real_mean"]) for r in rows]
-    return lines + [f"Imagined and real differ by {min(off):.2f} to {max(off):.2f} points.", ""]
+    return [*lines, f"Imagined and real differ by {min(off):.2f} to {max(off):.2f} points.", ""]
+
+
+def sweep_lines(rows):
+    return ["## Temperatures of dreams (Table 5.1)", "",
+            "Agents trained in dreams of temperature τ: percent of cost saved, as the "
+            "world model imagined it, and as the environment gave it, over seeds.", "",
+            *sweep_table(rows)]
 
 
 def training_table(folder, agents):

@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "bench/models")]
 
-from learn_agents import sweep_lines  # noqa: E402
+from learn_agents import sweep_table  # noqa: E402
 from learn_runs import table  # noqa: E402
 
 MODELS = ("tiny_fire", "tiny_mobilenet", "squeezenet1_1")
@@ -64,8 +64,8 @@ def model_lines(name, found):
     if rows:
         lines += table(["imagined steps", "compared", "rules offered, F1", "error of a reward, points",
                         "error of the latent state", "its spread", "end told rightly"], rows)
-    _, _, *sweep = sweep_lines(found["sweep"])
-    return [*lines, f"Temperatures, {found['seeds']} seeds of each (Table 5.1):", "", *sweep[2:]]
+    return [*lines, f"Temperatures, {found['seeds']} seeds of each (Table 5.1):", "",
+            *sweep_table(found["sweep"])]
 
 
 def report(kept):
