@@ -9,13 +9,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr uint64_t kLostInVain = 8;  // workers that end without a result before that is an error
 constexpr std::chrono::milliseconds kShortest{1}, kLongest{50};  // between two looks
-constexpr int kPart = 8;         // a pause is this part of the time since the last result
 constexpr int kMostPolls = 250;  // for workers to end when they are asked to
-
-/// What takes long may be noticed late.
-Clock::duration pause_since(Clock::time_point last) {
-  return std::clamp<Clock::duration>((Clock::now() - last) / kPart, kShortest, kLongest);
-}
 
 /// Tasks whose results are waited for.
 class Wanted {
@@ -160,7 +154,8 @@ Result<std::vector<std::string>> Fleet::run(const std::string& label,
     progress.note(std::to_string(at_work) + " at work, " + std::to_string(counts_.lost) +
                   " replaced, " + std::to_string(wanted.open()) + " bundles open");
     if (done > 0) last = Clock::now();
-    if (wanted.open() > 0 && options_.workers > 0) std::this_thread::sleep_for(pause_since(last));
+    if (wanted.open() > 0 && options_.workers > 0)
+      std::this_thread::sleep_for(pause_since(last, kShortest, kLongest));
   }
   counts_.bytes += wanted.bytes();
   return wanted.results();

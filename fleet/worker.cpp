@@ -8,13 +8,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kIdleFirst{2}, kIdleMost{100};  // between two looks
-constexpr int kIdlePart = 8;  // a pause is this part of the time since the last task
+constexpr int kPart = 8;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 }  // namespace
+
+Clock::duration pause_since(Clock::time_point last, std::chrono::milliseconds shortest,
+                            std::chrono::milliseconds longest) {
+  return std::clamp<Clock::duration>((Clock::now() - last) / kPart, shortest, longest);
+}
 
 Result<bool> work_once(TaskStore& store, const Perform& perform, const Stop& stop,
                        WorkCounts& counts) {
@@ -55,8 +60,7 @@ Result<WorkCounts> work(TaskStore& store, const Perform& perform, double patienc
     bool wanted = !open.empty() || store.is_running();
     if (!wanted && (met || seconds_since(start) > patience)) break;
     met = met || wanted;
-    std::this_thread::sleep_for(
-        std::clamp<Clock::duration>((Clock::now() - last) / kIdlePart, kIdleFirst, kIdleMost));
+    std::this_thread::sleep_for(pause_since(last, kIdleFirst, kIdleMost));
   }
   return counts;
 }

@@ -1,5 +1,6 @@
 #pragma once
 // A worker: takes bundles of tasks and does them until there is nothing left to wait for.
+#include <chrono>
 #include <functional>
 
 #include "base/parallel.h"
@@ -24,5 +25,11 @@ Result<bool> work_once(TaskStore& store, const Perform& perform, const Stop& sto
 /// Until no run is on and nothing is left to do; at first waits `patience` seconds for either.
 Result<WorkCounts> work(TaskStore& store, const Perform& perform, double patience,
                         const Stop& stop);
+
+/// How long to wait between two looks: an eighth of the time since the last one that found
+/// something, within these bounds, as what takes long may be noticed late.
+std::chrono::steady_clock::duration pause_since(std::chrono::steady_clock::time_point last,
+                                                std::chrono::milliseconds shortest,
+                                                std::chrono::milliseconds longest);
 
 }  // namespace regraft::fleet
