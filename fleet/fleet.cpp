@@ -32,12 +32,12 @@ class Wanted {
     }
     return missing;
   }
-  /// By the name of the bundle.
+  /// In bundles of at most `weight`. Neighbours take alike long, so each goes to another bundle.
   Status offer(const std::vector<size_t>& places, size_t weight) {
-    for (size_t first = 0; first < places.size(); first += weight) {
-      std::vector<size_t> part(
-          places.begin() + static_cast<ptrdiff_t>(first),
-          places.begin() + static_cast<ptrdiff_t>(std::min(places.size(), first + weight)));
+    const size_t bundles = (places.size() + weight - 1) / weight;
+    for (size_t first = 0; first < bundles; ++first) {
+      std::vector<size_t> part;
+      for (size_t k = first; k < places.size(); k += bundles) part.push_back(places[k]);
       std::vector<Task> bundle;
       for (size_t k : part) bundle.push_back(tasks_[k]);
       ASSIGN_OR_RETURN(std::string name, store_.offer(bundle));

@@ -51,7 +51,7 @@ Result<std::string> perform_verify(std::string_view input, const Stop& stop) {
 Result<verify::VerdictStore> judge_by_fleet(FleetRun& run, std::span<const Rule> rules,
                                             const verify::VerifyOptions& options,
                                             const verify::VerdictStore& known, const Stop& stop) {
-  constexpr size_t kMostTogether = 32, kBundles = 64;
+  constexpr size_t kMostTogether = 32, kBundles = 128;
   std::vector<Task> tasks;
   for (const Rule& r : verify::distinct_rules(rules).rules)
     if (!known.find || !known.find(r)) tasks.push_back({kVerifyTask, input_of(r, options)});
