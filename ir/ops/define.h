@@ -8,6 +8,9 @@
 // OP_SHAPES {..} and OP_ELEMENT {..}, and samples().
 // Where runtimes do not compute what OP_ELEMENT says step by step, OP_FLOAT_ELEMENT {..} says what
 // they do.
+// Where neighbouring elements share a part, such as the mean of their row, OP_ROW {..} says it,
+// OP_IN_ROW {..} the element given `row`, and same_row(attributes, position, position) whether two
+// elements share theirs; OP_ELEMENT_IN_ROW in place of OP_ELEMENT. Tensors compute it once a row.
 #include <algorithm>
 #include <array>
 
@@ -15,8 +18,8 @@
 #include "ir/algebra/code.h"
 #include "ir/algebra/concrete.h"
 #include "ir/algebra/symbolic.h"
-#include "ir/algebra/tree/syntax.h"
 #include "ir/algebra/trace.h"
+#include "ir/algebra/tree/syntax.h"
 #include "ir/ops/op.h"
 
 #define OP_SHAPES                                                                               \
@@ -34,6 +37,19 @@
                                           [[maybe_unused]] const Attrs<typename A::Index>& at,     \
                                           [[maybe_unused]] Position<A> i,                          \
                                           [[maybe_unused]] int out)
+#define OP_ROW                                                             \
+  template <Algebra A>                                                     \
+  static auto row([[maybe_unused]] A& alg, [[maybe_unused]] Tensors<A> in, \
+                  [[maybe_unused]] const Attrs<typename A::Index>& at,     \
+                  [[maybe_unused]] Position<A> i)
+#define OP_IN_ROW                                                                       \
+  template <Algebra A, class Row>                                                       \
+  static typename A::Scalar in_row([[maybe_unused]] A& alg, const Row& row,             \
+                                   [[maybe_unused]] Tensors<A> in,                      \
+                                   [[maybe_unused]] const Attrs<typename A::Index>& at, \
+                                   [[maybe_unused]] Position<A> i, [[maybe_unused]] int out)
+#define OP_ELEMENT_IN_ROW \
+  OP_ELEMENT { return in_row(alg, row(alg, in, at, i), in, at, i, out); }
 
 namespace regraft::ops {
 
@@ -44,6 +60,10 @@ inline int axis_of(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 inline bool axis_fits(int64_t axis, int rank) { return axis >= -rank && axis < rank; }
+/// Are two positions the same on the axes before `axis`?
+inline bool alike_before(int axis, std::span<const int64_t> i, std::span<const int64_t> j) {
+  return std::equal(i.begin(), i.begin() + axis, j.begin());
+}
 
 /// One output dimension of NumPy broadcasting. Symbolic sizes broadcast only where one is the
 /// number 1.
@@ -202,10 +222,10 @@ Result<Shapes<A>> checked_infer(A& alg, const Shapes<A>& in, const Attrs<typenam
   return Op::template infer<A>(alg, in, at);
 }
 
-/// fill_range for the element that `Element` computes.
-template <auto Element, class A>
-void fill_with(A& alg, Tensors<A> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
-               int out, int64_t first, std::span<typename A::Scalar> values) {
+/// values[k] is value(i), i the position of element first + k.
+template <class A, class F>
+void fill_positions(std::span<const int64_t> shape, int64_t first,
+                    std::span<typename A::Scalar> values, F&& value) {
   Indices<int64_t> i;
   int64_t rest = first, block = 1;
   for (int64_t d : shape) block *= d;
@@ -215,7 +235,7 @@ void fill_with(A& alg, Tensors<A> in, const Attrs<int64_t>& at, std::span<const 
     rest = block == 0 ? 0 : rest % block;
   }
   for (auto& x : values) {
-    x = Element(alg, in, at, std::span<const int64_t>(i), out);
+    x = value(std::span<const int64_t>(i));
     for (int d = i.size(); d-- > 0;) {
       if (++i[d] < shape[static_cast<size_t>(d)]) break;
       i[d] = 0;
@@ -223,10 +243,31 @@ void fill_with(A& alg, Tensors<A> in, const Attrs<int64_t>& at, std::span<const 
   }
 }
 
+/// fill_range for the element that `Element` computes.
+template <auto Element, class A>
+void fill_with(A& alg, Tensors<A> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
+               int out, int64_t first, std::span<typename A::Scalar> values) {
+  fill_positions<A>(shape, first, values,
+                    [&](Position<A> i) { return Element(alg, in, at, i, out); });
+}
+
 template <class Op, class A>
 void fill_range(A& alg, Tensors<A> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
                 int out, int64_t first, std::span<typename A::Scalar> values) {
-  fill_with<&Op::template element<A>, A>(alg, in, at, shape, out, first, values);
+  if constexpr (requires { &Op::same_row; }) {
+    using Row = decltype(Op::template row<A>(alg, in, at, Position<A>()));
+    std::optional<Row> row;
+    Indices<int64_t> of;  // a position of that row
+    fill_positions<A>(shape, first, values, [&](Position<A> i) {
+      if (!row || !Op::same_row(at, of, i)) {
+        row = Op::template row<A>(alg, in, at, i);
+        of = Indices<int64_t>(i);
+      }
+      return Op::template in_row<A>(alg, *row, in, at, i, out);
+    });
+  } else {
+    fill_with<&Op::template element<A>, A>(alg, in, at, shape, out, first, values);
+  }
 }
 
 template <class Op, class A>

@@ -2,6 +2,8 @@
 
 #include <bit>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 #include "base/rng.h"
 #include "ir/algebra/trace.h"
@@ -153,12 +155,18 @@ Digest meaning_of(const OpDef& op) {
 }
 
 const Digest& known_meaning(const OpDef& op) {
-  static const std::map<const OpDef*, Digest> known = [] {
-    std::map<const OpDef*, Digest> m;
-    for (const OpDef* each : all_ops()) m.emplace(each, meaning_of(*each));
+  struct Known {
+    std::once_flag once;
+    Digest meaning;
+  };
+  static std::map<const OpDef*, Known> known = [] {
+    std::map<const OpDef*, Known> m;
+    for (const OpDef* each : all_ops()) m[each];
     return m;
   }();
-  return known.at(&op);
+  Known& of = known.at(&op);
+  std::call_once(of.once, [&] { of.meaning = meaning_of(op); });
+  return of.meaning;
 }
 
 }  // namespace regraft

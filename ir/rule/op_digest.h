@@ -11,7 +11,7 @@ namespace regraft {
 /// its floating point form, where that is another, the steps on its samples. The ONNX names and
 /// forms are no part of it. Two formulas that agree on all of these have one digest.
 Digest meaning_of(const OpDef& op);
-/// The same, computed once. REQUIRES: op is of the registry. Thread-safe.
+/// The same, computed when it is first asked for. REQUIRES: op is of the registry. Thread-safe.
 const Digest& known_meaning(const OpDef& op);
 
 }  // namespace regraft

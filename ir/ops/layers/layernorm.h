@@ -33,13 +33,14 @@ struct LayerNorm {
     }
     return Shapes<A>{x};
   }
-  /// Mean and 1 / sqrt(variance + epsilon) of what position i is normalised with.
-  template <Algebra A>
+  /// Mean and 1 / sqrt(variance + epsilon).
+  template <class S>
   struct Row {
-    typename A::Scalar mean, scale;
+    S mean, scale;
   };
-  template <Algebra A, class I = typename A::Index>
-  static Row<A> row_at(A& alg, const typename A::Tensor& x, const Attrs<I>& at, Position<A> i) {
+  OP_ROW {
+    using I = typename A::Index;
+    const auto& x = in[0];
     int axis = axis_of(fixed(at.ints[0][0]), x.rank());
     Indices<I> extents;
     I count(1);
@@ -62,14 +63,17 @@ struct LayerNorm {
       auto d = minus(alg, v, mean);
       return d * d;
     });
-    return {mean, alg.apply(Fn::Recip, alg.apply(Fn::Sqrt, variance + alg.real(at.reals[0])))};
+    auto scale = alg.apply(Fn::Recip, alg.apply(Fn::Sqrt, variance + alg.real(at.reals[0])));
+    return Row<typename A::Scalar>{mean, scale};
   }
-  OP_ELEMENT {
-    const auto& x = in[0];
-    auto row = row_at<A>(alg, x, at, i);
-    auto y = minus(alg, alg.read(x, i), row.mean) * row.scale * read_broadcast(alg, in[1], i);
+  static bool same_row(const Attrs<int64_t>& at, Position<Reals> i, Position<Reals> j) {
+    return alike_before(axis_of(at.ints[0][0], static_cast<int>(i.size())), i, j);
+  }
+  OP_IN_ROW {
+    auto y = minus(alg, alg.read(in[0], i), row.mean) * row.scale * read_broadcast(alg, in[1], i);
     return in.size() < 3 ? y : y + read_broadcast(alg, in[2], i);
   }
+  OP_ELEMENT_IN_ROW
   static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
                     std::span<double> out) {
     const auto& x = in[0];

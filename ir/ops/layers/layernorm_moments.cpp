@@ -17,11 +17,11 @@ struct LayerNormMoments : LayerNorm {
       one[static_cast<size_t>(d)] = typename A::Index(1);
     return Shapes<A>{whole[0], one, one};
   }
-  OP_ELEMENT {
-    if (out == 0) return LayerNorm::element(alg, in, at, i, 0);
-    auto row = row_at<A>(alg, in[0], at, i);
+  OP_IN_ROW {
+    if (out == 0) return LayerNorm::in_row(alg, row, in, at, i, 0);
     return out == 1 ? row.mean : row.scale;
   }
+  OP_ELEMENT_IN_ROW
   static std::optional<OnnxImport> from_onnx(const OnnxNode& n) {
     if (n.inputs.empty() || n.inputs[0].type.dtype != DType::F32) return std::nullopt;
     auto r = import(n);

@@ -28,22 +28,31 @@ struct GroupNorm {
     }
     return Shapes<A>{x};
   }
-  OP_ELEMENT {
+  OP_ROW {
     using I = typename A::Index;
     const auto& x = in[0];
     I width = alg.floordiv(x.dim(1), at.ints[0][0]), group = alg.floordiv(i[1], width);
     Indices<I> extents, from(i);
     extents.push_back(width);
     for (int d = 2; d < x.rank(); ++d) extents.push_back(x.dim(d));
-    auto m = moments_over(alg, extents, [&](std::span<const I> k) {
+    auto moments = moments_over(alg, extents, [&](std::span<const I> k) {
       from[1] = group * width + k[0];
       for (size_t d = 1; d < k.size(); ++d) from[static_cast<int>(d) + 1] = k[d];
       return alg.read(x, from);
     });
-    std::array<I, 1> j = {fixed(at.ints[1][0]) != 0 ? group : i[1]};
-    return normalised(alg, alg.read(x, i), m, at.reals[0]) * alg.read(in[1], j) +
+    return std::pair(group, moments);
+  }
+  // Moments of one channel are those of its group.
+  static bool same_row(const Attrs<int64_t>&, Position<Reals> i, Position<Reals> j) {
+    return alike_before(2, i, j);
+  }
+  OP_IN_ROW {
+    const auto& [group, moments] = row;
+    std::array<typename A::Index, 1> j = {fixed(at.ints[1][0]) != 0 ? group : i[1]};
+    return normalised(alg, alg.read(in[0], i), moments, at.reals[0]) * alg.read(in[1], j) +
            alg.read(in[2], j);
   }
+  OP_ELEMENT_IN_ROW
   static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
                     std::span<double> out) {
     int64_t places = in[0].strides[1], channels = shape[1], width = channels / at.ints[0][0];

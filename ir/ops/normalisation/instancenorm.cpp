@@ -20,19 +20,25 @@ struct InstanceNorm {
     }
     return Shapes<A>{in[0]};
   }
-  OP_ELEMENT {
+  OP_ROW {
     using I = typename A::Index;
     const auto& x = in[0];
     Indices<I> extents, from(i);
     for (int d = 2; d < x.rank(); ++d) extents.push_back(x.dim(d));
-    auto m = moments_over(alg, extents, [&](std::span<const I> k) {
+    return moments_over(alg, extents, [&](std::span<const I> k) {
       for (size_t d = 0; d < k.size(); ++d) from[static_cast<int>(d) + 2] = k[d];
       return alg.read(x, from);
     });
+  }
+  static bool same_row(const Attrs<int64_t>&, Position<Reals> i, Position<Reals> j) {
+    return alike_before(2, i, j);
+  }
+  OP_IN_ROW {
     auto c = i.subspan(1, 1);
-    return normalised(alg, alg.read(x, i), m, at.reals[0]) * alg.read(in[1], c) +
+    return normalised(alg, alg.read(in[0], i), row, at.reals[0]) * alg.read(in[1], c) +
            alg.read(in[2], c);
   }
+  OP_ELEMENT_IN_ROW
   static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
                     std::span<double> out) {
     int64_t size = in[0].strides[1], channels = shape[1];

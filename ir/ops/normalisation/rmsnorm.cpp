@@ -24,7 +24,7 @@ struct RmsNorm {
         alg.require(size == x[x.size() - d]);
     return Shapes<A>{x};
   }
-  OP_ELEMENT {
+  OP_ROW {
     using I = typename A::Index;
     const auto& x = in[0];
     int axis = axis_of(fixed(at.ints[0][0]), x.rank());
@@ -35,9 +35,15 @@ struct RmsNorm {
       auto v = alg.read(x, from);
       return v * v;
     });
-    auto size = alg.apply(Fn::Sqrt, square + alg.real(at.reals[0]));
-    return alg.read(x, i) * alg.apply(Fn::Recip, size) * read_broadcast(alg, in[1], i);
+    return alg.apply(Fn::Sqrt, square + alg.real(at.reals[0]));
   }
+  static bool same_row(const Attrs<int64_t>& at, Position<Reals> i, Position<Reals> j) {
+    return alike_before(axis_of(at.ints[0][0], static_cast<int>(i.size())), i, j);
+  }
+  OP_IN_ROW {
+    return alg.read(in[0], i) * alg.apply(Fn::Recip, row) * read_broadcast(alg, in[1], i);
+  }
+  OP_ELEMENT_IN_ROW
   static void dense(Tensors<Reals> in, const Attrs<int64_t>& at, std::span<const int64_t> shape,
                     std::span<double> out) {
     const auto &x = in[0], &scale = in[1];
