@@ -221,7 +221,8 @@ bool RewriteMatcher::settle_expressions() {
                        return !n || *n == e.second;
                      }) &&
          std::ranges::all_of(rule_.rule->where, [&](auto& c) { return known_to_hold(c); }) &&
-         std::ranges::all_of(rule_.rule->real_where, [&](auto& c) { return known_to_hold(c); });
+         std::ranges::all_of(rule_.code->real_conditions(),
+                             [&](auto& c) { return known_to_hold(c); });
 }
 
 bool RewriteMatcher::known_to_hold(const Condition& c) const {

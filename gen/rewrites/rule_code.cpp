@@ -7,7 +7,7 @@
 
 namespace regraft::gen {
 
-RuleCode::RuleCode(const Rule& rule) : rule_(rule) {
+RuleCode::RuleCode(const Rule& rule) : rule_(rule), real_conditions_(real_conditions_of(rule)) {
   for (const PatternNode& n : rule.lhs.nodes) left_.push_back(call_of(n));
   for (const PatternNode& n : rule.rhs.nodes) right_.push_back(call_of(n));
   for (const Condition& c : rule.where) {

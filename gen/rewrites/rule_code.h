@@ -52,6 +52,8 @@ class RuleCode {
   const std::vector<Call>& calls(const Pattern& side) const {
     return &side == &rule_.lhs ? left_ : right_;
   }
+  /// What the rule asks of real attributes, said or implied.
+  const std::vector<RealCondition>& real_conditions() const { return real_conditions_; }
   /// Numbers of attributes, integers and the bits of reals.
   size_t number_places() const { return numbers_.size(); }
   size_t list_places() const { return lists_.size(); }
@@ -70,6 +72,7 @@ class RuleCode {
   std::vector<std::string> numbers_, lists_;  ///< names; those of reals begin with '.'
   std::vector<std::pair<Var, Meaning>> meanings_;
   std::vector<Call> left_, right_;
+  std::vector<RealCondition> real_conditions_;
 };
 
 }  // namespace regraft::gen

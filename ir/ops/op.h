@@ -39,6 +39,7 @@ struct IntAttr {
 struct RealAttr {
   std::string_view name;
   double fallback = 0;
+  bool zero_is_default = false;  ///< 0 is no value but means a default: no symbol stands for it
 };
 
 /// An operator's meaning in one algebra.

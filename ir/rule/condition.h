@@ -9,8 +9,8 @@
 
 namespace regraft {
 
-enum class Relation : uint8_t { Equal, AtMost, Below };
-std::string_view text_of(Relation r);  ///< "=", "<=", "<"
+enum class Relation : uint8_t { Equal, AtMost, Below, Differs };  // rules ask for the first three
+std::string_view text_of(Relation r);                             ///< "=", "<=", "<", "!="
 bool holds(double a, Relation r, double b);
 
 /// Of integers: polynomials as in attributes. Divisibility is an equation: 2*floor(x.1/2)=x.1.

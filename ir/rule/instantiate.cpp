@@ -43,7 +43,7 @@ class Instantiator {
       contradiction = contradiction || f.kind == Formula::False;
       add(out_.requires_lhs, f);
     }
-    for (const RealCondition& c : rule_.real_where) {
+    for (const RealCondition& c : real_conditions_of(rule_)) {
       ASSIGN_OR_RETURN(std::string x, translated(c.first));
       ASSIGN_OR_RETURN(std::string y, translated(c.second));
       out_.real_conditions.push_back({std::move(x), std::move(y), c.relation});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "ir/algebra/real_expression.h"
 #include "ir/algebra/scan.h"
@@ -135,12 +136,34 @@ std::string pattern_text(const Rule& rule, const Pattern& side, PatternRef value
 }
 
 std::string_view text_of(Relation r) {
-  static constexpr std::string_view kTexts[] = {"=", "<=", "<"};
+  static constexpr std::string_view kTexts[] = {"=", "<=", "<", "!="};
   return kTexts[static_cast<size_t>(r)];
 }
 
 bool holds(double a, Relation r, double b) {
-  return r == Relation::Equal ? a == b : r == Relation::AtMost ? a <= b : a < b;
+  switch (r) {
+    case Relation::Equal:
+      return a == b;
+    case Relation::AtMost:
+      return a <= b;
+    case Relation::Below:
+      return a < b;
+    case Relation::Differs:
+      return a != b && !std::isnan(a) && !std::isnan(b);
+  }
+  return false;
+}
+
+std::vector<RealCondition> real_conditions_of(const Rule& rule) {
+  std::vector<RealCondition> all = rule.real_where;
+  for (const Pattern* side : {&rule.lhs, &rule.rhs})
+    for (const PatternNode& n : side->nodes)
+      for (size_t k = 0; k < n.op->reals.size(); ++k) {
+        const std::string& name = real_variable(n, k);
+        if (name.empty() || !n.op->reals[k].zero_is_default) continue;
+        all.push_back({is_expression(name) ? name.substr(1) : "?" + name, "0", Relation::Differs});
+      }
+  return all;
 }
 
 std::string where_text(const Rule& rule, const PatternStyle& style) {

@@ -10,6 +10,9 @@ namespace regraft {
 const std::string& list_variable(const PatternNode& n, size_t k);
 /// The real variable, or the expression, of real attribute k, or "".
 const std::string& real_variable(const PatternNode& n, size_t k);
+/// What a rule asks of real attributes: what it says, and that a symbol is not 0 where 0 means a
+/// default. Proofs do not need the latter: they hold for all numbers, with 0 as one of them.
+std::vector<RealCondition> real_conditions_of(const Rule& rule);
 /// The expression of axes that integer attribute k is, or nullptr.
 const AxisTerm* axis_term(const PatternNode& n, size_t k);
 /// Calls `visit` for each symbol of p, also those inside quotients and lookups.

@@ -58,6 +58,32 @@ TEST(Conditions, ChecksConditionsOnRealAttributes) {
   }
 }
 
+// Scale 0 means 1 / sqrt(size): no rule takes it for a number, nor makes it from one.
+TEST(Conditions, TakeNoDefaultForANumber) {
+  const std::string kScores =
+      "scores  (attention ?q ?k ?v q_heads=0 kv_heads=0 causal=0 scale=?s) <=> (matmul (softmax "
+      "(mul (matmul ?q (transpose ?k perm=0,1,3,2)) (full value=?s)) axis=-1) ?v)  where q.1=k.1  "
+      "for q:nnnn k:nnnn v:nnnn  proved:all-sizes";
+  for (float scale : {0.5f, 0.0f}) {
+    Graph fused;
+    auto operand = [](Graph& g, int64_t places) { return input(g, {1, 2, places, 4}); };
+    Value whole =
+        call(fused, "attention", {operand(fused, 3), operand(fused, 5), operand(fused, 5)});
+    Node scaled = fused.node(whole.node);
+    scaled.attrs.reals[0].value = scale;
+    fused.replace_node(whole.node, std::move(scaled));
+    fused.set_outputs({whole});
+    EXPECT_EQ(matches(fused, kScores), scale == 0 ? 0u : 1u);
+    Graph parts;
+    Value k = call(parts, "transpose", {operand(parts, 5)}, {{0, 1, 3, 2}});
+    Value factor = parts.add_constant(Constant::of_floats({}, {scale}));
+    Value scores = call(parts, "mul", {call(parts, "matmul", {operand(parts, 3), k}), factor});
+    Value weights = call(parts, "softmax", {scores}, {{-1}});
+    parts.set_outputs({call(parts, "matmul", {weights, operand(parts, 5)})});
+    EXPECT_EQ(matches(parts, kScores), scale == 0 ? 0u : 1u);
+  }
+}
+
 // What makes a match is of the graph: a search that was asked to end finds no other ones.
 TEST(Conditions, HoldWhileTheSearchIsAskedToEnd) {
   const std::string kHalf =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "ir/algebra/real_expression.h"
@@ -332,9 +333,11 @@ Formulas formulas_of(const RuleInstance& instance) {
   if (left.outputs().size() != right.outputs().size()) throw Refused{"the outputs differ"};
   Formulas r{{instance.requires_lhs.begin(), instance.requires_lhs.end()},
              instance.requires_rhs,
-             instance.real_conditions,
+             {},
              &left.pool(),
              {}};
+  std::ranges::remove_copy(instance.real_conditions, std::back_inserter(r.real_given),
+                           Relation::Differs, &RealCondition::relation);  // nothing needs them
   for (size_t k = 0; k < left.outputs().size(); ++k) {
     const Shape &a = left.shape(left.outputs()[k]), &b = right.shape(right.outputs()[k]);
     if (a.size() != b.size()) throw Refused{"the ranks of an output differ"};

@@ -131,6 +131,7 @@ Sum with_expressions(Sum sum, const RuleInstance& instance) {
 Context learn_conditions(Context context, const RuleInstance& instance, const Substitution& sizes) {
   SymbolPool& pool = instance.lhs.pool();
   for (const RealCondition& c : instance.real_conditions) {
+    if (c.relation == Relation::Differs) continue;
     Sum above = difference(value(expression_of("=" + c.second), pool),
                            value(expression_of("=" + c.first), pool));
     Sign said = c.relation == Relation::Equal    ? sign::kZero

@@ -23,7 +23,7 @@ struct AttentionForm {
   static constexpr IntAttr ints[] = {{"q_heads", Length::One, 0, true},
                                      {"kv_heads", Length::One, 0, true},
                                      {"causal", Length::One, 0, true}};
-  static constexpr RealAttr reals[] = {{"scale", 0}, {"softcap", 0}};
+  static constexpr RealAttr reals[] = {{"scale", 0, true}, {"softcap", 0, true}};
   static bool is_zero(const Real& r) { return r.value == 0 && !r.symbol; }
   /// A shape as [batch, head, place, size].
   template <Algebra A, class I = typename A::Index>
