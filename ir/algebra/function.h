@@ -64,6 +64,10 @@ template <int Bits, int Least>
 double floats_apart(double x, double, double e) {
   return e == 0 ? 0 : e + std::ldexp(std::abs(x) + e, 1 - Bits) + std::ldexp(1.0, Least - Bits);
 }
+/// The spread of the exponential function, also where y is too small for a double.
+inline double exponentials_apart(double x, double y, double e) {
+  return y < 1e-280 ? 2 * std::exp(x + e) : y * std::expm1(e);
+}
 /// The spread of a function that rounds to an integer, to one side or the other.
 inline double integers_apart(double x, double, double e) {
   double near = std::abs(x - std::floor(x) - 0.5);  // 0 and 0.5: where such functions jump

@@ -187,7 +187,7 @@ TEST(Exact, FindsWhatCancels) {
   Points points;
   points.count = 1;
   points.inputs = {{1e30f, 1, 1e38f}, {-1e30f, 1e-30f, -1e38f}, {1e-20f, -1, 1e-40f}};
-  ExactValues exact(p, points);
+  ExactValues exact(p, points, std::nullopt);
   EXPECT_DOUBLE_EQ(*exact.value(p.elements[0], 0), 1e-20f);
   EXPECT_DOUBLE_EQ(*exact.value(p.elements[1], 0), 1e-30f);
   EXPECT_DOUBLE_EQ(*exact.value(p.elements[2], 0), 1e-40f);
@@ -200,7 +200,7 @@ TEST(Exact, SaysNothingWhereNothingIsDefined) {
   Points points;
   points.count = 1;
   points.inputs = {{1, 0, 6}, {0, 0, 3}};
-  ExactValues exact(p, points);
+  ExactValues exact(p, points, std::nullopt);
   EXPECT_FALSE(exact.value(p.elements[0], 0));
   EXPECT_FALSE(exact.value(p.elements[1], 0));
   EXPECT_EQ(exact.value(p.elements[2], 0), 2);
@@ -214,7 +214,7 @@ TEST(Exact, GoesBeyondTheRangeOfDoubles) {
   Points points;
   points.count = 1;
   points.inputs = {{1000, -1000, 0}, {1003, -998, 0}};
-  ExactValues exact(p, points);
+  ExactValues exact(p, points, std::nullopt);
   for (size_t e = 0; e < 3; ++e) p.elements[e].right = p.elements[e].left;
   EXPECT_NEAR(*exact.value(p.elements[0], 0), std::exp(-3.0), 1e-12);
   EXPECT_NEAR(*exact.value(p.elements[1], 0), std::exp(-2.0), 1e-12);

@@ -15,15 +15,21 @@ using K = FloatProgram::Kind;
 using Ball = ExactValues::Ball;
 
 constexpr double kUnit = 0x1p-52;    // error of an operation on doubles, with room
-constexpr double kEnough = 0x1p-30;  // relative error of a result: far below float32's 2^-24
+constexpr double kEnough = 0x1p-30;  // relative error of nine digits
 constexpr double kNothing = 1e-60;   // far below the smallest number of any format
-constexpr double kTiny = 1e-290;     // below, doubles lose relative precision
+constexpr double kTiny = 1e-250;     // below, errors of doubles may be no doubles
+constexpr double kLost = 1e-260;     // above what one operation loses there
 constexpr mpfr_prec_t kPrecisions[] = {128, 512, 2048};
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// The value when the bound for its error is small enough.
-std::optional<double> settled(double value, double error) {
+/// The value when the bound for its error is small enough: all numbers within it are rounded alike.
+std::optional<double> settled(double value, double error, std::optional<Format> format) {
+  if (format) {
+    const float low = rounded(static_cast<float>(value - error), *format);
+    const float high = rounded(static_cast<float>(value + error), *format);
+    return low == high ? std::optional(value) : std::nullopt;
+  }
   if (std::abs(value) + error < kNothing) return value;
   if (!(error <= std::abs(value) * kEnough) || !std::isfinite(value)) return std::nullopt;
   return value;
@@ -100,7 +106,7 @@ class Precise {
     }
   }
 
-  std::optional<double> at(size_t point) {
+  std::optional<double> at(size_t point, std::optional<Format> format) {
     point_ = point;
     for (size_t k = 0; k < steps_.size(); ++k) {
       Interval& out = values_[k];
@@ -111,7 +117,7 @@ class Precise {
     }
     const Interval& r = values_.back();
     mpfr_sub(scratch_, r.high, r.low, MPFR_RNDU);
-    return settled(mpfr_get_d(r.low, MPFR_RNDN), mpfr_get_d(scratch_, MPFR_RNDU));
+    return settled(mpfr_get_d(r.low, MPFR_RNDN), mpfr_get_d(scratch_, MPFR_RNDU), format);
   }
 
  private:
@@ -277,11 +283,11 @@ struct ExactValues::Multiprecision {
       : p(p), points(points), steps(cone(p, element.left)) {
     if (auto right = cone(p, element.right); right.size() < steps.size()) steps = std::move(right);
   }
-  std::optional<double> at(size_t point) {
+  std::optional<double> at(size_t point, std::optional<Format> format) {
     for (size_t k = 0; k < std::size(kPrecisions); ++k) {
       if (tried.size() == k)
         tried.push_back(std::make_unique<Precise>(p, points, steps, kPrecisions[k]));
-      if (auto v = tried[k]->at(point)) return v;
+      if (auto v = tried[k]->at(point, format)) return v;
     }
     return std::nullopt;
   }
@@ -293,42 +299,58 @@ struct ExactValues::Multiprecision {
 
 ExactValues::~ExactValues() = default;
 
-ExactValues::ExactValues(const FloatProgram& p, const Points& points)
-    : p_(p), points_(points), rows_(rows_of_elements(p)) {
+ExactValues::ExactValues(const FloatProgram& p, const Points& points, std::optional<Format> format)
+    : p_(p), points_(points), format_(format), rows_(rows_of_elements(p)) {
   evaluate();
 }
 
 namespace {
 
-/// Doubles that underflow know little.
+/// Below kTiny an operation loses more than its relative error says, but far less than kNothing.
 Ball sure(Ball r) {
-  bool tiny = r.value != 0 && std::abs(r.value) < kTiny;
-  return tiny || !std::isfinite(r.value) ? Ball{r.value, kUnknown} : r;
+  if (!std::isfinite(r.value)) return {r.value, kUnknown};
+  return std::abs(r.value) < kTiny ? Ball{r.value, r.error + kLost} : r;
 }
 
+bool is_zero(Ball x) { return x.value == 0 && x.error == 0; }
+
+/// A bound for what was added up in doubles to `error`, which is none if that is 0.
+double bound(double error) { return error * (1 + 8 * kUnit); }
+
+/// The error of the sum itself is known (Knuth, TwoSum).
 Ball sum(Ball a, Ball b) {
-  double v = a.value + b.value;
-  return {v, a.error + b.error + std::abs(v) * kUnit};
+  double v = a.value + b.value, part = v - a.value;
+  double lost = (a.value - (v - part)) + (b.value - part);
+  return {v, bound(a.error + b.error + std::abs(lost))};
+}
+
+/// a and b in halves whose products are exact (Dekker, Veltkamp).
+double lost_by_product(double a, double b, double product) {
+  constexpr double kSplit = 0x1p27 + 1;
+  const double ta = kSplit * a, tb = kSplit * b;
+  const double ah = ta - (ta - a), al = a - ah, bh = tb - (tb - b), bl = b - bh;
+  return ((ah * bh - product) + ah * bl + al * bh) + al * bl;
 }
 
 Ball product(Ball a, Ball b) {
   double v = a.value * b.value;
-  double e = std::abs(a.value) * b.error + std::abs(b.value) * a.error + a.error * b.error +
-             std::abs(v) * kUnit;
-  bool lost = v == 0 && a.value != 0 && b.value != 0;
-  return lost ? Ball{0, kUnknown} : sure({v, e});
+  double e = bound(std::abs(a.value) * b.error + std::abs(b.value) * a.error + a.error * b.error +
+                   std::abs(lost_by_product(a.value, b.value, v)));
+  return is_zero(a) || is_zero(b) ? Ball{v, e} : sure({v, e});
 }
 
 Ball quotient(Ball a, Ball b) {
-  double v = a.value / b.value, least = std::abs(b.value) - b.error;
-  double e = (a.error + std::abs(v) * b.error) / least + std::abs(v) * kUnit;
-  bool lost = !(least > 0) || (v == 0 && a.value != 0);
-  return lost ? Ball{v, kUnknown} : sure({v, e});
+  double v = a.value / b.value, least = std::abs(b.value) - b.error, back = v * b.value;
+  double rest = (a.value - back) - lost_by_product(v, b.value, back);
+  double e = bound((a.error + std::abs(v) * b.error + std::abs(rest)) / least);
+  if (!(least > 0)) return {v, kUnknown};
+  return is_zero(a) ? Ball{v, e} : sure({v, e});
 }
 
 Ball image(const FnFacts& f, Ball x) {
-  double y = f.value(x.value);
-  return sure({y, f.spread(x.value, y, x.error) + f.units * kUnit * std::abs(y)});
+  const double y = f.value(x.value), e = f.spread(x.value, y, x.error);
+  if (f.units == 0) return std::isfinite(y) ? Ball{y, e} : Ball{y, kUnknown};
+  return sure({y, e + f.units * kUnit * std::abs(y)});
 }
 
 Ball larger(Ball a, Ball b) {
@@ -432,12 +454,12 @@ void ExactValues::evaluate() {
 std::optional<double> ExactValues::value(const FloatProgram::Element& element, size_t point) {
   for (int32_t side : {element.left, element.right}) {
     const Ball& b = at(side, point);
-    if (auto v = settled(b.value, b.error)) return v;
+    if (auto v = settled(b.value, b.error, format_)) return v;
   }
   ++runs_;
   auto& precise = precise_[{element.left, element.right}];
   if (!precise) precise = std::make_unique<Multiprecision>(p_, points_, element);
-  return precise->at(point);
+  return precise->at(point, format_);
 }
 
 }  // namespace regraft::verify

@@ -11,16 +11,17 @@
 
 namespace regraft::verify {
 
-/// Values to well within the spacing of float32; not thread-safe. Doubles with a bound for their
-/// error decide most; the others are evaluated in intervals of growing precision (MPFR).
+/// Values to which nothing is added by more precision; not thread-safe. Doubles with a bound for
+/// their error decide most; the others are evaluated in intervals of growing precision (MPFR).
 class ExactValues {
  public:
   /// A real number within `error` of `value`; an error that is not a number: nothing is known.
   struct Ball {
     double value = 0, error = 0;
   };
-  /// Both outlive this.
-  ExactValues(const FloatProgram& p, const Points& points);
+  /// `format`: values are known up to what they are rounded to in it; nullopt: to nine digits. The
+  /// other two outlive this.
+  ExactValues(const FloatProgram& p, const Points& points, std::optional<Format> format);
   ~ExactValues();
   /// The value of an element of p, by whichever side is easier: they are equal where both are
   /// defined.
@@ -37,6 +38,7 @@ class ExactValues {
 
   const FloatProgram& p_;
   const Points& points_;
+  std::optional<Format> format_;
   std::vector<int32_t> rows_;  // rows_of_elements()
   std::vector<Ball> balls_;    // [row * points + point]
   std::map<std::pair<int32_t, int32_t>, std::unique_ptr<Multiprecision>> precise_;  // by element

@@ -97,8 +97,8 @@ class Witness {
         fmt::format("{} {}: output {} at [{}] is {:.9g} before and {:.9g} after",
                     format_ == Format::F32 ? "float32" : "float16", describe(*looked_.setting),
                     e.output, fmt::join(e.position, ","), value(from(e, way_)), value(to(e, way_)));
-    if (auto exact = ExactValues(looked_.program, one_).value(e, 0))
-      s += fmt::format(", exactly {:.9g}", *exact);
+    if (auto exact = ExactValues(looked_.program, one_, std::nullopt).value(e, 0))
+      s += fmt::format(", exactly {:.9g}", *exact + 0.0);  // no -0
     const auto& inputs = looked_.setting->instance->lhs.inputs();
     for (size_t k = 0; k < one_.inputs.size(); ++k) {
       const Node& n = looked_.setting->instance->lhs.node(inputs[k].node);
@@ -212,7 +212,7 @@ class FormatJudge {
       const FloatProgram& p = looked_[k].program;
       Points points = draw_points(p.inputs, format_, combine(seed_, k), kPoints, looked_[k].reads);
       FloatRun r = run_floats(p, points, format_);
-      ExactValues exact(p, points);
+      ExactValues exact(p, points, format_);
       for (size_t e = 0; e < p.elements.size(); ++e)
         for (size_t d = 0; d < points.count; ++d) add(k, e, d, r, exact);
       report_.multiprecision_runs += exact.multiprecision_runs();
@@ -269,7 +269,7 @@ class FormatJudge {
     std::string at =
         Witness(looked, worst.element, format_, way)
             .simplified(points, worst.point, [&, bits = bits](const FloatRun& r, const Points& p) {
-              auto real = ExactValues(looked.program, p).value(e, 0);
+              auto real = ExactValues(looked.program, p, format_).value(e, 0);
               return real && error_of(r, to(e, way), *real) - error_of(r, from(e, way), *real) >=
                                  0.75 * bits;
             });

@@ -10,6 +10,17 @@
 namespace regraft::verify {
 namespace {
 
+/// How many times as large as the least number the largest one is, as a power of 2.
+struct Octaves {
+  double usual, of_point;
+};
+Octaves octaves_of(Format format) {
+  auto up_to = [](double most, double least) { return std::log2(most / least); };
+  static const Octaves kSingle{up_to(1e4, 1e-6), up_to(1e4 / 4, 1e-2)};
+  static const Octaves kHalf{up_to(1e2, 1e-3), up_to(1e2 / 4, 1e-2)};
+  return format == Format::F32 ? kSingle : kHalf;
+}
+
 /// Draws the elements of one point.
 class Drawer {
  public:
@@ -18,15 +29,20 @@ class Drawer {
         format_(format),
         limit_(magnitude_limit(format)),
         least_(format == Format::F32 ? 1e-6 : 1e-3),
-        usual_octaves_(std::log2(limit_ / least_)),
+        octaves_(octaves_of(format)),
         rng_(seed) {
-    common_ = magnitude(1e-2, limit_ / 4);
-    spread_ = std::exp2(-rng_.unit() * (format == Format::F32 ? 22 : 9));
+    const bool cancels = stress == Stress::Cancelling, spreads = stress == Stress::Offset;
+    drawn(cancels, 1, [&] { common_ = of_point(); });
+    drawn(cancels || spreads, 1,
+          [&] { spread_ = std::exp2(-rng_.unit() * (format == Format::F32 ? 22 : 9)); });
   }
 
   /// Before the elements of an input are drawn.
   void begin_input() {
-    input_ = sign() * magnitude(1e-2, limit_ / 4);
+    drawn(stress_ == Stress::Offset, 2, [&] {
+      const double one = sign();
+      input_ = one * of_point();
+    });
     constexpr double kSingle[] = {1e4, 1, 0, 1e-3, 1e-10, 1e-30, 1e-40};
     constexpr double kHalf[] = {1e2, 1, 0, 1e-2, 1e-3, 0x1p-14, 0x1p-24};
     auto k = rng_.below(std::size(kSingle));
@@ -52,10 +68,18 @@ class Drawer {
   }
 
  private:
+  /// What draws so many numbers; where nothing uses them they are left out.
+  template <class F>
+  void drawn(bool used, uint64_t numbers, F&& draw) {
+    if (used)
+      draw();
+    else
+      rng_.skip(numbers);
+  }
   double sign() { return rng_.below(2) == 0 ? 1 : -1; }
-  double magnitude(double least, double most) { return above(least, std::log2(most / least)); }
   double above(double least, double octaves) { return least * std::exp2(rng_.unit() * octaves); }
-  double usual() { return above(least_, usual_octaves_); }
+  double usual() { return above(least_, octaves_.usual); }
+  double of_point() { return above(1e-2, octaves_.of_point); }
 
   /// How often a number draws at least.
   uint64_t draws() const {
@@ -124,7 +148,7 @@ class Drawer {
   Stress stress_;
   Format format_;
   double limit_, least_;
-  double usual_octaves_;  ///< from least_ to limit_
+  Octaves octaves_;
   Rng rng_;
   double common_ = 1, spread_ = 1;  ///< of the point
   double input_ = 1, class_ = 1;    ///< of the input
