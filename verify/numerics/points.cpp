@@ -49,22 +49,49 @@ class Drawer {
     class_ = format_ == Format::F32 ? kSingle[k] : kHalf[k];
   }
 
-  /// As so many elements, whose values nobody wants.
-  void leave_out(size_t elements) {
-    if (stress_ != Stress::AllExponents && stress_ != Stress::Extremes)
-      return rng_.skip(draws() * elements);
-    for (; elements > 0; --elements) {
-      rng_.skip(draws());
-      if (stress_ == Stress::AllExponents) number();
-      if (stress_ == Stress::Extremes && rng_.below(4) == 0) rng_.skip(1);
+  /// The wanted ones of so many elements of an input, `stride` apart, not yet rounded to the
+  /// format.
+  void input(const std::vector<size_t>& wanted, size_t elements, float* to, size_t stride) {
+    constexpr double kTies[] = {0, 1, -1, 0.5, 2, 1};
+    const double logits = format_ == Format::F32 ? 200 : 100;
+    auto each = [&](uint64_t draws, auto number) {
+      const Rng first = rng_;
+      for (size_t e : wanted) {
+        rng_ = first;
+        rng_.skip(draws * e);
+        *to = within_limit(number());
+        to += stride;
+      }
+      rng_ = first;
+      rng_.skip(draws * elements);
+    };
+    auto signed_by = [&](auto number) {
+      const double one = sign();
+      return one * number();
+    };
+    switch (stress_) {
+      case Stress::AllExponents:
+        return in_order(wanted, elements, to, stride, [&] { return any_number(); });
+      case Stress::Usual:
+        return each(2, [&] { return signed_by([&] { return usual(); }); });
+      case Stress::Positive:
+        return each(1, [&] { return usual(); });
+      case Stress::Logits:
+        return each(1, [&] { return (2 * rng_.unit() - 1) * logits; });
+      case Stress::Offset:
+        return each(1, [&] { return input_ * (1 + spread_ * (rng_.unit() - 0.5)); });
+      case Stress::Cancelling:
+        return each(
+            2, [&] { return signed_by([&] { return common_ * (1 + spread_ * rng_.unit()); }); });
+      case Stress::Ties:
+        return each(1, [&] { return kTies[rng_.below(std::size(kTies))]; });
+      case Stress::Subnormal:
+        return each(3, [&] {
+          return signed_by([&] { return rng_.below(2) == 0 ? subnormal() : usual(); });
+        });
+      case Stress::Extremes:
+        return in_order(wanted, elements, to, stride, [&] { return within_limit(extreme()); });
     }
-  }
-
-  /// Not yet rounded to the format.
-  float element() {
-    double x = number();
-    if (stress_ != Stress::AllExponents) x = std::clamp(x, -limit_, limit_);
-    return static_cast<float>(x);
   }
 
  private:
@@ -76,29 +103,32 @@ class Drawer {
     else
       rng_.skip(numbers);
   }
-  double sign() { return rng_.below(2) == 0 ? 1 : -1; }
+  // Without branches, which nothing could foresee.
+  double sign() { return 1 - 2 * static_cast<double>(rng_.below(2)); }
+  double extreme() {
+    const double x = sign() * class_;
+    const bool smaller = rng_.below(4) == 0;
+    const double part = Rng(rng_).unit();
+    rng_.skip(smaller ? 1 : 0);
+    return x * (smaller ? part : 1);
+  }
   double above(double least, double octaves) { return least * std::exp2(rng_.unit() * octaves); }
   double usual() { return above(least_, octaves_.usual); }
   double of_point() { return above(1e-2, octaves_.of_point); }
 
-  /// How often a number draws at least.
-  uint64_t draws() const {
-    switch (stress_) {
-      case Stress::AllExponents:
-        return 0;
-      case Stress::Usual:
-      case Stress::Cancelling:
-        return 2;
-      case Stress::Subnormal:
-        return 3;
-      case Stress::Positive:
-      case Stress::Logits:
-      case Stress::Offset:
-      case Stress::Ties:
-      case Stress::Extremes:
-        return 1;
+  float within_limit(double x) const { return static_cast<float>(std::clamp(x, -limit_, limit_)); }
+  /// Elements of which each draws as many numbers as it comes to.
+  template <class F>
+  static void in_order(const std::vector<size_t>& wanted, size_t elements, float* to, size_t stride,
+                       F&& number) {
+    size_t next = 0;
+    for (size_t e : wanted) {
+      for (; next < e; ++next) number();
+      *to = static_cast<float>(number());
+      to += stride;
+      next = e + 1;
     }
-    return 0;
+    for (; next < elements; ++next) number();
   }
 
   double any_number() {
@@ -116,33 +146,6 @@ class Drawer {
   double subnormal() {
     double least = format_ == Format::F32 ? 0x1p-149 : 0x1p-24;
     return least * static_cast<double>(1 + rng_.below(format_ == Format::F32 ? 1 << 23 : 1 << 10));
-  }
-
-  double number() {
-    constexpr double kTies[] = {0, 1, -1, 0.5, 2, 1};
-    switch (stress_) {
-      case Stress::AllExponents:
-        return any_number();
-      case Stress::Usual:
-        return sign() * usual();
-      case Stress::Positive:
-        return usual();
-      case Stress::Logits:
-        return (2 * rng_.unit() - 1) * (format_ == Format::F32 ? 200 : 100);
-      case Stress::Offset:
-        return input_ * (1 + spread_ * (rng_.unit() - 0.5));
-      case Stress::Cancelling:
-        return sign() * common_ * (1 + spread_ * rng_.unit());
-      case Stress::Ties:
-        return kTies[rng_.below(std::size(kTies))];
-      case Stress::Subnormal:
-        return sign() * (rng_.below(2) == 0 ? subnormal() : usual());
-      case Stress::Extremes: {
-        const double one = sign();
-        return one * class_ * (rng_.below(4) == 0 ? rng_.unit() : 1);
-      }
-    }
-    return 0;
   }
 
   Stress stress_;
@@ -188,14 +191,8 @@ Points drawn(const std::vector<std::vector<int64_t>>& shapes, Format format, uin
       float* to = some.data() + d;
       for (size_t k = 0; k < shapes.size(); ++k) {
         draw.begin_input();
-        size_t next = 0;
-        for (size_t e : elements[k]) {
-          draw.leave_out(e - next);
-          *to = draw.element();
-          to += kTogether;
-          next = e + 1;
-        }
-        draw.leave_out(points.rows[k].size() - next);
+        draw.input(elements[k], points.rows[k].size(), to, kTogether);
+        to += elements[k].size() * kTogether;
       }
     }
     round_all(some, format);
