@@ -371,11 +371,18 @@ Ball exactly(const Tape::Number& c) {
 
 constexpr size_t kBlockOfBalls = 32;  // points side by side: all steps of them fit into a cache
 
+/// One step at all points of a block.
+struct BallRow {
+  double* value;
+  double* error;
+  Ball operator[](size_t d) const { return {value[d], error[d]}; }
+};
+
 /// Steps in doubles, each at all points of a block.
 class Doubles {
  public:
   Doubles(const FloatProgram& p, const Points& points)
-      : p_(p), points_(points), balls_(p.steps.size() * kBlockOfBalls) {}
+      : p_(p), points_(points), numbers_(2 * p.steps.size() * kBlockOfBalls) {}
 
   /// At `count` points from `first` on.
   void run(size_t first, size_t count) {
@@ -383,16 +390,24 @@ class Doubles {
     count_ = count;
     for (size_t k = 0; k < p_.steps.size(); ++k) evaluate(k);
   }
-  const Ball* row(size_t step) const { return balls_.data() + step * kBlockOfBalls; }
+  BallRow row(size_t step) {
+    double* values = numbers_.data() + 2 * step * kBlockOfBalls;
+    return {values, values + kBlockOfBalls};
+  }
 
  private:
   void evaluate(size_t k) {
     const FloatProgram::Step& s = p_.steps[k];
-    Ball* out = balls_.data() + k * kBlockOfBalls;
+    const BallRow out = row(k);
     auto of = [&](int32_t step) { return row(static_cast<size_t>(step)); };
     auto argument = [&](int32_t n) { return of(p_.arguments[static_cast<size_t>(s.a + n)]); };
     auto each = [&](auto f) {
-      for (size_t d = 0; d < count_; ++d) out[d] = f(d);
+      double* __restrict values = out.value, * __restrict errors = out.error;  // no operand's
+      for (size_t d = 0; d < count_; ++d) {
+        const Ball r = f(d);
+        values[d] = r.value;
+        errors[d] = r.error;
+      }
     };
     switch (s.kind) {
       case K::Constant:
@@ -415,11 +430,16 @@ class Doubles {
           return Ball{std::min(std::max(a[d].value, low), high), a[d].error};
         });
       }
-      case K::Max:
+      case K::Max: {
         each([a = argument(0)](size_t d) { return a[d]; });
         for (int32_t n = 1; n < s.b - s.a; ++n)
-          each([&, a = argument(n)](size_t d) { return larger(out[d], a[d]); });
+          for (size_t d = 0; d < count_; ++d) {
+            const Ball r = larger(out[d], argument(n)[d]);
+            out.value[d] = r.value;
+            out.error[d] = r.error;
+          }
         return;
+      }
       case K::Choose:
         return each([c = argument(0), yes = argument(1), no = argument(2)](size_t d) {
           return choice(c[d], yes[d], no[d]);
@@ -432,7 +452,7 @@ class Doubles {
   const FloatProgram& p_;
   const Points& points_;
   size_t first_ = 0, count_ = 0;
-  std::vector<Ball> balls_;  // [step * kBlockOfBalls + point of the block]
+  std::vector<double> numbers_;  // by step: values at the points of the block, then errors
 };
 
 }  // namespace
@@ -444,10 +464,12 @@ void ExactValues::evaluate() {
   for (size_t first = 0; first < points_.count; first += kBlockOfBalls) {
     const size_t count = std::min(kBlockOfBalls, points_.count - first);
     doubles.run(first, count);
-    for (size_t k = 0; k < rows_.size(); ++k)
-      if (rows_[k] >= 0)
-        std::copy_n(doubles.row(k), count,
-                    balls_.data() + static_cast<size_t>(rows_[k]) * points_.count + first);
+    for (size_t k = 0; k < rows_.size(); ++k) {
+      if (rows_[k] < 0) continue;
+      const BallRow from = doubles.row(k);
+      Ball* to = balls_.data() + static_cast<size_t>(rows_[k]) * points_.count + first;
+      for (size_t d = 0; d < count; ++d) to[d] = from[d];
+    }
   }
 }
 

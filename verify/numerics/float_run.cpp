@@ -45,6 +45,7 @@ class Machine {
       : p_(p), points_(points), format_(format) {
     values_.resize(p.steps.size() * kBlock);
     broken_.resize(p.steps.size() * kBlock);
+    whole_.resize(p.steps.size());
     run_.count = points.count;
     run_.rows = rows_of_elements(p);
     const auto kept = static_cast<size_t>(std::ranges::count_if(run_.rows, is_row));
@@ -57,7 +58,11 @@ class Machine {
       n_ = std::min(kBlock, points_.count - first_);
       for (size_t k = 0; k < p_.steps.size(); ++k) {
         step(k);
-        breakage(k);
+        whole_[k] = is_whole(k);
+        if (whole_[k] != 0)
+          std::fill_n(broken_.data() + k * kBlock, kBlock, uint8_t{0});
+        else
+          breakage(k);
         keep(k);
       }
     }
@@ -139,13 +144,27 @@ class Machine {
     }
   }
 
+  /// Nothing is broken at any point of the block, neither here nor in what it needs.
+  uint8_t is_whole(size_t k) const {
+    const float* x = values_.data() + k * kBlock;
+    if (p_.steps[k].kind == K::Constant) return 1;
+    constexpr uint32_t kExponent = 0x7f800000;  // all ones: infinite, or not a number
+    uint32_t other = 0;
+    for (size_t d = 0; d < n_; ++d)
+      other |= (std::bit_cast<uint32_t>(x[d]) & kExponent) == kExponent ? 1 : 0;
+    uint8_t whole = other == 0 ? 1 : 0;
+    for_each_operand(p_, p_.steps[k],
+                     [&](int32_t operand) { whole &= whole_[static_cast<size_t>(operand)]; });
+    return whole;
+  }
+
   void breakage(size_t k) {
-    if (p_.steps[k].kind == K::Constant) return;
     uint8_t* out = broken_.data() + k * kBlock;
     const float* x = values_.data() + k * kBlock;
     for (size_t d = 0; d < n_; ++d) out[d] = !std::isfinite(x[d]);
     if (p_.steps[k].kind == K::Choose) return breakage_of_choice(p_.steps[k], out);
     for_each_operand(p_, p_.steps[k], [&](int32_t operand) {
+      if (whole_[static_cast<size_t>(operand)] != 0) return;
       const uint8_t* in = broken_.data() + static_cast<size_t>(operand) * kBlock;
       for (size_t d = 0; d < n_; ++d) out[d] |= in[d];
     });
@@ -172,6 +191,7 @@ class Machine {
   size_t first_ = 0, n_ = 0;     ///< points of the block
   std::vector<float> values_;    // [step * kBlock + point of the block]
   std::vector<uint8_t> broken_;  // the same
+  std::vector<uint8_t> whole_;   // by step: is_whole()
   FloatRun run_;
 };
 
