@@ -1,11 +1,15 @@
 // All rules of a run, in parallel, and what is summed over them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
 
 #include "base/resources.h"
 #include "verify/distinct.h"
+#include "verify/replay/book.h"
+#include "verify/replay/proofs.h"
 #include "verify/verify.h"
 
 namespace regraft::verify {
@@ -56,6 +60,21 @@ Finding find_or_examine(const Rule& rule, const VerifyOptions& options, const St
   return f;
 }
 
+/// In which order to judge rules, those first that take long: such as no derivations are known of,
+/// then those with the most proofs.
+std::vector<size_t> longest_first(std::span<const Rule> rules, const DerivationBook* book,
+                                  int threads) {
+  std::vector<size_t> order(rules.size()), proofs(rules.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (!book) return order;
+  parallel_for(rules.size(), threads, [&](size_t k) {
+    const RuleDerivations* known = book->find(content_digest(rules[k]));
+    proofs[k] = known && !known->by_name.empty() ? known->by_name.size() : SIZE_MAX;
+  });
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t k) { return proofs[k]; });
+  return order;
+}
+
 }  // namespace
 
 VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions& options,
@@ -73,7 +92,9 @@ VerifyReport verify_rules(std::span<const Rule> candidates, const VerifyOptions&
   Progress progress("verify", "rules", rules.size(), options.verbosity);
   std::atomic<uint64_t> proved{0};
   int threads = options.threads > 0 ? options.threads : default_threads();
-  parallel_for(rules.size(), threads, [&](size_t k) {
+  const std::vector<size_t> order = longest_first(rules, options.derivations, threads);
+  parallel_for(rules.size(), threads, [&](size_t place) {
+    const size_t k = order[place];
     Finding& f = report.findings[k] = find_or_examine(rules[k], options, stop, store);
     proved += is_for_all_sizes(f.rule.verdict.kind);
     progress.note(fmt::format("{} proved", proved.load()));

@@ -154,12 +154,12 @@ std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed,
     Valuation sizes;
     for (uint64_t tries = 0; tries < 3000 && found.size() < count && again < 8 * count; ++tries) {
       if (!draw_all(space, rng, tries, spread + static_cast<int64_t>(tries / 300), sizes)) continue;
-      int64_t n = elements(instance.lhs, sizes);
-      if (n < 0 || n > 6000) continue;
-      bool fresh =
-          std::none_of(found.begin(), found.end(), [&](auto& f) { return f.sizes == sizes; });
-      again += !fresh;
-      if (fresh) found.push_back({n, sizes});
+      if (std::ranges::any_of(found, [&](auto& f) { return f.sizes == sizes; })) {
+        ++again;
+        continue;
+      }
+      const int64_t n = elements(instance.lhs, sizes);
+      if (n >= 0 && n <= 6000) found.push_back({n, sizes});
     }
   } catch (const PolyOverflow&) {
   }
