@@ -61,7 +61,10 @@ class Search {
         auto at = std::find(order_.begin(), order_.end(), v) - order_.begin();
         last = std::max(last, static_cast<size_t>(at));
       });
-      if (last < said_.size()) said_[last].push_back(&f);
+      if (last >= said_.size()) continue;
+      const bool literal = f.kind == Formula::NonNegative || f.kind == Formula::Zero;
+      const bool linear = literal && is_linear(f.poly, order_[last]);
+      (linear ? said_[last].linear : said_[last].other).push_back(&f);
     }
   }
   /// `attempt`: values are tried in another order in each.
@@ -73,20 +76,24 @@ class Search {
   }
 
  private:
+  /// Formulas that speak of a symbol last: literals that are linear in it, and others.
+  struct Said {
+    std::vector<const Formula*> linear, other;
+  };
+  /// The values with which all linear literals hold; none, whatever it is, where `never`.
   struct Range {
     int64_t low = -kFar, high = kFar;
+    bool never = false;
   };
-  /// What the literals that speak of v last leave of it.
   Range range(size_t k) {
     Range r;
-    Var v = order_[k];
-    for (const Formula* f : said_[k]) {
-      bool literal = f->kind == Formula::NonNegative || f->kind == Formula::Zero;
-      if (!literal || !is_linear(f->poly, v)) continue;
-      values_[v] = 0;
+    int64_t& value = values_[order_[k]];
+    for (const Formula* f : said_[k].linear) {
+      value = 0;
       int64_t b = evaluate(f->poly, values_);
-      values_[v] = 1;
+      value = 1;
       int64_t a = evaluate(f->poly, values_) - b;
+      if (a == 0) r.never = r.never || (f->kind == Formula::Zero ? b != 0 : b < 0);
       if (a > 0) r.low = std::max(r.low, ceildiv(-b, a));
       if (a < 0) r.high = std::min(r.high, floordiv(b, -a));
       if (f->kind != Formula::Zero) continue;
@@ -104,22 +111,22 @@ class Search {
       uint64_t h = combine(static_cast<uint64_t>(attempt_), k);
       if (h % 3 == 0) std::swap(usual[0], usual[(h >> 8) % usual.size()]);
     }
-    std::vector<int64_t> tried;
-    for (int64_t x : usual) {
-      if (x < r.low || x > r.high || x >= kFar - 1) continue;
-      if (std::find(tried.begin(), tried.end(), x) != tried.end()) continue;
+    int64_t& value = values_[order_[k]];
+    for (auto at = usual.begin(); at != usual.end(); ++at) {
+      if (*at < r.low || *at > r.high || *at >= kFar - 1) continue;
+      if (std::find(usual.begin(), at, *at) != at) continue;
       if (--tries_ < 0) return false;
-      tried.push_back(x);
-      values_[order_[k]] = x;
-      bool holds = std::all_of(said_[k].begin(), said_[k].end(),
-                               [&](const Formula* f) { return evaluate(*f, values_); });
+      if (r.never) continue;
+      value = *at;
+      bool holds = std::ranges::all_of(said_[k].other,
+                                       [&](const Formula* f) { return evaluate(*f, values_); });
       if (holds && from(k + 1)) return true;
     }
     return false;
   }
 
-  std::vector<Var> order_;                         // sizes first
-  std::vector<std::vector<const Formula*>> said_;  // by the last of their symbols
+  std::vector<Var> order_;  // sizes first
+  std::vector<Said> said_;  // by place in order_
   Valuation values_;
   int attempt_ = 0, tries_ = 0;
 };
