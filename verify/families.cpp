@@ -11,8 +11,8 @@
 namespace regraft::verify {
 namespace {
 
-// Members of one rank at one signature that are judged by themselves: the first ones (of those that
-// the kernel accepts, the first kDerivedAndTried), and one in so many of the others.
+// Members of one rank at one signature that are judged by themselves: the first ones (the first one
+// if the kernel accepts it), and one in so many of the others.
 constexpr size_t kJudgedFully = 24;
 constexpr size_t kJudgedEvery = 61;
 
@@ -90,7 +90,7 @@ class FamilyJudge {
     auto instance = instance_at(m.rule, m.rule.domain[0], options_.assume);
     if (!instance) return refused(m, instance.error().message, r);
     bool proved = derivations_.accepts(m.rule, *instance);
-    if (number >= (proved ? kDerivedAndTried : kJudgedFully) && number % kJudgedEvery != 0) {
+    if (number >= (proved ? 1 : kJudgedFully) && number % kJudgedEvery != 0) {
       ++counters_.instances;
       if (!proved && is_for_all_sizes(prover_.prove(*instance).kind)) {
         derivations_.derive(m.rule, *instance);

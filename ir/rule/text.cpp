@@ -441,15 +441,20 @@ std::string side_text(const Rule& rule, const Pattern& side) {
 
 }  // namespace
 
-std::string to_string(const Rule& rule) {
-  std::string s = rule.name + "  " + side_text(rule, rule.lhs) + (rule.both ? " <=> " : " => ") +
-                  side_text(rule, rule.rhs);
+std::string content_text(const Rule& rule, std::span<const Signature> domain) {
+  std::string s =
+      side_text(rule, rule.lhs) + (rule.both ? " <=> " : " => ") + side_text(rule, rule.rhs);
   if (std::string where = where_text(rule, {}); !where.empty()) s += "  where " + where;
-  for (size_t k = 0; k < rule.domain.size(); ++k) {
+  for (size_t k = 0; k < domain.size(); ++k) {
     s += k == 0 ? "  for" : " |";
     for (size_t v = 0; v < rule.variables.size(); ++v)
-      s += " " + rule.variables[v] + ":" + rule.domain[k][v];
+      s += " " + rule.variables[v] + ":" + domain[k][v];
   }
+  return s;
+}
+
+std::string to_string(const Rule& rule) {
+  std::string s = rule.name + "  " + content_text(rule, rule.domain);
   bool candidate = rule.verdict.kind == VerdictKind::Unknown && rule.verdict.detail.empty();
   if (!candidate) s += "  " + to_string(rule.verdict.kind);
   if (!rule.verdict.detail.empty()) s += bracketed(rule.verdict.detail);

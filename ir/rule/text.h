@@ -1,5 +1,6 @@
 #pragma once
 // The text form of rules and graphs; parse(print(x)) == x.
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,8 @@ namespace regraft {
 /// written (split ...)#k. Equal sub-expressions are one node. `origin:hand` marks a hand-written
 /// rule; a verdict's detail follows it in brackets: unknown[timeout].
 std::string to_string(const Rule& rule);
+/// The same without name, verdicts and origin, for these signatures.
+std::string content_text(const Rule& rule, std::span<const Signature> domain);
 /// An Error names the column and what was expected.
 Result<Rule> parse_rule(std::string_view line);
 

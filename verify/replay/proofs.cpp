@@ -27,16 +27,8 @@ bool in_direction(const Rule& directed, const char* arrow, MemberLists& members,
   return true;
 }
 
-/// What the rule says, without signatures and verdicts.
-Rule bare(const Rule& rule) {
-  Rule said = rule;
-  said.name = "rule";
-  said.origin = Rule().origin;
-  said.domain.clear();
-  said.verdict = {};
-  said.numerics = said.numerics_back = {};
-  return said;
-}
+// The name that what is said of a rule is written with.
+constexpr const char* kNamed = "rule  ";
 
 }  // namespace
 
@@ -56,16 +48,12 @@ bool for_each_proof(const Rule& rule, MemberLists& members,
 }
 
 std::string proof_key(const Rule& directed, const Signature& signature) {
-  Rule said = bare(directed);
-  said.both = false;
-  said.domain = {signature};
-  return to_string(said);
+  return kNamed + content_text(directed, std::span(&signature, 1));
 }
 
 std::string content_digest(const Rule& rule) {
-  Rule said = bare(rule);
   Sha256 sha;
-  sha.text(to_string(said));
+  sha.text(kNamed + content_text(rule, {}));
   std::map<std::string_view, const OpDef*> operators;
   for (const Pattern* side : {&rule.lhs, &rule.rhs})
     for (const PatternNode& n : side->nodes) operators.emplace(n.op->name, n.op);
