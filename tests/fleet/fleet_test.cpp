@@ -201,6 +201,21 @@ TEST_F(FleetTest, OneProcessDoesAllItself) {
   EXPECT_EQ((*fleet)->counts().known, 20);
 }
 
+// Neighbours take alike long: one worker does not get them all.
+TEST_F(FleetTest, NeighboursAreInDifferentBundles) {
+  auto s = store();
+  std::vector<int> done;
+  Perform noted = [&](const Task& t, const Stop&) -> Result<std::string> {
+    done.push_back(std::stoi(t.input));
+    return t.input;
+  };
+  auto fleet = Fleet::begin(*s, {0, {}, noted, Verbosity::Quiet});
+  ASSERT_TRUE((*fleet)->run("test", some_tasks(8), 2, Stop()));
+  ASSERT_EQ(done.size(), 8u);
+  for (size_t k = 0; k < done.size(); k += 2) EXPECT_EQ(done[k + 1], done[k] + 4);
+  EXPECT_EQ((*fleet)->counts().bundles, 4u);
+}
+
 TEST_F(FleetTest, SeveralWorkersAndAClaimThatNobodyRenews) {
   auto s = store("p", 0.3);
   std::vector<Task> tasks = some_tasks(40);

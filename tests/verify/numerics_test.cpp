@@ -194,6 +194,35 @@ TEST(Exact, FindsWhatCancels) {
   EXPECT_GT(exact.multiprecision_runs(), 0u);
 }
 
+// Sums, products and quotients of floats that are doubles have no error, so nothing cancels.
+TEST(Exact, KnowsWhichDoublesAreExact) {
+  RuleInstance instance;
+  FloatProgram p = program_of(
+      "a  (add (mul ?a ?b) (neg (mul ?a ?b))) => (sub (div ?a ?b) (div ?a ?b))  for a:n b:n",
+      instance);
+  Points points;
+  points.count = 1;
+  points.inputs = {{3, 0x1.fffffep1f, 7}, {0.5f, 0x1.fffffep2f, 8}};
+  ExactValues exact(p, points, std::nullopt);
+  for (size_t e = 0; e < 3; ++e) EXPECT_EQ(exact.value(p.elements[e], 0), 0);
+  EXPECT_EQ(exact.multiprecision_runs(), 0u);
+}
+
+// 1 + erf(-8) is about 1e-29: no double, and 0 in float16, but not in float32.
+TEST(Exact, LooksNoFurtherThanTheFormatShows) {
+  RuleInstance instance;
+  FloatProgram p = program_of(
+      "a  (add (erf ?a) (full value=1)) => (add (full value=1) (erf ?a))  for a:n", instance);
+  Points points;
+  points.count = 1;
+  points.inputs = {{-8, -8, -8}};
+  ExactValues half(p, points, Format::F16), single(p, points, Format::F32);
+  EXPECT_EQ(static_cast<float>(*half.value(p.elements[0], 0)), 0);
+  EXPECT_EQ(half.multiprecision_runs(), 0u);
+  EXPECT_NEAR(*single.value(p.elements[0], 0) / std::erfc(8.0), 1, 1e-6);
+  EXPECT_EQ(single.multiprecision_runs(), 1u);
+}
+
 TEST(Exact, SaysNothingWhereNothingIsDefined) {
   RuleInstance instance;
   FloatProgram p = program_of("a  (div ?a ?b) => (div ?a ?b)  for a:n b:n", instance);
