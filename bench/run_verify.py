@@ -2,7 +2,7 @@
 """Judges rule files with `regraft verify`, and writes the table bench/verify.md.
 
   python3 bench/run_verify.py [--regraft PATH] [--files NAME ...] [--taso graph_subst.pb] [--threads N]
-      [--before REVISION]
+      [--before REVISION] [--beside PROGRAM]
 
 Verdicts in the files are ignored: every rule is proved anew. What the generator finds is found anew, and
 each of its candidates judged, at more shapes too. The rule files of another REVISION (git's) are judged anew
@@ -69,12 +69,20 @@ def row(name, report, wall):
             f"| {wall:.1f} s | {report['peak_bytes'] / 1e6:.0f} | {report.get('disagreements', 0)} |")
 
 
-def summed(walls, threads):
-    """What all shipped files take, one command after the other."""
-    if not set(FILES) <= set(walls):
-        return ""
-    return (f"\nAll {len(FILES)} shipped files, one after the other: {sum(walls[f] for f in FILES):.0f} s of wall "
-            f"time with {threads} threads (goal: 30 s).\n")
+def summed(programs, threads, passes=3):
+    """What all shipped files take, one command after the other, by each program in turn."""
+    totals = {program: [] for program in programs}
+    for _ in range(passes):
+        for program, found in totals.items():
+            found.append(sum(verify(program, path, threads)[1] for path in FILES.values()))
+    middle = [statistics.median(found) for found in totals.values()]
+    each = ", ".join(f"{t:.1f}" for t in totals[programs[0]])
+    text = (f"\nAll {len(FILES)} shipped files, one after the other: {middle[0]:.1f} s of wall time with {threads} "
+            f"threads (goal: 30 s), the median of {passes} passes that took {each} s.")
+    if len(programs) > 1:
+        text += (f" `{pathlib.Path(programs[1]).name}`, an older program, took {middle[1]:.1f} s in passes between "
+                 f"these: {middle[1] / middle[0]:.2f} times as long.")
+    return text + "\n"
 
 
 NUMERICS = ("exact", "rounding", "rounding-f32", "unsafe", "unknown")
@@ -154,10 +162,11 @@ def main():
     parser.add_argument("--files", nargs="*", default=[*FILES, "taso", *GENERATED])
     parser.add_argument("--taso", help="TASO's graph_subst.pb")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--beside", metavar="PROGRAM", help="an older regraft, timed in turn with this one")
     parser.add_argument("--before", metavar="REVISION", help="judge its rule files, too")
     parser.add_argument("--out", default=str(ROOT / "bench/verify.md"))
     args = parser.parse_args()
-    rows, numerics, walls = [], [], {}
+    rows, numerics = [], []
     for name in args.files:
         ops = GENERATED.get(name)
         path = FILES.get(name) or taso_file(args.taso)
@@ -165,12 +174,12 @@ def main():
             print(f"{name}: no such file, left out", file=sys.stderr)
             continue
         report, wall = verify(args.regraft, path, args.threads, ops)
-        walls[name] = wall
         rows.append(row(name, report, wall))
         numerics.append(numerics_row(name, report))
         print(rows[-1], numerics[-1], sep="\n", file=sys.stderr, flush=True)
     text = table(rows, args.threads, "python3 bench/run_verify.py")
-    text += summed(walls, args.threads)
+    if set(FILES) <= set(args.files):
+        text += summed([p for p in (args.regraft, args.beside) if p], args.threads)
     text += numerics_table([r for r in numerics if r])
     if args.before:
         text += changes_table(args.before, changes(args.before, args.regraft, args.threads))
