@@ -1,4 +1,6 @@
 // What every operator of the registry must satisfy, on its own samples.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <set>
 
@@ -31,6 +33,9 @@ struct Ops : ::testing::TestWithParam<const OpDef*> {
     auto operands = residues(s);
     return evaluate_call(field, op, pointers(operands), s.attrs);
   }
+  /// The element that symbols give has the value of the field's. `symbol`: the real attribute that
+  /// is one.
+  void compare_with_symbols(const Sample& s, std::optional<size_t> symbol);
 };
 
 TEST_P(Ops, HasSamplesAndAConsistentRow) {
@@ -184,52 +189,69 @@ TEST_P(Ops, InfersTheSameShapesFromSymbols) {
   }
 }
 
-TEST_P(Ops, SymbolicElementHasTheValueOfTheFieldElement) {
-  for (const Sample& s : samples) {
-    auto expected = field_values(s);
-    ASSERT_TRUE(expected);
-    auto inputs = residues(s);
-    SymbolPool pool;
-    Symbolic alg(pool);
-    Valuation sizes;  // every size above 1 is a symbol
-    Shapes<Symbolic> shapes;
-    std::vector<SymbolicTensor> tensors;
-    int64_t extent = 2;
-    for (size_t k = 0; k < s.shapes.size(); ++k) {
-      shapes.emplace_back();
-      for (size_t d = 0; d < s.shapes[k].size(); ++d) {
-        int64_t n = s.shapes[k][d];
-        extent = std::max(extent, n + 1);
-        Var v = pool.named("t" + std::to_string(k) + "." + std::to_string(d));
-        sizes[v] = n;
-        shapes.back().push_back(n == 1 ? Poly(1) : Poly::symbol(v));
-      }
-      tensors.push_back(input_tensor(alg, static_cast<int>(k), shapes.back()));
+void Ops::compare_with_symbols(const Sample& s, std::optional<size_t> symbol) {
+  auto expected = field_values(s);
+  ASSERT_TRUE(expected);
+  auto inputs = residues(s);
+  SymbolPool pool;
+  Symbolic alg(pool);
+  Valuation sizes;  // every size above 1 is a symbol
+  Shapes<Symbolic> shapes;
+  std::vector<SymbolicTensor> tensors;
+  int64_t extent = 2;
+  for (size_t k = 0; k < s.shapes.size(); ++k) {
+    shapes.emplace_back();
+    for (size_t d = 0; d < s.shapes[k].size(); ++d) {
+      int64_t n = s.shapes[k][d];
+      extent = std::max(extent, n + 1);
+      Var v = pool.named("t" + std::to_string(k) + "." + std::to_string(d));
+      sizes[v] = n;
+      shapes.back().push_back(n == 1 ? Poly(1) : Poly::symbol(v));
     }
-    for (const auto& list : s.attrs.ints)
-      for (int64_t n : list) extent = std::max(extent, n + 1);
-    Attrs<Poly> attrs = symbolic(s.attrs);
-    std::vector<Formula> required;
-    alg.on_require = [&](const Formula& f) { required.push_back(f); };
-    auto inferred = op.symbolic_semantics.infer(alg, shapes, attrs);
-    ASSERT_TRUE(inferred) << inferred.error().message;
-    for (const Formula& f : required) EXPECT_TRUE(evaluate(f, sizes)) << to_string(f);
-    Field field(99);
-    SumValue value{field, inputs, extent};
-    for (size_t out = 0; out < inferred->size(); ++out) {
-      const auto& shape = (*expected)[out].shape;
-      for (size_t d = 0; d < shape.size(); ++d)
-        EXPECT_EQ(evaluate((*inferred)[out][d], sizes), shape[d]);
-      size_t count = (*expected)[out].data.size();
-      for (size_t flat : std::set<size_t>{0, count / 3, count / 2, count - 1}) {
-        std::vector<Poly> at(shape.size());
-        auto rest = static_cast<int64_t>(flat);
-        for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) at[d] = Poly(rest % shape[d]);
-        Sum element = op.symbolic_semantics.element(alg, tensors, attrs, at, static_cast<int>(out));
-        EXPECT_EQ(value.of(element, sizes), (*expected)[out].data[flat]) << "element " << flat;
-      }
+    tensors.push_back(input_tensor(alg, static_cast<int>(k), shapes.back()));
+  }
+  for (const auto& list : s.attrs.ints)
+    for (int64_t n : list) extent = std::max(extent, n + 1);
+  Attrs<Poly> attrs = symbolic(s.attrs);
+  if (symbol) attrs.reals[*symbol].symbol = pool.named("r");
+  std::vector<Formula> required;
+  alg.on_require = [&](const Formula& f) { required.push_back(f); };
+  auto inferred = op.symbolic_semantics.infer(alg, shapes, attrs);
+  ASSERT_TRUE(inferred) << inferred.error().message;
+  for (const Formula& f : required) EXPECT_TRUE(evaluate(f, sizes)) << to_string(f);
+  Field field(99);
+  SumValue value{field, inputs, extent};
+  for (size_t out = 0; out < inferred->size(); ++out) {
+    const auto& shape = (*expected)[out].shape;
+    for (size_t d = 0; d < shape.size(); ++d)
+      EXPECT_EQ(evaluate((*inferred)[out][d], sizes), shape[d]);
+    size_t count = (*expected)[out].data.size();
+    for (size_t flat : std::set<size_t>{0, count / 3, count / 2, count - 1}) {
+      std::vector<Poly> at(shape.size());
+      auto rest = static_cast<int64_t>(flat);
+      for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) at[d] = Poly(rest % shape[d]);
+      Sum element = op.symbolic_semantics.element(alg, tensors, attrs, at, static_cast<int>(out));
+      const Residue& wanted = (*expected)[out].data[flat];
+      if (is_defined(wanted)) EXPECT_EQ(value.of(element, sizes), wanted) << "element " << flat;
     }
   }
+}
+
+TEST_P(Ops, SymbolicElementHasTheValueOfTheFieldElement) {
+  for (const Sample& s : samples) compare_with_symbols(s, std::nullopt);
+}
+
+// Rules have variables there: what is special about a number must be so for them, or excluded.
+TEST_P(Ops, ASymbolMeansWhatItsNumberDoes) {
+  for (Sample s : samples)
+    for (size_t k = 0; k < op.reals.size(); ++k)
+      for (double x : {op.reals[k].fallback, 0.0, 1.0, -0.5}) {
+        if ((x == 0 && op.reals[k].zero_is_default) || !std::isfinite(x)) continue;
+        Sample changed = s;
+        changed.attrs.reals[k].value = x;
+        SCOPED_TRACE(fmt::format("{} = {}", op.reals[k].name, x));
+        compare_with_symbols(changed, k);
+      }
 }
 
 TEST_P(Ops, TermsAgreeWithTheFieldWherePolynomial) {
