@@ -33,9 +33,13 @@ struct Ops : ::testing::TestWithParam<const OpDef*> {
     auto operands = residues(s);
     return evaluate_call(field, op, pointers(operands), s.attrs);
   }
-  /// The element that symbols give has the value of the field's. `symbol`: the real attribute that
-  /// is one.
-  void compare_with_symbols(const Sample& s, std::optional<size_t> symbol);
+  /// The number of an attribute.
+  struct Place {
+    size_t attr = 0;
+    std::optional<size_t> number;  ///< of an integer attribute
+  };
+  /// The element that symbols give has the value of the field's. `symbol`: the number that is one.
+  void compare_with_symbols(const Sample& s, std::optional<Place> symbol);
 };
 
 TEST_P(Ops, HasSamplesAndAConsistentRow) {
@@ -189,7 +193,7 @@ TEST_P(Ops, InfersTheSameShapesFromSymbols) {
   }
 }
 
-void Ops::compare_with_symbols(const Sample& s, std::optional<size_t> symbol) {
+void Ops::compare_with_symbols(const Sample& s, std::optional<Place> symbol) {
   auto expected = field_values(s);
   ASSERT_TRUE(expected);
   auto inputs = residues(s);
@@ -213,7 +217,16 @@ void Ops::compare_with_symbols(const Sample& s, std::optional<size_t> symbol) {
   for (const auto& list : s.attrs.ints)
     for (int64_t n : list) extent = std::max(extent, n + 1);
   Attrs<Poly> attrs = symbolic(s.attrs);
-  if (symbol) attrs.reals[*symbol].symbol = pool.named("r");
+  if (symbol) {
+    const auto [attr, number] = *symbol;
+    Var v = pool.named("r", -8);
+    if (number) {
+      sizes[v] = s.attrs.ints[attr][*number];
+      attrs.ints[attr][*number] = Poly::symbol(v);
+    } else {
+      attrs.reals[attr].symbol = v;
+    }
+  }
   std::vector<Formula> required;
   alg.on_require = [&](const Formula& f) { required.push_back(f); };
   auto inferred = op.symbolic_semantics.infer(alg, shapes, attrs);
@@ -226,6 +239,7 @@ void Ops::compare_with_symbols(const Sample& s, std::optional<size_t> symbol) {
     for (size_t d = 0; d < shape.size(); ++d)
       EXPECT_EQ(evaluate((*inferred)[out][d], sizes), shape[d]);
     size_t count = (*expected)[out].data.size();
+    if (count == 0) continue;
     for (size_t flat : std::set<size_t>{0, count / 3, count / 2, count - 1}) {
       std::vector<Poly> at(shape.size());
       auto rest = static_cast<int64_t>(flat);
@@ -250,8 +264,21 @@ TEST_P(Ops, ASymbolMeansWhatItsNumberDoes) {
         Sample changed = s;
         changed.attrs.reals[k].value = x;
         SCOPED_TRACE(fmt::format("{} = {}", op.reals[k].name, x));
-        compare_with_symbols(changed, k);
+        compare_with_symbols(changed, Place{k, std::nullopt});
       }
+}
+
+TEST_P(Ops, ASymbolMeansWhatItsIntegerDoes) {
+  for (Sample s : samples)
+    for (size_t k = 0; k < op.ints.size(); ++k)
+      for (size_t j = 0; j < s.attrs.ints[k].size() && !op.ints[k].structural; ++j)
+        for (int64_t n : {s.attrs.ints[k][j], int64_t{-1}, int64_t{0}, int64_t{1}, int64_t{2}}) {
+          Sample changed = s;
+          changed.attrs.ints[k][j] = n;
+          if (!field_values(changed)) continue;
+          SCOPED_TRACE(fmt::format("{}[{}] = {}", op.ints[k].name, j, n));
+          compare_with_symbols(changed, Place{k, j});
+        }
 }
 
 TEST_P(Ops, TermsAgreeWithTheFieldWherePolynomial) {
