@@ -10,14 +10,19 @@
 namespace regraft::verify {
 namespace {
 
-/// How many times as large as the least number the largest one is, as a power of 2.
+/// The least usual magnitude, and that of what a point or an input has in common.
+double least_usual(Format format) { return format == Format::F32 ? 1e-6 : 1e-3; }
+constexpr double kLeastCommon = 1e-2;
+
+/// How many times as large as the least magnitude the largest one is, as a power of 2.
 struct Octaves {
-  double usual, of_point;
+  double usual, common;
+  explicit Octaves(Format format)
+      : usual(std::log2(magnitude_limit(format) / least_usual(format))),
+        common(std::log2(magnitude_limit(format) / 4 / kLeastCommon)) {}
 };
-Octaves octaves_of(Format format) {
-  auto up_to = [](double most, double least) { return std::log2(most / least); };
-  static const Octaves kSingle{up_to(1e4, 1e-6), up_to(1e4 / 4, 1e-2)};
-  static const Octaves kHalf{up_to(1e2, 1e-3), up_to(1e2 / 4, 1e-2)};
+const Octaves& octaves_of(Format format) {
+  static const Octaves kSingle(Format::F32), kHalf(Format::F16);
   return format == Format::F32 ? kSingle : kHalf;
 }
 
@@ -28,11 +33,11 @@ class Drawer {
       : stress_(stress),
         format_(format),
         limit_(magnitude_limit(format)),
-        least_(format == Format::F32 ? 1e-6 : 1e-3),
+        least_(least_usual(format)),
         octaves_(octaves_of(format)),
         rng_(seed) {
     const bool cancels = stress == Stress::Cancelling, spreads = stress == Stress::Offset;
-    drawn(cancels, 1, [&] { common_ = of_point(); });
+    drawn(cancels, 1, [&] { common_ = common(); });
     drawn(cancels || spreads, 1,
           [&] { spread_ = std::exp2(-rng_.unit() * (format == Format::F32 ? 22 : 9)); });
   }
@@ -41,7 +46,7 @@ class Drawer {
   void begin_input() {
     drawn(stress_ == Stress::Offset, 2, [&] {
       const double one = sign();
-      input_ = one * of_point();
+      input_ = one * common();
     });
     constexpr double kSingle[] = {1e4, 1, 0, 1e-3, 1e-10, 1e-30, 1e-40};
     constexpr double kHalf[] = {1e2, 1, 0, 1e-2, 1e-3, 0x1p-14, 0x1p-24};
@@ -114,7 +119,7 @@ class Drawer {
   }
   double above(double least, double octaves) { return least * std::exp2(rng_.unit() * octaves); }
   double usual() { return above(least_, octaves_.usual); }
-  double of_point() { return above(1e-2, octaves_.of_point); }
+  double common() { return above(kLeastCommon, octaves_.common); }
 
   float within_limit(double x) const { return static_cast<float>(std::clamp(x, -limit_, limit_)); }
   /// Elements of which each draws as many numbers as it comes to.
@@ -151,7 +156,7 @@ class Drawer {
   Stress stress_;
   Format format_;
   double limit_, least_;
-  Octaves octaves_;
+  const Octaves& octaves_;
   Rng rng_;
   double common_ = 1, spread_ = 1;  ///< of the point
   double input_ = 1, class_ = 1;    ///< of the input
