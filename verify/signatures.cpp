@@ -4,6 +4,8 @@
 #include <set>
 #include <string_view>
 
+#include "verify/prove/prover.h"
+
 namespace regraft::verify {
 namespace {
 
@@ -52,6 +54,18 @@ Rule prefix_of(const Rule& rule, size_t count) {
   return prefix;
 }
 
+/// The signature with a 1 for each size that the left side lets be nothing else.
+Signature with_ones(const RuleInstance& instance, Signature s) {
+  const Substitution solved = solve_sizes(instance.requires_lhs).sizes;
+  for (size_t v = 0; v < s.size(); ++v)
+    for (size_t d = 0; d < instance.sizes[v].size(); ++d) {
+      if (!instance.sizes[v][d]) continue;
+      auto it = solved.find(*instance.sizes[v][d]);
+      if (it != solved.end() && is_one(it->second)) s[v][d] = '1';
+    }
+  return s;
+}
+
 /// Searches the words of one variable after the other.
 class Search {
  public:
@@ -66,7 +80,7 @@ class Search {
     Signature signature;
     extend(signature);
   }
-  bool full() const { return found_.size() >= limit_ || tried_ >= 60 * limit_; }
+  bool full() const { return found_.size() + said_better_ >= limit_ || tried_ >= 60 * limit_; }
   std::vector<Candidate> take() { return std::move(found_); }
 
  private:
@@ -98,10 +112,18 @@ class Search {
     return fits;
   }
   void complete(const Signature& s) {
-    if (!uses_all(s) || !seen_.insert(s).second) return;
+    if (uses_all(s)) add(s);
+  }
+  void add(const Signature& s) {
+    if (!seen_.insert(s).second) return;
     ++tried_;
     auto instance = instantiate(rule_, s);
-    if (instance) found_.push_back({s, *std::move(instance)});
+    if (!instance) return;
+    if (Signature said = with_ones(*instance, s); said != s) {
+      ++said_better_;
+      return add(said);
+    }
+    found_.push_back({s, *std::move(instance)});
   }
 
   const Rule& rule_;
@@ -110,7 +132,7 @@ class Search {
   Words words_;
   std::set<Signature> good_, bad_, seen_;
   std::vector<Candidate> found_;
-  size_t tried_ = 0;
+  size_t tried_ = 0, said_better_ = 0;
 };
 
 }  // namespace

@@ -220,5 +220,17 @@ TEST(Signatures, CoverWhatModelsContain) {
   EXPECT_TRUE(has(candidate_signatures(*conv, 60), {"nnnn", "nnnn", "n", "1n11"}));
 }
 
+TEST(Signatures, SaySizesThatCanBeNothingBut1) {
+  auto concat = parse_rule("r (concat ?x ?y axis=1) => (concat ?x ?y axis=1)");
+  ASSERT_TRUE(concat);
+  size_t rows = 0;
+  for (const Candidate& c : candidate_signatures(*concat, 60)) {
+    if (c.signature[0].size() == 1) continue;
+    EXPECT_EQ(c.signature[0].substr(0, 1), c.signature[1].substr(0, 1));
+    rows += c.signature == Signature{"1n", "1n"};
+  }
+  EXPECT_EQ(rows, 1u);
+}
+
 }  // namespace
 }  // namespace regraft::verify
