@@ -13,6 +13,7 @@ namespace regraft::verify {
 namespace {
 
 constexpr size_t kFieldTrials = 10;
+constexpr size_t kFewTrials = 2;      // before another proof is made to fit
 constexpr size_t kLargerTrials = 35;  // of what was not proved
 constexpr int64_t kLargerSpread = 6;
 constexpr uint64_t kDoubtfulRounds = 4;
@@ -106,25 +107,43 @@ class RuleVerifier {
   }
 
   bool may_derive() const { return options_.kernel && options_.assume == Assume::LeftSide; }
-  bool derived(const Candidate& c) {
-    return may_derive() && deriver_.accepts(out_.rule, c.signature, c.instance);
+  bool replays(const Candidate& c) {
+    return may_derive() && deriver_.replays(out_.rule, c.signature, c.instance);
+  }
+  /// Of another proof, where a few numbers say nothing against it.
+  bool fits(const Candidate& c, std::span<const Valuation> sizes) {
+    if (!may_derive()) return false;
+    const auto few = sizes.subspan(sizes.size() - std::min(sizes.size(), kFewTrials));
+    return !check_numbers(c.instance, {few.begin(), few.end()}, options_.seed, Counterexamples::Any,
+                          Suspicions::LeftOut)
+                .counterexample &&
+           deriver_.fits(out_.rule, c.signature, c.instance);
+  }
+  bool finds(const Candidate& c) {
+    return may_derive() && deriver_.finds(out_.rule, c.signature, c.instance);
   }
 
-  /// A derivation at hand or of another proof, numbers, and once the second prover; else numbers,
-  /// then the proof for all sizes, then the second prover.
+  /// A derivation at hand or of another proof, which numbers and the second prover try for the
+  /// first of a rule alone; one that is soon found, or the prover, which they try each time. What
+  /// is false is refuted by numbers.
   void judge(const Candidate& c) {
     ++out_.counters.instances;
-    const bool at_hand = derived(c);
-    if (at_hand && derived_++ >= kDerivedAndTried) return take_proof(c);
-    if (!at_hand && holds_as_before(c)) return take_proof(c);
-    std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
+    bool derived = replays(c);
+    if (derived && derived_++ >= kDerivedAndTried) return take_proof(c);
+    const bool equal = !derived && values_ && values_->has(out_.rule, c);
+    const std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
+    if (!derived) {
+      derived = fits(c, sizes);
+      if (derived && derived_++ >= kDerivedAndTried) return take_proof(c);
+    }
+    if (!derived && equal && (finds(c) || holds_as_before(c))) return take_proof(c);
     NumericCheck numbers =
         check_numbers(c.instance, sizes, options_.seed, wanted(), Suspicions::LeftOut);
     if (refuted(c, numbers)) return;
     Verdict all{VerdictKind::ProvedSolver, {}};
-    if (!at_hand) all = symbolic_.prove(c.instance);
+    if (!derived && !finds(c)) all = symbolic_.prove(c.instance);
     if (is_for_all_sizes(all.kind)) {
-      const bool once_is_enough = at_hand && derived_ > 1;
+      const bool once_is_enough = derived && derived_ > 1;
       if (once_is_enough || confirmed(c)) take_proof(c);
       return;
     }
@@ -146,8 +165,7 @@ class RuleVerifier {
   /// The values were proved to be equal with the other side as the left one: what is left to show
   /// is that this side asks no less of the sizes.
   bool holds_as_before(const Candidate& c) {
-    return values_ && values_->has(out_.rule, c) &&
-           is_for_all_sizes(symbolic_.prove(c.instance, Values::Equal).kind);
+    return is_for_all_sizes(symbolic_.prove(c.instance, Values::Equal).kind);
   }
   void take_proof(const Candidate& c) {
     ++out_.counters.proofs;

@@ -171,7 +171,9 @@ Finding judge_rule(const Rule& candidate, const VerifyOptions& options, const St
     const bool derives = o.kernel && o.assume == Assume::LeftSide;
     MemberDerivations derivations;
     derivations.accepts = [&](const Rule& member, const RuleInstance& instance) {
-      return derives && deriver.accepts(member, member.domain[0], instance);
+      if (!derives) return false;
+      const Signature& at = member.domain[0];
+      return deriver.replays(member, at, instance) || deriver.fits(member, at, instance);
     };
     derivations.derive = [&](const Rule& member, const RuleInstance& instance) {
       if (derives) deriver.derive(member, member.domain[0], instance);

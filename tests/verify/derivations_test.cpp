@@ -182,6 +182,18 @@ TEST(Derivations, AtHandAreTriedBeforeTheProver) {
   EXPECT_EQ(examine(wrong, options).rule.verdict.kind, VerdictKind::Refuted);
 }
 
+/// Negation by a quotient: the prover does not see that the divisor is -1.
+TEST(Derivations, AreFoundWhereTheProverFails) {
+  Rule rule = *parse_rule(
+      "r (sub (full shape=a.-2,a.-1 value=?v) (add ?a (full shape=a.-2,a.-1 value=?v))) => "
+      "(div ?a (sub ?a (add ?a (full shape=a.-2,1 value=1))))  for a:nnn");
+  VerifyOptions options;
+  options.verbosity = Verbosity::Quiet;
+  EXPECT_EQ(examine(rule, options).rule.verdict.kind, VerdictKind::ProvedAllSizes);
+  options.kernel = false;
+  EXPECT_FALSE(is_for_all_sizes(examine(rule, options).rule.verdict.kind));
+}
+
 TEST(Derivations, NoMutantShowsAFalseRule) {
   std::vector<Rule> rules = rules_to_mutate(root());
   std::map<std::string, const Rule*> by_name;

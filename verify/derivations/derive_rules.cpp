@@ -39,25 +39,41 @@ Deriver::Deriver(const Rule& candidate, const DerivationBook* book, MemberLists&
   });
 }
 
-bool Deriver::accepts(const Rule& directed, const Signature& signature,
+bool Deriver::replays(const Rule& directed, const Signature& signature,
                       const RuleInstance& instance) {
-  if (given_.empty() && others_.found().empty()) return false;
+  if (given_.empty() && answers_.empty()) return false;
   const std::string key = proof_key(directed, signature);
   if (auto it = answers_.find(key); it != answers_.end()) return it->second.has_value();
-  if (auto it = given_.find(key); it != given_.end() && refusal(instance, *it->second).empty()) {
-    answers_.emplace(key, *it->second);
-    ++replayed_;
-    return true;
-  }
-  if (key == not_fitted_) return false;
+  auto it = given_.find(key);
+  if (it == given_.end() || !refusal(instance, *it->second).empty()) return false;
+  answers_.emplace(key, *it->second);
+  ++replayed_;
+  return true;
+}
+
+bool Deriver::looks(const std::string& key, std::string& failed,
+                    const std::function<std::optional<std::string>()>& look) {
+  if (key == failed || answers_.contains(key)) return false;
   const double start = thread_seconds();
-  auto derivation = fitted(instance, others_, stop_);
+  auto derivation = look();
   if (derivation)
     answers_.emplace(key, *std::move(derivation));
   else
-    not_fitted_ = key;
+    failed = key;
   seconds_ += thread_seconds() - start;
   return derivation.has_value();
+}
+
+bool Deriver::fits(const Rule& directed, const Signature& signature, const RuleInstance& instance) {
+  if (others_.found().empty()) return false;
+  return looks(proof_key(directed, signature), not_fitted_,
+               [&] { return fitted(instance, others_, stop_); });
+}
+
+bool Deriver::finds(const Rule& directed, const Signature& signature,
+                    const RuleInstance& instance) {
+  return looks(proof_key(directed, signature), not_found_,
+               [&] { return briefly_searched(instance, others_, stop_); });
 }
 
 void Deriver::derive(const Rule& directed, const Signature& signature,

@@ -1,5 +1,6 @@
 #pragma once
 // Derivations of whole rules: one for each proof that the kernel accepts.
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -40,8 +41,12 @@ class Deriver {
   /// this, as must `stop` (nullptr: never).
   Deriver(const Rule& candidate, const DerivationBook* book, MemberLists& members,
           const Stop* stop);
-  /// The kernel accepts a derivation at hand, or one of another proof that was made to fit.
-  bool accepts(const Rule& directed, const Signature& signature, const RuleInstance& instance);
+  /// The kernel accepts a derivation at hand.
+  bool replays(const Rule& directed, const Signature& signature, const RuleInstance& instance);
+  /// It accepts one of another proof that was made to fit.
+  bool fits(const Rule& directed, const Signature& signature, const RuleInstance& instance);
+  /// A brief search found one.
+  bool finds(const Rule& directed, const Signature& signature, const RuleInstance& instance);
   /// For what the provers proved; the rule's other proofs may use it.
   void derive(const Rule& directed, const Signature& signature, const RuleInstance& instance);
   /// Of all proofs of the rule that it became; without the digest of its content.
@@ -52,6 +57,9 @@ class Deriver {
  private:
   friend DerivedRule derive_rule(const Rule&, const Answers&, const Stop*);
   Deriver(const Answers& known, const Stop* stop) : answers_(known), stop_(stop) {}
+  /// What it finds is an answer; `failed` remembers the key of what it does not find.
+  bool looks(const std::string& key, std::string& failed,
+             const std::function<std::optional<std::string>()>& look);
   void search(const std::string& key, const RuleInstance& instance);
 
   std::map<std::string, const std::string*> given_;  ///< by proof_key
@@ -59,6 +67,7 @@ class Deriver {
   std::map<std::string, std::string> missing_;  ///< where the searches ended, by proof_key
   OtherProofs others_;
   std::string not_fitted_;  ///< the last one that no other proof fits
+  std::string not_found_;   ///< the last one that a brief search did not find
   const Stop* stop_;
   size_t replayed_ = 0;
   double seconds_ = 0;

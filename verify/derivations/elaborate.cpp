@@ -18,23 +18,23 @@ using kernel::Partial;
 /// The solver sorts out what is not so; of what it cannot decide soon, a certificate is looked for.
 constexpr Limits kLimits{.run_nonlinear = 20'000, .open_ends = 3, .cut_off = 5'000};
 constexpr int kMostSteps = 10'000;  // and attempts to pair, for one output or partial function
-/// For one claim. Few searches that end well ask as many; those that fail may ask far more.
-constexpr int64_t kMostQuestions = 100'000;
+/// How much a search for one claim does.
+struct Work {
+  int steps;
+  int64_t questions;
+};
+/// Few searches that end well ask as many; those that fail may ask far more.
+constexpr Work kFull{kMostSteps, 100'000};
 /// After a search that found nothing: the few that do find something then are short.
-constexpr int kStepsAfterMiss = 250;
-constexpr int64_t kQuestionsAfterMiss = 250;
+constexpr Work kAfterMiss{250, 250};
+/// For what may be false.
+constexpr Work kBrief{1'000, 1'000};
 
 class Elaborator {
  public:
   Elaborator(Questions& questions, int steps)
       : questions_(questions), symbols_(questions.symbols()), steps_(steps) {}
 
-  /// The lines that say which sizes are equal, for each output.
-  std::vector<std::string> sizes(const kernel::Claim& claim) {
-    std::vector<std::string> all;
-    for (const kernel::OutputClaim& output : claim.outputs) with_sizes(output, all.emplace_back());
-    return all;
-  }
   std::optional<std::string> claim(const kernel::Claim& claim) {
     std::string text;
     if (!needed(claim.given, claim.needed, text)) return std::nullopt;
@@ -157,7 +157,7 @@ class Search {
 
   /// Another proof in other words, or made to fit: what is cheap is tried first.
   std::optional<Shown> known(OtherProofs& others) {
-    constexpr size_t kInOtherWords = 4, kLikely = 3;
+    constexpr size_t kInOtherWords = 4;
     const std::vector<const Shown*> alike = all_alike(others);
     if (alike.empty()) return std::nullopt;
     questions_.share(others.certificates());
@@ -172,24 +172,14 @@ class Search {
         auto text = reworded(other).translated();
         if (text && refusal(*text).empty()) return shown(*std::move(text), other->search);
       }
-    std::vector<Rewording*> likely;
-    for (const Shown* other : likeliest(alike, reworded)) likely.push_back(&reworded(other));
-    auto made_to_fit = [&](Rewording& other, const std::vector<std::string>& sizes) {
-      auto text = other.transferred(sizes);
-      return text && refusal(*text).empty() ? text : std::nullopt;
-    };
-    for (Rewording* other : std::span(likely).first(std::min(likely.size(), kLikely)))
-      if (auto text = made_to_fit(*other, other->sizes()))
-        return shown(*std::move(text), other->shown().search);
-    const auto sizes = Elaborator(questions_, kMostSteps).sizes(claim_);
-    for (Rewording* other : likely)
-      if (auto text = made_to_fit(*other, sizes))
-        return shown(*std::move(text), other->shown().search);
+    for (const Shown* other : likeliest(alike, reworded))
+      if (auto text = reworded(other).transferred(); text && refusal(*text).empty())
+        return shown(*std::move(text), other->search);
     return std::nullopt;
   }
-  Elaboration search(size_t missed) {
-    questions_.limit(missed > 0 ? kQuestionsAfterMiss : kMostQuestions);
-    Elaborator elaborator(questions_, missed > 0 ? kStepsAfterMiss : kMostSteps);
+  Elaboration search(const Work& most) {
+    questions_.limit(most.questions);
+    Elaborator elaborator(questions_, most.steps);
     Elaboration r{elaborator.claim(claim_), elaborator.missing};
     if (!r.derivation && !questions_.missed().empty())
       r.missing = "certificate: " + questions_.missed();
@@ -218,7 +208,7 @@ class Search {
   template <class Reworded>
   std::vector<const Shown*> likeliest(const std::vector<const Shown*>& all,
                                       const Reworded& reworded) const {
-    constexpr size_t kBest = 2, kMost = 6, kLookedAt = 12;
+    constexpr size_t kBest = 2, kMost = 3, kLookedAt = 12;
     std::vector<std::pair<size_t, size_t>> order;  // strangers, place
     for (size_t k = 0; k < std::min(all.size(), kLookedAt); ++k)
       order.emplace_back(reworded(all[k]).strangers(), k);
@@ -259,6 +249,17 @@ Elaboration attempt(F find) {
   }
 }
 
+/// What comes out is added.
+Elaboration searched_with(const Work& most, const RuleInstance& instance, OtherProofs& others,
+                          const Stop* stop) {
+  return attempt([&] {
+    Search search(instance, stop);
+    Elaboration found = search.search(most);
+    if (found.derivation) others.add(search.shown(*found.derivation, others.next_search()));
+    return found;
+  });
+}
+
 }  // namespace
 
 std::optional<std::string> fitted(const RuleInstance& instance, OtherProofs& others,
@@ -276,17 +277,20 @@ std::optional<std::string> fitted(const RuleInstance& instance, OtherProofs& oth
 }
 
 Elaboration searched(const RuleInstance& instance, OtherProofs& others, const Stop* stop) {
-  Elaboration r = attempt([&] {
-    Search search(instance, stop);
-    Elaboration found = search.search(others.missed());
-    if (found.derivation) others.add(search.shown(*found.derivation, others.next_search()));
-    return found;
-  });
+  Elaboration r = searched_with(others.missed() > 0 ? kAfterMiss : kFull, instance, others, stop);
   if (r.derivation) return r;
   const bool cut = others.missed() > 0 && r.missing.starts_with("budget");
   if (cut) r.missing = others.first_missing();  // which was looked for longer
   others.miss(r.missing);
   return r;
+}
+
+std::optional<std::string> briefly_searched(const RuleInstance& instance, OtherProofs& others,
+                                            const Stop* stop) {
+  if (!others.is_easy()) return std::nullopt;
+  Elaboration r = searched_with(kBrief, instance, others, stop);
+  if (!r.derivation) others.look_in_vain();
+  return std::move(r.derivation);
 }
 
 Elaboration elaborate(const RuleInstance& instance, OtherProofs& others, const Stop* stop) {

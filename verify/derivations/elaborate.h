@@ -32,6 +32,9 @@ class OtherProofs {
   size_t next_search() { return searches_++; }
   /// It was of use, or is new.
   void add(Shown shown);
+  /// No search found nothing, not even a brief one.
+  bool is_easy() const { return easy_ && missed_ == 0; }
+  void look_in_vain() { easy_ = false; }
   /// A search found nothing, and says where it ended.
   void miss(const std::string& missing) {
     if (missed_++ == 0) first_missing_ = missing;
@@ -45,6 +48,7 @@ class OtherProofs {
 
  private:
   std::vector<Shown> found_;
+  bool easy_ = true;
   size_t missed_ = 0, searches_ = 0;
   std::string first_missing_;
   std::unordered_map<std::string, std::optional<std::string>> certificates_;
@@ -58,6 +62,10 @@ std::optional<std::string> fitted(const RuleInstance& instance, OtherProofs& oth
 /// that were missed. May make symbols in the instance's pool. After `stop` (nullptr: never) the
 /// search ends without one.
 Elaboration searched(const RuleInstance& instance, OtherProofs& others, const Stop* stop = nullptr);
+/// The same with less work, for what may be false: that none was found is no miss, but ends these
+/// searches.
+std::optional<std::string> briefly_searched(const RuleInstance& instance, OtherProofs& others,
+                                            const Stop* stop = nullptr);
 /// Fitted, or else searched.
 Elaboration elaborate(const RuleInstance& instance, OtherProofs& others,
                       const Stop* stop = nullptr);

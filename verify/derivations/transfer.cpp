@@ -385,7 +385,7 @@ const std::vector<std::string>& Rewording::sizes() {
 }
 
 /// Empty: it has other parts.
-std::string Rewording::text(const std::vector<std::string>& sizes) {
+std::string Rewording::text() {
   const Sections& all = parts_->sections;
   if (all.outputs.size() != claim_.outputs.size()) return {};
   std::string text;
@@ -397,7 +397,7 @@ std::string Rewording::text(const std::vector<std::string>& sizes) {
   needed(*shown_.claim, claim_, all.needed, parts_->needed);
   for (size_t k = 0; k < all.outputs.size(); ++k) {
     needed(shown_.claim->outputs[k], claim_.outputs[k], all.outputs[k].needed, parts_->outputs[k]);
-    text += sizes[k];
+    text += sizes()[k];
     for (std::string_view line : all.outputs[k].body)
       text += transferred_line(line, parts_->names, parts_->outputs[k]);
   }
@@ -406,17 +406,17 @@ std::string Rewording::text(const std::vector<std::string>& sizes) {
 
 std::optional<std::string> Rewording::translated() {
   try {
-    std::string all = text(sizes());
+    std::string all = text();
     return all.empty() ? std::nullopt : std::optional(std::move(all));
   } catch (const kernel::Refused&) {
     return std::nullopt;
   }
 }
 
-std::optional<std::string> Rewording::transferred(const std::vector<std::string>& sizes) {
+std::optional<std::string> Rewording::transferred() {
   Refitted certificates(questions_);
   try {
-    const std::string all = text(sizes);
+    const std::string all = text();
     check(questions_.symbols(), claim_, all, &certificates);
     return certificates.written(all);
   } catch (const kernel::Refused&) {

@@ -34,18 +34,18 @@ class Rewording {
   /// How many pieces of what is shown are not among those of the other claim: a guess at how well
   /// the derivation fits.
   size_t strangers() const;
-  /// For each output of the claim the lines that say which sizes are equal: those of what is shown
-  /// that hold here as well, and positions that the facts say to be 0.
-  const std::vector<std::string>& sizes();
-  /// All of it, with these sizes. Nothing is checked; nullopt: it has other parts.
+  /// All of it. Nothing is checked; nullopt: it has other parts.
   std::optional<std::string> translated();
-  /// The same with sizes from elsewhere, where certificates that do not fit are looked for anew.
-  /// The kernel accepted each step of what comes out.
-  std::optional<std::string> transferred(const std::vector<std::string>& sizes);
+  /// The same, where certificates that do not fit are looked for anew. The kernel accepted each
+  /// step of what comes out.
+  std::optional<std::string> transferred();
 
  private:
   struct Parts;
-  std::string text(const std::vector<std::string>& sizes);
+  /// For each output of the claim the lines that say which sizes are equal: those of what is shown
+  /// that hold here as well, and positions that the facts say to be 0.
+  const std::vector<std::string>& sizes();
+  std::string text();
   const Shown& shown_;
   const kernel::Claim& claim_;
   const ClaimTexts& texts_;
