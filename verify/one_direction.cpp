@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "ir/algebra/scan.h"
 #include "verify/prove/prover.h"
