@@ -125,16 +125,16 @@ def seconds(x):
 def table(results, audits):
     yield "# The generator"
     yield ""
-    yield "Written by `python3 bench/run_generate.py`: medians of interleaved runs, of one for what takes minutes; " \
+    yield "Written by `python3 bench/run_generate.py`: medians of so many interleaved runs; " \
         "targets in brackets. CPU seconds are of all threads. The last column is half of all CPU seconds: what two " \
         "cores that nothing else uses would take at least, from the command to a file of proved rules, which the kernel " \
         "has a derivation of where it can. Wall seconds are of a machine that others use meanwhile."
     yield f"Machine: {os.cpu_count()} cores, {platform.processor() or platform.machine()}, load " \
         f"{os.getloadavg()[0]:.0f} at the end; where it is large, CPU seconds are up to twice as many as on an idle machine."
     yield ""
-    yield "| op set | size | applications | enumeration CPU | wall | peak | `generate`, CPU | wall | peak " \
+    yield "| op set | size | runs | applications | enumeration CPU | wall | peak | `generate`, CPU | wall | peak " \
         "| candidates | `verify`, CPU | wall | proved | both |"
-    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     for (ops, size, memory, wall), reports in results.items():
         def mid(key, reports=reports):
             return statistics.median(r[key] for r in reports)
@@ -142,7 +142,7 @@ def table(results, audits):
         def proof(key, reports=reports):
             return statistics.median(r["proving"][key] for r in reports)
         proved = all("proving" in r for r in reports)
-        yield (f"| {ops} | {size} | {mid('operator applications'):,.0f} "
+        yield (f"| {ops} | {size} | {len(reports)} | {mid('operator applications'):,.0f} "
                f"| {seconds(mid('enumerate_cpu_seconds'))} | {seconds(mid('enumerate_wall_seconds'))} "
                f"| {against(mid('enumerate_peak_bytes'), memory, human)} "
                f"| {seconds(mid('cpu_seconds'))} | {seconds(mid('wall_seconds'))} "

@@ -112,13 +112,14 @@ class RuleVerifier {
     return may_derive() && deriver_.replays(out_.rule, c.signature, c.instance);
   }
   /// Of another proof, where a few numbers say nothing against it.
-  bool fits(const Candidate& c, std::span<const Valuation> sizes) {
-    if (!may_derive()) return false;
+  bool fits(const Candidate& c, std::span<const Valuation> sizes, bool equal) {
+    if (!may_derive() || !deriver_.may_fit()) return false;
     const auto few = sizes.subspan(sizes.size() - std::min(sizes.size(), kFewTrials));
-    return !check_numbers(c.instance, {few.begin(), few.end()}, options_.seed, Counterexamples::Any,
-                          Suspicions::LeftOut)
-                .counterexample &&
-           deriver_.fits(out_.rule, c.signature, c.instance);
+    const bool may_hold =
+        equal || !check_numbers(c.instance, {few.begin(), few.end()}, options_.seed,
+                                Counterexamples::Any, Suspicions::LeftOut)
+                      .counterexample;
+    return may_hold && deriver_.fits(out_.rule, c.signature, c.instance);
   }
   bool finds(const Candidate& c) {
     return may_derive() && deriver_.finds(out_.rule, c.signature, c.instance);
@@ -134,7 +135,7 @@ class RuleVerifier {
     const bool equal = !derived && values_ && values_->has(out_.rule, c);
     const std::vector<Valuation> sizes = sample_sizes(c.instance, options_.seed, kFieldTrials);
     if (!derived) {
-      derived = fits(c, sizes);
+      derived = fits(c, sizes, equal);
       if (derived && derived_++ >= kDerivedAndTried) return take_proof(c);
     }
     if (!derived && equal && (finds(c) || holds_as_before(c))) return take_proof(c);

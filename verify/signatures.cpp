@@ -132,7 +132,8 @@ class Search {
   Words words_;
   std::set<Signature> good_, bad_, seen_;
   std::vector<Candidate> found_;
-  size_t tried_ = 0, said_better_ = 0;
+  size_t tried_ = 0;
+  size_t said_better_ = 0;  ///< with a 1; these count, so that the list is not longer for it
 };
 
 }  // namespace

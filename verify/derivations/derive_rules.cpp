@@ -65,7 +65,7 @@ bool Deriver::looks(const std::string& key, std::string& failed,
 }
 
 bool Deriver::fits(const Rule& directed, const Signature& signature, const RuleInstance& instance) {
-  if (others_.found().empty()) return false;
+  if (!may_fit()) return false;
   return looks(proof_key(directed, signature), not_fitted_,
                [&] { return fitted(instance, others_, stop_); });
 }

@@ -43,7 +43,9 @@ class Deriver {
           const Stop* stop);
   /// The kernel accepts a derivation at hand.
   bool replays(const Rule& directed, const Signature& signature, const RuleInstance& instance);
-  /// It accepts one of another proof that was made to fit.
+  /// There are other proofs, of which one may fit.
+  bool may_fit() const { return !others_.found().empty(); }
+  /// The kernel accepts one of another proof that was made to fit.
   bool fits(const Rule& directed, const Signature& signature, const RuleInstance& instance);
   /// A brief search found one.
   bool finds(const Rule& directed, const Signature& signature, const RuleInstance& instance);

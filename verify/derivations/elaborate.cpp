@@ -17,14 +17,13 @@ using kernel::Partial;
 
 /// The solver sorts out what is not so; of what it cannot decide soon, a certificate is looked for.
 constexpr Limits kLimits{.run_nonlinear = 20'000, .open_ends = 3, .cut_off = 5'000};
-constexpr int kMostSteps = 10'000;  // and attempts to pair, for one output or partial function
-/// How much a search for one claim does.
+/// How much a search does at most.
 struct Work {
-  int steps;
-  int64_t questions;
+  int steps;          ///< and attempts to pair, for one output or partial function
+  int64_t questions;  ///< about sizes, for one claim
 };
 /// Few searches that end well ask as many; those that fail may ask far more.
-constexpr Work kFull{kMostSteps, 100'000};
+constexpr Work kFull{10'000, 100'000};
 /// After a search that found nothing: the few that do find something then are short.
 constexpr Work kAfterMiss{250, 250};
 /// For what may be false.
