@@ -9,9 +9,8 @@
 #include "base/hash.h"
 #include "ir/graph/fold.h"
 #include "rewrite/neighbours.h"
-#include "rewrite/search/clean_up.h"
+#include "rewrite/priced_clean_up.h"
 #include "rewrite/search/greedy.h"
-#include "rewrite/search/replay.h"
 #include "rewrite/search/reporter.h"
 
 namespace regraft::rewrite {
@@ -20,10 +19,8 @@ namespace {
 
 constexpr double kShare = 0.25;        // of the budgets, for a search without one rule
 constexpr double kSearching = 0.7;     // of the time, for a search; the rest is for polishing
-constexpr int kMostBlamed = 4;         // rules that one clean-up is done without
 constexpr size_t kMostOmitted = 8;     // rules that one search is done without
 constexpr size_t kDrawsPerGraph = 10;  // walks for each neighbour that is asked for
-constexpr int kLarge = 5000;           // nodes of a graph that one clean-up must do for
 
 /// Equal for graphs that do the same with the same constants, which are not read: graphs that were
 /// made from one graph share them.
@@ -54,18 +51,6 @@ uint64_t identity_of(const Graph& g) {
   return all;
 }
 
-/// What the second of two searches in a row looked at.
-void add_counts(SearchReport& total, const SearchReport& next) {
-  total.expanded += next.expanded;
-  total.candidates += next.candidates;
-  total.duplicates += next.duplicates;
-  total.rejected += next.rejected;
-  total.peak_queue = std::max(total.peak_queue, next.peak_queue);
-  total.seconds += next.seconds;
-  total.polishing += next.polishing;
-  total.stop = next.stop;
-}
-
 Result<RuleIndex> without(const RuleIndex& rules, const std::string& name) {
   std::vector<Rule> rest;
   for (const CompiledRule& r : rules.rules())
@@ -90,7 +75,8 @@ class Collector {
   /// What the clean-up alone makes.
   Status add_cleaned(const Start& start, const RuleIndex& rules, const cost::CostModel& model) {
     const Stop searching(stop_, wanted_.reserve);
-    ASSIGN_OR_RETURN(SearchReport report, cleaned(*start.graph, rules, model, options_, searching));
+    ASSIGN_OR_RETURN(SearchReport report,
+                     clean_up(*start.graph, rules, model, price_, options_, searching));
     return searching.must_end() ? Status() : keep(start, std::move(report), Kind::Cleaned);
   }
 
@@ -101,7 +87,8 @@ class Collector {
     if (&options.sizes->fitter.rules() != &rules) options.sizes = nullptr;  // those of fewer rules
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     const Stop searching(stop_, wanted_.reserve);
-    ASSIGN_OR_RETURN(SearchReport report, cleaned(*start.graph, rules, model, options, searching));
+    ASSIGN_OR_RETURN(SearchReport report,
+                     clean_up(*start.graph, rules, model, price_, options, searching));
     if (wanted_.cleaned && !start.before && found_.empty() && !searching.must_end())
       RETURN_IF_ERROR(keep(start, report, Kind::Cleaned));
     std::optional<SearchReport> down;
@@ -176,30 +163,6 @@ class Collector {
  private:
   enum class Kind : uint8_t { Found, Cleaned };
 
-  /// The clean-up. Where its result costs more after all, it begins anew without the rule that the
-  /// price rose with. What was done before the price rose is the result where it has fewer nodes.
-  Result<SearchReport> cleaned(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
-                               const SearchOptions& options, const Stop& stop) const {
-    SearchReport report = CleanUp().search(g, rules, model, options, stop);
-    if (report.steps.empty()) return report;
-    const double most = (1 + 2 * kCleanUpTolerance) * price_(g);
-    const int reruns = g.node_count() < kLarge ? kMostBlamed : 0;
-    SearchReport best = cut(report, model, {0, g});
-    std::vector<char> left_out(rules.rules().size(), 0);
-    for (int k = 0; price_(report.best) > most; ++k) {
-      ASSIGN_OR_RETURN(Prefix fits, longest_prefix(g, rules, model, options, report, most, stop));
-      const std::string blamed = report.steps[fits.steps].rule;
-      const bool last = k == reruns || stop.must_end();
-      if (fits.graph.node_count() < best.best.node_count())
-        best = cut(report, model, std::move(fits));
-      if (last) return best;
-      for (size_t r = 0; r < left_out.size(); ++r)
-        if (rules.rules()[r].rule.name == blamed) left_out[r] = 1;
-      report = CleanUp(left_out).search(g, rules, model, options, stop);
-    }
-    return best.best.node_count() < report.best.node_count() ? best : report;
-  }
-
   /// Searches on from where the report ended.
   static void go_on(SearchReport& report, const Searcher& searcher, const RuleIndex& rules,
                     const cost::CostModel& model, SearchOptions options, const Stop& stop) {
@@ -219,42 +182,6 @@ class Collector {
     const StopReason reason = stop_.out_of_time() ? StopReason::Time : StopReason::Exhausted;
     go_on(report, Greedy(), rules, model, options, descending());
     if (report.stop == StopReason::Exhausted) report.stop = reason;
-  }
-
-  struct Prefix {
-    size_t steps = 0;
-    Graph graph;  ///< after these steps
-  };
-
-  /// Steps after which the graph costs at most `most`, while one more costs more; by halving.
-  /// REQUIRES: all steps together cost more.
-  Result<Prefix> longest_prefix(const Graph& g, const RuleIndex& rules,
-                                const cost::CostModel& model, const SearchOptions& options,
-                                const SearchReport& report, double most, const Stop& stop) const {
-    Prefix fits{0, g};
-    size_t dear = report.steps.size();
-    Replayer replayer(g, rules, report.steps, model, {options.opset, &stop, options.sizes});
-    while (dear - fits.steps > 1 && !stop.must_end()) {
-      size_t middle = fits.steps + (dear - fits.steps) / 2;
-      ASSIGN_OR_RETURN(Graph then, replayer.after(middle));
-      if (price_(then) > most)
-        dear = middle;
-      else
-        fits = {middle, std::move(then)};
-    }
-    return fits;
-  }
-
-  static SearchReport cut(const SearchReport& report, const cost::CostModel& model, Prefix fits) {
-    SearchReport result;
-    add_counts(result, report);
-    result.cost_before = report.cost_before;
-    result.cost_after = cost::graph_cost(model, fits.graph).total.microseconds;
-    result.steps.assign(report.steps.begin(),
-                        report.steps.begin() + static_cast<ptrdiff_t>(fits.steps));
-    for (const AppliedRule& step : result.steps) ++result.applied[step.rule];
-    result.best = std::move(fits.graph);
-    return result;
   }
 
   /// Another candidate, unless it is known, the original, or its price is above `most`.

@@ -78,7 +78,7 @@ class RuleLearner {
   /// A model as the search would see it.
   Result<Descended> descended(const std::string& file) const {
     ASSIGN_OR_RETURN(auto imported, io::load(file));
-    return cli::descended(imported, rules_, cost_, stop_);
+    return Beginning(imported, rules_, cost_, stop_).descended();
   }
 
   /// Each model by itself, merged in the order of files: threads make no difference.

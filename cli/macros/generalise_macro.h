@@ -6,9 +6,10 @@
 
 namespace regraft::cli {
 
-/// The rule with list variables in place of attributes, sizes in place of numbers, and real
-/// variables, as far as it holds at random shapes (gen/generalise/check.h). nullopt when it holds
-/// at the sizes of its place only. A candidate still: nothing is proved. Deterministic.
+/// A composition without conditions that it does not need, with any size in place of 1 and real
+/// variables in place of numbers, as far as it holds at random shapes (gen/generalise/check.h);
+/// with the numbers of its place where no shapes are found for others. nullopt when it does not
+/// hold. A candidate still: nothing is proved. Deterministic.
 std::optional<Rule> generalise_macro(const rewrite::Composed& composed);
 
 }  // namespace regraft::cli

@@ -1,43 +1,57 @@
 #include "cli/macros/mine.h"
 
 #include "cli/support/commands.h"
-#include "cost/profile/objective.h"
-#include "rewrite/search/clean_up.h"
+#include "rewrite/priced_clean_up.h"
 #include "rewrite/search/greedy.h"
 #include "rewrite/searchers.h"
 #include "rewrite/selection.h"
 
 namespace regraft::cli {
 
-Descended descended(const io::Imported& imported, const rewrite::RuleIndex& rules,
-                    const ChosenCost& cost, const Stop& stop) {
-  Descended d;
-  d.opset = Opset(io::summarise(imported, imported.graph).opset.version, true);
+namespace {
+
+rewrite::SearchOptions quiet(const Opset& opset) {
   rewrite::SearchOptions options;
-  options.opset = d.opset;
+  options.opset = opset;
   options.verbosity = Verbosity::Quiet;
-  Graph g = imported.graph;
-  if (cost.profiled && rules.selection()) {
-    cost::Objective goal(cost::Goal::Latency, *cost.model, cost.profiled, g);
-    auto price = [&](const Graph& candidate) { return goal.price(candidate); };
-    g = rewrite::select_operators(g, *rules.selection(), *cost.model, price, options, stop).best;
-  }
-  if (cost.profiled) g = cost::with_fusions(g, cost.profiled->runtime());
-  g = rewrite::CleanUp().search(g, rules, *cost.model, options, stop).best;
-  auto report = rewrite::Greedy().search(g, rules, *cost.model, options, stop);
-  d.graph = std::move(report.best);
-  d.cost = report.cost_after;
-  return d;
+  return options;
+}
+
+}  // namespace
+
+Beginning::Beginning(const io::Imported& imported, const rewrite::RuleIndex& rules,
+                     const ChosenCost& cost, const Stop& stop)
+    : rules_(rules),
+      cost_(cost),
+      stop_(stop),
+      opset_(io::summarise(imported, imported.graph).opset.version, true),
+      goal_(cost::Goal::Latency, *cost.model, cost.profiled, imported.graph) {
+  auto fused = [&](const Graph& g) {
+    return cost.profiled ? cost::with_fusions(g, cost.profiled->runtime()) : g;
+  };
+  starts_.push_back(fused(imported.graph));
+  if (!cost.profiled || !rules.selection()) return;
+  auto price = [&](const Graph& g) { return goal_.price(g); };
+  auto selected = rewrite::select_operators(imported.graph, *rules.selection(), *cost.model, price,
+                                            quiet(opset_), stop);
+  if (!selected.steps.empty()) starts_.push_back(fused(selected.best));
+}
+
+Result<Descended> Beginning::descended(const Graph& start, const cost::CostModel& model) const {
+  const auto options = quiet(opset_);
+  auto price = [&](const Graph& g) { return goal_.price(g); };
+  ASSIGN_OR_RETURN(auto clean, rewrite::clean_up(start, rules_, model, price, options, stop_));
+  auto report = rewrite::Greedy().search(clean.best, rules_, model, options, stop_);
+  return Descended{std::move(clean.best), std::move(report.best), report.steps.size(), opset_,
+                   report.cost_after};
 }
 
 std::vector<rewrite::PayingPart> mined(const Descended& model, const rewrite::RuleIndex& rules,
                                        const cost::CostModel& cost, const MineOptions& options,
                                        const Stop& stop) {
-  rewrite::SearchOptions search;
+  rewrite::SearchOptions search = quiet(model.opset);
   search.budget = options.budget;
   search.seed = options.seed;
-  search.opset = model.opset;
-  search.verbosity = Verbosity::Quiet;
   std::vector<rewrite::PayingPart> parts;
   for (const std::string& name : options.searchers) {
     if (stop.must_end()) break;

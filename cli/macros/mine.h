@@ -1,6 +1,7 @@
 #pragma once
 // What searches find beyond greedy descent, model by model.
 #include "cli/support/profiles.h"
+#include "cost/profile/objective.h"
 #include "io/model.h"
 #include "rewrite/macros/paying.h"
 
@@ -8,9 +9,11 @@ namespace regraft::cli {
 
 /// A model as greedy descent leaves it.
 struct Descended {
-  Graph graph;
+  Graph clean;  ///< where the descent begins
+  Graph graph;  ///< and where it ends, with the same ids
+  size_t steps = 0;
   Opset opset;
-  double cost = 0;  ///< microseconds, as the search adds them up
+  double cost = 0;  ///< of where it ends, microseconds, as the search adds them up
 };
 
 struct MineOptions {
@@ -19,10 +22,30 @@ struct MineOptions {
   uint64_t seed = 7;
 };
 
-/// What `optimize` does before its search (marks fusions, selects operators, cleans up), and greedy
-/// descent.
-Descended descended(const io::Imported& imported, const rewrite::RuleIndex& rules,
-                    const ChosenCost& cost, const Stop& stop);
+/// How `optimize` begins with a model: with what the runtime fuses marked, and, where that changes
+/// anything, with operators selected as well.
+class Beginning {
+ public:
+  /// All outlive this.
+  Beginning(const io::Imported& imported, const rewrite::RuleIndex& rules, const ChosenCost& cost,
+            const Stop& stop);
+  /// Cleaned up, and where greedy descent ends: by the cost that was chosen, with operators
+  /// selected, or by another model, as they are.
+  Result<Descended> descended() const { return descended(starts_.back(), *cost_.model); }
+  Result<Descended> descended_by(const cost::CostModel& model) const {
+    return descended(starts_.front(), model);
+  }
+
+ private:
+  Result<Descended> descended(const Graph& start, const cost::CostModel& model) const;
+
+  const rewrite::RuleIndex& rules_;
+  const ChosenCost& cost_;
+  const Stop& stop_;
+  Opset opset_;
+  cost::Objective goal_;
+  std::vector<Graph> starts_;
+};
 
 /// From there each searcher, and the parts of its way that pay.
 std::vector<rewrite::PayingPart> mined(const Descended& model, const rewrite::RuleIndex& rules,

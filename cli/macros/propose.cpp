@@ -12,6 +12,7 @@
 #include "cli/support/evidence.h"
 #include "cli/support/profiles.h"
 #include "cli/support/rule_set.h"
+#include "cost/model/roofline.h"
 #include "rl/policy_file.h"
 #include "rl/search.h"
 #include "substitutions/rule_db.h"
@@ -77,22 +78,35 @@ Result<Proposed> propose_macros(const OptimizeFlags& flags, const io::Imported& 
   const Stop stop = Stop::within(whole, flags.search_seconds.value_or(0));
   ASSIGN_OR_RETURN(std::shared_ptr<const rl::Policy> policy, rl::read_policy(flags.propose, rules));
   ASSIGN_OR_RETURN(auto cost, choose_cost(flags.cost, cost::find_runtime(flags.target)));
-  const Descended model = descended(imported, rules, cost, stop);
   rewrite::SearchOptions options;
   options.budget = flags.budget;
   options.max_growth = flags.growth;
   options.seed = flags.common.seed;
-  options.opset = model.opset;
-  auto report = rl::PolicySearch(policy, rl::PolicyMode::Proposed)
-                    .search(model.graph, rules, *cost.model, options, stop);
-  auto parts = rewrite::paying_parts(model.graph, rules, report.steps, *cost.model,
-                                     {model.opset, &stop}, stop);
+  const rl::PolicySearch search(policy, rl::PolicyMode::Proposed);
+  const cost::Roofline roofline;
   Proposed p;
   ProposalCounts& c = p.counts;
   c.kept = kept.size();
+  std::vector<rewrite::PayingPart> parts;
+  auto propose = [&](const Descended& model, const cost::CostModel& by) {
+    options.opset = model.opset;
+    auto report = search.search(model.clean, rules, by, options, stop);  // it descends first
+    std::span<const rewrite::AppliedRule> steps(report.steps);
+    steps = steps.subspan(std::min(model.steps, steps.size()));
+    for (auto& part :
+         rewrite::paying_parts(model.graph, rules, steps, by, {model.opset, &stop}, stop))
+      parts.push_back(std::move(part));
+    c.candidates += report.candidates;
+    c.gain = std::max(c.gain, 100 * (1 - report.cost_after / model.cost));
+  };
+  const Beginning beginning(imported, rules, cost, stop);
+  ASSIGN_OR_RETURN(const Descended model, beginning.descended());
+  propose(model, *cost.model);
+  if (cost.profiled) {
+    ASSIGN_OR_RETURN(const Descended other, beginning.descended_by(roofline));
+    propose(other, roofline);
+  }
   c.parts = parts.size();
-  c.candidates = report.candidates;
-  c.gain = 100 * (1 - report.cost_after / model.cost);
   const Compositions candidates = composed(parts, kept);
   c.special = candidates.special;
   c.searching = seconds_since(start);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 
 #include "ir/rule/pattern.h"
+#include "rewrite/macros/opening.h"
 
 namespace regraft::rewrite {
 
@@ -14,31 +16,33 @@ constexpr size_t kMostVariables = 26;
 
 /// Thrown inside this file alone: why the moves are no rule.
 struct NoRule {
-  const char* why;
+  std::string why;
 };
 
 class Composer {
  public:
-  Composer(const Graph& before, const Engine& after, const RuleIndex& rules)
-      : before_(before), engine_(after), after_(after.graph()), rules_(rules) {
-    for (const Move& m : engine_.moves()) {
-      const Pattern& left = rules_.rules()[static_cast<size_t>(m.rule)].rule.lhs;
-      for (size_t k = 0; k < m.nodes.size(); ++k) take(m.nodes[k], left.nodes[k]);
+  Composer(const Graph& before, Engine& engine)
+      : before_(before), moves_(traced(engine)), after_(engine.graph()) {
+    for (const TracedMove& m : moves_) {
+      const Pattern& left = m.fit->rule->rule.lhs;
+      for (size_t k = 0; k < m.move.nodes.size(); ++k) take(m.move.nodes[k], left.nodes[k]);
     }
   }
 
   Composed run() {
     const std::map<Value, Value> replaced = replacements();
     if (replaced.empty()) throw NoRule{"nothing that is read has changed"};
-    for (const auto& [from, to] : replaced) rule().lhs.outputs.push_back(left_of(from));
-    for (const auto& [from, to] : replaced) rule().rhs.outputs.push_back(right_of(to));
-    rule().domain = {signature()};
-    rule().origin = "learnt";
-    return std::move(composed_);
+    auto opened = open_numbers(before_, matched_, moves_);
+    if (!opened) throw NoRule{opened.error().message};
+    opened_ = *std::move(opened);
+    for (const auto& [from, to] : replaced) rule_.lhs.outputs.push_back(left_of(from));
+    for (const auto& [from, to] : replaced) rule_.rhs.outputs.push_back(right_of(to));
+    rule_.domain = {signature()};
+    rule_.origin = "learnt";
+    return {settled(false), settled(true)};
   }
 
  private:
-  Rule& rule() { return composed_.rule; }
   bool was_there(int32_t id) const { return id < before_.id_bound() && before_.contains(id); }
 
   /// What a move matched, as far as it was there at the start.
@@ -76,7 +80,7 @@ class Composer {
     if (values_.size() == kMostVariables) throw NoRule{"too many variables"};
     if (!before_.type(v).shape) throw NoRule{"a shape is not known"};
     auto number = static_cast<int>(values_.size());
-    rule().variables.push_back(std::string(1, static_cast<char>('a' + number)));
+    rule_.variables.push_back(std::string(1, static_cast<char>('a' + number)));
     values_.push_back(v);
     variables_.emplace(v, number);
     return variable_ref(number);
@@ -94,42 +98,28 @@ class Composer {
 
   PatternRef left_of(Value v) {
     if (!matched_.count(v.node)) return variable(v);
+    if (auto known = left_.find(v.node); known != left_.end()) return {known->second, v.output};
     const Node& n = before_.node(v.node);
     PatternNode node = empty_call(n.op, n.attrs);
+    node.attrs.ints = opened_.ints.at(v.node);
     for (Value operand : n.inputs) node.inputs.push_back(left_of(operand));
-    for (size_t k = 0; k < n.attrs.ints.size(); ++k)
-      for (const Poly& p : n.attrs.ints[k]) {
-        if (!p.is_constant()) throw NoRule{"an attribute of the left side follows sizes"};
-        node.attrs.ints[k].push_back(p);
-      }
-    return add(rule().lhs, std::move(node), v.output);
+    const PatternRef ref = add(rule_.lhs, std::move(node), v.output);
+    left_[v.node] = ref.node;
+    return ref;
   }
 
   PatternRef right_of(Value v) {
     if (auto known = variables_.find(v); known != variables_.end())
       return variable_ref(known->second);
+    if (auto known = right_.find(v.node); known != right_.end()) return {known->second, v.output};
     const Node n = after_.node(v.node);
     if (n.kind != NodeKind::Call) throw NoRule{"the right side reads what the left does not"};
     PatternNode node = empty_call(n.op, n.attrs);
+    auto open = opened_.ints.find(v.node);
+    node.attrs.ints = open == opened_.ints.end() ? n.attrs.ints : open->second;
     for (Value operand : n.inputs) node.inputs.push_back(right_of(operand));
-    std::vector<SizeChoice> choices;
-    for (size_t k = 0; k < n.attrs.ints.size(); ++k)
-      for (size_t i = 0; i < n.attrs.ints[k].size(); ++i) {
-        const Poly& p = n.attrs.ints[k][i];
-        node.attrs.ints[k].push_back(p.is_constant() ? p : Poly(1));
-        SizeChoice choice{0, k, i, {}, p.is_constant()};
-        if (!n.op->ints[k].structural) choice.sizes = sizes_like(p);
-        if (choice.sizes.empty() && !choice.number)
-          throw NoRule{"an attribute of the right side follows other sizes"};
-        if (!choice.sizes.empty()) choices.push_back(std::move(choice));
-      }
-    size_t count = rule().rhs.nodes.size();
-    PatternRef ref = add(rule().rhs, std::move(node), v.output);
-    if (rule().rhs.nodes.size() > count)
-      for (SizeChoice& c : choices) {
-        c.node = count;
-        composed_.choices.push_back(std::move(c));
-      }
+    const PatternRef ref = add(rule_.rhs, std::move(node), v.output);
+    right_[v.node] = ref.node;
     return ref;
   }
 
@@ -143,17 +133,48 @@ class Composer {
     return node;
   }
 
-  /// Sizes of variables that are p here.
-  std::vector<SizeChoice::Size> sizes_like(const Poly& p) const {
-    std::vector<SizeChoice::Size> all;
-    if (p.is_constant() && p.constant() < 2) return all;
-    for (size_t v = 0; v < values_.size(); ++v) {
-      const Shape& shape = before_.shape(values_[v]);
-      for (size_t axis = 0; axis < shape.size(); ++axis)
-        if (regraft::same(shape[axis], p))
-          all.push_back({static_cast<int>(v), static_cast<int>(axis)});
+  /// The rule over names of its own.
+  Rule settled(bool closed) {
+    Rule rule = rule_;
+    rule.pool = std::make_shared<SymbolPool>();
+    auto named = [&](const Poly& p) { return of_rule(p, *rule.pool, closed); };
+    for (Pattern* side : {&rule.lhs, &rule.rhs})
+      for (PatternNode& node : side->nodes)
+        for (auto& list : node.attrs.ints)
+          for (Poly& p : list) p = named(p);
+    for (const Condition& c : opened_.where) {
+      const Poly first = named(c.first), second = named(c.second);
+      const Poly rest = second - first;
+      const bool holds = rest.is_constant() && regraft::holds(0, c.relation, rest.constant());
+      if (!holds) rule.where.emplace_back(first, second, c.relation);
     }
-    return all;
+    return rule;
+  }
+
+  Poly of_rule(const Poly& p, SymbolPool& pool, bool closed) {
+    auto name = [&](Var v) -> Poly {
+      auto open = opened_.symbols.find(v);
+      if (open == opened_.symbols.end()) throw NoRule{"a number follows sizes of the model"};
+      const OpenSymbol& s = open->second;
+      if (!s.is_size && closed && s.there.is_constant()) return s.there;
+      if (!s.is_size) return Poly::symbol(pool.named(number_of(v), v->min));
+      auto known = variables_.find(s.value);
+      if (known == variables_.end()) throw NoRule{"a number follows sizes that no variable has"};
+      const std::string& variable = rule_.variables[static_cast<size_t>(known->second)];
+      return Poly::symbol(pool.named(variable + "." + std::to_string(s.axis), v->min));
+    };
+    auto named = moved(p, pool, name);
+    if (!named) throw NoRule{"a size is divided by 0"};
+    return *std::move(named);
+  }
+  /// "?s1": of the first letter of its attribute.
+  std::string number_of(Var v) {
+    auto [known, fresh] = numbers_.emplace(v, "");
+    if (fresh) {
+      const char letter = opened_.symbols.at(v).attr->name[0];
+      known->second = std::string("?") + letter + std::to_string(++counts_[letter]);
+    }
+    return known->second;
   }
 
   Signature signature() const {
@@ -168,25 +189,30 @@ class Composer {
   }
 
   const Graph& before_;
-  const Engine& engine_;
+  const std::vector<TracedMove> moves_;
   const LiveGraph& after_;
-  const RuleIndex& rules_;
   std::set<int32_t> matched_;
+  Opened opened_;
+  std::map<int32_t, int32_t> left_, right_;  // calls of the sides, by node
   std::map<Value, int> variables_;
   std::vector<Value> values_;
-  Composed composed_;
+  std::map<Var, std::string, SymbolLess> numbers_;
+  std::map<char, int> counts_;
+  Rule rule_;
 };
 
 }  // namespace
 
-Result<Composed> compose(const Graph& before, const Engine& after, const RuleIndex& rules) {
+Result<Composed> compose(const Graph& before, Engine& engine) {
   try {
-    Composed composed = Composer(before, after, rules).run();
-    if (!validate(composed.rule)) return error("the rule would not be valid");
-    if (is_trivial(composed.rule)) return error("both sides are the same");
+    Composed composed = Composer(before, engine).run();
+    RETURN_IF_ERROR(validate(composed.open));
+    if (is_trivial(composed.open)) return error("both sides are the same");
     return composed;
   } catch (const NoRule& none) {
     return error(none.why);
+  } catch (const PolyOverflow&) {
+    return error("a size is too large");
   }
 }
 

@@ -1,9 +1,11 @@
 #include "rewrite/macros/paying.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
+#include "rewrite/macros/opening.h"
 #include "rewrite/search/reporter.h"
 
 namespace regraft::rewrite {
@@ -11,7 +13,7 @@ namespace regraft::rewrite {
 namespace {
 
 constexpr size_t kMostSteps = 12;     // of a part
-constexpr size_t kMostTogether = 24;  // of steps that hang together, before some are left out
+constexpr size_t kMostTogether = 48;  // of steps that hang together, before some are left out
 constexpr size_t kMostPairs = 400;    // of parts that touch
 
 using Steps = std::set<size_t>;
@@ -20,11 +22,7 @@ class Cutter {
  public:
   Cutter(const Graph& g, const RuleIndex& rules, const cost::CostModel& model,
          const EngineOptions& options, const Stop& stop)
-      : g_(g),
-        rules_(rules),
-        stop_(stop),
-        engine_(g, rules, model, options),
-        cost_(engine_.cost()) {
+      : g_(g), stop_(stop), engine_(g, rules, model, options), cost_(engine_.cost()) {
     for (size_t k = 0; k < rules.rules().size(); ++k)
       numbers_.emplace(rules.rules()[k].rule.name, static_cast<int32_t>(k));
   }
@@ -32,13 +30,20 @@ class Cutter {
   std::vector<PayingPart> run(std::span<const AppliedRule> steps) {
     if (!record(steps)) return {};
     std::set<Steps> seen;
-    std::vector<PayingPart> parts;
     for (const Steps& wanted : proposals()) {
       if (stop_.must_end()) break;
-      Steps part = shortest(wanted);
-      if (part.size() < 2 || part.size() > kMostSteps || !seen.insert(part).second) continue;
-      if (auto gain = apply(part))
-        parts.push_back({engine_.moves(), compose(g_, engine_, rules_), *gain});
+      if (auto part = shortest(wanted); part && seen.insert(part->steps).second)
+        found_.push_back(*std::move(part));
+    }
+    std::ranges::stable_sort(found_, {}, [](const Paying& p) { return p.steps.size(); });
+    seen.clear();
+    std::vector<PayingPart> parts;
+    for (Paying part : found_) {
+      if (stop_.must_end()) break;
+      leave_out_smaller(part);
+      if (part.steps.size() < 2 || part.steps.size() > kMostSteps) continue;
+      if (!seen.insert(part.steps).second || !apply(part.steps)) continue;
+      parts.push_back({engine_.moves(), compose(g_, engine_), part.gain});
       take_back();
     }
     return parts;
@@ -47,8 +52,8 @@ class Cutter {
  private:
   struct Step {
     Move move;
-    int32_t first = 0;  ///< of the nodes that it made, in the whole search
-    Steps needs;        ///< steps that made what it reads, theirs included
+    std::vector<int32_t> made;  ///< by call of the right side, in the whole search
+    Steps needs;                ///< steps that made what it reads, theirs included
     std::set<int32_t> touched;
   };
 
@@ -61,9 +66,9 @@ class Cutter {
       int32_t match = engine_.find({rule->second, step.nodes, step.variables, 0, 0, 0});
       if (match < 0) break;
       Step s;
-      s.first = engine_.graph().id_bound();
-      engine_.apply(match);
-      s.move = engine_.moves().back();
+      TracedMove done = traced(engine_, match);
+      s.move = std::move(done.move);
+      s.made = std::move(done.made);
       s.touched.insert(s.move.nodes.begin(), s.move.nodes.end());
       for (Value v : s.move.variables) s.touched.insert(v.node);
       for (int32_t id : s.touched)
@@ -140,7 +145,7 @@ class Cutter {
   /// Makes these steps alone. What that saves; nullopt: one of them does not apply, or does
   /// something else, without the others. The engine stays there.
   std::optional<double> apply(const Steps& part) {
-    std::map<int32_t, int32_t> now;  // nodes that steps made: their number here
+    std::map<int32_t, int32_t> now;  // nodes that steps made or found: their number here
     auto here = [&](int32_t id) {
       if (id < g_.id_bound()) return id;
       auto it = now.find(id);
@@ -154,11 +159,10 @@ class Cutter {
       if (!std::ranges::all_of(m.nodes, there) ||
           !std::ranges::all_of(m.variables, [&](Value v) { return there(v.node); }))
         return std::nullopt;
-      int32_t match = engine_.find(m), first = engine_.graph().id_bound();
+      int32_t match = engine_.find(m);
       if (match < 0) return std::nullopt;
-      engine_.apply(match);
-      if (engine_.moves().back().added != m.added) return std::nullopt;
-      for (int32_t i = 0; i < m.added; ++i) now[steps_[k].first + i] = first + i;
+      const std::vector<int32_t> made = traced(engine_, match).made;
+      for (size_t j = 0; j < made.size(); ++j) now[steps_[k].made[j]] = made[j];
     }
     return cost_ - engine_.cost();
   }
@@ -168,31 +172,48 @@ class Cutter {
     return gain;
   }
 
-  /// Leaves out, from the last to the first, each step without which as much is saved; empty when
+  /// Steps that pay by themselves.
+  struct Paying {
+    Steps steps;
+    double gain = 0;  ///< microseconds
+  };
+
+  /// Leaves out, from the last to the first, each step without which as much is saved; nullopt when
   /// nothing is saved.
-  Steps shortest(Steps part) {
-    auto gain = gain_of(part);
-    if (!gain || !cheaper(cost_ - *gain, cost_)) return {};
-    for (size_t k : std::vector<size_t>(part.rbegin(), part.rend())) {
-      if (!part.count(k) || part.size() < 2) continue;
+  std::optional<Paying> shortest(const Steps& wanted) {
+    Paying part{wanted, gain_of(wanted).value_or(0)};
+    if (!cheaper(cost_ - part.gain, cost_)) return std::nullopt;
+    for (size_t k : std::vector<size_t>(wanted.rbegin(), wanted.rend())) {
+      if (!part.steps.count(k) || part.steps.size() < 2) continue;
       Steps fewer;
-      for (size_t s : part)
+      for (size_t s : part.steps)
         if (s != k && !steps_[s].needs.count(k)) fewer.insert(s);
       auto left = fewer.empty() ? std::nullopt : gain_of(fewer);
-      if (!left || cheaper(cost_ - *gain, cost_ - *left)) continue;
-      part = std::move(fewer);
-      gain = left;
+      if (left && !cheaper(cost_ - part.gain, cost_ - *left)) part = {std::move(fewer), *left};
     }
     return part;
   }
 
+  /// Leaves out smaller parts, where the rest saves what it saved beside them.
+  void leave_out_smaller(Paying& part) {
+    for (const Paying& other : found_) {
+      if (other.steps.size() >= part.steps.size()) return;
+      if (!std::ranges::includes(part.steps, other.steps)) continue;
+      Steps rest;
+      std::ranges::set_difference(part.steps, other.steps, std::inserter(rest, rest.end()));
+      auto left = gain_of(rest);
+      if (!left || cheaper(cost_ - part.gain, cost_ - *left - other.gain)) continue;
+      if (auto shorter = shortest(rest)) part = *std::move(shorter);
+    }
+  }
+
   const Graph& g_;
-  const RuleIndex& rules_;
   const Stop& stop_;
   Engine engine_;
   double cost_;
   std::map<std::string, int32_t> numbers_;
   std::vector<Step> steps_;
+  std::vector<Paying> found_;
 };
 
 }  // namespace

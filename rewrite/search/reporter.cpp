@@ -79,6 +79,17 @@ SearchReport Reporter::finish(StopReason reason, const std::vector<Move>& moves,
   return std::move(report);
 }
 
+void add_counts(SearchReport& total, const SearchReport& next) {
+  total.expanded += next.expanded;
+  total.candidates += next.candidates;
+  total.duplicates += next.duplicates;
+  total.rejected += next.rejected;
+  total.peak_queue = std::max(total.peak_queue, next.peak_queue);
+  total.seconds += next.seconds;
+  total.polishing += next.polishing;
+  total.stop = next.stop;
+}
+
 void append(SearchReport& total, SearchReport&& next, double seconds_before) {
   for (Improvement i : next.improvements) {
     i.candidate += total.candidates;
@@ -114,7 +125,8 @@ class Saving {
   void add(const std::vector<int32_t>& numbers) {
     for (int32_t number : numbers) {
       const Match& m = engine_.match(number);
-      if (m.listed >= 0 && m.cost_change < 0) heap_.push({m.cost_change, number, &engine_});
+      if (m.listed < 0 || m.cost_change >= 0) continue;
+      heap_.push({m.fit->rule->rule.origin == "learnt", m.cost_change, number, &engine_});
     }
   }
   /// -1: there is none.
@@ -130,10 +142,12 @@ class Saving {
 
  private:
   struct Entry {
+    bool learnt;
     double cost_change;
     int32_t number;
     const Engine* engine;
     bool operator<(const Entry& other) const {
+      if (learnt != other.learnt) return learnt;
       if (cost_change != other.cost_change) return cost_change > other.cost_change;
       const Match &a = engine->match(other.number), &b = engine->match(number);
       return std::tie(a.rule, a.nodes, a.variables) < std::tie(b.rule, b.nodes, b.variables);
