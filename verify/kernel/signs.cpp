@@ -35,43 +35,46 @@ Signs image(const FnFacts& f, Signs x) {
 
 class Reader {
  public:
-  using Given = std::vector<const Known*>;
-  Reader(const Symbols& symbols, Given known) : symbols_(symbols), known_(std::move(known)) {}
+  Reader(const Symbols& symbols, const List<Known>& known) : symbols_(symbols), known_(known) {}
 
-  Signs of(const Sum& s) const {
+  Signs of(const Sum& s) {
     Signs r = kZero;
     for (const Product& p : s.products) r = sum_of(r, of(p));
     return said(s, r);
   }
 
  private:
+  /// What is known of a number with this name says nothing of one that is bound here.
+  bool is_meant(const Known& k) const {
+    return std::ranges::none_of(scope_, [&](Symbol s) { return mentions(symbols_, k.sum, s); });
+  }
   Signs said(const Sum& s, Signs r) const {
-    for (const Known* k : known_) {
-      if (same(k->sum, s)) r &= k->signs;
-      if (same(k->sum, s, {-1, 1})) r &= opposite(k->signs);
+    for (const Known& k : known_) {
+      if (same(k.sum, s) && is_meant(k)) r &= k.signs;
+      if (same(k.sum, s, {-1, 1}) && is_meant(k)) r &= opposite(k.signs);
     }
     return r;
   }
   /// Of the product with coefficient 1.
   Signs said(const Product& p, Signs r) const {
-    for (const Known* k : known_) {
-      if (k->sum.products.size() != 1 || !same(k->sum.products[0], p)) continue;
-      const Fraction c = k->sum.products[0].coefficient;
-      if (c == Fraction{1, 1}) r &= k->signs;
-      if (c == Fraction{-1, 1}) r &= opposite(k->signs);
+    for (const Known& k : known_) {
+      if (k.sum.products.size() != 1 || !same(k.sum.products[0], p) || !is_meant(k)) continue;
+      const Fraction c = k.sum.products[0].coefficient;
+      if (c == Fraction{1, 1}) r &= k.signs;
+      if (c == Fraction{-1, 1}) r &= opposite(k.signs);
     }
     return r;
   }
-  Signs of(const Product& p) const {
-    Given free = known_;  // of what is free within
-    for (Symbol s : p.bound)
-      std::erase_if(free, [&](const Known* k) { return mentions(symbols_, k->sum, s); });
-    Signs r = Reader(symbols_, std::move(free)).of(p.atoms);
+  Signs of(const Product& p) {
+    const size_t outside = scope_.size();
+    scope_.insert(scope_.end(), p.bound.begin(), p.bound.end());
+    Signs r = of(p.atoms);
+    scope_.resize(outside);
     if (!p.bound.empty() || !p.guard.empty()) r |= kZero;
     if (!p.atoms.empty() || r != kPositive) r = said(p, r);
     return product_of(sign_of(p.coefficient), r);
   }
-  Signs of(const List<Atom>& atoms) const {
+  Signs of(const List<Atom>& atoms) {
     Signs r = kPositive;
     std::vector<bool> used(atoms.size());
     for (size_t i = 0; i < atoms.size(); ++i) {
@@ -86,7 +89,7 @@ class Reader {
     }
     return r;
   }
-  Signs of(const Atom& a) const {
+  Signs of(const Atom& a) {
     Signs r = kAnySign;
     if (a.kind == Atom::Apply) r = image(facts(static_cast<Fn>(a.head)), of(*a.argument));
     if (a.kind == Atom::Recip) r = of(Atom{.kind = Atom::Number, .positions = a.positions});
@@ -99,7 +102,8 @@ class Reader {
   }
 
   const Symbols& symbols_;
-  const Given known_;
+  const List<Known>& known_;
+  std::vector<Symbol> scope_;  // the indices that are bound around what is read
 };
 
 }  // namespace
@@ -126,9 +130,7 @@ Signs read_signs(std::string_view word) {
 }
 
 Signs sign_of(const Symbols& symbols, const List<Known>& known, const Sum& s) {
-  Reader::Given all;
-  for (const Known& k : known) all.push_back(&k);
-  return Reader(symbols, std::move(all)).of(s);
+  return Reader(symbols, known).of(s);
 }
 
 }  // namespace regraft::kernel
