@@ -180,8 +180,7 @@ std::vector<Event> Growth::choose(size_t count) {
   return chosen;
 }
 
-StopReason Growth::run(Reporter& reporter, uint64_t candidates, int32_t max_nodes) {
-  const uint64_t batch = std::max<uint64_t>(candidates / 4, 1);
+StopReason Growth::run(Reporter& reporter, uint64_t candidates, int32_t max_nodes, uint64_t batch) {
   auto limit = [&]() -> std::optional<StopReason> {
     if (auto over = reporter.over()) return over;
     if (candidates == 0 || places_.tired()) return StopReason::Budget;

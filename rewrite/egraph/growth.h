@@ -21,11 +21,11 @@ class Growth {
 
   /// Finds and applies events, one generation after the other, until nothing is new, `candidates`
   /// are counted, the e-graph has max_nodes, or the reporter says that it is over. A rule that
-  /// matches very often gets a few of its matches in and has to wait, longer each time; when there
-  /// are more events than fit in, those that save most come first. Exhausted: the e-graph holds all
-  /// that the rules lead to. Memory: it has max_nodes. Budget: also when matching has taken
-  /// kMaxTried steps.
-  StopReason run(Reporter& reporter, uint64_t candidates, int32_t max_nodes);
+  /// matches very often gets a few of its matches in and has to wait, longer each time. Of one
+  /// generation at most `batch` events are applied, those that save most first; the others wait.
+  /// Exhausted: the e-graph holds all that the rules lead to. Memory: it has max_nodes. Budget:
+  /// also when matching has taken kMaxTried steps.
+  StopReason run(Reporter& reporter, uint64_t candidates, int32_t max_nodes, uint64_t batch);
 
   static constexpr uint64_t kMaxTried = 20000000;
 

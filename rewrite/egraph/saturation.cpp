@@ -13,12 +13,14 @@ namespace regraft::rewrite {
 
 namespace {
 
-/// How many nodes an e-graph may have, at least and times as many as at the start. Small ones come
-/// first: the best of them is found in most cases.
+/// How many nodes an e-graph may have, at least and times as many as at the start, and which part
+/// of all events may be of one generation: the fewer these are, the more generations there will be,
+/// of what saves most. Small e-graphs come first: the best of them is found in most cases.
 struct Level {
   int32_t min_nodes, growth;
+  bool narrow;  ///< a quarter of what the nodes allow, else of what the budget does
 };
-constexpr Level kLevels[] = {{500, 2}, {4000, 6}};
+constexpr Level kLevels[] = {{500, 2, false}, {4000, 6, false}, {4000, 6, true}};
 constexpr int32_t kMaxStart = 4000;       ///< nodes of a graph that is not too large
 constexpr int kPatience = 64;             ///< graphs looked at without getting nearer
 constexpr size_t kRemembered = 1u << 16;  ///< graphs
@@ -125,7 +127,9 @@ class Run {
     Growth growth(engine_.to_graph(), engine_.sizes());
     if (growth.graph().size() > kMaxStart) return StopReason::Memory;
     int32_t limit = std::max(level.min_nodes, level.growth * growth.graph().size());
-    StopReason reason = growth.run(walk_.reporter, budget_left() / 2, limit);
+    const uint64_t events = budget_left() / 2;
+    const uint64_t most = level.narrow ? std::min<uint64_t>(events, limit) : events;
+    StopReason reason = growth.run(walk_.reporter, events, limit, std::max<uint64_t>(most / 4, 1));
     if (walk_.reporter.over()) return reason;
     if (reason == StopReason::Exhausted) exhausted_.insert(start);
     Target target(growth);

@@ -22,11 +22,12 @@ class InAGraph : public testing::Test {
     return *sizes_;
   }
   /// Fills an e-graph without a limit that matters unless given.
-  StopReason fill(Growth& growth, uint64_t candidates = 1u << 20, int32_t nodes = 1 << 20) {
+  StopReason fill(Growth& growth, uint64_t candidates = 1u << 20, int32_t nodes = 1 << 20,
+                  uint64_t batch = 1u << 18) {
     Stop stop;
     SearchOptions options{.budget = 1u << 30};
     Reporter reporter("test", 0, rules_, options, stop, Reporter::Clock::now());
-    return growth.run(reporter, candidates, nodes);
+    return growth.run(reporter, candidates, nodes, batch);
   }
   cost::Roofline model_;
   RuleIndex rules_;
@@ -185,6 +186,18 @@ TEST_F(EGraphs, KeepTheirLimits) {
   Growth small(g, sizes_of(g));
   EXPECT_EQ(fill(small, 1000, 20), StopReason::Memory);
   EXPECT_LE(small.graph().size(), 22);  // an event makes two nodes at most
+}
+
+TEST_F(EGraphs, HoldTheSameHoweverManyEventsAGenerationHas) {
+  rules_ = index_of({kAssociate, kAssociateBack});
+  Graph g = product(6);
+  Growth all(g, sizes_of(g));
+  EXPECT_EQ(fill(all), StopReason::Exhausted);
+  for (uint64_t batch : {1, 3}) {
+    Growth growth(g, sizes_of(g));
+    EXPECT_EQ(fill(growth, 1u << 20, 1 << 20, batch), StopReason::Exhausted);
+    EXPECT_EQ(growth.graph().size(), all.graph().size());
+  }
 }
 
 TEST_F(EGraphs, ARuleThatMatchesTooOftenWaitsAndGetsThereInTheEnd) {
