@@ -209,6 +209,7 @@ BEFORE = [
     "of the earlier run, with 4 locations a rule in the world model and three seeds of the sweep.",
     "* [learn/ppo.md](learn/ppo.md): rewards, heads and hidden prices of PPO, with greedy descent "
     "and windows beside them.",
-    "* [learn/macros.md](learn/macros.md): macro rules. They do not pay on unseen exports.",
+    "* [learn/macros.md](learn/macros.md): macro rules. Those of other architectures do not "
+    "pay on unseen exports, those that a network proposes for an export do.",
     "* `learn/unseen.json`: every run of this page.",
 ]

@@ -22,7 +22,8 @@ struct NoRule {
 class Composer {
  public:
   Composer(const Graph& before, Engine& engine)
-      : before_(before), moves_(traced(engine)), after_(engine.graph()) {
+      : before_(before), count_(engine.depth()), moves_(traced(engine)), after_(engine.graph()) {
+    if (moves_.size() < count_) throw NoRule{"it was stopped"};
     for (const TracedMove& m : moves_) {
       const Pattern& left = m.fit->rule->rule.lhs;
       for (size_t k = 0; k < m.move.nodes.size(); ++k) take(m.move.nodes[k], left.nodes[k]);
@@ -189,6 +190,7 @@ class Composer {
   }
 
   const Graph& before_;
+  const size_t count_;  // of moves
   const std::vector<TracedMove> moves_;
   const LiveGraph& after_;
   std::set<int32_t> matched_;

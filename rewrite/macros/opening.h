@@ -15,7 +15,8 @@ struct TracedMove {
 };
 /// Applies a match. REQUIRES: it applies now.
 TracedMove traced(Engine& engine, int32_t match);
-/// The moves of the engine, which are taken back and made again for this.
+/// The moves of the engine, which are taken back and made again for this; fewer where one cannot
+/// be, as the engine was told to stop.
 std::vector<TracedMove> traced(Engine& engine);
 
 /// A size, or a number of an attribute, that moves leave open.

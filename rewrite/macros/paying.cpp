@@ -42,8 +42,8 @@ class Cutter {
       if (stop_.must_end()) break;
       leave_out_smaller(part);
       if (part.steps.size() < 2 || part.steps.size() > kMostSteps) continue;
-      if (!seen.insert(part.steps).second || !apply(part.steps)) continue;
-      parts.push_back({engine_.moves(), compose(g_, engine_), part.gain});
+      if (!seen.insert(part.steps).second) continue;
+      if (apply(part.steps)) parts.push_back({engine_.moves(), compose(g_, engine_), part.gain});
       take_back();
     }
     return parts;

@@ -75,15 +75,14 @@ template <Fn F>
 int by_doubles(mpfr_ptr out, mpfr_srcptr x, mpfr_rnd_t rnd) {
   return mpfr_set_d(out, facts(F).value(mpfr_get_d(x, rnd)), rnd);
 }
-constexpr auto half = by_doubles<Fn::Half>;
-constexpr auto brain = by_doubles<Fn::Brain>;
-constexpr auto single = by_doubles<Fn::Single>;
 /// 0: no number is what it tells.
 int never(mpfr_ptr out, mpfr_srcptr, mpfr_rnd_t rnd) { return mpfr_set_si(out, 0, rnd); }
 
-constexpr Function none = nullptr;
-
 Function function(Fn f) {
+  constexpr Function none = nullptr;
+  constexpr Function half = by_doubles<Fn::Half>;
+  constexpr Function brain = by_doubles<Fn::Brain>;
+  constexpr Function single = by_doubles<Fn::Single>;
 #define REGRAFT_FUNCTION(id, mpfr, ...) mpfr,
   static constexpr Function kExact[] = {
 #include "ir/algebra/functions.def"
@@ -279,8 +278,9 @@ class Precise {
 
 /// An element by whichever side needs fewer steps.
 struct ExactValues::Multiprecision {
-  Multiprecision(const FloatProgram& p, const Points& points, const FloatProgram::Element& element)
-      : p(p), points(points), steps(cone(p, element.left)) {
+  Multiprecision(const FloatProgram& program, const Points& drawn,
+                 const FloatProgram::Element& element)
+      : p(program), points(drawn), steps(cone(program, element.left)) {
     if (auto right = cone(p, element.right); right.size() < steps.size()) steps = std::move(right);
   }
   std::optional<double> at(size_t point, std::optional<Format> format) {
