@@ -142,8 +142,8 @@ class Cutter {
     while (engine_.depth() > 0) engine_.undo();
   }
 
-  /// Makes these steps alone. What that saves; nullopt: one of them does not apply, or does
-  /// something else, without the others. The engine stays there.
+  /// Makes these steps alone. What that saves; nullopt: one of them does not apply without the
+  /// others. The engine stays there.
   std::optional<double> apply(const Steps& part) {
     std::map<int32_t, int32_t> now;  // nodes that steps made or found: their number here
     auto here = [&](int32_t id) {

@@ -56,8 +56,8 @@ bool comes_first(const Match& a, const Match& b);
 /// Applies the match that saves most (of several the first by rule and place), again and again,
 /// until none saves or the reporter says that it is over, counting what is priced as candidates and
 /// offering each step. Learnt rules are applied only where no other saves: they were learnt of what
-/// is left there. Returns why it ended. `before`: moves before those that the engine
-/// remembers; `priced`: what of Engine::priced() is counted already.
+/// is left there. Returns why it ended. `before`: moves before those that the engine remembers;
+/// `priced`: what of Engine::priced() is counted already.
 StopReason descend(Engine& engine, Reporter& reporter, size_t before = 0, uint64_t priced = 0);
 
 }  // namespace regraft::rewrite
