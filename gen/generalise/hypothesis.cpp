@@ -314,23 +314,24 @@ bool HypothesisTester::same_shape(const Hypothesis& h, const Sample& s) const {
 
 bool HypothesisTester::agrees(const Hypothesis& h, Sample& s) const {
   if (!same_shape(h, s)) return false;
-  if (s.leaves.empty()) {
+  if (!s.values) {
     Rng rng(s.key);
+    std::vector<Array<Residue>> leaves;
     for (size_t k = 0; k < s.shapes.size(); ++k)
-      s.leaves.push_back(is_truth(left_, k)      ? random_truths(rng, s.shapes[k])
-                         : is_positive(left_, k) ? random_positive(rng, s.shapes[k])
-                                                 : random_array(rng, s.shapes[k]));
+      leaves.push_back(is_truth(left_, k)      ? random_truths(rng, s.shapes[k])
+                       : is_positive(left_, k) ? random_positive(rng, s.shapes[k])
+                                               : random_array(rng, s.shapes[k]));
+    s.values = std::make_shared<SideValues>(std::move(leaves), s.key);
     std::vector<int64_t> given(s.point.begin() + first_number_, s.point.end());
-    s.value = value_of(left_, s.leaves, given, s.key, most_elements_);
+    s.value = s.values->value(left_, given, most_elements_);
     if (s.value) leave_out_infinite(*s.value);
   }
   if (!s.value) return true;
-  auto value = value_of(right_, s.leaves, right_numbers(h, s), s.key, kMostRightElements);
-  if (!value && leaves_out_) return true;
-  if (!value) return false;
-  Agreement found = compare_ == Compare::Residues ? agreement({*s.value}, {*value})
-                                                  : agreement_of_doubles({*s.value}, {*value});
-  return found != Agreement::Different;
+  const std::vector<int64_t> numbers = right_numbers(h, s);
+  // Whether it is well-formed shows in the whole of it.
+  if (leaves_out_ && !s.values->value(right_, numbers, kMostRightElements)) return true;
+  auto differs = s.values->differs(*s.value, right_, numbers, kMostRightElements, compare_);
+  return differs && !*differs;
 }
 
 std::optional<Sample> HypothesisTester::refuting(const Hypothesis& h, const Space& space,

@@ -35,8 +35,8 @@ struct Sample {
   Point point;
   ShapeList shapes;  ///< of the leaves
   std::vector<int64_t> shape;
-  std::vector<Array<Residue>> leaves;  ///< empty until values are needed
-  std::optional<Array<Residue>> value;
+  std::shared_ptr<SideValues> values;   ///< nullptr until they are needed
+  std::optional<Array<Residue>> value;  ///< of the left side
   uint64_t key = 0;
 };
 

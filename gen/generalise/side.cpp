@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -82,19 +83,94 @@ std::optional<std::vector<int64_t>> shape_of(const Side& side, const ShapeList& 
   return operand(side.root, leaves, results);
 }
 
-std::optional<Array<Residue>> value_of(const Side& side, const std::vector<Array<Residue>>& leaves,
-                                       const std::vector<int64_t>& numbers, uint64_t key,
-                                       int64_t max_elements) {
-  Field alg(key);
-  std::vector<std::vector<Array<Residue>>> results;
-  for (const Side::Call& call : side.calls) {
-    std::vector<const Array<Residue>*> in;
-    for (Side::Ref r : call.operands) in.push_back(&operand(r, leaves, results));
-    auto values = evaluate_call(alg, *call.label->op, in, attrs_of(call, numbers), max_elements);
-    if (!values) return std::nullopt;
-    results.push_back(*std::move(values));
+const Array<Residue>& SideValues::at(Side::Ref r, const Computed& of) const {
+  if (r.call < 0) return leaves_[static_cast<size_t>(~r.call)];
+  return (*of.results[static_cast<size_t>(r.call)])[static_cast<size_t>(r.output)];
+}
+
+std::vector<const Array<Residue>*> SideValues::operands(const Side::Call& call,
+                                                        const Computed& of) const {
+  std::vector<const Array<Residue>*> in;
+  for (Side::Ref r : call.operands) in.push_back(&at(r, of));
+  return in;
+}
+
+/// The first calls of the side; false when one is not well-formed or too large.
+bool SideValues::compute(const Side& side, const std::vector<int64_t>& numbers,
+                         int64_t max_elements, size_t calls, Computed& to) {
+  constexpr size_t kMost = 64;  // calls that are kept
+  Field alg(key_);
+  for (size_t c = 0; c < calls; ++c) {
+    const Side::Call& call = side.calls[c];
+    const Attrs<int64_t> attrs = attrs_of(call, numbers);
+    std::vector<int64_t> key = {std::bit_cast<int64_t>(call.label->op)};
+    for (Side::Ref r : call.operands) {
+      key.push_back(r.call < 0 ? r.call : to.numbers[static_cast<size_t>(r.call)]);
+      key.push_back(r.output);
+    }
+    for (const auto& list : attrs.ints) {
+      key.push_back(static_cast<int64_t>(list.size()));
+      key.insert(key.end(), list.begin(), list.end());
+    }
+    for (const Real& r : attrs.reals) key.push_back(std::bit_cast<int64_t>(r.value));
+    auto known = known_.find(key);
+    if (known == known_.end()) {
+      auto values = evaluate_call(alg, *call.label->op, operands(call, to), attrs, max_elements);
+      if (!values) return false;
+      if (known_.size() >= kMost) known_.clear();
+      auto results = std::make_shared<const std::vector<Array<Residue>>>(*std::move(values));
+      known = known_.emplace(std::move(key), std::pair(next_++, std::move(results))).first;
+    }
+    const auto& [number, results] = known->second;
+    if (std::ranges::any_of(*results, [&](const Array<Residue>& a) {
+          return static_cast<int64_t>(a.data.size()) > max_elements;
+        }))
+      return false;
+    to.results.push_back(results);
+    to.numbers.push_back(number);
   }
-  return operand(side.root, leaves, results);
+  return true;
+}
+
+std::optional<Array<Residue>> SideValues::value(const Side& side,
+                                                const std::vector<int64_t>& numbers,
+                                                int64_t max_elements) {
+  Computed all;
+  if (!compute(side, numbers, max_elements, side.calls.size(), all)) return std::nullopt;
+  return at(side.root, all);
+}
+
+std::optional<bool> SideValues::differs(const Array<Residue>& expected, const Side& side,
+                                        const std::vector<int64_t>& numbers, int64_t max_elements,
+                                        Compare compare) {
+  auto differ = [&](size_t first, std::span<const Residue> found) {
+    for (size_t k = 0; k < found.size(); ++k) {
+      const Residue a = expected.data[first + k], b = found[k];
+      if (!is_defined(a) || !is_defined(b)) continue;
+      if (compare == Compare::Residues ? !(a == b) : !nearly_equal(a.r, b.r)) return true;
+    }
+    return false;
+  };
+  Computed most;
+  const int last = static_cast<int>(side.calls.size()) - 1;
+  const bool is_call = side.root.call >= 0 && side.root.call == last;  // it is evaluated in pieces
+  if (!compute(side, numbers, max_elements, side.calls.size() - (is_call ? 1 : 0), most))
+    return std::nullopt;
+  if (!is_call) {
+    const Array<Residue>& found = at(side.root, most);
+    return found.shape != expected.shape || differ(0, found.data);
+  }
+  Field alg(key_);
+  const Side::Call& root = side.calls.back();
+  bool differs = false;
+  auto go_on = [&](size_t first, std::span<const Residue> found) {
+    differs = first + found.size() > expected.data.size() || differ(first, found);
+    return !differs;
+  };
+  if (!evaluate_pieces<Field>(alg, *root.label->op, operands(root, most), attrs_of(root, numbers),
+                              side.root.output, max_elements, go_on))
+    return std::nullopt;
+  return differs;
 }
 
 void leave_out_infinite(Array<Residue>& a) {

@@ -1,6 +1,10 @@
 #pragma once
 // One side of a pair as a program whose attribute numbers and leaf shapes may change.
+#include <map>
+#include <memory>
+
 #include "base/rng.h"
+#include "gen/grammar/op_sets.h"
 #include "gen/grammar/terms.h"
 
 namespace regraft::gen {
@@ -35,10 +39,40 @@ Side side_of(const Bank& bank, TermId t, const std::vector<TermId>& leaves);
 /// The shape of the result; nullopt when it is not well-formed.
 std::optional<std::vector<int64_t>> shape_of(const Side& side, const ShapeList& leaves,
                                              const std::vector<int64_t>& numbers);
-/// The result; nullopt when it is not well-formed or a tensor has more than `max_elements`.
-std::optional<Array<Residue>> value_of(const Side& side, const std::vector<Array<Residue>>& leaves,
-                                       const std::vector<int64_t>& numbers, uint64_t key,
-                                       int64_t max_elements);
+/// Values of sides over the same leaves. What calls within them compute is kept, since what is
+/// asked for next mostly differs in few numbers. Not thread-safe.
+class SideValues {
+ public:
+  /// `key` is the field's.
+  SideValues(std::vector<Array<Residue>> leaves, uint64_t key)
+      : leaves_(std::move(leaves)), key_(key) {}
+  /// The result; nullopt when it is not well-formed or a tensor has more than `max_elements`.
+  std::optional<Array<Residue>> value(const Side& side, const std::vector<int64_t>& numbers,
+                                      int64_t max_elements);
+  /// An element of the result is another one than in `expected`, of those that are defined in both;
+  /// nullopt as for value(), if that shows before such an element.
+  std::optional<bool> differs(const Array<Residue>& expected, const Side& side,
+                              const std::vector<int64_t>& numbers, int64_t max_elements,
+                              Compare compare);
+
+ private:
+  using Results = std::shared_ptr<const std::vector<Array<Residue>>>;
+  /// Of one side: of each call its results, and a number that tells what it computes.
+  struct Computed {
+    std::vector<Results> results;
+    std::vector<int64_t> numbers;
+  };
+  bool compute(const Side& side, const std::vector<int64_t>& numbers, int64_t max_elements,
+               size_t calls, Computed& to);
+  std::vector<const Array<Residue>*> operands(const Side::Call& call, const Computed& of) const;
+  const Array<Residue>& at(Side::Ref r, const Computed& of) const;
+
+  std::vector<Array<Residue>> leaves_;
+  uint64_t key_;
+  int64_t next_ = 0;  ///< number of a call
+  /// By operator, numbers of operands, and attributes.
+  std::map<std::vector<int64_t>, std::pair<int64_t, Results>> known_;
+};
 /// Maxima of nothing, and what is made of them, become values that are not defined.
 void leave_out_infinite(Array<Residue>& a);
 /// The side has that leaf where its operators want truth values.

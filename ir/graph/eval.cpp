@@ -67,6 +67,33 @@ std::optional<std::vector<Array<typename A::Scalar>>> evaluate_call(
   }
 }
 
+template <class A>
+bool evaluate_pieces(
+    A& alg, const OpDef& op, const std::vector<const Array<typename A::Scalar>*>& operands,
+    const Attrs<int64_t>& attrs, int output, int64_t max_elements,
+    const std::function<bool(size_t, std::span<const typename A::Scalar>)>& go_on) {
+  constexpr size_t kFirst = 16, kGrowth = 4;
+  auto shapes = infer_numeric(alg, op, operands, attrs);
+  if (!shapes) return false;
+  for (const auto& shape : *shapes)
+    if (!bounded_count(shape, max_elements)) return false;
+  const auto& shape = (*shapes)[static_cast<size_t>(output)];
+  const auto count = static_cast<size_t>(*bounded_count(shape, max_elements));
+  auto views = views_of<A>(operands);
+  std::vector<typename A::Scalar> piece;
+  for (size_t first = 0, most = kFirst; first < count; first += piece.size(), most *= kGrowth) {
+    piece.resize(std::min(most, count - first));
+    op.fill<A>()(alg, views, attrs, shape, output, static_cast<int64_t>(first), piece);
+    if (!alg.ok) return false;
+    if (!go_on(first, piece)) return true;
+  }
+  return true;
+}
+template bool evaluate_pieces<Field>(Field&, const OpDef&,
+                                     const std::vector<const Array<Residue>*>&,
+                                     const Attrs<int64_t>&, int, int64_t,
+                                     const std::function<bool(size_t, std::span<const Residue>)>&);
+
 namespace {
 
 /// One run over a graph.

@@ -1,6 +1,7 @@
 #pragma once
 // Evaluation of graphs of calls over a concrete algebra.
 #include <functional>
+#include <span>
 
 #include "base/parallel.h"
 #include "ir/algebra/concrete.h"
@@ -21,6 +22,15 @@ template <class A>
 std::optional<std::vector<Array<typename A::Scalar>>> evaluate_call(
     A& alg, const OpDef& op, const std::vector<const Array<typename A::Scalar>*>& operands,
     const Attrs<int64_t>& attrs, int64_t max_elements = int64_t{1} << 40);
+
+/// One output of a call, first few elements and then more at a time: `go_on` gets those and the
+/// position of the first of them, and says whether to evaluate the rest. False where evaluate_call
+/// gives std::nullopt, if that shows in what was evaluated.
+template <class A>
+bool evaluate_pieces(A& alg, const OpDef& op,
+                     const std::vector<const Array<typename A::Scalar>*>& operands,
+                     const Attrs<int64_t>& attrs, int output, int64_t max_elements,
+                     const std::function<bool(size_t, std::span<const typename A::Scalar>)>& go_on);
 
 /// The outputs of a graph without opaque nodes whose size symbols have the given values.
 /// `input(k, shape)` makes graph input k. std::nullopt as for evaluate_call.

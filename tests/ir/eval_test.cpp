@@ -53,6 +53,31 @@ TEST(Evaluate, StopsAtTheLimitAndAtMisfits) {
   EXPECT_TRUE(evaluate_call(field, *find_op("matmul"), {&a, &b}, {}));  // a failure leaves no trace
 }
 
+TEST(Evaluate, PiecesAreTheWholeUntilOneIsEnough) {
+  Array<Residue> x = random_residues(0, {1, 2, 9, 9}, 1), w = random_residues(1, {3, 2, 3, 3}, 1);
+  Attrs<int64_t> at{{{1, 1}, {1, 1, 1, 1}, {1, 1}, {1}}, {}};
+  Field field;
+  auto whole = evaluate_call(field, *find_op("conv"), {&x, &w}, at);
+  ASSERT_TRUE(whole);
+  std::vector<Residue> found;
+  auto all = [&](size_t first, std::span<const Residue> piece) {
+    EXPECT_EQ(first, found.size());
+    found.insert(found.end(), piece.begin(), piece.end());
+    return true;
+  };
+  EXPECT_TRUE(evaluate_pieces<Field>(field, *find_op("conv"), {&x, &w}, at, 0, 1000, all));
+  EXPECT_TRUE(found == (*whole)[0].data);
+  found.clear();
+  auto one = [&](size_t first, std::span<const Residue> piece) {
+    return all(first, piece) && false;
+  };
+  EXPECT_TRUE(evaluate_pieces<Field>(field, *find_op("conv"), {&x, &w}, at, 0, 1000, one));
+  EXPECT_GT(found.size(), 0u);
+  EXPECT_LT(found.size(), (*whole)[0].data.size());
+  EXPECT_FALSE(evaluate_pieces<Field>(field, *find_op("conv"), {&x, &w}, at, 0, 242, all));
+  EXPECT_FALSE(evaluate_pieces<Field>(field, *find_op("matmul"), {&x, &w}, {}, 0, 1000, all));
+}
+
 TEST(Evaluate, ParallelRealsAreTheSerialOnes) {
   Rng rng(5);
   Array<double> x{{2, 3, 9, 9}, {}}, w{{4, 3, 3, 3}, {}};
