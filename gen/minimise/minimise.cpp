@@ -1,7 +1,6 @@
 #include "gen/minimise/minimise.h"
 
 #include <algorithm>
-#include <atomic>
 #include <set>
 #include <utility>
 
@@ -11,13 +10,14 @@
 namespace regraft::gen {
 namespace {
 
-constexpr size_t kBatch = 2048;    // groups that are connected side by side
-constexpr size_t kBatchPart = 16;  // at least this part of those that are done
-constexpr size_t kLarge = 4096;    // applications of a group that is connected over all threads
-constexpr size_t kBlock = 16384;   // of its applications side by side
-constexpr size_t kAhead = 3;       // groups that may be judged ahead, for each who judges
+constexpr size_t kBatch = 2048;       // groups that are connected side by side
+constexpr size_t kBatchPart = 16;     // at least this part of those that are done
+constexpr size_t kLarge = 4096;       // applications of a group that is connected over all threads
+constexpr size_t kBlock = 16384;      // of its applications side by side
+constexpr size_t kAhead = 8;          // groups that may be judged ahead, for each thread
+constexpr size_t kAheadOfOthers = 3;  // and for each helper, all of which end before any is taken
 constexpr size_t kMostAhead = 512;
-constexpr size_t kChosen = 2;  // from how many times as many they are chosen
+constexpr size_t kChosen = 8;  // from how many times as many they are chosen
 constexpr int kSmall = 2;      // calls of terms whose shapes rules name
 
 }  // namespace
@@ -207,7 +207,7 @@ Minimiser::Settled Minimiser::settle(size_t index, Links& links, Ahead& ahead, c
              known && ahead.application == k)
       verdicts.push_back(*std::move(known));
     else if (unjudged == Unjudged::Judge)
-      verdicts.push_back(verdict(item, k));
+      verdicts.push_back(verdicts_ ? verdicts_->take({index, k}) : verdict(item, k));
     else
       return Settled::NotYet;
     take(verdicts.back());
@@ -254,7 +254,8 @@ std::pair<uint64_t, uint64_t> Minimiser::templates_of(const Item& item, size_t a
 }
 
 /// Of loose groups those whose first loose applications look different, and these applications:
-/// what looks the same is often connected by what the first of them gives.
+/// what looks the same is often connected by what the first of them gives. Those that are being
+/// judged are left out.
 std::vector<size_t> Minimiser::unlike(size_t position, const std::vector<Links>& links,
                                       const std::vector<size_t>& loose, size_t most,
                                       std::vector<Ahead>& ahead) const {
@@ -262,16 +263,17 @@ std::vector<size_t> Minimiser::unlike(size_t position, const std::vector<Links>&
   std::set<std::pair<uint64_t, uint64_t>> seen;
   for (size_t j : loose) {
     if (links[j].connected() || ahead[j].verdict || chosen.size() == most) continue;
-    ahead[j].application = links[j].first_loose();
-    if (seen.insert(templates_of(items_[position + j], ahead[j].application)).second)
-      chosen.push_back(j);
+    const size_t first = ahead[j].application = links[j].first_loose();
+    if (!seen.insert(templates_of(items_[position + j], first)).second) continue;
+    if (!verdicts_ || !verdicts_->is_begun({position + j, first})) chosen.push_back(j);
   }
   return chosen;
 }
 
 /// Connects the next groups from k on with the rules of late; where the group at k stays loose, it
-/// is judged and, while that lasts, others of them that look different: by others, if there are
-/// any. What is found in the end depends neither on this nor on the number of threads.
+/// and others of them that look different are judged ahead: by threads in the background, or by
+/// others, if there are any. What is found in the end depends neither on this nor on the number of
+/// threads.
 Status Minimiser::look_ahead(size_t position, std::vector<Links>& links, size_t k,
                              std::vector<Ahead>& ahead) const {
   const size_t most = judged_ahead();
@@ -286,27 +288,23 @@ Status Minimiser::look_ahead(size_t position, std::vector<Links>& links, size_t 
   if (links[k].connected()) return {};
   std::vector<size_t> chosen = unlike(position, links, loose, most, ahead);
   if (others_) return judge_by_others(position, chosen, ahead);
-  std::atomic<size_t> next = 0;
-  std::atomic<bool> first_is_judged = false;
-  parallel_for(chosen.size(), threads_, [&](size_t) {
-    if (first_is_judged) return;
-    size_t j = chosen[next++];  // the first is begun first
-    ahead[j].verdict = verdict(items_[position + j], ahead[j].application);
-    if (j == chosen[0]) first_is_judged = true;
-  });
+  std::vector<PairOf> pairs;
+  for (size_t j : chosen) pairs.push_back({position + j, ahead[j].application});
+  verdicts_->propose(std::move(pairs));
   return {};
 }
 
-/// How many groups: as many as those who judge do in about the time of one round.
+/// How many groups.
 size_t Minimiser::judged_ahead() const {
-  const size_t width = others_ ? others_->helpers.width() : static_cast<size_t>(threads_);
-  return std::clamp(kAhead * width, kAhead, kMostAhead);
+  const size_t most =
+      others_ ? kAheadOfOthers * others_->helpers.width() : kAhead * static_cast<size_t>(threads_);
+  return std::clamp(most, kAheadOfOthers, kMostAhead);
 }
 
 /// The group at k.
 Minimiser::Settled Minimiser::settle_next(size_t position, std::vector<Links>& links, size_t k,
                                           std::vector<Ahead>& ahead, const Stop& stop) {
-  const bool alone = (threads_ == 1 && !others_) || items_[position + k].is_large();
+  const bool alone = (!verdicts_ && !others_) || items_[position + k].is_large();
   while (!links[k].connected()) {
     if (!alone && !ahead[k].verdict) failure_ = look_ahead(position, links, k, ahead);
     if (!failure_ || stop.must_end()) return Settled::Stopped;
@@ -323,6 +321,9 @@ size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
   std::vector<Ahead> ahead(links.size());
   if (others_) failure_ = connect_by_others(position, links);
   if (!failure_) return position;
+  if (threads_ > 1 && !others_ && !verdicts_)
+    verdicts_ = std::make_unique<VerdictsAhead>(
+        threads_ - 1, [this](const PairOf& p) { return verdict(items_[p.group], p.application); });
   parallel_for(
       others_ ? 0 : end - position, threads_,
       [&](size_t k) {
@@ -342,9 +343,11 @@ size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
     counts_.common += links[k].common;
     counts_.derivable += links[k].derivable;
     links[k] = {};
+    if (verdicts_) verdicts_->forget_up_to(position);
     ++position;
     progress.add();
   }
+  if (verdicts_) verdicts_->propose({});
   return position;
 }
 

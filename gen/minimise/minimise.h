@@ -9,6 +9,7 @@
 #include "gen/generalise/generalise.h"
 #include "gen/minimise/followers.h"
 #include "gen/minimise/verdict.h"
+#include "gen/minimise/verdicts_ahead.h"
 #include "gen/rewrites/rewrites.h"
 
 namespace regraft::gen {
@@ -160,6 +161,7 @@ class Minimiser {
   };
   std::optional<Others> others_;
   Status failure_;
+  std::unique_ptr<VerdictsAhead> verdicts_;  ///< of several threads; the last: it uses the others
 };
 
 }  // namespace regraft::gen
