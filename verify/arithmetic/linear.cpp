@@ -128,9 +128,12 @@ class ProductFacts {
   Conjunction run() {
     for (const Formula& f : facts_) {
       bool literal = f.kind == Formula::NonNegative || f.kind == Formula::Zero;
+      if (!literal) continue;
       for (const Poly& m : multipliers_) {
+        if (all_.size() > facts_.size() + kMaxProducts) break;
+        if (leads_elsewhere(f.poly, m.terms()[0].monomial)) continue;
         Poly p = f.poly * above_minimum(m);
-        if (!literal || !occurs(p) || all_.size() > facts_.size() + kMaxProducts) continue;
+        if (!occurs(p)) continue;
         add(all_, f.kind == Formula::Zero ? zero(p) : Poly(0) <= p);
       }
     }
@@ -157,6 +160,15 @@ class ProductFacts {
     bool known = std::any_of(multipliers_.begin(), multipliers_.end(),
                              [&](const Poly& x) { return same(x, p); });
     if (sign && !known) multipliers_.push_back(std::move(p));
+  }
+  /// A product of p's last term, which nothing cancels, does not occur: a look before all of p is
+  /// multiplied.
+  bool leads_elsewhere(const Poly& p, const Monomial& m) const {
+    if (p.is_constant()) return false;
+    Monomial both;
+    const Monomial& last = p.terms().back().monomial;
+    std::ranges::merge(last, m, std::back_inserter(both), SymbolLess{});
+    return both.size() > 1 && !columns_.has(both);
   }
   bool occurs(const Poly& p) const {
     return std::all_of(p.terms().begin(), p.terms().end(),
