@@ -4,7 +4,6 @@
 #include "rewrite/priced_clean_up.h"
 #include "rewrite/search/greedy.h"
 #include "rewrite/searchers.h"
-#include "rewrite/selection.h"
 
 namespace regraft::cli {
 
@@ -25,16 +24,12 @@ Beginning::Beginning(const io::Imported& imported, const rewrite::RuleIndex& rul
       cost_(cost),
       stop_(stop),
       opset_(io::summarise(imported, imported.graph).opset.version, true),
-      goal_(cost::Goal::Latency, *cost.model, cost.profiled, imported.graph) {
-  auto fused = [&](const Graph& g) {
-    return cost.profiled ? cost::with_fusions(g, cost.profiled->runtime()) : g;
-  };
-  starts_.push_back(fused(imported.graph));
-  if (!cost.profiled || !rules.selection()) return;
+      goal_(cost::Goal::Latency, *cost.model, cost.profiled, imported.graph),
+      starts_(imported.graph, [&cost](const Graph& g) {
+        return cost.profiled ? cost::with_fusions(g, cost.profiled->runtime()) : g;
+      }) {
   auto price = [&](const Graph& g) { return goal_.price(g); };
-  auto selected = rewrite::select_operators(imported.graph, *rules.selection(), *cost.model, price,
-                                            quiet(opset_), stop);
-  if (!selected.steps.empty()) starts_.push_back(fused(selected.best));
+  if (cost.profiled) starts_.select(rules, *cost.model, price, quiet(opset_), stop);
 }
 
 Result<Descended> Beginning::descended(const Graph& start, const cost::CostModel& model) const {

@@ -1,5 +1,6 @@
 #pragma once
 // What searches find beyond greedy descent, model by model.
+#include "cli/measure/starts.h"
 #include "cli/support/profiles.h"
 #include "cost/profile/objective.h"
 #include "io/model.h"
@@ -22,8 +23,7 @@ struct MineOptions {
   uint64_t seed = 7;
 };
 
-/// How `optimize` begins with a model: with what the runtime fuses marked, and, where that changes
-/// anything, with operators selected as well.
+/// How `optimize` begins with a model by default.
 class Beginning {
  public:
   /// All outlive this.
@@ -31,9 +31,9 @@ class Beginning {
             const Stop& stop);
   /// Cleaned up, and where greedy descent ends: by the cost that was chosen, with operators
   /// selected, or by another model, as they are.
-  Result<Descended> descended() const { return descended(starts_.back(), *cost_.model); }
+  Result<Descended> descended() const { return descended(starts_.last(), *cost_.model); }
   Result<Descended> descended_by(const cost::CostModel& model) const {
-    return descended(starts_.front(), model);
+    return descended(starts_.plain(), model);
   }
 
  private:
@@ -44,7 +44,7 @@ class Beginning {
   const Stop& stop_;
   Opset opset_;
   cost::Objective goal_;
-  std::vector<Graph> starts_;
+  Starts starts_;
 };
 
 /// From there each searcher, and the parts of its way that pay.

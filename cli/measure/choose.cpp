@@ -11,13 +11,13 @@
 #include "cli/measure/kernels.h"
 #include "cli/measure/measure.h"
 #include "cli/measure/pool.h"
+#include "cli/measure/starts.h"
 #include "cli/support/policy.h"
 #include "cli/support/profiles.h"
 #include "cost/profile/calibrate.h"
 #include "ir/graph/fold.h"
 #include "rewrite/optimize.h"
 #include "rewrite/search/clean_up.h"
-#include "rewrite/selection.h"
 
 namespace regraft::cli {
 namespace {
@@ -30,7 +30,6 @@ constexpr double kMostEvaluations = 2000;  // moves priced while polishing one g
 constexpr double kPolishNodes = 2e6;       // the same, times the nodes of the graph
 constexpr double kUnmeasuredShare = 0.1;   // of the moves, where no kernel was measured
 constexpr double kLarge = 5000;            // nodes of a model that is searched once only
-constexpr int32_t kMostSelected = 30000;   // nodes of a graph whose operators are selected
 constexpr double kPricings = 2;            // of a graph and of the original, that follow a search
 constexpr double kSearchSeconds = 10, kFewSearchSeconds = 3;
 constexpr int32_t kFewNodes = 300;  // of a graph that is searched for kFewSearchSeconds
@@ -162,12 +161,6 @@ class Chooser {
     return cost::write_profiles(file, known);
   }
 
-  bool selects() const {
-    return rules_.selection() && chosen_.profiled && !flags_.simplify &&
-           flags_.objective == "latency" && imported_.graph.node_count() < kMostSelected &&
-           !stop_.must_end();
-  }
-
   /// Of one search; 0: no limit. By itself only where the result is timed, and so is not the same
   /// each time anyway.
   double seconds_of_searching() const {
@@ -183,16 +176,11 @@ class Chooser {
     goal_.emplace(*cost::goal_named(flags_.objective), *chosen_.model, chosen_.profiled,
                   imported_.graph);
     auto price = [&](const Graph& g) { return goal_->price(g); };
-    const Graph start = with_fusions(imported_.graph);
+    Starts starts(imported_.graph, [&](const Graph& g) { return with_fusions(g); });
     const double pricing =
         left - searching.seconds_left();  // nothing, or no number, without a limit
-    rewrite::SearchReport selected;
-    if (selects())
-      selected = rewrite::select_operators(imported_.graph, *rules_.selection(),
-                                           goal_->search_model(), price, options_, searching);
-    const Graph after = selected.steps.empty() ? Graph() : with_fusions(selected.best);
-    std::vector<rewrite::Start> starts{{&start}};
-    if (!selected.steps.empty()) starts.push_back({&after, &selected});
+    if (chosen_.profiled && !flags_.simplify && flags_.objective == "latency")
+      starts.select(rules_, goal_->search_model(), price, options_, searching);
     bool by_sums = !chosen_.profiled && flags_.objective == "latency";
     rewrite::CandidateOptions wanted;
     wanted.growth = growth_;
@@ -218,8 +206,8 @@ class Chooser {
             : static_cast<uint64_t>(share * std::min(kMostEvaluations, kPolishNodes / calls));
     std::vector<const cost::CostModel*> models{&goal_->search_model()};
     if (measured && calls < kLarge) models.push_back(&roofline_);
-    return rewrite::find_candidates(starts, rules_, models, *searcher, price, options_, wanted,
-                                    searching);
+    return rewrite::find_candidates(starts.all(), rules_, models, *searcher, price, options_,
+                                    wanted, searching);
   }
 
   /// With what the runtime fuses marked.

@@ -29,6 +29,21 @@ Graph uphill_graph() {
   return g;
 }
 
+TEST(Search, GreedyTakesLearntRulesOnlyWhereNoOtherSaves) {
+  Graph g;
+  Value x = input(g, {Poly(64), Poly(64)});
+  for (int k = 0; k < 3; ++k) x = call(g, "relu", {x});
+  g.set_outputs({x});
+  const std::string all =
+      "relu-thrice  (relu (relu (relu ?a))) => (relu ?a)  for a:nn  proved:all-sizes";
+  EXPECT_EQ(search(Greedy(), g, {kReluTwice, all}).applied,
+            (std::map<std::string, int64_t>{{"relu-thrice", 1}}));
+  EXPECT_EQ(search(Greedy(), g, {kReluTwice, all + "  origin:learnt"}).applied,
+            (std::map<std::string, int64_t>{{"relu-twice", 2}}));
+  EXPECT_EQ(search(Greedy(), g, {all + "  origin:learnt"}).applied,
+            (std::map<std::string, int64_t>{{"relu-thrice", 1}}));
+}
+
 TEST(Search, BacktrackingGoesUphillWhereGreedyStops) {
   Graph g = uphill_graph();
   std::vector<std::string> rules{kTransposeAdd, kTransposeTwice};

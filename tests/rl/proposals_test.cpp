@@ -58,6 +58,18 @@ TEST(PayingParts, HaveTheMovesThatMakeThem) {
   }
 }
 
+TEST(PayingParts, HaveNoSmallerOneThatPaysByItself) {
+  const auto one = parts_of(valleys(1));
+  ASSERT_FALSE(one.empty());
+  const auto most = [](const std::vector<PayingPart>& parts) {
+    return std::ranges::max(parts, {}, [](const PayingPart& p) { return p.moves.size(); })
+        .moves.size();
+  };
+  const auto three = parts_of(valleys(3));  // all of it hangs together
+  EXPECT_EQ(three.size(), 3 * one.size());
+  EXPECT_LT(most(three), 2 * most(one));  // the places share an input, but no part has two of them
+}
+
 TEST(Proposals, FindWhatBeginsUphill) {
   Graph g = valleys(3);
   auto downhill = rewrite::Greedy().search(g, rules(), roofline(), {}, Stop());
