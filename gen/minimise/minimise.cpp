@@ -347,7 +347,10 @@ size_t Minimiser::run(size_t position, const Stop& stop, Progress& progress) {
     ++position;
     progress.add();
   }
-  if (verdicts_) verdicts_->propose({});
+  if (position == items_.size())
+    verdicts_.reset();
+  else if (verdicts_)
+    verdicts_->propose({});
   return position;
 }
 
