@@ -41,7 +41,7 @@ bool VerdictsAhead::judge_next(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   Verdict verdict = judge_(pair);
   lock.lock();
-  begun_[pair] = {true, std::move(verdict)};
+  begun_[pair] = std::move(verdict);
   changed_.notify_all();
   return true;
 }
@@ -55,22 +55,19 @@ void VerdictsAhead::work() {
 Verdict VerdictsAhead::take(const PairOf& pair) {
   std::unique_lock lock(mutex_);
   std::erase(proposed_, pair);
-  if (!begun_.contains(pair)) {
-    begun_.try_emplace(pair);
-    lock.unlock();
-    Verdict verdict = judge_(pair);
-    lock.lock();
-    begun_.erase(pair);
-    return verdict;
-  }
-  while (!begun_.at(pair).is_done)
+  if (!begun_.contains(pair)) proposed_.push_back(pair);  // the caller judges it before all others
+  auto is_judged = [&] {
+    auto it = begun_.find(pair);
+    return it != begun_.end() && it->second;
+  };
+  while (!is_judged())
     if (!judge_next(lock)) changed_.wait(lock);
-  return std::move(begun_.extract(pair).mapped().verdict);
+  return *std::move(begun_.extract(pair).mapped());
 }
 
 void VerdictsAhead::forget_up_to(size_t group) {
   std::lock_guard lock(mutex_);
-  std::erase_if(begun_, [&](const auto& b) { return b.first.group <= group && b.second.is_done; });
+  std::erase_if(begun_, [&](const auto& b) { return b.first.group <= group && b.second; });
 }
 
 }  // namespace regraft::gen

@@ -1,9 +1,10 @@
 #pragma once
-// Verdicts of pairs before their turn comes, by threads in the background.
+// Speculative judging: verdicts of pairs before their turn comes, by threads in the background.
 #include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -41,18 +42,15 @@ class VerdictsAhead {
   void forget_up_to(size_t group);
 
  private:
-  struct State {
-    bool is_done = false;
-    Verdict verdict;
-  };
   void work();
   bool judge_next(std::unique_lock<std::mutex>& lock);
 
   const Judge judge_;
   mutable std::mutex mutex_;  ///< of all that follows
   std::condition_variable changed_;
-  std::vector<PairOf> proposed_;   ///< the next one last
-  std::map<PairOf, State> begun_;  ///< what was forgotten while under way is forgotten later
+  std::vector<PairOf> proposed_;  ///< the next one last
+  /// nullopt: under way. What was to be forgotten meanwhile is forgotten later.
+  std::map<PairOf, std::optional<Verdict>> begun_;
   bool ends_ = false;
   std::vector<std::jthread> threads_;
 };

@@ -26,11 +26,11 @@ TEST(SideValues, AreThoseOfEachSideByItselfWhateverWasAskedBefore) {
   auto expected = values.value(side, given, 1000);
   ASSERT_TRUE(expected);
   size_t others = 0, ill_formed = 0;
-  for (size_t k = 0; k < given.size(); ++k)
-    for (size_t j = 0; j < given.size(); ++j) {  // a pad more here and one less there
+  for (size_t more = 0; more < given.size(); ++more)
+    for (size_t less = 0; less < given.size(); ++less) {  // a pad more here and one less there
       std::vector<int64_t> numbers = given;
-      ++numbers[k];
-      --numbers[j];
+      ++numbers[more];
+      --numbers[less];
       auto alone = SideValues(arrays, 1).value(side, numbers, 1000);
       auto again = values.value(side, numbers, 1000);
       ASSERT_EQ(alone.has_value(), again.has_value());
