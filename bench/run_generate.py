@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+import prose
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # set, size, targets: enumeration bytes, seconds from the command to a proved file on two cores
 ROWS = [
@@ -125,12 +127,13 @@ def seconds(x):
 def table(results, audits):
     yield "# The generator"
     yield ""
-    yield "Written by `python3 bench/run_generate.py`: medians of so many interleaved runs; " \
-        "targets in brackets. CPU seconds are of all threads. The last column is half of all CPU seconds: what two " \
-        "cores that nothing else uses would take at least, from the command to a file of proved rules, which the kernel " \
-        "has a derivation of where it can. Wall seconds are of a machine that others use meanwhile."
+    yield "Written by `python3 bench/run_generate.py`: medians of so many interleaved runs; targets in brackets. " \
+        "CPU seconds are of all threads. The last column is the whole command, to a file of proved rules with the " \
+        "derivations that were found: half of its CPU seconds, the least that two idle cores would take. Wall seconds " \
+        "are of a machine that others use meanwhile."
+    yield ""
     yield f"Machine: {os.cpu_count()} cores, {platform.processor() or platform.machine()}, load " \
-        f"{os.getloadavg()[0]:.0f} at the end; where it is large, CPU seconds are up to twice as many as on an idle machine."
+        f"{os.getloadavg()[0]:.0f} at the end. Under load CPU seconds are up to twice those of an idle machine."
     yield ""
     yield "| op set | size | runs | applications | enumeration CPU | wall | peak | `generate`, CPU | wall | peak " \
         "| candidates | `verify`, CPU | wall | proved | both |"
@@ -227,7 +230,7 @@ def main():
     if data.get("seeds"):
         lines = [*lines[:-1], *SEED_HEAD, *data["seeds"].values(), ""]
     text = "\n".join(lines)
-    pathlib.Path(args.out).write_text(text, encoding="utf-8")
+    pathlib.Path(args.out).write_text(prose.wrapped(text), encoding="utf-8")
     print(text)
 
 
