@@ -1,6 +1,7 @@
 #include "rewrite/engine/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace regraft::rewrite {
 
@@ -138,7 +139,7 @@ bool Planner::redirect() {
 /// With one output the right side reads nothing but what the left side reads, so that only a right
 /// side which contains the very call that it replaces is a cycle. With several the new value of one
 /// may read what depends on another.
-bool Planner::has_cycle() const {
+bool Planner::has_cycle() {
   const auto& replaced = plan_.replaced;
   bool joint = fit_->rule->rule.lhs.outputs.size() > 1;
   bool possible = joint || std::any_of(replaced.begin(), replaced.end(), [&](const auto& r) {
@@ -156,29 +157,30 @@ bool Planner::has_cycle() const {
   return false;
 }
 
-std::vector<char> Planner::outputs_needed_by(PlanRef to) const {
-  std::vector<char> needed(plan_.replaced.size(), 0);
-  std::vector<PlanRef> stack{to}, seen;
-  double first = g_.slot(plan_.replaced[0].first.node).position;
-  for (const auto& [from, unused] : plan_.replaced)
-    first = std::min(first, g_.slot(from.node).position);
-  while (!stack.empty()) {
-    PlanRef v = stack.back();
-    stack.pop_back();
-    if (std::find(seen.begin(), seen.end(), v) != seen.end()) continue;
-    seen.push_back(v);
+std::vector<char> Planner::outputs_needed_by(PlanRef to) {
+  const auto& replaced = plan_.replaced;
+  std::vector<char> needed(replaced.size(), 0), seen(plan_.calls.size(), 0);
+  double first = g_.slot(replaced[0].first.node).position;
+  for (const auto& [from, unused] : replaced) first = std::min(first, g_.slot(from.node).position);
+  walked_.resize(static_cast<size_t>(g_.id_bound()));
+  ++walk_;
+  auto read = [&](const auto& inputs) { read_.insert(read_.end(), inputs.begin(), inputs.end()); };
+  read_.assign(1, to);
+  while (!read_.empty()) {
+    PlanRef v = read_.back();
+    read_.pop_back();
     if (is_planned(v)) {
-      auto inputs = plan_.inputs_of(plan_.calls[planned_index(v)]);
-      stack.insert(stack.end(), inputs.begin(), inputs.end());
+      char& before = seen[planned_index(v)];
+      if (!std::exchange(before, 1)) read(plan_.inputs_of(plan_.calls[planned_index(v)]));
       continue;
     }
-    if (g_.slot(v.node).position < first) continue;
+    const LiveGraph::Slot& slot = g_.slot(v.node);
+    if (slot.position < first) continue;
     bool redirected = false;
-    for (size_t j = 0; j < plan_.replaced.size(); ++j)
-      if (plan_.replaced[j].first == v) needed[j] = redirected = true;
-    if (redirected) continue;
-    const auto& inputs = g_.slot(v.node).inputs;
-    stack.insert(stack.end(), inputs.begin(), inputs.end());
+    for (size_t j = 0; j < replaced.size(); ++j)
+      if (replaced[j].first == v) needed[j] = redirected = true;
+    if (!redirected && std::exchange(walked_[static_cast<size_t>(v.node)], walk_) != walk_)
+      read(slot.inputs);
   }
   return needed;
 }

@@ -64,8 +64,8 @@ class Planner {
   bool place_call(const Fit::Call& call, const std::vector<PatternRef>& operands);
   int32_t planned_twin(const Plan::Call& call) const;
   bool redirect();
-  bool has_cycle() const;
-  std::vector<char> outputs_needed_by(PlanRef to) const;
+  bool has_cycle();
+  std::vector<char> outputs_needed_by(PlanRef to);
   void count_uses();
   void use(PlanRef r, int32_t n);
   void remove_dead_nodes();
@@ -87,7 +87,9 @@ class Planner {
   std::vector<Delta> deltas_;  // by id: change of its uses
   std::vector<int32_t> touched_, stack_;
   std::vector<uint64_t> operands_;
-  int32_t round_ = 0;
+  std::vector<int32_t> walked_;  // by id: the last walk that came by
+  std::vector<PlanRef> read_;
+  int32_t round_ = 0, walk_ = 0;
 };
 
 }  // namespace regraft::rewrite
