@@ -37,7 +37,7 @@ Result<std::vector<Family>> read_families(const std::vector<std::string>& files)
     ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, substitutions::Admit::Bounded));
     if (file.left_out > 0)
       tell(fmt::format("{}: {} rules that are not proved are left out", path, file.left_out));
-    families.push_back({family_name(path, families), std::move(file), book_beside(path)});
+    families.push_back({family_name(path, families), std::move(file), book_beside({&path, 1})});
   }
   if (families.empty())
     return error(shipped_rules_folder() + ": no rule files; give some with --rules");

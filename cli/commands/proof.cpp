@@ -58,7 +58,7 @@ int run_rules_proof(const ProofFlags& flags) {
   if (!page) return bad_input(page.error());
   std::shared_ptr<const verify::DerivationBook> book;
   if (flags.derivations.empty()) {
-    book = book_beside(found->file);
+    book = book_beside({&found->file, 1});
   } else {
     auto read = verify::read_derivations(flags.derivations);
     if (!read) return bad_input(read.error());

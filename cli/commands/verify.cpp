@@ -1,4 +1,4 @@
-// Judges the rules of a file and writes the proved ones.
+// Judges the rules of files and writes the proved ones.
 #include "verify/verify.h"
 
 #include <fmt/format.h>
@@ -24,6 +24,24 @@
 
 namespace regraft::cli {
 namespace {
+
+/// The rules of all files, in their order.
+struct Candidates {
+  std::vector<Rule> rules;
+  std::vector<size_t> begins;  ///< of each file its first place in `rules`
+  std::string generator;       ///< of the first file
+};
+
+Result<Candidates> read_all(std::span<const std::string> paths) {
+  Candidates all;
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(auto file, substitutions::read_candidates(path));
+    if (all.begins.empty()) all.generator = std::move(file.generator);
+    all.begins.push_back(all.rules.size());
+    std::ranges::move(file.rules, std::back_inserter(all.rules));
+  }
+  return all;
+}
 
 const char* scope_of(VerdictKind kind) {
   switch (kind) {
@@ -58,7 +76,7 @@ nlohmann::json numerics_of(const verify::Finding& f) {
 
 /// What is known of candidate `index`. The same candidate twice has one finding.
 nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyReport& report) {
-  nlohmann::json j = {{"index", index}, {"name", candidate.name}};
+  nlohmann::json j = {{"name", candidate.name}};
   if (!report.places[index]) {
     j["verdict"] = "trivial";
     return j;
@@ -99,10 +117,16 @@ nlohmann::json counts_of(const std::map<Numerics, uint64_t>& numerics) {
   return j;
 }
 
-nlohmann::json to_json(const verify::VerifyReport& report, const std::vector<Rule>& candidates) {
+nlohmann::json to_json(const verify::VerifyReport& report, const Candidates& candidates,
+                       std::span<const std::string> files) {
   const auto& c = report.counters;
   nlohmann::json rules = nlohmann::json::array();
-  for (size_t k = 0; k < candidates.size(); ++k) rules.push_back(record(k, candidates[k], report));
+  for (size_t k = 0, file = 0; k < candidates.rules.size(); ++k) {
+    while (file + 1 < files.size() && candidates.begins[file + 1] <= k) ++file;
+    nlohmann::json& j = rules.emplace_back(record(k, candidates.rules[k], report));
+    j["file"] = files[file];
+    j["index"] = k - candidates.begins[file];
+  }
   return {{"candidates", c.candidates},
           {"duplicates", c.duplicates},
           {"trivial", c.trivial},
@@ -219,11 +243,18 @@ void print(const verify::VerifyReport& report) {
              human_bytes(static_cast<double>(peak_bytes())));
 }
 
-Status distinct_files(const VerifyFlags& flags) {
+bool is_of_taso(const std::string& path) { return path.ends_with(".pb"); }
+
+/// What is written of rules is of one file: two may give one name to two rules.
+Status valid(const VerifyFlags& flags) {
+  if (flags.in.size() > 1 && !(flags.out + flags.derivations).empty())
+    return error("-o and --derivations: of one rule file");
+  if (!flags.kernel && !flags.derivations.empty())
+    return error("--derivations: not with --no-kernel");
   std::vector<NamedFile> outputs = {{"the verdicts kept", flags.cache},
                                     {"the report", flags.common.json},
                                     {"the derivations", flags.derivations}};
-  RETURN_IF_ERROR(require_distinct({{"the rules", flags.in}}, outputs));
+  RETURN_IF_ERROR(require_distinct(named("the rules", flags.in), outputs));
   // A file of rules may be verified in its own place.
   outputs.push_back({"the proved rules", flags.out});
   return require_distinct({}, outputs);
@@ -238,15 +269,14 @@ bool is_beside(const std::string& derivations, const std::string& rules) {
 }  // namespace
 
 int run_verify(const VerifyFlags& flags) {
-  if (auto distinct = distinct_files(flags); !distinct) return bad_input(distinct.error());
-  if (!flags.kernel && !flags.derivations.empty())
-    return bad_input(error("--derivations: not with --no-kernel"));
-  if (flags.in.ends_with(".pb")) {
+  if (auto s = valid(flags); !s) return bad_input(s.error());
+  if (auto taso = std::ranges::find_if(flags.in, is_of_taso); taso != flags.in.end()) {
+    if (flags.in.size() > 1) return bad_input(error(*taso + ": TASO's files are judged alone"));
     if (!flags.fleet.store.empty()) return bad_input(error("--store: not for TASO's files"));
     if (!flags.derivations.empty()) return bad_input(error("--derivations: not for TASO's files"));
     return run_verify_taso(flags);
   }
-  auto file = substitutions::read_candidates(flags.in);
+  auto file = read_all(flags.in);
   if (!file) return bad_input(file.error());
   verify::VerifyOptions options;
   options.seed = flags.common.seed;
@@ -265,7 +295,7 @@ int run_verify(const VerifyFlags& flags) {
   auto book = flags.replay && flags.kernel && alone ? book_beside(flags.in, missing) : nullptr;
   options.derivations = book.get();
   verify::VerifyOptions as_begun = options;  // what the same command wrote beside is no news
-  if (is_beside(flags.derivations, flags.in)) as_begun.derivations = nullptr;
+  if (is_beside(flags.derivations, flags.in[0])) as_begun.derivations = nullptr;
   auto cache = VerdictCache::open(flags.cache, as_begun);
   if (!cache) return bad_input(cache.error());
   Stop stop(flags.common.seconds, memory_limit(flags.common));
@@ -290,7 +320,7 @@ int run_verify(const VerifyFlags& flags) {
       flags.fold ? folded(report.rules, options, answers, stop) : report.rules;
   if (written) written = write_proved(*out, file->generator, rules);
   if (written) written = write_derivations(*derivations, rules, answers, options, stop);
-  if (written) written = machine_report->write(to_text(to_json(report, file->rules), 2));
+  if (written) written = machine_report->write(to_text(to_json(report, *file, flags.in), 2));
   if (written) written = commit_all({&*out, &*derivations, &*machine_report});
   if (!written) return bad_input(written.error());
   if (flags.common.verbosity == Verbosity::Normal) {

@@ -79,8 +79,7 @@ Status write_proved(OutputFile& out, const std::vector<MatchedFinding>& findings
   file.generator = "taso";
   file.prover = prover_name();
   for (const MatchedFinding& f : findings)
-    if (is_for_all_sizes(f.meant.rule.verdict.kind))
-      file.rules.push_back(f.meant.rule);
+    if (is_for_all_sizes(f.meant.rule.verdict.kind)) file.rules.push_back(f.meant.rule);
   return substitutions::write_rules(out, file);
 }
 
@@ -88,7 +87,7 @@ Status write_proved(OutputFile& out, const std::vector<MatchedFinding>& findings
 
 int run_verify_taso(const VerifyFlags& flags) {
   auto start = std::chrono::steady_clock::now();
-  auto read = substitutions::read_taso_cases(flags.in);
+  auto read = substitutions::read_taso_cases(flags.in[0]);
   if (!read) return bad_input(read.error());
   std::vector<verify::Matched> rules;
   for (const auto& c : read->cases) rules.push_back({c.rule, c.forms, c.meaning});

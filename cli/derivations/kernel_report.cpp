@@ -18,19 +18,23 @@ std::string derivations_beside(const std::string& rules) {
   return path.replace_extension(".derivations.gz").string();
 }
 
-std::shared_ptr<const verify::DerivationBook> book_beside(const std::string& rules,
+std::shared_ptr<const verify::DerivationBook> book_beside(std::span<const std::string> rules,
                                                           Missing missing) {
-  std::string path = derivations_beside(rules);
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return nullptr;
-  auto read = verify::read_derivations(path);
-  if (!read) {
-    tell(read.error().message);
-    return nullptr;
+  std::vector<verify::RuleDerivations> all;
+  for (const std::string& file : rules) {
+    std::string path = derivations_beside(file);
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) continue;
+    auto read = verify::read_derivations(path);
+    if (read)
+      std::ranges::move(*read, std::back_inserter(all));
+    else
+      tell(read.error().message);
   }
-  for (verify::RuleDerivations& r : *read)
-    if (missing == Missing::Again) r.none.clear();
-  return std::make_shared<const verify::DerivationBook>(*std::move(read));
+  if (all.empty()) return nullptr;
+  if (missing == Missing::Again)
+    for (verify::RuleDerivations& r : all) r.none.clear();
+  return std::make_shared<const verify::DerivationBook>(std::move(all));
 }
 
 Status write_derivations(OutputFile& out, std::span<const Rule> rules, const verify::Answers& known,

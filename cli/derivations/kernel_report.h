@@ -14,11 +14,11 @@ namespace regraft::cli {
 /// Where derivations of a file's rules are looked for: "core.derivations.gz" beside "core.rules" or
 /// "core.rules.gz".
 std::string derivations_beside(const std::string& rules);
-/// Those beside a file of rules; nullptr where there are none. What cannot be read is told on
-/// stderr, and counts as none: proofs are looked for then. Again: proofs of which the file says
+/// Those beside files of rules; nullptr where there are none. What cannot be read is told on
+/// stderr, and counts as none: proofs are looked for then. Again: proofs of which a file says
 /// that there is no derivation count as not mentioned.
 enum class Missing : uint8_t { AsSaid, Again };
-std::shared_ptr<const verify::DerivationBook> book_beside(const std::string& rules,
+std::shared_ptr<const verify::DerivationBook> book_beside(std::span<const std::string> rules,
                                                           Missing missing = Missing::AsSaid);
 
 /// Writes what the kernel accepts of the rules that are proved for all sizes; `known` is used, and

@@ -37,9 +37,10 @@ void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
 
 void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
   auto* app = root.add_subcommand(
-      "verify", "prove or refute the rules of a file, whatever it claims of them");
-  app->add_option("rules", f.in, "rule file, or TASO's (graph_subst.pb)")->required();
-  app->add_option("-o,--out", f.out, "file of the proved rules");
+      "verify", "prove or refute the rules of files, whatever these claim of them");
+  app->add_option("rules", f.in, "rule files, judged together, or one of TASO's (graph_subst.pb)")
+      ->required();
+  app->add_option("-o,--out", f.out, "file of the proved rules, of one rule file");
   app->add_option("--cache", f.cache,
                   "file to keep verdicts in; a run that finds it there judges only what is new");
   app->add_option("--derivations", f.derivations,
@@ -50,7 +51,7 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
       "write no better numerics than the file says: its witnesses stand");
   app->add_flag_callback(
       "--no-replay", [&f] { f.replay = false; },
-      "prove anew also what the derivations beside the file (F.derivations.gz) show");
+      "prove anew also what the derivations beside a file (F.derivations.gz) show");
   app->add_flag_callback(
       "--no-kernel", [&f] { f.kernel = false; },
       "ask the provers alone: what they prove is proved:solver");

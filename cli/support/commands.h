@@ -57,9 +57,10 @@ struct GenerateFlags {
 struct VerifyFlags {
   Common common;
   FleetFlags fleet;
-  std::string in, out;
+  std::vector<std::string> in;  ///< rule files, judged together
+  std::string out;              ///< of one file
   std::string cache;            ///< file of verdicts that is used and kept up to date; empty: none
-  std::string derivations;      ///< file to write, of what the kernel accepts; empty: none
+  std::string derivations;      ///< file to write, of what the kernel accepts; empty: none; of one
   bool keep_witnesses = false;  ///< numerics are no better than the file says
   bool replay = true;           ///< the derivations beside the file are tried before the prover
   bool kernel = true;           ///< derivations are looked for, and checked

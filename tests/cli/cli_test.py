@@ -280,6 +280,29 @@ swap  (add ?a ?b) => (add ?b ?a)  for a:nn b:nn
         self.assertIn("only where a.1=b.1: halves", run.stdout)
         self.assertRegex(run.stdout, r"refuted: false: .*differs at")
 
+    def test_several_files_are_judged_together(self):
+        lines = self.RULES.splitlines(keepends=True)
+        one = self.write("one.rules", "".join(lines[:3]))
+        other = self.write("other.rules", "".join(lines[2:]).replace("false", "wrong"))
+        report, run = self.verdicts(one, other, code=FAILED)
+        places = [(os.path.basename(r["file"]), r["index"], r["name"]) for r in report["rules"]]
+        self.assertEqual(places[:4], [("one.rules", 0, "assoc"), ("one.rules", 1, "again"),
+                                      ("one.rules", 2, "false"), ("other.rules", 0, "wrong")])
+        self.assertEqual(report["candidates"], 7)
+        self.assertEqual(report["duplicates"], 1)
+        self.assertEqual(report["rules"][3]["same_as"], "false")
+        self.assertEqual(run.stdout.count("refuted: "), 1)
+
+    def test_what_is_written_is_of_one_file(self):
+        one, other = self.write("one.rules", self.RULES), self.write("other.rules", self.RULES)
+        out = os.path.join(self.out_folder, "proved.rules")
+        for option in ("-o", "--derivations"):
+            self.assert_refused(regraft("verify", one, other, option, out), "of one rule file")
+        taso = self.write("graph.pb", b"")
+        self.assert_refused(regraft("verify", one, taso), r"graph\.pb: TASO's files are judged alone")
+        bad = self.write("bad.rules", "\nr (relu ?a\n")
+        self.assert_refused(regraft("verify", one, bad), r"bad\.rules:2")
+
     def test_conditions_may_be_declined(self):
         report, _ = self.verdicts(self.write("r.rules", self.RULES), "--no-conditions", code=FAILED)
         self.assertEqual(report["rules"][3]["verdict"], "refuted")

@@ -56,6 +56,17 @@ class Derivations(Pages):
             self.assertEqual(rule["kernel"]["prover_only"], [])
         self.assertIn("3 rules are proved:all-sizes, 0 proved:solver", self.made.stdout)
 
+    def test_those_beside_several_files_are_replayed(self):
+        other = self.path("other.rules")
+        pathlib.Path(other).write_text("relus  (relu (relu ?x)) => (relu ?x)  for x:nn\n")
+        proved = self.path("proved.rules")
+        self.assert_exit(regraft("verify", other, "-o", proved, "--derivations",
+                                 self.path("proved.derivations.gz"), "-q"), DONE)
+        again = self.path("again.json")
+        self.assert_exit(regraft("verify", self.rules, proved, "--json", again), DONE)
+        kernel = json.loads(pathlib.Path(again).read_text())["kernel"]
+        self.assertEqual(kernel["replayed"], kernel["proofs"])
+
     def test_derivations_at_hand_are_replayed(self):
         again = self.path("again.json")
         run = regraft("verify", self.rules, "--json", again)
