@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 namespace regraft::verify {
 namespace {
@@ -43,8 +44,8 @@ class Machine {
  public:
   Machine(const FloatProgram& p, const Points& points, Format format)
       : p_(p), points_(points), format_(format) {
-    values_.resize(p.steps.size() * kBlock);
-    broken_.resize(p.steps.size() * kBlock);
+    values_ = std::make_unique_for_overwrite<float[]>(p.steps.size() * kBlock);
+    broken_ = std::make_unique_for_overwrite<uint8_t[]>(p.steps.size() * kBlock);
     whole_.resize(p.steps.size());
     run_.count = points.count;
     run_.rows = rows_of_elements(p);
@@ -60,7 +61,7 @@ class Machine {
         step(k);
         whole_[k] = is_whole(k);
         if (whole_[k] != 0)
-          std::fill_n(broken_.data() + k * kBlock, kBlock, uint8_t{0});
+          std::fill_n(broken_.get() + k * kBlock, kBlock, uint8_t{0});
         else
           breakage(k);
         keep(k);
@@ -73,12 +74,12 @@ class Machine {
   void keep(size_t k) {
     if (run_.rows[k] < 0) return;
     const size_t to = static_cast<size_t>(run_.rows[k]) * points_.count + first_;
-    std::copy_n(values_.data() + k * kBlock, n_, run_.values.data() + to);
-    std::copy_n(broken_.data() + k * kBlock, n_, run_.fails.data() + to);
+    std::copy_n(values_.get() + k * kBlock, n_, run_.values.data() + to);
+    std::copy_n(broken_.get() + k * kBlock, n_, run_.fails.data() + to);
   }
 
   const float* row(int32_t step) const {
-    return values_.data() + static_cast<size_t>(step) * kBlock;
+    return values_.get() + static_cast<size_t>(step) * kBlock;
   }
 
   const float* argument(const FloatProgram::Step& s, int32_t k) const {
@@ -92,7 +93,7 @@ class Machine {
 
   void step(size_t k) {
     const FloatProgram::Step& s = p_.steps[k];
-    float* out = values_.data() + k * kBlock;
+    float* out = values_.get() + k * kBlock;
     const float *a = nullptr, *b = nullptr;
     bool listed = s.kind == K::Max || s.kind == K::Choose;
     if (s.kind != K::Constant && s.kind != K::Read && !listed) a = row(s.a);
@@ -146,7 +147,7 @@ class Machine {
 
   /// Nothing is broken at any point of the block, neither here nor in what it needs.
   uint8_t is_whole(size_t k) const {
-    const float* x = values_.data() + k * kBlock;
+    const float* x = values_.get() + k * kBlock;
     if (p_.steps[k].kind == K::Constant) return 1;
     constexpr uint32_t kExponent = 0x7f800000;  // all ones: infinite, or not a number
     uint32_t other = 0;
@@ -159,13 +160,13 @@ class Machine {
   }
 
   void breakage(size_t k) {
-    uint8_t* out = broken_.data() + k * kBlock;
-    const float* x = values_.data() + k * kBlock;
+    uint8_t* out = broken_.get() + k * kBlock;
+    const float* x = values_.get() + k * kBlock;
     for (size_t d = 0; d < n_; ++d) out[d] = !std::isfinite(x[d]);
     if (p_.steps[k].kind == K::Choose) return breakage_of_choice(p_.steps[k], out);
     for_each_operand(p_, p_.steps[k], [&](int32_t operand) {
       if (whole_[static_cast<size_t>(operand)] != 0) return;
-      const uint8_t* in = broken_.data() + static_cast<size_t>(operand) * kBlock;
+      const uint8_t* in = broken_.get() + static_cast<size_t>(operand) * kBlock;
       for (size_t d = 0; d < n_; ++d) out[d] |= in[d];
     });
   }
@@ -173,7 +174,7 @@ class Machine {
   /// What it leaves out may be broken.
   void breakage_of_choice(const FloatProgram::Step& s, uint8_t* out) {
     auto broken = [&](int32_t k) {
-      return broken_.data() +
+      return broken_.get() +
              static_cast<size_t>(p_.arguments[static_cast<size_t>(s.a + k)]) * kBlock;
     };
     const float* c = argument(s, 0);
@@ -188,10 +189,10 @@ class Machine {
   const FloatProgram& p_;
   const Points& points_;
   Format format_;
-  size_t first_ = 0, n_ = 0;     ///< points of the block
-  std::vector<float> values_;    // [step * kBlock + point of the block]
-  std::vector<uint8_t> broken_;  // the same
-  std::vector<uint8_t> whole_;   // by step: is_whole()
+  size_t first_ = 0, n_ = 0;           ///< points of the block
+  std::unique_ptr<float[]> values_;    // [step * kBlock + point of the block]
+  std::unique_ptr<uint8_t[]> broken_;  // the same
+  std::vector<uint8_t> whole_;         // by step: is_whole()
   FloatRun run_;
 };
 

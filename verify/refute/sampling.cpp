@@ -83,11 +83,12 @@ int64_t draw(Rng& rng, Var v, uint64_t round, int64_t spread, std::vector<int64_
   return x;
 }
 
-/// One try; false when it violates a requirement.
-bool draw_all(const SizeSpace& space, Rng& rng, uint64_t round, int64_t spread, Valuation& sizes) {
+/// One try: of each free size, in their order.
+void draw_free(const SizeSpace& space, Rng& rng, uint64_t round, int64_t spread,
+               std::vector<int64_t>& sizes) {
   std::vector<int64_t> used;
-  for (Var v : space.free()) sizes[v] = draw(rng, v, round, spread, used);
-  return space.complete(sizes);
+  sizes.clear();
+  for (Var v : space.free()) sizes.push_back(draw(rng, v, round, spread, used));
 }
 
 }  // namespace
@@ -152,14 +153,20 @@ std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed,
     Rng rng(seed);
     size_t again = 0;  // draws of sizes that were found before
     Valuation sizes;
+    std::vector<int64_t> drawn;
+    std::set<std::vector<int64_t>> known;  // of what was found; the other sizes follow from them
     for (uint64_t tries = 0; tries < 3000 && found.size() < count && again < 8 * count; ++tries) {
-      if (!draw_all(space, rng, tries, spread + static_cast<int64_t>(tries / 300), sizes)) continue;
-      if (std::ranges::any_of(found, [&](auto& f) { return f.sizes == sizes; })) {
+      draw_free(space, rng, tries, spread + static_cast<int64_t>(tries / 300), drawn);
+      if (known.contains(drawn)) {
         ++again;
         continue;
       }
+      for (size_t k = 0; k < drawn.size(); ++k) sizes[space.free()[k]] = drawn[k];
+      if (!space.complete(sizes)) continue;
       const int64_t n = elements(instance.lhs, sizes);
-      if (n >= 0 && n <= 6000) found.push_back({n, sizes});
+      if (n < 0 || n > 6000) continue;
+      found.push_back({n, sizes});
+      known.insert(drawn);
     }
   } catch (const PolyOverflow&) {
   }
