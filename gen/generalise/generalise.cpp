@@ -65,8 +65,9 @@ bool asks_for_more(const Bank& bank, TermId lhs, TermId rhs) {
   ground.lhs = lhs;
   ground.rhs = rhs;
   auto instance = instantiate(to_rule(bank, ground), leaf_signature(bank, lhs));
-  return instance && std::ranges::any_of(instance->requires_rhs, [](const Formula& f) {
-           return f.kind == Formula::NonNegative && !f.poly.is_constant();
+  return instance && std::ranges::any_of(instance->requires_rhs, [&](const Formula& f) {
+           return f.kind == Formula::NonNegative && !f.poly.is_constant() &&
+                  !plainly_implies(instance->requires_lhs, f);
          });
 }
 
