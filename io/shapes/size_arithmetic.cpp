@@ -30,10 +30,16 @@ MaybeElement rounded(double x) {
   return t ? MaybeElement(t->elements[0]) : std::nullopt;
 }
 
-/// An exact result; of floats only where float32 has it for all sizes that occur.
+/// An exact result; of floats, and of integers that wrap around, only where the type has it for all
+/// sizes that occur.
 MaybeElement exact(const SizeContext& c, Poly value, int64_t divisor) {
   Element e = reduced(std::move(value), divisor);
-  if (!c.is_float()) return e.divisor == 1 ? MaybeElement(e) : std::nullopt;
+  const bool whole = e.divisor == 1, wide = c.dtype == DType::I64;
+  if (!c.is_float() && (!whole || wide)) return whole ? MaybeElement(e) : std::nullopt;
+  if (is_number(e) && !c.is_float()) {
+    const int64_t n = e.value.constant();
+    return n == static_cast<int32_t>(n) ? MaybeElement(e) : std::nullopt;
+  }
   if (is_number(e)) return rounded(number(e));
   bool short_one = std::abs(e.value.constant()) < kExact && content(e.value) < kExact;
   return short_one ? MaybeElement(e) : std::nullopt;
@@ -49,10 +55,21 @@ std::optional<Poly> floored(const SizeContext& c, const Element& e) {
   return c.pool.floordiv(e.value, Poly(e.divisor));
 }
 
+/// The polynomial with the sizes that may be 0 smaller by 1 than their symbols, which are at
+/// least 1.
+Poly from_zero(const Poly& p) {
+  Substitution shifted;
+  for (const Poly::Term& t : p.terms())
+    for (Var v : t.monomial)
+      if (v->kind == SymbolKind::Size && v->may_be_zero && v->min == 1)
+        shifted[v] = Poly::symbol(v) - Poly(1);
+  return substitute(p, shifted);
+}
+
 }  // namespace
 
 std::optional<int> order(const Element& a, const Element& b) {
-  Poly d = a.value * Poly(b.divisor) - b.value * Poly(a.divisor);
+  Poly d = from_zero(a.value * Poly(b.divisor) - b.value * Poly(a.divisor));
   if (d.is_zero()) return 0;
   if (auto low = lower_bound(d); low && *low > 0) return 1;
   if (auto low = lower_bound(Poly(-1) * d); low && *low > 0) return -1;
@@ -83,7 +100,7 @@ MaybeElement quotient(const SizeContext& c, const Element& a, const Element& b) 
     return reduced(a.value * Poly(b.divisor), checked_product(a.divisor, b.value.constant()));
   }
   if (is_number(a) && is_number(b)) {
-    if (b.value.constant() == -1) return Element{Poly(-1) * a.value};
+    if (b.value.constant() == -1) return exact(c, Poly(-1) * a.value, 1);
     return Element{Poly(a.value.constant() / b.value.constant())};
   }
   bool positive = lower_bound(a.value).value_or(-1) >= 0 && lower_bound(b.value).value_or(0) >= 1;
@@ -136,7 +153,7 @@ MaybeElement cast(const SizeContext& c, const Element& a, DType to) {
            : fits                             ? MaybeElement(Element{Poly(x)})
                                               : std::nullopt;
   }
-  if (a.divisor == 1) return a;
+  if (a.divisor == 1) return exact({c.pool, to}, a.value, 1);
   bool positive = lower_bound(a.value).value_or(-1) >= 0;
   return positive ? floor({c.pool, DType::I64}, a) : std::nullopt;
 }

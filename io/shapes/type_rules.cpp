@@ -245,7 +245,9 @@ Types range(const OnnxNode& n, SymbolPool& pool) {
   auto start = n.sizes(0), limit = n.sizes(1), delta = n.sizes(2);
   bool by_one = delta && delta->size() == 1 && is_one((*delta)[0]);
   bool known = by_one && start && limit && start->size() == 1 && limit->size() == 1;
-  return {{input(n, 0).dtype, Shape{known ? (*limit)[0] - (*start)[0] : unknown(pool)}}};
+  const Poly span = known ? (*limit)[0] - (*start)[0] : Poly(-1);
+  known = lower_bound(span).value_or(-1) >= 0;  // else there may be none
+  return {{input(n, 0).dtype, Shape{known ? span : found(pool)}}};
 }
 
 Types constant_of_shape(const OnnxNode& n, SymbolPool&) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "io/shapes/operands.h"
 #include "io/shapes/type_rules.h"
 #include "ir/ops/number_types.h"
 
@@ -12,8 +13,26 @@ using Types = std::vector<TensorType>;
 
 constexpr int64_t kMostElements = int64_t{1} << 46;  // more is a mistake, not a tensor
 
+/// Where sizes are to be equal, or one of them to be 1, the result has the larger one: a size that
+/// says anything of them is not known.
+void forget_sizes(Types& types, const std::vector<Formula>& equal, SymbolPool& pool) {
+  auto is_asked = [&](const Poly::Term& t) {
+    return std::ranges::any_of(t.monomial, [&](Var v) {
+      return std::ranges::any_of(equal, [&](const Formula& f) { return mentions(f, v); });
+    });
+  };
+  for (TensorType& t : types)
+    for (Poly& d : *t.shape)
+      if (std::ranges::any_of(d.terms(), is_asked))
+        d = Poly::symbol(pool.fresh("d", SymbolKind::Size, 1));
+}
+
 /// Shapes by the registry's rules for a node whose elements are not real numbers.
-std::vector<TensorType> registry_types(const OnnxNode& node, SymbolPool& pool) {
+struct ByRegistry {
+  Types types;
+  bool broadcasts = false;  ///< which sizes are 1 is open
+};
+ByRegistry registry_types(const OnnxNode& node, SymbolPool& pool) {
   for (const OpDef* op : ops_for_onnx(node.type)) {
     if (!is_readable(node, *op)) continue;
     auto import = op->from_onnx(node);
@@ -26,12 +45,18 @@ std::vector<TensorType> registry_types(const OnnxNode& node, SymbolPool& pool) {
       operands.push_back({DType::F32, in.type.shape});
     }
     if (operands.size() != import->operands.size()) continue;
-    auto types = infer_call(pool, *op, operands, import->attrs);
+    std::vector<Formula> equal;
+    auto types = infer_call(pool, *op, operands, import->attrs, [&](const Formula& f) {
+      if (asks_equality(f)) equal.push_back(f);
+    });
     if (!types) continue;
+    const bool broadcasts =
+        !equal.empty() && (op->work == Work::Elementwise || op->work == Work::Product);
+    if (broadcasts) forget_sizes(*types, equal, pool);
     int typed_by = import->operands[static_cast<size_t>(op->type_operand)];
     for (TensorType& t : *types)
       if (t.dtype == DType::F32) t.dtype = node.inputs[static_cast<size_t>(typed_by)].type.dtype;
-    return *types;
+    return {*std::move(types), broadcasts};
   }
   return {};
 }
@@ -95,13 +120,15 @@ bool hands_on(const OnnxNode& node) {
 }
 
 std::vector<TensorType> output_types(const OnnxNode& node, SymbolPool& pool) try {
-  Types known = registry_types(node, pool), tabled;
+  auto [known, broadcasts] = registry_types(node, pool);
+  Types tabled;
   TypeRule rule = type_rule(node.type);
   if (rule && !node.inputs.empty()) tabled = rule(node, pool);
   tabled.resize(static_cast<size_t>(node.outputs));
   known.resize(tabled.size());
   for (size_t k = 0; k < known.size(); ++k) {
     if (tabled[k].dtype != DType::Undefined) known[k].dtype = tabled[k].dtype;
+    if (broadcasts && tabled[k].shape) known[k].shape = tabled[k].shape;
     known[k] = merge(known[k], tabled[k]);
   }
   return known;

@@ -66,6 +66,20 @@ TEST(Fold, WhatRoundingDecidesIsLeftWithAllThatItIsMadeOf) {
   EXPECT_TRUE(left->folded.empty());
 }
 
+// exp(1000) is no double, but these logarithms are.
+TEST(Fold, LogarithmsOfLargeExponentialsAreFinite) {
+  Graph g;
+  Value x = input(g, {2});
+  Value large = g.add_constant(Constant::of_floats({2}, {1000, -1000}));
+  Value soft = call(g, "softplus", {large});
+  Value sum = call(g, "reduce-log-sum-exp", {large}, {{0}, {1}});
+  g.set_outputs({call(g, "add", {call(g, "add", {x, soft}), sum})});
+  auto r = fold(g);
+  ASSERT_TRUE(r.has_value());
+  EXPECT_EQ(*r->graph.node(soft.node).constant->reals(), (std::vector<double>{1000, 0}));
+  EXPECT_EQ(*r->graph.node(sum.node).constant->reals(), std::vector<double>{1000});
+}
+
 TEST(Fold, IntegersThatDoublesLackAreLeft) {
   for (int64_t large : {int64_t{1} << 40, (int64_t{1} << 53) + 1, int64_t{1} << 52}) {
     Graph g;

@@ -51,12 +51,15 @@ struct Reshape {
     if (!shape) return std::nullopt;
     return OnnxImport{{{*shape}, {}}, {0}};
   }
-  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in, int) {
+  static Result<OnnxExport> to_onnx(const Attrs<Poly>& at, const std::vector<TensorType>& in,
+                                    int opset) {
+    constexpr int kAllowsZero = 14;
     OnnxExport r;
     r.type = "Reshape";
     r.inputs = operand_inputs(1);
     std::vector<int64_t> shape;  // 0 copies the input's size, one -1 is inferred
     int inferred = 0, copies = 0;
+    bool zero = false;  // a size may be 0 that is not to be copied
     for (size_t d = 0; d < at.ints[0].size(); ++d) {
       const Poly& size = at.ints[0][d];
       bool copied = d < in[0].shape->size() && same(size, (*in[0].shape)[d]);
@@ -66,11 +69,13 @@ struct Reshape {
         ++copies, shape.push_back(0);
       else
         ++inferred, shape.push_back(-1);
+      zero = zero || (!copied && may_be_zero(size));
     }
     // A size that is copied may be 0; then nothing says what the other is.
     if (inferred > 1 || (inferred > 0 && copies > 0)) {
       ASSIGN_OR_RETURN(auto sizes, size_input("shape", at.ints[0]));
       r.inputs.push_back(std::move(sizes));
+      if (zero && opset >= kAllowsZero) r.attrs = {{"allowzero", int_attr(1)}};
     } else {
       r.inputs.push_back(int_input(shape));
     }
@@ -81,6 +86,12 @@ struct Reshape {
   }
 
  private:
+  static bool may_be_zero(const Poly& size) {
+    if (size.is_constant()) return size.is_zero();
+    return std::ranges::any_of(size.terms(), [](const Poly::Term& t) {
+      return std::ranges::any_of(t.monomial, [](Var v) { return v->may_be_zero; });
+    });
+  }
   using Target = std::optional<std::vector<Poly>>;
   static Poly product(std::span<const Poly> s) {
     Poly p(1);

@@ -116,15 +116,15 @@ struct Slice {
     return end.is_constant() && end.constant() < 0 ? Poly(INT64_MIN + 1) : end;
   }
   static bool never_negative(const Poly& p) { return lower_bound(p).value_or(-1) >= 0; }
-  /// A bound of an axis of n elements, from the front; nullopt: a number of which it is not known
-  /// if it lies inside. A computed one is taken to: a model that runs cuts its tensors where they
-  /// are.
+  /// A bound of an axis of n elements, from the front; nullopt: it is not known to lie inside. A
+  /// computed one is taken not to go beyond a table, an axis of a given size: a model that runs
+  /// takes no more of it than there is.
   static std::optional<Poly> bound(const Poly& p, const Poly& n) {
     if (p.is_constant() && p.constant() >= INT32_MAX) return n;
     Poly from_front = p.is_constant() && p.constant() < 0 ? n + p : p;
     if (never_negative(from_front - n)) return n;
-    bool inside =
-        !p.is_constant() || (never_negative(from_front) && never_negative(n - from_front));
+    const bool table = n.is_constant() && !p.is_constant();
+    const bool inside = never_negative(from_front) && (table || never_negative(n - from_front));
     return inside ? std::optional(from_front) : std::nullopt;
   }
   /// Applies (start, end) to axis d with step 1, where they or the axis are no numbers.
@@ -133,7 +133,7 @@ struct Slice {
     auto from = bound(start, x[d]), to = bound(end, x[d]);
     if (!from || !to) return false;
     Poly size = *to - *from;
-    if (size.is_constant() && size.constant() < 1) return false;
+    if (!never_negative(size) || size.is_zero()) return false;
     at.ints[0][d] = *from;
     at.ints[1][d] = size;
     return true;
