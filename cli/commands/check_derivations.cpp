@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/files/output_file.h"
 #include "base/host.h"
@@ -86,14 +87,10 @@ Result<std::vector<RuleDerivations>> read_all(const std::vector<std::string>& fi
   return all;
 }
 
-/// The rules of the files, or, where there are none, those that the derivations are of.
+/// The rules of the files, then those that the other derivations are of.
 Result<std::vector<RuleReplay>> replays(const std::vector<std::string>& files,
                                         const std::vector<RuleDerivations>& given) {
   std::vector<RuleReplay> all;
-  if (files.empty()) {
-    for (const RuleDerivations& d : given) all.push_back({d.rule, &d});
-    return all;
-  }
   std::map<std::string_view, const RuleDerivations*> by_digest;
   for (const RuleDerivations& d : given) by_digest[d.digest] = &d;
   for (const std::string& path : files) {
@@ -103,6 +100,10 @@ Result<std::vector<RuleReplay>> replays(const std::vector<std::string>& files,
       all.push_back({std::move(rule), it == by_digest.end() ? nullptr : it->second});
     }
   }
+  std::set<const RuleDerivations*> taken;
+  for (const RuleReplay& r : all) taken.insert(r.given);
+  for (const RuleDerivations& d : given)
+    if (!taken.contains(&d)) all.push_back({d.rule, &d});
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
@@ -90,7 +91,6 @@ nlohmann::json record(size_t index, const Rule& candidate, const verify::VerifyR
   for (const RealCondition& c : f.rule.real_where)
     conditions.push_back(c.first + std::string(text_of(c.relation)) + c.second);
   const Rule& written = report.rules[report.joined[*report.places[index]]];
-  if (f.rule.name != candidate.name) j["same_as"] = f.rule.name;
   if (written.name != f.rule.name) j["stated_by"] = written.name;
   j.update({{"verdict", to_string(f.rule.verdict.kind)},
             {"scope", scope_of(f.rule.verdict.kind)},
@@ -121,11 +121,17 @@ nlohmann::json to_json(const verify::VerifyReport& report, const Candidates& can
                        std::span<const std::string> files) {
   const auto& c = report.counters;
   nlohmann::json rules = nlohmann::json::array();
+  std::map<size_t, size_t> first;  // of each finding the first candidate
   for (size_t k = 0, file = 0; k < candidates.rules.size(); ++k) {
     while (file + 1 < files.size() && candidates.begins[file + 1] <= k) ++file;
     nlohmann::json& j = rules.emplace_back(record(k, candidates.rules[k], report));
     j["file"] = files[file];
     j["index"] = k - candidates.begins[file];
+    if (!report.places[k]) continue;
+    auto [known, is_first] = first.emplace(*report.places[k], k);
+    if (is_first) continue;
+    j["same_as"] = candidates.rules[known->second].name;
+    if (std::string of = rules[known->second]["file"]; of != files[file]) j["same_as_file"] = of;
   }
   return {{"candidates", c.candidates},
           {"duplicates", c.duplicates},

@@ -28,7 +28,6 @@ std::optional<size_t> axis_of(int64_t axis, size_t rank) {
 }
 
 Types like_first(const OnnxNode& n, SymbolPool&) { return {input(n, 0)}; }
-
 Types first_dtype(const OnnxNode& n, SymbolPool&) { return {{input(n, 0).dtype, std::nullopt}}; }
 
 Types like_first_bool(const OnnxNode& n, SymbolPool&) { return {{DType::Bool, input(n, 0).shape}}; }
@@ -246,8 +245,7 @@ Types range(const OnnxNode& n, SymbolPool& pool) {
   bool by_one = delta && delta->size() == 1 && is_one((*delta)[0]);
   bool known = by_one && start && limit && start->size() == 1 && limit->size() == 1;
   const Poly span = known ? (*limit)[0] - (*start)[0] : Poly(-1);
-  known = lower_bound(span).value_or(-1) >= 0;  // else there may be none
-  return {{input(n, 0).dtype, Shape{known ? span : found(pool)}}};
+  return {{input(n, 0).dtype, Shape{lower_bound(span).value_or(-1) < 0 ? found(pool) : span}}};
 }
 
 Types constant_of_shape(const OnnxNode& n, SymbolPool&) {

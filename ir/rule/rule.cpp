@@ -7,6 +7,7 @@
 #include "ir/algebra/real_expression.h"
 #include "ir/rule/family.h"
 #include "ir/rule/pattern.h"
+#include "ir/rule/real_number.h"
 
 namespace regraft {
 namespace {
@@ -301,6 +302,7 @@ Status check_pattern_node(const Rule& rule, const Pattern& side, size_t position
     if (axes && (n.inputs.empty() || open || !n.attrs.ints[k].empty()))
       return error(name + ": " + std::string(n.op->ints[k].name) + " is given twice");
   }
+  RETURN_IF_ERROR(check_reals(n));
   for (PatternRef r : n.inputs)
     if (!ref_fits(rule, side, r, position)) return error(name + ": an operand does not exist");
   for (size_t k = 0; k < position; ++k)

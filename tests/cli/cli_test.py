@@ -291,7 +291,33 @@ swap  (add ?a ?b) => (add ?b ?a)  for a:nn b:nn
         self.assertEqual(report["candidates"], 7)
         self.assertEqual(report["duplicates"], 1)
         self.assertEqual(report["rules"][3]["same_as"], "false")
+        self.assertEqual(report["rules"][3]["same_as_file"], one)
+        self.assertNotIn("same_as", report["rules"][2])
         self.assertEqual(run.stdout.count("refuted: "), 1)
+
+    def test_of_two_rules_of_one_name_the_refuted_one_is_replayed(self):
+        true, false = self.RULES.splitlines()[0], self.RULES.splitlines()[2]
+        one, other = self.write("one.rules", true + "\n"), self.write("o.rules", false.replace("false", "assoc", 1))
+        self.verdicts(one, other, code=FAILED)
+        report = os.path.join(self.folder, "report.json")
+        run = regraft("check", report, "--rule", "assoc")
+        self.assert_exit(run, FAILED)
+        self.assertIn("relu", run.stdout)
+
+    def test_numbers_are_no_truth_values(self):
+        rules = self.write("types.rules", """cond  (mul ?c ?a) => (where ?c ?a (full)) for a:n c:n
+both  (mul ?a ?b) => (logical-and ?a ?b) for a:n b:n
+cast  (cast (greater ?a ?b) to=7) => (greater ?a ?b) for a:n b:n
+same  (where ?c ?a ?a) => ?a for a:n c:n
+wide  (logical-or ?a (full value=1 shape=a.0)) => (full value=1 shape=a.0) for a:n
+""")
+        report, _ = self.verdicts(rules, code=FAILED)
+        found = {r["name"]: (r["verdict"], r["detail"]) for r in report["rules"]}
+        for name in ("cond", "both", "cast"):
+            self.assertEqual(found[name][0], "unknown", name)
+            self.assertRegex(found[name][1], "truth values")
+        self.assertEqual(found["same"][0], "proved:all-sizes")
+        self.assertEqual(found["wide"][0], "proved:all-sizes")
 
     def test_what_is_written_is_of_one_file(self):
         one, other = self.write("one.rules", self.RULES), self.write("other.rules", self.RULES)

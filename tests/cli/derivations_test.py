@@ -67,6 +67,13 @@ class Derivations(Pages):
         kernel = json.loads(pathlib.Path(again).read_text())["kernel"]
         self.assertEqual(kernel["replayed"], kernel["proofs"])
 
+    def test_those_that_the_rule_files_lack_are_replayed_too(self):
+        candidates = self.path("candidates.rules")  # none of them is said to be proved
+        pathlib.Path(candidates).write_text(RULES)
+        run = regraft("check", candidates, "--derivations", self.beside)
+        self.assert_exit(run, DONE)
+        self.assertRegex(run.stdout, r"3 rules, \d\d+ proofs")
+
     def test_derivations_at_hand_are_replayed(self):
         again = self.path("again.json")
         run = regraft("verify", self.rules, "--json", again)

@@ -1,6 +1,7 @@
 #pragma once
 // A rule at one signature, with what is assumed of its sizes.
 #include "ir/rule/rule.h"
+#include "verify/replay/element_types.h"
 
 namespace regraft::verify {
 
@@ -13,6 +14,7 @@ enum class Assume : uint8_t {
 inline Result<RuleInstance> instance_at(const Rule& rule, const Signature& signature,
                                         Assume assume) {
   ASSIGN_OR_RETURN(RuleInstance r, instantiate(rule, signature));
+  if (std::string wrong = wrong_types(r); !wrong.empty()) return error(wrong);
   if (assume == Assume::BothSides)
     for (const Formula& f : r.requires_rhs) add(r.requires_lhs, f);
   if (plainly_false(r.requires_lhs)) return error("no sizes fit both sides");
