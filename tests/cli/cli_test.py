@@ -309,6 +309,7 @@ swap  (add ?a ?b) => (add ?b ?a)  for a:nn b:nn
 both  (mul ?a ?b) => (logical-and ?a ?b) for a:n b:n
 cast  (cast (greater ?a ?b) to=7) => (greater ?a ?b) for a:n b:n
 same  (where ?c ?a ?a) => ?a for a:n c:n
+turn  (cast (cast ?a to=9) to=1) => (cast (cast (cast ?a to=9) to=7) to=1) for a:n
 wide  (logical-or ?a (full value=1 shape=a.0)) => (full value=1 shape=a.0) for a:n
 """)
         report, _ = self.verdicts(rules, code=FAILED)
@@ -316,7 +317,8 @@ wide  (logical-or ?a (full value=1 shape=a.0)) => (full value=1 shape=a.0) for a
         for name in ("cond", "both", "cast"):
             self.assertEqual(found[name][0], "unknown", name)
             self.assertRegex(found[name][1], "truth values")
-        self.assertEqual(found["same"][0], "proved:all-sizes")
+        for name in ("same", "turn"):
+            self.assertEqual(found[name][0], "proved:all-sizes", name)
         self.assertEqual(found["wide"][0], "proved:all-sizes")
 
     def test_what_is_written_is_of_one_file(self):

@@ -40,7 +40,8 @@ class Side {
     const DType type = n.types[0].dtype;  // F32 stands for any
     if (type != DType::F32) return type == DType::Bool ? Sort::Truth : Sort::Number;
     if (n.op->types.empty()) return Sort::Open;  // constants have the type that is wanted
-    if (!takes_truth(*n.op)) return Sort::Number;
+    const bool stated = n.op->int_attr("to") >= 0;
+    if (stated || !takes_truth(*n.op)) return Sort::Number;
     Sort sort = Sort::Open;
     for (size_t k = 0; k < n.inputs.size(); ++k)
       if (is_data(*n.op, k) && sort == Sort::Open) sort = of(n.inputs[k]);
