@@ -438,7 +438,6 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
                                   "Mish",
                                   "Neg",
                                   "Not",
-                                  "PRelu",
                                   "RMSNormalization",
                                   "RandomNormalLike",
                                   "RandomUniformLike",
@@ -473,7 +472,7 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
     }
     for (std::string_view name :
          {"Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Max", "Mean",
-          "Min", "Mod", "Mul", "Or", "Pow", "Sub", "Sum", "Xor"}) {
+          "Min", "Mod", "Mul", "Or", "PRelu", "Pow", "Sub", "Sum", "Xor"}) {
       t->emplace(name, elementwise);
     }
     for (std::string_view name : {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}) {

@@ -58,6 +58,7 @@ TEST(OpenSizes, OfWhichOneMayBeOneSayNothingOfTheResult) {
   EXPECT_EQ(joined("MatMul", {"N", "K"}, {"L", "2"}), "N");  // K is L, or the model does not run
   EXPECT_EQ(joined("Add", {"N", "2"}, {"1", "2"}), "N");
   EXPECT_EQ(joined("Add", {"N", "2"}, {"7", "2"}), "7");
+  EXPECT_EQ(joined("PRelu", {"1", "2"}, {"3", "N", "2"}), "3");  // as onnxruntime has it
 }
 
 /// The size of x[N, 3] cut to [from, to), where both may be N less some number.
