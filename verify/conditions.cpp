@@ -149,8 +149,8 @@ class Vocabulary {
   }
   void add_inequality(const Poly& p, int cost) {
     Poly q = substitute(p, known_);
-    bool always = lower_bound(q).value_or(-1) >= 0;
-    if (q.is_constant() || always || atoms_.size() >= kMaxEquationsMade || !names_.in_rule(q))
+    if (q.is_constant() || never_negative(q) || atoms_.size() >= kMaxEquationsMade ||
+        !names_.in_rule(q))
       return;
     if (seen_.insert(">=" + to_string(q)).second) atoms_.push_back({q, non_negative(q), cost});
   }

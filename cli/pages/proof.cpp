@@ -55,7 +55,7 @@ std::vector<std::string> attribute_variables(const RuleInstance& instance) {
 
 /// It holds at all sizes: each is at least its minimum.
 bool always(const Formula& f) {
-  if (f.kind == Formula::NonNegative) return lower_bound(f.poly).value_or(-1) >= 0;
+  if (f.kind == Formula::NonNegative) return never_negative(f.poly);
   return f.kind == Formula::True;
 }
 

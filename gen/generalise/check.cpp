@@ -176,8 +176,7 @@ bool takes_numbers_for_truths(const RuleInstance& instance) {
     const Node& n = rhs.node(id);
     if (n.kind != NodeKind::Call) continue;
     for (size_t k = 0; k < n.inputs.size(); ++k) {
-      bool wanted = k < 32 && (n.op->truths >> k & 1) != 0;
-      if (wanted && rhs.node(n.inputs[k].node).kind == NodeKind::Input &&
+      if (n.op->wants_truth(k) && rhs.node(n.inputs[k].node).kind == NodeKind::Input &&
           rhs.type(n.inputs[k]).dtype != DType::Bool)
         return true;
     }

@@ -180,9 +180,8 @@ void leave_out_infinite(Array<Residue>& a) {
 
 bool is_truth(const Side& side, size_t leaf) {
   for (const Side::Call& call : side.calls)
-    for (size_t k = 0; k < call.operands.size() && k < 32; ++k)
-      if ((call.label->op->truths >> k & 1) != 0 &&
-          call.operands[k].call == ~static_cast<int>(leaf))
+    for (size_t k = 0; k < call.operands.size(); ++k)
+      if (call.label->op->wants_truth(k) && call.operands[k].call == ~static_cast<int>(leaf))
         return true;
   return false;
 }

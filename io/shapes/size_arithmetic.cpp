@@ -103,7 +103,7 @@ MaybeElement quotient(const SizeContext& c, const Element& a, const Element& b) 
     if (b.value.constant() == -1) return exact(c, Poly(-1) * a.value, 1);
     return Element{Poly(a.value.constant() / b.value.constant())};
   }
-  bool positive = lower_bound(a.value).value_or(-1) >= 0 && lower_bound(b.value).value_or(0) >= 1;
+  bool positive = never_negative(a.value) && lower_bound(b.value).value_or(0) >= 1;
   if (!positive) return std::nullopt;
   return Element{c.pool.floordiv(a.value, b.value)};
 }
@@ -154,7 +154,7 @@ MaybeElement cast(const SizeContext& c, const Element& a, DType to) {
                                               : std::nullopt;
   }
   if (a.divisor == 1) return exact({c.pool, to}, a.value, 1);
-  bool positive = lower_bound(a.value).value_or(-1) >= 0;
+  bool positive = never_negative(a.value);
   return positive ? floor({c.pool, DType::I64}, a) : std::nullopt;
 }
 

@@ -245,7 +245,7 @@ Types range(const OnnxNode& n, SymbolPool& pool) {
   bool by_one = delta && delta->size() == 1 && is_one((*delta)[0]);
   bool known = by_one && start && limit && start->size() == 1 && limit->size() == 1;
   const Poly span = known ? (*limit)[0] - (*start)[0] : Poly(-1);
-  return {{input(n, 0).dtype, Shape{lower_bound(span).value_or(-1) < 0 ? found(pool) : span}}};
+  return {{input(n, 0).dtype, Shape{never_negative(span) ? span : found(pool)}}};
 }
 
 Types constant_of_shape(const OnnxNode& n, SymbolPool&) {

@@ -445,23 +445,23 @@ std::optional<int64_t> bound_by_quotients(const Poly& p, int left) {
 
 }  // namespace
 
-std::optional<int64_t> lower_bound(const Poly& p) {
+std::optional<int64_t> lower_bound(const Poly& p) try {
   constexpr int kMaxReplaced = 3;
   auto bound = termwise_bound(p);
   if (bound || !std::ranges::any_of(p.terms(), has_quotient)) return bound;
-  try {
-    return bound_by_quotients(p, kMaxReplaced);
-  } catch (const PolyOverflow&) {
-    return std::nullopt;
-  }
+  return bound_by_quotients(p, kMaxReplaced);
+} catch (const PolyOverflow&) {
+  return std::nullopt;
 }
+
+bool never_negative(const Poly& p) { return lower_bound(p).value_or(-1) >= 0; }
 
 namespace {
 
 bool computable(Var v) {
   if (v->kind == SymbolKind::Size) return v->pool->is_input(v);
   if (v->kind != SymbolKind::Quotient) return false;
-  return lower_bound(*v->numerator).value_or(-1) >= 0 && regraft::computable(*v->numerator) &&
+  return never_negative(*v->numerator) && regraft::computable(*v->numerator) &&
          regraft::computable(*v->denominator);
 }
 

@@ -211,6 +211,8 @@ int64_t evaluate(const Poly& p, const Valuation& values);
 bool solve_for(const Poly& p, Var v, Poly& solution);
 /// A number that p is never below, from the least values of its symbols; nullopt: none is found.
 std::optional<int64_t> lower_bound(const Poly& p);
+/// `lower_bound` shows that p is at least 0, whatever the sizes are.
+bool never_negative(const Poly& p);
 /// Can a model compute it from the shapes of its inputs? Sums, products, and quotients of numbers
 /// that are not negative.
 bool computable(const Poly& p);

@@ -4,8 +4,8 @@
 // ints, reals, commutative, associative, outputs, outputs_attr, what cost models know (work,
 // fusion, blocking, arithmetic, view, channel_affine), parts_by, types (element types of its ONNX
 // form, else kArithmetic), microsoft (of its form in onnxruntime's own domain), type_operand,
-// truths, typed (see OpDef; a pointer to a function), from_onnx, to_onnx, dense; and the templates
-// OP_SHAPES {..} and OP_ELEMENT {..}, and samples().
+// truths, states_type, typed (see OpDef; a pointer to a function), from_onnx, to_onnx, dense; and
+// the templates OP_SHAPES {..} and OP_ELEMENT {..}, and samples().
 // Where runtimes do not compute what OP_ELEMENT says step by step, OP_FLOAT_ELEMENT {..} says what
 // they do.
 // Where neighbouring elements share a part, such as the mean of their row, OP_ROW {..} says it,
@@ -320,6 +320,7 @@ const OpDef& define() {
     if constexpr (requires { Op::typed; }) d.typed = Op::typed;
     if constexpr (requires { Op::type_operand; }) d.type_operand = Op::type_operand;
     if constexpr (requires { Op::truths; }) d.truths = Op::truths;
+    if constexpr (requires { Op::states_type; }) d.states_type = Op::states_type;
     if constexpr (requires { Op::microsoft; }) d.microsoft = Op::microsoft;
     if (!d.onnx.empty()) d.types = kArithmetic;
     if constexpr (requires { Op::types; }) d.types = Op::types;

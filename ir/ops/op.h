@@ -221,6 +221,8 @@ struct OpDef {
   /// Bit k: operand k is of truth values, 1 and 0. A variable that a rule's left side has there
   /// stands for such.
   unsigned truths = 0;
+  /// The outputs are of the type that attribute "to" says, whatever the operands are of.
+  bool states_type = false;
   /// The element type of the outputs (F32 without operands), or an Error that says which operand is
   /// of a type that it cannot be of. In rules a variable is Bool
   /// where `truths` says so, else F32, which then stands for any type.
@@ -242,6 +244,8 @@ struct OpDef {
   bool runs_on(DType type, Opset opset) const;
   /// Is there a node for it? Makers of constants have none.
   bool has_onnx_form() const { return !types.empty() || !microsoft.empty(); }
+  /// Is operand k of truth values?
+  bool wants_truth(size_t k) const { return k < 32 && (truths >> k & 1) != 0; }
 };
 template <>
 inline const Semantics<Reals>& OpDef::semantics() const {

@@ -124,8 +124,8 @@ class Instantiator {
     for (const PatternNode& n : rule_.lhs.nodes)
       for (size_t k = 0; k < n.inputs.size() && n.op->truths != 0; ++k) {
         PatternRef r = n.inputs[k];
-        bool wanted = k < 32 && (n.op->truths >> k & 1) != 0;
-        if (wanted && is_variable(r) && static_cast<size_t>(variable_of(r)) == v) return true;
+        if (n.op->wants_truth(k) && is_variable(r) && static_cast<size_t>(variable_of(r)) == v)
+          return true;
       }
     return false;
   }

@@ -55,12 +55,6 @@ std::optional<Poly> translate_symbol(Var v, const Substitution& s, SymbolPool& t
   return target.floordiv(*n, *d);
 }
 
-bool non_negative_for_all(const Poly& p) try {
-  return lower_bound(p).value_or(-1) >= 0;
-} catch (const PolyOverflow&) {
-  return false;
-}
-
 }  // namespace
 
 std::optional<Poly> translate(const Poly& p, const Substitution& s, SymbolPool& target) {
@@ -125,7 +119,7 @@ bool holds(const Formula& f) {
     case Formula::False:
       return false;
     case Formula::NonNegative:
-      return non_negative_for_all(f.poly);
+      return never_negative(f.poly);
     case Formula::Zero:
       return f.poly.is_zero();
     case Formula::And:

@@ -7,18 +7,13 @@ namespace {
 
 enum class Sort : uint8_t { Open, Number, Truth };
 
-bool wants_truth(const OpDef& op, size_t operand) {
-  constexpr size_t kBits = 32;
-  return operand < kBits && (op.truths >> operand & 1) != 0;
-}
-
 bool takes_truth(const OpDef& op) {
   return std::ranges::any_of(op.types, [](const TypeSupport& t) { return t.type == DType::Bool; });
 }
 
 /// Operand k is of the type that `OpDef::types` is about.
 bool is_data(const OpDef& op, size_t k) {
-  if (wants_truth(op, k)) return false;
+  if (op.wants_truth(k)) return false;
   return op.work == Work::Elementwise || static_cast<int>(k) == op.type_operand;
 }
 
@@ -40,8 +35,7 @@ class Side {
     const DType type = n.types[0].dtype;  // F32 stands for any
     if (type != DType::F32) return type == DType::Bool ? Sort::Truth : Sort::Number;
     if (n.op->types.empty()) return Sort::Open;  // constants have the type that is wanted
-    const bool stated = n.op->int_attr("to") >= 0;
-    if (stated || !takes_truth(*n.op)) return Sort::Number;
+    if (n.op->states_type || !takes_truth(*n.op)) return Sort::Number;
     Sort sort = Sort::Open;
     for (size_t k = 0; k < n.inputs.size(); ++k)
       if (is_data(*n.op, k) && sort == Sort::Open) sort = of(n.inputs[k]);
@@ -79,7 +73,7 @@ std::string wrong_types(const RuleInstance& instance) {
     if (!rhs.contains(id) || rhs.node(id).kind != NodeKind::Call) continue;
     const Node& n = rhs.node(id);
     for (size_t k = 0; k < n.inputs.size(); ++k)
-      if (wants_truth(*n.op, k) && right.of(n.inputs[k]) == Sort::Number)
+      if (n.op->wants_truth(k) && right.of(n.inputs[k]) == Sort::Number)
         return "the right side takes numbers for truth values";
   }
   for (size_t k = 0; k < lhs.outputs().size(); ++k) {

@@ -9,6 +9,7 @@ struct EyeLike {
   static constexpr std::string_view onnx[] = {"EyeLike"};
   static constexpr Work work = Work::Movement;
   static constexpr int arity = 1;
+  static constexpr bool states_type = true;
   static constexpr IntAttr ints[] = {{"k", Length::One, 0, true, IntKind::Offset},
                                      {"to", Length::One, 0, true}};
   static constexpr TypeSupport types[] = {

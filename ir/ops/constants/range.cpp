@@ -57,7 +57,7 @@ struct Range {
 
  private:
   static std::optional<Poly> length_of(const Poly& span, int64_t delta) {
-    if (delta == 1 && lower_bound(span).value_or(-1) >= 0) return span;
+    if (delta == 1 && never_negative(span)) return span;
     if (!span.is_constant() || delta == INT64_MIN) return std::nullopt;
     return Poly((span.constant() + delta - (delta > 0 ? 1 : -1)) / delta);
   }

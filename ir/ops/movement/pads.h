@@ -17,9 +17,7 @@ inline std::optional<std::vector<Poly>> onnx_pads(const OnnxNode& n) {
   std::vector<Poly> full(2 * r, Poly(0));
   size_t count = axes ? axes->size() : r;
   if (pads->size() != 2 * count) return std::nullopt;
-  bool positive =
-      std::ranges::all_of(*pads, [](const Poly& p) { return lower_bound(p).value_or(-1) >= 0; });
-  if (!positive) return std::nullopt;
+  if (!std::ranges::all_of(*pads, never_negative)) return std::nullopt;
   for (size_t k = 0; k < count; ++k) {
     int64_t axis = axes ? (*axes)[k] : static_cast<int64_t>(k);
     if (!axis_fits(axis, *rank)) return std::nullopt;

@@ -115,7 +115,6 @@ struct Slice {
     Poly end = begin + (size - Poly(1)) * Poly(step) + Poly(step > 0 ? 1 : -1);
     return end.is_constant() && end.constant() < 0 ? Poly(INT64_MIN + 1) : end;
   }
-  static bool never_negative(const Poly& p) { return lower_bound(p).value_or(-1) >= 0; }
   /// A bound of an axis of n elements, from the front; nullopt: it is not known to lie inside. A
   /// computed one is taken not to go beyond a table, an axis of a given size: a model that runs
   /// takes no more of it than there is.

@@ -13,6 +13,7 @@ struct Cast {
       {DType::I64, 1, 1}, {DType::I32, 1, 1}, {DType::Bool, 1, 1}};
   static constexpr IntAttr ints[] = {{"to", Length::One, std::nullopt, true}};
   static constexpr int arity = 1;
+  static constexpr bool states_type = true;
   static DType target(int64_t to) { return static_cast<DType>(to); }
   /// Numbers that the type does not have are undefined, which small integer types invite.
   static bool is_possible(DType from, DType to) {
