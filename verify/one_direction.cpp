@@ -121,6 +121,10 @@ class RuleVerifier {
                       .counterexample;
     return may_hold && deriver_.fits(out_.rule, c.signature, c.instance);
   }
+  bool is_known_bounded(const Candidate& c) const {
+    return may_derive() && options_.effort == 1 &&
+           deriver_.is_known_bounded(out_.rule, c.signature);
+  }
   bool finds(const Candidate& c) {
     return may_derive() && deriver_.finds(out_.rule, c.signature, c.instance);
   }
@@ -143,7 +147,10 @@ class RuleVerifier {
         check_numbers(c.instance, sizes, options_.seed, wanted(), Suspicions::LeftOut);
     if (refuted(c, numbers)) return;
     Verdict all{VerdictKind::ProvedSolver, {}};
-    if (!derived && !finds(c)) all = symbolic_.prove(c.instance);
+    if (!derived && is_known_bounded(c))
+      all = {VerdictKind::Unknown, "no proof for all sizes was found before"};
+    else if (!derived && !finds(c))
+      all = symbolic_.prove(c.instance);
     if (is_for_all_sizes(all.kind)) {
       const bool once_is_enough = derived && derived_ > 1;
       if (once_is_enough || confirmed(c)) take_proof(c);

@@ -87,6 +87,11 @@ Result<std::vector<RuleDerivations>> read_all(const std::vector<std::string>& fi
   return all;
 }
 
+/// It says that no proof for all sizes is known.
+bool is_bounded(const RuleDerivations& d) {
+  return d.by_name.empty() && d.rule.verdict.kind == VerdictKind::ProvedBounded;
+}
+
 /// The rules of the files, then those that the other derivations are of.
 Result<std::vector<RuleReplay>> replays(const std::vector<std::string>& files,
                                         const std::vector<RuleDerivations>& given) {
@@ -103,7 +108,7 @@ Result<std::vector<RuleReplay>> replays(const std::vector<std::string>& files,
   std::set<const RuleDerivations*> taken;
   for (const RuleReplay& r : all) taken.insert(r.given);
   for (const RuleDerivations& d : given)
-    if (!taken.contains(&d)) all.push_back({d.rule, &d});
+    if (!taken.contains(&d) && !is_bounded(d)) all.push_back({d.rule, &d});
   return all;
 }
 

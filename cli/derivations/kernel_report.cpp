@@ -9,6 +9,7 @@
 #include "base/files/gzip.h"
 #include "cli/support/report.h"
 #include "verify/derivations/derive_rules.h"
+#include "verify/replay/proofs.h"
 
 namespace regraft::cli {
 
@@ -37,6 +38,20 @@ std::shared_ptr<const verify::DerivationBook> book_beside(std::span<const std::s
   return std::make_shared<const verify::DerivationBook>(std::move(all));
 }
 
+namespace {
+
+/// Of a rule that no proof for all sizes was found of.
+verify::RuleDerivations without_proofs(const Rule& rule) {
+  verify::RuleDerivations r{rule, verify::content_digest(rule), {}, {}, 0};
+  verify::for_each_proof(rule, [&](const verify::ProofPlace& place) {
+    r.none.insert(place.name);
+    return true;
+  });
+  return r;
+}
+
+}  // namespace
+
 Status write_derivations(OutputFile& out, std::span<const Rule> rules, const verify::Answers& known,
                          const verify::VerifyOptions& options, const Stop& stop) {
   if (out.path().empty()) return {};
@@ -47,6 +62,8 @@ Status write_derivations(OutputFile& out, std::span<const Rule> rules, const ver
   std::vector<verify::RuleDerivations> all;
   for (verify::DerivedRule& r : derived)
     if (!r.answers.empty()) all.push_back(std::move(r.derivations));
+  for (const Rule& r : rules)
+    if (r.verdict.kind == VerdictKind::ProvedBounded) all.push_back(without_proofs(r));
   std::ranges::sort(all, {}, [](const verify::RuleDerivations& r) { return r.rule.name; });
   std::string text = verify::to_text(all);
   return out.write(out.path().ends_with(".gz") ? to_gzip(text) : text);

@@ -182,6 +182,25 @@ TEST(Derivations, AtHandAreTriedBeforeTheProver) {
   EXPECT_EQ(examine(wrong, options).rule.verdict.kind, VerdictKind::Refuted);
 }
 
+/// What is known to be proved at sample shapes alone is not asked about for all sizes again.
+TEST(Derivations, NoneOfABoundedRuleIsLookedForAgain) {
+  Rule rule = *parse_rule(
+      "r (relu (transpose ?x perm=1,0)) => (transpose (relu ?x) perm=1,0)  for x:nn  "
+      "proved:bounded[1 shapes: x=[1,1\\]]");
+  RuleDerivations known{rule, content_digest(rule), {}, {"> x:nn"}, 0};
+  auto read = parse_derivations(to_text({known}), "file");
+  ASSERT_TRUE(read) << read.error().message;
+  DerivationBook bounded(*std::move(read));
+  VerifyOptions options;
+  options.verbosity = Verbosity::Quiet;
+  options.derivations = &bounded;
+  EXPECT_EQ(examine(rule, options).rule.verdict.kind, VerdictKind::ProvedBounded);
+  known.none = {"> x:nnn"};  // of another signature
+  DerivationBook elsewhere({known});
+  options.derivations = &elsewhere;
+  EXPECT_EQ(examine(rule, options).rule.verdict.kind, VerdictKind::ProvedAllSizes);
+}
+
 /// Negation by a quotient: the prover does not see that the divisor is -1.
 TEST(Derivations, AreFoundWhereTheProverFails) {
   Rule rule = *parse_rule(

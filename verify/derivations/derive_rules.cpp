@@ -29,6 +29,7 @@ Deriver::Deriver(const Rule& candidate, const DerivationBook* book, MemberLists&
     : stop_(stop) {
   const RuleDerivations* found = book ? book->find(content_digest(candidate)) : nullptr;
   if (!found) return;
+  bounded_ = found->rule.verdict.kind == VerdictKind::ProvedBounded;
   for_each_proof(found->rule, members, [&](const ProofPlace& place) {
     std::string key = proof_key(place.rule, place.signature);
     if (found->none.count(place.name) > 0)
@@ -49,6 +50,12 @@ bool Deriver::replays(const Rule& directed, const Signature& signature,
   answers_.emplace(key, *it->second);
   ++replayed_;
   return true;
+}
+
+bool Deriver::is_known_bounded(const Rule& directed, const Signature& signature) const {
+  if (!bounded_) return false;
+  auto it = answers_.find(proof_key(directed, signature));
+  return it != answers_.end() && !it->second;
 }
 
 bool Deriver::looks(const std::string& key, std::string& failed,

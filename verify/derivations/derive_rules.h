@@ -43,6 +43,9 @@ class Deriver {
           const Stop* stop);
   /// The kernel accepts a derivation at hand.
   bool replays(const Rule& directed, const Signature& signature, const RuleInstance& instance);
+  /// The book has the rule as one that is proved at sample shapes alone, and no more was found at
+  /// this signature.
+  bool is_known_bounded(const Rule& directed, const Signature& signature) const;
   /// There are other proofs, of which one may fit.
   bool may_fit() const { return !others_.found().empty(); }
   /// The kernel accepts one of another proof that was made to fit.
@@ -64,6 +67,7 @@ class Deriver {
              const std::function<std::optional<std::string>()>& look);
   void search(const std::string& key, const RuleInstance& instance);
 
+  bool bounded_ = false;                             ///< the book says so of the rule
   std::map<std::string, const std::string*> given_;  ///< by proof_key
   Answers answers_;
   std::map<std::string, std::string> missing_;  ///< where the searches ended, by proof_key
