@@ -34,6 +34,8 @@ struct EPattern {
 ///   void leave(step)             takes back what `enter` bound
 ///   bool found()                 everything is placed. False: no more matches are wanted
 ///   const vector<EValue>& anything()   what an output that is a variable may stand for
+/// and may have
+///   bool may_be(step, value)     false: `enter` would refuse all values of this one's class
 /// All of them may read the bindings. Operands that commute are tried both ways. In which order
 /// calls are looked at, and which, is said by Self, which derives from this:
 ///   bool root(step)              a call that may lie anywhere
@@ -123,8 +125,11 @@ class EMatching {
   bool operand(size_t s, std::span<const EValue> operands, size_t k, bool exchanged) {
     if (k == operands.size()) return step(s + 1);
     EValue given = operands[exchanged && k < 2 ? 1 - k : k];
-    EValue& place = slot(pattern_.steps[s].operands[k]);
+    const int32_t wanted = pattern_.steps[s].operands[k];
+    EValue& place = slot(wanted);
     if (place != kUnbound) return !g_.equal(place, given) || operand(s, operands, k + 1, exchanged);
+    if constexpr (requires { client_.may_be(size_t{}, given); })
+      if (wanted < 0 && !client_.may_be(static_cast<size_t>(~wanted), given)) return true;
     place = given;
     bool more = operand(s, operands, k + 1, exchanged);
     place = kUnbound;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/hash.h"
+
 namespace regraft::rewrite {
 
 ModelEGraph::ModelEGraph(const Graph& g, Interner& interner) : nodes_(g, interner) {
@@ -11,6 +13,7 @@ ModelEGraph::ModelEGraph(const Graph& g, Interner& interner) : nodes_(g, interne
     ESymbol none{nullptr, 0, 0, static_cast<int32_t>(s.types.size())};
     graph_.add_unconnected(call ? symbol(s.form, s.types[0], s.types.size()) : none);
     constant_.insert(constant_.end(), s.types.size(), s.constant);
+    add_traits(id);
     alive_ += nodes_.alive(id);
   }
   for (int32_t id = 0; id < nodes_.id_bound(); ++id)
@@ -50,6 +53,7 @@ int32_t ModelEGraph::add(const Fit::Call& call, std::span<const Value> operands)
   nodes_.add_call(call.form, operands, types, call.facts->cost, all);
   nodes_.commit();
   constant_.insert(constant_.end(), types.size(), all);
+  add_traits(nodes_.id_bound() - 1);
   ++alive_;
   int32_t id = graph_.add(symbol(call.form, types[0], types.size()), numbers(operands));
   unite_equal_data(id);
@@ -67,10 +71,25 @@ void ModelEGraph::unite_equal_data(int32_t id) {
 
 bool ModelEGraph::unite(EValue a, EValue b) {
   bool all = constant(a) || constant(b);
+  auto traits = [&](EValue v) { return traits_[static_cast<size_t>(graph_.find(v))]; };
+  const uint64_t both = traits(a) | traits(b);
   if (!graph_.unite(a, b)) return false;
+  traits_[static_cast<size_t>(graph_.find(a))] = both;
   constant_[static_cast<size_t>(graph_.find(a))] = all;
   if (all) united_.push_back(a);
   return true;
+}
+
+uint64_t ModelEGraph::trait_of(const OpDef& op) {
+  constexpr uint64_t kTraits = 63;
+  return kData << (1 + hash_text(op.name) % kTraits);
+}
+
+void ModelEGraph::add_traits(int32_t id) {
+  const LiveGraph::Slot& s = nodes_.slot(id);
+  const bool call = s.op != nullptr;
+  const uint64_t traits = (call ? trait_of(*s.op) : 0) | (s.data >= 0 ? kData : 0);
+  traits_.insert(traits_.end(), s.types.size(), traits);
 }
 
 void ModelEGraph::rebuild() {

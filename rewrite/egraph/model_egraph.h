@@ -27,6 +27,13 @@ class ModelEGraph {
   std::vector<Value> members(Value name) const;
   /// Some value of the class depends on constants only.
   bool constant(Value v) const { return constant(number(v)); }
+  /// False: no value of the class is of a call of an operator with this trait, or data.
+  bool may_have(EValue v, uint64_t traits) const {
+    return (traits_[static_cast<size_t>(graph_.find(v))] & traits) != 0;
+  }
+  static constexpr uint64_t kData = 1;  ///< a trait: known numbers
+  /// That operators share with few others, the same in each run.
+  static uint64_t trait_of(const OpDef& op);
   /// Nodes that are no duplicates.
   int32_t size() const { return alive_ - static_cast<int32_t>(graph_.duplicates()); }
 
@@ -46,11 +53,13 @@ class ModelEGraph {
   std::vector<EValue> numbers(std::span<const Value> values) const;
   bool unite(EValue a, EValue b);
   void find_constants(EValue v);
+  void add_traits(int32_t id);
   void unite_equal_data(int32_t id);
 
   LiveGraph nodes_;
   EGraph graph_;
   std::vector<char> constant_;                    // by oldest value
+  std::vector<uint64_t> traits_;                  // likewise, of all values of the class
   std::vector<EValue> united_;                    // classes that may have become constant
   std::unordered_map<int32_t, int32_t> by_data_;  // data -> the first node that has it
   int32_t alive_ = 0;                             // nodes, duplicates among them

@@ -20,7 +20,12 @@ class LeftSide {
         pattern_(rule.rule.lhs),
         matcher_(g.classes(), pattern_, rule.rule.variables.size(), *this),
         nodes_(rule.rule.lhs.nodes.size(), -1),
-        steps_(nodes_.size(), 0) {}
+        steps_(nodes_.size(), 0) {
+    for (const EPattern::Step& s : pattern_.steps) {
+      const uint64_t own = s.node ? ModelEGraph::trait_of(*s.node->op) : 0;
+      traits_.push_back(s.operands.empty() ? own | ModelEGraph::kData : own);
+    }
+  }
 
   /// What is left of the tries.
   uint64_t run() {
@@ -30,6 +35,13 @@ class LeftSide {
 
   const std::vector<EValue>& anything() const { return none_; }
   bool more() const { return tries_ > 0; }
+
+  /// Values that are refused together count as tried.
+  bool may_be(size_t step, EValue v) {
+    if (g_.may_have(v, traits_[step])) return true;
+    tries_ -= std::min<uint64_t>(tries_, g_.classes().members(v).size());
+    return false;
+  }
 
   /// Another output of a node that is placed must be that node's, any other node a new one.
   bool enter(size_t step, EValue v) {
@@ -69,8 +81,9 @@ class LeftSide {
   const PlaceFinder::Visit& visit_;
   EPattern pattern_;
   EMatcher<LeftSide> matcher_;
-  std::vector<int32_t> nodes_;  // by pattern node; -1: not placed
-  std::vector<int32_t> steps_;  // by pattern node: that have placed it
+  std::vector<int32_t> nodes_;    // by pattern node; -1: not placed
+  std::vector<int32_t> steps_;    // by pattern node: that have placed it
+  std::vector<uint64_t> traits_;  // by step: of the classes where it may be
   std::vector<Value> values_;
   const std::vector<EValue> none_;
 };
