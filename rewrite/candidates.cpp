@@ -1,6 +1,7 @@
 #include "rewrite/candidates.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -58,9 +59,20 @@ Result<RuleIndex> without(const RuleIndex& rules, const std::string& name) {
   return RuleIndex::build(std::move(rest), Scope::Proved, rules.least());
 }
 
+/// What one search from one start made.
+struct Made {
+  std::optional<SearchReport> cleaned;  ///< by the clean-up alone
+  std::optional<SearchReport> found, down;
+};
+
+/// What searches that run one after the other share.
+struct Shared {
+  Sizes* sizes = nullptr;  ///< of all rules
+  PartPrices parts;
+};
+
 class Collector {
  public:
-  /// `options`: with the sizes that searches with all rules share.
   Collector(const Graph& model, const Searcher& searcher, const GraphPrice& price,
             const SearchOptions& options, const CandidateOptions& wanted, const Stop& stop)
       : searcher_(searcher),
@@ -70,73 +82,87 @@ class Collector {
         stop_(stop),
         original_(identity_of(model)) {}
 
-  void add_seconds(double seconds) { searches_.seconds += seconds; }
-
-  /// What the clean-up alone makes.
-  Status add_cleaned(const Start& start, const RuleIndex& rules, const cost::CostModel& model) {
+  /// What the clean-up alone makes. Thread-safe, as is `search`.
+  Result<Made> clean(const Start& start, const RuleIndex& rules, const cost::CostModel& model,
+                     Shared& shared) const {
     const Stop searching(stop_, wanted_.reserve);
+    SearchOptions options = options_;
+    options.sizes = shared.sizes;
     ASSIGN_OR_RETURN(SearchReport report,
-                     clean_up(*start.graph, rules, model, price_, options_, searching));
-    return searching.must_end() ? Status() : keep(start, std::move(report), Kind::Cleaned);
+                     clean_up(*start.graph, rules, model, price_, options, searching));
+    Made made;
+    if (!searching.must_end()) made.cleaned = std::move(report);
+    return made;
   }
 
   /// With `share` of the budgets.
-  Status add(const Start& start, const RuleIndex& rules, const cost::CostModel& model,
-             double share) {
+  Result<Made> search(const Start& start, const RuleIndex& rules, const cost::CostModel& model,
+                      double share, Shared& shared) const {
     SearchOptions options = options_;
-    if (&options.sizes->fitter.rules() != &rules) options.sizes = nullptr;  // those of fewer rules
+    options.sizes = &shared.sizes->fitter.rules() == &rules ? shared.sizes : nullptr;
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
+    PolishOptions last = wanted_.polish;
+    if (wanted_.by_parts) last.parts = &shared.parts;
     const Stop searching(stop_, wanted_.reserve);
+    Made made;
     ASSIGN_OR_RETURN(SearchReport report,
                      clean_up(*start.graph, rules, model, price_, options, searching));
-    if (wanted_.cleaned && !start.before && found_.empty() && !searching.must_end())
-      RETURN_IF_ERROR(keep(start, report, Kind::Cleaned));
-    std::optional<SearchReport> down;
+    if (wanted_.cleaned && !start.before && !searching.must_end()) made.cleaned = report;
     if (wanted_.downhill && share == 1 && !descending().must_end()) {
-      down = report;
-      down->candidates = down->expanded = 0;  // counted already
-      descend(*down, rules, model, options);
-      if (!searching.must_end())
-        polish(*down, rules, model, price_, options, wanted_.polish, searching);
+      made.down = report;
+      made.down->candidates = made.down->expanded = 0;  // counted already
+      descend(*made.down, rules, model, options);
+      if (!searching.must_end()) polish(*made.down, rules, model, price_, options, last, searching);
     }
     if (!searching.must_end()) {
       const double left = searching.seconds_left();
       const Stop part = Stop::within(searching, std::isinf(left) ? 0 : kSearching * left);
       go_on(report, searcher_, rules, model, options, part);
     }
-    if (searching.out_of_time() && !down) descend(report, rules, model, options);
-    PolishOptions last = wanted_.polish;
+    if (searching.out_of_time() && !made.down) descend(report, rules, model, options);
     last.evaluations = portion(last.evaluations, share);
     if (!searching.must_end()) polish(report, rules, model, price_, options, last, searching);
-    count(report);
-    RETURN_IF_ERROR(keep(start, std::move(report), Kind::Found));
-    if (!down) return {};
-    count(*down);
-    return keep(start, *std::move(down), Kind::Found);
+    made.found = std::move(report);
+    return made;
+  }
+
+  /// Candidates of what was made. The clean-up's counts where there is no other yet.
+  Status keep(const Start& start, Result<Made> made) {
+    if (!made) return made.error();
+    if (made->cleaned && found_.empty())
+      RETURN_IF_ERROR(keep(start, *std::move(made->cleaned), Kind::Cleaned));
+    for (std::optional<SearchReport>* report : {&made->found, &made->down}) {
+      if (!*report) continue;
+      count(**report);
+      RETURN_IF_ERROR(keep(start, **std::move(report), Kind::Found));
+    }
+    return {};
   }
 
   /// Neighbours of the model and of what was found, each in turn, until there are as many graphs as
   /// asked for.
-  Status add_neighbours(const Start& model_start, const RuleIndex& rules,
-                        const cost::CostModel& model) {
+  Status add_neighbours(const Graph& original, const RuleIndex& rules, const cost::CostModel& model,
+                        Sizes& sizes) {
     if (wanted_.neighbours <= 0) return {};
+    SearchOptions options = options_;
+    options.sizes = &sizes;
     SearchReport nothing;
-    nothing.best = *model_start.graph;
+    nothing.best = original;
     nothing.cost_before = nothing.cost_after =
         cost::graph_cost(model, nothing.best).total.microseconds;
     ends_.push_back(std::move(nothing));
     std::vector<std::unique_ptr<Neighbourhood>> around;
     for (SearchReport& end : ends_)
       around.push_back(
-          std::make_unique<Neighbourhood>(std::move(end), rules, model, options_, stop_));
+          std::make_unique<Neighbourhood>(std::move(end), rules, model, options, stop_));
     ends_.clear();
-    const double most = wanted_.neighbours * price_(*model_start.graph);
+    const double most = wanted_.neighbours * price_(original);
     const Stop drawing(stop_, wanted_.reserve - wanted_.drawing);
     Rng rng(options_.seed);
     const size_t draws = kDrawsPerGraph * wanted_.count;
     for (size_t k = 0; k < draws && found_.size() < wanted_.count && !drawing.must_end(); ++k)
       if (auto drawn = around[k % around.size()]->draw(rng))
-        RETURN_IF_ERROR(keep({model_start.graph}, *std::move(drawn), Kind::Found, most));
+        RETURN_IF_ERROR(keep({&original}, *std::move(drawn), Kind::Found, most));
     return {};
   }
 
@@ -210,7 +236,6 @@ class Collector {
     searches_.candidates += r.candidates;
     searches_.duplicates += r.duplicates;
     searches_.rejected += r.rejected;
-    searches_.seconds += r.seconds;
     searches_.polishing += r.polishing;
     searches_.left_out = std::max(searches_.left_out, r.left_out);
     searches_.peak_queue = std::max(searches_.peak_queue, r.peak_queue);
@@ -238,29 +263,65 @@ class Collector {
 
 }  // namespace
 
-Result<Candidates> find_candidates(std::span<const Start> starts, const RuleIndex& rules,
-                                   const std::vector<const cost::CostModel*>& models,
+Result<Candidates> find_candidates(const Graph& model, const MakeStart& other,
+                                   const RuleIndex& rules,
+                                   const std::vector<const cost::CostModel*>& costs,
                                    const Searcher& searcher, const GraphPrice& price,
                                    const SearchOptions& options, const CandidateOptions& wanted,
                                    const Stop& stop) {
-  const Start &first = starts.front(), &last = starts.back();
-  Sizes sizes(rules, first.graph->shared_pool(), *models[0],
-              for_model({options.opset}, *first.graph));
-  SearchOptions shared = options;
-  shared.sizes = &sizes;
-  Collector all(*first.graph, searcher, price, shared, wanted, stop);
-  if (last.before) all.add_seconds(last.before->seconds);
-  if (wanted.cleaned && last.before) RETURN_IF_ERROR(all.add_cleaned(first, rules, *models[0]));
-  for (const cost::CostModel* model : models)
-    RETURN_IF_ERROR(all.add(model == models[0] ? last : first, rules, *model, 1));
+  const auto began = Reporter::Clock::now();
+  const cost::CostModel& cost = *costs[0];
+  Collector all(model, searcher, price, options, wanted, stop);
+  // What runs at the same time shares nothing.
+  const bool at_once = options.threads > 1 && (other || costs.size() > 1);
+  std::array<std::optional<Sizes>, 2> sizes;
+  std::array<Shared, 2> shared;
+  for (size_t k = 0; k < (at_once ? 2 : 1); ++k)
+    shared[k].sizes =
+        &sizes[k].emplace(rules, model.shared_pool(), cost, for_model({options.opset}, model));
+  Shared &here = shared[0], &there = shared[at_once ? 1 : 0];
+  const Start first{&model};
+  Start last = first;
+  auto choose_last = [&] { last = (other ? other() : std::nullopt).value_or(first); };
+  Result<Made> cleaned = Made(), found = Made();
+  std::vector<Result<Made>> others;
+  auto clean = [&](bool differs) {
+    if (wanted.cleaned && differs) cleaned = all.clean(first, rules, cost, there);
+  };
+  auto search = [&] { found = all.search(last, rules, cost, 1, here); };
+  auto search_others = [&] {
+    for (size_t k = 1; k < costs.size(); ++k)
+      others.push_back(all.search(first, rules, *costs[k], 1, there));
+  };
+  if (at_once) {
+    parallel_for(2, 2, [&](size_t k) {
+      if (k == 0) {
+        choose_last();
+        search();
+      } else {
+        clean(other != nullptr);
+        search_others();
+      }
+    });
+  } else {
+    choose_last();
+    clean(last.before != nullptr);
+    search();
+    search_others();
+  }
+  RETURN_IF_ERROR(all.keep(first, std::move(cleaned)));
+  RETURN_IF_ERROR(all.keep(last, std::move(found)));
+  for (Result<Made>& made : others) RETURN_IF_ERROR(all.keep(first, std::move(made)));
   size_t tries = wanted.count > 1 ? std::min(wanted.count, kMostOmitted) : 0;
   for (const std::string& name : all.used_rules()) {
     if (tries-- == 0 || stop.must_end()) break;
     ASSIGN_OR_RETURN(RuleIndex fewer, without(rules, name));
-    RETURN_IF_ERROR(all.add(last, fewer, *models[0], kShare));
+    RETURN_IF_ERROR(all.keep(last, all.search(last, fewer, cost, kShare, here)));
   }
-  RETURN_IF_ERROR(all.add_neighbours(first, rules, *models[0]));
-  return std::move(all).take();
+  RETURN_IF_ERROR(all.add_neighbours(model, rules, cost, *here.sizes));
+  Candidates result = std::move(all).take();
+  result.searches.seconds = std::chrono::duration<double>(Reporter::Clock::now() - began).count();
+  return result;
 }
 
 }  // namespace regraft::rewrite

@@ -17,6 +17,7 @@ struct Candidate {
 struct CandidateOptions {
   size_t count = 1;               ///< how many at most
   PolishOptions polish;           ///< of each graph
+  bool by_parts = false;          ///< polishing has PolishOptions::parts
   int64_t growth = kFoldGrowth;   ///< bytes that made constants may add to a model
   double reserve = 0;             ///< seconds of the time that are for what follows a search
   double drawing = 0;             ///< of these seconds, those for drawing neighbours
@@ -35,23 +36,31 @@ struct Start {
   const SearchReport* before = nullptr;  ///< what led to it from the model; null: it is the model
 };
 
+/// The start that searches with the first cost model have in place of the model; nullopt: the model
+/// is. What it points to outlives the searches. Empty: the model is.
+using MakeStart = std::function<std::optional<Start>()>;
+
 struct Candidates {
   std::vector<Candidate> best;  ///< one more than asked for where the clean-up's is not among them
-  /// Of all searches together: the counts and seconds are sums, the queue's peak is the largest,
-  /// and the reason is the first that is not Exhausted. The seconds are also those before the last
-  /// start. No graph, no steps.
+  /// Of all searches together: the counts are sums, the queue's peak is the largest, and the reason
+  /// is the first that is not Exhausted. The seconds are those that passed, the other start's
+  /// making included; those of polishing are sums over searches, which may run at the same time. No
+  /// graph, no steps.
   SearchReport searches;
 };
 
-/// The best graphs found, by price, no two of them equal, none equal to the model, which is the
-/// first start. The clean-up's own candidate begins there. The searcher runs from the last start
-/// with the first cost model, from the first one with the others. Then, if more are asked for, it
-/// runs from the last start without one of the rules that made the best graph, each in turn: a rule
-/// that the cost model likes and the machine does not is so left out of some candidate. Last come
-/// neighbours of all these and of the model (neighbours.h), if asked for. An Error
-/// when a constant cannot be read. REQUIRES: graphs are acyclic; there is a start and a cost model.
-Result<Candidates> find_candidates(std::span<const Start> starts, const RuleIndex& rules,
-                                   const std::vector<const cost::CostModel*>& models,
+/// The best graphs found, by price, no two of them equal, none equal to the model. The clean-up's
+/// own candidate begins at the model. The searcher runs from the other start with the first cost
+/// model, from the model with the others, on two threads where the options allow it, which changes
+/// no result but by the time that there is. Then, if more are asked for, it runs from the other
+/// start without one of the rules that made the best graph, each in turn: a rule that the cost
+/// model likes and the machine does not is so left out of some candidate. Last come neighbours of
+/// all these and of the model (neighbours.h), if asked for. An Error when a constant cannot be
+/// read. REQUIRES: graphs are acyclic; there is a cost model; cost models and price are
+/// thread-safe.
+Result<Candidates> find_candidates(const Graph& model, const MakeStart& other,
+                                   const RuleIndex& rules,
+                                   const std::vector<const cost::CostModel*>& costs,
                                    const Searcher& searcher, const GraphPrice& price,
                                    const SearchOptions& options, const CandidateOptions& wanted,
                                    const Stop& stop);

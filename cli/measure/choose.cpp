@@ -179,8 +179,11 @@ class Chooser {
     Starts starts(imported_.graph, [&](const Graph& g) { return with_fusions(g); });
     const double pricing =
         left - searching.seconds_left();  // nothing, or no number, without a limit
-    if (chosen_.profiled && !flags_.simplify && flags_.objective == "latency")
+    auto select = [&] {
       starts.select(rules_, goal_->search_model(), price, options_, searching);
+      return starts.selected();
+    };
+    const bool selects = chosen_.profiled && !flags_.simplify && flags_.objective == "latency";
     bool by_sums = !chosen_.profiled && flags_.objective == "latency";
     rewrite::CandidateOptions wanted;
     wanted.growth = growth_;
@@ -198,16 +201,16 @@ class Chooser {
     double calls = imported_.graph.node_count();
     bool measured = chosen_.profiled && !chosen_.profiled->profile().kernels.empty();
     double share = measured ? 1 : kUnmeasuredShare;
-    rewrite::PartPrices parts;
-    if (flags_.objective == "latency") wanted.polish.parts = &parts;
+    wanted.by_parts = flags_.objective == "latency";
     wanted.polish.evaluations =
         by_sums || flags_.simplify
             ? 0
             : static_cast<uint64_t>(share * std::min(kMostEvaluations, kPolishNodes / calls));
     std::vector<const cost::CostModel*> models{&goal_->search_model()};
     if (measured && calls < kLarge) models.push_back(&roofline_);
-    return rewrite::find_candidates(starts.all(), rules_, models, *searcher, price, options_,
-                                    wanted, searching);
+    return rewrite::find_candidates(starts.plain(),
+                                    selects ? rewrite::MakeStart(select) : rewrite::MakeStart(),
+                                    rules_, models, *searcher, price, options_, wanted, searching);
   }
 
   /// With what the runtime fuses marked.

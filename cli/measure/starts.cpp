@@ -13,10 +13,9 @@ void Starts::select(const rewrite::RuleIndex& rules, const cost::CostModel& cost
   if (!selection_.steps.empty()) selected_ = fused_(selection_.best);
 }
 
-std::vector<rewrite::Start> Starts::all() const {
-  std::vector<rewrite::Start> r{{&plain_}};
-  if (!selection_.steps.empty()) r.push_back({&selected_, &selection_});
-  return r;
+std::optional<rewrite::Start> Starts::selected() const {
+  if (selection_.steps.empty()) return std::nullopt;
+  return rewrite::Start{&selected_, &selection_};
 }
 
 }  // namespace regraft::cli

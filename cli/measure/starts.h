@@ -1,7 +1,7 @@
 #pragma once
 // Where searches of a model begin.
 #include <functional>
-#include <vector>
+#include <optional>
 
 #include "rewrite/candidates.h"
 
@@ -23,8 +23,8 @@ class Starts {
               const Stop& stop);
   const Graph& plain() const { return plain_; }
   const Graph& last() const { return selection_.steps.empty() ? plain_ : selected_; }
-  /// For find_candidates; they point here.
-  std::vector<rewrite::Start> all() const;
+  /// Where operators were selected, for find_candidates; it points here.
+  std::optional<rewrite::Start> selected() const;
 
  private:
   const Graph& model_;

@@ -51,8 +51,6 @@ SearchOptions plenty() {
   return o;
 }
 
-std::array<Start, 1> only(const Graph& g) { return {{{&g}}}; }
-
 TEST(Polish, TakesWhatOnlyTheWholeGraphShows) {
   Graph g = two_products();
   RuleIndex rules = index_of({kMerge, kSwap});
@@ -122,7 +120,7 @@ TEST(Candidates, AreDistinctSortedAndDifferFromTheModel) {
   CandidateOptions wanted;
   wanted.count = 4;
   auto found =
-      find_candidates(only(g), rules, {&model}, Greedy(), price_of_order, plenty(), wanted, Stop());
+      find_candidates(g, {}, rules, {&model}, Greedy(), price_of_order, plenty(), wanted, Stop());
   ASSERT_TRUE(found.has_value());
   ASSERT_GE(found->best.size(), 2U);  // with both rules, and without one
   std::set<uint64_t> seen{structural_hash(g)};
@@ -148,7 +146,7 @@ TEST(Candidates, TheCleanUpStopsWhereThePriceRises) {
   cost::Roofline model;
   CandidateOptions wanted;
   wanted.cleaned = true;
-  auto found = find_candidates(only(g), rules, {&model}, Greedy(), price, plenty(), wanted, Stop());
+  auto found = find_candidates(g, {}, rules, {&model}, Greedy(), price, plenty(), wanted, Stop());
   ASSERT_TRUE(found.has_value());
   ASSERT_FALSE(found->best.empty());
   const Candidate& best = found->best[0];
@@ -184,7 +182,7 @@ TEST(Candidates, NoneIsWorseThanDownhill) {
   CandidateOptions wanted;
   wanted.polish.evaluations = 0;
   auto best = [&] {
-    auto found = find_candidates(only(g), rules, {&model}, Idle(), price, plenty(), wanted, Stop());
+    auto found = find_candidates(g, {}, rules, {&model}, Idle(), price, plenty(), wanted, Stop());
     return found->best.empty() ? price(g) : found->best[0].price;
   };
   EXPECT_EQ(best(), price(g));
@@ -200,7 +198,7 @@ TEST(Candidates, TheTimeOfASearchDoesNotCutGoingDownhillOff) {
   const Stop late(1e-9), whole;
   auto steps = [&] {
     auto found =
-        find_candidates(only(g), rules, {&model}, Greedy(), price_of_order, plenty(), wanted, late);
+        find_candidates(g, {}, rules, {&model}, Greedy(), price_of_order, plenty(), wanted, late);
     return found->best.empty() ? 0 : found->best[0].search.steps.size();
   };
   EXPECT_EQ(steps(), 0U);
@@ -214,9 +212,42 @@ TEST(Candidates, ThereMayBeNone) {
   RuleIndex rules = index_of({kMerge});
   cost::Roofline model;
   auto found =
-      find_candidates(only(g), rules, {&model}, Greedy(), price_of_order, plenty(), {}, Stop());
+      find_candidates(g, {}, rules, {&model}, Greedy(), price_of_order, plenty(), {}, Stop());
   ASSERT_TRUE(found.has_value());
   EXPECT_TRUE(found->best.empty());
+}
+
+/// Searches at the same time share nothing, and what they make is kept in one order.
+TEST(Candidates, AreTheSameOnTwoThreads) {
+  Graph g = two_products();
+  RuleIndex rules = index_of({kMerge, kSwap});
+  cost::Roofline model, same_again;
+  SearchReport swapped = Greedy().search(g, index_of({kSwap}), model, plenty(), Stop());
+  swapped.steps.clear();
+  polish(swapped, rules, model, price_of_order, plenty(), {1}, Stop());
+  ASSERT_FALSE(swapped.steps.empty());
+  auto other = [&] { return std::optional(Start{&swapped.best, &swapped}); };
+  CandidateOptions wanted;
+  wanted.count = 4;
+  wanted.cleaned = wanted.downhill = wanted.by_parts = true;
+  for (const MakeStart& start : {MakeStart(), MakeStart(other)}) {
+    SearchOptions options = plenty();
+    auto find = [&](int threads) {
+      options.threads = threads;
+      return find_candidates(g, start, rules, {&model, &same_again}, Greedy(), price_of_order,
+                             options, wanted, Stop());
+    };
+    auto one = find(1), two = find(2);
+    ASSERT_TRUE(one && two);
+    ASSERT_EQ(one->best.size(), two->best.size());
+    ASSERT_GE(one->best.size(), 2u);
+    EXPECT_EQ(one->searches.candidates, two->searches.candidates);
+    for (size_t k = 0; k < one->best.size(); ++k) {
+      EXPECT_TRUE(structurally_equal(one->best[k].graph, two->best[k].graph));
+      EXPECT_EQ(one->best[k].search.steps.size(), two->best[k].search.steps.size());
+      EXPECT_EQ(one->best[k].cleaned, two->best[k].cleaned);
+    }
+  }
 }
 
 /// What was looked at is told, also when nothing came of it.
@@ -225,9 +256,8 @@ TEST(Candidates, AllSearchesAreCounted) {
   RuleIndex rules = index_of({kSwap});
   cost::Roofline model;
   auto dear = [&](const Graph& h) { return structural_hash(h) == structural_hash(g) ? 1.0 : 2.0; };
-  auto one = find_candidates(only(g), rules, {&model}, Greedy(), dear, plenty(), {}, Stop());
-  auto two =
-      find_candidates(only(g), rules, {&model, &model}, Greedy(), dear, plenty(), {}, Stop());
+  auto one = find_candidates(g, {}, rules, {&model}, Greedy(), dear, plenty(), {}, Stop());
+  auto two = find_candidates(g, {}, rules, {&model, &model}, Greedy(), dear, plenty(), {}, Stop());
   ASSERT_TRUE(one && two);
   SearchReport alone = Greedy().search(g, rules, model, plenty(), Stop());
   EXPECT_GT(alone.candidates, 0u);
