@@ -65,11 +65,17 @@ class Lifetimes {
     return made_by_[static_cast<size_t>(&b - buffers_.data())] == kNobody;
   }
   size_t buffer(Value v, Layout layout) { return static_cast<size_t>(ids_.at({v, layout})); }
+  /// As much as any machine has at most. REQUIRES: the sizes are numbers.
+  static int64_t bytes_of(const TensorType& t) {
+    constexpr double kMost = 1e15;
+    auto bytes = static_cast<double>(size_of(t.dtype));
+    for (const Poly& d : *t.shape) bytes *= static_cast<double>(d.constant());
+    return static_cast<int64_t>(std::min(bytes, kMost));
+  }
   int32_t buffer_of(Value v, Layout layout, const TensorType& t) {
     auto [it, fresh] = ids_.emplace(std::pair{v, layout}, static_cast<int32_t>(buffers_.size()));
     if (fresh) {
-      Poly n = element_count(*t.shape);
-      buffers_.push_back({n.constant() * static_cast<int64_t>(size_of(t.dtype))});
+      buffers_.push_back({bytes_of(t)});
       made_by_.push_back(kNobody);
     }
     return it->second;

@@ -142,11 +142,18 @@ uint64_t call_hash(const Node& node, std::span<const TensorType> operands) {
   return h;
 }
 
+/// What no size is beyond, for what has no number of 64 bits.
+constexpr int64_t kHuge = int64_t{1} << 40;
+
 int64_t value_at(const Poly& p) {
   if (p.is_constant()) return p.constant();
   Valuation values;
   collect(p, values);
-  return evaluate(p, values);
+  try {
+    return evaluate(p, values);
+  } catch (const PolyOverflow&) {
+    return kHuge;
+  }
 }
 int64_t typical(const Poly& size) { return std::max<int64_t>(value_at(size), 0); }
 

@@ -146,7 +146,7 @@ class Improver {
       : c_(c),
         alone_(alone),
         chosen_(chosen),
-        looks_(kMaxEffort / (c.classes.size() + c.nodes.size())) {}
+        looks_(kMaxEffort / std::max<size_t>(c.classes.size() + c.nodes.size(), 1)) {}
 
   double run() {
     look();
