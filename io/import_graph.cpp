@@ -12,6 +12,7 @@
 #include "io/shapes/assumptions.h"
 #include "io/shapes/declared.h"
 #include "io/shapes/operands.h"
+#include "io/shapes/size_arithmetic.h"
 #include "io/shapes/size_values.h"
 #include "io/shapes/size_writer.h"
 #include "io/shapes/types.h"
@@ -343,6 +344,8 @@ bool Importer::try_call(size_t index, const OnnxNode& node, const OpDef& op) {
   for (Value v : operands) operand_types.push_back(graph_.type(v));
   auto types = infer_call(graph_.pool(), op, operand_types, import->attrs, on_require);
   if (!types || !fits_plainly) return false;
+  auto plausible = [](const TensorType& t) { return !t.shape || is_plausible(*t.shape); };
+  if (!std::ranges::all_of(*types, plausible)) return false;
   Node call;
   call.op = &op;
   call.attrs = std::move(import->attrs);

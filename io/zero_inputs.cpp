@@ -41,7 +41,8 @@ class Zeros {
     const Node& n = graph_.node(v.node);
     if (n.kind == NodeKind::Constant) return is_zero(*n.constant);
     if (n.kind == NodeKind::Call)
-      return n.op->work == Work::Movement && n.attrs.reals.empty() && !n.inputs.empty() &&
+      return n.op->work == Work::Movement && n.op->typed == &one_type && n.attrs.reals.empty() &&
+             !n.inputs.empty() &&
              std::ranges::all_of(n.inputs, [&](Value w) { return holds(w, steps - 1); });
     if (n.kind != NodeKind::Opaque || n.origin < 0) return false;
     const auto index = static_cast<size_t>(n.origin);

@@ -9,6 +9,7 @@ namespace regraft::io {
 namespace {
 
 constexpr int64_t kExact = int64_t{1} << 24;  // float32 has all integers up to this one
+constexpr int64_t kLargest = 1 << 14;         // of the sizes that floats are computed of
 
 bool is_number(const Element& e) { return e.value.is_constant(); }
 
@@ -30,6 +31,12 @@ MaybeElement rounded(double x) {
   return t ? MaybeElement(t->elements[0]) : std::nullopt;
 }
 
+/// Multiples of sizes by it are floats without rounding.
+bool is_short(int64_t coefficient) {
+  auto c = static_cast<uint64_t>(coefficient);
+  return c >> (c == 0 ? 0 : std::countr_zero(c)) <= static_cast<uint64_t>(kExact / kLargest);
+}
+
 /// An exact result; of floats, and of integers that wrap around, only where the type has it for all
 /// sizes that occur.
 MaybeElement exact(const SizeContext& c, Poly value, int64_t divisor) {
@@ -41,8 +48,10 @@ MaybeElement exact(const SizeContext& c, Poly value, int64_t divisor) {
     return n == static_cast<int32_t>(n) ? MaybeElement(e) : std::nullopt;
   }
   if (is_number(e)) return rounded(number(e));
-  bool short_one = std::abs(e.value.constant()) < kExact && content(e.value) < kExact;
-  return short_one ? MaybeElement(e) : std::nullopt;
+  bool fits = std::abs(e.value.constant()) < kExact && content(e.value) < kExact;
+  for (const Poly::Term& t : e.value.terms())
+    fits = fits && (!c.is_float() || is_short(std::abs(t.coefficient)));
+  return fits ? MaybeElement(e) : std::nullopt;
 }
 
 /// A division by what is no power of 2 rounds; only floor and ceil may follow it.
@@ -97,6 +106,9 @@ MaybeElement quotient(const SizeContext& c, const Element& a, const Element& b) 
   if (c.is_float()) {
     if (is_number(a) && is_number(b)) return rounded(number(a) / number(b));
     if (rounds(c, a) || !is_number(b) || b.value.constant() < 0) return std::nullopt;
+    // what the quotient rounds by is less than it lacks to the next whole number
+    const bool near = content(a.value) <= kExact / kLargest / b.divisor;
+    if (!near) return std::nullopt;
     return reduced(a.value * Poly(b.divisor), checked_product(a.divisor, b.value.constant()));
   }
   if (is_number(a) && is_number(b)) {
@@ -156,6 +168,24 @@ MaybeElement cast(const SizeContext& c, const Element& a, DType to) {
   if (a.divisor == 1) return exact({c.pool, to}, a.value, 1);
   bool positive = never_negative(a.value);
   return positive ? floor({c.pool, DType::I64}, a) : std::nullopt;
+}
+
+bool is_size(const Poly& p) {
+  constexpr size_t kTerms = 64, kFactors = 6;
+  constexpr int64_t kLargestFactor = int64_t{1} << 40;
+  return p.terms().size() <= kTerms && std::ranges::all_of(p.terms(), [](const Poly::Term& t) {
+           return t.monomial.size() <= kFactors && std::abs(t.coefficient) <= kLargestFactor;
+         });
+}
+
+bool is_plausible(const Shape& shape) {
+  constexpr double kMostElements = 7e13;  // more is a mistake, not a tensor
+  double numbers = 1;
+  for (const Poly& d : shape) {
+    if (!is_size(d)) return false;
+    if (d.is_constant()) numbers *= std::max(static_cast<double>(d.constant()), 1.0);
+  }
+  return numbers <= kMostElements;
 }
 
 }  // namespace regraft::io

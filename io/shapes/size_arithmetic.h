@@ -33,4 +33,9 @@ MaybeElement ceil(const SizeContext& c, const Element& a);
 /// The element of type c.dtype as one of type `to`.
 MaybeElement cast(const SizeContext& c, const Element& a, DType to);
 
+/// A number, or short enough for a size: what grows at each step of a model is none.
+bool is_size(const Poly& p);
+/// Of sizes, and with fewer elements than are ever held.
+bool is_plausible(const Shape& shape);
+
 }  // namespace regraft::io

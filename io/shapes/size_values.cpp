@@ -170,17 +170,22 @@ Values mapped(const OnnxNode& n, SymbolPool& pool, DType result, F&& f) {
   return one(result == DType::Undefined ? x->dtype : result, x->dims, std::move(elements));
 }
 
+/// The least integer has no negative of its type, and a float's zero has another sign.
+MaybeElement negative(const SizeContext& c, const Element& e) {
+  if (!c.is_float()) return product(c, e, {Poly(-1)});
+  return e.value.is_zero() ? std::nullopt : MaybeElement({Poly(-1) * e.value, e.divisor});
+}
+
 Values negated(const OnnxNode& n, SymbolPool& pool) {
-  return mapped(n, pool, DType::Undefined, [](auto&, const Element& e) {
-    return MaybeElement(Element{Poly(-1) * e.value, e.divisor});
-  });
+  return mapped(n, pool, DType::Undefined, negative);
 }
 Values absolutes(const OnnxNode& n, SymbolPool& pool) {
-  return mapped(n, pool, DType::Undefined, [](auto&, const Element& e) -> MaybeElement {
-    auto o = order(e, {});
-    if (!o) return std::nullopt;
-    return *o >= 0 ? e : Element{Poly(-1) * e.value, e.divisor};
-  });
+  return mapped(n, pool, DType::Undefined,
+                [](const SizeContext& c, const Element& e) -> MaybeElement {
+                  auto o = order(e, {});
+                  if (!o) return std::nullopt;
+                  return *o >= 0 ? e : negative(c, e);
+                });
 }
 Values signs(const OnnxNode& n, SymbolPool& pool) {
   return mapped(n, pool, DType::Undefined, [](auto&, const Element& e) -> MaybeElement {
@@ -261,7 +266,9 @@ Values reduced_all(const OnnxNode& n, SymbolPool& pool) {
   SizeTensorPtr x = known(n, 0);
   if (!x || x->elements.empty() || x->dims.size() > 1) return {};
   if (n.inputs.size() > 1 && n.inputs[1].present && !n.inputs[1].constant) return {};
-  bool no_axes = !n.has("axes") && (n.inputs.size() < 2 || !n.inputs[1].present);
+  const auto* listed = n.ints("axes");
+  bool no_axes = (!listed || listed->empty()) && (n.inputs.size() < 2 || !n.inputs[1].present ||
+                                                  n.inputs[1].constant->count() == 0);
   if (no_axes && n.integer("noop_with_empty_axes", 0) != 0) return {};
   MaybeElement total = x->elements[0];
   for (size_t k = 1; total && k < x->elements.size(); ++k)
@@ -273,7 +280,7 @@ Values reduced_all(const OnnxNode& n, SymbolPool& pool) {
 
 Values nonzero_value(const OnnxNode& n, SymbolPool&) {
   SizeTensorPtr x = known(n, 0);
-  if (!x) return {};
+  if (!x || x->dims.empty()) return {};  // of a scalar ONNX and onnxruntime say different things
   std::vector<int64_t> found;
   for (size_t k = 0; k < x->elements.size(); ++k) {
     auto o = order(x->elements[k], {});
@@ -301,10 +308,11 @@ OnnxNode without_empty(const OnnxNode& n) {
 
 /// --- operators that move elements, by their formulas ---
 
-/// Each element is its number among all elements of the operands.
+/// Each element is its number among all elements of the operands, from 1: 0 stands for a zero that
+/// the operator puts beside them.
 std::vector<Array<double>> numbered(const std::vector<SizeTensorPtr>& operands) {
   std::vector<Array<double>> arrays;
-  double next = 0;
+  double next = 1;
   for (const auto& t : operands) {
     Array<double> a{t->dims, std::vector<double>(t->elements.size())};
     std::iota(a.data.begin(), a.data.end(), next);
@@ -316,7 +324,8 @@ std::vector<Array<double>> numbered(const std::vector<SizeTensorPtr>& operands) 
 
 Values gathered(const std::vector<SizeTensorPtr>& operands,
                 const std::vector<Array<double>>& from) {
-  std::vector<const Element*> all;
+  const Element zero{Poly(0)};
+  std::vector<const Element*> all{&zero};
   for (const auto& t : operands)
     for (const Element& e : t->elements) all.push_back(&e);
   Values out;
@@ -432,7 +441,12 @@ bool keeps_elements(const OnnxNode& node) {
 std::vector<SizeTensorPtr> size_values(const OnnxNode& node, SymbolPool& pool) try {
   if (node.inputs.empty() || !node.inputs[0].present) return {};
   auto rule = value_rules().find(node.type);
-  return rule != value_rules().end() ? rule->second(node, pool) : moved(node);
+  Values values = rule != value_rules().end() ? rule->second(node, pool) : moved(node);
+  const bool small = std::ranges::all_of(values, [](const SizeTensorPtr& t) {
+    return !t ||
+           std::ranges::all_of(t->elements, [](const Element& e) { return is_size(e.value); });
+  });
+  return small ? values : Values{};
 } catch (const PolyOverflow&) {
   return {};
 }

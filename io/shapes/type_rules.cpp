@@ -1,6 +1,7 @@
 #include "io/shapes/type_rules.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <unordered_map>
@@ -254,13 +255,19 @@ Types constant_of_shape(const OnnxNode& n, SymbolPool&) {
   return {{type, n.sizes(0)}};
 }
 
-/// floor(size * scale); fresh where that is no size.
+/// floor(size * scale); fresh where that is no size, or is another one with the product rounded to
+/// float32, as runtimes do.
 Poly scaled(const Poly& size, double scale, SymbolPool& pool) {
-  constexpr int64_t kParts = 1 << 20;
-  if (size.is_constant())
-    return Poly(static_cast<int64_t>(std::floor(static_cast<double>(size.constant()) * scale)));
+  constexpr int64_t kParts = 1 << 10;  // a float32 holds the product with sizes up to 2^14
+  if (size.is_constant()) {
+    const double product = static_cast<double>(size.constant()) * scale;
+    const double exact = std::floor(product), rounded = std::floor(static_cast<float>(product));
+    return exact == rounded ? Poly(static_cast<int64_t>(exact)) : unknown(pool);
+  }
   double parts = scale * static_cast<double>(kParts);
-  if (parts != std::floor(parts) || parts < 1 || parts > 1e12) return unknown(pool);
+  if (parts != std::floor(parts) || parts < 1 || parts > 64 * kParts) return unknown(pool);
+  const auto digits = static_cast<uint64_t>(parts);
+  if (digits >> std::countr_zero(digits) > static_cast<uint64_t>(kParts)) return unknown(pool);
   return pool.floordiv(size * Poly(static_cast<int64_t>(parts)), Poly(kParts));
 }
 
@@ -354,7 +361,8 @@ Types quantize(const OnnxNode& n, SymbolPool&) {
   return {{type, input(n, 0).shape}};
 }
 Types dequantize(const OnnxNode& n, SymbolPool&) {
-  return {{input(n, 1).dtype, input(n, 0).shape}};
+  const int64_t asked = n.integer("output_dtype", 0);
+  return {{asked != 0 ? static_cast<DType>(asked) : input(n, 1).dtype, input(n, 0).shape}};
 }
 
 Types gemm(const OnnxNode& n, SymbolPool&) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/shapes/operands.h"
+#include "io/shapes/size_arithmetic.h"
 #include "io/shapes/type_rules.h"
 #include "ir/ops/number_types.h"
 
@@ -10,8 +11,6 @@ namespace regraft::io {
 namespace {
 
 using Types = std::vector<TensorType>;
-
-constexpr int64_t kMostElements = int64_t{1} << 46;  // more is a mistake, not a tensor
 
 /// Where sizes are to be equal, or one of them to be 1, the result has the larger one: a size that
 /// says anything of them is not known.
@@ -64,13 +63,7 @@ ByRegistry registry_types(const OnnxNode& node, SymbolPool& pool) {
 }  // namespace
 
 TensorType possible(TensorType type) {
-  int64_t count = 1;
-  for (const Poly& d : type.shape.value_or(Shape{}))
-    if (d.is_constant() && d.constant() > 0 &&
-        (__builtin_mul_overflow(count, d.constant(), &count) || count > kMostElements)) {
-      type.shape = std::nullopt;
-      break;
-    }
+  if (type.shape && !is_plausible(*type.shape)) type.shape.reset();
   return type;
 }
 

@@ -51,7 +51,7 @@ SizeTensorPtr sizes_of(const Constant& c) {
     if (!values) return nullptr;
     for (double x : *values) {
       auto f = fraction(x);
-      if (!f) return nullptr;
+      if (!f || (x == 0 && std::signbit(x))) return nullptr;  // -0 is no fraction
       t.elements.push_back(*f);
     }
   }

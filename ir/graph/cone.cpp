@@ -13,17 +13,20 @@ namespace {
 constexpr double kRounding = 1e-5;  ///< what roundings of float32 make of a result
 
 bool makes_integers(const Node& call) {
-  return std::ranges::any_of(call.types, [](const TensorType& t) { return t.dtype == DType::I64; });
+  return std::ranges::any_of(call.types, [](const TensorType& t) {
+    return t.dtype == DType::I64 || t.dtype == DType::I32;
+  });
 }
 
 bool makes_floats(const Node& call) {
   return std::ranges::all_of(call.types, [](const TensorType& t) { return is_real(t.dtype); });
 }
 
-bool is_too_large(const std::vector<double>& numbers) {
-  return std::ranges::any_of(numbers, [](double x) {
-    return std::isfinite(x) && std::abs(x) > static_cast<double>(kLargestInteger);
-  });
+/// It would wrap around, or is no exact double.
+bool is_too_large(const std::vector<double>& numbers, DType type) {
+  const double most = type == DType::I32 ? double{INT32_MAX} : static_cast<double>(kLargestInteger);
+  return std::ranges::any_of(numbers,
+                             [most](double x) { return std::isfinite(x) && std::abs(x) > most; });
 }
 
 /// Up to `tolerance` of the largest magnitude; what is not finite is the same.
@@ -91,10 +94,11 @@ Result<std::vector<Array<double>>> Cone::evaluate(const Stop& stop, Rounding way
     if (stop.must_end()) return error(stop.reason());
     const Step& step = steps_[k];
     ASSIGN_OR_RETURN(values[k], step.node ? call(step, values, stop) : read(step));
-    for (Array<double>& a : values[k]) {
-      if (step.floats) round_to_float(a.data, way);
+    for (size_t output = 0; output < values[k].size(); ++output) {
+      std::vector<double>& data = values[k][output].data;
+      if (step.floats) round_to_float(data, way);
       if (too_large && step.node && makes_integers(*step.node))
-        *too_large = *too_large || is_too_large(a.data);
+        *too_large = *too_large || is_too_large(data, step.node->types[output].dtype);
     }
     for (Value v : step.operands)
       if (--uses[static_cast<size_t>(v.node)] == 0) values[static_cast<size_t>(v.node)] = {};

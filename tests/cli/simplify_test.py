@@ -191,6 +191,66 @@ class Simplify(command_line.CommandLine):
             self.assertEqual(run.stderr.count("\n"), 1)
             self.assertFalse(os.path.exists(out))
 
+    def assert_kept(self, nodes, shapes, constants, outputs, x=("N", 4)):
+        """All values are those of the model; of outputs of another type, (name, type)."""
+        places = [(n, None) if isinstance(n, str) else (n[0], None, n[1]) for n in outputs]
+        path = self.model(nodes, [("x", list(x))], places, constants)
+        out, _ = self.simplified(path)
+        self.assert_same(path, out, shapes)
+        return out
+
+    def test_operators_put_zeros_beside_what_they_move(self):
+        square = numpy_helper.from_array(np.full((4, 4), True), "c")
+        self.assert_kept([node("Trilu", ["c"], ["t"], upper=1),
+                          node("Where", ["t", "x", "low"], ["y"])], [(4, 4)],
+                         [square, numpy_helper.from_array(np.float32(-5), "low")], ["y"])
+        self.assert_kept([node("Shape", ["x"], ["s"]), node("Expand", ["one", "s"], ["o"]),
+                          node("Trilu", ["o"], ["t"], upper=0),
+                          node("Cast", ["t"], ["f"], to=TensorProto.FLOAT),
+                          node("Mul", ["x", "f"], ["y"])], [(4, 4)], [ints("one", 1)], ["y"], x=(4, 4))
+        rng = np.random.default_rng(2)
+        weights = [numpy_helper.from_array(rng.normal(size=s).astype(np.float32), n)
+                   for n, s in (("w", (1, 8, 3)), ("r", (1, 8, 2)), ("z", (2, 2)))]
+        weights[2] = numpy_helper.from_array(np.zeros((2, 2), np.float32), "z")
+        self.assert_kept([node("EyeLike", ["z"], ["e"], dtype=1),
+                          node("Unsqueeze", ["e", "axis"], ["h"]),
+                          node("LSTM", ["x", "w", "r", "", "", "h"], ["y"], hidden_size=2)],
+                         [(3, 2, 3)], [*weights, ints("axis", [0])], ["y"], x=(3, 2, 3))
+
+    def test_sizes_computed_with_floats_round_as_floats(self):
+        for factor in (0.7, 0.9, 1.1, 0.5, 1.5):
+            for kind, last in (("Mul", "Floor"), ("Mul", "Ceil"), ("Div", "Floor")):
+                scale = numpy_helper.from_array(np.float32(factor), "scale")
+                self.assert_kept([node("Shape", ["x"], ["s"]), node("Gather", ["s", "first"], ["n"]),
+                                  node("Cast", ["n"], ["f"], to=TensorProto.FLOAT),
+                                  node(kind, ["f", "scale"], ["g"]), node(last, ["g"], ["h"]),
+                                  node("Cast", ["h"], ["y"], to=TensorProto.INT64)],
+                                 [(n, 4) for n in (1, 3, 7, 10, 11)], [scale, ints("first", 0)],
+                                 [("y", TensorProto.INT64)])
+        scales = numpy_helper.from_array(np.array([1, 1, 2.3, 0.7], np.float32), "scales")
+        self.assert_kept([node("Resize", ["x", "", "scales"], ["r"]), node("Shape", ["r"], ["y"])],
+                         [(1, 1, 10, 10)], [scales], [("y", TensorProto.INT64)], x=(1, 1, 10, 10))
+
+    def test_what_runtimes_understand_otherwise_stays(self):
+        for reduction in ("ReduceSum", "ReduceProd"):
+            opset_axes = [ints("none", np.zeros(0))] if reduction == "ReduceSum" else []
+            self.assert_kept([node("Shape", ["x"], ["s"]),
+                              node(reduction, ["s", "none"][:1 + len(opset_axes)], ["y"],
+                                   noop_with_empty_axes=1, keepdims=0) if opset_axes else
+                              node(reduction, ["s"], ["y"], keepdims=0)],
+                             [(3, 4)], opset_axes, [("y", TensorProto.INT64)])
+        self.assert_kept([node("NonZero", ["five"], ["y"]), node("Identity", ["x"], ["z"])],
+                         [(1, 4)], [ints("five", 5)], [("y", TensorProto.INT64), "z"])
+        least = numpy_helper.from_array(np.array([-2**31, 5], np.int32), "least")
+        self.assert_kept([node("Neg", ["least"], ["n"]), node("Cast", ["n"], ["y"], to=7),
+                          node("Identity", ["x"], ["z"])], [(1, 4)], [least],
+                         [("y", TensorProto.INT64), "z"])
+        image = numpy_helper.from_array(
+            np.random.default_rng(3).normal(size=(1, 1, 5, 8)).astype(np.float32), "image")
+        self.assert_kept([node("MaxPool", ["image"], ["y"], auto_pad="SAME_UPPER", dilations=[1, 2],
+                               kernel_shape=[2, 3], strides=[1, 3]),
+                          node("Identity", ["x"], ["z"])], [(1, 4)], [image], ["y", "z"])
+
 
 if __name__ == "__main__":
     command_line.main()

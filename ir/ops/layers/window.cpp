@@ -84,6 +84,9 @@ std::optional<OnnxWindow> onnx_window(const OnnxNode& node, const std::vector<in
   if (!all_within(kernel, 1) || !all_within(strides, 1) || !all_within(dilations, 1) ||
       !all_within(pads, 0))
     return std::nullopt;
+  // onnxruntime's pools, which have a ceil_mode, take no account of dilations there
+  bool spread = std::ranges::any_of(dilations, [](int64_t k) { return k > 1; });
+  if (same_mode && spread && ceil != CeilMode::Ignore) return std::nullopt;
   bool by_ceil = node.integer("ceil_mode", 0) != 0 && ceil != CeilMode::Ignore && !same_mode;
   const auto& shape = node.inputs[0].type.shape;
   if (!shape || shape->size() != n + 2) return std::nullopt;
