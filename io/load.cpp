@@ -16,6 +16,7 @@
 #include "base/nearest.h"
 #include "base/printable.h"
 #include "io/proto.h"
+#include "io/shapes/contradiction.h"
 #include "io/tensors.h"
 
 namespace regraft::io {
@@ -198,7 +199,11 @@ Result<Imported> load(const std::string& path, const FixedSizes& sizes) {
   if (!imported) return located(path, imported.error());
   if (auto status = set_typical_sizes(imported->graph, sizes.typical); !status)
     return located(path, status.error());
-  if (sizes.shapes.empty() && sizes.dims.empty()) imported->file = path;
+  if (sizes.shapes.empty() && sizes.dims.empty()) {
+    imported->file = path;
+  } else if (auto node = contradicted_node(*model, imported->graph)) {
+    return located(path, error(*node + " does not run at these sizes"));
+  }
   return imported;
 }
 

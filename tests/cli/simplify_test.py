@@ -251,6 +251,18 @@ class Simplify(command_line.CommandLine):
                                kernel_shape=[2, 3], strides=[1, 3]),
                           node("Identity", ["x"], ["z"])], [(1, 4)], [image], ["y", "z"])
 
+    def test_sizes_that_no_run_can_have_are_refused(self):
+        weights = numpy_helper.from_array(np.ones((8, 4), np.float32), "w")
+        path = self.model([helper.make_node("MatMul", ["x", "w"], ["y"], name="product")],
+                          [("x", ["n", "k"])], [("y", ["n", 4])], [weights])
+        out = os.path.join(self.out_folder, "out.onnx")
+        for size, expected in (("5", BAD_INPUT), ("1", BAD_INPUT), ("8", DONE)):
+            run = regraft("simplify", path, "-o", out, "--dim", f"k={size}")
+            self.assert_exit(run, expected)
+            self.assertEqual(os.path.exists(out), expected == DONE)
+            if expected != DONE:
+                self.assertIn("'product' (MatMul)", run.stderr)
+
 
 if __name__ == "__main__":
     command_line.main()
