@@ -4,7 +4,8 @@
   python3 bench/run_verify.py [--regraft PATH] [--files NAME ...] [--taso graph_subst.pb] [--threads N]
       [--before REVISION] [--beside PROGRAM]
 
-Verdicts in the files are ignored: every rule is proved anew. What the generator finds is found anew, and
+Verdicts in the files are ignored: every rule is proved anew, but for the few that the derivation files know
+as proved at sample shapes alone. What the generator finds is found anew, and
 each of its candidates judged, at more shapes too. The rule files of another REVISION (git's) are judged anew
 as well, and rules whose verdict is another one are listed with the reason. Plain Python.
 """
@@ -81,7 +82,8 @@ def summed(programs, threads, passes=3):
     each = ", ".join(f"{t:.1f}" for t in together[programs[0]])
     text = (f"\nAll {len(FILES)} shipped files in one command, which judges once what several of them have: "
             f"{middle[0]:.1f} s of wall time with {threads} threads (goal: 30 s), the median of {passes} passes that "
-            f"took {each} s. One after the other, between these: {statistics.median(alone):.1f} s.")
+            f"took {each} s. One after the other, between these: {statistics.median(alone):.1f} s. What the derivation "
+            "files know as proved at sample shapes alone is not tried for all sizes again.")
     if len(programs) > 1:
         text += (f" `{pathlib.Path(programs[1]).name}`, an older program, took {middle[1]:.1f} s in one command: "
                  f"{middle[1] / middle[0]:.2f} times as long.")
