@@ -217,6 +217,15 @@ json to_json(const std::vector<GraphRuns>& graphs, const std::vector<Method>& me
   return report;
 }
 
+std::vector<NamedFile> inputs_of(const BenchFlags& flags, const std::vector<std::string>& models) {
+  std::vector<NamedFile> inputs = named("a model", models);
+  for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
+  for (const std::string& policy : flags.policies)  // NAME=FILE
+    inputs.push_back({"a policy", policy.substr(policy.find('=') + 1)});
+  if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
+  return inputs;
+}
+
 Status bench(const BenchFlags& flags) {
   Setting setting;
   ASSIGN_OR_RETURN(setting.rules, load_rules({.files = flags.rules}));
@@ -225,7 +234,7 @@ Status bench(const BenchFlags& flags) {
   ASSIGN_OR_RETURN(auto methods, bench_methods({flags.policies, flags.methods}, setting.rules));
   ASSIGN_OR_RETURN(auto files, model_files(flags.graphs));
   RETURN_IF_ERROR(require_distinct(
-      named("a model", files), {{"the runs kept", flags.kept}, {"the report", flags.common.json}}));
+      inputs_of(flags, files), {{"the runs kept", flags.kept}, {"the report", flags.common.json}}));
   ASSIGN_OR_RETURN(OutputFile output, OutputFile::open(flags.common.json));
   ASSIGN_OR_RETURN(auto kept, KeptRuns::open(flags.kept));
   std::vector<GraphRuns> graphs;

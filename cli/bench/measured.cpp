@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "cli/bench/pool_file.h"
 #include "cli/support/commands.h"
+#include "cli/support/model_files.h"
 #include "cli/support/report.h"
 #include "cost/profile/timing.h"
 #include "cost/residual/residual.h"
@@ -236,6 +237,9 @@ json judged(const TimedPool& pool, const MeasuredFlags& flags) {
 int run_bench_measured(const MeasuredFlags& flags) {
   if (!std::is_sorted(flags.budgets.begin(), flags.budgets.end()))
     return bad_input(error("--budgets: not in rising order"));
+  auto distinct =
+      require_distinct(named("the times", flags.pools), {{"the report", flags.common.json}});
+  if (!distinct) return bad_input(distinct.error());
   std::vector<TimedPool> pools;
   for (const auto& file : flags.pools) {
     auto pool = read_pool(file);

@@ -236,10 +236,10 @@ Status time_all(Contest& contest, double seconds, const Stop& stop) {
 }
 
 Status bench(const RuntimesFlags& flags) {
-  RETURN_IF_ERROR(
-      require_distinct({{"the model", flags.model}}, {{"the report", flags.common.json}}));
-  ASSIGN_OR_RETURN(auto output, OutputFile::open(flags.common.json));
   ASSIGN_OR_RETURN(auto imported, io::load(flags.model));
+  RETURN_IF_ERROR(require_distinct(with_data("the model", flags.model, imported),
+                                   {{"the report", flags.common.json}}));
+  ASSIGN_OR_RETURN(auto output, OutputFile::open(flags.common.json));
   TemporaryFolder folder;
   ASSIGN_OR_RETURN(std::string path, folder.path());
   Stop stop;

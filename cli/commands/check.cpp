@@ -89,6 +89,13 @@ int check_by_certificate(const CheckFlags& flags, const Stop& stop) {
   auto a = io::load(flags.a), b = io::load(flags.b);
   if (!a) return bad_input(a.error());
   if (!b) return bad_input(b.error());
+  std::vector<NamedFile> inputs = with_data("a model", flags.a, *a);
+  for (auto& file : with_data("a model", flags.b, *b)) inputs.push_back(file);
+  inputs.push_back({"the certificate", flags.certificate});
+  if (auto s = require_distinct(inputs,
+                                named("a model that is kept", kept_models(flags.bisect, flags.b)));
+      !s)
+    return bad_input(s.error());
   auto input = digest_of(*a), output = digest_of(*b);
   if (!input) return bad_input(error(flags.a + ": " + input.error().message));
   if (!output) return bad_input(error(flags.b + ": " + output.error().message));
@@ -142,9 +149,8 @@ int run_check(const CheckFlags& flags) {
   if (!a) return bad_input(a.error());
   auto b = io::load(flags.b);
   if (!b) return bad_input(b.error());
-  std::vector<NamedFile> inputs = named("a model", {flags.a, flags.b});
-  for (const auto& model : {*a, *b})
-    for (auto& file : named("a model's data", io::data_files(model))) inputs.push_back(file);
+  std::vector<NamedFile> inputs = with_data("a model", flags.a, *a);
+  for (auto& file : with_data("a model", flags.b, *b)) inputs.push_back(file);
   if (auto s = require_distinct(inputs, {{"the report", flags.common.json}}); !s)
     return bad_input(s.error());
   auto output = OutputFile::open(flags.common.json);

@@ -139,9 +139,11 @@ int run_cost_kernels(const CostFlags& flags) {
   cost::Runtime runtime = *cost::find_runtime(flags.runtime);
   if (flags.block >= 0) runtime.block = flags.block;
   std::map<std::string, Kernel> wanted;
+  std::vector<NamedFile> inputs = {{"the profile", flags.profile}};
   for (const auto& file : flags.files) {
     auto model = io::load(file);
     if (!model) return bad_input(model.error());
+    for (auto& part : with_data("a model", file, *model)) inputs.push_back(part);
     auto plan = cost::plan_kernels(model->graph, runtime);
     for (auto& call : plan.calls)
       wanted.emplace(call.signature, cost::normalised(std::move(call.kernel)));
@@ -149,6 +151,7 @@ int run_cost_kernels(const CostFlags& flags) {
   for (const Profile& p : *known)
     if (p.key.runtime == flags.runtime)
       for (const auto& [signature, timing] : p.kernels) wanted.erase(signature);
+  if (auto s = require_distinct_in(flags.dir, inputs, {"kernel"}); !s) return bad_input(s.error());
   if (auto s = make_folder(flags.dir); !s) return bad_input(s.error());
   auto list = write_kernels(wanted, flags.dir);
   if (!list) return bad_input(list.error());

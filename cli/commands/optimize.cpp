@@ -38,14 +38,20 @@ Status require_distinct_files(const OptimizeFlags& flags, const io::Imported& im
   inputs.push_back({"the policy", flags.policy});
   inputs.push_back({"the network", flags.propose});
   if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
+  std::vector<NamedFile> of_model = {{"the model", flags.in}};
+  if (!flags.pool.empty())
+    for (const auto& files : {of_model, inputs})
+      RETURN_IF_ERROR(require_distinct_in(flags.pool, files, {"graph", "pool.json"}));
   std::vector<NamedFile> texts = {{"the certificate", flags.certificate},
                                   {"the report", flags.common.json},
                                   {"the page", flags.page},
                                   {"the macros", flags.macros}};
+  for (auto& file : named("a model that is kept", kept_models(flags.bisect, flags.out)))
+    texts.push_back(file);
   std::vector<NamedFile> all = texts;
   all.push_back({"the optimised model", flags.out});
   RETURN_IF_ERROR(require_distinct(inputs, all));
-  return require_distinct({{"the model", flags.in}}, texts);  // a model may take its own place
+  return require_distinct(of_model, texts);  // a model may take its own place
 }
 
 /// All that is written, opened before the work begins.

@@ -50,6 +50,9 @@ int run_rules_proof(const ProofFlags& flags) {
   auto files = rule_files(flags.rules);
   auto inputs = named("a rule file", files);
   inputs.push_back({"the derivations", flags.derivations});
+  if (flags.derivations.empty())
+    for (const std::string& file : files)
+      inputs.push_back({"the derivations", derivations_beside(file)});
   if (auto s = require_distinct(inputs, {{"the page", flags.html}}); !s)
     return bad_input(s.error());
   auto found = find_rule(flags.name, files);

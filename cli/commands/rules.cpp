@@ -117,6 +117,9 @@ int run_rules_show(const RulesFlags& flags) {
 }
 
 int run_rules_stats(const RulesFlags& flags) {
+  auto distinct =
+      require_distinct({{"the rules", flags.file}}, {{"the report", flags.common.json}});
+  if (!distinct) return bad_input(distinct.error());
   auto file = substitutions::read_candidates(flags.file);
   if (!file) return bad_input(file.error());
   Counts c = count(file->rules);

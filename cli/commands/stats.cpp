@@ -156,11 +156,12 @@ void print(const ModelStats& s) {
 }  // namespace
 
 int run_stats(const StatsFlags& flags) {
-  if (auto s = require_distinct({{"the model", flags.model}}, {{"the report", flags.common.json}});
-      !s)
-    return bad_input(s.error());
   auto model = io::load(flags.model);
   if (!model) return bad_input(model.error());
+  if (auto s = require_distinct(with_data("the model", flags.model, *model),
+                                {{"the report", flags.common.json}});
+      !s)
+    return bad_input(s.error());
   auto output = OutputFile::open(flags.common.json);
   if (!output) return bad_input(output.error());
   ModelStats s = stats_of(*model);

@@ -168,9 +168,9 @@ struct Outputs {
   OutputFile json, certificate, page;
 };
 Result<Outputs> open_outputs(const ValidateFlags& flags, const ValidationReport& report) {
-  std::vector<NamedFile> inputs = named("a model", {flags.a, flags.b});
-  for (const auto* model : {&report.a, &report.b})
-    for (auto& file : named("a model's data", io::data_files(*model))) inputs.push_back(file);
+  std::vector<NamedFile> inputs = with_data("a model", flags.a, report.a);
+  for (auto& file : with_data("a model", flags.b, report.b)) inputs.push_back(file);
+  for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
   RETURN_IF_ERROR(require_distinct(inputs, {{"the report", flags.common.json},
                                             {"the certificate", flags.certificate},
                                             {"the page", flags.html}}));

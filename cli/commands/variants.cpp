@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "cli/measure/kernels.h"
 #include "cli/support/commands.h"
+#include "cli/support/model_files.h"
 #include "cli/support/profiles.h"
 #include "cli/support/report.h"
 #include "cli/support/rule_set.h"
@@ -39,6 +40,13 @@ Result<Graph> walk(const Graph& from, const rewrite::RuleIndex& rules, const cos
   return std::move(folded.graph);
 }
 
+std::vector<NamedFile> inputs_of(const CostFlags& flags, const io::Imported& model) {
+  std::vector<NamedFile> inputs = with_data("the model", flags.files[0], model);
+  for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
+  if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
+  return inputs;
+}
+
 }  // namespace
 
 int run_cost_variants(const CostFlags& flags) {
@@ -48,6 +56,8 @@ int run_cost_variants(const CostFlags& flags) {
   if (!rules) return bad_input(rules.error());
   auto imported = io::load(flags.files[0]);
   if (!imported) return bad_input(imported.error());
+  if (auto s = require_distinct_in(flags.dir, inputs_of(flags, *imported), {"variant"}); !s)
+    return bad_input(s.error());
   if (auto s = make_folder(flags.dir); !s) return bad_input(s.error());
   rewrite::SearchOptions options;
   options.opset = io::summarise(*imported, imported->graph).opset;

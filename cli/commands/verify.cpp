@@ -260,9 +260,16 @@ Status valid(const VerifyFlags& flags) {
   std::vector<NamedFile> outputs = {{"the verdicts kept", flags.cache},
                                     {"the report", flags.common.json},
                                     {"the derivations", flags.derivations}};
-  RETURN_IF_ERROR(require_distinct(named("the rules", flags.in), outputs));
-  // A file of rules may be verified in its own place.
-  outputs.push_back({"the proved rules", flags.out});
+  std::vector<NamedFile> inputs = named("the rules", flags.in), beside;
+  RETURN_IF_ERROR(require_distinct(inputs, outputs));
+  NamedFile proved{"the proved rules", flags.out};
+  for (const std::string& rules : flags.in) {
+    beside.push_back({"the derivations beside the rules", derivations_beside(rules)});
+    if (is_of_taso(rules)) RETURN_IF_ERROR(require_distinct(inputs, {proved}));
+  }
+  RETURN_IF_ERROR(require_distinct(beside, {outputs[0], outputs[1], proved}));
+  // A file of rules may be verified in its own place, and its derivations be found anew.
+  outputs.push_back(proved);
   return require_distinct({}, outputs);
 }
 

@@ -220,6 +220,11 @@ Result<Turn> find_turn(size_t good, size_t bad,
   }
 }
 
+std::vector<std::string> kept_models(const BisectFlags& flags, const std::string& out) {
+  if (!flags.keep) return {};
+  return {beside(out, "good"), beside(out, "bad")};
+}
+
 Result<int> bisect(const Bisection& asked, const Stop& stop) {
   ASSIGN_OR_RETURN(auto rules,
                    rewrite::RuleIndex::build(asked.certificate.rules, rewrite::Scope::Proved,

@@ -2,6 +2,7 @@
 // Which step of an optimisation breaks a user's own test.
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "certify/certificate.h"
 #include "cli/support/commands.h"
@@ -27,6 +28,8 @@ struct Bisection {
   std::string out;  ///< the result's path: models that are kept lie beside it
   Verbosity verbosity = Verbosity::Normal;
 };
+/// What `bisect` writes beside the output: the last good model and the first bad one, or nothing.
+std::vector<std::string> kept_models(const BisectFlags& flags, const std::string& out);
 /// Runs the command on the model after some of its steps, each written to a temporary folder, and
 /// says which step breaks it. Returns the exit code: kDone where the command passes on the result,
 /// kFailed where a step was found or no step is to blame, kUndecided where the command cannot tell.

@@ -57,6 +57,26 @@ Status require_distinct(const std::vector<NamedFile>& inputs,
   return {};
 }
 
+Status require_distinct_in(const std::string& folder, const std::vector<NamedFile>& inputs,
+                           const std::vector<std::string>& stems) {
+  std::error_code none;
+  for (std::filesystem::directory_iterator at(folder, none), end; !none && at != end;
+       at.increment(none)) {
+    std::string name = at->path().filename().string();
+    auto begins = [&](const std::string& stem) { return name.starts_with(stem); };
+    if (std::ranges::any_of(stems, begins))
+      RETURN_IF_ERROR(require_distinct(inputs, {{"a file of the folder", at->path().string()}}));
+  }
+  return {};
+}
+
+std::vector<NamedFile> with_data(const std::string& what, const std::string& path,
+                                 const io::Imported& model) {
+  std::vector<NamedFile> files = {{what, path}};
+  for (auto& file : named(what + "'s data", io::data_files(model))) files.push_back(file);
+  return files;
+}
+
 namespace {
 
 /// "NAME=1,3": the name, and the numbers behind the last "=".

@@ -32,4 +32,13 @@ std::vector<NamedFile> named(const std::string& what, const std::vector<std::str
 Status require_distinct(const std::vector<NamedFile>& inputs,
                         const std::vector<NamedFile>& outputs);
 
+/// An Error when an input lies in a folder that is written to, under a name that begins with one of
+/// these stems: the folder's files would take its place.
+Status require_distinct_in(const std::string& folder, const std::vector<NamedFile>& inputs,
+                           const std::vector<std::string>& stems);
+
+/// A model and the files that hold its data.
+std::vector<NamedFile> with_data(const std::string& what, const std::string& path,
+                                 const io::Imported& model);
+
 }  // namespace regraft::cli
