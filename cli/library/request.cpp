@@ -120,6 +120,10 @@ class Line {
       return {};
     }
     ASSIGN_OR_RETURN(auto values, values_of(name_of(*option), value, place));
+    for (const std::string& v : values) {
+      if (v.empty()) return mistake(name, "the value is empty");
+      if (v.find('\0') != std::string::npos) return mistake(name, "a byte of the value is zero");
+    }
     if (is_operand(*option)) {
       operands_[option] = std::move(values);
       return {};

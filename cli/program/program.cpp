@@ -20,6 +20,7 @@
 #include "cli/program/about.h"
 #include "cli/shell/commands.h"
 #include "io/model.h"
+#include "ir/algebra/poly.h"
 
 namespace regraft::cli {
 
@@ -155,6 +156,23 @@ int explain(const CLI::App& app, const CLI::ParseError& e,
 /// `regraft IN OUT` means `regraft optimize IN OUT`.
 bool names_model(const std::string& word) { return word.ends_with(".onnx"); }
 
+/// An Error for a word without any text, or a name with "=" and nothing behind: no operand and no
+/// option means anything by that, and the words behind it would be taken for what it lacks.
+Status none_is_empty(const std::vector<std::string>& arguments) {
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    const std::string& word = arguments[k];
+    if (word == "--") break;
+    if (word.starts_with("--") && word.find('=') == word.size() - 1)
+      return error(word.substr(0, word.size() - 1) + ": the value is empty");
+  }
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    if (!arguments[k].empty()) continue;
+    bool named = k > 0 && arguments[k - 1].starts_with('-') && arguments[k - 1] != "--";
+    return error(named ? arguments[k - 1] + ": the value is empty" : "an argument is empty");
+  }
+  return {};
+}
+
 /// In any order; the version flag of CLI11 takes no others.
 const std::set<std::string> kAbout = {"--version", "--json"};
 
@@ -172,11 +190,14 @@ int Program::run(std::vector<std::string> arguments) {
     fmt::print(results(), "{}\n", about());
     return ended(kDone);
   }
+  if (auto s = none_is_empty(arguments); !s) return bad_input(s.error());
   try {
     app().parse(
         std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as it takes them
   } catch (const CLI::ParseError& e) {
     return explain(app(), e, arguments);
+  } catch (const PolyOverflow&) {
+    return bad_input(error("sizes that are too large: a product of them has more than 63 bits"));
   } catch (const std::bad_alloc&) {
     tell("more memory is needed than --memory allows");
     return kBadInput;

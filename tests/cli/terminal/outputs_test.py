@@ -83,5 +83,20 @@ class Inputs(Outputs):
         self.assert_kept(given, "verify", given, "-o", given)
 
 
+class Names(Outputs):
+    def test_none_is_empty(self):
+        model, rules = self.relus(), self.few_rules()
+        for command in (("optimize", model, "-o"), ("optimize", model), ("simplify", model, "--out"),
+                        ("rules", "atlas", "-o"), ("rules", "minimise", rules, "-o"),
+                        ("rules", "export", "--taso", rules, "-o"), ("generate", "-o"),
+                        ("train", "--graphs", model, "-o"), ("cost", "merge", model, "-o"),
+                        ("stats", model, "--json"), ("learn-rules", "--graphs", model, "-o")):
+            run = regraft(*command, "")
+            self.assert_refused(run, "empty")
+            if command[-1].startswith("-"):
+                self.assertIn(f"{command[-1]}: ", run.stderr)
+        self.assert_refused(regraft("optimize", model, "--out=", "-q"), "--out: .*empty")
+
+
 if __name__ == "__main__":
     command_line.main()
