@@ -13,6 +13,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view kFirstLine = R"({"format":"regraft-runs"})";
+
 BenchRun from_json(const json& j) {
   BenchRun r{j.at("key"),        j.at("graph"),   j.at("method"), j.at("training"),
              j.at("seed"),       j.at("before"),  j.at("after"),  j.at("expanded"),
@@ -37,9 +39,10 @@ json to_json(const BenchRun& r) {
 Result<KeptRuns> KeptRuns::open(const std::string& path) {
   KeptRuns kept;
   std::ifstream in(path);
-  std::string line, text;
+  std::string line, text = std::string(kFirstLine) + "\n";
   for (int number = 1; !path.empty() && std::getline(in, line); ++number) {
-    if (in.eof()) break;  // cut off
+    if (line == kFirstLine && number == 1) continue;
+    if (in.eof() && number > 1) break;  // cut off
     ASSIGN_OR_RETURN(BenchRun run,
                      read_json(line, fmt::format("{}:{}", path, number), "a run",
                                [](const json& j) -> Result<BenchRun> { return from_json(j); }));

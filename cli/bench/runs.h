@@ -33,8 +33,9 @@ nlohmann::json to_json(const BenchRun& run);
 /// Of one build: what the code does is not part of a key. Not thread-safe.
 class KeptRuns {
  public:
-  /// Reads what is there; "": keeps nothing. A last line that was cut off is left out; an Error
-  /// names another one that cannot be read.
+  /// Reads what is there; "": keeps nothing. The first line says what the file is; older files lack
+  /// it, and begin with a run. Of the others the last may have been cut off, and is left out; an
+  /// Error names one that cannot be read. A file that is no such file stays as it is.
   static Result<KeptRuns> open(const std::string& path);
   const BenchRun* find(const std::string& key) const;
   Status add(const BenchRun& run);

@@ -151,10 +151,14 @@ class Learn(unittest.TestCase):
     def test_what_is_kept_is_not_done_again(self):
         first, one = self.report("--methods", "greedy", "windows")
         lines = self.kept.read_text()
-        self.assertEqual(len(one.stderr.splitlines()), len(lines.splitlines()))
+        self.assertEqual(len(one.stderr.splitlines()) + 1, len(lines.splitlines()))
         second, two = self.report("--methods", "greedy", "windows")
         self.assertEqual(two.stderr, "")
         self.assertEqual(first, second)
+        # Older files have no first line that says what they are.
+        self.kept.write_text(lines.partition("\n")[2])
+        self.assertEqual(self.report("--methods", "greedy", "windows")[1].stderr, "")
+        self.assertEqual(self.kept.read_text(), lines)
         # A run that was cut off is done again; others are added.
         self.kept.write_text(lines[:-40])
         _, three = self.report("--methods", "greedy", "windows", "beam")
@@ -170,6 +174,10 @@ class Learn(unittest.TestCase):
             self.assertIn(place, run.stderr)
         self.kept.write_text("{}\n")
         self.assertIn("runs.jsonl:1: not a run", self.bench("--methods", "greedy").stderr)
+        for other in ('{"precious": 1}', "precious", "[1]\n"):  # whole, or a line that is not
+            self.kept.write_text(other)
+            self.assertIn("runs.jsonl:1: not a run", self.bench("--methods", "greedy").stderr)
+            self.assertEqual(self.kept.read_text(), other)
         self.assertEqual(self.bench("--budgets", "-1").returncode, USAGE)
 
 
