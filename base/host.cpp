@@ -10,7 +10,7 @@
 namespace regraft {
 namespace {
 
-std::atomic<bool> inside_another{false};
+std::atomic<bool> inside_another{false}, checks_throw{false};
 std::FILE* given_results = nullptr;
 std::FILE* given_messages = nullptr;
 std::mutex progress_mutex;
@@ -36,6 +36,7 @@ Hosted::~Hosted() {
 }
 
 bool hosted() { return inside_another; }
+void throw_failed_checks() { checks_throw = true; }
 std::FILE* results() { return hosted() ? given_results : stdout; }
 std::FILE* messages() { return hosted() ? given_messages : stderr; }
 
@@ -52,7 +53,7 @@ ProgressNow progress_now() {
 }
 
 void check_failed(const char* condition, const char* file, int line) {
-  if (hosted())
+  if (hosted() || checks_throw)
     throw InternalError{std::string(condition) + " is false at " + file + ":" +
                         std::to_string(line)};
   std::fprintf(stderr, "regraft: internal error: %s is false at %s:%d\n", condition, file, line);

@@ -24,6 +24,10 @@ class Hosted {
 };
 bool hosted();
 
+/// From now on a failed CHECK throws also where no Hosted lives: in a library, whose host calls it
+/// from several threads.
+void throw_failed_checks();
+
 /// Where results are printed: stdout, or the host's stream.
 std::FILE* results();
 /// Where everything else is said: stderr, or the host's stream.

@@ -2,11 +2,13 @@
 
 #include <exception>
 
+#include "base/host.h"
 #include "base/parallel.h"
 #include "cli/library/environments.h"
 #include "cli/library/hosting.h"
 #include "cli/support/commands.h"
 #include "cli/support/report.h"
+#include "ir/algebra/poly.h"
 
 using namespace regraft;
 using namespace regraft::cli;
@@ -52,8 +54,27 @@ int in_turn(regraft_envs& envs, Work work) {
   return envs.status;
 }
 
+/// Work of environments in any thread, beside others. What fails inside leaves them in no state to
+/// go on with; they are not even destroyed.
+template <class Work>
+int at_once(regraft_envs& envs, Work work) {
+  std::string why;
+  try {
+    return envs.end(work());
+  } catch (const InternalError& e) {
+    why = e.message;
+  } catch (const PolyOverflow&) {
+    why = "a size that is too large";
+  } catch (const std::exception& e) {
+    why = e.what();
+  }
+  (void)envs.all.release();
+  return envs.end(REGRAFT_INTERNAL, "internal error: " + why);
+}
+
 int no_environments(regraft_envs* envs) {
-  return envs->end(REGRAFT_BAD_INPUT, "there are no environments: making them failed");
+  return envs->end(REGRAFT_BAD_INPUT,
+                   "there are no environments: making them, or a call since, failed");
 }
 
 }  // namespace
@@ -64,6 +85,7 @@ regraft_envs* regraft_envs_make(const char* options, const regraft_buffer* model
   auto* envs = new (std::nothrow) regraft_envs;
   if (!envs) return nullptr;
   find_folder();
+  throw_failed_checks();
   in_turn(*envs, [&] {
     std::vector<GivenModel> given;
     for (size_t k = 0; k < count; ++k) {
@@ -92,21 +114,26 @@ const char* regraft_envs_description(const regraft_envs* envs) {
 
 int regraft_envs_bind(regraft_envs* envs, void* const* arrays, size_t count) {
   if (!envs->all) return no_environments(envs);
-  return envs->end(envs->all->bind({arrays, arrays + count}));
+  return at_once(*envs, [&] { return envs->all->bind({arrays, arrays + count}); });
 }
 
 int regraft_envs_reset(regraft_envs* envs, const char* options) {
   if (!envs->all) return no_environments(envs);
-  return envs->end(envs->all->reset(text_of(options)));
+  return at_once(*envs, [&] { return envs->all->reset(text_of(options)); });
 }
 
 int regraft_envs_step(regraft_envs* envs, const int64_t* actions) {
   if (!envs->all) return no_environments(envs);
-  return envs->end(envs->all->step(actions));
+  return at_once(*envs, [&] { return envs->all->step(actions); });
 }
 
 const char* regraft_envs_moves(regraft_envs* envs, size_t environment) {
-  envs->moves = envs->all ? to_text(envs->all->moves(environment), -1) : "[]";
+  envs->moves = "[]";
+  if (envs->all)
+    at_once(*envs, [&] {
+      envs->moves = to_text(envs->all->moves(environment), -1);
+      return Status();
+    });
   return envs->moves.c_str();
 }
 

@@ -17,7 +17,7 @@
  *
  * Ownership, strings and the process are as in regraft.h. Environments of one regraft_envs are used
  * from one thread at a time; several regraft_envs may be used from several threads. make and export
- * wait for runs that go on (regraft_start). */
+ * wait for runs that go on (regraft_start). After REGRAFT_INTERNAL only free is left. */
 #include "regraft.h"
 
 #ifdef __cplusplus

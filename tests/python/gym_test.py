@@ -11,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import warnings
 
@@ -154,6 +155,48 @@ class Contract(Files):
         run = [doctest.DocTestRunner().run(test) for test in tests if test.examples]
         self.assertTrue(run)
         self.assertEqual(sum(r.failed for r in run), 0)
+
+
+class Life(Files):
+    def test_nothing_is_left_after_close(self):
+        env, several = self.make(), self.make_vec()
+        for one in (env, several):
+            one.reset(seed=1)
+            one.close()
+            one.close()
+            with self.assertRaisesRegex(regraft.UsageError, "is closed"):
+                one.reset(seed=1)
+        with self.assertRaises(regraft.UsageError):
+            env.step(0)
+        with self.assertRaisesRegex(regraft.UsageError, "is closed"):
+            several.step([0, 0, 0])
+        for call in (lambda: env.moves(), lambda: several.moves(0),
+                     lambda: env.export(self.folder / "closed.onnx")):
+            with self.assertRaisesRegex(regraft.UsageError, "is closed"):
+                call()
+        self.assertFalse((self.folder / "closed.onnx").exists())
+
+    def test_one_thread_at_a_time(self):
+        env = self.make_vec()
+        env.reset(seed=1)
+        failures, refused = [], []
+
+        def steps():
+            for _ in range(300):
+                try:
+                    env.step([1, 1, 1])
+                except regraft.UsageError as error:
+                    refused.append(str(error))
+                except Exception as error:  # whatever else there is
+                    failures.append(error)
+        threads = [threading.Thread(target=steps) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+        self.assertLessEqual(set(refused), {"the environment is in use by another thread"})
+        env.step([0, 0, 0])
 
 
 class Masks(Files):

@@ -1,18 +1,20 @@
 """The environments of libregraft.so; cli/library/regraft_env.h says what each function promises."""
 import ctypes
+import contextlib
 import functools
 import json
 import os
+import threading
 import weakref
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_void_p
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from .. import _library
 from .._calls import plain, told
 from .._models import Argument, Model
-from ..errors import CheckFailed, InputError, InternalError, LibraryError
+from ..errors import CheckFailed, InputError, InternalError, LibraryError, UsageError
 
 API_VERSION = 1
 SIGNATURES = {
@@ -74,6 +76,7 @@ class Environments:
 
     def __init__(self, models: Models, options: Mapping[str, Any]):
         self.native = load()
+        self.calls = threading.Lock()
         given = {name: plain(value) for name, value in options.items() if value is not None}
         buffers = buffers_of(models)
         self.handle = self.native.regraft_envs_make(json.dumps(given).encode(), buffers,
@@ -94,6 +97,18 @@ class Environments:
         places = (c_void_p * len(self.arrays))(*(a.data.ctypes.data for a in self.arrays))
         self.check(self.native.regraft_envs_bind(self.handle, places, len(self.arrays)))
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[Any]:
+        """The handle, for one thread at a time."""
+        if not self.calls.acquire(blocking=False):
+            raise UsageError("the environment is in use by another thread")
+        try:
+            if self.handle is None:
+                raise UsageError("the environment is closed")
+            yield self.handle
+        finally:
+            self.calls.release()
+
     def check(self, status: int) -> None:
         if status != _library.DONE:
             lines = [told(s) for s in _library.text_of(
@@ -106,24 +121,28 @@ class Environments:
 
     def reset(self, **options: Any) -> None:
         given = {name: value for name, value in options.items() if value is not None}
-        self.check(self.native.regraft_envs_reset(self.handle, json.dumps(plain(given)).encode()))
+        with self.alone() as handle:
+            self.check(self.native.regraft_envs_reset(handle, json.dumps(plain(given)).encode()))
 
     def step(self) -> None:
         """With what `actions` holds."""
-        status = self.native.regraft_envs_step(self.handle, self.actions_at)
-        if status != _library.DONE:
-            self.check(status)
+        with self.alone() as handle:
+            self.check(self.native.regraft_envs_step(handle, self.actions_at))
 
     def moves(self, environment: int) -> List[Dict[str, Any]]:
-        return json.loads(self.native.regraft_envs_moves(self.handle, environment))
+        with self.alone() as handle:
+            return json.loads(self.native.regraft_envs_moves(handle, environment))
 
     def export(self, environment: int, path: Any, which: str, certificate: Optional[Any],
                check: int) -> None:
         given = {"out": os.fspath(path), "which": which, "check": check}
         if certificate is not None:
             given["certificate"] = os.fspath(certificate)
-        self.check(self.native.regraft_envs_export(self.handle, environment,
-                                                    json.dumps(plain(given)).encode()))
+        with self.alone() as handle:
+            self.check(self.native.regraft_envs_export(handle, environment,
+                                                        json.dumps(plain(given)).encode()))
 
     def close(self) -> None:
-        self.free()
+        with self.calls:
+            self.handle = None
+            self.free()
