@@ -8,7 +8,7 @@ import sys
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
-from .errors import InternalError, LibraryError
+from .errors import InputError, InternalError, LibraryError, UsageError
 
 API_VERSION = 1
 DONE, FAILED, USAGE, BAD_INPUT, INTERNAL, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
@@ -92,8 +92,22 @@ def options(command: str) -> Optional[Dict[str, Any]]:
     return None if described is None else json.loads(described)
 
 
-def text_of(encoded: Optional[bytes]) -> str:
-    return (encoded or b"").decode(errors="replace")
+def encoded(given: Mapping[str, Any]) -> bytes:
+    """Options as JSON; an exception names the one that has no such form."""
+    for name, value in given.items():
+        try:
+            json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{name}: a text or path that is not UTF-8") from None
+        except ValueError:
+            raise UsageError(f"{name}: a number is not finite") from None
+        except TypeError as error:
+            raise UsageError(f"{name}: {error}") from None
+    return json.dumps(given).encode()
+
+
+def text_of(said: Optional[bytes]) -> str:
+    return (said or b"").decode(errors="replace")
 
 
 class Run:
@@ -104,7 +118,7 @@ class Run:
         buffers = (Buffer * len(inputs))(
             *(Buffer(name.encode(), data, len(data)) for name, data in inputs.items()))
         self.handle = self.native.regraft_start(
-            command.encode(), json.dumps(given).encode(), buffers, len(inputs))
+            command.encode(), encoded(given), buffers, len(inputs))
         if not self.handle:
             raise MemoryError("regraft: no memory for the inputs")
 

@@ -79,7 +79,7 @@ class Environments:
         self.calls = threading.Lock()
         given = {name: plain(value) for name, value in options.items() if value is not None}
         buffers = buffers_of(models)
-        self.handle = self.native.regraft_envs_make(json.dumps(given).encode(), buffers,
+        self.handle = self.native.regraft_envs_make(_library.encoded(given), buffers,
                                                      len(buffers))
         if not self.handle:
             raise MemoryError("regraft: no memory for the environments")
@@ -122,7 +122,7 @@ class Environments:
     def reset(self, **options: Any) -> None:
         given = {name: value for name, value in options.items() if value is not None}
         with self.alone() as handle:
-            self.check(self.native.regraft_envs_reset(handle, json.dumps(plain(given)).encode()))
+            self.check(self.native.regraft_envs_reset(handle, _library.encoded(plain(given))))
 
     def step(self) -> None:
         """With what `actions` holds."""
@@ -140,7 +140,7 @@ class Environments:
             given["certificate"] = os.fspath(certificate)
         with self.alone() as handle:
             self.check(self.native.regraft_envs_export(handle, environment,
-                                                        json.dumps(plain(given)).encode()))
+                                                        _library.encoded(plain(given))))
 
     def close(self) -> None:
         with self.calls:
