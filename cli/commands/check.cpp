@@ -25,10 +25,33 @@ namespace regraft::cli {
 
 namespace {
 
-int check_rule(const CheckFlags& flags) {
+/// The report, opened before the work begins. Of what models lie in further files only their own
+/// readers know.
+Result<OutputFile> open_report(const CheckFlags& flags) {
+  auto inputs = named("what is checked", {flags.a, flags.b});
+  for (auto& file : named("the certificate", {flags.certificate, flags.validation}))
+    inputs.push_back(file);
+  RETURN_IF_ERROR(require_distinct(inputs, {{"the report", flags.common.json}}));
+  return OutputFile::open(flags.common.json);
+}
+
+/// Writes the report; `code`, or that of a failure to write.
+int end(OutputFile& output, const nlohmann::json& report, int code) {
+  Status written = output.write(to_text(report, 2));
+  if (written) written = output.commit();
+  return written ? code : bad_input(written.error());
+}
+
+/// What was replayed does not fit.
+int refused(OutputFile& output, const std::string& file, const Error& why) {
+  tell(file + ": " + why.message);
+  return end(output, {{"passed", false}, {"reason", why.message}}, kFailed);
+}
+
+int check_rule(const CheckFlags& flags, OutputFile& output) {
   auto differs = replay_report(flags.a, flags.rule);
   if (!differs) return bad_input(differs.error());
-  return *differs ? kFailed : kDone;
+  return end(output, {{"rule", flags.rule}, {"differs", *differs}}, *differs ? kFailed : kDone);
 }
 
 /// Nodes that the certificate carries over without understanding them.
@@ -83,7 +106,7 @@ int bisect_certificate(const CheckFlags& flags, const certify::Certificate& cert
   return kInterrupted;
 }
 
-int check_by_certificate(const CheckFlags& flags, const Stop& stop) {
+int check_by_certificate(const CheckFlags& flags, OutputFile& report, const Stop& stop) {
   auto certificate = certify::read_certificate(flags.certificate);
   if (!certificate) return bad_input(certificate.error());
   auto a = io::load(flags.a), b = io::load(flags.b);
@@ -104,16 +127,20 @@ int check_by_certificate(const CheckFlags& flags, const Stop& stop) {
     rules = certify::prove_rules(certificate->rules, flags.common.seed, thread_count(flags.common));
   Status status = rules ? certify::check_certificate(*certificate, *rules, {*a, *input, *output})
                         : Status(rules.error());
-  if (!status) {
-    tell(flags.certificate + ": " + status.error().message);
-    return kFailed;
-  }
+  if (!status) return refused(report, flags.certificate, status.error());
   print_checked(flags, *certificate, *rules, *a);
+  int code = end(report,
+                 {{"passed", true},
+                  {"steps", certificate->done.steps.size()},
+                  {"rules", certificate->rules.size()},
+                  {"proved", flags.prove}},
+                 kDone);
+  if (code != kDone) return code;
   if (!flags.bisect.command.empty()) return bisect_certificate(flags, *certificate, *a, stop);
   return kDone;
 }
 
-int check_validation(const CheckFlags& flags, const Stop& stop) {
+int check_validation(const CheckFlags& flags, OutputFile& report, const Stop& stop) {
   auto certificate = certify::read_proof(flags.validation);
   if (!certificate) return bad_input(certificate.error());
   io::FixedSizes sizes;
@@ -125,26 +152,35 @@ int check_validation(const CheckFlags& flags, const Stop& stop) {
   if (!b) return bad_input(b.error());
   auto proved = certify::check_proof(*certificate, *a, *b, flags.common.seed,
                                      thread_count(flags.common), stop);
-  if (!proved) {
-    tell(flags.validation + ": " + proved.error().message);
-    return kFailed;
-  }
-  for (const auto& o : proved->outputs)
+  if (!proved) return refused(report, flags.validation, proved.error());
+  auto outputs = nlohmann::json::array();
+  for (const auto& o : proved->outputs) {
     fmt::print(results(), "{:<24} {}\n", certify::to_string(o.verdict), printable(o.a));
+    outputs.push_back({{"name", o.a}, {"verdict", certify::to_string(o.verdict)}});
+  }
   fmt::print(results(), "{} windows proved anew: {}\n", proved->sweep.windows.size(),
              to_string(proved->windows()));
   fmt::print(results(), "{} rules proved anew: {}\n", certificate->rules.size(),
              to_string(proved->rules));
-  return exit_code(proved->verdict());
+  int code = exit_code(proved->verdict());
+  return end(report,
+             {{"passed", code == kDone},
+              {"verdict", certify::to_string(proved->verdict())},
+              {"outputs", outputs},
+              {"windows", proved->sweep.windows.size()},
+              {"rules", certificate->rules.size()}},
+             code);
 }
 
 }  // namespace
 
 int run_check(const CheckFlags& flags) {
   Stop stop(flags.common.seconds, memory_limit(flags.common));
-  if (!flags.rule.empty()) return check_rule(flags);
-  if (!flags.certificate.empty()) return check_by_certificate(flags, stop);
-  if (!flags.validation.empty()) return check_validation(flags, stop);
+  auto output = open_report(flags);
+  if (!output) return bad_input(output.error());
+  if (!flags.rule.empty()) return check_rule(flags, *output);
+  if (!flags.certificate.empty()) return check_by_certificate(flags, *output, stop);
+  if (!flags.validation.empty()) return check_validation(flags, *output, stop);
   auto a = io::load(flags.a);
   if (!a) return bad_input(a.error());
   auto b = io::load(flags.b);
@@ -153,8 +189,6 @@ int run_check(const CheckFlags& flags) {
   for (auto& file : with_data("a model", flags.b, *b)) inputs.push_back(file);
   if (auto s = require_distinct(inputs, {{"the report", flags.common.json}}); !s)
     return bad_input(s.error());
-  auto output = OutputFile::open(flags.common.json);
-  if (!output) return bad_input(output.error());
   auto check = compare_models(flags.check_on, *a, *b, flags.runs, flags.common, stop);
   if (!check) return bad_input(error(flags.b + ": " + check.error().message));
   rewrite::CheckReport* report = &check->report;
@@ -173,10 +207,7 @@ int run_check(const CheckFlags& flags) {
   nlohmann::json json = json_of(*report);
   json["passed"] = passed;
   json["bodies_compared"] = check->bodies;
-  Status written = output->write(to_text(json, 2));
-  if (written) written = output->commit();
-  if (!written) return bad_input(written.error());
-  return passed ? kDone : kFailed;
+  return end(*output, json, passed ? kDone : kFailed);
 }
 
 int run_roundtrip(const CheckFlags& flags) {

@@ -186,13 +186,22 @@ int run_rules_derive(const DeriveFlags& flags) {
 }
 
 int run_rules_import(const ImportFlags& flags) {
-  if (auto s = require_distinct({{"the substitutions", flags.in}}, {{"the candidates", flags.out}});
+  if (auto s = require_distinct({{"the substitutions", flags.in}},
+                                {{"the candidates", flags.out}, {"the report", flags.common.json}});
       !s)
     return bad_input(s.error());
   auto read = substitutions::read_taso(flags.in);
   if (!read) return bad_input(read.error());
-  if (auto status = substitutions::write_rules(flags.out, read->file); !status)
-    return bad_input(status.error());
+  auto report = OutputFile::open(flags.common.json);
+  if (!report) return bad_input(report.error());
+  auto left_out = nlohmann::json::array();
+  for (const auto& r : read->skipped) left_out.push_back({{"name", r.name}, {"reason", r.reason}});
+  Status written =
+      report->write(to_text({{"rules", read->file.rules.size()}, {"left_out", left_out}}, 2));
+  if (written) written = substitutions::write_rules(flags.out, read->file);
+  if (written) written = report->commit();
+  if (!written) return bad_input(written.error());
+  if (flags.common.verbosity == Verbosity::Quiet) return kDone;
   for (const auto& r : read->skipped)
     fmt::print(results(), "left out {}\n", printable(r.name + ": " + r.reason));
   fmt::print(results(), "{} rules, {} left out\n", read->file.rules.size(), read->skipped.size());

@@ -90,9 +90,10 @@ rl::LogRow evaluation(std::shared_ptr<const rl::Policy> policy, double greedy, c
   return {{"alone_percent", alone}, {"greedy_percent", std::isnan(alone) ? none : greedy}};
 }
 
+/// Trains and writes the policy. Returns what the report says of any agent.
 template <class Agent>
-Status run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& out,
-           const Stop& stop) {
+Result<nlohmann::json> run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& out,
+                           const Stop& stop) {
   rl::TrainOptions options;
   options.iterations = flags.iterations;
   options.state = state_file(flags);
@@ -111,7 +112,13 @@ Status run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& 
     return error(flags.out + ": not written, as no iteration came to its end");
   RETURN_IF_ERROR(rl::write_checkpoint(out, agent.policy_file()));
   RETURN_IF_ERROR(out.commit());
-  if (flags.common.verbosity == Verbosity::Quiet) return {};
+  nlohmann::json told = {{"iterations", report.iterations},
+                         {"iterations_before", report.before},
+                         {"ended", report.ended},
+                         {"profile", to_json(used_profile(s.cost))}};
+  for (const auto& [name, value] : report.last)
+    if (!std::isnan(value)) told["last"][name] = value;
+  if (flags.common.verbosity == Verbosity::Quiet) return told;
   Table table{{{"last iteration", ""}}};
   for (const auto& [name, value] : report.last)
     if (!std::isnan(value)) table.rows.push_back({name, fmt::format("{:.4g}", value)});
@@ -122,7 +129,12 @@ Status run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& 
   if (!report.ended)
     fmt::print(results(), "stopped before the end; the same command goes on from {}\n",
                options.state);
-  return {};
+  return told;
+}
+
+Status write_report(OutputFile& out, const nlohmann::json& told) {
+  RETURN_IF_ERROR(out.write(to_text(told, 2)));
+  return out.commit();
 }
 
 Status no_fleet(const TrainFlags& flags) {
@@ -138,7 +150,8 @@ Status train_ppo(const TrainFlags& flags, const Setting& s, TrainOutputs& output
     ASSIGN_OR_RETURN(options.elsewhere, play_by_fleet(*fleet, flags, stop));
   }
   rl::PpoAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  RETURN_IF_ERROR(run(agent, flags, s, outputs.policy, stop));
+  ASSIGN_OR_RETURN(auto told, run(agent, flags, s, outputs.policy, stop));
+  RETURN_IF_ERROR(write_report(outputs.report, told));
   if (!fleet) return {};
   RETURN_IF_ERROR(agent.failure());
   if (flags.common.verbosity == Verbosity::Normal) fmt::print(results(), "{}", fleet->summary());
@@ -149,7 +162,8 @@ Status train_planner(const TrainFlags& flags, const Setting& s, TrainOutputs& ou
   RETURN_IF_ERROR(no_fleet(flags));
   ASSIGN_OR_RETURN(auto options, agent_options<rl::PlannerAgentOptions>(flags, s));
   rl::PlannerAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  return run(agent, flags, s, outputs.policy, Stop(flags.common.seconds));
+  ASSIGN_OR_RETURN(auto told, run(agent, flags, s, outputs.policy, Stop(flags.common.seconds)));
+  return write_report(outputs.report, told);
 }
 
 /// Percent that was saved, imagined and real, of each temperature.
@@ -193,18 +207,16 @@ Status train_world_model(const TrainFlags& flags, const Setting& s, TrainOutputs
   if (flags.reward != "change") return error("--reward: a world model predicts 'change' only");
   if (flags.hide_cost) return error("--hide-cost: a world model learns from what matches save");
   rl::WorldModelAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  RETURN_IF_ERROR(run(agent, flags, s, outputs.policy, Stop(flags.common.seconds)));
+  ASSIGN_OR_RETURN(auto j, run(agent, flags, s, outputs.policy, Stop(flags.common.seconds)));
   if (flags.common.json.empty()) return {};
   if (agent.iterations() == 0)
     return error(flags.common.json + ": not written, as no iteration came to its end");
-  nlohmann::json j = {{"real_steps", agent.real_steps()},
-                      {"dream_steps", agent.dream_steps()},
-                      {"profile", to_json(used_profile(s.cost))}};
+  j["real_steps"] = agent.real_steps();
+  j["dream_steps"] = agent.dream_steps();
   j["drift"] = to_json(agent.drift(8, options.dream.tau, flags.common.seed + 1));
   if (!flags.sweep.empty())
     j["sweep"] = to_json(agent.sweep(flags.sweep, flags.sweep_seeds, kSweepUpdates, Stop()));
-  RETURN_IF_ERROR(outputs.report.write(to_text(j, 2)));
-  return outputs.report.commit();
+  return write_report(outputs.report, j);
 }
 
 struct Row {

@@ -56,8 +56,12 @@ int run_cost_variants(const CostFlags& flags) {
   if (!rules) return bad_input(rules.error());
   auto imported = io::load(flags.files[0]);
   if (!imported) return bad_input(imported.error());
-  if (auto s = require_distinct_in(flags.dir, inputs_of(flags, *imported), {"variant"}); !s)
-    return bad_input(s.error());
+  const auto inputs = inputs_of(flags, *imported);
+  Status distinct = require_distinct_in(flags.dir, inputs, {"variant"});
+  if (distinct) distinct = require_distinct(inputs, {{"the report", flags.common.json}});
+  if (!distinct) return bad_input(distinct.error());
+  auto report = OutputFile::open(flags.common.json);
+  if (!report) return bad_input(report.error());
   if (auto s = make_folder(flags.dir); !s) return bad_input(s.error());
   rewrite::SearchOptions options;
   options.opset = io::summarise(*imported, imported->graph).opset;
@@ -92,9 +96,10 @@ int run_cost_variants(const CostFlags& flags) {
     }
     list.push_back(std::move(entry));
   }
-  if (auto s = write_file(flags.dir + "/variants.json", to_text(list, 1)); !s)
-    return bad_input(s.error());
-  return kDone;
+  Status written = report->write(to_text(list, 1));
+  if (written) written = write_file(flags.dir + "/variants.json", to_text(list, 1));
+  if (written) written = report->commit();
+  return written ? kDone : bad_input(written.error());
 }
 
 }  // namespace regraft::cli
