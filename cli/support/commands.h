@@ -74,6 +74,7 @@ inline constexpr const char* kAnyRuntime = "onnx";
 struct SizeFlags {
   std::vector<std::string> shapes;         ///< "NAME=1,3,224,224", of inputs
   std::vector<std::string> dims, typical;  ///< "NAME=8", of named dimensions
+  const char* dim_option = "--dim";        ///< where `dims` come from
 };
 /// A test of the user's that finds the step which breaks it.
 struct BisectFlags {

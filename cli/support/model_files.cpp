@@ -17,13 +17,16 @@ namespace regraft::cli {
 Result<std::vector<std::string>> model_files(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
-    if (!std::filesystem::is_directory(path)) {
-      files.push_back(path);
+    std::error_code failed;
+    if (!std::filesystem::is_directory(path, failed)) {
+      files.push_back(path);  // whoever reads it says what is wrong with it
       continue;
     }
     std::vector<std::string> inside;
-    for (const auto& entry : std::filesystem::directory_iterator(path))
-      if (entry.path().extension() == ".onnx") inside.push_back(entry.path().string());
+    std::filesystem::directory_iterator at(path, failed), end;
+    for (; !failed && at != end; at.increment(failed))
+      if (at->path().extension() == ".onnx") inside.push_back(at->path().string());
+    if (failed) return error(path + ": " + failed.message());
     if (inside.empty()) return error(path + ": no .onnx file in it");
     std::sort(inside.begin(), inside.end());
     files.insert(files.end(), inside.begin(), inside.end());
@@ -103,18 +106,22 @@ Result<io::FixedSizes> fixed_sizes(const SizeFlags& flags) {
   for (const std::string& text : flags.shapes) {
     auto sizes = sizes_of(text);
     if (!sizes) return error("--shape: " + sizes.error().message);
-    fixed.shapes[sizes->first] = sizes->second;
+    auto [known, is_new] = fixed.shapes.emplace(*sizes);
+    if (!is_new && known->second != sizes->second)
+      return error("--shape: two shapes of " + printable(sizes->first));
   }
   auto named = [](const char* flag, const auto& texts, auto& into) -> Status {
     for (const std::string& text : texts) {
       auto sizes = sizes_of(text);
       if (!sizes || sizes->second.size() != 1)
         return error(std::string(flag) + ": '" + text + "' is not NAME=SIZE");
-      into[sizes->first] = sizes->second[0];
+      auto [known, is_new] = into.emplace(sizes->first, sizes->second[0]);
+      if (!is_new && known->second != sizes->second[0])
+        return error(fmt::format("{}: two sizes of {}", flag, printable(sizes->first)));
     }
     return {};
   };
-  RETURN_IF_ERROR(named("--dim", flags.dims, fixed.dims));
+  RETURN_IF_ERROR(named(flags.dim_option, flags.dims, fixed.dims));
   RETURN_IF_ERROR(named("--typical", flags.typical, fixed.typical));
   return fixed;
 }
