@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/files/output_file.h"
@@ -149,6 +150,9 @@ bool interrupted(const Stop& stop) { return stop.must_end() || Stop::was_interru
 std::vector<Entry> entries_of(const RuntimesFlags& flags, const std::string& folder, Worker* worker,
                               const Stop& stop) {
   std::vector<Entry> entries;
+  std::error_code none;  // a worker has a folder of its own
+  auto whole = std::filesystem::absolute(flags.model, none);
+  const std::string original = none ? flags.model : whole.string();
   std::vector<int> threads{1};
   if (int all = thread_count(flags.common); all > 1) threads.push_back(all);
   for (const auto& [runtime, version] : runtimes_here(worker, stop)) {
@@ -156,7 +160,7 @@ std::vector<Entry> entries_of(const RuntimesFlags& flags, const std::string& fol
     std::string file = fmt::format("{}/{}.onnx", folder, runtime->name);
     std::string failed = optimised_for(flags, *runtime, file);
     for (int n : threads) {
-      entries.push_back({runtime, version, flags.model, n, false, "", {}});
+      entries.push_back({runtime, version, original, n, false, "", {}});
       entries.push_back({runtime, version, file, n, true, failed, {}});
     }
   }

@@ -105,6 +105,9 @@ int run_calibrate(const CostFlags& flags) {
   if (!distinct) return bad_input(distinct.error());
   auto known = read_if_there(file);
   if (!known) return bad_input(known.error());
+  if (flags.runtime == cost::kPlainLoops)
+    for (const auto& model : flags.files)  // plain loops have no kernels, but a wrong name is one
+      if (auto read = io::load(model); !read) return bad_input(read.error());
   auto profiles = OutputFile::open(file);
   if (!profiles) return bad_input(profiles.error());
   auto report = OutputFile::open(flags.common.json);

@@ -134,7 +134,8 @@ int run_cost_add(const CostFlags& flags) {
 }
 
 int run_cost_kernels(const CostFlags& flags) {
-  auto known = read_if_there(flags.profile);
+  auto known = flags.profile.empty() ? Result<std::vector<Profile>>(std::vector<Profile>())
+                                     : cost::read_profiles(flags.profile);
   if (!known) return bad_input(known.error());
   cost::Runtime runtime = *cost::find_runtime(flags.runtime);
   if (flags.block >= 0) runtime.block = flags.block;

@@ -83,7 +83,8 @@ GenerateRun run_of(const GenerateFlags& flags) {
 
 Result<gen::Checkpoint> read_checkpoint(const GenerateFlags& flags) {
   constexpr size_t kMaxBytes = size_t{1} << 30;
-  if (flags.checkpoint.empty() || !std::filesystem::exists(flags.checkpoint))
+  std::error_code none;  // what cannot be looked at cannot be written either
+  if (flags.checkpoint.empty() || !std::filesystem::exists(flags.checkpoint, none))
     return gen::Checkpoint();
   ASSIGN_OR_RETURN(std::string text, read_file(flags.checkpoint, kMaxBytes));
   return parse_checkpoint(text, run_of(flags), flags.checkpoint);

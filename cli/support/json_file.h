@@ -2,7 +2,6 @@
 // JSON that this program wrote, as it may be after someone altered it.
 #include <concepts>
 #include <exception>
-#include <fstream>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -10,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/files/input_file.h"
 #include "base/nesting.h"
 #include "base/result.h"
 #include "ir/algebra/poly.h"
@@ -57,10 +57,10 @@ auto read_json(std::string_view text, const std::string& name, const std::string
 template <class Read>
 auto read_json_file(const std::string& path, const std::string& what, Read&& read)
     -> decltype(read(std::declval<const nlohmann::json&>())) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return error(path + ": cannot be read");
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  return read_json(text, path, what, std::forward<Read>(read));
+  constexpr size_t kMostBytes = size_t{1} << 32;
+  auto text = read_file(path, kMostBytes);
+  if (!text) return text.error();
+  return read_json(*text, path, what, std::forward<Read>(read));
 }
 
 }  // namespace regraft::cli

@@ -291,7 +291,8 @@ std::string date_text(const Profile& p) {
 }
 
 Result<std::vector<Profile>> read_if_there(const std::string& path) {
-  if (!std::filesystem::exists(path)) return std::vector<Profile>();
+  std::error_code none;  // what cannot be looked at cannot be written either
+  if (!std::filesystem::exists(path, none)) return std::vector<Profile>();
   return cost::read_profiles(path);
 }
 

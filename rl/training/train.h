@@ -60,7 +60,8 @@ Result<TrainReport> train(Agent& agent, const TrainOptions& options, const Stop&
   auto since = [](Clock::time_point t) {
     return std::chrono::duration<double>(Clock::now() - t).count();
   };
-  if (!options.state.empty() && std::filesystem::exists(options.state)) {
+  std::error_code none;  // what cannot be looked at cannot be written either
+  if (!options.state.empty() && std::filesystem::exists(options.state, none)) {
     ASSIGN_OR_RETURN(Checkpoint state, read_checkpoint(options.state));
     Status fits = same_settings(state, options.settings);
     if (fits) fits = agent.load(state);

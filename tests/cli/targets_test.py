@@ -218,7 +218,8 @@ class Runtimes(SmallModels):
 
     def raced(self, env):
         report = os.path.join(self.out_folder, "report.json")
-        run = regraft("bench", "runtimes", self.useless(), "--threads", "2", "--measure-time", "0.1",
+        model = os.path.relpath(self.useless())  # the worker is in another folder
+        run = regraft("bench", "runtimes", model, "--threads", "2", "--measure-time", "0.1",
                       "--json", report, env={**os.environ, **env})
         self.assert_exit(run, DONE)
         with open(report, encoding="utf-8") as file:
@@ -239,6 +240,7 @@ class Runtimes(SmallModels):
         self.assertRegex(text, r"openvino 9.9 +1 +optimised +0.040 +0.0 % +0.400")
         opened = self.requests("open")[0]["models"]
         self.assertEqual(len(opened), 8)
+        self.assertTrue(all(os.path.isabs(m["file"]) for m in opened))
 
     def test_without_python_the_own_executor_is_timed(self):
         _, rows = self.raced(NO_PYTHON)
