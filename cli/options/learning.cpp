@@ -61,9 +61,11 @@ void add_learn_rules(CLI::App& root, LearnRulesFlags& f, int& code) {
   app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
   app->add_option("--budget", f.budget, "candidate graphs that each searcher evaluates")
       ->check(kPositive)
+      ->check(kWhole)
       ->capture_default_str();
   app->add_option("--count", f.count, "rules to keep at most")
       ->check(kPositive)
+      ->check(kWhole)
       ->capture_default_str();
   app->add_option("--choose", f.choose,
                   "paying: what pays on other models; frequent, random: to compare with")
@@ -88,6 +90,7 @@ void add_bench(CLI::App& root, BenchFlags& f, int& code) {
                   "names, POLICY for all its modes, or /MODE for all policies; default: all");
   app->add_option("--budgets", f.budgets, "candidate graphs at which to compare")
       ->check(kPositive)
+      ->check(kWhole)
       ->capture_default_str();
   app->add_option("--seconds", f.seconds, "seconds at which to compare")
       ->check(kPositive)
@@ -99,6 +102,7 @@ void add_bench(CLI::App& root, BenchFlags& f, int& code) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app->add_option("--expansions", f.expansions, "graphs that backtracking expands to be reached")
+      ->check(kWhole)
       ->capture_default_str();
   app->add_option("--expanding", f.expanding, "seconds that this may take at most")
       ->check(kPositive)
@@ -107,7 +111,9 @@ void add_bench(CLI::App& root, BenchFlags& f, int& code) {
   app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
   app->add_option("--kept", f.kept,
                   "file of runs of this build; those that are there are not done again");
-  app->add_option("--seed", f.common.seed, "first seed of searches")->capture_default_str();
+  app->add_option("--seed", f.common.seed, "first seed of searches")
+      ->check(kWhole)
+      ->capture_default_str();
   app->add_option("--json", f.common.json, "write a report for machines to this file (-: stdout)");
   app->add_flag_callback(
       "-q,--quiet", [&f] { f.common.verbosity = Verbosity::Quiet; }, "print nothing");

@@ -26,14 +26,18 @@ void add_search(CLI::App& app, OptimizeFlags& f) {
                  "backtracking, partial-order, beam, taso: keep graphs that cost up to alpha "
                  "times the best")
       ->check(CLI::Range(1.0, 100.0))
+      ->check(kNotNan)
       ->capture_default_str();
-  app.add_option("--budget", f.budget, "candidate graphs to evaluate")->capture_default_str();
+  app.add_option("--budget", f.budget, "candidate graphs to evaluate")
+      ->check(kWhole)
+      ->capture_default_str();
   app.add_option("--search-time", f.search_seconds,
                  "seconds of searching, 0: no limit; default: 10, below 300 nodes 3, where the "
                  "result is timed and no --time given, else no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kSeconds);
   app.add_option("--growth", f.growth, "calls a graph may have, times those of the model")
       ->check(CLI::Range(1.0, 100.0))
+      ->check(kNotNan)
       ->capture_default_str();
 }
 
@@ -110,7 +114,8 @@ void add_checking(CLI::App& app, OptimizeFlags& f) {
   app.add_option("--max-size", f.max_size,
                  "bytes that the output may have (units: kB, MiB, ..); default: the input's and "
                  "64 MiB")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->check(kWhole);
 }
 
 }  // namespace

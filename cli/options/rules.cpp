@@ -26,7 +26,8 @@ void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
   app->add_option("-o,--out", f.out, "file of candidate rules")->required();
   add_memory(*app, f.common, "GB that the process may hold before enumeration stops cleanly");
   app->add_option("--audit", f.audit,
-                  "Draw so many random pairs of equal terms and derive them from the candidates");
+                  "Draw so many random pairs of equal terms and derive them from the candidates")
+      ->check(kWhole);
   app->add_option("--checkpoint", f.checkpoint,
                   "file to save progress in; a run that finds it there goes on from it");
   add_fleet(*app, f.fleet);

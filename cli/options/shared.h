@@ -3,6 +3,8 @@
 // describes it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
 
 #include "base/nearest.h"
@@ -11,6 +13,32 @@
 #include "cost/model/kernel.h"
 
 namespace regraft::cli {
+
+/// CLI11's own validators print the ends of the range, with 309 digits.
+inline CLI::Validator number_where(bool (*fits)(double), const std::string& what) {
+  auto check = [=](std::string& text) {
+    char* end = nullptr;
+    double number = std::strtod(text.c_str(), &end);
+    bool whole = end != text.c_str() && *end == 0;
+    return whole && fits(number) ? std::string() : text + " is no " + what;
+  };
+  return {check, "NUMBER"};
+}
+/// CLI11 wraps negative numbers, takes the largest one for all beyond, and NaN for in any range.
+inline const CLI::Validator kWhole(
+    [](std::string& text) {
+      uint64_t number = 0;
+      auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+      bool whole = failure == std::errc{} && stop == text.data() + text.size();
+      return whole ? std::string() : text + " is no whole number from 0 to 2^64 - 1";
+    },
+    "");
+inline const CLI::Validator kNotNan(
+    [](std::string& text) {
+      return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is no number"
+                                                            : std::string();
+    },
+    "");
 
 /// Has it a place on the command line, and no name?
 inline bool is_operand(const CLI::Option& option) {
@@ -23,20 +51,10 @@ inline void add_common(CLI::App& app, Common& c) {
   app.add_option("--threads", c.threads, "threads; 0: all cores")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  app.add_option("--seed", c.seed, "random seed")->capture_default_str();
+  app.add_option("--seed", c.seed, "random seed")->check(kWhole)->capture_default_str();
   app.add_option("--json", c.json, "write a report for machines to this file (-: stdout)");
 }
 
-/// CLI11's own validators print the ends of the range, with 309 digits.
-inline CLI::Validator number_where(bool (*fits)(double), const std::string& what) {
-  auto check = [=](std::string& text) {
-    char* end = nullptr;
-    double number = std::strtod(text.c_str(), &end);
-    bool whole = end != text.c_str() && *end == 0;
-    return whole && fits(number) ? std::string() : text + " is no " + what;
-  };
-  return {check, "NUMBER"};
-}
 inline const CLI::Validator kPositive =
     number_where([](double x) { return x > 0 && x <= 1e18; }, "positive number");
 inline const CLI::Validator kSeconds =
@@ -50,12 +68,11 @@ inline void add_time(CLI::App& app, Common& c) {
   app.add_option("--time", c.seconds, "stop after so many seconds; 0: no limit")->check(kSeconds);
 }
 
-inline const CLI::Validator kLeaseSeconds =
-    number_where([](double x) { return x >= 0.1 && x <= 1e6; },
-                 "number of seconds that is at least 0.1");
+inline const CLI::Validator kLeaseSeconds = number_where(
+    [](double x) { return x >= 0.1 && x <= 1e6; }, "number of seconds that is at least 0.1");
 inline void add_fleet(CLI::App& app, FleetFlags& f) {
-  auto* store = app.add_option("--store", f.store,
-                               "folder of tasks and results; `regraft work` on it helps");
+  auto* store =
+      app.add_option("--store", f.store, "folder of tasks and results; `regraft work` on it helps");
   app.add_option("--workers", f.workers,
                  "workers to start on this machine; 0: this process works itself")
       ->needs(store)

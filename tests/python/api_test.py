@@ -200,6 +200,17 @@ class Errors(Files):
         with self.assertRaisesRegex(regraft.InputError, "standard output"):
             regraft.simplify(chain(), out="-")
 
+    def test_an_option_that_has_no_text_is_named(self):
+        for wrong in (dict(time=float("nan")), dict(growth=float("inf")), dict(proof=b"kernel"),
+                      dict(time=object()), dict(seed=-1), dict(disable_rule=[""])):
+            with self.subTest(wrong), self.assertRaisesRegex(regraft.UsageError, list(wrong)[0]):
+                regraft.optimize(chain(), **wrong)
+        here = set(os.listdir())
+        for out in ("", "a\0b.onnx", os.fsdecode(b"\xff.onnx")):
+            with self.subTest(out), self.assertRaises((regraft.UsageError, regraft.InputError)):
+                regraft.simplify(chain(), out=out)
+        self.assertEqual(set(os.listdir()), here)
+
     def test_nothing_is_half_written(self):
         out = self.folder / "out.onnx"
         with self.assertRaises(regraft.InputError):
