@@ -325,14 +325,16 @@ int run_verify(const VerifyFlags& flags) {
   if (report.interrupted)
     tell("stopped early; rules not reached are unknown" +
          (flags.cache.empty() ? "" : "; the same command goes on from " + flags.cache));
+  Stop ended(stop, 0.0);  // what was not done until an interruption is left out
+  if (report.interrupted) ended.request();
   Status written = (*cache)->status();
   if (flags.keep_witnesses) keep_witnesses(report, file->rules);
   verify::Answers answers;
   add_answers(answers, report);
   std::vector<Rule> rules =
-      flags.fold ? folded(report.rules, options, answers, stop) : report.rules;
+      flags.fold ? folded(report.rules, options, answers, ended) : report.rules;
   if (written) written = write_proved(*out, file->generator, rules);
-  if (written) written = write_derivations(*derivations, rules, answers, options, stop);
+  if (written) written = write_derivations(*derivations, rules, answers, options, ended);
   if (written) written = machine_report->write(to_text(to_json(report, *file, flags.in), 2));
   if (written) written = commit_all({&*out, &*derivations, &*machine_report});
   if (!written) return bad_input(written.error());

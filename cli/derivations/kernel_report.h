@@ -22,7 +22,8 @@ std::shared_ptr<const verify::DerivationBook> book_beside(std::span<const std::s
                                                           Missing missing = Missing::AsSaid);
 
 /// Writes what the kernel accepts of the rules that are proved for all sizes; `known` is used, and
-/// what it lacks is looked for. The caller commits. A name that ends with ".gz" is compressed.
+/// what it lacks is looked for until `stop`, and left out then. The caller commits. A name that
+/// ends with ".gz" is compressed.
 Status write_derivations(OutputFile& out, std::span<const Rule> rules, const verify::Answers& known,
                          const verify::VerifyOptions& options, const Stop& stop);
 
