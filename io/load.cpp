@@ -16,7 +16,6 @@
 #include "base/nearest.h"
 #include "base/printable.h"
 #include "io/proto.h"
-#include "io/shapes/contradiction.h"
 #include "io/tensors.h"
 
 namespace regraft::io {

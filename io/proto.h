@@ -87,6 +87,9 @@ Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit);
 /// Gives the inputs' axes the sizes asked for, and every axis in the model that has the same name.
 /// An Error names an input or a dimension that the model has not, a rank or a size that differs.
 Status fix_sizes(onnx::GraphProto& graph, const FixedSizes& sizes);
+/// "node 3 'bn' (BatchNormalization)": the first standard node with known sizes that differ where
+/// its operator asks for equal ones; nullopt: none was found. Bodies are not looked at.
+std::optional<std::string> contradicted_node(const Model& model, const Graph& graph);
 /// Sets the typical sizes of the inputs' symbols: see FixedSizes. An Error names one that no input
 /// has.
 Status set_typical_sizes(Graph& graph, const std::map<std::string, int64_t>& named);

@@ -170,6 +170,20 @@ MaybeElement cast(const SizeContext& c, const Element& a, DType to) {
   return positive ? floor({c.pool, DType::I64}, a) : std::nullopt;
 }
 
+std::optional<Poly> scaled(const Poly& size, double scale, SymbolPool& pool) {
+  constexpr int64_t kParts = kExact / kLargest;
+  if (size.is_constant()) {
+    const double product = static_cast<double>(size.constant()) * scale;
+    const double exact = std::floor(product), rounded = std::floor(static_cast<float>(product));
+    return exact == rounded ? std::optional(Poly(static_cast<int64_t>(exact))) : std::nullopt;
+  }
+  const double parts = scale * static_cast<double>(kParts);
+  if (parts != std::floor(parts) || parts < 1 || parts > 64 * kParts) return std::nullopt;
+  const auto whole = static_cast<int64_t>(parts);
+  if (!is_short(whole)) return std::nullopt;
+  return pool.floordiv(size * Poly(whole), Poly(kParts));
+}
+
 bool is_size(const Poly& p) {
   constexpr size_t kTerms = 64, kFactors = 6;
   constexpr int64_t kLargestFactor = int64_t{1} << 40;

@@ -33,6 +33,9 @@ MaybeElement ceil(const SizeContext& c, const Element& a);
 /// The element of type c.dtype as one of type `to`.
 MaybeElement cast(const SizeContext& c, const Element& a, DType to);
 
+/// floor(size * scale); nullopt where that is no size, or is another one with the product rounded
+/// to float32, as runtimes do.
+std::optional<Poly> scaled(const Poly& size, double scale, SymbolPool& pool);
 /// A number, or short enough for a size: what grows at each step of a model is none.
 bool is_size(const Poly& p);
 /// Of sizes, and with fewer elements than are ever held.

@@ -1,10 +1,11 @@
 #include "io/shapes/type_rules.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <unordered_map>
+
+#include "io/shapes/size_arithmetic.h"
 
 namespace regraft::io {
 namespace {
@@ -255,22 +256,6 @@ Types constant_of_shape(const OnnxNode& n, SymbolPool&) {
   return {{type, n.sizes(0)}};
 }
 
-/// floor(size * scale); fresh where that is no size, or is another one with the product rounded to
-/// float32, as runtimes do.
-Poly scaled(const Poly& size, double scale, SymbolPool& pool) {
-  constexpr int64_t kParts = 1 << 10;  // a float32 holds the product with sizes up to 2^14
-  if (size.is_constant()) {
-    const double product = static_cast<double>(size.constant()) * scale;
-    const double exact = std::floor(product), rounded = std::floor(static_cast<float>(product));
-    return exact == rounded ? Poly(static_cast<int64_t>(exact)) : unknown(pool);
-  }
-  double parts = scale * static_cast<double>(kParts);
-  if (parts != std::floor(parts) || parts < 1 || parts > 64 * kParts) return unknown(pool);
-  const auto digits = static_cast<uint64_t>(parts);
-  if (digits >> std::countr_zero(digits) > static_cast<uint64_t>(kParts)) return unknown(pool);
-  return pool.floordiv(size * Poly(static_cast<int64_t>(parts)), Poly(kParts));
-}
-
 Types resize(const OnnxNode& n, SymbolPool& pool) {
   TensorType out = input(n, 0);
   if (!out.shape) return {out};
@@ -287,7 +272,7 @@ Types resize(const OnnxNode& n, SymbolPool& pool) {
   for (size_t d = 0; d < out.shape->size(); ++d) {
     Poly& size = (*out.shape)[d];
     if (stretched && scales.size() == out.shape->size() && !cropped)
-      size = scaled(size, scales[d], pool);
+      size = scaled(size, scales[d], pool).value_or(unknown(pool));
     else if (stretched && sizes && sizes->size() == out.shape->size())
       size = (*sizes)[d];
     else
