@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/gzip.h"
+#include "base/parallel.h"
 #include "cli/support/report.h"
 #include "verify/derivations/derive_rules.h"
 #include "verify/replay/proofs.h"
@@ -50,6 +51,21 @@ verify::RuleDerivations without_proofs(const Rule& rule) {
   return r;
 }
 
+/// What is known of a rule, without any search.
+verify::RuleDerivations known_of(const Rule& rule, const verify::Answers& known) {
+  verify::RuleDerivations r{rule, verify::content_digest(rule), {}, {}, 0};
+  verify::for_each_proof(rule, [&](const verify::ProofPlace& place) {
+    auto answer = known.find(verify::proof_key(place.rule, place.signature));
+    if (answer == known.end()) return true;
+    if (answer->second)
+      r.by_name.emplace(place.name, *answer->second);
+    else
+      r.none.insert(place.name);
+    return true;
+  });
+  return r;
+}
+
 }  // namespace
 
 Status write_derivations(OutputFile& out, std::span<const Rule> rules, const verify::Answers& known,
@@ -59,9 +75,14 @@ Status write_derivations(OutputFile& out, std::span<const Rule> rules, const ver
   std::ranges::copy_if(rules, std::back_inserter(proved),
                        [](const Rule& r) { return is_for_all_sizes(r.verdict.kind); });
   auto derived = verify::derive_rules(proved, known, options.threads, options.verbosity, stop);
+  parallel_for(proved.size(), options.threads, [&](size_t k) {
+    if (derived[k].answers.empty())  // not reached
+      derived[k].derivations = known_of(proved[k], known);
+  });
   std::vector<verify::RuleDerivations> all;
   for (verify::DerivedRule& r : derived)
-    if (!r.answers.empty()) all.push_back(std::move(r.derivations));
+    if (!r.derivations.by_name.empty() || !r.derivations.none.empty())
+      all.push_back(std::move(r.derivations));
   for (const Rule& r : rules)
     if (r.verdict.kind == VerdictKind::ProvedBounded) all.push_back(without_proofs(r));
   std::ranges::sort(all, {}, [](const verify::RuleDerivations& r) { return r.rule.name; });

@@ -74,7 +74,7 @@ int at_once(regraft_envs& envs, Work work) {
 
 int no_environments(regraft_envs* envs) {
   return envs->end(REGRAFT_BAD_INPUT,
-                   "there are no environments: making them, or a call since, failed");
+                   "there are no environments: making them failed, or a call since");
 }
 
 }  // namespace
