@@ -13,6 +13,7 @@
 #include "cli/measure/kernels.h"
 #include "cli/support/commands.h"
 #include "cli/support/json_file.h"
+#include "cli/support/model_files.h"
 #include "cli/support/profiles.h"
 #include "cli/support/report.h"
 #include "cost/profile/calibrate.h"
