@@ -33,7 +33,6 @@ sys.path.insert(0, str(HERE.parent))
 from prose import wrapped  # noqa: E402
 
 COST = "cost/profiles/epyc-family25-model17.profile"
-THREADS = 2
 JUDGED = """
 sage-script-nodes-edges gcn-script-nodes-edges sage-dynamo nerf-script-batch nerf-dynamo
 dlrm-script-batch keyword_spotter-script-batch-frames-train keyword_spotter-dynamo-batch
@@ -111,7 +110,7 @@ def run(args, method, model, budget, limit):
         report = pathlib.Path(folder) / "report.json"
         shipped = sorted((ROOT / "substitutions").glob("*.rules"))
         command = [args.regraft, "optimize", model, "-o", f"{folder}/out.onnx", *more, "--cost", COST,
-                   "--no-measure", "--check", "0", "--threads", str(THREADS), "-q", "--json", report,
+                   "--no-measure", "--check", "0", "--threads", "1", "-q", "--json", report,
                    "--search-time", str(limit), "--rules", *shipped, *rules]
         if budget:
             command += ["--budget", str(budget)]
@@ -203,9 +202,8 @@ def page(kept):
              "Written by `bench/learn/run_macros.py`, which says what is run. Costs are predicted, of "
              f"the fused plan, by `{COST}`; no time of a model was measured. {len(rows)} exports, "
              f"none of an architecture that was mined; searches ended after {kept['limit']:g} s at "
-             f"the latest, the others by themselves; each had {THREADS} threads. The machine was shared, so "
-             "seconds are upper bounds; they include polishing, which prices whole graphs. Gaps after some "
-             "candidates are of the sum over calls that the search sees, "
+             "the latest, the others by themselves. The machine was shared, so seconds are upper "
+             "bounds; they include polishing, which prices whole graphs. Gaps after some candidates are of the sum over calls that the search sees, "
              "from the least that any method came to.", ""]
     if learnt:
         p = learnt.get("proposer", {})
