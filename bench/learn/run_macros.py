@@ -47,7 +47,8 @@ fastvit_t8-script-batch-train ghostnet_100-script-batch efficientnet_b0-script-b
 efficientnet_b0-script-train unetplusplus-script-train
 """.split()
 SEARCHERS = ("windows", "saturation", "portfolio")
-METHODS = ("greedy", "macros", "frequent", "random", "shipped policy", "proposed", "proposed rules",
+TWO_THREADS = "greedy on two threads"
+METHODS = ("greedy", TWO_THREADS, "macros", "frequent", "random", "shipped policy", "proposed", "proposed rules",
            "kept", *SEARCHERS)
 LEAST_BUDGET, TIMES = 20_000, 100
 MOMENTS = (1000, 10000)  # candidates
@@ -90,6 +91,8 @@ def command_of(args, method, model):
     """What a method adds to the command line; `kept` reads what `proposed rules` left."""
     network = args.work / "proposer.policy"
     macros = args.work / "kept" / f"{model.stem}.rules"
+    if method == TWO_THREADS:
+        return ["--search", "greedy"], []
     if method in ("macros", "frequent", "random"):
         return ["--search", "greedy"], [args.work / f"{method}.rules"]
     if method in ("proposed", "shipped policy"):
@@ -110,7 +113,8 @@ def run(args, method, model, budget, limit):
         report = pathlib.Path(folder) / "report.json"
         shipped = sorted((ROOT / "substitutions").glob("*.rules"))
         command = [args.regraft, "optimize", model, "-o", f"{folder}/out.onnx", *more, "--cost", COST,
-                   "--no-measure", "--check", "0", "--threads", "1", "-q", "--json", report,
+                   "--no-measure", "--check", "0", "--threads", "2" if method == TWO_THREADS else "1", "-q",
+                   "--json", report,
                    "--search-time", str(limit), "--rules", *shipped, *rules]
         if budget:
             command += ["--budget", str(budget)]
@@ -202,7 +206,8 @@ def page(kept):
              "Written by `bench/learn/run_macros.py`, which says what is run. Costs are predicted, of "
              f"the fused plan, by `{COST}`; no time of a model was measured. {len(rows)} exports, "
              f"none of an architecture that was mined; searches ended after {kept['limit']:g} s at "
-             "the latest, the others by themselves. The machine was shared, so seconds are upper "
+             "the latest, the others by themselves; each had one thread where no more are named. The "
+             "machine was shared, so seconds are upper "
              "bounds; they include polishing, which prices whole graphs. Gaps after some candidates are of the sum over calls that the search sees, "
              "from the least that any method came to.", ""]
     if learnt:
