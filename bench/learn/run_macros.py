@@ -48,8 +48,9 @@ efficientnet_b0-script-train unetplusplus-script-train
 """.split()
 SEARCHERS = ("windows", "saturation", "portfolio")
 TWO_THREADS = "greedy on two threads"
-METHODS = ("greedy", TWO_THREADS, "macros", "frequent", "random", "shipped policy", "proposed", "proposed rules",
-           "kept", *SEARCHERS)
+KEPT_ON_TWO = "kept on two threads"
+METHODS = ("greedy", TWO_THREADS, "macros", "frequent", "random", "shipped policy", "proposed",
+           "proposed rules", "kept", KEPT_ON_TWO, *SEARCHERS)
 LEAST_BUDGET, TIMES = 20_000, 100
 MOMENTS = (1000, 10000)  # candidates
 CLOSE = 1.001  # as good as the best
@@ -98,7 +99,7 @@ def command_of(args, method, model):
     if method in ("proposed", "shipped policy"):
         policy = network if method == "proposed" else ROOT / "rl/policies/default.policy"
         return ["--search", "policy", "--policy-mode", "proposed", "--policy", policy], []
-    if method == "kept":
+    if method in ("kept", KEPT_ON_TWO):
         return ["--search", "greedy"], [macros]
     if method == "proposed rules":
         macros.parent.mkdir(parents=True, exist_ok=True)
@@ -113,7 +114,7 @@ def run(args, method, model, budget, limit):
         report = pathlib.Path(folder) / "report.json"
         shipped = sorted((ROOT / "substitutions").glob("*.rules"))
         command = [args.regraft, "optimize", model, "-o", f"{folder}/out.onnx", *more, "--cost", COST,
-                   "--no-measure", "--check", "0", "--threads", "2" if method == TWO_THREADS else "1", "-q",
+                   "--no-measure", "--check", "0", "--threads", "2" if method in (TWO_THREADS, KEPT_ON_TWO) else "1", "-q",
                    "--json", report,
                    "--search-time", str(limit), "--rules", *shipped, *rules]
         if budget:
