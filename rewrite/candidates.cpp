@@ -68,6 +68,7 @@ struct Made {
 /// What searches that run one after the other share.
 struct Shared {
   Sizes* sizes = nullptr;  ///< of all rules
+  Verbosity verbosity = Verbosity::Quiet;
   PartPrices parts;
 };
 
@@ -88,6 +89,7 @@ class Collector {
     const Stop searching(stop_, wanted_.reserve);
     SearchOptions options = options_;
     options.sizes = shared.sizes;
+    options.verbosity = shared.verbosity;
     ASSIGN_OR_RETURN(SearchReport report,
                      clean_up(*start.graph, rules, model, price_, options, searching));
     Made made;
@@ -100,6 +102,7 @@ class Collector {
                       double share, Shared& shared) const {
     SearchOptions options = options_;
     options.sizes = &shared.sizes->fitter.rules() == &rules ? shared.sizes : nullptr;
+    options.verbosity = shared.verbosity;
     options.budget = std::max<uint64_t>(portion(options.budget, share), 1);
     PolishOptions last = wanted_.polish;
     if (wanted_.by_parts) last.parts = &shared.parts;
@@ -272,13 +275,14 @@ Result<Candidates> find_candidates(const Graph& model, const MakeStart& other,
   const auto began = Reporter::Clock::now();
   const cost::CostModel& cost = *costs[0];
   Collector all(model, searcher, price, options, wanted, stop);
-  // What runs at the same time shares nothing.
+  // What runs at the same time shares nothing, and one of the two shows how far it is.
   const bool at_once = options.threads > 1 && (other || costs.size() > 1);
   std::array<std::optional<Sizes>, 2> sizes;
   std::array<Shared, 2> shared;
   for (size_t k = 0; k < (at_once ? 2 : 1); ++k)
     shared[k].sizes =
         &sizes[k].emplace(rules, model.shared_pool(), cost, for_model({options.opset}, model));
+  shared[0].verbosity = options.verbosity;
   Shared &here = shared[0], &there = shared[at_once ? 1 : 0];
   const Start first{&model};
   Start last = first;

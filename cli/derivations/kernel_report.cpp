@@ -41,25 +41,18 @@ std::shared_ptr<const verify::DerivationBook> book_beside(std::span<const std::s
 
 namespace {
 
-/// Of a rule that no proof for all sizes was found of.
-verify::RuleDerivations without_proofs(const Rule& rule) {
-  verify::RuleDerivations r{rule, verify::content_digest(rule), {}, {}, 0};
-  verify::for_each_proof(rule, [&](const verify::ProofPlace& place) {
-    r.none.insert(place.name);
-    return true;
-  });
-  return r;
-}
-
-/// What is known of a rule, without any search.
+/// What is known of a rule, without any search; of one that is proved at sample shapes alone, that
+/// none of its proofs was found.
 verify::RuleDerivations known_of(const Rule& rule, const verify::Answers& known) {
+  const bool bounded = rule.verdict.kind == VerdictKind::ProvedBounded;
   verify::RuleDerivations r{rule, verify::content_digest(rule), {}, {}, 0};
   verify::for_each_proof(rule, [&](const verify::ProofPlace& place) {
-    auto answer = known.find(verify::proof_key(place.rule, place.signature));
-    if (answer == known.end()) return true;
-    if (answer->second)
+    auto answer =
+        bounded ? known.end() : known.find(verify::proof_key(place.rule, place.signature));
+    const bool reached = answer != known.end();
+    if (reached && answer->second)
       r.by_name.emplace(place.name, *answer->second);
-    else
+    else if (reached || bounded)
       r.none.insert(place.name);
     return true;
   });
@@ -84,7 +77,7 @@ Status write_derivations(OutputFile& out, std::span<const Rule> rules, const ver
     if (!r.derivations.by_name.empty() || !r.derivations.none.empty())
       all.push_back(std::move(r.derivations));
   for (const Rule& r : rules)
-    if (r.verdict.kind == VerdictKind::ProvedBounded) all.push_back(without_proofs(r));
+    if (r.verdict.kind == VerdictKind::ProvedBounded) all.push_back(known_of(r, known));
   std::ranges::sort(all, {}, [](const verify::RuleDerivations& r) { return r.rule.name; });
   std::string text = verify::to_text(all);
   return out.write(out.path().ends_with(".gz") ? to_gzip(text) : text);

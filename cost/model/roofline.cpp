@@ -142,7 +142,7 @@ uint64_t call_hash(const Node& node, std::span<const TensorType> operands) {
   return h;
 }
 
-/// What no size is beyond, for what has no number of 64 bits.
+/// What a size counts as that has no number of 64 bits.
 constexpr int64_t kHuge = int64_t{1} << 40;
 
 int64_t value_at(const Poly& p) {

@@ -228,7 +228,9 @@ struct AttentionForm {
       if ((wanted && rank_of(n, k) != 3) || (!allowed && n.inputs[k].present)) return std::nullopt;
     }
     const int64_t causal = n.integer("unidirectional", 0);
-    if (causal != 0 && !is_square((*n.inputs[0].type.shape)[1], (*n.inputs[1].type.shape)[1]))
+    // With fewer places of q than of k onnxruntime's own operator lets the last one see all of k,
+    // the standard one lets the first one see the first.
+    if (causal != 0 && !same((*n.inputs[0].type.shape)[1], (*n.inputs[1].type.shape)[1]))
       return std::nullopt;
     int64_t heads = n.integer("num_heads", 0);
     OnnxImport r{{{{Poly(heads)}, {Poly(heads)}, {Poly(causal)}},
@@ -242,16 +244,13 @@ struct AttentionForm {
     if (n.inputs.size() > 5 && n.inputs[5].present) r.operands.push_back(5);
     return r;
   }
-  /// As many places of q as of k: else onnxruntime's own operator lets the last place of q see all,
-  /// and the standard one the first place one.
-  static bool is_square(const Poly& q, const Poly& k) { return same(q, k); }
   /// Does onnxruntime's own operator take it? Its mask has the size of the scores in the last two
   /// axes.
   static bool is_multi_head(const Attrs<Poly>& at, const std::vector<TensorType>& in) {
     const Shape &q = *in[0].shape, &k = *in[1].shape;
     if (q.size() != 3 || in[0].dtype != DType::F32 || !is_zero(at.reals[1])) return false;
     if (!same(at.ints[0][0], at.ints[1][0]) || !same(q[2], k[2])) return false;
-    if (!at.ints[2][0].is_zero() && !is_square(q[1], k[1])) return false;
+    if (!at.ints[2][0].is_zero() && !same(q[1], k[1])) return false;
     if (in.size() <= kMask) return true;
     const Shape& mask = *in[kMask].shape;
     return mask.size() == 4 && same(mask[2], q[1]) && same(mask[3], k[1]);
