@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/hash.h"
 #include "rewrite/egraph/saturation.h"
 #include "rewrite/search/walk.h"
 #include "rewrite/windows/part.h"
@@ -20,6 +21,18 @@ constexpr int kFewRules = 8;       // that an operator of blocks is in
 constexpr uint64_t kBudget = 1000;
 constexpr double kGrowth = 4;  // of a neighbourhood, on the way
 constexpr double kSamePrice = 1 + 1e-6;
+
+/// Of the operators and what reads what, whatever the sizes and attributes are.
+uint64_t structure_of(const Graph& g) {
+  uint64_t all = g.outputs().size();
+  for (int32_t id = 0; id < g.id_bound(); ++id) {
+    const Node& n = g.node(id);
+    all = combine(combine(all, static_cast<uint64_t>(n.kind)), reinterpret_cast<uintptr_t>(n.op));
+    for (Value v : n.inputs)
+      all = combine(combine(all, static_cast<uint64_t>(v.node)), static_cast<uint64_t>(v.output));
+  }
+  return all;
+}
 
 class Selection {
  public:
@@ -106,8 +119,17 @@ class Selection {
       while (walk_.engine.depth() > 0) walk_.engine.undo();
   }
 
-  /// The moves in the part that pay; none: none do.
+  /// The moves in the part that pay; none: none do. What paid in a part of other sizes is tried
+  /// before a search.
   std::vector<Move> search(const Part& part) {
+    std::vector<Move>& similar = similar_[structure_of(part.graph())];
+    std::vector<Move> moves = if_they_pay(part, similar);
+    if (moves.empty()) moves = if_they_pay(part, saturated(part));
+    if (!moves.empty()) similar = moves;
+    return moves;
+  }
+
+  std::vector<Move> saturated(const Part& part) {
     SearchOptions options = options_;
     options.budget = kBudget;
     options.max_growth = kGrowth;
@@ -115,14 +137,26 @@ class Selection {
     options.threads = 1;
     SearchReport report = Saturation().search(part.graph(), rules_, model_, options, stop_);
     walk_.reporter.look(report.candidates);
-    if (report.steps.empty()) return {};
-    double before = price_(part.graph()), after = price_(report.best);
-    if (after > before * kSamePrice) return {};
-    Engine engine(part.graph(), rules_, model_, {options.opset, &stop_, &sizes_});
-    for (const AppliedRule& step : report.steps)
-      redo(engine, {numbers_.at(step.rule), step.nodes, step.variables});
-    bool simpler = engine.calls() < static_cast<int32_t>(part.calls().size());
-    return after < before / kSamePrice || simpler ? engine.moves() : std::vector<Move>();
+    std::vector<Move> moves;
+    for (AppliedRule& step : report.steps)
+      moves.push_back({numbers_.at(step.rule), std::move(step.nodes), std::move(step.variables)});
+    return moves;
+  }
+
+  /// The moves, as they are in the part; none if one does not apply. A graph of the same price with
+  /// fewer calls pays too.
+  std::vector<Move> if_they_pay(const Part& part, const std::vector<Move>& moves) {
+    if (moves.empty()) return {};
+    Engine engine(part.graph(), rules_, model_, {options_.opset, &stop_, &sizes_});
+    for (const Move& m : moves) {
+      int32_t number = engine.find(m);
+      if (number < 0) return {};
+      engine.apply(number);
+    }
+    const double before = price_(part.graph()), after = price_(engine.to_graph());
+    const bool simpler = engine.calls() < static_cast<int32_t>(part.calls().size());
+    const double most = simpler ? before * kSamePrice : before / kSamePrice;
+    return after < most ? engine.moves() : std::vector<Move>();
   }
 
   /// False: a move does not apply in the graph, or does something else there.
@@ -147,9 +181,10 @@ class Selection {
   const Stop& stop_;
   Walk walk_;
   Region region_;
-  std::unordered_map<std::string, int32_t> numbers_;       // of rules, by name
-  std::unordered_map<const OpDef*, int> operators_;        // how often left sides have them
-  std::unordered_map<uint64_t, std::vector<Move>> found_;  // by likeness
+  std::unordered_map<std::string, int32_t> numbers_;         // of rules, by name
+  std::unordered_map<const OpDef*, int> operators_;          // how often left sides have them
+  std::unordered_map<uint64_t, std::vector<Move>> found_;    // by likeness
+  std::unordered_map<uint64_t, std::vector<Move>> similar_;  // what paid last, by structure
 };
 
 }  // namespace

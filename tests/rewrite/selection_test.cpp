@@ -42,15 +42,27 @@ TEST(Selection, NumbersOfOneValueAreOneClass) {
   EXPECT_NE(e.name(quarter), e.name(half));
 }
 
-/// x * (1 / (1 + exp(-x))), `times` in a row.
+/// x * (1 / (1 + exp(-x)))
+Value gate(Graph& g, Value x, Value one) {
+  Value e = call(g, "exp", {call(g, "neg", {x})});
+  return call(g, "mul", {x, call(g, "reciprocal", {call(g, "add", {e, one})})});
+}
+
+/// `times` in a row.
 Graph gates(int times) {
   Graph g;
   Value x = input(g, {64, 64}), one = number(g, 1);
-  for (int k = 0; k < times; ++k) {
-    Value e = call(g, "exp", {call(g, "neg", {x})});
-    x = call(g, "mul", {x, call(g, "reciprocal", {call(g, "add", {e, one})})});
-  }
+  for (int k = 0; k < times; ++k) x = gate(g, x, one);
   g.set_outputs({x});
+  return g;
+}
+
+/// Side by side, one for each number of rows.
+Graph gates_of(const std::vector<int64_t>& rows) {
+  Graph g;
+  std::vector<Value> outputs;
+  for (int64_t n : rows) outputs.push_back(gate(g, input(g, {n, 64}), number(g, 1)));
+  g.set_outputs(outputs);
   return g;
 }
 
@@ -72,6 +84,26 @@ TEST(Selection, FindsTheOperatorBehindSeveralSteps) {
     EXPECT_EQ(calls.count("exp"), 0U);
     EXPECT_LT(report.cost_after, report.cost_before);
   }
+}
+
+TEST(Selection, TriesWhatPaidAtOtherSizesBeforeItSearches) {
+  SearchReport one = selected(gates_of({64}), sum_of),
+               three = selected(gates_of({64, 32, 8}), sum_of);
+  EXPECT_EQ(cost::graph_cost(cost::Roofline(), three.best).calls_by_op["sigmoid"], 3);
+  EXPECT_EQ(three.steps.size(), 3 * one.steps.size());
+  EXPECT_LT(three.candidates, 2 * one.candidates);
+}
+
+TEST(Selection, DoesNotRepeatAtOtherSizesWhatDoesNotPayThere) {
+  auto price = [](const Graph& g) {
+    bool small = false;
+    for (Value v : g.inputs()) small |= g.type(v).shape->front().constant() < 64;
+    auto calls = cost::graph_cost(cost::Roofline(), g).calls_by_op;
+    return small ? 1.0 + static_cast<double>(calls["sigmoid"]) : sum_of(g);
+  };
+  EXPECT_EQ(cost::graph_cost(cost::Roofline(), selected(gates_of({64, 32}), price).best)
+                .calls_by_op["sigmoid"],
+            1);
 }
 
 TEST(Selection, LeavesWhatThePriceDoesNotLike) {
