@@ -127,7 +127,7 @@ Status fix_sizes(onnx::GraphProto& graph, const FixedSizes& sizes) {
     for (auto& [name, seen] : found) seen |= fix_named(input, name, dims.at(name));
   for (const auto& [name, seen] : found)
     if (!seen)
-      return error(fmt::format("--dim: no input has a dimension named '{}'{}", name,
+      return error(fmt::format("no input has a dimension named '{}'{}", name,
                                suggestion(name, names_of_dimensions(graph))));
   for (const auto& [name, shape] : sizes.shapes) {
     auto& inputs = *graph.mutable_input();

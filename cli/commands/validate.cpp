@@ -33,18 +33,9 @@ Result<io::FixedSizes> sizes_of(const ValidateFlags& flags) {
   return fixed_sizes(sizes);
 }
 
-/// The reader of models names the option that others have.
-Result<io::Imported> load_sized(const std::string& path, const io::FixedSizes& sizes) {
-  auto model = io::load(path, sizes);
-  if (model) return model;
-  std::string why = model.error().message;
-  if (size_t at = why.find("--dim: "); at != std::string::npos) why.replace(at, 5, "--sizes");
-  return error(why);
-}
-
 /// Both models, with the sizes fixed that the second one fixes.
 Status load_both(const ValidateFlags& flags, io::FixedSizes& sizes, ValidationReport& report) {
-  ASSIGN_OR_RETURN(report.a, load_sized(flags.a, sizes));
+  ASSIGN_OR_RETURN(report.a, io::load(flags.a, sizes));
   ASSIGN_OR_RETURN(report.b, io::load(flags.b));
   auto pairing = certify::pair_interfaces(report.a, report.b);
   for (const verify::FixedSize& f :
