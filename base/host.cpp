@@ -39,6 +39,7 @@ bool hosted() { return inside_another; }
 void throw_failed_checks() { checks_throw = true; }
 std::FILE* results() { return hosted() ? given_results : stdout; }
 std::FILE* messages() { return hosted() ? given_messages : stderr; }
+void say(const std::string& text) { std::fputs(text.c_str(), messages()); }
 
 void report_progress(const std::string& label, const std::string& unit, const std::string& note,
                      uint64_t done, uint64_t total) {

@@ -32,6 +32,8 @@ void throw_failed_checks();
 std::FILE* results();
 /// Where everything else is said: stderr, or the host's stream.
 std::FILE* messages();
+/// Writes to `messages()`. That nobody can read it, as on a full disk, changes nothing else.
+void say(const std::string& text);
 
 /// How far the latest long work is.
 struct ProgressNow {

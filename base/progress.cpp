@@ -67,7 +67,8 @@ void Progress::draw(bool last) {
   if (!note_.empty()) line += ", " + note_;
   // A line that wraps could not be drawn anew.
   if (terminal_) line = cut(line, columns(stderr) - 1);
-  fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", line, terminal_ && !last ? "" : "\n");
+  line = (terminal_ ? "\r\033[K" : "") + line + (terminal_ && !last ? "" : "\n");
+  std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
   drawn_ = true;
 }

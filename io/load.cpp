@@ -164,6 +164,15 @@ void note_names(Model& model) {
   model.names = std::make_shared<const std::unordered_set<std::string>>(std::move(names));
 }
 
+/// Nothing is read yet.
+std::shared_ptr<Model> model_at(const std::string& path) {
+  auto model = std::make_shared<Model>();
+  model->name = path;
+  auto parent = std::filesystem::path(path).parent_path();
+  model->folder = parent.empty() ? "." : parent.string();
+  return model;
+}
+
 /// One line, whatever names the file contains.
 Error located(const std::string& name, const Error& failure) {
   return error(printable(name + ": " + failure.message));
@@ -186,10 +195,7 @@ Result<Imported> import_model(const std::shared_ptr<Model>& model) {
 }
 
 Result<Imported> load(const std::string& path, const FixedSizes& sizes) {
-  auto model = std::make_shared<Model>();
-  model->name = path;
-  auto parent = std::filesystem::path(path).parent_path();
-  model->folder = parent.empty() ? "." : parent.string();
+  auto model = model_at(path);
   if (auto status = read_file(path, *model); !status) return located(path, status.error());
   if (model->shell.has_graph())
     if (auto status = fix_sizes(*model->shell.mutable_graph(), sizes); !status)
@@ -204,6 +210,12 @@ Result<Imported> load(const std::string& path, const FixedSizes& sizes) {
     return located(path, error(*node + " does not run at these sizes"));
   }
   return imported;
+}
+
+std::vector<std::string> data_files(const std::string& path) {
+  auto model = model_at(path);
+  if (!read_file(path, *model) || !take_apart(*model)) return {};
+  return data_files(Imported{model, Graph()});
 }
 
 void silence_parser() { google::protobuf::SetLogHandler(nullptr); }

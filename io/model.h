@@ -124,6 +124,8 @@ Status save(const Imported& original, const Graph& optimised, const std::string&
             const SaveOptions& options = {});
 /// Canonical paths of the files that the model's external data lies in.
 std::vector<std::string> data_files(const Imported& original);
+/// The same of a file that is not imported; none if it cannot be read.
+std::vector<std::string> data_files(const std::string& path);
 /// The file as bytes. An Error when it needs external data.
 Result<std::string> serialise(const Imported& original, const Graph& optimised);
 

@@ -148,9 +148,9 @@ class GraphBench {
 
   void note(const BenchRun& run, const RunLimits& limits) const {
     if (flags_.common.verbosity == Verbosity::Quiet) return;
-    fmt::print(messages(), "{} {} {} seed {} ({}): {:.1f} of {:.1f} us, {} candidates, {:.2f} s\n",
-               run.graph, run.method, run.training, run.seed, to_string(limits), run.after,
-               run.before, run.candidates, run.seconds);
+    say(fmt::format("{} {} {} seed {} ({}): {:.1f} of {:.1f} us, {} candidates, {:.2f} s\n",
+                    run.graph, run.method, run.training, run.seed, to_string(limits), run.after,
+                    run.before, run.candidates, run.seconds));
   }
 
   Status load() {
@@ -218,7 +218,7 @@ json to_json(const std::vector<GraphRuns>& graphs, const std::vector<Method>& me
 }
 
 std::vector<NamedFile> inputs_of(const BenchFlags& flags, const std::vector<std::string>& models) {
-  std::vector<NamedFile> inputs = named("a model", models);
+  std::vector<NamedFile> inputs = with_data("a model", models);
   for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
   for (const std::string& policy : flags.policies)  // NAME=FILE
     inputs.push_back({"a policy", policy.substr(policy.find('=') + 1)});

@@ -100,7 +100,7 @@ int run_calibrate(const CostFlags& flags) {
   auto folder = std::filesystem::path(file).parent_path().string();
   if (!folder.empty())
     if (auto s = make_folder(folder); !s) return bad_input(s.error());
-  auto distinct = require_distinct(named("a model", flags.files),
+  auto distinct = require_distinct(with_data("a model", flags.files),
                                    {{"the profile", file}, {"the report", flags.common.json}});
   if (!distinct) return bad_input(distinct.error());
   auto known = read_if_there(file);

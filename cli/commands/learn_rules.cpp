@@ -285,7 +285,7 @@ nlohmann::json to_json(const LearnCounts& c, const std::vector<Rule>& rules) {
 
 Status learn_rules(const LearnRulesFlags& flags) {
   ASSIGN_OR_RETURN(auto files, model_files(flags.graphs));
-  std::vector<NamedFile> inputs = named("a model", files);
+  std::vector<NamedFile> inputs = with_data("a model", files);
   for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
   if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
   RETURN_IF_ERROR(require_distinct(inputs, {{"the learnt rules", flags.out},

@@ -268,6 +268,10 @@ std::optional<int> search(const OptimizeFlags& flags, const io::Imported& import
 std::optional<int> passes(const OptimizeFlags& flags, const io::Imported& imported,
                           const rewrite::RuleIndex& rules, const Outcome& o, const Stop& stop) {
   if (flags.bisect.command.empty()) return std::nullopt;
+  if (Stop::was_interrupted()) {
+    tell("interrupted before the command judged the result: nothing written");
+    return kInterrupted;
+  }
   auto certificate =
       certify::make_certificate(imported, o.bodies.base, o.choice.graph, rules,
                                 {o.choice.search.steps, o.choice.folded, o.bodies.derivations});

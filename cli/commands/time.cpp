@@ -15,7 +15,8 @@ namespace regraft::cli {
 
 int run_cost_time(const CostFlags& flags) {
   int threads = flags.common.threads > 0 ? flags.common.threads : 1;
-  if (auto s = require_distinct(named("a model", flags.files), {{"the report", flags.common.json}});
+  if (auto s =
+          require_distinct(with_data("a model", flags.files), {{"the report", flags.common.json}});
       !s)
     return bad_input(s.error());
   auto output = OutputFile::open(flags.common.json);

@@ -37,8 +37,8 @@ struct TrainOutputs {
 Result<TrainOutputs> open_outputs(const TrainFlags& flags) {
   ASSIGN_OR_RETURN(auto models, model_files(flags.graphs));
   ASSIGN_OR_RETURN(auto judged, model_files(flags.validation));
-  std::vector<NamedFile> inputs = named("a model", models);
-  for (auto& file : named("a model", judged)) inputs.push_back(file);
+  std::vector<NamedFile> inputs = with_data("a model", models);
+  for (auto& file : with_data("a model", judged)) inputs.push_back(file);
   for (auto& file : named("a rule file", rule_files(flags.rules))) inputs.push_back(file);
   if (flags.cost.ends_with(".profile")) inputs.push_back({"the profile", flags.cost});
   RETURN_IF_ERROR(require_distinct(inputs, {{"the policy", flags.out},

@@ -149,7 +149,7 @@ int explain(const CLI::App& app, const CLI::ParseError& e,
                     code == static_cast<int>(CLI::ExitCodes::RequiredError);
   if (unexpected && said.ends_with('\n')) said.insert(said.size() - 1, meant(app, arguments));
   fmt::print(results(), "{}", wrapped(help.str(), columns(results()), help_column()));
-  fmt::print(messages(), "{}", said);
+  say(said);
   return code == 0 ? kDone : kUsage;
 }
 

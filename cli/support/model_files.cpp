@@ -73,6 +73,13 @@ Status require_distinct_in(const std::string& folder, const std::vector<NamedFil
   return {};
 }
 
+std::vector<NamedFile> with_data(const std::string& what, const std::vector<std::string>& paths) {
+  std::vector<NamedFile> files = named(what, paths);
+  for (const std::string& path : paths)
+    for (auto& file : named(what + "'s data", io::data_files(path))) files.push_back(file);
+  return files;
+}
+
 std::vector<NamedFile> with_data(const std::string& what, const std::string& path,
                                  const io::Imported& model) {
   std::vector<NamedFile> files = {{what, path}};

@@ -37,6 +37,8 @@ Status require_distinct(const std::vector<NamedFile>& inputs,
 Status require_distinct_in(const std::string& folder, const std::vector<NamedFile>& inputs,
                            const std::vector<std::string>& stems);
 
+/// Models and the files that hold their data.
+std::vector<NamedFile> with_data(const std::string& what, const std::vector<std::string>& paths);
 /// A model and the files that hold its data.
 std::vector<NamedFile> with_data(const std::string& what, const std::string& path,
                                  const io::Imported& model);

@@ -79,7 +79,7 @@ void tell(const std::string& line) {
   if (text.starts_with(kWarning))
     text =
         painted(std::string(kWarning), Colour::Yellow, messages()) + text.substr(kWarning.size());
-  fmt::print(messages(), "regraft: {}\n", text);
+  say("regraft: " + text + "\n");
 }
 
 std::string to_text(const nlohmann::json& j, int indent) {
@@ -97,8 +97,7 @@ std::string human_count(double n) {
 }
 
 int bad_input(const Error& e) {
-  fmt::print(messages(), "{} {}\n", painted("regraft:", Colour::Red, messages()),
-             one_line(e.message));
+  say(painted("regraft:", Colour::Red, messages()) + " " + one_line(e.message) + "\n");
   return kBadInput;
 }
 

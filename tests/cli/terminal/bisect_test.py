@@ -221,6 +221,20 @@ class Bisect(common.Terminal):
         self.assertEqual(os.listdir(self.temporary), [])
         self.assertEqual(os.listdir(self.out_folder), [])
 
+    def test_an_interrupted_search_is_not_judged(self):
+        began = os.path.join(self.temporary, "began")
+        run = subprocess.Popen(
+            [command_line.program(), "optimize", self.saved(pairs(["Relu"] * 6)), self.out,
+             "--no-measure", "--search", "annealing", "--budget", "1000000000", "--growth", "4",
+             "--bisect", f"touch {began}; sleep 60; true"], stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(timeout=30), INTERRUPTED)
+        self.assertIn("before the command judged the result", run.stderr.read())
+        run.stderr.close()
+        self.assertFalse(os.path.exists(began))
+        self.assertEqual(os.listdir(self.out_folder), [])
+
 
 if __name__ == "__main__":
     command_line.main()

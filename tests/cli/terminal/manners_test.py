@@ -114,6 +114,16 @@ class Commands(Models):
         return [path] + [deeper for sub in found for deeper in self.subcommands(*sub)]
 
 
+class Unread(Models):
+    def test_messages_that_nobody_can_read_change_nothing(self):
+        program = command_line.program()
+        for command, code in ((self.work(), DONE), (("stats", "/no"), BAD_INPUT), (("--no",), USAGE)):
+            words = " ".join(map(str, (program, *command)))
+            for nowhere in ("2>/dev/full", "2>&-"):
+                run = subprocess.run(f"{words} {nowhere}", shell=True, capture_output=True)
+                self.assertEqual(run.returncode, code, (words, nowhere))
+
+
 class Width(Commands):
     def test_help(self):
         commands = self.subcommands()

@@ -8,8 +8,11 @@ import os
 import pathlib
 
 import common
+import numpy as np
+import onnx
 from common import RULES, command_line, model_of, node
 from command_line import BAD_INPUT, DONE, FAILED, USAGE, regraft
+from onnx import numpy_helper
 
 
 class Outputs(common.Terminal):
@@ -47,6 +50,27 @@ class Inputs(Outputs):
         train = ("train", "--graphs", self.relus(), "--validation", judged)
         self.assert_kept(judged, *train, "-o", self.out, "--log", judged)
         self.assert_kept(judged, *train, "-o", judged)
+
+    def test_data_of_models(self):
+        model = self.saved(model_of([node("Add", ["x", "w"], ["y"])], {"x": [64, 64]},
+                                    {"y": [64, 64]}, [numpy_helper.from_array(np.ones((64, 64), np.float32), "w")]),
+                           "data.onnx")
+        onnx.save(onnx.load(model), model, save_as_external_data=True, location="w.data",
+                  size_threshold=0)
+        data = os.path.join(self.folder, "w.data")
+        out = os.path.join(self.keep.name, "out")
+        train = ("train", "--graphs", model, "--iterations", "1", "--episodes", "1")
+        learn = ("bench", "learn", "--graphs", model, "--methods", "greedy")
+        calibrate = ("calibrate", model, "--runtime", "single", "-o")
+        for command in (("stats", model, "--json", data), ("check", model, model, "--json", data),
+                        ("optimize", model, data), ("cost", "time", model, "--json", data),
+                        (*calibrate, data), (*calibrate, out, "--json", data),
+                        (*learn, "--json", data), (*learn, "--kept", data), (*train, "-o", data),
+                        (*train, "-o", out, "--log", data), (*train, "-o", out, "--state", data),
+                        ("learn-rules", "--graphs", model, "-o", data),
+                        ("learn-rules", "--graphs", model, "-o", out, "--propose", data)):
+            with self.subTest(command):
+                self.assert_kept(data, *command)
 
     def test_folders(self):
         kinds = {"graph0000.onnx": lambda m: ("optimize", m, "-o", self.out, "--pool", self.folder),
@@ -165,9 +189,10 @@ class Paths(Outputs):
 
     def test_sizes_are_called_what_they_are(self):
         model = self.relus()
-        for size in ("nope=3", "banana"):
+        for size, said in (("nope=3", "no input has a dimension named 'nope'"),
+                           ("banana", "--sizes: ")):
             run = regraft("validate", model, model, "--sizes", size)
-            self.assert_refused(run, "--sizes: ")
+            self.assert_refused(run, said)
             self.assertNotIn("--dim", run.stderr)
 
 
