@@ -42,7 +42,16 @@ Types cast(const OnnxNode& n, SymbolPool&) {
   return {{static_cast<DType>(n.integer("to", 0)), input(n, 0).shape}};
 }
 
-Types cast_like(const OnnxNode& n, SymbolPool&) { return {{input(n, 1).dtype, input(n, 0).shape}}; }
+/// Random numbers: of the data's type only if none is asked for.
+Types random_like(const OnnxNode& n, SymbolPool&) {
+  const int64_t asked = n.integer("dtype", 0);
+  return {{asked != 0 ? static_cast<DType>(asked) : input(n, 0).dtype, input(n, 0).shape}};
+}
+
+/// A normalisation has the type of its scale: the data of RMSNormalization may have another.
+Types like_second(const OnnxNode& n, SymbolPool&) {
+  return {{input(n, 1).dtype, input(n, 0).shape}};
+}
 
 Poly broadcast_size(const Poly& a, const Poly& b, SymbolPool& pool) {
   if (same(a, b) || is_one(b)) return a;
@@ -361,40 +370,45 @@ Types gemm(const OnnxNode& n, SymbolPool&) {
 
 const std::unordered_map<std::string_view, TypeRule>& rules() {
   static const auto* table = [] {
-    auto* t =
-        new std::unordered_map<std::string_view, TypeRule>{{"Cast", cast},
-                                                           {"CastLike", cast_like},
-                                                           {"Dropout", dropout},
-                                                           {"Where", where},
-                                                           {"Shape", shape_of},
-                                                           {"Size", size_scalar},
-                                                           {"Expand", expand},
-                                                           {"Tile", tile},
-                                                           {"Gather", gather},
-                                                           {"TopK", top_k},
-                                                           {"NonZero", nonzero},
-                                                           {"NonMaxSuppression", kept_boxes},
-                                                           {"RoiAlign", regions},
-                                                           {"LSTM", recurrent},
-                                                           {"GRU", recurrent},
-                                                           {"RNN", recurrent},
-                                                           {"Range", range},
-                                                           {"ArgMax", arg_reduce},
-                                                           {"ArgMin", arg_reduce},
-                                                           {"GatherElements", gather_elements},
-                                                           {"Squeeze", squeeze},
-                                                           {"Unsqueeze", unsqueeze},
-                                                           {"ConstantOfShape", constant_of_shape},
-                                                           {"IsNaN", like_first_bool},
-                                                           {"IsInf", like_first_bool},
-                                                           {"QuantizeLinear", quantize},
-                                                           {"DequantizeLinear", dequantize},
-                                                           {"Resize", resize},
-                                                           {"Upsample", resize},
-                                                           {"GridSample", grid_sample},
-                                                           {"Slice", slice},
-                                                           {"Pad", pads},
-                                                           {"Gemm", gemm}};
+    auto* t = new std::unordered_map<std::string_view, TypeRule>{
+        {"Cast", cast},
+        {"CastLike", like_second},
+        {"Dropout", dropout},
+        {"Where", where},
+        {"Shape", shape_of},
+        {"Size", size_scalar},
+        {"Expand", expand},
+        {"Tile", tile},
+        {"Gather", gather},
+        {"TopK", top_k},
+        {"NonZero", nonzero},
+        {"NonMaxSuppression", kept_boxes},
+        {"RoiAlign", regions},
+        {"LSTM", recurrent},
+        {"GRU", recurrent},
+        {"RNN", recurrent},
+        {"Range", range},
+        {"ArgMax", arg_reduce},
+        {"ArgMin", arg_reduce},
+        {"GatherElements", gather_elements},
+        {"Squeeze", squeeze},
+        {"Unsqueeze", unsqueeze},
+        {"ConstantOfShape", constant_of_shape},
+        {"IsNaN", like_first_bool},
+        {"IsInf", like_first_bool},
+        {"QuantizeLinear", quantize},
+        {"DequantizeLinear", dequantize},
+        {"LayerNormalization", like_second},
+        {"RMSNormalization", like_second},
+        {"RandomNormalLike", random_like},
+        {"RandomUniformLike", random_like},
+        {"SimplifiedLayerNormalization", like_second},
+        {"Resize", resize},
+        {"Upsample", resize},
+        {"GridSample", grid_sample},
+        {"Slice", slice},
+        {"Pad", pads},
+        {"Gemm", gemm}};
     for (std::string_view name : {"Abs",
                                   "Acos",
                                   "Acosh",
@@ -422,7 +436,6 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
                                   "Identity",
                                   "InstanceNormalization",
                                   "LRN",
-                                  "LayerNormalization",
                                   "LeakyRelu",
                                   "Log",
                                   "LogSoftmax",
@@ -431,9 +444,6 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
                                   "Mish",
                                   "Neg",
                                   "Not",
-                                  "RMSNormalization",
-                                  "RandomNormalLike",
-                                  "RandomUniformLike",
                                   "Reciprocal",
                                   "Relu",
                                   "ReverseSequence",

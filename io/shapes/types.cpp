@@ -26,6 +26,20 @@ void forget_sizes(Types& types, const std::vector<Formula>& equal, SymbolPool& p
         d = Poly::symbol(pool.fresh("d", SymbolKind::Size, 1));
 }
 
+/// Are the operands to have one type, by what the registry says?
+bool wants_one_type(const OpDef& op) {
+  return op.typed == &one_real_type || op.typed == &one_number_type || op.typed == &one_type;
+}
+
+/// The type of the operand that results have theirs from; undefined where operands that are to have
+/// one type have several.
+DType common_type(const OnnxNode& node, const OpDef& op, const std::vector<int>& operands) {
+  auto type = [&](int k) { return node.inputs[static_cast<size_t>(k)].type.dtype; };
+  const DType first = type(operands[static_cast<size_t>(op.type_operand)]);
+  auto differs = [&](int k) { return type(k) != DType::Undefined && type(k) != first; };
+  return wants_one_type(op) && std::ranges::any_of(operands, differs) ? DType::Undefined : first;
+}
+
 /// Shapes by the registry's rules for a node whose elements are not real numbers.
 struct ByRegistry {
   Types types;
@@ -52,9 +66,9 @@ ByRegistry registry_types(const OnnxNode& node, SymbolPool& pool) {
     const bool broadcasts =
         !equal.empty() && (op->work == Work::Elementwise || op->work == Work::Product);
     if (broadcasts) forget_sizes(*types, equal, pool);
-    int typed_by = import->operands[static_cast<size_t>(op->type_operand)];
+    const DType of_elements = common_type(node, *op, import->operands);
     for (TensorType& t : *types)
-      if (t.dtype == DType::F32) t.dtype = node.inputs[static_cast<size_t>(typed_by)].type.dtype;
+      if (t.dtype == DType::F32) t.dtype = of_elements;
     return {*std::move(types), broadcasts};
   }
   return {};
@@ -81,9 +95,7 @@ bool is_readable(const OnnxNode& node, const OpDef& op) {
 
 std::optional<size_t> mixed_operand(const OnnxNode& node) try {
   for (const OpDef* op : ops_for_onnx(node.type)) {
-    bool alike =
-        op->typed == &one_real_type || op->typed == &one_number_type || op->typed == &one_type;
-    if (!alike || !is_readable(node, *op)) continue;
+    if (!wants_one_type(*op) || !is_readable(node, *op)) continue;
     auto import = op->from_onnx(node);
     if (!import || import->operands.empty() || import->operands[0] != 0) continue;
     DType first = node.inputs[0].type.dtype;

@@ -251,6 +251,19 @@ class Simplify(command_line.CommandLine):
                                kernel_shape=[2, 3], strides=[1, 3]),
                           node("Identity", ["x"], ["z"])], [(1, 4)], [image], ["y", "z"])
 
+    def test_casts_of_results_that_have_another_type_stay(self):
+        half, whole = (TensorProto.FLOAT16,), (TensorProto.INT64,)
+        scale = numpy_helper.from_array(np.ones(4, np.float32), "s")
+        for nodes, kind in (
+                ([node("RandomNormalLike", ["x"], ["n"], dtype=TensorProto.FLOAT)], whole),
+                ([node("RandomUniformLike", ["x"], ["n"], dtype=TensorProto.FLOAT)], half),
+                ([node("RMSNormalization", ["x", "s"], ["n"])], half),
+                ([node("SimplifiedLayerNormalization", ["x", "s"], ["n"], epsilon=1e-5)], half)):
+            kinds = sorted([nodes[0].op_type, "Cast", "Neg"])
+            nodes += [node("Cast", ["n"], ["c"], to=kind[0]), node("Neg", ["c"], ["y"])]
+            path = self.model(nodes, [("x", ["N", 4], *kind)], [("y", ["N", 4], *kind)], [scale])
+            self.assertEqual(self.kinds(self.simplified(path)[0]), kinds)
+
     def test_sizes_that_no_run_can_have_are_refused(self):
         weights = numpy_helper.from_array(np.ones((8, 4), np.float32), "w")
         path = self.model([helper.make_node("MatMul", ["x", "w"], ["y"], name="product")],
