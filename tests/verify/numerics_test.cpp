@@ -74,6 +74,9 @@ TEST(Numerics, JudgesEachDirection) {
       {"a  (exp (add ?a ?b)) => (mul (exp ?a) (exp ?b))  for a:n b:n", Numerics::Unsafe},
       // The product of two small divisors is 0.
       {"a  (div (div ?a ?b) ?c) => (div ?a (mul ?b ?c))  for a:n b:n c:n", Numerics::Unsafe},
+      // So is that of small factors; where a root is not defined, nothing is compared.
+      {"a  (mul (sqrt ?a) (sqrt ?b)) => (sqrt (mul ?a ?b))  for a:n b:n", Numerics::Unsafe},
+      {"a  (mul (mul (sqrt ?a) (sqrt ?a)) ?b) => (mul ?a ?b)  for a:n b:n", Numerics::Rounding},
       // b + c cancels exactly, a b + a c does not.
       {"a  (mul ?a (add ?b ?c)) <=> (add (mul ?a ?b) (mul ?a ?c))  for a:n b:n c:n",
        Numerics::Unsafe, Numerics::Rounding},

@@ -157,8 +157,8 @@ class FormatJudge {
     bool done = !harm_.forward.empty() && (!both || !harm_.backward.empty());
     if (done) return std::move(harm_);
     measure_errors();
-    compare(Way::Forward, left_, right_);
-    if (both) compare(Way::Backward, right_, left_);
+    compare(Way::Forward);
+    if (both) compare(Way::Backward);
     return std::move(harm_);
   }
 
@@ -217,7 +217,8 @@ class FormatJudge {
         for (size_t d = 0; d < points.count; ++d) add(k, e, d, r, exact);
       report_.multiprecision_runs += exact.multiprecision_runs();
     }
-    report_.samples += left_.size();
+    report_.samples +=
+        std::max(errors(Way::Forward).before.size(), errors(Way::Backward).before.size());
   }
 
   void add(size_t k, size_t e, size_t d, const FloatRun& r, ExactValues& exact) {
@@ -226,11 +227,22 @@ class FormatJudge {
     if (!std::isfinite(left) && !std::isfinite(right)) return;
     auto real = exact.value(element, d);
     if (!real || !std::isfinite(rounded(static_cast<float>(*real), format_))) return;
-    left_.push_back(bits_of_error(left, *real, format_));
-    right_.push_back(bits_of_error(right, *real, format_));
-    double worse = right_.back() - left_.back();
-    note(forward_worst_, worse, {k, e, d});
-    note(backward_worst_, -worse, {k, e, d});
+    const double bits[] = {bits_of_error(left, *real, format_),
+                           bits_of_error(right, *real, format_)};
+    for (Way way : {Way::Forward, Way::Backward}) {
+      const size_t before = way == Way::Forward ? 0 : 1;
+      if (!has_value(from(element, way), d, r, exact)) continue;
+      Errors& all = errors(way);
+      all.before.push_back(bits[before]);
+      all.after.push_back(bits[1 - before]);
+      note(all.worst, bits[1 - before] - bits[before], {k, e, d});
+    }
+  }
+
+  /// A side that is not defined at a point makes no error there that the other could be measured
+  /// by.
+  static bool has_value(int32_t side, size_t point, const FloatRun& r, ExactValues& exact) {
+    return std::isfinite(r.value(side, point)) || exact.value({.left = side, .right = side}, point);
   }
 
   struct Place {
@@ -244,6 +256,12 @@ class FormatJudge {
       return usual_bits >= kTailBits ? std::pair(usual_bits, usual) : std::pair(bits, any);
     }
   };
+  /// In bits, at the points where the side before has a value.
+  struct Errors {
+    std::vector<double> before, after;
+    Worst worst;
+  };
+  Errors& errors(Way way) { return way == Way::Forward ? forward_ : backward_; }
   static void note(Worst& worst, double bits, Place place) {
     bool within = !is_unlimited(place.point);
     if (within && bits > worst.usual_bits + 1) {
@@ -256,12 +274,13 @@ class FormatJudge {
     }
   }
 
-  void compare(Way way, const std::vector<double>& before, const std::vector<double>& after) {
+  void compare(Way way) {
     if (!harm(way).empty()) return;
-    double more = mean(after) - mean(before);
-    double tail = tail_growth(before, after);
+    const Errors& all = errors(way);
+    double more = mean(all.after) - mean(all.before);
+    double tail = tail_growth(all.before, all.after);
     if (more <= kMeanBits && tail <= kTailBits) return;
-    auto [bits, worst] = (way == Way::Forward ? forward_worst_ : backward_worst_).shown();
+    auto [bits, worst] = all.worst.shown();
     const Looked& looked = looked_[worst.looked];
     const Element& e = looked.program.elements[worst.element];
     Points points =
@@ -286,8 +305,7 @@ class FormatJudge {
   NumericsReport& report_;
   std::vector<std::optional<FloatRun>> limited_;  // at limited_points, of those looked at so far
   Harm harm_;
-  std::vector<double> left_, right_;  // bits of error, by sample
-  Worst forward_worst_, backward_worst_;
+  Errors forward_, backward_;
 };
 
 bool is_exact(const Settings& settings) {
