@@ -178,12 +178,16 @@ class Finder {
         stop_(stop),
         prover_(limits(options), stop) {}
 
-  /// The weakest of the cheapest that are proved; nullopt: none is, or none is needed.
+  /// The weakest of the cheapest that are proved, and of those that cost one more and are weaker
+  /// than one of these; nullopt: none is, or none is needed.
   std::optional<Choice> run() {
     numbers_agree({});
     if (negatives_.empty()) return std::nullopt;
-    for (int cost = 1; cost <= kMaxCost && found_.empty(); ++cost) extend({}, cost);
+    int cost = 1;
+    for (; cost <= kMaxCost && found_.empty(); ++cost) extend({}, cost);
     if (found_.empty()) return std::nullopt;
+    stronger_ = found_;
+    extend({}, cost);
     return *std::min_element(found_.begin(), found_.end(),
                              [&](auto& a, auto& b) { return weaker(a, b) && !weaker(b, a); });
   }
@@ -237,23 +241,30 @@ class Finder {
   bool numbers_agree(const Choice& chosen) {
     RuleInstance r = narrowed(chosen);
     Rng rng(combine(options_.seed, tried_.size()));
+    Rng signed_rng(combine(options_.seed, tried_.size() + kMaxTried));
     bool agreed = false;
     // Unknown reals of either sign, small, large and 0.
     int64_t spread = r.real_symbols.empty() ? 2 : 8;
     for (const Valuation& v : sample_sizes(r, rng.next(), kSamples, spread)) {
-      Inputs inputs = random_inputs(r, v, [&](int, int64_t) { return 0.1 + 2 * rng.unit(); });
-      Comparison c = compare_sides(r, v, inputs);
-      if (c.difference) {
-        negatives_.push_back(v);
-        return false;
+      // Where all is defined, and where signs matter.
+      auto positive = [&](int, int64_t) { return 0.1 + 2 * rng.unit(); };
+      auto either = [&](int, int64_t) { return 4 * signed_rng.unit() - 2; };
+      for (const Inputs& inputs : {random_inputs(r, v, positive), random_inputs(r, v, either)}) {
+        Comparison c = compare_sides(r, v, inputs);
+        if (c.difference) {
+          negatives_.push_back(v);
+          return false;
+        }
+        agreed = agreed || c.compared;
       }
-      agreed = agreed || c.compared;
     }
     return agreed;
   }
   /// True when the conjunction has been dealt with.
   bool try_out(const Choice& chosen) {
     if (!tried_.insert(chosen).second) return true;
+    auto is_stronger = [&](const Choice& c) { return weaker(chosen, c); };
+    if (!stronger_.empty() && std::ranges::none_of(stronger_, is_stronger)) return true;
     if (!numbers_agree(chosen)) return false;
     RuleInstance r = narrowed(chosen);
     ++proofs_;
@@ -275,6 +286,7 @@ class Finder {
   std::vector<Valuation> negatives_;  // sizes at which the sides differ
   std::set<Choice> tried_;
   std::vector<Choice> found_;
+  std::vector<Choice> stronger_;  // only what is weaker than one of these is looked at; empty: all
   size_t proofs_ = 0;
 };
 
