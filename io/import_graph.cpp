@@ -57,6 +57,7 @@ class Importer {
 
   std::shared_ptr<Model> owner_;
   Model& model_;
+  const bool open_ = is_open(model_);
   Contents contents_;
   Graph graph_;
   EqualNodes equal_{graph_};
@@ -120,7 +121,9 @@ void Importer::add_inputs() {
   }
   for (const auto& v : model_.shell.graph().input()) {
     if (fixed.count(v.name()) > 0) continue;
-    values_[v.name()] = graph_.add_input(possible(declared_type(v, graph_.pool())), v.name());
+    const bool formal = model_.enclosing && model_.enclosing->captured.count(v.name()) == 0;
+    auto type = formal && open_ ? declared_rank : declared_type;
+    values_[v.name()] = graph_.add_input(possible(type(v, graph_.pool())), v.name());
   }
   graph_.pool().close_inputs();
 }
@@ -413,7 +416,8 @@ Status Importer::add_opaque(size_t index, const OnnxNode& node) {
   for (size_t k = 0; k < opaque.types.size(); ++k) {
     auto info = infos_.find(proto.output(static_cast<int>(k)));
     if (info != infos_.end()) {
-      opaque.types[k] = merge(opaque.types[k], declared_type(*info->second, graph_.pool()));
+      auto type = open_ ? declared_rank : declared_type;
+      opaque.types[k] = merge(opaque.types[k], type(*info->second, graph_.pool()));
     }
     opaque.types[k] = possible(std::move(opaque.types[k]));
   }

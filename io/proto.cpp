@@ -167,6 +167,15 @@ Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit) {
   return {};
 }
 
+bool is_open(const Model& model) {
+  auto is_number = [](const auto& d) { return d.has_dim_value(); };
+  return (model.enclosing && model.enclosing->open) ||
+         std::ranges::any_of(model.shell.graph().input(), [&](const auto& input) {
+           const auto& tensor = input.type().tensor_type();
+           return !tensor.has_shape() || !std::ranges::all_of(tensor.shape().dim(), is_number);
+         });
+}
+
 Draft::~Draft() { release_initialisers(); }
 
 void Draft::release_initialisers() {

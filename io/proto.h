@@ -27,6 +27,7 @@ struct Imprint {
 struct Enclosing {
   std::string prefix;                        ///< of new names, unlike that of any other body
   std::unordered_set<std::string> captured;  ///< inputs and initialisers that lie outside
+  bool open = false;                         ///< is_open() of the model around it
 };
 
 struct Model {
@@ -81,6 +82,8 @@ std::vector<std::string> inner_names(const onnx::NodeProto& node);
 using TensorVisitor = std::function<Status(onnx::TensorProto&, const std::string& where)>;
 /// Every tensor in attributes, bodies included. Stops at the first Error.
 Status visit_tensors(onnx::NodeProto& node, const std::string& where, const TensorVisitor& visit);
+/// An input of it, or of the model that it is a body in, has an axis whose size is no number.
+bool is_open(const Model& model);
 /// Every tensor of the shell: sparse initialisers, functions, training information.
 Status visit_tensors(onnx::ModelProto& shell, const TensorVisitor& visit);
 

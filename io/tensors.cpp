@@ -197,6 +197,7 @@ std::vector<std::byte> inline_bytes(const onnx::TensorProto& t) {
       return type == DType::U32 ? narrowed<uint32_t>(t.uint64_data())
                                 : narrowed<uint64_t>(t.uint64_data());
     case Field::Int32s:
+      if (type > DType::BF16) return narrowed<uint8_t>(t.int32_data());  // bytes: of 8 bits or less
       switch (size_of(type)) {
         case 1:
           return narrowed<uint8_t>(t.int32_data());

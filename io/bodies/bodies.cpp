@@ -62,6 +62,7 @@ std::shared_ptr<Enclosing> enclosing_of(const Model& outer, const BodyPlace& pla
   const std::string prefix = outer.enclosing ? outer.enclosing->prefix : "regraft";
   const auto& node = *outer.nodes[static_cast<size_t>(place.node)];
   around->prefix = fmt::format("{}_{}_{}", prefix, place.node, attribute_of(node, place.attribute));
+  around->open = is_open(outer);
   return around;
 }
 

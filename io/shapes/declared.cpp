@@ -50,6 +50,13 @@ TensorType declared_type(const onnx::ValueInfoProto& info, SymbolPool& pool) {
   return type;
 }
 
+TensorType declared_rank(const onnx::ValueInfoProto& info, SymbolPool& pool) {
+  TensorType type = declared_type(info, pool);
+  if (type.shape)
+    for (Poly& d : *type.shape) d = Poly::symbol(pool.fresh("d", SymbolKind::Size, 0));
+  return type;
+}
+
 std::vector<TensorType> types_of_branches(const onnx::NodeProto& node, SymbolPool& pool) {
   std::vector<TensorType> types(static_cast<size_t>(node.output_size()));
   std::vector<const onnx::GraphProto*> branches;

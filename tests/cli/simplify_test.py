@@ -251,6 +251,21 @@ class Simplify(command_line.CommandLine):
                                kernel_shape=[2, 3], strides=[1, 3]),
                           node("Identity", ["x"], ["z"])], [(1, 4)], [image], ["y", "z"])
 
+    def test_stated_sizes_of_values_inside_may_be_of_another_batch(self):
+        weights = numpy_helper.from_array(np.arange(16, dtype=np.int8).reshape(4, 4), "w")
+        nodes = [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+                 node("MatMulInteger", ["q", "w", "z"], ["i"]),
+                 node("Cast", ["i"], ["f"], to=TensorProto.FLOAT), node("Shape", ["f"], ["shape"]),
+                 node("Gather", ["shape", "first"], ["n"]), node("Mul", ["f", "s"], ["scaled"]),
+                 node("Concat", ["n", "rest"], ["to"], axis=0), node("Reshape", ["scaled", "to"], ["y"])]
+        path = self.model(nodes, [("x", ["N", 4])], [("y", ["N", 2, 2])],
+                          [weights, ints("first", [0]), ints("rest", [2, -1])])
+        stale = onnx.load(path)
+        stale.graph.value_info.append(helper.make_tensor_value_info("i", TensorProto.INT32, [1, 4]))
+        onnx.save(stale, path)
+        for flags in ((), ("--dim", "N=3")):
+            self.assertIn("Shape", self.kinds(self.simplified(path, *flags)[0]))
+
     def test_casts_of_results_that_have_another_type_stay(self):
         half, whole = (TensorProto.FLOAT16,), (TensorProto.INT64,)
         scale = numpy_helper.from_array(np.ones(4, np.float32), "s")

@@ -228,6 +228,7 @@ struct AttentionForm {
       if ((wanted && rank_of(n, k) != 3) || (!allowed && n.inputs[k].present)) return std::nullopt;
     }
     const int64_t causal = n.integer("unidirectional", 0);
+    if (causal != 0 && causal != 1) return std::nullopt;  // runtimes differ
     // With fewer places of q than of k onnxruntime's own operator lets the last one see all of k,
     // the standard one lets the first one see the first.
     if (causal != 0 && !same((*n.inputs[0].type.shape)[1], (*n.inputs[1].type.shape)[1]))
@@ -289,9 +290,11 @@ struct Attention : AttentionForm<false> {
     if (n.inputs.size() > 3 && n.inputs[3].type.dtype == DType::Bool) return std::nullopt;
     auto type = static_cast<int64_t>(n.inputs[0].type.dtype);
     if (n.integer("softmax_precision", type) != type) return std::nullopt;
+    const int64_t causal = n.integer("is_causal", 0);
+    if (causal != 0 && causal != 1) return std::nullopt;
     OnnxImport r{{{{Poly(n.integer("q_num_heads", 0))},
                    {Poly(n.integer("kv_num_heads", 0))},
-                   {Poly(n.integer("is_causal", 0))}},
+                   {Poly(causal)}},
                   {{n.real("scale", 0), nullptr}, {n.real("softcap", 0), nullptr}}},
                  {0, 1, 2}};
     if (n.has("scale") && r.attrs.reals[0].value == 0) return std::nullopt;
