@@ -42,10 +42,13 @@ Types cast(const OnnxNode& n, SymbolPool&) {
   return {{static_cast<DType>(n.integer("to", 0)), input(n, 0).shape}};
 }
 
-/// Random numbers: of the data's type only if none is asked for.
+DType asked(const OnnxNode& n, std::string_view attribute, DType otherwise) {
+  const int64_t type = n.integer(attribute, 0);
+  return type != 0 ? static_cast<DType>(type) : otherwise;
+}
+
 Types random_like(const OnnxNode& n, SymbolPool&) {
-  const int64_t asked = n.integer("dtype", 0);
-  return {{asked != 0 ? static_cast<DType>(asked) : input(n, 0).dtype, input(n, 0).shape}};
+  return {{asked(n, "dtype", input(n, 0).dtype), input(n, 0).shape}};
 }
 
 /// A normalisation has the type of its scale: the data of RMSNormalization may have another.
@@ -350,13 +353,11 @@ Types pads(const OnnxNode& n, SymbolPool& pool) {
 }
 
 Types quantize(const OnnxNode& n, SymbolPool&) {
-  DType type = n.inputs.size() > 2 ? input(n, 2).dtype : DType::U8;
-  if (int64_t asked = n.integer("output_dtype", 0); asked != 0) type = static_cast<DType>(asked);
-  return {{type, input(n, 0).shape}};
+  const DType type = n.inputs.size() > 2 ? input(n, 2).dtype : DType::U8;
+  return {{asked(n, "output_dtype", type), input(n, 0).shape}};
 }
 Types dequantize(const OnnxNode& n, SymbolPool&) {
-  const int64_t asked = n.integer("output_dtype", 0);
-  return {{asked != 0 ? static_cast<DType>(asked) : input(n, 1).dtype, input(n, 0).shape}};
+  return {{asked(n, "output_dtype", input(n, 1).dtype), input(n, 0).shape}};
 }
 
 Types gemm(const OnnxNode& n, SymbolPool&) {
@@ -370,45 +371,41 @@ Types gemm(const OnnxNode& n, SymbolPool&) {
 
 const std::unordered_map<std::string_view, TypeRule>& rules() {
   static const auto* table = [] {
-    auto* t = new std::unordered_map<std::string_view, TypeRule>{
-        {"Cast", cast},
-        {"CastLike", like_second},
-        {"Dropout", dropout},
-        {"Where", where},
-        {"Shape", shape_of},
-        {"Size", size_scalar},
-        {"Expand", expand},
-        {"Tile", tile},
-        {"Gather", gather},
-        {"TopK", top_k},
-        {"NonZero", nonzero},
-        {"NonMaxSuppression", kept_boxes},
-        {"RoiAlign", regions},
-        {"LSTM", recurrent},
-        {"GRU", recurrent},
-        {"RNN", recurrent},
-        {"Range", range},
-        {"ArgMax", arg_reduce},
-        {"ArgMin", arg_reduce},
-        {"GatherElements", gather_elements},
-        {"Squeeze", squeeze},
-        {"Unsqueeze", unsqueeze},
-        {"ConstantOfShape", constant_of_shape},
-        {"IsNaN", like_first_bool},
-        {"IsInf", like_first_bool},
-        {"QuantizeLinear", quantize},
-        {"DequantizeLinear", dequantize},
-        {"LayerNormalization", like_second},
-        {"RMSNormalization", like_second},
-        {"RandomNormalLike", random_like},
-        {"RandomUniformLike", random_like},
-        {"SimplifiedLayerNormalization", like_second},
-        {"Resize", resize},
-        {"Upsample", resize},
-        {"GridSample", grid_sample},
-        {"Slice", slice},
-        {"Pad", pads},
-        {"Gemm", gemm}};
+    auto* t =
+        new std::unordered_map<std::string_view, TypeRule>{{"Cast", cast},
+                                                           {"Dropout", dropout},
+                                                           {"Where", where},
+                                                           {"Shape", shape_of},
+                                                           {"Size", size_scalar},
+                                                           {"Expand", expand},
+                                                           {"Tile", tile},
+                                                           {"Gather", gather},
+                                                           {"TopK", top_k},
+                                                           {"NonZero", nonzero},
+                                                           {"NonMaxSuppression", kept_boxes},
+                                                           {"RoiAlign", regions},
+                                                           {"Range", range},
+                                                           {"ArgMax", arg_reduce},
+                                                           {"ArgMin", arg_reduce},
+                                                           {"GatherElements", gather_elements},
+                                                           {"Squeeze", squeeze},
+                                                           {"Unsqueeze", unsqueeze},
+                                                           {"ConstantOfShape", constant_of_shape},
+                                                           {"IsNaN", like_first_bool},
+                                                           {"IsInf", like_first_bool},
+                                                           {"QuantizeLinear", quantize},
+                                                           {"DequantizeLinear", dequantize},
+                                                           {"RandomNormalLike", random_like},
+                                                           {"RandomUniformLike", random_like},
+                                                           {"Resize", resize},
+                                                           {"Upsample", resize},
+                                                           {"GridSample", grid_sample},
+                                                           {"Slice", slice},
+                                                           {"Pad", pads},
+                                                           {"Gemm", gemm}};
+    for (std::string_view name :
+         {"CastLike", "LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"})
+      t->emplace(name, like_second);
     for (std::string_view name : {"Abs",
                                   "Acos",
                                   "Acosh",

@@ -123,7 +123,24 @@ TEST(Import, ForeignNodesHaveTypes) {
   EXPECT_EQ(m->graph.type({find(m->graph, "d"), 0}).dtype, DType::Bool);
   EXPECT_EQ(type("e"), "int64[1,6]");
   EXPECT_EQ(type("f"), "int64[2]");
-  EXPECT_EQ(type("known"), "float32[N,9]");
+  EXPECT_EQ(type("known"), "float32[d,d]");  // as open as the input is
+}
+
+TEST(Import, StatedSizesAreBelievedWhereInputsAreFixed) {
+  for (const char* rows : {"N", "3"}) {
+    auto proto = empty_model();
+    auto& g = *proto.mutable_graph();
+    *g.add_input() = value("x", {rows, "6"});
+    *g.add_output() = value("y", {});
+    *g.add_value_info() = value("known", {"3", "9"});
+    add_node(g, "Mystery", {"x"}, {"known"});
+    add_node(g, "Enigma", {"known"}, {"y"});
+    auto m = import(proto);
+    ASSERT_TRUE(m) << m.error().message;
+    const bool fixed = std::string(rows) == "3";
+    EXPECT_EQ(to_string(m->graph.type({find(m->graph, "known"), 0})),
+              fixed ? "float32[3,9]" : "float32[d,d]");
+  }
 }
 
 TEST(Import, EqualForeignNodesAreOneNode) {
