@@ -269,21 +269,64 @@ Rule without_fallbacks(Rule rule) {
   return rule;
 }
 
-/// What one instance says of its sizes follows from what the other says; names are the same.
-bool follows(const RuleInstance& what, const RuleInstance& from,
-             const std::map<std::string, std::string>& names) {
-  Substitution known = equalities(from);
-  for (const Formula& f : what.requires_lhs) {
-    if (f.kind != Formula::Zero) continue;
-    auto p = moved(f.poly, from.lhs.pool(), [&](Var v) {
-      size_t dot = v->name.rfind('.');
-      auto it = names.find(v->name.substr(0, dot));
-      std::string name = it == names.end() ? v->name : it->second + v->name.substr(dot);
-      return Poly::symbol(from.lhs.pool().named(name, v->min));
-    });
-    if (!p || !substitute(*p, known).is_zero()) return false;
+/// A rule at a signature.
+struct AtShapes {
+  const Rule& rule;
+  const RuleInstance& instance;
+};
+
+/// Over another pool, with other names for the variables.
+std::optional<Formula> moved(const Formula& f, SymbolPool& pool,
+                             const std::map<std::string, std::string>& names) {
+  auto p = regraft::moved(f.poly, pool, [&](Var v) {
+    size_t dot = v->name.rfind('.');
+    auto it = names.find(v->name.substr(0, dot));
+    std::string name = it == names.end() ? v->name : it->second + v->name.substr(dot);
+    return Poly::symbol(pool.named(name, v->min));
+  });
+  if (!p) return std::nullopt;
+  Formula r{f.kind, *std::move(p), {}};
+  for (const Formula& part : f.parts) {
+    auto one = moved(part, pool, names);
+    if (!one) return std::nullopt;
+    r.parts.push_back(*std::move(one));
+  }
+  return r;
+}
+
+/// Each size of `what` that is 1 is 1 where the sizes of `from` are what is known of them.
+bool same_ones(const AtShapes& what, const AtShapes& from, const Substitution& known,
+               const std::map<std::string, std::string>& names) {
+  const auto& theirs = from.rule.variables;
+  for (size_t v = 0; v < what.rule.variables.size(); ++v) {
+    auto name = names.find(what.rule.variables[v]);
+    if (name == names.end()) return false;
+    auto it = std::ranges::find(theirs, name->second);
+    if (it == theirs.end()) return false;
+    const auto& there = from.instance.sizes[static_cast<size_t>(it - theirs.begin())];
+    const auto& here = what.instance.sizes[v];
+    if (here.size() != there.size()) return false;
+    for (size_t d = 0; d < here.size(); ++d)
+      if (!here[d] && there[d] && !same(substitute(Poly::symbol(*there[d]), known), Poly(1)))
+        return false;
   }
   return true;
+}
+
+/// What one instance says of its sizes follows from what the other says; `names` has the other's
+/// for the variables. Sound, not complete.
+bool follows(const AtShapes& what, const AtShapes& from,
+             const std::map<std::string, std::string>& names) {
+  const Substitution known = equalities(from.instance);
+  const Conjunction said = substitute(from.instance.requires_lhs, known);
+  return same_ones(what, from, known, names) &&
+         std::ranges::all_of(what.instance.requires_lhs, [&](const Formula& f) {
+           auto there = moved(f, from.instance.lhs.pool(), names);
+           Conjunction parts;
+           if (there) add(parts, substitute(*there, known));
+           return there && std::ranges::all_of(
+                               parts, [&](const Formula& p) { return plainly_implies(said, p); });
+         });
 }
 
 /// Error unless reading the exported rule gives the rule back, for the same shapes.
@@ -302,9 +345,9 @@ Status reads_back(const TasoRule& exported, const Rule& rule, const Signature& s
   ASSIGN_OR_RETURN(RuleInstance other, instantiate(back, back.domain[0]));
   std::map<std::string, std::string> inverse;
   for (const auto& [a, b] : names) inverse[b] = a;
-  if (!follows(instance, other, names))
-    return error("it needs a condition that TASO does not check");
-  if (!follows(other, instance, inverse)) return error("the format says it for fewer shapes");
+  const AtShapes ours{rule, instance}, read{back, other};
+  if (!follows(ours, read, names)) return error("it needs a condition that TASO does not check");
+  if (!follows(read, ours, inverse)) return error("the format says it for fewer shapes");
   return {};
 }
 

@@ -84,6 +84,15 @@ TEST_F(TasoExport, WhatTheFormatCannotSayIsLeftOutWithTheReason) {
   expect_reason("r (conv ?x ?w group=2) => (conv ?x ?w group=2) for x:nnnn w:nn11", "otherwise");
   expect_reason("r (matmul ?a ?b) => (matmul ?a ?b) where a.0=b.1 for a:nn b:nn",
                 "a condition that TASO does not check");
+  expect_reason("r (matmul ?a ?b) => (matmul ?a ?b) where a.0<=1,b.1<=1 for a:nn b:nn",
+                "a condition that TASO does not check");
+  expect_reason("r (matmul ?a ?b) => (matmul ?a ?b) where a.0<=a.1 for a:nn b:nn",
+                "a condition that TASO does not check");
+  expect_reason(
+      "r (matmul ?a (transpose ?b perm=1,0)) => (matmul ?b (transpose ?a perm=1,0)) for a:1n b:1n",
+      "a condition that TASO does not check");
+  expect_reason("r (add ?a ?b) => (add ?b ?a) for a:nn b:n1",
+                "a condition that TASO does not check");
   expect_reason("r (relu ?a) => (relu ?a) for a:nnn", "rank 3");
   expect_reason("r (relu ?a) => (relu ?a)", "it says no shapes");
 }
