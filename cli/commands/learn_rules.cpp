@@ -78,7 +78,9 @@ class RuleLearner {
   /// A model as the search would see it.
   Result<Descended> descended(const std::string& file) const {
     ASSIGN_OR_RETURN(auto imported, io::load(file));
-    return Beginning(imported, rules_, cost_, stop_).descended();
+    auto model = Beginning(imported, rules_, cost_, stop_).descended();
+    if (!model) return error(file + ": " + model.error().message);
+    return model;
   }
 
   /// Each model by itself, merged in the order of files: threads make no difference.
@@ -105,7 +107,7 @@ class RuleLearner {
     });
     for (size_t k = 0; k < files.size(); ++k) {
       if (!read[k]) continue;
-      if (!*read[k]) return error(files[k] + ": " + read[k]->error().message);
+      if (!*read[k]) return read[k]->error();
       models_.push_back(**read[k]);
     }
     std::vector<const Graph*> graphs;
