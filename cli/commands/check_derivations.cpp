@@ -92,23 +92,47 @@ bool is_bounded(const RuleDerivations& d) {
   return d.by_name.empty() && d.rule.verdict.kind == VerdictKind::ProvedBounded;
 }
 
+/// Of a rule that no file says is proved for all sizes: each of its proofs has a derivation that is
+/// replayed, or it is known to be bounded in both places.
+bool is_covered(const Rule& rule, const RuleDerivations* given) {
+  if (!given || rule.domain.empty()) return false;
+  if (is_bounded(*given)) return rule.verdict.kind == VerdictKind::ProvedBounded;
+  return verify::for_each_proof(
+      rule, [&](const ProofPlace& place) { return given->by_name.contains(place.name); });
+}
+
+/// What there is to replay.
+struct Replays {
+  std::vector<RuleReplay> rules;
+  std::vector<std::string> left_out;  ///< names of the rules of which nothing is
+};
+
 /// The rules of the files, then those that the other derivations are of.
-Result<std::vector<RuleReplay>> replays(const std::vector<std::string>& files,
-                                        const std::vector<RuleDerivations>& given) {
-  std::vector<RuleReplay> all;
+Result<Replays> replays(const std::vector<std::string>& files,
+                        const std::vector<RuleDerivations>& given) {
+  Replays all;
   std::map<std::string_view, const RuleDerivations*> by_digest;
   for (const RuleDerivations& d : given) by_digest[d.digest] = &d;
+  auto of = [&](const Rule& rule) {
+    auto it = by_digest.find(verify::content_digest(rule));
+    return it == by_digest.end() ? nullptr : it->second;
+  };
   for (const std::string& path : files) {
     ASSIGN_OR_RETURN(auto file, substitutions::read_rules(path, substitutions::Admit::AllSizes));
     for (Rule& rule : file.rules) {
-      auto it = by_digest.find(verify::content_digest(rule));
-      all.push_back({std::move(rule), it == by_digest.end() ? nullptr : it->second});
+      const RuleDerivations* its = of(rule);
+      all.rules.push_back({std::move(rule), its});
     }
+    if (file.left_out == 0) continue;
+    ASSIGN_OR_RETURN(auto whole, substitutions::read_candidates(path));
+    for (const Rule& rule : whole.rules)
+      if (!is_for_all_sizes(rule.verdict.kind) && !is_covered(rule, of(rule)))
+        all.left_out.push_back(rule.name);
   }
   std::set<const RuleDerivations*> taken;
-  for (const RuleReplay& r : all) taken.insert(r.given);
+  for (const RuleReplay& r : all.rules) taken.insert(r.given);
   for (const RuleDerivations& d : given)
-    if (!taken.contains(&d) && !is_bounded(d)) all.push_back({d.rule, &d});
+    if (!taken.contains(&d) && !is_bounded(d)) all.rules.push_back({d.rule, &d});
   return all;
 }
 
@@ -137,9 +161,9 @@ Totals add_up(const std::vector<RuleReplay>& all) {
   return t;
 }
 
-nlohmann::json json_of(const std::vector<RuleReplay>& all, const Totals& t) {
+nlohmann::json json_of(const Replays& all, const Totals& t) {
   nlohmann::json rules = nlohmann::json::array();
-  for (const RuleReplay& r : all) {
+  for (const RuleReplay& r : all.rules) {
     nlohmann::json refused = nlohmann::json::array();
     for (const auto& [proof, why] : r.refused) refused.push_back({{"proof", proof}, {"why", why}});
     rules.push_back({{"name", r.rule.name},
@@ -148,20 +172,16 @@ nlohmann::json json_of(const std::vector<RuleReplay>& all, const Totals& t) {
                      {"without", r.without},
                      {"refused", refused}});
   }
-  return {{"rules_count", t.rules},
-          {"proofs", t.proofs},
-          {"accepted", t.accepted},
-          {"without", t.without},
-          {"refused", t.refused},
-          {"whole_rules", t.whole},
-          {"median_milliseconds", t.median},
-          {"seconds", t.seconds},
-          {"rules", rules}};
+  return {{"rules_count", t.rules},   {"proofs", t.proofs},
+          {"accepted", t.accepted},   {"without", t.without},
+          {"refused", t.refused},     {"whole_rules", t.whole},
+          {"left_out", all.left_out}, {"median_milliseconds", t.median},
+          {"seconds", t.seconds},     {"rules", rules}};
 }
 
-void print(const std::vector<RuleReplay>& all, const Totals& t) {
+void print(const Replays& all, const Totals& t) {
   constexpr size_t kShown = 3;
-  for (const RuleReplay& r : all) {
+  for (const RuleReplay& r : all.rules) {
     for (const auto& [proof, why] : r.refused)
       fmt::print(results(), "refused: {}: {}: {}\n", r.rule.name, proof, printable(why));
     if (r.without.empty()) continue;
@@ -172,10 +192,17 @@ void print(const std::vector<RuleReplay>& all, const Totals& t) {
     fmt::print(results(), "none: {}: {} of {}: {}\n", r.rule.name, r.without.size(), r.proofs,
                some);
   }
+  for (const std::string& name : all.left_out)
+    fmt::print(results(),
+               "left out: {}: it is not said to be proved for all sizes, and some proof of it has "
+               "no derivation\n",
+               name);
   fmt::print(results(),
              "{} rules, {} proofs: {} derivations accepted, {} refused, {} proofs without one; {} "
-             "rules are kernel-checked whole; {:.1f} s, median {:.2f} ms\n",
-             t.rules, t.proofs, t.accepted, t.refused, t.without, t.whole, t.seconds, t.median);
+             "rules are kernel-checked whole{}; {:.1f} s, median {:.2f} ms\n",
+             t.rules, t.proofs, t.accepted, t.refused, t.without, t.whole,
+             all.left_out.empty() ? "" : fmt::format(", {} left out", all.left_out.size()),
+             t.seconds, t.median);
 }
 
 std::vector<std::string> rule_files_of(const CheckFlags& flags) {
@@ -207,25 +234,26 @@ int run_check_derivations(const CheckFlags& flags) {
   auto claims = OutputFile::open(flags.claims);
   if (!claims) return bad_input(claims.error());
   {
-    Progress progress("replay", "rules", all->size(), flags.common.verbosity);
-    parallel_for(all->size(), thread_count(flags.common), [&](size_t k) {
-      replay((*all)[k], flags.claims.empty() ? Claims::LeftOut : Claims::Written, stop);
+    Progress progress("replay", "rules", all->rules.size(), flags.common.verbosity);
+    parallel_for(all->rules.size(), thread_count(flags.common), [&](size_t k) {
+      replay(all->rules[k], flags.claims.empty() ? Claims::LeftOut : Claims::Written, stop);
       progress.add();
     });
   }
-  Totals totals = add_up(*all);
+  Totals totals = add_up(all->rules);
   totals.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Status written = output->write(to_text(json_of(*all, totals), 2));
   if (written) written = claims->write(verify::kClaimsHeader);
-  for (const RuleReplay& r : *all)
+  for (const RuleReplay& r : all->rules)
     if (written) written = claims->write(r.claims);
   if (written) written = commit_all({&*output, &*claims});
   if (!written) return bad_input(written.error());
   if (flags.common.verbosity == Verbosity::Normal) print(*all, totals);
   if (totals.unreached > 0) tell(std::string("stopped early: ") + stop.reason());
   if (Stop::was_interrupted()) return kInterrupted;
-  return totals.accepted == totals.proofs && totals.refused == 0 && totals.unreached == 0 ? kDone
-                                                                                          : kFailed;
+  const bool whole = totals.accepted == totals.proofs && totals.refused == 0 &&
+                     totals.unreached == 0 && all->left_out.empty();
+  return whole ? kDone : kFailed;
 }
 
 }  // namespace regraft::cli
