@@ -158,10 +158,13 @@ class RuleVerifier {
     }
     numbers = check_numbers(c.instance, sizes, options_.seed, wanted());
     if (refuted_at_larger_sizes(c, numbers)) return;
+    const auto undefined = symbolic_.undefined_attribute(c.instance);
+    if (undefined && refuted_at_zeros(c, sizes)) return;
     ++unknown_;
-    if (reason_.empty()) reason_ = all.detail;
+    if (reason_.empty()) reason_ = undefined.value_or(all.detail);
     if (numbers.trials == 0 || numbers.suspicion) return;
     tested_ = true;
+    if (undefined) return;  // which polynomials at given numbers do not tell
     Verdict some = TermsProver(options_.seed).prove(c.instance);
     if (some.kind != VerdictKind::ProvedBounded) {
       if (unknown_ == 1) reason_ += "; at given shapes: " + some.detail;
@@ -196,6 +199,13 @@ class RuleVerifier {
       doubtful = doubtful || more.suspicion;
     }
     return false;
+  }
+  /// A computed attribute may divide by 0: each real attribute in turn is 0.
+  bool refuted_at_zeros(const Candidate& c, const std::vector<Valuation>& sizes) {
+    std::vector<Valuation> zeros;
+    for (const auto& [name, v] : c.instance.real_symbols)
+      for (const Valuation& at : with_zero(c.instance, v, sizes)) zeros.push_back(at);
+    return refuted(c, check_numbers(c.instance, zeros, options_.seed, wanted()));
   }
   /// The first counterexample is shown.
   Counterexamples wanted() const {

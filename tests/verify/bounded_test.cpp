@@ -24,6 +24,12 @@ Valuation sizes_of(const RuleInstance& instance, const std::map<std::string, int
   return sizes;
 }
 
+Verdict judged(const std::string& sides, const std::string& shapes) {
+  VerifyOptions quiet;
+  quiet.verbosity = Verbosity::Quiet;
+  return verify_rule(*parse_rule("r " + sides + " for " + shapes), quiet).verdict;
+}
+
 /// The steps are dropped: wherever a slice takes more than one element of an axis that is another
 /// tensor.
 constexpr const char* kDroppedSteps =
@@ -76,6 +82,26 @@ TEST(Bounded, StepsThatAreDroppedAreNotProved) {
                   "sizes=?s steps=?t))",
                   {"nn"}));
   EXPECT_EQ(kept.kind, VerdictKind::ProvedBounded) << kept.detail;
+}
+
+/// Where a computed attribute may divide by 0, equal polynomials at given numbers say nothing. A
+/// number that numbers are not drawn near is not refuted; 0 is always tried.
+TEST(Bounded, AttributesThatMayDivideByZeroAreNotProved) {
+  for (const char* sides :
+       {"(add (full value=?b) (relu ?x)) => (add (full value=?b/(?b-123.5)*(?b-123.5)) (relu ?x))",
+        "(add (full value=?b) (elu ?x alpha=?a)) => "
+        "(add (full value=?b) (elu ?x alpha=?a/(?b*?b-2)*(?b*?b-2)))"}) {
+    Verdict v = judged(sides, "x:n");
+    EXPECT_EQ(v.kind, VerdictKind::Unknown) << sides << v.detail;
+    EXPECT_NE(v.detail.find("an attribute may divide by zero: "), std::string::npos) << v.detail;
+  }
+  for (const char* sides :
+       {"(mul (full value=?b) (elu ?x alpha=?a)) => (mul (full value=?b) (elu ?x alpha=?a/?b*?b))",
+        "(mul (full value=?b) (leaky-relu ?x alpha=?a)) => "
+        "(mul (full value=?b) (leaky-relu ?x alpha=?a*?b/?b))"}) {
+    Verdict v = judged(sides, "x:n");
+    EXPECT_EQ(v.kind, VerdictKind::Refuted) << sides << v.detail;
+  }
 }
 
 TEST(Bounded, TheVerdictNamesItsShapes) {

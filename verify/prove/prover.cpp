@@ -68,6 +68,10 @@ std::vector<SolvedDomain> cases(const Conjunction& domain) {
 
 Verdict unknown(std::string reason) { return {VerdictKind::Unknown, std::move(reason)}; }
 
+std::string may_divide_by_zero(const std::string& expression) {
+  return "an attribute may divide by zero: " + expression;
+}
+
 /// Numbers that stand for fractions become them.
 Sum with_fractions(Sum sum, const Fractions& fractions) {
   for (Product& p : sum.products)
@@ -177,7 +181,7 @@ Verdict Case::run() const {
   for (const auto& f : instance_.requires_rhs)
     if (!implied(f)) return unknown("not implied: " + to_string(f));
   if (auto e = undefined_expression(instance_, sizes_, context_))
-    return unknown("an attribute may divide by zero: " + *e);
+    return unknown(may_divide_by_zero(*e));
   for (size_t k = 0; k < instance_.lhs.outputs().size(); ++k)
     if (Verdict v = prove_output(k); v.kind != VerdictKind::ProvedSolver) return v;
   return {VerdictKind::ProvedSolver, {}};
@@ -284,6 +288,24 @@ SolvedDomain solve_sizes(const Conjunction& domain) {
     add(r.domain, Poly(v->min) <= e);
   }
   return r;
+}
+
+std::optional<std::string> SymbolicProver::undefined_attribute(const RuleInstance& instance) const {
+  try {
+    Budget budget(limits_, stop_);
+    ArithmeticSolver solver(budget);
+    for (const SolvedDomain& solved : cases(instance.requires_lhs)) {
+      const Context context =
+          learn_conditions(Context(solver, budget, solved.domain), instance, solved.sizes);
+      auto e = undefined_expression(instance, solved.sizes, context);
+      if (e && !context.refuted()) return may_divide_by_zero(*e);
+    }
+    return std::nullopt;
+  } catch (const PolyOverflow&) {
+    return "integers too large";
+  } catch (const OutOfBudget& e) {
+    return e.what;
+  }
 }
 
 Verdict SymbolicProver::prove(const RuleInstance& instance, Values values) {

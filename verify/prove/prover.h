@@ -1,6 +1,8 @@
 #pragma once
 // The seam between a rule at one signature and whatever proves it.
 #include <map>
+#include <optional>
+#include <string>
 
 #include "ir/algebra/concrete.h"
 #include "ir/rule/rule.h"
@@ -33,6 +35,9 @@ class SymbolicProver final : public Prover {
       : limits_(limits), stop_(stop), fractions_(std::move(fractions)) {}
   Verdict prove(const RuleInstance& instance) override { return prove(instance, Values::Open); }
   Verdict prove(const RuleInstance& instance, Values values);
+  /// Why a real attribute that the right side computes is not known to be defined, whatever else is
+  /// shown of the instance; nullopt: each is, wherever the conditions of the rule hold.
+  std::optional<std::string> undefined_attribute(const RuleInstance& instance) const;
   /// Called with each conjunction that a proof shows to be unsatisfiable, as often as it does.
   std::function<void(const Conjunction&)> on_refuted;
   /// Of all proofs so far.

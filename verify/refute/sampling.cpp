@@ -179,6 +179,29 @@ std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed,
 
 namespace {
 
+/// The number that an unknown real has at these sizes.
+Real real_at(Var real, const Valuation& sizes) {
+  return evaluate(Attrs<Poly>{{}, {{0, real}}}, sizes).reals[0];
+}
+
+}  // namespace
+
+std::vector<Valuation> with_zero(const RuleInstance& instance, Var real,
+                                 const std::vector<Valuation>& sizes) {
+  constexpr int64_t kNumbers = 16;  // more than an unknown real has
+  std::vector<Valuation> r;
+  for (Valuation at : sizes)
+    for (int64_t sample = 0; sample < kNumbers; ++sample) {
+      at[real] = sample;
+      if (real_at(real, at).value != 0) continue;
+      if (SizeSpace(instance).complete(at)) r.push_back(at);
+      break;
+    }
+  return r;
+}
+
+namespace {
+
 std::string text_of(const Real& r) {
   std::string s = std::to_string(r.value);
   s.erase(s.find_last_not_of('0') + 1);
@@ -204,7 +227,7 @@ std::string describe(const RuleInstance& instance, const Valuation& sizes) {
     bool real = std::any_of(instance.real_symbols.begin(), instance.real_symbols.end(),
                             [&, v = v](auto& r) { return r.second == v; });
     if (real)
-      text += " " + v->name + "=" + text_of(evaluate(Attrs<Poly>{{}, {{0, v}}}, sizes).reals[0]);
+      text += " " + v->name + "=" + text_of(real_at(v, sizes));
     else if (!shown.count(v))
       text += " " + v->name + "=" + std::to_string(x);
   }

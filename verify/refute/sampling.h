@@ -37,6 +37,10 @@ class SizeSpace {
 std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count,
                                     int64_t spread = 2);
 
+/// The same sizes with 0 for an unknown real, where the left side is well formed then.
+std::vector<Valuation> with_zero(const RuleInstance& instance, Var real,
+                                 const std::vector<Valuation>& sizes);
+
 /// A condition over the symbols of a pool, at the numbers that a valuation gives unknown reals.
 bool holds_at(const RealCondition& c, SymbolPool& pool, const Valuation& sizes);
 
