@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 #include "ir/algebra/scan.h"
@@ -17,6 +18,7 @@ constexpr size_t kFieldTrials = 10;
 constexpr size_t kFewTrials = 2;      // before another proof is made to fit
 constexpr size_t kLargerTrials = 35;  // of what was not proved
 constexpr int64_t kLargerSpread = 6;
+constexpr size_t kProductTrials = 20;
 constexpr uint64_t kDoubtfulRounds = 4;
 constexpr int64_t kConfirmElements = 300;     // that the second prover looks at after a proof
 constexpr size_t kRefutedBeforeGivingUp = 6;  // when nothing was proved so far
@@ -193,8 +195,10 @@ class RuleVerifier {
     bool doubtful = refuted_ > 0 || before.suspicion;
     for (uint64_t round = 0; round < (doubtful ? kDoubtfulRounds : 1); ++round) {
       uint64_t seed = options_.seed + round;
-      NumericCheck more = check_numbers(
-          c.instance, sample_sizes(c.instance, seed, trials, kLargerSpread), seed, wanted());
+      auto sizes = sample_sizes(c.instance, seed, trials, kLargerSpread);
+      std::ranges::move(sample_products(c.instance, seed, kProductTrials),
+                        std::back_inserter(sizes));
+      NumericCheck more = check_numbers(c.instance, sizes, seed, wanted());
       if (refuted(c, more)) return true;
       doubtful = doubtful || more.suspicion;
     }

@@ -84,6 +84,57 @@ TEST(Bounded, StepsThatAreDroppedAreNotProved) {
   EXPECT_EQ(kept.kind, VerdictKind::ProvedBounded) << kept.detail;
 }
 
+/// Blocks within blocks: at 1, each of the two does nothing, and all sizes up to 4 have a 1.
+TEST(Bounded, TwoAttributesNeedRoomTogether) {
+  const std::string merged =
+      "(depth-to-space (depth-to-space ?x blocksize=?b) blocksize=?c) => "
+      "(depth-to-space ?x blocksize=?b*?c)";
+  RuleInstance instance = instance_of(merged, {"nnnn"});
+  Exercise e(instance);
+  auto at = [&](int64_t b, int64_t c) {
+    return sizes_of(
+        instance, {{"x.0", 1}, {"x.1", b * b * c * c}, {"x.2", 1}, {"x.3", 1}, {"b", b}, {"c", c}});
+  };
+  for (auto [b, c] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{1, 2}}) e.add(at(b, c));
+  EXPECT_EQ(e.missing(), "b with c");
+  e.leave_out_impossible();
+  EXPECT_FALSE(e.complete());
+  EXPECT_TRUE(e.add(at(2, 2)));
+  EXPECT_TRUE(e.complete()) << e.missing();
+  for (uint64_t seed : {1, 2, 3}) {
+    Verdict v = TermsProver(seed).prove(instance);
+    EXPECT_EQ(v.kind, VerdictKind::Unknown) << v.detail;
+  }
+  EXPECT_EQ(judged(merged, "x:nnnn").kind, VerdictKind::Refuted);
+}
+
+TEST(Bounded, TrueRulesOfTwoAttributesAreProved) {
+  const std::string blocks = "depth-to-space", depths = "space-to-depth";
+  for (const std::string& op : {blocks, depths}) {
+    const std::string twice = "(" + op + " (" + op + " ",
+                      blocksizes = " blocksize=?b) blocksize=?c)";
+    RuleInstance instance = instance_of(
+        "(relu " + twice + "?x" + blocksizes + ") => " + twice + "(relu ?x)" + blocksizes,
+        {"nnnn"});
+    for (uint64_t seed : {1, 2, 3}) {
+      Verdict v = TermsProver(seed).prove(instance);
+      EXPECT_EQ(v.kind, VerdictKind::ProvedBounded) << op << ": " << v.detail;
+    }
+  }
+}
+
+/// Nothing is asked for that cannot be.
+TEST(Exercise, TwoAttributesThatNeverActTogetherNeedNoRoom) {
+  RuleInstance instance = instance_of(
+      "(pad (pad ?x pads=?p+0,0) pads=?q+0,0) => (pad ?x pads=?p+?q,0) where ?p+?q<=1", {"n"});
+  Exercise e(instance);
+  for (auto [p, q] : {std::pair{0, 0}, std::pair{0, 1}, std::pair{1, 0}})
+    e.add(sizes_of(instance, {{"x.0", 2}, {"p", p}, {"q", q}}));
+  EXPECT_EQ(e.missing(), "p with q");
+  e.leave_out_impossible();
+  EXPECT_TRUE(e.complete()) << e.missing();
+}
+
 /// Where a computed attribute may divide by 0, equal polynomials at given numbers say nothing. A
 /// number that numbers are not drawn near is not refuted; 0 is always tried.
 TEST(Bounded, AttributesThatMayDivideByZeroAreNotProved) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "ir/graph/eval.h"
 #include "verify/refute/counterexample.h"
@@ -122,7 +123,10 @@ BoundedReport compare_all(const RuleInstance& instance, const std::vector<Valuat
 /// equal ends it.
 void exercise(BoundedReport& r, Exercise& left, const RuleInstance& instance, uint64_t seed) {
   constexpr int64_t kSpread = 4;
-  for (const Valuation& v : sample_sizes(instance, seed + 1, kMoreSamples, kSpread)) {
+  if (left.complete()) return;
+  auto samples = sample_sizes(instance, seed + 1, kMoreSamples, kSpread);
+  std::ranges::move(sample_products(instance, seed + 1, kMoreSamples), std::back_inserter(samples));
+  for (const Valuation& v : samples) {
     if (left.complete()) return;
     int64_t n = total_elements(instance, v);
     if (n < 0 || n > kTermElements || !left.add(v)) continue;
@@ -194,12 +198,15 @@ Verdict TermsProver::prove(const RuleInstance& instance) try {
   Exercise left(instance);
   for (size_t k = 0; k < r.shapes.size() && !left.complete(); ++k) left.add(r.shapes[k]);
   if (r.answer == TermsAnswer::Equal) exercise(r, left, instance, seed_);
+  if (r.answer == TermsAnswer::Equal && !left.complete()) left.leave_out_impossible();
   if (r.answer == TermsAnswer::TooLarge) return unknown("too few small shapes");
   if (r.answer != TermsAnswer::Equal) return unknown("polynomials differ at " + r.detail);
   if (!left.complete()) return unknown("no shape tried gives room to act to " + left.missing());
   return {VerdictKind::ProvedBounded, names_of(instance, r)};
 } catch (const PolyOverflow&) {
   return {VerdictKind::Unknown, "integers too large"};
+} catch (const OutOfBudget& e) {
+  return {VerdictKind::Unknown, e.what};
 }
 
 }  // namespace regraft::verify

@@ -28,7 +28,8 @@ struct BoundedReport {
 BoundedReport compare_bounded(const RuleInstance& instance, uint64_t seed, int64_t elements);
 
 /// Proves equality at the shapes of compare_bounded and, where these do not exercise each attribute
-/// (see exercise.h), at more: ProvedBounded with all shapes by name, or Unknown with the reason.
+/// and each two of them (see exercise.h), at more: ProvedBounded with all shapes by name, or
+/// Unknown with the reason.
 class TermsProver final : public Prover {
  public:
   explicit TermsProver(uint64_t seed, int64_t elements = 30'000)

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/rng.h"
 #include "ir/graph/eval.h"
+#include "verify/arithmetic/solver.h"
 #include "verify/refute/counterexample.h"
 
 namespace regraft::verify {
@@ -71,6 +73,7 @@ Exercise::Exercise(const RuleInstance& instance) : instance_(instance) {
   add_open();
   add_numbers(instance.lhs);
   add_numbers(instance.rhs);
+  add_pairs();
 }
 
 /// The symbols in attributes of the left side that are no sizes of tensors.
@@ -82,7 +85,7 @@ void Exercise::add_open() {
   for (const auto& sizes : instance_.sizes)
     for (const auto& size : sizes)
       if (size) symbols.erase(*size);
-  for (Var v : symbols) open_.push_back({v->name, v, &instance_.lhs, -1, 0, 0, {}});
+  for (Var v : symbols) attributes_.push_back({v->name, v, &instance_.lhs, -1, 0, 0, {}});
 }
 
 void Exercise::add_numbers(const Graph& side) {
@@ -94,10 +97,26 @@ void Exercise::add_numbers(const Graph& side) {
         const Poly& p = n.attrs.ints[list][k];
         bool number = p.is_constant() && !(attr.fallback && p.constant() == *attr.fallback);
         std::string name = std::string(attr.name) + " of " + std::string(n.op->name);
-        if (number) open_.push_back({std::move(name), nullptr, &side, id, list, k, {}});
+        if (number) attributes_.push_back({std::move(name), nullptr, &side, id, list, k, {}});
       }
     }
   }
+}
+
+/// What only one side has is not looked at together with what only the other one has.
+void Exercise::add_pairs() {
+  for (size_t b = 0; b < attributes_.size(); ++b)
+    for (size_t a = 0; a < b; ++a) {
+      const bool together = attributes_[a].symbol || attributes_[b].symbol ||
+                            attributes_[a].side == attributes_[b].side;
+      if (together) apart_.emplace(a, b);
+    }
+}
+
+bool Exercise::Attribute::exercised() const { return seen.size() >= (symbol ? kValues : 1); }
+
+bool Exercise::Attribute::is_above_least(const Valuation& sizes) const {
+  return !symbol || sizes.at(symbol) > symbol->min;
 }
 
 bool Exercise::acts(const Attribute& a, const Valuation& sizes) const {
@@ -124,21 +143,53 @@ bool Exercise::acts(const Attribute& a, const Valuation& sizes) const {
 }
 
 bool Exercise::add(const Valuation& sizes) {
+  std::map<size_t, bool> known;
+  auto acts_here = [&](size_t k) {
+    auto [it, fresh] = known.try_emplace(k, false);
+    if (fresh) it->second = acts(attributes_[k], sizes);
+    return it->second;
+  };
   bool news = false;
-  for (Attribute& a : open_) {
-    int64_t value = a.symbol ? sizes.at(a.symbol) : 0;
-    if (a.seen.count(value) > 0 || !acts(a, sizes)) continue;
+  for (size_t k = 0; k < attributes_.size(); ++k) {
+    Attribute& a = attributes_[k];
+    const int64_t value = a.symbol ? sizes.at(a.symbol) : 0;
+    if (a.exercised() || a.seen.contains(value) || !acts_here(k)) continue;
     a.seen.insert(value);
     news = true;
   }
-  std::erase_if(open_,
-                [](const Attribute& a) { return a.seen.size() >= (a.symbol ? kValues : 1); });
-  return news;
+  return std::erase_if(apart_,
+                       [&](const auto& two) {
+                         const auto [a, b] = two;
+                         return attributes_[a].is_above_least(sizes) &&
+                                attributes_[b].is_above_least(sizes) && acts_here(a) &&
+                                acts_here(b);
+                       }) > 0 ||
+         news;
+}
+
+void Exercise::leave_out_impossible() {
+  Budget budget(Limits{});
+  ArithmeticSolver solver(budget);
+  std::erase_if(apart_, [&](const auto& two) {
+    Conjunction both = instance_.requires_lhs;
+    for (size_t k : {two.first, two.second})
+      if (Var v = attributes_[k].symbol) regraft::add(both, Poly(v->min) < Poly::symbol(v));
+    return solver.refuted(both);
+  });
+}
+
+bool Exercise::complete() const {
+  return apart_.empty() && std::ranges::all_of(attributes_, &Attribute::exercised);
 }
 
 std::string Exercise::missing() const {
   std::string text;
-  for (const Attribute& a : open_) text += (text.empty() ? "" : ", ") + a.name;
+  auto say = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
+  for (const Attribute& a : attributes_)
+    if (!a.exercised()) say(a.name);
+  for (const auto& [a, b] : apart_)
+    if (attributes_[a].exercised() && attributes_[b].exercised())
+      say(attributes_[a].name + " with " + attributes_[b].name);
   return text;
 }
 

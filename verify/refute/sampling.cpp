@@ -140,23 +140,25 @@ int64_t total_elements(const RuleInstance& instance, const Valuation& sizes) {
   return a < 0 || b < 0 ? -1 : a + b;
 }
 
-std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count,
-                                    int64_t spread) {
+namespace {
+
+/// Up to `count` distinct ones, smallest first; `draw` makes a try of the free sizes, in their
+/// order.
+std::vector<Valuation> drawn_sizes(
+    const RuleInstance& instance, const SizeSpace& space, size_t count,
+    const std::function<void(uint64_t tries, std::vector<int64_t>& sizes)>& draw) {
   struct Found {
     int64_t elements;
     Valuation sizes;
   };
   std::vector<Found> found;
   try {
-    SizeSpace space(instance);
-    if (!space.usable()) return {};
-    Rng rng(seed);
     size_t again = 0;  // draws of sizes that were found before
     Valuation sizes;
     std::vector<int64_t> drawn;
     std::set<std::vector<int64_t>> known;  // of what was found; the other sizes follow from them
     for (uint64_t tries = 0; tries < 3000 && found.size() < count && again < 8 * count; ++tries) {
-      draw_free(space, rng, tries, spread + static_cast<int64_t>(tries / 300), drawn);
+      draw(tries, drawn);
       if (known.contains(drawn)) {
         ++again;
         continue;
@@ -175,6 +177,67 @@ std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed,
   std::vector<Valuation> r;
   for (auto& f : found) r.push_back(std::move(f.sizes));
   return r;
+}
+
+enum class Role : uint8_t { Size, Attribute, Real };
+
+/// What the free symbols are, in their order.
+std::vector<Role> roles_of(const RuleInstance& instance, const SizeSpace& space) {
+  Symbols sizes, reals;
+  for (const auto& of_one : instance.sizes)
+    for (const auto& size : of_one)
+      if (size) sizes.insert(*size);
+  for (const auto& [name, v] : instance.real_symbols) reals.insert(v);
+  std::vector<Role> r;
+  for (Var v : space.free())
+    r.push_back(sizes.count(v) ? Role::Size : reals.count(v) ? Role::Real : Role::Attribute);
+  return r;
+}
+
+/// A small number times a power of some of the factors.
+int64_t draw_product(Rng& rng, const std::vector<int64_t>& factors) {
+  const uint64_t power = std::max<uint64_t>(rng.below(4), 1) - 1;  // 0 as often as 1 and 2 together
+  int64_t x = rng.below(3) == 0 ? rng.between(1, 4) : 1;
+  for (int64_t factor : factors) {
+    if (rng.below(4) == 0) continue;
+    for (uint64_t k = 0; k < power; ++k) x = checked_product(x, factor);
+  }
+  return x;
+}
+
+}  // namespace
+
+std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count,
+                                    int64_t spread) try {
+  SizeSpace space(instance);
+  if (!space.usable()) return {};
+  Rng rng(seed);
+  return drawn_sizes(instance, space, count, [&](uint64_t tries, std::vector<int64_t>& sizes) {
+    draw_free(space, rng, tries, spread + static_cast<int64_t>(tries / 300), sizes);
+  });
+} catch (const PolyOverflow&) {
+  return {};
+}
+
+std::vector<Valuation> sample_products(const RuleInstance& instance, uint64_t seed,
+                                       size_t count) try {
+  SizeSpace space(instance);
+  const std::vector<Role> roles = roles_of(instance, space);
+  if (!space.usable() || std::ranges::count(roles, Role::Attribute) == 0) return {};
+  Rng rng(seed);
+  return drawn_sizes(instance, space, count, [&](uint64_t, std::vector<int64_t>& sizes) {
+    std::vector<int64_t> factors;
+    sizes.assign(roles.size(), 0);
+    for (size_t k = 0; k < roles.size(); ++k) {
+      if (roles[k] == Role::Size) continue;
+      sizes[k] = space.free()[k]->min + static_cast<int64_t>(rng.below(3));
+      if (roles[k] == Role::Attribute && sizes[k] > 1) factors.push_back(sizes[k]);
+    }
+    for (size_t k = 0; k < roles.size(); ++k)
+      if (roles[k] == Role::Size) sizes[k] = draw_product(rng, factors);
+  });
+} catch (const PolyOverflow&) {
+  return {};
 }
 
 namespace {

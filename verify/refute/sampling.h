@@ -37,6 +37,10 @@ class SizeSpace {
 std::vector<Valuation> sample_sizes(const RuleInstance& instance, uint64_t seed, size_t count,
                                     int64_t spread = 2);
 
+/// The same where sizes are small numbers times products of powers of the attribute variables, as
+/// depth-to-space of depth-to-space wants them; none where there are no such variables.
+std::vector<Valuation> sample_products(const RuleInstance& instance, uint64_t seed, size_t count);
+
 /// The same sizes with 0 for an unknown real, where the left side is well formed then.
 std::vector<Valuation> with_zero(const RuleInstance& instance, Var real,
                                  const std::vector<Valuation>& sizes);
