@@ -218,7 +218,13 @@ Term Terms::clip(Term x, Real low, Real high) {
 
 Term Terms::maximum(const std::vector<Term>& v) {
   std::vector<int64_t> key;
-  for (Term x : v) key.push_back(x.id);
+  for (Term x : v) {
+    const std::vector<int64_t> of = store.atom_key(x);
+    if (of.size() > 1 && of[0] == 2)  // a maximum of maxima is one of all
+      key.insert(key.end(), of.begin() + 1, of.end());
+    else
+      key.push_back(x.id);
+  }
   std::sort(key.begin(), key.end());
   key.erase(std::unique(key.begin(), key.end()), key.end());
   if (key.size() == 1) return v[0];

@@ -254,6 +254,18 @@ TEST(Terms, EqualPolynomialsAreOneTerm) {
   EXPECT_EQ(t.constant(1, 2) + t.constant(1, 2), t.constant(1));
 }
 
+TEST(Terms, MaximaOfMaximaAreMaximaOfAll) {
+  TermStore store;
+  Terms t(store);
+  Term x = t.element(0, 0), y = t.element(0, 1), z = t.element(0, 2), none = t.maximum({});
+  Term all = t.maximum({x, y, z});
+  EXPECT_EQ(t.maximum({t.maximum({x, y}), t.maximum({y, z})}), all);
+  EXPECT_EQ(t.maximum({t.maximum({z, y}), x}), all);
+  EXPECT_EQ(t.maximum({t.maximum({x, y}), t.maximum({x, y})}), t.maximum({x, y}));
+  EXPECT_NE(t.maximum({t.maximum({x, y}) + z, x}), all);
+  EXPECT_NE(t.maximum({none, x}), x);  // which is not defined
+}
+
 TEST(Terms, FunctionsOfWhatIsKnownAreFolded) {
   TermStore store;
   Terms t(store);
