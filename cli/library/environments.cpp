@@ -1,5 +1,7 @@
 #include "cli/library/environments.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/files/output_file.h"
@@ -8,7 +10,6 @@
 #include "cli/library/fields.h"
 #include "cli/support/commands.h"
 #include "cli/support/float_check.h"
-#include "cli/support/model_files.h"
 #include "cli/support/report.h"
 #include "cli/support/rewards.h"
 #include "cli/support/rule_set.h"
@@ -80,11 +81,13 @@ Result<std::unique_ptr<Environments>> Environments::make(const std::string& opti
   std::unique_ptr<Environments> made(new Environments());
   ASSIGN_OR_RETURN(made->rules_, load_rules({.files = w.rules}));
   ASSIGN_OR_RETURN(made->cost_, choose_cost(w.cost));
+  made->texts_ = named("a rule file", rule_files(w.rules));
+  if (w.cost.ends_with(".profile")) made->texts_.push_back({"the profile", w.cost});
   std::vector<rl::Task> tasks;
   for (const GivenModel& m : models) {
     auto imported = m.bytes ? io::parse(*m.bytes, m.name) : io::load(m.name);
     if (!imported) return imported.error();
-    made->models_.push_back({m.name, *std::move(imported)});
+    made->models_.push_back({m.name, !m.bytes, *std::move(imported)});
     const io::Imported& model = made->models_.back().imported;
     rl::EnvironmentOptions e = w.environment;
     e.opset = io::summarise(model).opset;
@@ -171,6 +174,19 @@ nlohmann::json Environments::moves(size_t k) const {
   return list;
 }
 
+Status Environments::require_own_files(size_t task, const std::string& out,
+                                       const std::string& proof) const {
+  std::vector<NamedFile> inputs = texts_, own;
+  for (const Model& m : models_) {
+    bool is_own = &m == &models_[task];
+    if (m.is_file) (is_own ? own : inputs).push_back({"a model of the environment", m.name});
+    for (auto& file : named("a model's data", io::data_files(m.imported))) inputs.push_back(file);
+  }
+  std::vector<NamedFile> certificate = {{"the certificate", proof}};
+  RETURN_IF_ERROR(require_distinct(inputs, {{"the model", out}, certificate[0]}));
+  return require_distinct(own, certificate);
+}
+
 Result<std::optional<std::string>> Environments::write(size_t k, const std::string& options) {
   ASSIGN_OR_RETURN(Fields f, Fields::of(options));
   ASSIGN_OR_RETURN(std::string out, f.text("out", ""));
@@ -180,14 +196,15 @@ Result<std::optional<std::string>> Environments::write(size_t k, const std::stri
   RETURN_IF_ERROR(f.finish());
   if (out.empty()) return error("export: \"out\" names no file");
   if (which != "best" && which != "last") return f.wrong("which", either_of({"best", "last"}));
-  if (k >= requests_.size() || !all_->was_reset(k)) return error("export: reset() comes first");
+  if (k >= requests_.size())
+    return error(fmt::format("export: environment: from 0 to {}", requests_.size() - 1));
+  if (!all_->was_reset(k)) return error("export: reset() comes first");
 
   size_t task = all_->task(k);
   const io::Imported& original = models_[task].imported;
   auto moves = all_->moves(k);
   if (which == "best") moves.resize(all_->best_depth(k));
-  RETURN_IF_ERROR(require_distinct(named("the model's data", io::data_files(original)),
-                                   {{"the model", out}, {"the certificate", proof}}));
+  RETURN_IF_ERROR(require_own_files(task, out, proof));
   ASSIGN_OR_RETURN(auto model, io::ModelOutput::open(out));
   ASSIGN_OR_RETURN(auto certificate, OutputFile::open(proof));
   ASSIGN_OR_RETURN(FoldReport folded, fold(all_->graph_after(task, moves)));

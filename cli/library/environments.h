@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/support/model_files.h"
 #include "cli/support/profiles.h"
 #include "io/model.h"
 #include "rl/vector/vector_environment.h"
@@ -38,12 +39,17 @@ class Environments {
  private:
   struct Model {
     std::string name;
+    bool is_file = true;  ///< `name` is its path
     io::Imported imported;
   };
   Environments() = default;
+  /// An Error where writing to these would destroy what the environments were made of. The model of
+  /// the task may be replaced by the one that came of it.
+  Status require_own_files(size_t task, const std::string& out, const std::string& proof) const;
   Status seed(const nlohmann::json& fields);
 
   std::vector<Model> models_;
+  std::vector<NamedFile> texts_;  ///< the rule files and the profile
   rewrite::RuleIndex rules_;
   ChosenCost cost_;
   std::unique_ptr<rl::VectorEnvironment> all_;

@@ -433,6 +433,29 @@ class Export(Files):
             env.export(self.folder / "out2.onnx", which="worst")
         self.assertFalse((self.folder / "out2.onnx").exists())
 
+    def test_what_the_environment_was_made_of_stays(self):
+        own, other, data = (self.folder / n for n in ("own.onnx", "other.onnx", "own.data"))
+        onnx.save(model(), own, save_as_external_data=True, location=data.name, size_threshold=0)
+        onnx.save(model(4), other)
+        env = self.make(models=[own, other])
+        env.reset(seed=1, options={"model": 0})
+        kept = {path: path.read_bytes() for path in (own, other, data, self.rules)}
+        fresh = self.folder / "fresh.onnx"
+        for path, certificate in ((other, None), (data, None), (self.rules, None), (fresh, own),
+                                  (fresh, other), (fresh, data), (fresh, self.rules),
+                                  (fresh, fresh)):
+            with self.assertRaisesRegex(regraft.InputError, "must be different files"):
+                env.export(path, certificate=certificate)
+        self.assertEqual({path: path.read_bytes() for path in kept}, kept)
+        self.assertFalse(fresh.exists())
+        env.export(own)  # a model may take its own place
+
+    def test_an_environment_that_is_not_there(self):
+        envs = self.make_vec(num_envs=2)
+        envs.reset(seed=1)
+        with self.assertRaisesRegex(regraft.InputError, "environment: from 0 to 1"):
+            envs.export(self.folder / "seventh.onnx", environment=7)
+
 
 class Geometric(Files):
     def setUp(self):
