@@ -74,7 +74,11 @@ int64_t resident_bytes() {
 int64_t machine_bytes() {
   int64_t all = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   auto group = control_group_bytes();
-  return group && *group > 0 ? std::min(all, *group) : all;
+  if (group && *group > 0) all = std::min(all, *group);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < static_cast<rlim_t>(all))
+    all = static_cast<int64_t>(limit.rlim_cur);
+  return all;
 }
 
 void limit_memory([[maybe_unused]] int64_t bytes) {

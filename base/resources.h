@@ -13,7 +13,7 @@ double thread_seconds();
 int64_t peak_bytes();
 /// Resident memory now, in bytes.
 int64_t resident_bytes();
-/// What this machine has, or the control group of this process may use, in bytes.
+/// What this machine has, or this process may use (its control group, `ulimit -v`), in bytes.
 int64_t machine_bytes();
 /// From here on memory beyond `bytes` in all is refused (std::bad_alloc) and not taken from other
 /// programs. Threads' stacks count, so some slack is added. Without effect under a sanitizer and

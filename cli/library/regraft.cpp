@@ -1,7 +1,13 @@
 #include "cli/library/regraft.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "base/host.h"
@@ -22,6 +28,22 @@ struct regraft_run {
 };
 
 namespace {
+
+std::terminate_handler usual_end = nullptr;
+
+/// Where no handler is around: in a thread of Z3, or where nothing may be thrown.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    for (const char* part : {"regraft: ", kNoMemory, "\n"})
+      (void)!::write(STDERR_FILENO, part, std::strlen(part));
+    ::_exit(kBadInput);
+  } catch (...) {
+  }
+  usual_end();
+  std::abort();
+}
 
 std::string text_or_empty(const char* text) { return text ? text : ""; }
 
@@ -111,5 +133,6 @@ void regraft_free(regraft_run* run) { delete run; }
 
 int regraft_main(int argc, char** argv) {
   install_interrupt_handler();
+  usual_end = std::set_terminate(end_without_memory);
   return Program().run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
 }

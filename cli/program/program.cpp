@@ -94,7 +94,9 @@ Program::Program() : state_(std::make_unique<State>()) {
   add_stats(app, s.stats, s.code);
   add_eval(app, s.eval, s.code);
   add_shell(app, s.code);
-  app.footer("regraft IN.onnx OUT.onnx is short for regraft optimize IN.onnx OUT.onnx.");
+  app.footer(
+      "regraft IN.onnx OUT.onnx is short for regraft optimize IN.onnx OUT.onnx; the model comes "
+      "first, options behind it.");
 }
 
 Program::~Program() = default;
@@ -199,7 +201,7 @@ int Program::run(std::vector<std::string> arguments) {
   } catch (const PolyOverflow&) {
     return bad_input(error("sizes that are too large: a product of them has more than 63 bits"));
   } catch (const std::bad_alloc&) {
-    tell("more memory is needed than --memory allows");
+    tell(kNoMemory);
     return kBadInput;
   } catch (const std::exception& e) {
     if (std::ferror(results())) return ended(kDone);

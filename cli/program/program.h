@@ -10,6 +10,9 @@ class App;
 
 namespace regraft::cli {
 
+/// What is said where memory ends.
+inline constexpr const char* kNoMemory = "more memory is needed than --memory or the system allows";
+
 /// All subcommands with their options. One for each command line: options keep their values.
 class Program {
  public:

@@ -169,6 +169,28 @@ class Size(Limits):
         _, report = self.optimize(path, "--memory", 0.3, "--max-size", "1GiB")
         self.assertLess(report["peak_bytes"], 300e6)
 
+    def test_what_the_system_refuses(self):
+        """No abort: one line, exit 3, and no file is left."""
+        path = self.save(chain(4))
+        rules = self.folder / "c.rules"
+        rules.write_text(Altered.RULES.replace(":", " "))
+        commands = (("optimize", path, "-o", self.out, "--no-measure", "--budget", 2000),
+                    ("validate", path, path), ("verify", rules, "--threads", 2, "-o", self.out),
+                    ("train", "--graphs", path, "--iterations", 1, "--episodes", 1, "-o", self.out))
+        for limit in (120 * MIB, 150 * MIB, 200 * MIB, 250 * MIB, 300 * MIB):
+            def limited(*command):
+                return subprocess.run([REGRAFT, *map(str, command)], capture_output=True, text=True, timeout=300,
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+            if limited("--version").returncode != DONE:
+                continue  # its libraries do not fit
+            for command in commands:
+                run = limited(*command, "-q")
+                self.assertIn(run.returncode, (DONE, FAILED, BAD_INPUT), f"{run.args}\n{run.stderr}")
+                if run.returncode == BAD_INPUT:
+                    self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+                left = [p.name for p in self.out.parent.iterdir() if "regraft-tmp" in p.name]
+                self.assertEqual(left, [])
+
     def test_data_with_holes(self):
         size = 1 << 40
         weight = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[size // 4],
