@@ -114,6 +114,7 @@ Result<std::optional<std::string>> Storage::get(const std::string& key) const {
     if (errno == ENOENT) return std::optional<std::string>();
     return cannot(path(key), "read");
   }
+  if (!S_ISREG(found.st_mode)) return error(path(key) + ": is no regular file; remove it");
   auto bytes = read_file(path(key), kMostBytes);
   if (bytes) return std::optional(*std::move(bytes));
   if (!has(key)) return std::optional<std::string>();  // it has just been removed

@@ -63,12 +63,20 @@ Error altered(const std::string& path) {
   return error(path + ": was altered; remove it to have it made again");
 }
 
+/// An Error: it cannot be read.
+Result<std::string> digest_of_code(const std::string& path) {
+  static const Digest of_nothing = Sha256().finish();
+  Digest digest = file_digest(path);
+  if (digest == of_nothing) return error(path + ": the program's own file cannot be read");
+  return hex(digest);
+}
+
 /// Any address in this code.
 const int kHere = 0;
 
 }  // namespace
 
-std::string digest_of_program() {
+Result<std::string> digest_of_program() {
   auto here = reinterpret_cast<uintptr_t>(&kHere);
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -78,9 +86,9 @@ std::string digest_of_program() {
     std::string mode, offset, device, inode, path;
     in >> std::hex >> first >> dash >> last >> mode >> offset >> device >> inode >> std::ws;
     std::getline(in, path);
-    if (first <= here && here < last) return hex(file_digest(path));
+    if (first <= here && here < last) return digest_of_code(path);
   }
-  return hex(file_digest("/proc/self/exe"));
+  return digest_of_code("/proc/self/exe");
 }
 
 Result<std::unique_ptr<TaskStore>> TaskStore::open(const std::string& folder,
@@ -176,6 +184,7 @@ Result<std::vector<Task>> TaskStore::tasks_of(const std::string& bundle,
 
 Result<std::optional<TaskStore::Claim>> TaskStore::claim(const std::string& bundle) {
   std::string lease_key = lease_of(bundle);
+  if (auto readable = storage_.get(lease_key); !readable) return readable.error();
   if (auto old = watch_.expired(storage_, lease_key)) {
     ASSIGN_OR_RETURN(bool gone, storage_.remove_if(lease_key, *old));
     (void)gone;  // or another worker was first
@@ -220,6 +229,7 @@ bool TaskStore::is_running() {
   if (!runs) return false;
   bool any = false;
   for (const std::string& name : *runs) {
+    if (!storage_.get("runs/" + name)) continue;  // nobody wrote that
     auto old = watch_.expired(storage_, "runs/" + name);
     if (old) (void)storage_.remove_if("runs/" + name, *old);
     any = any || !old;

@@ -75,7 +75,7 @@ class TaskStore {
   std::vector<std::string> queue_;  ///< bundles that were open when last looked
 };
 
-/// Digest of the file that this code lies in, program or library.
-std::string digest_of_program();
+/// Digest of the file that this code lies in, program or library. An Error: it cannot be read.
+Result<std::string> digest_of_program();
 
 }  // namespace regraft::fleet

@@ -31,7 +31,8 @@ Result<std::vector<std::string>> worker_command(const FleetFlags& flags, const C
 Result<std::unique_ptr<fleet::TaskStore>> open_store(const std::string& folder,
                                                      double lease_seconds,
                                                      fleet::TaskStore::Missing missing) {
-  return fleet::TaskStore::open(folder, {fleet::digest_of_program(), lease_seconds}, missing);
+  ASSIGN_OR_RETURN(std::string program, fleet::digest_of_program());
+  return fleet::TaskStore::open(folder, {std::move(program), lease_seconds}, missing);
 }
 
 Objects objects_of(const fleet::TaskStore& store) {

@@ -186,6 +186,36 @@ class Stores(Fleet):
         bundle.write_text("nothing")
         self.refused(bundle, "work", self.store)
 
+    def test_what_is_no_regular_file_is_not_waited_for(self):
+        alone = self.verify("--store", self.store)
+        result = sorted((self.store / "results").glob("*/*"))[0]
+        result.unlink()
+        os.mkfifo(result)
+        self.refused(result, "verify", self.rules, "--store", self.store)
+        result.unlink()
+        result.symlink_to("/dev/zero")
+        self.refused(result, "verify", self.rules, "--store", self.store)
+        result.unlink()
+        os.mkfifo(self.store / "runs" / "0")
+        bundle = self.store / "open" / ("0" * 64)
+        os.mkfifo(bundle)
+        self.refused(bundle, "work", self.store)
+        bundle.unlink()
+        self.assert_exit(regraft("work", self.store, "--wait", 0), DONE)
+        self.assertEqual(self.verify("--store", self.store), alone)
+        (self.store / "store").unlink()
+        os.mkfifo(self.store / "store")
+        self.refused(self.store / "store", "work", self.store)
+
+    def test_a_program_that_cannot_read_itself_is_no_other_version(self):
+        """Where files may not be opened the digest of the program is not known."""
+        self.verify("--store", self.store)
+        run = subprocess.run(["sh", "-c", 'ulimit -n 4; exec "$@"', "sh", command_line.REGRAFT, "work",
+                              self.store], capture_output=True, text=True, timeout=300)
+        self.assert_exit(run, BAD_INPUT)
+        self.assertNotIn("another version", run.stderr)
+        self.assertIn("cannot be read", run.stderr)
+
     def test_workers_wait_for_work(self):
         self.verify("--store", self.store)
         self.assert_exit(regraft("work", self.store, "--wait", 0), DONE)
@@ -230,6 +260,17 @@ class Train(Fleet):
         self.assertEqual(alone.read_bytes(), fleet.read_bytes())
         self.assertEqual(len(list((self.store / "results").glob("*/*"))), 6)
         self.assert_all_done()
+
+    def test_a_full_store_is_named(self):
+        self.tiny("tiny_fire")
+        policy = self.base / "x.policy"
+        run = subprocess.run([command_line.REGRAFT, "train", "--graphs", self.folder, "--iterations", "1",
+                              "--episodes", "1", "-o", policy, "--store", self.store, "-q"],
+                             capture_output=True, text=True, timeout=300,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)))
+        self.assert_exit(run, BAD_INPUT)
+        self.assertIn(str(self.store), run.stderr)
+        self.assertFalse(policy.exists())
 
     def test_other_agents_say_so(self):
         self.tiny("tiny_fire")
