@@ -83,6 +83,7 @@ GenerateRun run_of(const GenerateFlags& flags) {
 
 Result<gen::Checkpoint> read_checkpoint(const GenerateFlags& flags) {
   constexpr size_t kMaxBytes = size_t{1} << 30;
+  RETURN_IF_ERROR(require_regular(flags.checkpoint));
   std::error_code none;  // what cannot be looked at cannot be written either
   if (flags.checkpoint.empty() || !std::filesystem::exists(flags.checkpoint, none))
     return gen::Checkpoint();

@@ -29,7 +29,8 @@ void add_generate(CLI::App& root, GenerateFlags& f, int& code) {
                   "Draw so many random pairs of equal terms and derive them from the candidates")
       ->check(kWhole);
   app->add_option("--checkpoint", f.checkpoint,
-                  "file to save progress in; a run that finds it there goes on from it");
+                  "file to save progress in; a run that finds it there goes on from it")
+      ->check(kKeptFile);
   add_fleet(*app, f.fleet);
   add_common(*app, f.common);
   add_time(*app, f.common);
@@ -43,7 +44,8 @@ void add_verify(CLI::App& root, VerifyFlags& f, int& code) {
       ->required();
   app->add_option("-o,--out", f.out, "file of the proved rules, of one rule file");
   app->add_option("--cache", f.cache,
-                  "file to keep verdicts in; a run that finds it there judges only what is new");
+                  "file to keep verdicts in; a run that finds it there judges only what is new")
+      ->check(kKeptFile);
   app->add_option("--derivations", f.derivations,
                   "file to write a derivation to for each proof that the kernel accepts; "
                   "compressed if its name ends with .gz");

@@ -40,19 +40,32 @@ inline const CLI::Validator kNotNan(
     },
     "");
 
+/// A file that lines are added to, or that a later run goes on from.
+inline const CLI::Validator kKeptFile(
+    [](std::string& path) {
+      return path == "-" ? std::string("standard output is no file that can be kept")
+                         : std::string();
+    },
+    "");
+
 /// Has it a place on the command line, and no name?
 inline bool is_operand(const CLI::Option& option) {
   return option.get_positional() && !option.nonpositional();
 }
 
-inline void add_common(CLI::App& app, Common& c) {
+/// Of a command that draws no numbers.
+inline void add_unseeded(CLI::App& app, Common& c,
+                         const std::string& threads = "threads; 0: all cores") {
   app.add_flag_callback(
       "-q,--quiet", [&c] { c.verbosity = Verbosity::Quiet; }, "no progress, no table");
-  app.add_option("--threads", c.threads, "threads; 0: all cores")
+  app.add_option("--threads", c.threads, threads)
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  app.add_option("--seed", c.seed, "random seed")->check(kWhole)->capture_default_str();
   app.add_option("--json", c.json, "write a report for machines to this file (-: stdout)");
+}
+inline void add_common(CLI::App& app, Common& c) {
+  add_unseeded(app, c);
+  app.add_option("--seed", c.seed, "random seed")->check(kWhole)->capture_default_str();
 }
 
 inline const CLI::Validator kPositive =
@@ -64,8 +77,9 @@ inline const CLI::Validator kGigabytes =
     number_where([](double x) { return x == 0 || (x >= 0.1 && x <= 1e9); },
                  "number of GB that is at least 0.1, or 0");
 
-inline void add_time(CLI::App& app, Common& c) {
-  app.add_option("--time", c.seconds, "stop after so many seconds; 0: no limit")->check(kSeconds);
+inline void add_time(CLI::App& app, Common& c,
+                     const std::string& what = "stop after so many seconds; 0: no limit") {
+  app.add_option("--time", c.seconds, what)->check(kSeconds);
 }
 
 inline const CLI::Validator kLeaseSeconds = number_where(

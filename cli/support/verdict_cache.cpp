@@ -9,6 +9,7 @@
 #include "base/files/file_digest.h"
 #include "cli/support/evidence.h"
 #include "cli/support/json_file.h"
+#include "cli/support/model_files.h"
 #include "cli/support/report.h"
 #include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
@@ -58,6 +59,7 @@ Result<std::unique_ptr<VerdictCache>> VerdictCache::open(const std::string& path
 
 Status VerdictCache::read(const std::string& path, const std::string& header) {
   std::string text = header + "\n";
+  RETURN_IF_ERROR(require_regular(path));
   std::error_code none;  // what cannot be looked at cannot be written either
   if (std::filesystem::exists(path, none)) {
     std::ifstream in(path, std::ios::binary);

@@ -164,6 +164,11 @@ wide  (logical-or ?a (full value=1 shape=a.0)) => (full value=1 shape=a.0) for a
         other = self.write("other.rules", pathlib.Path(rules).read_bytes())
         self.assert_refused(regraft("verify", rules, "--cache", other, "-q"), r"other\.rules:1")
 
+    def test_a_cache_is_a_regular_file(self):
+        rules = self.write("cand.rules", self.RULES)
+        self.assert_refused(regraft("verify", rules, "--cache", "/dev/zero"), "/dev/zero.*regular")
+        self.assert_exit(regraft("verify", rules, "--cache", "-"), USAGE)
+
     def test_derivations_that_a_run_wrote_begin_no_cache_anew(self):
         rules, cache = self.write("r.rules", self.RULES), os.path.join(self.folder, "cache")
         beside = os.path.join(self.folder, "r.derivations.gz")
