@@ -25,8 +25,12 @@ namespace {
 
 using Setting = TrainingSetting;
 
+/// Empty: there is no place for one.
 std::string state_file(const TrainFlags& flags) {
-  return flags.state.empty() ? flags.out + ".state" : flags.state;
+  if (!flags.state.empty()) return flags.state;
+  auto policy = identity_of(flags.out);
+  bool is_file = !policy || (policy->regular && policy != identity_of("-"));
+  return is_file ? flags.out + ".state" : "";
 }
 
 /// All that a training writes beside its state and its log, opened before it begins.
@@ -45,6 +49,7 @@ Result<TrainOutputs> open_outputs(const TrainFlags& flags) {
                                             {"the state", state_file(flags)},
                                             {"the log", flags.log},
                                             {"the report", flags.common.json}}));
+  RETURN_IF_ERROR(require_regular(state_file(flags)));
   for (const std::string& kept : {state_file(flags), flags.log}) {
     auto writable = OutputFile::open(kept);
     if (!writable) return writable.error();
@@ -90,10 +95,17 @@ rl::LogRow evaluation(std::shared_ptr<const rl::Policy> policy, double greedy, c
   return {{"alone_percent", alone}, {"greedy_percent", std::isnan(alone) ? none : greedy}};
 }
 
-/// Trains and writes the policy. Returns what the report says of any agent.
+/// What an agent that others helped says of them.
 template <class Agent>
-Result<nlohmann::json> run(Agent& agent, const TrainFlags& flags, const Setting& s, OutputFile& out,
-                           const Stop& stop) {
+Status failure_of(const Agent& agent) {
+  if constexpr (requires { agent.failure(); }) return agent.failure();
+  return {};
+}
+
+/// Trains.
+template <class Agent>
+Result<rl::TrainReport> run(Agent& agent, const TrainFlags& flags, const Setting& s,
+                            const Stop& stop) {
   rl::TrainOptions options;
   options.iterations = flags.iterations;
   options.state = state_file(flags);
@@ -108,17 +120,24 @@ Result<nlohmann::json> run(Agent& agent, const TrainFlags& flags, const Setting&
     };
   }
   ASSIGN_OR_RETURN(auto report, rl::train(agent, options, stop));
-  if (report.iterations == 0)
-    return error(flags.out + ": not written, as no iteration came to its end");
-  RETURN_IF_ERROR(rl::write_checkpoint(out, agent.policy_file()));
-  RETURN_IF_ERROR(out.commit());
+  if (report.iterations > 0) return report;
+  RETURN_IF_ERROR(failure_of(agent));
+  RETURN_IF_ERROR(report.kept);
+  return error(flags.out + ": not written, as no iteration came to its end");
+}
+
+/// What the report says of any agent.
+nlohmann::json to_json(const rl::TrainReport& report, const Setting& s) {
   nlohmann::json told = {{"iterations", report.iterations},
                          {"iterations_before", report.before},
                          {"ended", report.ended},
                          {"profile", to_json(used_profile(s.cost))}};
   for (const auto& [name, value] : report.last)
     if (!std::isnan(value)) told["last"][name] = value;
-  if (flags.common.verbosity == Verbosity::Quiet) return told;
+  return told;
+}
+
+void print_report(const rl::TrainReport& report, const TrainFlags& flags, const Setting& s) {
   Table table{{{"last iteration", ""}}};
   for (const auto& [name, value] : report.last)
     if (!std::isnan(value)) table.rows.push_back({name, fmt::format("{:.4g}", value)});
@@ -126,15 +145,23 @@ Result<nlohmann::json> run(Agent& agent, const TrainFlags& flags, const Setting&
   fmt::print(results(), "profile: {}\n", printable(to_string(used_profile(s.cost))));
   fmt::print(results(), "{} iterations, {} of them before; wrote {}\n", report.iterations,
              report.before, flags.out);
-  if (!report.ended)
-    fmt::print(results(), "stopped before the end; the same command goes on from {}\n",
-               options.state);
-  return told;
+  if (report.ended) return;
+  std::string state = state_file(flags);
+  fmt::print(results(), "stopped before the end{}\n",
+             state.empty() ? "" : "; the same command goes on from " + state);
 }
 
-Status write_report(OutputFile& out, const nlohmann::json& told) {
-  RETURN_IF_ERROR(out.write(to_text(told, 2)));
-  return out.commit();
+/// Writes the policy and the report, and says what was done. An Error also where the log or the
+/// state could not be written: what was learned is kept all the same.
+template <class Agent>
+Status finish(Agent& agent, const rl::TrainReport& report, const nlohmann::json& told,
+              const TrainFlags& flags, const Setting& s, TrainOutputs& outputs) {
+  RETURN_IF_ERROR(rl::write_checkpoint(outputs.policy, agent.policy_file()));
+  RETURN_IF_ERROR(outputs.report.write(to_text(told, 2)));
+  RETURN_IF_ERROR(commit_all({&outputs.policy, &outputs.report}));
+  if (flags.common.verbosity == Verbosity::Normal) print_report(report, flags, s);
+  RETURN_IF_ERROR(report.kept);
+  return failure_of(agent);
 }
 
 Status no_fleet(const TrainFlags& flags) {
@@ -150,20 +177,20 @@ Status train_ppo(const TrainFlags& flags, const Setting& s, TrainOutputs& output
     ASSIGN_OR_RETURN(options.elsewhere, play_by_fleet(*fleet, flags, stop));
   }
   rl::PpoAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  ASSIGN_OR_RETURN(auto told, run(agent, flags, s, outputs.policy, stop));
-  RETURN_IF_ERROR(write_report(outputs.report, told));
-  if (!fleet) return {};
-  RETURN_IF_ERROR(agent.failure());
-  if (flags.common.verbosity == Verbosity::Normal) fmt::print(results(), "{}", fleet->summary());
+  ASSIGN_OR_RETURN(auto report, run(agent, flags, s, stop));
+  RETURN_IF_ERROR(finish(agent, report, to_json(report, s), flags, s, outputs));
+  if (fleet && flags.common.verbosity == Verbosity::Normal)
+    fmt::print(results(), "{}", fleet->summary());
   return {};
 }
 
 Status train_planner(const TrainFlags& flags, const Setting& s, TrainOutputs& outputs) {
   RETURN_IF_ERROR(no_fleet(flags));
+  if (flags.reward != "change") return error("--reward: a planner learns what matches save only");
   ASSIGN_OR_RETURN(auto options, agent_options<rl::PlannerAgentOptions>(flags, s));
   rl::PlannerAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  ASSIGN_OR_RETURN(auto told, run(agent, flags, s, outputs.policy, Stop(flags.common.seconds)));
-  return write_report(outputs.report, told);
+  ASSIGN_OR_RETURN(auto report, run(agent, flags, s, Stop(flags.common.seconds)));
+  return finish(agent, report, to_json(report, s), flags, s, outputs);
 }
 
 /// Percent that was saved, imagined and real, of each temperature.
@@ -205,18 +232,18 @@ Status train_world_model(const TrainFlags& flags, const Setting& s, TrainOutputs
   if (flags.episodes > 0) options.episodes = flags.episodes;
   options.model.dynamics.locations = flags.locations;
   if (flags.reward != "change") return error("--reward: a world model predicts 'change' only");
+  if (flags.heads != "matches") return error("--heads: a world model has heads of its own");
   if (flags.hide_cost) return error("--hide-cost: a world model learns from what matches save");
   rl::WorldModelAgent agent(s.graphs, s.rules, *s.cost.model, options, flags.common.seed);
-  ASSIGN_OR_RETURN(auto j, run(agent, flags, s, outputs.policy, Stop(flags.common.seconds)));
-  if (flags.common.json.empty()) return {};
-  if (agent.iterations() == 0)
-    return error(flags.common.json + ": not written, as no iteration came to its end");
+  ASSIGN_OR_RETURN(auto report, run(agent, flags, s, Stop(flags.common.seconds)));
+  nlohmann::json j = to_json(report, s);
+  if (flags.common.json.empty()) return finish(agent, report, j, flags, s, outputs);
   j["real_steps"] = agent.real_steps();
   j["dream_steps"] = agent.dream_steps();
   j["drift"] = to_json(agent.drift(8, options.dream.tau, flags.common.seed + 1));
   if (!flags.sweep.empty())
     j["sweep"] = to_json(agent.sweep(flags.sweep, flags.sweep_seeds, kSweepUpdates, Stop()));
-  return write_report(outputs.report, j);
+  return finish(agent, report, j, flags, s, outputs);
 }
 
 struct Row {

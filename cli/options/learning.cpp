@@ -42,14 +42,24 @@ void add_train(CLI::App& root, TrainFlags& f, int& code) {
   app->add_option("--sweep-seeds", f.sweep_seeds, "controllers at each temperature")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app->add_option("--state", f.state, "file that a stopped run goes on from; default: OUT.state");
-  app->add_option("--log", f.log, "file for a line of comma-separated numbers an iteration");
+  app->add_option("--state", f.state,
+                  "file that a stopped run goes on from; default: OUT.state, or none where OUT is "
+                  "no file")
+      ->check(kKeptFile);
+  app->add_option("--log", f.log, "file for a line of comma-separated numbers an iteration")
+      ->check(kKeptFile);
   app->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   app->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
   add_fleet(*app, f.fleet);
   add_common(*app, f.common);
   add_time(*app, f.common);
-  app->callback([&] { code = run_train(f); });
+  app->callback([&, app] {
+    for (const char* option : {"--locations", "--sweep", "--sweep-seeds"})
+      if (app->count(option) > 0 && f.agent != "world-model")
+        throw CLI::RequiresError(option, "--agent world-model");
+    if (!f.sweep.empty() && f.common.json.empty()) throw CLI::RequiresError("--sweep", "--json");
+    code = run_train(f);
+  });
 }
 
 void add_learn_rules(CLI::App& root, LearnRulesFlags& f, int& code) {

@@ -194,7 +194,7 @@ struct TrainFlags {
   std::vector<std::string> graphs;  ///< ONNX files, and folders of them
   std::vector<std::string> rules;   ///< empty: the shipped ones
   std::string agent = "ppo", out;
-  std::string state;  ///< file to go on from; empty: `out` with ".state"
+  std::string state;  ///< file to go on from; empty: see --help
   std::string log;    ///< file of comma-separated values; empty: none
   std::string cost = "roofline", reward = "change";
   std::string heads = "matches";  ///< or "factorised"

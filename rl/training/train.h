@@ -30,6 +30,7 @@ struct TrainReport {
   int64_t iterations = 0, before = 0;  ///< done in all; done before this run
   bool ended = false;                  ///< false: stopped before all were done
   LogRow last;                         ///< of the last iteration; empty: none was made
+  Status kept;                         ///< why the log or the state could not be written
 };
 
 /// The lines of a log, and what is written of a run.
@@ -53,6 +54,7 @@ void add_settings(Checkpoint& state, const std::map<std::string, std::string>& s
 std::string note_of(const LogRow& row);
 
 /// An agent has iterate(Stop) -> LogRow (empty when it was stopped), iterations(), save(), load().
+/// What cannot be written on the way ends the run, but loses nothing that was learned.
 template <class Agent>
 Result<TrainReport> train(Agent& agent, const TrainOptions& options, const Stop& stop) {
   using Clock = std::chrono::steady_clock;
@@ -92,10 +94,12 @@ Result<TrainReport> train(Agent& agent, const TrainOptions& options, const Stop&
     report.last = row;
     progress.note(note_of(row));
     progress.add();
-    RETURN_IF_ERROR(log.add(agent.iterations(), since(start), row));
-    if (since(saved) > kSaveSeconds) RETURN_IF_ERROR(save());
+    report.kept = log.add(agent.iterations(), since(start), row);
+    if (report.kept && since(saved) > kSaveSeconds) report.kept = save();
+    if (!report.kept) break;
   }
-  RETURN_IF_ERROR(save());
+  Status at_the_end = save();
+  if (report.kept) report.kept = at_the_end;
   report.iterations = agent.iterations();
   report.ended = report.iterations >= options.iterations;
   return report;

@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -211,6 +212,50 @@ class Train(unittest.TestCase):
         run, report = self.optimize()
         self.assertEqual(run.stderr_text.count("warning"), 0, run.stderr_text)
         self.assertLess(report["after"]["cost"], report["before"]["cost"])
+
+    def test_a_report_that_cannot_be_written_leaves_no_policy(self):
+        for agent in NUMBERS:
+            out = self.folder / f"{agent}.policy"
+            run = self.train(agent, out, 1, "-q", "--json", "/dev/full")
+            self.assertEqual(run.returncode, BAD_INPUT)
+            self.assertIn("/dev/full", run.stderr_text)
+            self.assertFalse(out.exists())
+
+    def test_what_was_learned_outlives_its_state_and_its_log(self):
+        whole = self.folder / "whole.policy"
+        self.train("ppo", whole, 1, "-q")
+        size, more = whole.stat().st_size, os.stat(f"{whole}.state").st_size
+        self.assertGreater(more, size + 1000)
+        for limit, log, place in ((size + 1000, "log", ".policy.state"), (2 * more, "/dev/full", "/dev/full")):
+            out = self.folder / f"{limit}.policy"
+            run = subprocess.run([REGRAFT, "train", "--graphs", self.model, "-o", out, "--iterations", "1",
+                                  "--episodes", "2", "-q", "--log", self.folder / log],
+                                 capture_output=True, text=True, timeout=300, preexec_fn=lambda:
+                                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            self.assertEqual(run.returncode, BAD_INPUT, run.stderr)
+            self.assertIn(place, run.stderr)
+            self.assertEqual(out.read_bytes(), whole.read_bytes())
+
+    def test_a_policy_on_standard_output_has_no_state(self):
+        run = subprocess.run([os.path.abspath(REGRAFT), "train", "--graphs", self.model, "--iterations",
+                              "1", "--episodes", "1", "-q", "-o", "-"], cwd=self.folder,
+                             capture_output=True, timeout=300)
+        self.assertEqual(run.returncode, DONE, run.stderr)
+        self.assertGreater(len(run.stdout), 1000)
+        self.assertEqual(os.listdir(self.folder), [self.model.name])
+
+    def test_options_without_effect_are_refused(self):
+        out = self.folder / "a.policy"
+        for agent, more, code in (("ppo", ["--sweep", 0.5], USAGE), ("planner", ["--locations", 9], USAGE),
+                                  ("ppo", ["--sweep-seeds", 2], USAGE), ("ppo", ["--state", "-"], USAGE),
+                                  ("world-model", ["--sweep", 0.5], USAGE),
+                                  ("world-model", ["--heads", "factorised"], BAD_INPUT),
+                                  ("planner", ["--reward", "best"], BAD_INPUT)):
+            run = self.train(agent, out, 1, *more)
+            self.assertEqual(run.returncode, code, f"{agent} {more}\n{run.stderr_text}")
+            self.assertIn(more[0], run.stderr_text)
+            self.assertEqual(len(run.stderr_text.splitlines()), 1)
+            self.assertFalse(out.exists())
 
     def test_bad_input(self):
         out = self.folder / "a.policy"
