@@ -101,6 +101,9 @@ int run_cost_show(const CostFlags& flags) {
 }
 
 int run_cost_merge(const CostFlags& flags) {
+  auto distinct =
+      require_distinct(named("a profile file", flags.files), {{"the joined file", flags.out}});
+  if (!distinct) return bad_input(distinct.error());
   std::vector<Profile> all;
   for (const auto& file : flags.files) {
     auto profiles = cost::read_profiles(file);

@@ -1,8 +1,26 @@
 #include "cli/options/options.h"
 
+#include <fmt/format.h>
+
 #include "cli/options/shared.h"
 
 namespace regraft::cli {
+namespace {
+
+constexpr const char* kRuntimeThreads = "threads of the runtime; 0: one";
+
+std::string seconds_of_timing(double usual) {
+  return fmt::format("seconds of timing; 0: {}", usual);
+}
+
+/// What choose_cost reads and is a profile.
+const CLI::Validator kProfile(
+    [](std::string& s) {
+      return s == "roofline" ? std::string("roofline is no profile") : kCost(s);
+    },
+    "auto|RUNTIME|FILE.profile");
+
+}  // namespace
 
 void add_cost_files(CLI::App& root, CostFlags& f, int& code) {
   auto* app = root.add_subcommand("cost", "look into profiles: what was measured on machines")
@@ -41,8 +59,8 @@ void add_calibrate(CLI::App& root, CostFlags& f, int& code) {
       ->check(one_of(with(names_of_runtimes(has_kernels), cost::kPlainLoops)))
       ->capture_default_str();
   app->add_option("-o,--out", f.out, "profile file, made or added to; default: the user's");
-  add_common(*app, f.common);
-  add_time(*app, f.common);
+  add_unseeded(*app, f.common, kRuntimeThreads);
+  add_time(*app, f.common, seconds_of_timing(kCalibrationSeconds));
   app->callback([&] { code = run_calibrate(f); });
 }
 
@@ -55,7 +73,8 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   kernels->add_option("--runtime", f.runtime, "runtime")
       ->check(one_of(names_of_runtimes(has_kernels)))
       ->capture_default_str();
-  kernels->add_option("--block", f.block, "channels in a block of its blocked layout; 0: none");
+  kernels->add_option("--block", f.block, "channels in a block of its blocked layout; 0: none")
+      ->check(CLI::Range(0, 1 << 20));
   kernels->add_option("--dir", f.dir, "folder for the models and kernels.json")->required();
   kernels->add_option("--profile", f.profile, "leave out what this profile file knows");
   kernels->add_flag_callback(
@@ -64,7 +83,7 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   auto* predict = app->add_subcommand("predict", "what a profile says that models take");
   predict->add_option("models", f.files, "ONNX models")->required();
   predict->add_option("--cost", f.cost, "profile file, runtime, or auto")
-      ->check(kCost)
+      ->check(kProfile)
       ->capture_default_str();
   predict->add_flag("--kernels", f.kernels, "each kernel with its time");
   predict->callback([&] { code = run_cost_predict(f); });
@@ -73,16 +92,14 @@ void add_cost_models(CLI::App& root, CostFlags& f, int& code) {
   time->add_option("--runtime", f.runtime, "runtime")
       ->check(one_of(names_of_runtimes(can_run)))
       ->capture_default_str();
-  add_common(*time, f.common);
-  add_time(*time, f.common);
+  add_unseeded(*time, f.common, kRuntimeThreads);
+  add_time(*time, f.common, seconds_of_timing(kTimingSeconds));
   time->callback([&] { code = run_cost_time(f); });
   auto* variants = app->add_subcommand("variants", "write models that compute the same as a model");
   variants->add_option("model", f.files, "ONNX model")->required()->expected(1);
   variants->add_option("--count", f.count, "how many")->check(CLI::Range(1, 100000));
   variants->add_option("--dir", f.dir, "folder for the models and variants.json")->required();
-  variants->add_option("--cost", f.cost, "profile file, runtime, or auto")
-      ->check(kCost)
-      ->capture_default_str();
+  variants->add_option("--cost", f.cost, "cost model")->check(kCost)->capture_default_str();
   variants->add_option("--rules", f.rules, "rule files; default: the shipped ones");
   add_common(*variants, f.common);
   variants->callback([&] { code = run_cost_variants(f); });

@@ -12,8 +12,9 @@ void add_search(CLI::App& app, OptimizeFlags& f) {
   auto searchers = rewrite::searcher_names();
   searchers.push_back("policy");
   app.add_option("--search", f.search, "searcher")->check(one_of(searchers))->capture_default_str();
-  app.add_option("--policy", f.policy, "file of a trained policy; default: the shipped one");
-  app.add_option("--policy-mode", f.policy_mode, "how to follow the policy")
+  app.add_option("--policy", f.policy,
+                 "policy: file of a trained policy; default: the shipped one");
+  app.add_option("--policy-mode", f.policy_mode, "policy: how to follow it")
       ->check(one_of(rl::policy_mode_names()))
       ->capture_default_str();
   auto* propose = app.add_option("--propose", f.propose,
@@ -65,7 +66,8 @@ void add_measuring(CLI::App& app, OptimizeFlags& f) {
                      "search with this runtime's own times, and time more candidates; default: "
                      "what was found is timed in the target, where a Python has it")
           ->check(one_of(names_of_runtimes(can_run)));
-  app.add_flag("--no-measure", f.no_measure, "choose by price alone")->excludes(measure);
+  auto* none = app.add_flag("--no-measure", f.no_measure, "choose by price alone");
+  none->excludes(measure);
   app.add_option("--candidates", f.candidates, "graphs to time beside the original")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -80,8 +82,10 @@ void add_measuring(CLI::App& app, OptimizeFlags& f) {
                  "folder for the graphs that are chosen from, with what is known of them");
   app.add_option("--measure-time", f.measure_seconds,
                  "seconds for timing the candidates; default: 10, with --measure 20")
+      ->excludes(none)
       ->check(kPositive);
   app.add_option("--measure-threads", f.measure_threads, "threads of the runtime")
+      ->excludes(none)
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
 }
@@ -112,8 +116,8 @@ void add_checking(CLI::App& app, OptimizeFlags& f) {
                  "write a page (HTML) to this file: both models drawn, what changed and why");
   add_bisect(app, f.bisect);
   app.add_option("--max-size", f.max_size,
-                 "bytes that the output may have (units: kB, MiB, ..); default: the input's and "
-                 "64 MiB")
+                 "bytes that the output may have (units: kB, MiB, ..); 0: the input's and 64 MiB, "
+                 "the default")
       ->transform(CLI::AsSizeValue(false))
       ->check(kWhole);
 }
@@ -139,13 +143,14 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
       ->capture_default_str();
   add_measuring(*app, f);
   add_checking(*app, f);
-  app->add_option("--proof", f.proof,
-                  "kernel: only rules of which the kernel checked each proof; solver: also those "
-                  "that the provers alone know; bounded: also those proved at some shapes only")
-      ->check(one_of({"kernel", "solver", "bounded"}))
-      ->capture_default_str();
+  auto* proof = app->add_option(
+      "--proof", f.proof,
+      "kernel: only rules of which the kernel checked each proof; solver: also those "
+      "that the provers alone know; bounded: also those proved at some shapes only");
+  proof->check(one_of({"kernel", "solver", "bounded"}))->capture_default_str();
   app->add_flag_callback(
-      "--bounded", [&f] { f.proof = "bounded"; }, "the same as --proof bounded");
+         "--bounded", [&f] { f.proof = "bounded"; }, "the same as --proof bounded")
+      ->excludes(proof);
   app->add_option(
          "--numerics", f.numerics,
          "rounding: rules that are as good in floating point; exact: only those that change "
@@ -158,6 +163,9 @@ void add_optimize(CLI::App& root, OptimizeFlags& f, int& code) {
   app->callback([&, app] {
     if (app->count("--candidates") > 0 && f.measure.empty() && f.pool.empty())
       throw CLI::RequiresError("--candidates", "--measure or --pool");
+    for (const char* option : {"--policy", "--policy-mode"})
+      if (app->count(option) > 0 && f.search != "policy")
+        throw CLI::RequiresError(option, "--search policy");
     if (f.measurements > 0 && f.objective != "latency")
       throw CLI::ExcludesError("--measurements", "--objective " + f.objective);
     code = run_optimize(f);

@@ -41,6 +41,14 @@ class Usage(CommandLine):
                           ["optimize", model, "-o", self.out, "--budget", "many"],
                           ["optimize", model, "-o", self.out, "--nonsense"],
                           ["generate", "--max-size", "-1", "-o", self.out],
+                          ["optimize", model, self.out, "--bounded", "--proof", "kernel"],
+                          ["optimize", model, self.out, "--policy", "x.policy"],
+                          ["optimize", model, self.out, "--search", "greedy", "--policy-mode", "greedy"],
+                          ["optimize", model, self.out, "--no-measure", "--measure-time", "3"],
+                          ["optimize", model, self.out, "--no-measure", "--measure-threads", "3"],
+                          ["cost", "kernels", model, "--dir", self.out, "--block", "-5"],
+                          ["cost", "predict", model, "--cost", "roofline"],
+                          ["cost", "time", model, "--seed", "1"],
                           ["rules"], ["check", model]):
             with self.subTest(arguments=arguments):
                 self.assert_exit(regraft(*arguments), USAGE)

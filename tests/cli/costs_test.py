@@ -154,6 +154,9 @@ class Costs(unittest.TestCase):
         self.done("calibrate", "--runtime", "single", "-o", b, "-q")
         both = self.folder / "both.profile"
         self.done("cost", "merge", a, b, "-o", both)
+        kept = a.read_bytes()
+        self.refused("different files", "cost", "merge", a, b, "-o", a)
+        self.assertEqual(a.read_bytes(), kept)
         self.assertRegex(self.done("cost", "show", both), r"(?s)cpu .*single ")
 
     def test_results_of_another_program_are_added(self):

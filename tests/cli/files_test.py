@@ -212,7 +212,7 @@ class Identity(Base):
         shipped = next((venv.ROOT / "rl/policies").glob("*.policy"))
         policy.write_bytes(shipped.read_bytes())
         usual = ("optimize", external, "-o", self.out, "--rules", rules, "--cost", profile,
-                 "--policy", policy)
+                 "--search", "policy", "--policy", policy)
         for path in (weights, rules, profile, policy):
             self.assert_all_refused(path, lambda name: (*usual[:2], "-o", name, *usual[4:]))
         for path in (external, weights, rules, profile, policy, self.out):
