@@ -51,7 +51,7 @@ def watcher(shown: Shown) -> Callable[[Progress], None]:
             return Bar(tqdm)
         except ImportError:
             if shown:
-                raise
+                raise UsageError("progress=True needs tqdm, which is not installed") from None
     return lambda now: None
 
 
@@ -87,6 +87,12 @@ def plain(value: Any) -> Any:
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):  # a number of numpy
         return value.item()
     return value
+
+
+def require_rules(given: Mapping[str, Any]) -> None:
+    """The library takes no rule files for the shipped ones; who says [] means something else."""
+    if given.get("rules") == []:
+        raise UsageError("rules: an empty list; the shipped rules are used where none are named")
 
 
 def told(line: str) -> str:
@@ -126,6 +132,7 @@ def call(command: str, options: Mapping[str, Any], inputs: Mapping[str, bytes], 
          fine: Optional[List[int]] = None) -> Done:
     """Runs a command. Statuses but those that are `fine` are exceptions; warnings are warnings."""
     given = {name: plain(value) for name, value in options.items() if value is not None}
+    require_rules(given)
     with Run(command, given, inputs) as run:
         wait(run, shown)
         done = Done(run, [name for name, value in given.items() if value is True])

@@ -52,7 +52,7 @@ def optimize(model: Model, *, out: Optional[Path] = None, target: Optional[str] 
              threads: Optional[int] = None, seed: Optional[int] = None,
              memory: Optional[float] = None, progress: Shown = None) -> Result:
     """Rewrites a model with proved rules so that it costs less; `regraft optimize --help` says what
-    the options mean. Without `out` the result stays in memory. What was found is timed in
+    the options mean. `rules` are files, None: the shipped ones; [] is refused. Without `out` the result stays in memory. What was found is timed in
     onnxruntime, where this Python has it, and the original stays unless the result is faster.
     Ctrl-C ends the search; the best so far is returned, with `interrupted` set. With explain=True
     report.explain() says what the rules won, and why they won nothing elsewhere. `bisect` is a

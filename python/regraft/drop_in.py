@@ -59,8 +59,8 @@ def simplify(model: Model, check_n: Optional[int] = None, *, out: Optional[Path]
              time: Optional[float] = None, memory: Optional[float] = None, progress: Shown = None,
              **onnxsim: Any) -> Tuple[Any, bool]:
     """Folds constants and shapes, merges equal nodes and drops what does nothing. Returns the model
-    and whether it was compared with the original and computes the same; of a path, or with `out`, as
-    optimize does. Takes the arguments of onnxsim.simplify too: `overwrite_input_shapes` and
+    and whether it was compared with the original and computes the same (False with check=0, which
+    compares nothing); of a path, or with `out`, as optimize does. Takes the arguments of onnxsim.simplify too: `overwrite_input_shapes` and
     `input_shapes` are `shape`, `check_n` is `check`.
 
     >>> smaller, ok = regraft.simplify(model)
@@ -83,7 +83,7 @@ def simplify(model: Model, check_n: Optional[int] = None, *, out: Optional[Path]
         warnings.warn(str(error), RuntimeWarning, stacklevel=2)
         return is_same(Argument(model)), False
     checked = result.report.get("check")
-    return result.model, checked is None or bool(checked["passed"])
+    return result.model, checked is not None and bool(checked["passed"])
 
 
 def slim(model: Model, output_model: Optional[Path] = None, *, model_check: bool = False,

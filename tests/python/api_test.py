@@ -88,6 +88,10 @@ class Options(unittest.TestCase):
         self.assertIsNone(_library.options("optimise"))
         self.assertIn("simplify", _library.options("")["commands"])
 
+    def test_no_rule_files_are_not_the_shipped_ones(self):
+        with self.assertRaisesRegex(regraft.UsageError, "rules: an empty list"):
+            regraft.optimize(chain(), rules=[])
+
     def test_what_an_option_does_not_take_is_a_usage_error(self):
         for wrong in (dict(search="nothing"), dict(check="many"), dict(portable="yes"),
                       dict(seed=object())):
@@ -320,6 +324,11 @@ class DropIn(Files):
         model, ok = regraft.simplify(str(self.saved(chain())))
         self.assertIsInstance(model, onnx.ModelProto)
 
+    def test_what_was_not_compared_is_not_said_to_be(self):
+        model, ok = regraft.simplify(chain(), check=0)
+        self.assertIs(ok, False)
+        self.assertLess(len(model.graph.node), len(chain().graph.node))
+
     def test_slim_as_onnxslim(self):
         out = str(self.folder / "slim.onnx")
         self.assertIsNone(regraft.slim(str(self.saved(chain())), out))
@@ -429,6 +438,11 @@ class Process(Files):
         seen = []
         regraft.generate(ops="core", max_size=2, audit=20, progress=seen.append)
         self.assertTrue(any(now.label and now.done > 0 for now in seen), seen[:3])
+
+    def test_a_bar_needs_tqdm(self):
+        with unittest.mock.patch.dict(sys.modules, {"tqdm": None, "tqdm.auto": None}):
+            with self.assertRaisesRegex(regraft.UsageError, "needs tqdm"):
+                regraft.generate(ops="core", max_size=1, progress=True)
 
     def test_no_files_stay_open(self):
         def opened():

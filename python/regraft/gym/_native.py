@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from .. import _library
-from .._calls import plain, told
+from .._calls import plain, require_rules, told
 from .._models import Argument, Model
 from ..errors import CheckFailed, InputError, InternalError, LibraryError, UsageError
 
@@ -78,6 +78,7 @@ class Environments:
         self.native = load()
         self.calls = threading.Lock()
         given = {name: plain(value) for name, value in options.items() if value is not None}
+        require_rules(given)
         buffers = buffers_of(models)
         self.handle = self.native.regraft_envs_make(_library.encoded(given), buffers,
                                                      len(buffers))
