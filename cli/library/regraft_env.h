@@ -83,7 +83,8 @@ REGRAFT_EXPORT const char* regraft_envs_moves(regraft_envs* envs, size_t environ
 /* Writes a model of an environment's episode, compared with the original on random inputs before.
  * Options: "out": the file; "which": "best" (the cheapest of the episode) or "last"; "certificate":
  * a file for `regraft check --certificate`; "check": how many random inputs (1). "out" may be the
- * model that the episode began with; no other file that the environments were made of is replaced. */
+ * model that the episode began with; of what the environments were made of nothing else is
+ * replaced. */
 REGRAFT_EXPORT int regraft_envs_export(regraft_envs* envs, size_t environment,
                                        const char* options);
 
