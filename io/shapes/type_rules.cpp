@@ -403,6 +403,7 @@ const std::unordered_map<std::string_view, TypeRule>& rules() {
                                                            {"Slice", slice},
                                                            {"Pad", pads},
                                                            {"Gemm", gemm}};
+    for (std::string_view name : {"GRU", "LSTM", "RNN"}) t->emplace(name, recurrent);
     for (std::string_view name :
          {"CastLike", "LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"})
       t->emplace(name, like_second);

@@ -126,6 +126,22 @@ TEST(Import, ForeignNodesHaveTypes) {
   EXPECT_EQ(type("known"), "float32[d,d]");  // as open as the input is
 }
 
+TEST(Import, RecurrentNodesHaveTheSizesOfTheirWeights) {
+  for (const char* type : {"LSTM", "GRU", "RNN"}) {
+    auto proto = empty_model();
+    auto& g = *proto.mutable_graph();
+    *g.add_input() = value("x", {"S", "N", "4"});
+    *g.add_input() = value("w", {"2", "20", "4"});
+    *g.add_input() = value("r", {"2", "20", "5"});
+    *g.add_output() = value("y", {});
+    add_node(g, type, {"x", "w", "r"}, {"all"});
+    add_node(g, "Enigma", {"all"}, {"y"});
+    auto m = import(proto);
+    ASSERT_TRUE(m) << m.error().message;
+    EXPECT_EQ(to_string(m->graph.type({find(m->graph, "all"), 0})), "float32[S,2,N,5]") << type;
+  }
+}
+
 TEST(Import, StatedSizesAreBelievedWhereInputsAreFixed) {
   for (const char* rows : {"N", "3"}) {
     auto proto = empty_model();
