@@ -107,6 +107,11 @@ std::optional<FileIdentity> identity_of(const std::string& path) {
   return FileIdentity{file.st_dev, file.st_ino, fs::path(target).filename().string(), true};
 }
 
+Status require_regular(const std::string& path) {
+  auto file = path.empty() ? std::nullopt : identity_of(path);
+  return file && !file->regular ? Status(error(path + ": is no regular file")) : Status();
+}
+
 void OutputFile::swap(OutputFile& other) noexcept {
   path_.swap(other.path_);
   target_.swap(other.target_);

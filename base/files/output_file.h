@@ -21,6 +21,9 @@ struct FileIdentity {
 };
 /// None when neither the file nor its folder is there.
 std::optional<FileIdentity> identity_of(const std::string& path);
+/// An Error for a device, a pipe or a folder in place of a file that is read at the start and kept
+/// up to date: reading it might never end. A missing file and an empty path are fine.
+Status require_regular(const std::string& path);
 
 /// A file on its way. Opened before work begins, so that what cannot be written is known then; its
 /// bytes go to a temporary file beside the target, which takes the target's place in one step. What

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/files/input_file.h"
+#include "base/files/output_file.h"
 #include "base/host.h"
 #include "base/resources.h"
 #include "cli/fleet/fleet_run.h"

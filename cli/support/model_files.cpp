@@ -73,11 +73,6 @@ Status require_distinct_in(const std::string& folder, const std::vector<NamedFil
   return {};
 }
 
-Status require_regular(const std::string& path) {
-  auto file = path.empty() ? std::nullopt : identity_of(path);
-  return file && !file->regular ? Status(error(path + ": is no regular file")) : Status();
-}
-
 std::vector<NamedFile> with_data(const std::string& what, const std::vector<std::string>& paths) {
   std::vector<NamedFile> files = named(what, paths);
   for (const std::string& path : paths)

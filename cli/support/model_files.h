@@ -37,10 +37,6 @@ Status require_distinct(const std::vector<NamedFile>& inputs,
 Status require_distinct_in(const std::string& folder, const std::vector<NamedFile>& inputs,
                            const std::vector<std::string>& stems);
 
-/// An Error for a device, a pipe or a folder in place of a file that is read at the start and kept
-/// up to date: reading it might never end. A missing file and an empty path are fine.
-Status require_regular(const std::string& path);
-
 /// Models and the files that hold their data.
 std::vector<NamedFile> with_data(const std::string& what, const std::vector<std::string>& paths);
 /// A model and the files that hold its data.

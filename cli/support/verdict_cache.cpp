@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files/file_digest.h"
+#include "base/files/output_file.h"
 #include "cli/support/evidence.h"
 #include "cli/support/json_file.h"
-#include "cli/support/model_files.h"
 #include "cli/support/report.h"
 #include "ir/rule/text.h"
 #include "substitutions/rule_db.h"
