@@ -143,7 +143,8 @@ Status fix_sizes(onnx::GraphProto& graph, const FixedSizes& sizes) {
     for (auto& v : *graph.mutable_input()) fix_named(v, name, size);
     for (auto& v : *graph.mutable_output()) fix_named(v, name, size);
   }
-  // Values inside are not said to have other sizes than before: see declared_rank.
+  // The model was open, so that its numbers inside may be of another batch (see declared_rank);
+  // with fixed inputs they would be believed.
   for (auto& v : *graph.mutable_value_info()) {
     if (dims.empty() || !v.type().tensor_type().has_shape()) continue;
     for (Dim& dim : *v.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())

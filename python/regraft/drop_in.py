@@ -60,8 +60,9 @@ def simplify(model: Model, check_n: Optional[int] = None, *, out: Optional[Path]
              **onnxsim: Any) -> Tuple[Any, bool]:
     """Folds constants and shapes, merges equal nodes and drops what does nothing. Returns the model
     and whether it was compared with the original and computes the same (False with check=0, which
-    compares nothing); of a path, or with `out`, as optimize does. Takes the arguments of onnxsim.simplify too: `overwrite_input_shapes` and
-    `input_shapes` are `shape`, `check_n` is `check`.
+    compares nothing); of a path, or with `out`, as optimize does. Takes the arguments of
+    onnxsim.simplify too: `overwrite_input_shapes` and `input_shapes` are `shape`, `check_n` is
+    `check`.
 
     >>> smaller, ok = regraft.simplify(model)
     >>> ok, len(smaller.graph.node) <= len(model.graph.node)

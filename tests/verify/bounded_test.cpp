@@ -138,20 +138,22 @@ TEST(Exercise, TwoAttributesThatNeverActTogetherNeedNoRoom) {
 /// Where a computed attribute may divide by 0, equal polynomials at given numbers say nothing. A
 /// number that numbers are not drawn near is not refuted; 0 is always tried.
 TEST(Bounded, AttributesThatMayDivideByZeroAreNotProved) {
-  for (const char* sides :
-       {"(add (full value=?b) (relu ?x)) => (add (full value=?b/(?b-123.5)*(?b-123.5)) (relu ?x))",
-        "(add (full value=?b) (elu ?x alpha=?a)) => "
-        "(add (full value=?b) (elu ?x alpha=?a/(?b*?b-2)*(?b*?b-2)))"}) {
-    Verdict v = judged(sides, "x:n");
-    EXPECT_EQ(v.kind, VerdictKind::Unknown) << sides << v.detail;
+  const std::pair<const char*, VerdictKind> cases[] = {
+      {"(add (full value=?b) (relu ?x)) => (add (full value=?b/(?b-123.5)*(?b-123.5)) (relu ?x))",
+       VerdictKind::Unknown},
+      {"(add (full value=?b) (elu ?x alpha=?a)) => "
+       "(add (full value=?b) (elu ?x alpha=?a/(?b*?b-2)*(?b*?b-2)))",
+       VerdictKind::Unknown},
+      {"(mul (full value=?b) (elu ?x alpha=?a)) => (mul (full value=?b) (elu ?x alpha=?a/?b*?b))",
+       VerdictKind::Refuted},
+      {"(mul (full value=?b) (leaky-relu ?x alpha=?a)) => "
+       "(mul (full value=?b) (leaky-relu ?x alpha=?a*?b/?b))",
+       VerdictKind::Refuted}};
+  for (const auto& [sides, kind] : cases) {
+    const Verdict v = judged(sides, "x:n");
+    EXPECT_EQ(v.kind, kind) << sides << v.detail;
+    if (kind != VerdictKind::Unknown) continue;
     EXPECT_NE(v.detail.find("an attribute may divide by zero: "), std::string::npos) << v.detail;
-  }
-  for (const char* sides :
-       {"(mul (full value=?b) (elu ?x alpha=?a)) => (mul (full value=?b) (elu ?x alpha=?a/?b*?b))",
-        "(mul (full value=?b) (leaky-relu ?x alpha=?a)) => "
-        "(mul (full value=?b) (leaky-relu ?x alpha=?a*?b/?b))"}) {
-    Verdict v = judged(sides, "x:n");
-    EXPECT_EQ(v.kind, VerdictKind::Refuted) << sides << v.detail;
   }
 }
 
